@@ -1,0 +1,56 @@
+/** The built-in report templates as data: the API lists them, the engine writes them. Names and categories are English by specification. */
+
+interface BuiltinTemplate {
+  slug: string;
+  name: string;
+  /** Served as `description`. */
+  category: string;
+}
+
+const row = (category: string) => (slug: string, name: string) => ({ slug, name, category }) as const;
+
+const general = row('General');
+const meetings = row('Meetings');
+const sales = row('Sales');
+const support = row('Support');
+const hr = row('HR');
+const education = row('Education');
+const media = row('Media');
+const records = row('Medical/Legal');
+
+/** Every built-in template, in the order in which it is listed. */
+export const CATALOGUE: readonly BuiltinTemplate[] = [
+  general('summary', 'Summary'),
+  general('key-points', 'Key points'),
+  general('topics-outline', 'Topics outline'),
+  general('questions-answers', 'Questions and answers'),
+  general('quotes', 'Quotes'),
+  meetings('tasks', 'Tasks'),
+  meetings('meeting-minutes', 'Meeting minutes'),
+  meetings('decisions', 'Decisions'),
+  meetings('one-on-one', 'One-on-one'),
+  meetings('standup', 'Stand-up'),
+  meetings('retrospective', 'Retrospective'),
+  sales('sales-call-review', 'Sales call review'),
+  sales('bant', 'BANT qualification'),
+  sales('objections', 'Objections'),
+  sales('next-steps', 'Next steps'),
+  sales('follow-up-email', 'Follow-up email'),
+  support('support-call-review', 'Support call review'),
+  support('complaint-summary', 'Complaint summary'),
+  support('call-quality-checklist', 'Call quality checklist'),
+  hr('interview-notes', 'Interview notes'),
+  hr('candidate-scorecard', 'Candidate scorecard'),
+  education('lecture-notes', 'Lecture notes'),
+  media('show-notes', 'Show notes'),
+  media('article-draft', 'Article draft'),
+  records('soap-note', 'SOAP note'),
+  records('case-notes', 'Case notes'),
+];
+
+const bySlug = new Map(CATALOGUE.map((template) => [template.slug, template]));
+
+/** The built-in template of this slug, or undefined. */
+export function builtin(slug: string): BuiltinTemplate | undefined {
+  return bySlug.get(slug);
+}

@@ -1,0 +1,87 @@
+/** What goes into a report and what comes out. A leaf: everything else in this folder builds on it. */
+
+export interface ReportSegment {
+  id: number;
+  /** Seconds of the recording. */
+  start: number;
+  end: number;
+  /** The label that readers see: a name, or `Speaker 1`. */
+  speaker: string;
+  text: string;
+}
+
+export interface ReportTranscript {
+  /** ISO code, or null when nothing was detected. */
+  language: string | null;
+  durationSeconds: number;
+  segments: ReportSegment[];
+}
+
+export interface ReportRequest {
+  slug: string;
+  name: string;
+  /** The prompt of a custom template; null for a built-in one. */
+  prompt: string | null;
+}
+
+export interface Tokens {
+  input: number;
+  output: number;
+}
+
+export interface ReportResult {
+  /** Markdown without `#` headings, so that it can stand inside another document. */
+  text: string;
+  /** Invented quotes and times that were removed. */
+  dropped: number;
+  tokens?: Tokens;
+}
+
+export interface SpeakerName {
+  /** The label in the transcript. */
+  speaker: string;
+  name: string;
+  /** Words of the transcript in which the name is given. */
+  evidence: string;
+  /** The segment that holds the evidence. */
+  segmentId: number;
+}
+
+export interface AiLayer {
+  title: string;
+  summary: string;
+  topics: string[];
+  speakerNames: SpeakerName[];
+}
+
+export interface Writer {
+  readonly kind: 'model' | 'extractive';
+  /** The model's name, or `built-in`. */
+  readonly name: string;
+  /** Applies one template to one transcript. Throws a ReportError, or the signal's reason when cancelled. */
+  write(request: ReportRequest, transcript: ReportTranscript, signal: AbortSignal): Promise<ReportResult>;
+  /** Title, summary, topics and the names that speakers are given in the talk. Throws as `write` does. */
+  describe(transcript: ReportTranscript, signal: AbortSignal): Promise<AiLayer>;
+}
+
+export type ReportErrorCode =
+  | 'TRANSCRIPT_EMPTY'
+  | 'TRANSCRIPT_TOO_LONG'
+  | 'TEMPLATE_UNAVAILABLE'
+  | 'LLM_UNAVAILABLE'
+  | 'LLM_TIMEOUT'
+  | 'LLM_REFUSED'
+  | 'LLM_INVALID_OUTPUT'
+  | 'INTERNAL_ERROR';
+
+/** A report that could not be written. `code` is the contract's; `retryable` says whether trying later may succeed. */
+export class ReportError extends Error {
+  readonly code: ReportErrorCode;
+  readonly retryable: boolean;
+  constructor(code: ReportErrorCode, message: string, retryable = false) {
+    super(message);
+    this.name = 'ReportError';
+    this.code = code;
+    this.retryable = retryable;
+  }
+}

@@ -34,6 +34,8 @@ export interface Recording {
   channels: 1 | 2;
   /** Samples per channel; grows until `decoded` resolves. */
   readonly length: number;
+  /** Resolves with the final `length` when all is decoded; rejects with what `read` throws. */
+  readonly decoded: Promise<number>;
   /** Samples [start, end) of one channel (or the mean of both with 'mix') as float32 in [-1, 1); shorter at the end of the recording. */
   read(channel: number | 'mix', start: number, end: number): Promise<Float32Array>;
   close(): Promise<void>;

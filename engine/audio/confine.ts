@@ -1,0 +1,121 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { MediaError } from '../types.ts';
+
+export interface Confined {
+  child: ChildProcessByStdio<null, Readable, Readable>;
+  /** What the child wrote to standard error so far, its end only. */
+  complaints(): string;
+  /** Says that output arrived: the limit on silence starts anew. */
+  alive(): void;
+  /** Resolves when the child has ended and its folder is gone. Rejects with PROCESSING_TIMEOUT or the reason of an abort; never for an exit code. */
+  ended: Promise<End>;
+}
+
+interface End {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+interface Limits {
+  /** Seconds of wall clock; processor time is limited to as much per core used. */
+  seconds: number;
+  /** Seconds without a byte on standard output before the child counts as stuck. */
+  silence: number;
+  signal?: AbortSignal;
+}
+
+const MEMORY = 3 * 2 ** 30; // bytes of address space; decoding takes 60 MB resident
+const NOBODY = 65534;
+const COMPLAINTS = 16_384; // characters kept of standard error
+
+/**
+ * Runs a media program on an untrusted file: no shell, empty environment, an empty folder of its own, no files to write, limits on time,
+ * memory and descriptors (where `prlimit` exists), and no privileges when we are root. `input` is the file it has to read.
+ */
+export async function confined(program: string, args: string[], input: string, limits: Limits): Promise<Confined> {
+  limits.signal?.throwIfAborted();
+  const home = await mkdtemp(join(tmpdir(), 'longhand-media-'));
+  const asNobody = process.getuid?.() === 0 && (await openToAll(input));
+  const [command = program, ...rest] = [...fences(limits.seconds, asNobody), program, ...args];
+  const child = spawn(command, rest, {
+    cwd: home,
+    env: {},
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    ...(asNobody ? { uid: NOBODY, gid: NOBODY } : {}),
+  });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints = (complaints + text).slice(-COMPLAINTS);
+  });
+  const watch = supervise(child, limits);
+  const ended = watch.ended.finally(() => rm(home, { recursive: true, force: true }));
+  ended.catch(() => {}); // whoever awaits it hears of it
+  return { child, ended, complaints: () => complaints, alive: watch.alive };
+}
+
+/** Waits for the end of the child and kills it on abort, on the time limit and on silence. */
+function supervise(child: Confined['child'], { seconds, silence, signal }: Limits) {
+  let reason: Error | undefined;
+  const kill = (error: Error) => {
+    reason ??= error;
+    try {
+      if (child.pid) process.kill(-child.pid, 'SIGKILL'); // its group: the fences too
+    } catch {
+      child.kill('SIGKILL');
+    }
+  };
+  const stop = (why: string) => kill(timeout(why));
+  const abort = () => kill(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
+  const whole = setTimeout(stop, seconds * 1000, `after ${seconds} s`);
+  const quiet = setTimeout(stop, silence * 1000, `after ${silence} s without output`);
+  signal?.addEventListener('abort', abort, { once: true });
+  const end = new Promise<End>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  const judged = end.then((end) => {
+    if (reason) throw reason;
+    if (end.signal === 'SIGXCPU') throw timeout('over its processor time');
+    return end;
+  });
+  const ended = judged.finally(() => {
+    clearTimeout(whole);
+    clearTimeout(quiet);
+    signal?.removeEventListener('abort', abort);
+  });
+  return { ended, alive: () => void quiet.refresh() };
+}
+
+function timeout(why: string): MediaError {
+  return new MediaError('PROCESSING_TIMEOUT', `Cannot decode the recording: the decoder was stopped ${why}`);
+}
+
+/** The programs put before the command to confine it; none where the system has none. */
+function fences(seconds: number, asNobody: boolean): string[] {
+  const fences: string[] = [];
+  const root = process.getuid?.() === 0;
+  if (root && !asNobody && existsSync('/usr/bin/setpriv')) {
+    fences.push('/usr/bin/setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--');
+  }
+  if (existsSync('/usr/bin/prlimit')) {
+    fences.push('/usr/bin/prlimit', `--as=${MEMORY}`, `--cpu=${Math.ceil(seconds)}`, '--nofile=64', '--fsize=0', '--core=0', '--');
+  }
+  return fences;
+}
+
+/** Whether a user without rights could read the file: only then may the child become one. */
+async function openToAll(path: string): Promise<boolean> {
+  const file = await stat(path).catch(() => null);
+  if (!file || !(file.mode & 0o004 || (file.uid === NOBODY && file.mode & 0o400))) return false;
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const { mode, uid } = await stat(folder);
+    if (!(mode & 0o001 || (uid === NOBODY && mode & 0o100))) return false;
+    if (folder === dirname(folder)) return true;
+  }
+}

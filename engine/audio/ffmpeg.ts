@@ -1,0 +1,108 @@
+import { resolve } from 'node:path';
+import { MediaError, type Recording } from '../types.ts';
+import { type Confined, confined } from './confine.ts';
+import { firstLine, HARDENED } from './probe.ts';
+import { openScratch, Scratch } from './scratch.ts';
+import { findTools } from './tools.ts';
+
+export { type Probe, probe } from './probe.ts';
+export { findTools, type Tools } from './tools.ts';
+
+export const SAMPLE_RATE = 16_000;
+const SHORTEST = 1; // seconds
+const MARGIN = 60; // seconds decoded beyond the limit, to know that it was passed
+const SILENCE = 30; // seconds without output before ffmpeg counts as stuck
+
+export interface DecodeOptions {
+  /** 2 keeps left and right of a stereo file apart; any other layout is mixed to what is asked. */
+  channels: 1 | 2;
+  signal?: AbortSignal;
+  /** Called with the seconds decoded so far. */
+  onProgress?: (seconds: number) => void;
+  /** Longest recording taken, seconds; counted on samples. */
+  maxSeconds?: number;
+  /** Folder of the unnamed scratch file; 2 bytes a sample and channel (115 MB an hour and channel). */
+  scratch?: string;
+}
+
+/**
+ * Decodes any media file to 16 kHz samples. Resolves when decoding has begun: `read` waits for samples still to come, `decoded` for all of them.
+ * What can be decoded of a damaged file is kept, from one second on.
+ * `read` and `decoded` throw MediaError FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, RECORDING_TOO_SHORT, RECORDING_TOO_LONG,
+ * PROCESSING_TIMEOUT, or the reason of an abort. The caller closes the recording in every case.
+ */
+export async function decode(path: string, options: DecodeOptions): Promise<Recording> {
+  const { channels, signal, maxSeconds = 36_000 } = options;
+  const { ffmpeg } = await findTools();
+  const input = resolve(path);
+  const args = ['-hide_banner', '-v', 'error', '-nostdin', ...HARDENED, '-threads', '1', '-i', `file:${input}`, '-vn', '-sn', '-dn'];
+  args.push(
+    '-map',
+    '0:a:0',
+    '-t',
+    String(maxSeconds + MARGIN),
+    '-ac',
+    String(channels),
+    '-ar',
+    String(SAMPLE_RATE),
+    '-f',
+    's16le',
+    'pipe:1',
+  );
+  const scratch = new Scratch(await openScratch(options.scratch), channels);
+  try {
+    const limits = { seconds: Math.max(120, 0.2 * maxSeconds), silence: SILENCE, signal };
+    const run = await confined(ffmpeg, args, input, limits);
+    const filling = fill(scratch, run, maxSeconds, options.onProgress);
+    filling.then(
+      () => scratch.finish(),
+      (error: Error) => scratch.finish(error),
+    );
+    return scratch;
+  } catch (error) {
+    await scratch.close();
+    throw error;
+  }
+}
+
+/** Moves samples from the decoder to the scratch file until either has had enough, then judges the outcome. */
+async function fill(scratch: Scratch, run: Confined, maxSeconds: number, onProgress?: (seconds: number) => void): Promise<void> {
+  try {
+    for await (const bytes of run.child.stdout) {
+      run.alive();
+      await scratch.append(bytes as Buffer);
+      const seconds = scratch.length / SAMPLE_RATE;
+      if (seconds > maxSeconds) throw tooLong(maxSeconds);
+      onProgress?.(seconds);
+    }
+  } catch (error) {
+    run.child.kill('SIGKILL');
+    await run.ended; // a time limit or an abort explains a broken pipe better than the pipe does
+    throw error;
+  }
+  const { code } = await run.ended;
+  const seconds = scratch.length / SAMPLE_RATE;
+  if (seconds < SHORTEST) throw unusable(seconds, code, run.complaints());
+}
+
+function tooLong(maxSeconds: number): MediaError {
+  return new MediaError('RECORDING_TOO_LONG', `Cannot transcribe the recording: it is longer than ${maxSeconds / 3600} hours. Split it`);
+}
+
+/** Why less than a second came out of a file. */
+function unusable(seconds: number, code: number | null, complaints: string): MediaError {
+  const why = firstLine(complaints);
+  if (/matches no streams|does not contain any stream/i.test(complaints)) {
+    return new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
+  }
+  if (/decoder .*not found|unknown decoder|decoder \(codec|not implemented|patchwelcome/i.test(complaints)) {
+    return new MediaError('UNSUPPORTED_CODEC', `Cannot decode the audio stream: ${why}. Convert the file, for example to FLAC`);
+  }
+  if (code === 0 && !why && seconds > 0) {
+    return new MediaError(
+      'RECORDING_TOO_SHORT',
+      `Cannot transcribe the recording: it lasts ${seconds.toFixed(2)} s, at least ${SHORTEST} s is wanted`,
+    );
+  }
+  return new MediaError('FILE_CORRUPTED', `Cannot decode the file: ${why || 'no sound came out of it'}`);
+}

@@ -1,0 +1,159 @@
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { MediaError } from '../types.ts';
+import { confined } from './confine.ts';
+import { findTools } from './tools.ts';
+
+/** What the container says about itself. Durations may lie: limits and charges follow decoded samples. */
+export interface Probe {
+  durationSeconds: number | null;
+  /** By content: 'video' when a real picture stream exists; cover art is not one. */
+  mediaType: 'audio' | 'video';
+  audioStreams: number;
+  /** Channels of the first audio stream. */
+  channels: number;
+  /** ffmpeg's name of the first audio stream's codec. */
+  codec: string;
+}
+
+interface Stream {
+  type: string;
+  codec: string;
+  channels: number;
+  cover: boolean;
+}
+
+const SECONDS = 30;
+const STILLS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // codecs of pictures; a lone mjpeg counts by its disposition
+
+/** Opens nothing but the file itself and no format that points at other files (playlists). Decided by traps.md section 5. */
+export const HARDENED = [
+  '-protocol_whitelist',
+  'file',
+  '-format_whitelist',
+  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,wav,w64,aac,ogg,flac,amr,asf,aiff,au,caf,ac3,eac3,dts,wv,tta,ape,voc,gsm,rm,avi,flv,mpeg,mpegts,mpegvideo,mxf,dv,wtv',
+  '-max_alloc',
+  '268435456',
+  '-max_streams',
+  '256',
+];
+
+/**
+ * Reads what kind of recording a file holds.
+ * Throws MediaError: FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, PROCESSING_TIMEOUT.
+ */
+export async function probe(path: string, { signal }: { signal?: AbortSignal } = {}): Promise<Probe> {
+  const tools = await findTools();
+  const { streams, durationSeconds, complaints } = tools.ffprobe
+    ? await askProbe(tools.ffprobe, path, signal)
+    : await askDecoder(tools.ffmpeg, path, signal);
+  const audio = streams.filter((stream) => stream.type === 'audio');
+  const [first] = audio;
+  if (!streams.length)
+    throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaints || 'no stream was found in it'}`);
+  if (!first) throw new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
+  if (!first.codec || first.codec === 'unknown' || first.codec === 'none') {
+    throw new MediaError(
+      'UNSUPPORTED_CODEC',
+      'Cannot decode the audio stream: its codec is unknown. Convert the file, for example to FLAC',
+    );
+  }
+  if (!first.channels) throw new MediaError('FILE_CORRUPTED', `Cannot read the audio stream: ${complaints || 'it states no channels'}`);
+  const pictures = streams.some((stream) => stream.type === 'video' && !stream.cover && !STILLS.has(stream.codec));
+  return {
+    durationSeconds,
+    mediaType: pictures ? 'video' : 'audio',
+    audioStreams: audio.length,
+    channels: first.channels,
+    codec: first.codec,
+  };
+}
+
+interface Answer {
+  streams: Stream[];
+  durationSeconds: number | null;
+  complaints: string;
+}
+
+async function askProbe(ffprobe: string, path: string, signal?: AbortSignal): Promise<Answer> {
+  const entries = 'format=duration:stream=codec_type,codec_name,channels,duration:stream_disposition=attached_pic';
+  const args = ['-hide_banner', '-v', 'error', ...HARDENED, '-show_entries', entries, '-of', 'json', '-i', `file:${resolve(path)}`];
+  const run = await confined(ffprobe, args, resolve(path), { seconds: SECONDS, silence: SECONDS, signal });
+  const [json] = await Promise.all([text(run.child.stdout), run.ended]);
+  const answer = parse(json);
+  const streams = (answer.streams ?? []).map((stream) => ({
+    type: stream.codec_type ?? '',
+    codec: stream.codec_name ?? '',
+    channels: stream.channels ?? 0,
+    cover: stream.disposition?.attached_pic === 1,
+  }));
+  const declared = [answer.format?.duration, ...(answer.streams ?? []).map((stream) => stream.duration)]
+    .map(Number)
+    .find((seconds) => seconds > 0);
+  return { streams, durationSeconds: declared ?? null, complaints: firstLine(run.complaints()) };
+}
+
+interface ProbeJson {
+  format?: { duration?: string };
+  streams?: { codec_type?: string; codec_name?: string; channels?: number; duration?: string; disposition?: { attached_pic?: number } }[];
+}
+
+function parse(json: string): ProbeJson {
+  try {
+    return JSON.parse(json) as ProbeJson;
+  } catch {
+    return {};
+  }
+}
+
+/** `ffmpeg -i` without an output: it lists the streams on standard error and ends with an error of its own. */
+async function askDecoder(ffmpeg: string, path: string, signal?: AbortSignal): Promise<Answer> {
+  const run = await confined(ffmpeg, ['-hide_banner', '-nostdin', ...HARDENED, '-i', `file:${resolve(path)}`], resolve(path), {
+    seconds: SECONDS,
+    silence: SECONDS,
+    signal,
+  });
+  await Promise.all([text(run.child.stdout), run.ended]);
+  return readListing(run.complaints());
+}
+
+const CHANNELS: Record<string, number> = {
+  mono: 1,
+  stereo: 2,
+  downmix: 2,
+  quad: 4,
+  '2.1': 3,
+  '4.0': 4,
+  '5.0': 5,
+  '5.1': 6,
+  '6.1': 7,
+  '7.1': 8,
+};
+
+/** Reads ffmpeg's listing of streams: `Stream #0:1(und): Audio: aac (LC), 44100 Hz, stereo, fltp`. */
+export function readListing(listing: string): Answer {
+  const streams: Stream[] = [];
+  for (const [line, type = '', codec = ''] of listing.matchAll(/^\s*Stream #\S+: (Audio|Video|Subtitle|Data|Attachment): (\w+).*$/gm)) {
+    const layout = /Hz, ([\w.]+)/.exec(line)?.[1] ?? '';
+    const channels = CHANNELS[layout] ?? Number(/(\d+) channels/.exec(line)?.[1] ?? 0);
+    streams.push({
+      type: type.toLowerCase(),
+      codec,
+      channels: channels || (type === 'Audio' && layout ? 2 : 0),
+      cover: line.includes('(attached pic)'),
+    });
+  }
+  const [, hours, minutes, seconds] = /Duration: (\d+):(\d\d):(\d\d\.\d+)/.exec(listing) ?? [];
+  const durationSeconds = hours === undefined ? null : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  const complaint = listing.split('\n').find((line) => /invalid|error|not found|could not/i.test(line)) ?? '';
+  return { streams, durationSeconds, complaints: complaint.trim() };
+}
+
+/** The first thing ffmpeg complained of, without addresses in memory and without the path of the file. */
+export function firstLine(complaints: string): string {
+  const line = complaints.split('\n').find((line) => line.trim()) ?? '';
+  return line
+    .replace(/\[\w+ @ 0x[0-9a-f]+\] /g, '')
+    .replace(/file:\S*: /, '')
+    .trim();
+}

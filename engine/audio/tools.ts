@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** The media programs of this machine. */
+export interface Tools {
+  ffmpeg: string;
+  /** Null where only ffmpeg exists (ffmpeg-static brings no ffprobe). */
+  ffprobe: string | null;
+  /** As ffmpeg prints it: '5.1.9-0+deb12u1'. */
+  version: string;
+}
+
+const OLDEST_MAJOR = 4; // older ones lack demuxers and fixes for hostile files
+let found: Promise<Tools> | undefined;
+
+/**
+ * Finds ffmpeg: FFMPEG_PATH, then the PATH, then ffmpeg-static. Looks once per process.
+ * Throws a sentence with the remedy when there is none or it is too old.
+ */
+export function findTools(): Promise<Tools> {
+  found ??= lookUp(process.env).catch((error) => {
+    found = undefined;
+    throw error;
+  });
+  return found;
+}
+
+/** The look-up itself, for a given environment. */
+export async function lookUp(env: Record<string, string | undefined>): Promise<Tools> {
+  const ffmpeg = await firstRunnable(candidates(env));
+  if (!ffmpeg) {
+    throw new Error(
+      `Cannot decode media: ffmpeg was not found${env.FFMPEG_PATH ? ` at FFMPEG_PATH=${env.FFMPEG_PATH}` : ' on the PATH'}. ` +
+        'Install it (Debian, Ubuntu: apt-get install ffmpeg) or set FFMPEG_PATH to its binary',
+    );
+  }
+  const version = await versionOf(ffmpeg);
+  const ffprobe = await firstRunnable([join(dirname(ffmpeg), 'ffprobe')]);
+  return { ffmpeg, ffprobe, version };
+}
+
+function candidates(env: Record<string, string | undefined>): string[] {
+  if (env.FFMPEG_PATH) return [env.FFMPEG_PATH];
+  const onPath = (env.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, 'ffmpeg'));
+  return [...onPath, ...bundled()];
+}
+
+function bundled(): string[] {
+  try {
+    return [createRequire(import.meta.url)('ffmpeg-static') as string].filter(Boolean);
+  } catch {
+    return []; // an optional package
+  }
+}
+
+async function firstRunnable(paths: string[]): Promise<string | null> {
+  for (const path of paths) {
+    const runnable = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (runnable) return path;
+  }
+  return null;
+}
+
+async function versionOf(ffmpeg: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(ffmpeg, ['-version'], { env: {}, timeout: 10_000 }).catch((error: Error) => {
+    throw new Error(`Cannot decode media: ${ffmpeg} does not run (${error.message}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
+  });
+  const version = /^ffmpeg version (\S+)/.exec(stdout)?.[1] ?? 'unknown';
+  const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? Number.NaN);
+  if (major < OLDEST_MAJOR)
+    throw new Error(`Cannot decode media: ${ffmpeg} is version ${version}, ${OLDEST_MAJOR} or newer is wanted. Install a newer ffmpeg`);
+  return version;
+}

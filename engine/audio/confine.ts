@@ -8,7 +8,7 @@ import { MediaError } from '../types.ts';
 
 export interface Confined {
   child: ChildProcessByStdio<null, Readable, Readable>;
-  /** What the child wrote to standard error so far, its end only. */
+  /** What the child wrote to standard error so far, its beginning only. */
   complaints(): string;
   /** Says that output arrived: the limit on silence starts anew. */
   alive(): void;
@@ -51,7 +51,7 @@ export async function confined(program: string, args: string[], input: string, l
   });
   let complaints = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints = (complaints + text).slice(-COMPLAINTS);
+    complaints = (complaints + text).slice(0, COMPLAINTS);
   });
   const watch = supervise(child, limits);
   const ended = watch.ended.finally(() => rm(home, { recursive: true, force: true }));

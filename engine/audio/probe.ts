@@ -153,7 +153,7 @@ export function readListing(listing: string): Answer {
 export function firstLine(complaints: string): string {
   const line = complaints.split('\n').find((line) => line.trim()) ?? '';
   return line
-    .replace(/\[\w+ @ 0x[0-9a-f]+\] /g, '')
+    .replace(/\[\S+ @ 0x[0-9a-f]+\] /g, '')
     .replace(/file:\S*: /, '')
     .trim();
 }

@@ -10,7 +10,7 @@ export const SIZE = 192; // of an embedding
 export async function embed(session: Session, pieces: Float32Array[]): Promise<Float32Array[]> {
   const rows = frameCount(pieces[0]?.length ?? 0);
   const features = new Float32Array(pieces.length * rows * MELS);
-  pieces.forEach((samples, i) => features.set(centre(fbank(samples)), i * rows * MELS));
+  for (const [i, samples] of pieces.entries()) features.set(centre(fbank(samples)), i * rows * MELS);
   const outputs = await session.run({ [session.inputs[0]!]: float32(features, [pieces.length, rows, MELS]) });
   const vectors = outputs[session.outputs[0]!]!.data as Float32Array;
   return pieces.map((_, i) => unit(vectors.slice(i * SIZE, (i + 1) * SIZE)));

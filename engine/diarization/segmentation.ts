@@ -46,7 +46,7 @@ export type Segmenter = (windows: Float32Array[]) => Promise<Local[]>;
  */
 export async function segment(session: Session, windows: Float32Array[]): Promise<Local[]> {
   const samples = new Float32Array(windows.length * WINDOW);
-  windows.forEach((window, i) => samples.set(window, i * WINDOW));
+  for (const [i, window] of windows.entries()) samples.set(window, i * WINDOW);
   const outputs = await session.run({ [session.inputs[0]!]: float32(samples, [windows.length, 1, WINDOW]) });
   const logits = outputs[session.outputs[0]!]!.data as Float32Array;
   return windows.map((_, i) => local(logits.subarray(i * FRAMES * CLASSES, (i + 1) * FRAMES * CLASSES)));

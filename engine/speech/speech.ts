@@ -1,0 +1,44 @@
+import type { Span, Speech } from '../types.ts';
+
+const ONSET = 0.5; // a span begins above this probability …
+const OFFSET = 0.35; // … and lasts until below this one
+const SHORTEST = 0.15; // seconds above ONSET that make a span: shorter bursts are noise
+const CLOSEST = 0.1; // seconds: spans nearer than this are one
+
+/**
+ * Where somebody speaks.
+ * @param probability one value a frame, the first centred on `frameStart` seconds
+ */
+export function findSpeech(probability: Float32Array, frameStep: number, frameStart: number): Speech {
+  const time = (frame: number) => Math.max(0, frameStart + (frame - 0.5) * frameStep);
+  const spans: Span[] = [];
+  for (const { first, end } of runs(probability, SHORTEST / frameStep)) {
+    const before = spans.at(-1);
+    if (before && time(first) - before.end < CLOSEST) before.end = time(end);
+    else spans.push({ start: time(first), end: time(end) });
+  }
+  return { frameStep, frameStart, probability, spans };
+}
+
+/** Runs of frames that rise above ONSET for long enough, reaching out to where they fall below OFFSET. */
+function* runs(probability: Float32Array, shortest: number): Generator<{ first: number; end: number }> {
+  for (let frame = 0; frame < probability.length; frame++) {
+    if (probability[frame]! < OFFSET) continue;
+    const first = frame;
+    let longest = 0;
+    for (let above = 0; frame < probability.length && probability[frame]! >= OFFSET; frame++) {
+      above = probability[frame]! > ONSET ? above + 1 : 0;
+      longest = Math.max(longest, above);
+    }
+    if (longest >= shortest) yield { first, end: frame };
+  }
+}
+
+/** Highest probability of speech between two times, seconds. */
+export function peak({ probability, frameStep, frameStart }: Speech, { start, end }: Span): number {
+  const first = Math.max(0, Math.floor((start - frameStart) / frameStep));
+  const last = Math.min(probability.length, Math.ceil((end - frameStart) / frameStep) + 1);
+  let highest = 0;
+  for (let frame = first; frame < last; frame++) highest = Math.max(highest, probability[frame]!);
+  return highest;
+}

@@ -1,0 +1,155 @@
+import type { Recording, Span, Speech, Window } from '../types.ts';
+import { peak } from './speech.ts';
+
+const RATE = 16_000;
+
+/** How windows are cut; seconds. */
+export interface Packing {
+  /** Longest window, padding included; the recogniser takes 30. */
+  longest: number;
+  /** Sound kept around speech. */
+  pad: number;
+  /** Pauses longer than this are cut down to the padding around them. */
+  pause: number;
+  /** A window that is full may end up to this much earlier, where the pause is longer. */
+  slack: number;
+}
+
+export const PACKING: Packing = { longest: 28.5, pad: 0.25, pause: 1.5, slack: 8 };
+const WORTH = 10; // seconds of window that are given up for one second more of pause
+const LONG_PAUSE = 0.8; // seconds; a longer pause is no better a place to cut
+
+/** Where in [start, end) of the recording it is quietest, seconds. */
+export type Quietest = (range: Span) => Promise<number>;
+
+/**
+ * Packs speech into windows for the recogniser: whole spans, as many as fit, cut at pauses and never inside a word.
+ * A span too long for one window is cut where it is quietest.
+ * @param duration seconds of the recording: no window reaches past it
+ */
+export async function packWindows(
+  speech: Speech,
+  channel: number | 'mix',
+  duration: number,
+  quietest: Quietest,
+  packing: Packing = PACKING,
+): Promise<Window[]> {
+  const spans = await shorten(speech.spans, quietest, packing);
+  const windows: Window[] = [];
+  for (let first = 0; first < spans.length; ) {
+    const end = cutAfter(spans, first, packing);
+    windows.push(windowOf(spans, first, end, { speech, channel, duration, packing }));
+    first = end;
+  }
+  return windows;
+}
+
+/** Cuts spans that do not fit into a window, each time at the quietest point of the window's last part. */
+async function shorten(spans: readonly Span[], quietest: Quietest, { longest, pad, slack }: Packing): Promise<Span[]> {
+  const room = longest - 2 * pad;
+  const short: Span[] = [];
+  for (const span of spans) {
+    let start = span.start;
+    while (span.end - start > room) {
+      // two equal halves rather than a full window and a stump
+      const latest = Math.min(start + room, span.end - Math.min(slack, (span.end - start) / 2 - 1));
+      const cut = await quietest({ start: Math.max(start + 1, latest - slack), end: latest });
+      short.push({ start, end: cut });
+      start = cut;
+    }
+    short.push({ start, end: span.end });
+  }
+  return short;
+}
+
+/** The span that begins the next window: the most that fit, or fewer if a clearly longer pause lies shortly before. */
+function cutAfter(spans: readonly Span[], first: number, packing: Packing): number {
+  const { longest, pad, slack } = packing;
+  const lengths: number[] = []; // of the window when it ends after span first + i
+  let length = 2 * pad;
+  for (let i = first; i < spans.length; i++) {
+    if (i > first) length += kept(spans[i]!.start - spans[i - 1]!.end, packing);
+    length += spans[i]!.end - spans[i]!.start;
+    if (length > longest && i > first) break;
+    lengths.push(length);
+  }
+  const fit = first + lengths.length;
+  if (fit === spans.length) return fit;
+  const full = lengths.at(-1)!;
+  let best = fit;
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let end = fit; end > first && full - lengths[end - first - 1]! <= slack; end--) {
+    const pause = spans[end]!.start - spans[end - 1]!.end;
+    const score = WORTH * Math.min(pause, LONG_PAUSE) - (full - lengths[end - first - 1]!);
+    if (score > highest) [best, highest] = [end, score];
+  }
+  return best;
+}
+
+/** Seconds of a pause that stay in the window. */
+function kept(pause: number, { pad, pause: longest }: Packing): number {
+  return pause > longest ? 2 * pad : pause;
+}
+
+interface Context {
+  speech: Speech;
+  channel: number | 'mix';
+  duration: number;
+  packing: Packing;
+}
+
+function windowOf(spans: readonly Span[], first: number, end: number, { speech, channel, duration, packing }: Context): Window {
+  const { pad, pause } = packing;
+  const pieces: Span[] = [];
+  const inside: Span[] = [];
+  let offset = 0; // window time minus recording time, in the piece at hand
+  let length = 0;
+  for (let i = first; i < end; i++) {
+    const span = spans[i]!;
+    const before = i > 0 ? span.start - spans[i - 1]!.end : span.start;
+    const after = i + 1 < spans.length ? spans[i + 1]!.start - span.end : duration - span.end;
+    if (i === first || before > pause) {
+      const start = span.start - Math.min(pad, Math.max(0, i > 0 ? before / 2 : before));
+      pieces.push({ start, end: start });
+      offset = length - start;
+    }
+    const piece = pieces.at(-1)!;
+    const last = i + 1 === end || after > pause;
+    const margin = last ? Math.min(pad, Math.max(0, i + 1 < spans.length ? after / 2 : after)) : 0;
+    piece.end = Math.min(duration, span.end + margin);
+    length = offset + piece.end;
+    inside.push({ start: span.start + offset, end: Math.min(span.end + offset, length) });
+  }
+  return { pieces, speech: inside, peak: Math.max(...pieces.map((piece) => peak(speech, piece))), channel };
+}
+
+/** The samples of a window: its pieces, one after the other. */
+export async function readWindow(recording: Recording, { pieces, channel }: Pick<Window, 'pieces' | 'channel'>): Promise<Float32Array> {
+  const parts: Float32Array[] = [];
+  for (const { start, end } of pieces) parts.push(await recording.read(channel, Math.round(start * RATE), Math.round(end * RATE)));
+  const samples = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    samples.set(part, at);
+    at += part.length;
+  }
+  return samples;
+}
+
+const FRAME = 0.05 * RATE; // samples over which loudness is measured
+const SHIFT = 0.01 * RATE;
+
+/** Finds quiet places by the energy of the recording's own samples. */
+export function quietestOf(recording: Recording, channel: number | 'mix'): Quietest {
+  return async ({ start, end }) => {
+    const samples = await recording.read(channel, Math.round(start * RATE), Math.round(end * RATE));
+    let best = start;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (let at = 0; at + FRAME <= samples.length; at += SHIFT) {
+      let energy = 0;
+      for (let i = at; i < at + FRAME; i++) energy += samples[i]! * samples[i]!;
+      if (energy < lowest) [best, lowest] = [start + (at + FRAME / 2) / RATE, energy];
+    }
+    return best;
+  };
+}

@@ -1,0 +1,159 @@
+/** Text as error rates compare it: what differs only in writing becomes equal. After the rules of OpenAI's Whisper (Radford et al. 2022, appendix C). */
+
+const CONTRACTIONS: [RegExp, string][] = [
+  [/\bwon't\b/g, 'will not'],
+  [/\bcan't\b/g, 'can not'],
+  [/\bcannot\b/g, 'can not'],
+  [/\blet's\b/g, 'let us'],
+  [/\bain't\b/g, 'is not'],
+  [/\bma'am\b/g, 'madam'],
+  [/\bgonna\b/g, 'going to'],
+  [/\bwanna\b/g, 'want to'],
+  [/\bgotta\b/g, 'got to'],
+  [/\bmr\b\.?/g, 'mister'],
+  [/\bmrs\b\.?/g, 'missus'],
+  [/\bdr\b\.?/g, 'doctor'],
+  [/\bst\b\.?/g, 'saint'],
+  [/n't\b/g, ' not'],
+  [/'re\b/g, ' are'],
+  [/'s\b/g, ' is'],
+  [/'d\b/g, ' would'],
+  [/'ll\b/g, ' will'],
+  [/'t\b/g, ' not'],
+  [/'ve\b/g, ' have'],
+  [/'m\b/g, ' am'],
+];
+
+const SPELLING: Record<string, string> = Object.fromEntries(
+  `humour humor colour color honour honor favour favor favourite favorite labour labor neighbour neighbor behaviour behavior harbour harbor
+   parlour parlor rumour rumor vigour vigor grey gray centre center theatre theater metre meter metres meters litre liter programme program catalogue catalog
+   dialogue dialog recognise recognize realise realize realised realized organise organize organised organized apologise apologize defence defense
+   offence offense licence license practise practice travelling traveling travelled traveled jewellery jewelry plough plow tyre tire cheque check
+   whilst while towards toward afterwards afterward ok okay`
+    .trim()
+    .split(/\s+/)
+    .reduce<[string, string][]>((pairs, word, i, all) => (i % 2 ? pairs : [...pairs, [word, all[i + 1]!]]), []),
+);
+
+const UNITS =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
+    ' ',
+  );
+const TENS = '_ _ twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
+const ORDINALS: Record<string, string> = {
+  first: '1st',
+  second: '2nd',
+  third: '3rd',
+  fourth: '4th',
+  fifth: '5th',
+  sixth: '6th',
+  seventh: '7th',
+  eighth: '8th',
+  ninth: '9th',
+  tenth: '10th',
+};
+
+/** Runs of number words become digits: `twenty five` -> `25`, `eighteen thirteen` -> `1813`, `one hundred and two` -> `102`. */
+function numbers(words: string[]): string[] {
+  const out: string[] = [];
+  for (let i = 0; i < words.length; ) {
+    let total = -1;
+    let group = 0;
+    let j = i;
+    for (; j < words.length; j++) {
+      const word = words[j]!;
+      const unit = UNITS.indexOf(word);
+      const ten = TENS.indexOf(word);
+      if (unit >= 0) {
+        if (total >= 0 && group % 10 !== 0 && unit < 10) break; // "one two three" are three numbers
+        if (total >= 0 && group > 0 && group < 100 && unit >= 10)
+          group = group * 100 + unit; // years
+        else group += unit;
+      } else if (ten > 1) {
+        if (total >= 0 && group > 0 && group % 100 !== 0) group = group * 100 + ten * 10;
+        else group += ten * 10;
+      } else if (word === 'hundred' && total >= 0) group = Math.max(1, group) * 100;
+      else if (word === 'thousand' && total >= 0) group = Math.max(1, group) * 1000;
+      else if (word === 'and' && total >= 0 && group % 100 === 0 && UNITS.concat(TENS).includes(words[j + 1] ?? '')) continue;
+      else break;
+      total = group;
+    }
+    if (total < 0) out.push(ORDINALS[words[i]!] ?? words[i]!);
+    else out.push(String(total));
+    i = Math.max(j, i + 1);
+  }
+  return out;
+}
+
+/** Words of English text as Whisper's normaliser would leave them, in essentials. */
+export function englishWords(text: string): string[] {
+  let s = text
+    .toLowerCase()
+    .replace(/\[[^\]]*\]|\([^)]*\)/g, ' ')
+    .replace(/[’‘`]/g, "'");
+  s = s.replace(/\b(hmm|mm|mhm|mmm|uh|um|uhm|er|erm|ah)\b/g, ' ').replace(/(\d),(\d)/g, '$1$2');
+  for (const [pattern, replacement] of CONTRACTIONS) s = s.replace(pattern, replacement);
+  s = s
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\p{L}\p{N}\s]/gu, ' ');
+  return numbers(
+    s
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((word) => SPELLING[word] ?? word),
+  );
+}
+
+/** Units that an error rate counts: words, or characters in languages written without spaces. */
+export function unitsOf(text: string, language: string): string[] {
+  if (language === 'en') return englishWords(text);
+  const plain = text
+    .toLowerCase()
+    .normalize('NFKC')
+    .replace(/[^\p{L}\p{N}\p{M}\s]/gu, ' ');
+  return /^(zh|ja|yue|th|ko)/.test(language) ? [...plain.replace(/\s+/g, '')] : plain.split(/\s+/).filter(Boolean);
+}
+
+export interface Errors {
+  reference: number;
+  substituted: number;
+  deleted: number;
+  inserted: number;
+}
+
+/** Levenshtein alignment of two unit lists. Memory: two rows. */
+export function countErrors(reference: readonly string[], hypothesis: readonly string[]): Errors {
+  type Cell = [cost: number, s: number, d: number, i: number];
+  let row: Cell[] = Array.from({ length: hypothesis.length + 1 }, (_, j) => [j, 0, 0, j]);
+  for (let i = 1; i <= reference.length; i++) {
+    const next: Cell[] = [[i, 0, i, 0]];
+    for (let j = 1; j <= hypothesis.length; j++) {
+      const same = reference[i - 1] === hypothesis[j - 1];
+      const [up, left, diagonal] = [row[j]!, next[j - 1]!, row[j - 1]!];
+      if (same) next.push(diagonal);
+      else if (diagonal[0] <= up[0] && diagonal[0] <= left[0]) next.push([diagonal[0] + 1, diagonal[1] + 1, diagonal[2], diagonal[3]]);
+      else if (up[0] <= left[0]) next.push([up[0] + 1, up[1], up[2] + 1, up[3]]);
+      else next.push([left[0] + 1, left[1], left[2], left[3] + 1]);
+    }
+    row = next;
+  }
+  const [, substituted, deleted, inserted] = row[hypothesis.length]!;
+  return { reference: reference.length, substituted, deleted, inserted };
+}
+
+export function addErrors(a: Errors, b: Errors): Errors {
+  return {
+    reference: a.reference + b.reference,
+    substituted: a.substituted + b.substituted,
+    deleted: a.deleted + b.deleted,
+    inserted: a.inserted + b.inserted,
+  };
+}
+
+/** Word (or character) error rate, 0 to 1 and more. */
+export function errorRate(e: Errors): number {
+  return e.reference ? (e.substituted + e.deleted + e.inserted) / e.reference : e.inserted ? 1 : 0;
+}
+
+export const NO_ERRORS: Errors = { reference: 0, substituted: 0, deleted: 0, inserted: 0 };

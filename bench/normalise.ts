@@ -70,7 +70,8 @@ function numbers(words: string[]): string[] {
           group = group * 100 + unit; // years
         else group += unit;
       } else if (ten > 1) {
-        if (total >= 0 && group > 0 && group % 100 !== 0) group = group * 100 + ten * 10;
+        if (total >= 10 && group < 100 && group % 100 !== 0) group = group * 100 + ten * 10;
+        else if (total >= 0 && group % 100 !== 0) break;
         else group += ten * 10;
       } else if (word === 'hundred' && total >= 0) group = Math.max(1, group) * 100;
       else if (word === 'thousand' && total >= 0) group = Math.max(1, group) * 1000;

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+
+const DATA = new URL('./data/', import.meta.url);
+
+export interface Clip {
+  path: string;
+  file: string;
+  seconds: number;
+  language: string;
+  speaker: string;
+  transcript: string;
+  category: string;
+}
+
+/** Every recording in bench/data with what is said in it. */
+export function clips(): Clip[] {
+  const [header, ...lines] = readFileSync(new URL('MANIFEST.tsv', DATA), 'utf8').trim().split('\n');
+  const columns = header!.split('\t');
+  return lines.map((line) => {
+    const cells = line.split('\t');
+    const cell = (name: string) => cells[columns.indexOf(name)] ?? '';
+    return {
+      path: new URL(`clips/${encodeURIComponent(cell('file'))}`, DATA).pathname,
+      file: cell('file'),
+      seconds: Number(cell('duration_s')),
+      language: cell('language'),
+      speaker: cell('speaker'),
+      transcript: cell('transcript')
+        .replace(/\[spk\d\]|LEFT:|RIGHT:/g, ' ')
+        .trim(),
+      category: cell('category'),
+    };
+  });
+}
+
+/** The English clips of one speaker up to 30 s: what the word error rate is measured on. */
+export function englishClips(): Clip[] {
+  return clips().filter((clip) => clip.language === 'en' && clip.seconds <= 30 && clip.transcript && '15'.includes(clip.category));
+}
+
+/** Clips in other languages with a full transcript. */
+export function foreignClips(): Clip[] {
+  return clips().filter((clip) => clip.language !== 'en' && !clip.language.includes('+') && clip.transcript && clip.category === '2');
+}
+
+/** Voices with clean clips of at least 2 s, for generated conversations: speaker -> clips. FLEURS clips are each another speaker. */
+export function voices(): Map<string, Clip[]> {
+  const found = new Map<string, Clip[]>();
+  for (const clip of clips()) {
+    if (clip.seconds < 2 || clip.seconds > 30 || clip.category === '3' || clip.category === '4' || clip.category === '5') continue;
+    const voice = clip.speaker || (clip.file.includes('fleurs') && clip.language === 'en' ? '' : clip.file);
+    if (voice) found.set(voice, [...(found.get(voice) ?? []), clip]);
+  }
+  return found;
+}
+
+/** One turn of who speaks when, as in an RTTM file. Seconds. */
+export interface TrueTurn {
+  speaker: string;
+  start: number;
+  end: number;
+}
+
+/** Turns of the clips that have them. */
+export function turnsOf(file: string): TrueTurn[] {
+  const text = readFileSync(new URL(`rttm/${file.replace(/\.\w+$/, '')}.rttm`, DATA), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const field = line.split(/\s+/);
+      return { speaker: field[7]!, start: Number(field[3]), end: Number(field[3]) + Number(field[4]) };
+    });
+}

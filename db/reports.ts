@@ -1,0 +1,91 @@
+import { builtin } from '../api/contract/catalogue.ts';
+import { ApiError } from '../api/contract/errors.ts';
+import type { Limits } from '../api/contract/limits.ts';
+import type { ReportStatus, ReportTicket } from '../api/contract/transcription.ts';
+import type { Tx } from './orm.ts';
+
+/** A template as a report remembers it. */
+export interface TemplateRef {
+  slug: string;
+  name: string;
+  /** Null for a built-in one. */
+  templateId: string | null;
+}
+
+/**
+ * What these slugs mean to the owner of a key: built-in, then the workspace's, then their own; published only. `missing` is the first slug
+ * that means nothing; `templates` is then incomplete.
+ */
+export async function resolveTemplates(
+  tx: Tx,
+  owner: { workspaceId: string; memberId: string },
+  slugs: readonly string[],
+): Promise<{ templates: TemplateRef[]; missing: string | null }> {
+  const rows = await tx.rows<{ id: string; slug: string; name: string }>(
+    `select distinct on (p.slug) p.id, p.slug, p.name from templates p
+     where p.workspace_id = ? and p.status = 'published' and (p.scope = 'workspace' or p.owner_id = ?)
+       and p.slug in (select jsonb_array_elements_text(?::jsonb))
+     order by p.slug, p.scope = 'workspace' desc`,
+    [owner.workspaceId, owner.memberId, JSON.stringify(slugs.filter((slug) => !slug.includes('\0')))],
+  );
+  const custom = new Map(rows.map((row) => [row.slug, row]));
+  const templates: TemplateRef[] = [];
+  for (const slug of slugs) {
+    const known = builtin(slug);
+    const own = custom.get(slug);
+    if (known) templates.push({ slug, name: known.name, templateId: null });
+    else if (own) templates.push({ slug, name: own.name, templateId: own.id });
+    else return { templates, missing: slug };
+  }
+  return { templates, missing: null };
+}
+
+/**
+ * Refuses when `wanted` more reports would pass the workspace's daily cap or its cap of waiting ones. Reads only: the upload asks before the
+ * body. Throws `daily_reports_quota_exceeded` or `too_many_queued_reports`.
+ */
+export async function checkReportQuota(tx: Tx, workspaceId: string, wanted: number, limits: Limits): Promise<void> {
+  const use = await tx.row<{ today: number; waiting: number; midnight: number }>(
+    `select coalesce((select c.count from counters c
+         where c.workspace_id = ? and c.name = 'reports' and c.day = (now() at time zone 'utc')::date), 0)::int as today,
+       (select count(*) from reports r where r.workspace_id = ? and r.status = 'queued')::int as waiting,
+       ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight`,
+    [workspaceId, workspaceId],
+  );
+  if (!use || wanted === 0) return;
+  if (use.today + wanted > limits.REPORTS_PER_DAY)
+    throw new ApiError('daily_reports_quota_exceeded', { retryAfterSeconds: Math.max(1, use.midnight) });
+  if (use.waiting + wanted > limits.REPORTS_WAITING) throw new ApiError('too_many_queued_reports', { retryAfterSeconds: 60 });
+}
+
+/**
+ * Queues one report per template, and counts them for the day and for the transcription. The caller has checked the caps. The row of the
+ * day's counter is locked until the transaction ends, so requests of one workspace follow one another.
+ */
+export async function insertReports(
+  tx: Tx,
+  target: { workspaceId: string; transcriptionId: string },
+  templates: readonly TemplateRef[],
+): Promise<ReportTicket[]> {
+  if (!templates.length) return [];
+  await tx.rows(
+    `insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, ?)
+     on conflict (workspace_id, name, day) do update set count = counters.count + excluded.count`,
+    [target.workspaceId, templates.length],
+  );
+  await tx.rows('update transcriptions t set reports_made = t.reports_made + ? where t.workspace_id = ? and t.id = ?', [
+    templates.length,
+    target.workspaceId,
+    target.transcriptionId,
+  ]);
+  const tickets: ReportTicket[] = [];
+  for (const template of templates) {
+    const row = await tx.row<{ id: string; slug: string; status: ReportStatus }>(
+      `insert into reports (workspace_id, transcription_id, template_id, slug, name, status) values (?, ?, ?, ?, ?, 'queued')
+       returning id, slug, status`,
+      [target.workspaceId, target.transcriptionId, template.templateId, template.slug, template.name],
+    );
+    tickets.push(row!);
+  }
+  return tickets;
+}

@@ -1,0 +1,132 @@
+import { type Clip, englishClips, type TrueTurn, voices } from './clips.ts';
+import { type Random, seeded } from './random.ts';
+import { level, mixInto, RATE, samplesOf, scaled, telephone } from './sound.ts';
+
+export interface TrueWordRun extends TrueTurn {
+  transcript: string;
+}
+
+/** A made recording with exact truth. */
+export interface Conversation {
+  name: string;
+  samples: Float32Array;
+  /** Who speaks when; pauses over 0.3 s inside a clip are not speech. */
+  turns: TrueTurn[];
+  /** What is said, clip by clip, in order. */
+  said: TrueWordRun[];
+  speakers: number;
+}
+
+export interface ConversationOptions {
+  speakers: number;
+  seconds: number;
+  /** Part of the turns that begin before the last one ends. */
+  overlaps?: number;
+  telephone?: boolean;
+  /** Signal to noise, dB; null: no noise. */
+  noise?: number | null;
+}
+
+const cache = new Map<string, Promise<Float32Array>>();
+
+function cleanSamples(clip: Clip): Promise<Float32Array> {
+  const found = cache.get(clip.path) ?? samplesOf(clip.path);
+  cache.set(clip.path, found);
+  return found;
+}
+
+/** Makes a conversation of several voices from single-speaker clips. The same seed gives the same conversation. */
+export async function conversation(seed: number, options: ConversationOptions): Promise<Conversation> {
+  const random = seeded(seed);
+  const all = [...voices()].filter(([, list]) => list.every((clip) => clip.language === 'en'));
+  const cast = random
+    .shuffle(all)
+    .sort((a, b) => Number(b[1].length >= 2) - Number(a[1].length >= 2))
+    .slice(0, options.speakers);
+  const decks = new Map(cast.map(([speaker]) => [speaker, [] as Clip[]]));
+  const gains = new Map(cast.map(([speaker]) => [speaker, random.between(0.6, 1.4)]));
+  const samples = new Float32Array(Math.ceil((options.seconds + 30) * RATE));
+  const turns: TrueTurn[] = [];
+  const said: TrueWordRun[] = [];
+  let [end, last, turn] = [0.5, '', 0];
+  while (end < options.seconds) {
+    const speaker = turn < cast.length ? cast[turn]![0] : random.pick(cast.filter(([name]) => cast.length === 1 || name !== last))[0];
+    turn++;
+    const deck = decks.get(speaker)!;
+    if (!deck.length) deck.push(...random.shuffle(cast.find(([name]) => name === speaker)![1]));
+    const clip = deck.pop()!;
+    const clean = await cleanSamples(clip);
+    const voice = scaled(clean, (0.06 * gains.get(speaker)!) / (level(clean) || 1));
+    const spans = speechSpans(voice);
+    const overlapping = turns.length > 0 && speaker !== last && random.next() < (options.overlaps ?? 0);
+    const start = Math.max(0.1, overlapping ? end - random.between(0.4, 1.2) : end + random.between(0.15, 1.2)) - spans[0]!.start;
+    mixInto(samples, voice, Math.max(0, Math.round(start * RATE)));
+    for (const span of spans) turns.push({ speaker, start: start + span.start, end: start + span.end });
+    said.push({ speaker, start: start + spans[0]!.start, end: start + spans.at(-1)!.end, transcript: clip.transcript });
+    end = Math.max(end, start + spans.at(-1)!.end);
+    last = speaker;
+  }
+  return finish(`conversation ${seed}`, samples.subarray(0, Math.ceil((end + 0.5) * RATE)), turns, said, cast.length, options, random);
+}
+
+function finish(
+  name: string,
+  mixed: Float32Array,
+  turns: TrueTurn[],
+  said: TrueWordRun[],
+  speakers: number,
+  options: ConversationOptions,
+  random: Random,
+): Conversation {
+  const narrow = options.telephone ? telephone(mixed) : mixed;
+  const noise = options.noise == null ? 0 : level(narrow) * 10 ** (-options.noise / 20);
+  const samples = noise ? narrow.map((x) => x + noise * random.normal()) : narrow;
+  return { name, samples, turns, said, speakers };
+}
+
+/** Spans in which a clean clip is louder than 35 dB below its loud parts; pauses up to 0.3 s belong to the speech. Seconds. */
+export function speechSpans(samples: Float32Array): { start: number; end: number }[] {
+  const frame = RATE / 100;
+  const levels = Array.from({ length: Math.floor(samples.length / frame) }, (_, i) => level(samples.subarray(i * frame, (i + 1) * frame)));
+  const loud = [...levels].sort((a, b) => a - b)[Math.floor(levels.length * 0.95)] ?? 0;
+  const spans: { start: number; end: number }[] = [];
+  levels.forEach((x, i) => {
+    if (x < loud * 10 ** (-35 / 20)) return;
+    const previous = spans.at(-1);
+    if (previous && i / 100 - previous.end <= 0.3) previous.end = (i + 1) / 100;
+    else spans.push({ start: i / 100, end: (i + 1) / 100 });
+  });
+  const long = spans.filter((span) => span.end - span.start >= 0.1);
+  return long.length ? long : [{ start: 0, end: samples.length / RATE }];
+}
+
+/** English clips joined in a fixed shuffled order with short pauses until `seconds` are full: what the long word error rate is measured on. */
+export async function joined(seconds: number, seed = 1): Promise<Conversation> {
+  const random = seeded(seed);
+  const samples = new Float32Array(Math.ceil((seconds + 40) * RATE));
+  const said: TrueWordRun[] = [];
+  let at = 0.5;
+  const distinct = englishClips().filter((clip) => clip.category === '1');
+  while (at < seconds) {
+    for (const clip of random.shuffle(distinct)) {
+      if (at >= seconds) break;
+      const clean = await cleanSamples(clip);
+      const spans = speechSpans(clean);
+      mixInto(samples, clean, Math.round(at * RATE));
+      said.push({
+        speaker: clip.speaker || clip.file,
+        start: at + spans[0]!.start,
+        end: at + spans.at(-1)!.end,
+        transcript: clip.transcript,
+      });
+      at += clean.length / RATE + random.between(0.3, 1.2);
+    }
+  }
+  return {
+    name: 'joined clips',
+    samples: samples.subarray(0, Math.ceil(at * RATE)),
+    turns: said,
+    said,
+    speakers: new Set(said.map((s) => s.speaker)).size,
+  };
+}

@@ -1,0 +1,117 @@
+import { writeFile } from 'node:fs/promises';
+import { decode, SAMPLE_RATE } from '../engine/audio/ffmpeg.ts';
+import type { Random } from './random.ts';
+
+export const RATE = SAMPLE_RATE;
+
+/** All samples of a short file, mixed down, 16 kHz. */
+export async function samplesOf(path: string): Promise<Float32Array> {
+  const recording = await decode(path, { channels: 1, signal: new AbortController().signal });
+  try {
+    return await recording.read('mix', 0, 60 * 60 * RATE);
+  } finally {
+    await recording.close();
+  }
+}
+
+/** A 16-bit mono wav file. */
+export async function writeWav(path: string, samples: Float32Array): Promise<void> {
+  const data = Buffer.alloc(44 + samples.length * 2);
+  data.write('RIFF', 0);
+  data.writeUInt32LE(36 + samples.length * 2, 4);
+  data.write('WAVEfmt ', 8);
+  data.writeUInt32LE(16, 16);
+  data.writeUInt16LE(1, 20);
+  data.writeUInt16LE(1, 22);
+  data.writeUInt32LE(RATE, 24);
+  data.writeUInt32LE(RATE * 2, 28);
+  data.writeUInt16LE(2, 32);
+  data.writeUInt16LE(16, 34);
+  data.write('data', 36);
+  data.writeUInt32LE(samples.length * 2, 40);
+  for (let i = 0; i < samples.length; i++)
+    data.writeInt16LE(Math.max(-32768, Math.min(32767, Math.round(samples[i]! * 32768))), 44 + i * 2);
+  await writeFile(path, data);
+}
+
+/** Root mean square. */
+export function level(samples: Float32Array): number {
+  let sum = 0;
+  for (const x of samples) sum += x * x;
+  return Math.sqrt(sum / Math.max(1, samples.length));
+}
+
+export function scaled(samples: Float32Array, gain: number): Float32Array {
+  return samples.map((x) => x * gain);
+}
+
+/** Adds `part` into `whole` at a sample offset. */
+export function mixInto(whole: Float32Array, part: Float32Array, at: number): void {
+  for (let i = 0; i < part.length && at + i < whole.length; i++) whole[at + i] = whole[at + i]! + part[i]!;
+}
+
+/** What a telephone leaves: 300 to 3400 Hz, by two second-order Butterworth sections (RBJ cookbook, Q = 0.7071). */
+export function telephone(samples: Float32Array): Float32Array {
+  return biquad(biquad(samples, 300, 'high'), 3400, 'low');
+}
+
+function biquad(samples: Float32Array, hertz: number, pass: 'low' | 'high'): Float32Array {
+  const w = (2 * Math.PI * hertz) / RATE;
+  const alpha = Math.sin(w) / (2 * Math.SQRT1_2);
+  const c = Math.cos(w);
+  const b1 = pass === 'low' ? 1 - c : -(1 + c);
+  const b0 = Math.abs(b1) / 2;
+  const a0 = 1 + alpha;
+  let [x1, x2, y1, y2] = [0, 0, 0, 0];
+  return samples.map((x) => {
+    const y = (b0 * x + b1 * x1 + b0 * x2 + 2 * c * y1 - (1 - alpha) * y2) / a0;
+    [x2, x1, y2, y1] = [x1, x, y1, y];
+    return y;
+  });
+}
+
+/** Sounds that hold no speech, to count invented words on. Seconds -> samples. */
+export const NOISES: Record<string, (seconds: number, random: Random) => Float32Array> = {
+  silence: (seconds) => new Float32Array(seconds * RATE),
+  'white noise': (seconds, random) => new Float32Array(seconds * RATE).map(() => 0.05 * random.normal()),
+  'pink noise': (seconds, random) => {
+    let [a, b, c] = [0, 0, 0];
+    return new Float32Array(seconds * RATE).map(() => {
+      const white = random.normal();
+      a = 0.997 * a + 0.03 * white;
+      b = 0.985 * b + 0.05 * white;
+      c = 0.95 * c + 0.08 * white;
+      return 0.1 * (a + b + c);
+    });
+  },
+  'ring tone': (seconds) =>
+    new Float32Array(seconds * RATE).map((_, i) =>
+      (i / RATE) % 3 < 1 ? 0.2 * (Math.sin((2 * Math.PI * 440 * i) / RATE) + Math.sin((2 * Math.PI * 480 * i) / RATE)) : 0,
+    ),
+  'hold music': (seconds, random) => {
+    const out = new Float32Array(seconds * RATE);
+    const scale = [0, 2, 4, 7, 9, 12, 14, 16];
+    for (let beat = 0; beat * 0.4 < seconds; beat++) {
+      for (const voice of [0.5, 1, 2]) {
+        const hertz = 220 * voice * 2 ** (random.pick(scale) / 12);
+        for (let i = 0; i < 0.5 * RATE; i++) {
+          const at = Math.round(beat * 0.4 * RATE) + i;
+          if (at < out.length)
+            out[at] =
+              out[at]! +
+              0.06 *
+                Math.exp((-4 * i) / RATE) *
+                (Math.sin((2 * Math.PI * hertz * i) / RATE) + 0.4 * Math.sin((4 * Math.PI * hertz * i) / RATE));
+        }
+      }
+    }
+    return out;
+  },
+  breathing: (seconds, random) => {
+    let low = 0;
+    return new Float32Array(seconds * RATE).map((_, i) => {
+      low = 0.9 * low + 0.1 * random.normal();
+      return 0.2 * low * Math.max(0, Math.sin((2 * Math.PI * i) / RATE / 3.7)) ** 2;
+    });
+  },
+};

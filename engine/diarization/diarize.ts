@@ -1,0 +1,99 @@
+import type { Recording, Turn } from '../types.ts';
+import { assign } from './assign.ts';
+import { findVoices } from './clustering.ts';
+import { cutPieces, extent, lasting, type Piece } from './pieces.ts';
+import type { Activity } from './segmentation.ts';
+import { joinTracks } from './tracks.ts';
+import { toTurns } from './turns.ts';
+
+/** Computes voice prints of pieces of equal length on some thread. */
+export type Embedder = (pieces: Float32Array[]) => Promise<Float32Array[]>;
+
+export interface DiarizeOptions {
+  /** Known number of speakers, or null. */
+  speakers: number | null;
+  signal?: AbortSignal;
+  /** Called with the share of voice prints done, 0 to 1. */
+  onProgress?: (fraction: number) => void;
+  /** Batches under way at once; at least the number of threads. */
+  concurrency?: number;
+}
+
+const CERTAIN = 1; // seconds: shorter pieces found no voice, they only join one (equal error rate at 0.6 s 14 %, 1 s 4.5 %, 2 s 0.6 %)
+const BATCH = 4; // pieces a call
+
+/** Who speaks when: each stretch of one voice embedded once, the prints clustered, every stretch given to the nearest voice. */
+export async function diarize(
+  activity: Activity,
+  recording: Recording,
+  channel: number | 'mix',
+  embedder: Embedder,
+  options: DiarizeOptions,
+): Promise<Turn[]> {
+  const tracks = joinTracks(activity);
+  const pieces = cutPieces(tracks);
+  if (!pieces.length) return [];
+  const prints = await embedAll(pieces, recording, channel, embedder, options);
+  const voices = findVoices(...certain(pieces, prints, options.speakers), options.speakers);
+  return toTurns(tracks, pieces, assign(pieces, tracks.tracks, prints, voices), voices.length);
+}
+
+/** Voice prints of all pieces; those of equal length go through together. */
+async function embedAll(
+  pieces: Piece[],
+  recording: Recording,
+  channel: number | 'mix',
+  embedder: Embedder,
+  { signal, onProgress, concurrency = 4 }: DiarizeOptions,
+): Promise<Float32Array[]> {
+  const prints: Float32Array[] = new Array(pieces.length);
+  const batches = inBatches(pieces);
+  let next = 0;
+  let done = 0;
+  const lane = async () => {
+    for (let batch = batches[next++]; batch; batch = batches[next++]) {
+      signal?.throwIfAborted();
+      const sounds = await Promise.all(batch.map((i) => readPiece(recording, channel, pieces[i]!)));
+      for (const [n, print] of (await embedder(sounds)).entries()) prints[batch[n]!] = print;
+      onProgress?.((done += batch.length) / pieces.length);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  return prints;
+}
+
+function inBatches(pieces: Piece[]): number[][] {
+  const bySize = new Map<number, number[]>();
+  for (const [i, piece] of pieces.entries()) {
+    const { samples } = extent(piece);
+    const same = bySize.get(samples);
+    if (same) same.push(i);
+    else bySize.set(samples, [i]);
+  }
+  return [...bySize.values()].flatMap((same) =>
+    Array.from({ length: Math.ceil(same.length / BATCH) }, (_, b) => same.slice(b * BATCH, (b + 1) * BATCH)),
+  );
+}
+
+/** Samples of a piece, with silence behind where the recording ends before. */
+async function readPiece(recording: Recording, channel: number | 'mix', piece: Piece): Promise<Float32Array> {
+  const { start, samples } = extent(piece);
+  const read = await recording.read(channel, start, start + samples);
+  if (read.length === samples) return read;
+  const padded = new Float32Array(samples);
+  padded.set(read);
+  return padded;
+}
+
+/** The prints that may found a voice, and the seconds behind them: all that are long enough, or the longest when those are too few. */
+function certain(pieces: Piece[], prints: Float32Array[], speakers: number | null): [Float32Array[], number[]] {
+  const seconds = pieces.map(lasting);
+  const long = Math.min(CERTAIN, Math.max(...seconds));
+  let chosen = seconds.map((_, i) => i).filter((i) => seconds[i]! >= long);
+  if (speakers && chosen.length < speakers)
+    chosen = seconds
+      .map((_, i) => i)
+      .toSorted((a, b) => seconds[b]! - seconds[a]!)
+      .slice(0, speakers);
+  return [chosen.map((i) => prints[i]!), chosen.map((i) => seconds[i]!)];
+}

@@ -1,0 +1,111 @@
+/** Rows of equal width, one after the other. */
+export interface Rows {
+  count: number;
+  width: number;
+  data: Float32Array;
+}
+
+const NONE = -9; // stands for "no such pair": below every cosine
+const GONE = -8;
+
+export interface LinkageOptions {
+  /** Merging ends when the highest mean cosine is below this. Not used with `speakers`. */
+  stop: number;
+  /** Merging goes on to the last state that has this many clusters of weight `need`; without one, to simply this many clusters. */
+  speakers?: number;
+  need?: number;
+}
+
+/**
+ * Average linkage, exact: the mean cosine between the members of two clusters is the dot product of their mean unit vectors.
+ * @param means [n x width] mean unit vectors (not normalised again)
+ * @param weights [n] seconds behind each
+ * @returns cluster of each row, counted from 0 in order of its first row
+ */
+export function link(means: Rows, weights: ArrayLike<number>, { stop, speakers, need = 0 }: LinkageOptions): Int32Array {
+  const { count: n } = means;
+  const s = similarities(means);
+  const w = Float64Array.from(weights);
+  const best = new Int32Array(n);
+  const value = new Float32Array(n);
+  const renew = (row: number) => {
+    best[row] = highest(s, row * n, n);
+    value[row] = s[row * n + best[row]!]!;
+  };
+  for (let row = 0; row < n; row++) renew(row);
+  const merges: [into: number, from: number][] = [];
+  let found = -1; // merges done in the state to return, by the rule for a known number
+  let plain = 0;
+  for (let left = n; ; left--) {
+    if (speakers && count(w, need) >= speakers) found = merges.length;
+    if (speakers && left >= speakers) plain = merges.length;
+    const i = highest(value, 0, n);
+    if (left <= 1 || value[i]! < (speakers ? GONE : stop)) break;
+    const j = best[i]!;
+    combine(s, n, i, j, w);
+    w[i]! += w[j]!;
+    w[j] = -1;
+    value[j] = NONE;
+    merges.push([i, j]);
+    for (let row = 0; row < n; row++) {
+      if (value[row]! <= GONE) continue;
+      if (best[row] === i || best[row] === j) renew(row);
+      else if (s[i * n + row]! > value[row]!) [best[row], value[row]] = [i, s[i * n + row]!];
+    }
+    renew(i);
+  }
+  return replay(n, merges.slice(0, speakers ? (found >= 0 ? found : plain) : merges.length));
+}
+
+/** Dot products of all pairs [n x n]; the diagonal is no pair. */
+function similarities({ count: n, width, data }: Rows): Float32Array {
+  const s = new Float32Array(n * n);
+  for (let a = 0; a < n; a++) {
+    s[a * n + a] = NONE;
+    const left = data.subarray(a * width, (a + 1) * width);
+    for (let b = a + 1; b < n; b++) {
+      let dot = 0;
+      for (let k = 0, at = b * width; k < width; k++, at++) dot += left[k]! * data[at]!;
+      s[a * n + b] = dot;
+      s[b * n + a] = dot;
+    }
+  }
+  return s;
+}
+
+/** Row and column i become the weighted mean of i and j; j is no more. */
+function combine(s: Float32Array, n: number, i: number, j: number, w: Float64Array): void {
+  const [wi, wj] = [w[i]!, w[j]!];
+  for (let k = 0; k < n; k++) {
+    const mean = k === i || k === j || s[i * n + k]! < GONE ? NONE : (s[i * n + k]! * wi + s[j * n + k]! * wj) / (wi + wj);
+    s[i * n + k] = mean;
+    s[k * n + i] = mean;
+    s[j * n + k] = NONE;
+    s[k * n + j] = NONE;
+  }
+}
+
+function highest(values: Float32Array, from: number, n: number): number {
+  let best = 0;
+  for (let k = 1; k < n; k++) if (values[from + k]! > values[from + best]!) best = k;
+  return best;
+}
+
+function count(weights: Float64Array, need: number): number {
+  let enough = 0;
+  for (const weight of weights) if (weight >= need && weight >= 0) enough++;
+  return enough;
+}
+
+/** Labels after the merges, numbered from 0 by first row. */
+function replay(n: number, merges: [number, number][]): Int32Array {
+  const parent = Int32Array.from({ length: n }, (_, i) => i);
+  for (const [into, from] of merges) parent[from] = into;
+  const root = (row: number): number => (parent[row] === row ? row : root(parent[row]!));
+  const names = new Map<number, number>();
+  return Int32Array.from({ length: n }, (_, row) => {
+    const top = root(row);
+    if (!names.has(top)) names.set(top, names.size);
+    return names.get(top)!;
+  });
+}

@@ -1,0 +1,94 @@
+import type { Turn } from '../types.ts';
+import type { Piece } from './pieces.ts';
+import { FRAME_STEP } from './segmentation.ts';
+import type { Track, Tracks } from './tracks.ts';
+
+const FAINT = 0.1; // votes below this name nobody
+const BLOCK = 4096; // frames for which the votes of all voices are held at once
+
+/**
+ * Who speaks when: in every frame, as many voices as speak at once, those with the most votes of the tracks.
+ * Speakers are numbered by first appearance; turns are in order of their starts.
+ */
+export function toTurns({ tracks, heads }: Tracks, pieces: Piece[], who: Int32Array, voices: number): Turn[] {
+  const ballots = toBallots(tracks, pieces, who);
+  const open: (number | null)[] = new Array(voices).fill(null); // frame where each voice's turn under way began
+  const turns: Turn[] = [];
+  const close = (voice: number, end: number) => {
+    if (open[voice] !== null) turns.push({ speaker: voice, start: open[voice]! * FRAME_STEP, end: end * FRAME_STEP });
+    open[voice] = null;
+  };
+  let waiting = 0; // ballots before this one are over
+  for (let from = 0; from < heads.length; from += BLOCK) {
+    const to = Math.min(heads.length, from + BLOCK);
+    while (waiting < ballots.length && ballots[waiting]!.end <= from) waiting++;
+    const votes = count(ballots, waiting, from, to, voices);
+    for (let frame = from; frame < to; frame++) {
+      const row = votes.subarray((frame - from) * voices, (frame - from + 1) * voices);
+      const least = leastVotes(row, heads[frame]!);
+      for (let voice = 0; voice < voices; voice++) {
+        if (row[voice]! >= least) open[voice] ??= frame;
+        else close(voice, frame);
+      }
+    }
+  }
+  for (let voice = 0; voice < voices; voice++) close(voice, heads.length);
+  return renumbered(turns);
+}
+
+/** A track with the voice of each of its stretches. */
+interface Ballot extends Track {
+  end: number;
+  /** Frames, counted from the track's first, at which the next voice takes over. */
+  until: number[];
+  voice: number[];
+}
+
+/** One for each track that has pieces, in order of first frames. */
+function toBallots(tracks: Track[], pieces: Piece[], who: Int32Array): Ballot[] {
+  const ballots: Ballot[] = [];
+  for (let i = 0; i < pieces.length; i++) {
+    const { track: t, first } = pieces[i]!;
+    const track = tracks[t]!;
+    if (i === 0 || pieces[i - 1]!.track !== t) {
+      ballots.push({ ...track, end: track.first + track.probability.length, until: [], voice: [] });
+    } else {
+      ballots.at(-1)!.until.push((pieces[i - 1]!.end + first) / 2 - track.first);
+    }
+    ballots.at(-1)!.voice.push(who[i]!);
+  }
+  return ballots;
+}
+
+/** Votes [frames x voices] of the tracks that reach into frames [from, to). */
+function count(ballots: Ballot[], waiting: number, from: number, to: number, voices: number): Float32Array {
+  const votes = new Float32Array((to - from) * voices);
+  for (let b = waiting; b < ballots.length && ballots[b]!.first < to; b++) {
+    const { first, end, probability, until, voice } = ballots[b]!;
+    let part = 0;
+    for (let frame = Math.max(first, from); frame < Math.min(end, to); frame++) {
+      while (part < until.length && frame - first >= until[part]!) part++;
+      votes[(frame - from) * voices + voice[part]!]! += probability[frame - first]!;
+    }
+  }
+  return votes;
+}
+
+/** Votes a voice needs in a frame in which `heads` speak at once. */
+function leastVotes(row: Float32Array, heads: number): number {
+  const atOnce = Math.min(row.length, Math.round(heads));
+  if (!atOnce) return Number.POSITIVE_INFINITY;
+  const ranked = row.toSorted((a, b) => b - a);
+  return Math.max(ranked[atOnce - 1]!, FAINT + Number.EPSILON);
+}
+
+/** Sorted by start, speakers numbered in order of first appearance. */
+export function renumbered(turns: Turn[]): Turn[] {
+  const names = new Map<number, number>();
+  return turns
+    .toSorted((a, b) => a.start - b.start || a.end - b.end)
+    .map((turn) => {
+      if (!names.has(turn.speaker)) names.set(turn.speaker, names.size);
+      return { ...turn, speaker: names.get(turn.speaker)! };
+    });
+}

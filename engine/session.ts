@@ -53,3 +53,8 @@ export function int64(data: BigInt64Array, dims: readonly number[]): ort.Tensor 
 export function int8(data: Int8Array, dims: readonly number[]): ort.Tensor {
   return new ort.Tensor('int8', data, dims);
 }
+
+/** A tensor over `data` of any type, without a copy. */
+export function tensor(type: ort.Tensor.Type, data: ort.Tensor.DataType, dims: readonly number[]): ort.Tensor {
+  return new ort.Tensor(type, data, dims);
+}

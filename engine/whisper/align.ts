@@ -1,0 +1,93 @@
+const HALF = 3; // of the median filter, 7 frames wide
+
+/**
+ * The frame at which each token begins, rising with every token.
+ *
+ * Weights are scaled to sum 1 per token, standardised over the tokens, averaged over the heads and smoothed with a median of 7 frames; then
+ * dynamic time warping in which every frame belongs to the token of the frame before or to the next one (openai/whisper, timing.py).
+ * @param rows attention of each token, [heads x allFrames] each
+ * @param frames the frames to align: those with speech, rising
+ */
+export function beginnings(rows: readonly Float32Array[], heads: number, frames: Int32Array): Int32Array {
+  const tokens = rows.length;
+  const count = frames.length;
+  if (count < Math.max(tokens, 4)) return Int32Array.from(rows, (_, i) => Math.floor((i * count) / tokens));
+  return path(smoothed(standardised(rows, heads, frames), tokens, count), tokens, count);
+}
+
+/** Mean over the heads of the standardised weights, [tokens x frames]. */
+function standardised(rows: readonly Float32Array[], heads: number, frames: Int32Array): Float32Array {
+  const tokens = rows.length;
+  const count = frames.length;
+  const all = rows[0]!.length / heads;
+  const total = new Float32Array(tokens * count);
+  const weights = new Float32Array(tokens * count);
+  const mean = new Float32Array(count);
+  const square = new Float32Array(count);
+  for (let head = 0; head < heads; head++) {
+    mean.fill(0);
+    square.fill(0);
+    for (let t = 0; t < tokens; t++) {
+      const row = rows[t]!;
+      const from = head * all;
+      const to = t * count;
+      let sum = 0;
+      for (let f = 0; f < count; f++) sum += row[from + frames[f]!]!;
+      const scale = 1 / Math.max(sum, 1e-9);
+      for (let f = 0; f < count; f++) {
+        const weight = row[from + frames[f]!]! * scale;
+        weights[to + f] = weight;
+        mean[f]! += weight;
+        square[f]! += weight * weight;
+      }
+    }
+    for (let f = 0; f < count; f++) {
+      mean[f]! /= tokens;
+      square[f] = 1 / (heads * Math.max(Math.sqrt(Math.max(0, square[f]! / tokens - mean[f]! * mean[f]!)), 1e-9));
+    }
+    for (let t = 0, at = 0; t < tokens; t++) {
+      for (let f = 0; f < count; f++, at++) total[at]! += (weights[at]! - mean[f]!) * square[f]!;
+    }
+  }
+  return total;
+}
+
+/** Median over 7 frames of every row, mirrored at its ends. */
+function smoothed(gain: Float32Array, tokens: number, frames: number): Float32Array {
+  const out = new Float32Array(gain.length);
+  const window = new Float32Array(2 * HALF + 1);
+  for (let t = 0; t < tokens; t++) {
+    const from = t * frames;
+    for (let f = 0; f < frames; f++) {
+      for (let k = -HALF, filled = 0; k <= HALF; k++, filled++) {
+        const mirrored = f + k < 0 ? -(f + k) : f + k >= frames ? 2 * frames - 2 - f - k : f + k;
+        const value = gain[from + mirrored]!;
+        let i = filled;
+        for (; i > 0 && window[i - 1]! > value; i--) window[i] = window[i - 1]!;
+        window[i] = value;
+      }
+      out[from + f] = window[HALF]!;
+    }
+  }
+  return out;
+}
+
+/** The best way through [tokens x frames] from the first token to the last: where each token begins. */
+function path(gain: Float32Array, tokens: number, frames: number): Int32Array {
+  const best = new Float64Array(tokens).fill(Number.NEGATIVE_INFINITY);
+  const came = new Uint8Array(tokens * frames); // 1: from the token before
+  best[0] = 0;
+  for (let f = 0; f < frames; f++) {
+    for (let t = Math.min(tokens - 1, f); t >= 0; t--) {
+      const stepped = t > 0 && f > 0 ? best[t - 1]! : Number.NEGATIVE_INFINITY;
+      if (stepped > best[t]!) {
+        came[t * frames + f] = 1;
+        best[t] = stepped;
+      }
+      best[t]! += gain[t * frames + f]!;
+    }
+  }
+  const begin = new Int32Array(tokens);
+  for (let f = frames - 1, t = tokens - 1; f > 0 && t > 0; f--) if (came[t * frames + f]) begin[t--] = f;
+  return begin;
+}

@@ -1,0 +1,250 @@
+import type { Tensor } from '../session.ts';
+import type { Span } from '../types.ts';
+import { Batch, type Prediction } from './batch.ts';
+import { advance, best } from './beam.ts';
+import { corrected, greedy, sample } from './choose.ts';
+import type { Whisper } from './model.ts';
+import { type Attempt, instructions, likeliest, listen, type Manner, type Row, type Task } from './row.ts';
+import { forbid, standingBias } from './rules.ts';
+
+export type Encoded = Record<string, Tensor>;
+
+/** One attempt that is asked for. */
+export interface Order {
+  /** The file it belongs to: files take turns. */
+  job: number;
+  /** Encodes the window, or hands over what was encoded before; called when there is room in the batch. */
+  source: () => Promise<Encoded>;
+  manner: Manner;
+  language: string | null;
+  /** Tokens of the vocabulary prompt. */
+  prompt: readonly number[];
+  speech: readonly Span[];
+  listenOnly?: boolean;
+  /** Throws when the file is no longer wanted; called at every step. */
+  check: () => void;
+  /** Served before others: a window that is already encoded. */
+  urgent?: boolean;
+}
+
+interface Pending extends Order {
+  resolve: (attempt: Attempt) => void;
+  reject: (error: unknown) => void;
+}
+
+const LONGEST = 224; // tokens of text in one window
+const EMPTY = { listening: true, score: 0, refused: 0 };
+
+/**
+ * Decodes windows together: whoever waits joins the batch as soon as a row is free, at any step, whatever file it belongs to. One on each
+ * thread; `run` of the networks yields between steps, so that new orders come in while it works.
+ */
+export class Decoder {
+  readonly #model: Whisper;
+  readonly #batch: Batch;
+  readonly #standing: Float32Array;
+  readonly #waiting: Pending[] = [];
+  readonly #rows: Row[] = []; // by their number in the batch
+  readonly #owners = new Map<Task, Pending>();
+  #running = false;
+
+  constructor(model: Whisper, capacity: number) {
+    this.#model = model;
+    this.#batch = new Batch(model, capacity);
+    this.#standing = standingBias(model.facts);
+  }
+
+  /** Decodes one window in one manner. Rejects with what `source` or `check` throws. */
+  decode(order: Order): Promise<Attempt> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ...order, resolve, reject });
+      if (!this.#running) {
+        this.#running = true;
+        void this.#work();
+      }
+    });
+  }
+
+  async #work(): Promise<void> {
+    try {
+      while (this.#waiting.length || this.#rows.length) {
+        for (let next = this.#next(); next; next = this.#next()) {
+          await this.#admit(next);
+          this.#dismiss();
+        }
+        this.#dismiss();
+        if (this.#rows.length) await this.#step();
+      }
+    } catch (error) {
+      for (const order of [...this.#owners.values(), ...this.#waiting.splice(0)]) order.reject(error);
+      this.#owners.clear();
+      while (this.#rows.length) this.#drop(this.#rows.length - 1);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** The order that is served next if it fits: encoded ones first, then files in turn by how many rows they have. */
+  #next(): Pending | null {
+    const shares = new Map<number, number>();
+    for (const { job } of this.#owners.keys()) shares.set(job, (shares.get(job) ?? 0) + 1);
+    let chosen = -1;
+    let lowest = Number.POSITIVE_INFINITY;
+    this.#waiting.forEach((order, i) => {
+      const share = order.urgent ? -1 : (shares.get(order.job) ?? 0);
+      if (share < lowest) [chosen, lowest] = [i, share];
+    });
+    if (chosen < 0) return null;
+    let used = this.#rows.length;
+    for (const task of this.#owners.keys()) used += task.manner.beams - this.#rows.filter((row) => row.task === task).length;
+    if (used + this.#waiting[chosen]!.manner.beams > this.#batch.capacity) return null;
+    return this.#waiting.splice(chosen, 1)[0]!;
+  }
+
+  async #admit(order: Pending): Promise<void> {
+    try {
+      order.check();
+      const { facts } = this.#model;
+      const row = this.#batch.add(await order.source());
+      const opening = order.prompt.length ? [facts.startOfPrevious, ...order.prompt] : [];
+      if (opening.length) await this.#batch.prefill(row, opening, []);
+      const { job, manner, language, prompt, speech, listenOnly = false } = order;
+      const task: Task = {
+        ...{ job, manner, language, prompt, speech, listenOnly },
+        heard: { languages: new Map(), noSpeech: 0 },
+        limit: Math.min(LONGEST, facts.longestText - opening.length - 5),
+        finished: [],
+        random: generator(1),
+      };
+      this.#owners.set(task, order);
+      this.#rows[row] = { ...EMPTY, task, feed: facts.startOfTranscript, forced: [], tokens: [], logProbs: [], attention: [] };
+    } catch (error) {
+      if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
+      order.reject(error);
+    }
+  }
+
+  /** Takes out the rows of files that are no longer wanted. */
+  #dismiss(): void {
+    for (const [task, order] of this.#owners) {
+      try {
+        order.check();
+      } catch (error) {
+        this.#end(task);
+        order.reject(error);
+      }
+    }
+  }
+
+  async #step(): Promise<void> {
+    const { facts } = this.#model;
+    const rows = [...this.#rows];
+    const listening = rows.map((row) => row.listening);
+    rows.forEach((row, i) => {
+      const bias = this.#batch.biasOf(i);
+      if (listening[i]) bias.fill(0);
+      else {
+        bias.set(this.#standing);
+        forbid(bias, row.tokens, facts, row.task.manner.timestamps);
+      }
+    });
+    const also = [...(listening.includes(true) ? ['special'] : []), ...(rows.some(needsLogits) ? ['logits'] : [])];
+    const feed = rows.map((row) => row.feed);
+    const prediction = await this.#batch.step(feed, also);
+    const beams = new Map<Task, Row[]>();
+    const done: Task[] = [];
+    rows.forEach((row, i) => {
+      if (listening[i]) {
+        this.#hear(row, i, prediction);
+        if (row.task.listenOnly) done.push(row.task);
+      } else if (row.forced.length) row.feed = row.forced.shift()!;
+      else if (row.task.manner.beams > 1) beams.set(row.task, [...(beams.get(row.task) ?? []), row]);
+      else if (this.#extend(row, i, prediction)) done.push(row.task);
+    });
+    for (const [task, group] of beams) {
+      const over = advance(task, group, {
+        facts,
+        prediction,
+        rows: this.#rows,
+        batch: this.#batch,
+        numbers: new Map(rows.map((row, i) => [row, i])),
+      });
+      if (over) done.push(task);
+    }
+    for (const task of done) this.#finish(task);
+  }
+
+  /** Notes language and silence, and gives the row its instructions. */
+  #hear(row: Row, i: number, prediction: Prediction): void {
+    const { facts } = this.#model;
+    const { task } = row;
+    const width = prediction.special!.length / prediction.lse.length;
+    task.heard = listen(prediction.special!.subarray(i * width, (i + 1) * width), prediction.lse[i]!, facts);
+    task.language ??= likeliest(task.heard.languages).language;
+    row.forced = instructions(facts, task.language, task.manner.timestamps);
+    if (row.forced.length) row.feed = row.forced.shift()!;
+    else this.#batch.rewind(i, task.prompt.length ? task.prompt.length + 1 : 0); // English-only: the first token is chosen by the same step
+    row.listening = false;
+  }
+
+  /** Chooses the next token of a row; true when it ended. */
+  #extend(row: Row, i: number, prediction: Prediction): boolean {
+    const { facts } = this.#model;
+    const { task } = row;
+    const { timestamps, temperature } = task.manner;
+    const choice =
+      temperature > 0 ? sample(prediction, i, facts, timestamps, temperature, task.random) : greedy(prediction, i, facts, timestamps);
+    const better = corrected(choice.token, row, facts);
+    const token = better ?? choice.token;
+    if (better !== null) row.refused++;
+    const width = prediction.align.length / prediction.lse.length;
+    row.score += choice.logProb;
+    row.attention.push(prediction.align.slice(i * width, (i + 1) * width));
+    if (token === facts.endOfText) return true;
+    row.tokens.push(token);
+    row.logProbs.push(choice.logProb);
+    row.feed = token;
+    return row.tokens.length >= task.limit;
+  }
+
+  #finish(task: Task): void {
+    const order = this.#owners.get(task)!;
+    const row = task.manner.beams > 1 && !task.listenOnly ? best(task, this.#rows) : this.#rows.find((row) => row.task === task)!;
+    this.#end(task);
+    order.resolve({
+      ...task.heard,
+      language: task.language ?? 'en',
+      tokens: row.tokens,
+      logProbs: row.logProbs,
+      attention: row.attention,
+      meanLogProb: row.score / (row.tokens.length + 1),
+      refused: row.refused,
+    });
+  }
+
+  #end(task: Task): void {
+    this.#owners.delete(task);
+    for (let i = this.#rows.length - 1; i >= 0; i--) if (this.#rows[i]!.task === task) this.#drop(i);
+  }
+
+  #drop(row: number): void {
+    this.#batch.remove(row);
+    const last = this.#rows.pop()!;
+    if (row < this.#rows.length) this.#rows[row] = last;
+  }
+}
+
+function needsLogits({ task, listening, forced }: Row): boolean {
+  return !listening && !forced.length && (task.manner.beams > 1 || task.manner.temperature > 0);
+}
+
+/** Numbers in [0, 1), the same every time: mulberry32. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Device, openSession, type Session } from '../session.ts';
+
+export const SAMPLE_RATE = 16000;
+/** The encoder always hears 30 s: shorter input makes small models loop (engine.md). */
+export const WINDOW_SECONDS = 30;
+export const WINDOW_SAMPLES = WINDOW_SECONDS * SAMPLE_RATE;
+/** Seconds per attention frame and per timestamp token. */
+export const TICK = 0.02;
+/** Forbids a token. Not -Infinity: sums of infinities are NaN. */
+export const NEVER = -1e9;
+
+/** What a checkpoint's configuration says, derived once. Numbers are token ids unless a unit is given. */
+export interface Facts {
+  vocabulary: number; // tokens
+  layers: number;
+  heads: number;
+  headWidth: number; // channels
+  alignmentHeads: number;
+  longestText: number; // tokens, prompt included
+  startOfTranscript: number;
+  startOfPrevious: number;
+  endOfText: number;
+  noSpeech: number;
+  noTimestamps: number;
+  firstTimestamp: number;
+  /** Highest first timestamp, as an offset from firstTimestamp. */
+  latestStart: number;
+  transcribe: number;
+  /** Whisper's language code -> token; empty for English-only models. */
+  languages: ReadonlyMap<string, number>;
+  suppressed: readonly number[];
+  suppressedAtStart: readonly number[];
+}
+
+/** A Whisper checkpoint held open on one thread. */
+export interface Whisper {
+  facts: Facts;
+  encoder: Session;
+  decoder: Session;
+  /** Outputs of the encoder that are inputs of the decoder: the keys and values of the cross-attention. */
+  cross: readonly string[];
+  close(): Promise<void>;
+}
+
+type Json = Record<string, unknown>;
+
+/** Opens encoder and decoder of a built model folder. Throws when a file is missing, or the device asked for is. */
+export async function openWhisper(folder: string, device: Device = 'cpu', threads = 1): Promise<Whisper> {
+  const facts = await readFacts(folder);
+  const encoder = await openSession(join(folder, 'encoder.onnx'), { device, threads });
+  const decoder = await openSession(join(folder, 'decoder.onnx'), { device, threads });
+  const cross = encoder.outputs.filter((name) => decoder.inputs.includes(name));
+  return {
+    facts,
+    encoder,
+    decoder,
+    cross,
+    async close() {
+      await encoder.close();
+      await decoder.close();
+    },
+  };
+}
+
+/** Reads config.json and generation_config.json of a checkpoint. */
+export async function readFacts(folder: string): Promise<Facts> {
+  const config = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as Json;
+  const generation = JSON.parse(await readFile(join(folder, 'generation_config.json'), 'utf8')) as Json;
+  const number = (from: Json, key: string, otherwise?: number) => {
+    const value = from[key] ?? otherwise;
+    if (typeof value === 'number') return value;
+    throw new Error(`Cannot open the model in ${folder}: its configuration has no number '${key}'. Import the checkpoint again.`);
+  };
+  const layers = number(config, 'decoder_layers');
+  const heads = number(config, 'decoder_attention_heads');
+  const noTimestamps = number(generation, 'no_timestamps_token_id');
+  const languages = Object.entries((generation.lang_to_id ?? {}) as Record<string, number>);
+  const chosen = generation.alignment_heads as unknown[] | undefined;
+  return {
+    vocabulary: number(config, 'vocab_size'),
+    layers,
+    heads,
+    headWidth: number(config, 'd_model') / heads,
+    alignmentHeads: chosen?.length ?? (layers - (layers >> 1)) * heads,
+    longestText: number(config, 'max_target_positions', 448),
+    startOfTranscript: number(generation, 'decoder_start_token_id'),
+    startOfPrevious: number(generation, 'prev_sot_token_id', noTimestamps - 2),
+    endOfText: number(generation, 'eos_token_id'),
+    noSpeech: noTimestamps - 1,
+    noTimestamps,
+    firstTimestamp: noTimestamps + 1,
+    latestStart: number(generation, 'max_initial_timestamp_index', 50),
+    transcribe: ((generation.task_to_id ?? {}) as Record<string, number>).transcribe ?? noTimestamps - 4,
+    languages: new Map(languages.map(([token, id]) => [token.slice(2, -2), id])),
+    suppressed: (generation.suppress_tokens ?? []) as number[],
+    suppressedAtStart: (generation.begin_suppress_tokens ?? []) as number[],
+  };
+}
+
+/** Codes that a checkpoint may know under another name, nearest first. */
+const ALIASES: Record<string, readonly string[]> = {
+  yue: ['zh'],
+  jv: ['jw'],
+  jw: ['jv'],
+  nb: ['no'],
+  nn: ['nn', 'no'],
+  iw: ['he'],
+  fil: ['tl'],
+};
+
+/** The code under which the model knows a language, or null when it does not. English-only models know English. */
+export function knownLanguage(facts: Facts, code: string): string | null {
+  if (facts.languages.size === 0) return 'en';
+  return [code, ...(ALIASES[code] ?? [])].find((name) => facts.languages.has(name)) ?? null;
+}

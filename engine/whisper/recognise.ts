@@ -1,0 +1,120 @@
+import { type Attempt, type Listening, likeliest, type Manner } from './row.ts';
+import { float32 } from '../session.ts';
+import type { Span } from '../types.ts';
+import type { Decoder, Encoded, Order } from './decode.ts';
+import { isInvented, isPoor, isSuspicious, withoutLoops } from './fallback.ts';
+import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
+import type { Tokenizer } from './tokenizer.ts';
+import { type Spoken, toWords } from './words.ts';
+
+/** What is needed on a thread to recognise speech. */
+export interface Recogniser {
+  model: Whisper;
+  tokenizer: Tokenizer;
+  decoder: Decoder;
+}
+
+/** One window to be recognised. Spans are seconds of the window. */
+export interface WindowRequest {
+  /** The file it belongs to. */
+  job: number;
+  /** At most 480,000 at 16 kHz, in [-1, 1). */
+  samples: Float32Array;
+  speech: Span[];
+  /** Highest speech probability inside. */
+  peak: number;
+  /** ISO code, or 'auto'. */
+  language: string;
+  vocabulary: string;
+  accurate: boolean;
+}
+
+export interface Heard {
+  words: Spoken[];
+  language: string;
+  /** Of the most probable language. */
+  languageProbability: number;
+  noSpeech: number;
+  meanLogProb: number;
+  /** Manners that were tried, in order. */
+  tried: string[];
+}
+
+const FAST: Manner = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
+const CAREFUL: Manner = { ...FAST, beams: 5 };
+const PLAIN: Manner = { timestamps: false, speechAware: false, beams: 1, temperature: 0 };
+const LAST: Manner[] = [CAREFUL, { ...PLAIN, temperature: 0.4 }, { ...PLAIN, temperature: 0.8 }];
+const PROMPT = 160; // tokens of vocabulary at most
+
+/** The words of one window. Throws what `check` throws when the file is no longer wanted. */
+export async function recognise(request: WindowRequest, { model, tokenizer, decoder }: Recogniser, check: () => void): Promise<Heard> {
+  let encoded: Promise<Encoded> | undefined;
+  const order: Omit<Order, 'manner'> = {
+    job: request.job,
+    source: () => (encoded ??= encode(request, model)),
+    language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
+    prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
+    speech: request.speech,
+    check,
+  };
+  const text = (attempt: Attempt) => tokenizer.decode(attempt.tokens.filter((token) => token < model.facts.endOfText));
+  const tried: string[] = [];
+  const attempt = (manner: Manner, urgent = true) => {
+    tried.push(name(manner));
+    return decoder.decode({ ...order, manner, urgent });
+  };
+
+  let result = await attempt(request.accurate ? CAREFUL : FAST, false);
+  if (isSuspicious(result, text(result), request.peak)) {
+    const plain = await attempt(PLAIN);
+    if (isInvented(plain)) return { ...summary(plain), words: [], tried };
+    if (isPoor(result, text(result)) && plain.meanLogProb > result.meanLogProb) result = plain;
+  }
+  for (const manner of LAST) {
+    if (!isPoor(result, text(result))) break;
+    if (tried.includes(name(manner))) continue;
+    const other = await attempt(manner);
+    if (!isPoor(other, text(other)) || (isPoor(result, text(result)) && other.meanLogProb > result.meanLogProb)) result = other;
+  }
+  const seconds = request.samples.length / SAMPLE_RATE;
+  const words = toWords(withoutLoops(result), result.language, request.speech, seconds, model.facts, tokenizer);
+  return { ...summary(result), words, tried };
+}
+
+/** Language and no-speech probabilities of one window. */
+export async function listenTo(request: WindowRequest, { model, decoder }: Recogniser, check: () => void): Promise<Listening> {
+  const source = () => encode(request, model);
+  return decoder.decode({ job: request.job, source, manner: PLAIN, language: null, prompt: [], speech: [], listenOnly: true, check });
+}
+
+function summary(attempt: Attempt): Omit<Heard, 'words' | 'tried'> {
+  const { language, noSpeech, meanLogProb } = attempt;
+  return { language, languageProbability: likeliest(attempt.languages).probability, noSpeech, meanLogProb };
+}
+
+function name({ timestamps, beams, temperature }: Manner): string {
+  return `${timestamps ? 'timed' : 'plain'}${beams > 1 ? `-beams${beams}` : ''}${temperature > 0 ? `-${temperature}` : ''}`;
+}
+
+const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made louder
+const RAISED = 10 ** (-40 / 20);
+
+/** Runs the encoder on one window, padded with silence to 30 s. */
+function encode({ samples, speech }: WindowRequest, model: Whisper): Promise<Encoded> {
+  const padded = new Float32Array(WINDOW_SAMPLES);
+  padded.set(samples.subarray(0, WINDOW_SAMPLES));
+  const level = loudness(samples, speech);
+  if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
+  return model.encoder.run({ samples: float32(padded, [1, WINDOW_SAMPLES]) });
+}
+
+/** Root mean square over the speech. */
+function loudness(samples: Float32Array, speech: readonly Span[]): number {
+  let sum = 0;
+  let count = 0;
+  for (const { start, end } of speech) {
+    const last = Math.min(samples.length, Math.round(end * SAMPLE_RATE));
+    for (let i = Math.round(start * SAMPLE_RATE); i < last; i++, count++) sum += samples[i]! * samples[i]!;
+  }
+  return count === 0 ? 0 : Math.sqrt(sum / count);
+}

@@ -1,0 +1,91 @@
+import type { Span } from '../types.ts';
+import type { Facts } from './model.ts';
+
+/** How one attempt at a window decodes. */
+export interface Manner {
+  timestamps: boolean;
+  /** Refuse end-of-text while speech is left, and leaps over speech; needs timestamps. */
+  speechAware: boolean;
+  /** 1: greedy. */
+  beams: number;
+  /** 0: the most probable token. */
+  temperature: number;
+}
+
+/** What the first step says about a window, before any choice. */
+export interface Listening {
+  /** Probability of each language, by code; empty for English-only models. */
+  languages: Map<string, number>;
+  noSpeech: number;
+}
+
+/** One finished attempt at a window. */
+export interface Attempt extends Listening {
+  language: string;
+  tokens: number[];
+  logProbs: number[];
+  /** Attention [heads x frames] of every token and, unless cut off, of end-of-text. */
+  attention: Float32Array[];
+  /** Mean log-probability of all tokens and end-of-text. */
+  meanLogProb: number;
+  /** Times end-of-text or a leap was refused. */
+  refused: number;
+}
+
+/** One hypothesis in the batch: its place there is kept by the decoder. */
+export interface Row {
+  task: Task;
+  /** Nothing was fed yet: the first step tells language and silence. */
+  listening: boolean;
+  /** The token fed at the next step. */
+  feed: number;
+  /** Tokens to be fed before any is chosen. */
+  forced: number[];
+  tokens: number[];
+  logProbs: number[];
+  attention: Float32Array[];
+  score: number;
+  refused: number;
+}
+
+/** One attempt under way: one row, or one per beam. */
+export interface Task {
+  job: number;
+  manner: Manner;
+  /** A language code, or null: the most probable one. */
+  language: string | null;
+  prompt: readonly number[];
+  speech: readonly Span[];
+  /** Only the language is wanted. */
+  listenOnly: boolean;
+  heard: Listening;
+  limit: number; // tokens
+  finished: Row[]; // hypotheses that ended, for beams
+  random: () => number;
+}
+
+/** Tokens after <|startoftranscript|> that say what to do. */
+export function instructions(facts: Facts, language: string, timestamps: boolean): number[] {
+  const token = facts.languages.get(language);
+  const ask = token === undefined ? [] : [token, facts.transcribe];
+  return timestamps ? ask : [...ask, facts.noTimestamps];
+}
+
+/** Language and no-speech probabilities from the first step. `special`: logits of the ids from end-of-text on. */
+export function listen(special: Float32Array, lse: number, facts: Facts): Listening {
+  const at = (token: number) => special[token - facts.endOfText]!;
+  const languages = new Map<string, number>();
+  let highest = Number.NEGATIVE_INFINITY;
+  for (const token of facts.languages.values()) highest = Math.max(highest, at(token));
+  let sum = 0;
+  for (const token of facts.languages.values()) sum += Math.exp(at(token) - highest);
+  for (const [code, token] of facts.languages) languages.set(code, Math.exp(at(token) - highest) / sum);
+  return { languages, noSpeech: Math.exp(at(facts.noSpeech) - lse) };
+}
+
+/** The most probable key of a map, with its probability. English with certainty where the model knows no other. */
+export function likeliest(languages: ReadonlyMap<string, number>): { language: string; probability: number } {
+  let best = { language: 'en', probability: languages.size === 0 ? 1 : 0 };
+  for (const [language, probability] of languages) if (probability > best.probability) best = { language, probability };
+  return best;
+}

@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WhisperTokenizer } from '@xenova/transformers';
+
+/** Tokens to text and back, from the tokenizer files of a model folder. */
+export interface Tokenizer {
+  /** Text of tokens as Whisper writes it: a word begins with its space. Half a character becomes U+FFFD. */
+  decode(tokens: readonly number[]): string;
+  encode(text: string): number[];
+}
+
+/** Reads tokenizer.json and tokenizer_config.json of a model folder. Never goes to the network. */
+export async function openTokenizer(folder: string): Promise<Tokenizer> {
+  const file = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'));
+  const model = await file('tokenizer.json');
+  // Newer files hold each merge as a pair; the library expects 'left right'.
+  model.model.merges = model.model.merges.map((merge: string | string[]) => (Array.isArray(merge) ? merge.join(' ') : merge));
+  const tokenizer = new WhisperTokenizer(model, await file('tokenizer_config.json'));
+  return {
+    decode: (tokens) =>
+      tokens.length === 0 ? '' : tokenizer.decode([...tokens], { skip_special_tokens: false, clean_up_tokenization_spaces: false }),
+    encode: (text) => tokenizer.encode(text, undefined, { add_special_tokens: false }),
+  };
+}

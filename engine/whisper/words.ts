@@ -1,0 +1,128 @@
+import type { Span } from '../types.ts';
+import { beginnings } from './align.ts';
+import { type Facts, TICK } from './model.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+/** A word in seconds of its window. `text` begins with a space where the language writes one. */
+export interface Spoken extends Span {
+  text: string;
+  probability: number;
+}
+
+/** What decoding leaves for one window. */
+export interface Decoded {
+  tokens: readonly number[];
+  /** Log-probability of every token. */
+  logProbs: readonly number[];
+  /** Attention [heads x frames] of every token and of end-of-text, which bounds the last word. */
+  attention: readonly Float32Array[];
+}
+
+const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km', 'bo']);
+
+/**
+ * The words of a window with their times, in order, none overlapping. Only frames with speech are aligned, so that no word begins, ends or
+ * lies in a pause; a word that crosses one keeps its longer part.
+ * @param speech spans in seconds of the window
+ * @param seconds the window's real length
+ */
+export function toWords(
+  decoded: Decoded,
+  language: string,
+  speech: readonly Span[],
+  seconds: number,
+  facts: Facts,
+  tokenizer: Tokenizer,
+): Spoken[] {
+  const { tokens, logProbs, attention } = decoded;
+  const text = tokens.flatMap((token, i) => (token < facts.endOfText ? [i] : []));
+  const groups = group(
+    text.map((i) => tokens[i]!),
+    !WITHOUT_SPACES.has(language),
+    tokenizer,
+  );
+  if (groups.length === 0) return [];
+  const rows = (attention.length > tokens.length ? [...text, tokens.length] : text).map((i) => attention[i]!);
+  const frames = framesOf(speech, seconds, rows.length);
+  const begin = beginnings(rows, facts.alignmentHeads, frames);
+  const words: Spoken[] = [];
+  let k = 0;
+  for (const { text: word, count } of groups) {
+    const first = begin[k]!;
+    const end = Math.max(first + 1, k + count < begin.length ? begin[k + count]! : frames.length);
+    const probability = text.slice(k, k + count).reduce((sum, i) => sum + Math.exp(logProbs[i]!), 0) / count;
+    words.push({ text: word, probability, ...longest(frames, first, end, seconds) });
+    k += count;
+  }
+  return words;
+}
+
+/** Frames with speech; all frames of the window where those are too few for the tokens. */
+function framesOf(speech: readonly Span[], seconds: number, tokens: number): Int32Array {
+  const count = Math.max(1, Math.min(1500, Math.round(seconds / TICK)));
+  const all = Int32Array.from({ length: count }, (_, i) => i);
+  const heard = all.filter((i) => speech.some(({ start, end }) => i >= Math.round(start / TICK) && i < Math.round(end / TICK)));
+  return heard.length > tokens ? heard : all;
+}
+
+/** Times of frames [first, end); over a pause, of the longer part. */
+function longest(frames: Int32Array, first: number, end: number, seconds: number): Span {
+  let best = { first, end: first };
+  for (let from = first, i = first + 1; i <= end; i++) {
+    if (i < end && frames[i]! - frames[i - 1]! === 1) continue;
+    if (i - from > best.end - best.first) best = { first: from, end: i };
+    from = i;
+  }
+  const last = Math.max(best.first, best.end - 1);
+  return { start: Math.min(seconds, frames[best.first]! * TICK), end: Math.min(seconds, (frames[last]! + 1) * TICK) };
+}
+
+const MARK = /^[\p{P}\p{S}]+$/u;
+const OPENING = /[\p{Ps}\p{Pi}]$/u;
+const PLAIN = /^[A-Za-z0-9.,']$/;
+
+/** Tokens joined until they are whole characters, those joined to words; punctuation goes with its word. */
+export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tokenizer): { text: string; count: number }[] {
+  const groups: { text: string; count: number }[] = [];
+  for (const part of characters(tokens, tokenizer)) {
+    const before = groups.at(-1);
+    if (before && joins(before.text, part.text, spaces)) {
+      before.text += part.text;
+      before.count += part.count;
+    } else groups.push({ ...part });
+  }
+  const last = groups.at(-1);
+  const before = groups.at(-2);
+  if (last && before && opens(last.text)) {
+    before.text += last.text;
+    before.count += last.count;
+    groups.pop();
+  }
+  return groups.map(({ text, count }) => ({ text: text.trimEnd(), count }));
+}
+
+/** The fewest tokens that make whole characters, one after the other. */
+function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator<{ text: string; count: number }> {
+  let held: number[] = [];
+  for (const token of tokens) {
+    held.push(token);
+    const text = tokenizer.decode(held);
+    if (text.includes('\ufffd')) continue;
+    yield { text, count: held.length };
+    held = [];
+  }
+  if (held.length) yield { text: tokenizer.decode(held).replaceAll('\ufffd', ''), count: held.length };
+}
+
+/** Whether a piece of text opens what follows, like a bracket or a quotation mark after a space. */
+function opens(text: string): boolean {
+  return MARK.test(text.trim()) && (text.startsWith(' ') || OPENING.test(text));
+}
+
+function joins(before: string, text: string, spaces: boolean): boolean {
+  const bare = text.trim();
+  if (!bare || opens(before) || /^\p{M}/u.test(bare)) return true;
+  if (MARK.test(bare)) return !opens(text);
+  if (text.startsWith(' ') || before.endsWith(' ')) return false;
+  return spaces || (PLAIN.test(before.at(-1) ?? '') && PLAIN.test(bare[0]!));
+}

@@ -1,0 +1,135 @@
+import type { Recording, Word } from '../types.ts';
+
+/** How a two-channel recording is to be heard: as a call with one party per channel, mixed down, or by one channel alone. */
+export type Layout = 'call' | 'mix' | 0 | 1;
+
+const RATE = 16_000;
+const FRAME = 480; // samples over which loudness is measured: 30 ms
+const BLOCK = 10 * RATE; // samples read at once
+const BLOCKS = 60; // spread over the recording: ten minutes are enough to judge
+const FAINT = 1e-3; // root mean square below which a frame says nothing (-60 dBFS)
+const SAME = 0.95; // correlation of the samples from which on two channels are one
+const TOGETHER = 0.6; // correlation of the loudness (dB) from which on both microphones hear the same people
+const EMPTY = 0.01; // share of the other channel's energy below which a channel holds nothing
+
+/**
+ * Decides how a decoded recording is heard. Two channels are a call when their samples differ (correlation below 0.95) and they are not loud and
+ * quiet together, as two microphones in one room are. Whether somebody speaks on both is for speech detection to say.
+ */
+export async function layoutOf(recording: Recording, signal?: AbortSignal): Promise<Layout> {
+  const samples = await recording.decoded;
+  if (recording.channels === 1) return 'mix';
+  const sums = { ll: 0, rr: 0, lr: 0 };
+  const loudness: [left: number, right: number][] = []; // dB, of frames in which there is sound
+  const blocks = Math.ceil(samples / BLOCK);
+  const stride = Math.max(1, blocks / BLOCKS);
+  for (let block = 0; block < blocks; block += stride) {
+    signal?.throwIfAborted();
+    const start = Math.floor(block) * BLOCK;
+    const [left, right] = await Promise.all([recording.read(0, start, start + BLOCK), recording.read(1, start, start + BLOCK)]);
+    for (let at = 0; at + FRAME <= left.length; at += FRAME)
+      measure(left.subarray(at, at + FRAME), right.subarray(at, at + FRAME), sums, loudness);
+  }
+  return judge(sums, loudness);
+}
+
+interface Sums {
+  ll: number;
+  rr: number;
+  lr: number;
+}
+
+function measure(left: Float32Array, right: Float32Array, sums: Sums, loudness: [number, number][]): void {
+  let [ll, rr, lr] = [0, 0, 0];
+  for (let i = 0; i < left.length; i++) {
+    ll += left[i]! * left[i]!;
+    rr += right[i]! * right[i]!;
+    lr += left[i]! * right[i]!;
+  }
+  if (Math.sqrt(Math.max(ll, rr) / left.length) < FAINT) return;
+  sums.ll += ll;
+  sums.rr += rr;
+  sums.lr += lr;
+  loudness.push([decibels(ll / left.length), decibels(rr / left.length)]);
+}
+
+function judge({ ll, rr, lr }: Sums, loudness: [number, number][]): Layout {
+  if (rr <= EMPTY * EMPTY * ll) return ll > 0 ? 0 : 'mix';
+  if (ll <= EMPTY * EMPTY * rr) return 1;
+  const same = lr / Math.sqrt(ll * rr);
+  if (same <= -0.5) return ll >= rr ? 0 : 1; // opposite phase: mixing would cancel the voices
+  if (same >= SAME || correlation(loudness) >= TOGETHER) return 'mix';
+  return 'call';
+}
+
+function correlation(pairs: [number, number][]): number {
+  const n = pairs.length || 1;
+  const meanA = pairs.reduce((sum, [a]) => sum + a, 0) / n;
+  const meanB = pairs.reduce((sum, [, b]) => sum + b, 0) / n;
+  let [aa, bb, ab] = [0, 0, 0];
+  for (const [a, b] of pairs) {
+    aa += (a - meanA) ** 2;
+    bb += (b - meanB) ** 2;
+    ab += (a - meanA) * (b - meanB);
+  }
+  return ab / Math.sqrt(aa * bb || 1);
+}
+
+const TWICE = 0.3; // seconds between the starts of one word heard in both channels
+const BENEATH = 15; // dB below its channel's usual level, compared with the other channel: the other party leaking in
+
+/**
+ * Words of a call without those that leaked from the other party's channel: a word heard in both within 0.3 s belongs to the louder,
+ * and so do other words under somebody else's speech that are far quieter than their own channel usually is.
+ * @param words of both channels, `channel` set
+ * @returns the words kept, in order of their starts
+ */
+export async function withoutCrosstalk(words: readonly Word[], recording: Recording): Promise<Word[]> {
+  const ordered = words.toSorted((a, b) => a.start - b.start);
+  const usual = await Promise.all([0, 1].map((channel) => median(ordered.filter((word) => word.channel === channel))));
+  const kept: Word[] = [];
+  for (const [i, word] of ordered.entries()) {
+    const rivals = neighbours(ordered, i).filter((other) => other.channel !== word.channel);
+    const own = (await level(word, word.channel ?? 0)) - usual[word.channel ?? 0]!;
+    const theirs = (await level(word, 1 - (word.channel ?? 0))) - usual[1 - (word.channel ?? 0)]!;
+    const twice = rivals.some((other) => Math.abs(other.start - word.start) <= TWICE && plain(other.text) === plain(word.text));
+    const beneath = rivals.some((other) => shared(other, word) >= 0.5) && own < theirs - BENEATH;
+    if (!(beneath || (twice && own < theirs))) kept.push(word);
+  }
+  return kept;
+
+  async function level({ start, end }: Word, channel: number): Promise<number> {
+    const samples = await recording.read(channel, Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE));
+    return decibels(samples.reduce((sum, x) => sum + x * x, 0) / Math.max(1, samples.length));
+  }
+
+  async function median(said: Word[]): Promise<number> {
+    const levels: number[] = [];
+    const stride = Math.ceil(said.length / 200) || 1;
+    for (let i = 0; i < said.length; i += stride) levels.push(await level(said[i]!, said[i]!.channel ?? 0));
+    return levels.toSorted((a, b) => a - b)[Math.floor(levels.length / 2)] ?? 0;
+  }
+}
+
+/** Words that may overlap word i or start near it. */
+function neighbours(ordered: Word[], i: number): Word[] {
+  const word = ordered[i]!;
+  let from = i;
+  while (from > 0 && ordered[from - 1]!.start > word.start - 5) from--;
+  let to = i + 1;
+  while (to < ordered.length && ordered[to]!.start < word.end + TWICE) to++;
+  return ordered.slice(from, to);
+}
+
+/** Share of a word under another one. */
+function shared(other: Word, word: Word): number {
+  return (Math.min(other.end, word.end) - Math.max(other.start, word.start)) / Math.max(word.end - word.start, 1e-3);
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+function decibels(power: number): number {
+  return 10 * Math.log10(power + 1e-10);
+}

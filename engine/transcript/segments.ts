@@ -4,51 +4,72 @@ import type { SaidWord } from './attribute.ts';
 const PAUSE = 2; // seconds of silence after which a new segment starts
 const LONGEST = 60; // seconds a segment may last
 
+const PHRASE = 0.5; // seconds of silence that end a phrase, when two parties may talk at once
+
 /**
  * Words to segments: a new one when the speaker changes, after a pause of more than 2 s, and at 60 s on a word boundary.
  * Ids run from 1; starts never go back; times lie within 0 and the duration, to the millisecond; speakers are numbered by first appearance.
- * @param words in order of their starts
+ * Of a call whose parties talk at once, phrases stay whole.
+ * @param words in order of their starts, of one channel or of both
  */
 export function toSegments(words: readonly SaidWord[], durationSeconds: number): Segment[] {
   const duration = Math.floor(durationSeconds * 1000) / 1000;
   const groups: SaidWord[][] = [];
-  for (const word of inOrder(words, duration)) {
-    const group = groups.at(-1);
-    if (group && follows(group, word)) group.push(word);
-    else groups.push([word]);
+  for (const phrase of phrases(words)) {
+    for (const [i, word] of inOrder(phrase, duration).entries()) {
+      const group = groups.at(-1);
+      if (group && follows(group, word, i > 0)) group.push(word);
+      else groups.push([word]);
+    }
   }
-  const names = new Map<number, number>();
-  const spoken = groups
-    .map((group) => ({
-      group,
-      text: group
-        .map((word) => word.text)
-        .join('')
-        .trim(),
-    }))
-    .filter(({ text }) => text);
-  return spoken.map(({ group, text }, i) => {
-    const { speaker } = group[0]!;
-    if (speaker !== null && !names.has(speaker)) names.set(speaker, names.size);
-    const end = Math.max(...group.map((word) => word.end));
-    const words = group.map(({ speaker: _, ...word }) => word);
-    return { id: i + 1, start: group[0]!.start, end, speaker: speaker === null ? null : names.get(speaker)!, text, words };
-  });
+  return numbered(groups);
 }
 
-/** Words of several channels or windows in one order, with times that never run backwards or past the end. */
+/** Words that belong together: each on its own in one stream; in a call, what a party says without a pause. In order of their starts. */
+function phrases(words: readonly SaidWord[]): SaidWord[][] {
+  const spoken = words.toSorted((a, b) => a.start - b.start);
+  if (spoken.every((word) => word.channel === undefined)) return [spoken];
+  const found: SaidWord[][] = [];
+  const latest = new Map<number | undefined, SaidWord[]>();
+  for (const word of spoken) {
+    const phrase = latest.get(word.channel);
+    if (phrase && word.start - phrase.at(-1)!.end <= PHRASE) phrase.push(word);
+    else latest.set(word.channel, found[found.push([word]) - 1]!);
+  }
+  return found;
+}
+
+/** Times in milliseconds that never run backwards or past the end. */
 function inOrder(words: readonly SaidWord[], duration: number): SaidWord[] {
   const millis = (seconds: number) => Math.min(duration, Math.max(0, Math.round(seconds * 1000) / 1000));
   let latest = 0;
-  return words
-    .toSorted((a, b) => a.start - b.start)
-    .map((word) => {
-      latest = Math.max(latest, millis(word.start));
-      return { ...word, start: latest, end: Math.max(latest, millis(word.end)) };
-    });
+  return words.map((word) => {
+    latest = Math.max(latest, millis(word.start));
+    return { ...word, start: latest, end: Math.max(latest, millis(word.end)) };
+  });
 }
 
-function follows(group: SaidWord[], word: SaidWord): boolean {
+/** Whether a word goes on with a segment. Within a phrase only the length can end it. */
+function follows(group: SaidWord[], word: SaidWord, samePhrase: boolean): boolean {
   const [first, last] = [group[0]!, group.at(-1)!];
-  return word.speaker === last.speaker && word.start - last.end <= PAUSE && word.end - first.start <= LONGEST;
+  const together = word.speaker === last.speaker && (samePhrase || word.start >= last.start);
+  return together && word.start - last.end <= PAUSE && word.end - first.start <= LONGEST;
+}
+
+function numbered(groups: SaidWord[][]): Segment[] {
+  const names = new Map<number, number>();
+  const segments: Segment[] = [];
+  for (const group of groups.toSorted((a, b) => a[0]!.start - b[0]!.start)) {
+    const text = group
+      .map((word) => word.text)
+      .join('')
+      .trim();
+    if (!text) continue;
+    const { speaker, start } = group[0]!;
+    if (speaker !== null && !names.has(speaker)) names.set(speaker, names.size);
+    const words = group.map(({ speaker: _, ...word }) => word);
+    const end = Math.max(...words.map((word) => word.end));
+    segments.push({ id: segments.length + 1, start, end, speaker: speaker === null ? null : names.get(speaker)!, text, words });
+  }
+  return segments;
 }

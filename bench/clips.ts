@@ -35,7 +35,9 @@ export function clips(): Clip[] {
 
 /** The English clips of one speaker from 1 to 30 s: what the word error rate is measured on. */
 export function englishClips(): Clip[] {
-  return clips().filter((clip) => clip.language === 'en' && clip.seconds >= 1 && clip.seconds <= 30 && clip.transcript && '15'.includes(clip.category));
+  return clips().filter(
+    (clip) => clip.language === 'en' && clip.seconds >= 1 && clip.seconds <= 30 && clip.transcript && '15'.includes(clip.category),
+  );
 }
 
 /** Clips in other languages with a full transcript. */

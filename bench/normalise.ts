@@ -32,7 +32,7 @@ const SPELLING: Record<string, string> = Object.fromEntries(
    whilst while towards toward afterwards afterward ok okay`
     .trim()
     .split(/\s+/)
-    .reduce<[string, string][]>((pairs, word, i, all) => (i % 2 ? pairs : [...pairs, [word, all[i + 1]!]]), []),
+    .flatMap((word, i, all): [string, string][] => (i % 2 ? [] : [[word, all[i + 1]!]])),
 );
 
 const UNITS =

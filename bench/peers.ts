@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const HERE = new URL('./peers/', import.meta.url).pathname;
+
+export interface PeerResult {
+  seconds: number;
+  audio: number;
+  text: string;
+  peak_rss_mb: number;
+}
+
+export interface Peer {
+  name: string;
+  /** Runs one 16 kHz wav file; the model's loading is not counted. */
+  run(file: string, language: string): Promise<PeerResult>;
+}
+
+/** Where `bench/peers/install.sh` puts the peers. */
+export function peerFolder(): string {
+  return process.env.BENCH_PEERS ?? new URL('../.longhand/peers', import.meta.url).pathname;
+}
+
+/** The peer in its fastest and its most careful setting. Throws with the remedy when it is not installed. */
+export function openPeer(name: string, threads: number): Peer[] {
+  const folder = peerFolder();
+  const python = `${folder}/bin/python`;
+  const setting = (label: string, script: string, model: string, mode: string): Peer => ({
+    name: `${name} ${label}`,
+    async run(file, language) {
+      const { stdout } = await run(
+        python,
+        [HERE + script, model, file, '--mode', mode, '--threads', String(threads), '--language', language],
+        {
+          maxBuffer: 1 << 28,
+          env: { ...process.env, OMP_NUM_THREADS: String(threads) },
+        },
+      );
+      return JSON.parse(stdout.trim().split('\n').at(-1)!) as PeerResult;
+    },
+  });
+  const wanted = name === 'faster-whisper' ? `${folder}/base-ct2/model.bin` : name === 'whisper.cpp' ? `${folder}/ggml-base.bin` : null;
+  if (!wanted) throw new Error(`Cannot compare with ${JSON.stringify(name)}: faster-whisper and whisper.cpp are known`);
+  if (!existsSync(wanted)) {
+    throw new Error(`Cannot compare with ${name}: ${wanted} is missing. Run: bench/peers/install.sh [CHECKPOINT_FOLDER]`);
+  }
+  return name === 'faster-whisper'
+    ? [
+        setting('int8 batched 8, greedy', 'faster_whisper_run.py', `${folder}/base-ct2`, 'batched'),
+        setting('int8 one by one, beam 5', 'faster_whisper_run.py', `${folder}/base-ct2`, 'careful'),
+      ]
+    : [setting('f16 greedy', 'whisper_cpp_run.py', wanted, 'greedy'), setting('f16 beam 5', 'whisper_cpp_run.py', wanted, 'careful')];
+}

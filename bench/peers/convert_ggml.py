@@ -1,0 +1,75 @@
+"""Writes a Whisper checkpoint folder as a whisper.cpp model (ggml, float16), so that both run the same weights.
+   python convert_ggml.py CHECKPOINT_FOLDER OUT.bin     Layout: whisper.cpp, models/convert-h5-to-ggml.py"""
+import json, struct, sys
+import numpy as np
+from safetensors.numpy import load_file
+
+RENAMES = [
+    ('model.', ''), ('.layers.', '.blocks.'), ('.self_attn_layer_norm', '.attn_ln'), ('.encoder_attn_layer_norm', '.cross_attn_ln'),
+    ('.final_layer_norm', '.mlp_ln'), ('.self_attn.q_proj', '.attn.query'), ('.self_attn.k_proj', '.attn.key'), ('.self_attn.v_proj', '.attn.value'),
+    ('.self_attn.out_proj', '.attn.out'), ('.encoder_attn.q_proj', '.cross_attn.query'), ('.encoder_attn.k_proj', '.cross_attn.key'),
+    ('.encoder_attn.v_proj', '.cross_attn.value'), ('.encoder_attn.out_proj', '.cross_attn.out'), ('.fc1', '.mlp.0'), ('.fc2', '.mlp.2'),
+    ('encoder.layer_norm', 'encoder.ln_post'), ('decoder.layer_norm', 'decoder.ln'), ('encoder.embed_positions.weight', 'encoder.positional_embedding'),
+    ('decoder.embed_positions.weight', 'decoder.positional_embedding'), ('decoder.embed_tokens', 'decoder.token_embedding'),
+]
+
+
+def mel_filters(bins):
+    fft = np.fft.rfftfreq(400, 1 / 16000)
+    mels = np.linspace(0, 45.245640471924965, bins + 2)
+    hz = 200 / 3 * mels
+    log = mels >= 15
+    hz[log] = 1000 * np.exp(np.log(6.4) / 27 * (mels[log] - 15))
+    d = np.diff(hz)
+    r = hz[:, None] - fft[None]
+    w = np.maximum(0, np.minimum(-r[:-2] / d[:-1, None], r[2:] / d[1:, None]))
+    return (w * (2 / (hz[2:] - hz[:-2]))[:, None]).astype(np.float32)
+
+
+def bytes_of():
+    """GPT-2's table from printable characters back to bytes"""
+    keep = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    codes, n = {b: b for b in keep}, 0
+    for b in range(256):
+        if b not in codes:
+            codes[b] = 256 + n
+            n += 1
+    return {chr(c): b for b, c in codes.items()}
+
+
+def convert(source, out):
+    config = json.load(open(source + '/config.json'))
+    vocabulary = json.load(open(source + '/tokenizer.json'))['model']['vocab']
+    table = bytes_of()
+    with open(out, 'wb') as f:
+        f.write(struct.pack('i', 0x67676D6C))
+        f.write(struct.pack('11i', config['vocab_size'], config['max_source_positions'], config['d_model'], config['encoder_attention_heads'],
+                            config['encoder_layers'], config['max_target_positions'], config['d_model'], config['decoder_attention_heads'],
+                            config['decoder_layers'], config['num_mel_bins'], 1))
+        filters = mel_filters(config['num_mel_bins'])
+        f.write(struct.pack('2i', *filters.shape))
+        filters.tofile(f)
+        tokens = [t for t, i in sorted(vocabulary.items(), key=lambda kv: kv[1]) if not t.startswith('<|')]
+        f.write(struct.pack('i', len(tokens)))
+        for token in tokens:
+            raw = bytes(table[c] for c in token)
+            f.write(struct.pack('i', len(raw)) + raw)
+        for name, tensor in load_file(source + '/model.safetensors').items():
+            if name == 'proj_out.weight':
+                continue
+            for a, b in RENAMES:
+                name = name.replace(a, b)
+            data = tensor.squeeze()
+            if name in ('encoder.conv1.bias', 'encoder.conv2.bias'):
+                data = data.reshape(-1, 1)
+            half = data.ndim >= 2 and not name.endswith('bias') and 'positional' not in name
+            data = data.astype(np.float16 if half else np.float32)
+            raw = name.encode()
+            f.write(struct.pack('3i', data.ndim, len(raw), int(half)))
+            f.write(struct.pack(f'{data.ndim}i', *reversed(data.shape)))
+            f.write(raw)
+            data.tofile(f)
+
+
+if __name__ == '__main__':
+    convert(*sys.argv[1:3])

@@ -1,0 +1,26 @@
+"""Runs faster-whisper over one file and prints JSON: seconds of processing (model load not counted), text, peak memory.
+   python faster_whisper_run.py MODEL FILE --mode batched|careful|greedy --threads 2 --language en"""
+import argparse, json, resource, time
+from faster_whisper import BatchedInferencePipeline, WhisperModel
+
+parser = argparse.ArgumentParser()
+parser.add_argument('model')
+parser.add_argument('file')
+parser.add_argument('--mode', default='batched')
+parser.add_argument('--threads', type=int, default=2)
+parser.add_argument('--language', default='en')
+a = parser.parse_args()
+model = WhisperModel(a.model, device='cpu', compute_type='int8', cpu_threads=a.threads)
+language = None if a.language == 'auto' else a.language
+started = time.monotonic()
+if a.mode == 'batched':
+    segments, info = BatchedInferencePipeline(model).transcribe(a.file, batch_size=8, beam_size=1, language=language)
+else:
+    segments, info = model.transcribe(a.file, beam_size=5 if a.mode == 'careful' else 1, language=language, vad_filter=True)
+segments = [{'start': s.start, 'end': s.end, 'text': s.text} for s in segments]
+print(json.dumps({
+    'seconds': time.monotonic() - started,
+    'audio': info.duration,
+    'text': ' '.join(s['text'].strip() for s in segments),
+    'peak_rss_mb': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+}))

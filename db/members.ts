@@ -55,7 +55,7 @@ export function listMembers(tx: Tx, workspaceId: string): Promise<Member[]> {
 /** The active member's id. Throws 404 `member_not_found` for any other id, a malformed one included. Holds the row against removal. */
 export async function activeMember(tx: Tx, workspaceId: string, memberId: string): Promise<string> {
   const row = await tx.row<{ id: string }>(
-    `select m.id from members m where m.workspace_id = ? and m.id = ? and m.status = 'active' for key share`,
+    `select m.id from members m where m.workspace_id = ? and m.id = ? and m.status = 'active' for share`,
     [workspaceId, lookupId(memberId)],
   );
   if (!row) throw new ApiError('member_not_found');
@@ -64,18 +64,14 @@ export async function activeMember(tx: Tx, workspaceId: string, memberId: string
 
 /** Links an identity to a member: true when it is new, false when it was linked already. Throws `identity_conflict` when another has it. */
 export async function linkIdentity(tx: Tx, workspaceId: string, memberId: string, identity: Identity): Promise<boolean> {
-  const created = await tx.row(
+  const row = await tx.row<{ member_id: string; created: boolean }>(
     `insert into identities (workspace_id, member_id, provider, external_id) values (?, ?, ?, ?)
-     on conflict (workspace_id, provider, external_id) do nothing returning id`,
+     on conflict (workspace_id, provider, external_id) do update set provider = excluded.provider
+     returning member_id, xmax = 0 as created`,
     [workspaceId, memberId, identity.provider, identity.external_id],
   );
-  if (created) return true;
-  const holder = await tx.row<{ member_id: string }>(
-    'select i.member_id from identities i where i.workspace_id = ? and i.provider = ? and i.external_id = ?',
-    [workspaceId, identity.provider, identity.external_id],
-  );
-  if (holder?.member_id !== memberId) throw new ApiError('identity_conflict');
-  return false;
+  if (row!.member_id !== memberId) throw new ApiError('identity_conflict');
+  return row!.created;
 }
 
 /** Unlinks an identity. Throws 404 `identity_not_found` when this member does not have it. */

@@ -81,7 +81,8 @@ export async function insertReports(
   const tickets: ReportTicket[] = [];
   for (const template of templates) {
     const row = await tx.row<{ id: string; slug: string; status: ReportStatus }>(
-      `insert into reports (workspace_id, transcription_id, template_id, slug, name, status) values (?, ?, ?, ?, ?, 'queued')
+      `insert into reports (workspace_id, transcription_id, template_id, slug, name, status, created_at)
+       values (?, ?, ?, ?, ?, 'queued', clock_timestamp())
        returning id, slug, status`,
       [target.workspaceId, target.transcriptionId, template.templateId, template.slug, template.name],
     );

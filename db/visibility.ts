@@ -15,29 +15,39 @@ export interface Condition {
   parameters: unknown[];
 }
 
-const ALL = (viewer: Viewer): Condition => ({ sql: 't.workspace_id = ?', parameters: [viewer.workspaceId] });
-
-/**
- * Which transcriptions a viewer may see (contract 1.4): an owner all of the workspace, a member those they wrote or created and those of
- * their projects. The one predicate of list, get, patch, delete, export and report requests. Each arm has its index.
- */
-export function visible(viewer: Viewer): Condition {
-  if (viewer.role === 'owner') return ALL(viewer);
-  return {
-    sql: `t.workspace_id = ? and (t.author_id = ? or t.creator_id = ? or t.project_id = any (array(
-      select pm.project_id from project_members pm where pm.workspace_id = ? and pm.member_id = ?)))`,
-    parameters: [viewer.workspaceId, viewer.memberId, viewer.memberId, viewer.workspaceId, viewer.memberId],
-  };
+/** Who asks, as SQL expressions: a workspace id, a member id, and whether the member owns the workspace. */
+export interface Operands {
+  workspace: string;
+  member: string;
+  owner: string;
 }
 
-/** Which of the visible ones a viewer may change: their own, those of projects they edit or own, for an owner all. */
+/** An owner reaches all of the workspace, a member what they wrote or created and what is in their projects. Each arm has its index. */
+function reach({ workspace, member, owner }: Operands, projects: string): string {
+  return `t.workspace_id = ${workspace} and (${owner} or t.author_id = ${member} or t.creator_id = ${member} or t.project_id = any (array(
+    select pm.project_id from project_members pm where pm.workspace_id = ${workspace} and pm.member_id = ${member}${projects})))`;
+}
+
+/** Which transcriptions may be seen (contract 1.4): the one predicate of list, get, patch, delete, export and report requests. */
+export function visibleTo(operands: Operands): string {
+  return reach(operands, '');
+}
+
+export function visible(viewer: Viewer): Condition {
+  return { sql: visibleTo(MARKS), parameters: marked(viewer) };
+}
+
+/** Which of the visible ones may be changed: their own, those of projects they edit or own, for an owner all. */
 export function editable(viewer: Viewer): Condition {
-  if (viewer.role === 'owner') return ALL(viewer);
-  return {
-    sql: `t.workspace_id = ? and (t.author_id = ? or t.creator_id = ? or t.project_id = any (array(
-      select pm.project_id from project_members pm where pm.workspace_id = ? and pm.member_id = ? and pm.role in ('editor', 'owner'))))`,
-    parameters: [viewer.workspaceId, viewer.memberId, viewer.memberId, viewer.workspaceId, viewer.memberId],
-  };
+  return { sql: reach(MARKS, ` and pm.role in ('editor', 'owner')`), parameters: marked(viewer) };
+}
+
+const MARKS: Operands = { workspace: '?::uuid', member: '?::uuid', owner: '?::boolean' };
+
+/** The parameters of `reach` over MARKS, in the order of its text. */
+function marked(viewer: Viewer): unknown[] {
+  const { workspaceId, memberId } = viewer;
+  return [workspaceId, viewer.role === 'owner', memberId, memberId, workspaceId, memberId];
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

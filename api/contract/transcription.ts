@@ -32,6 +32,7 @@ export const Segment = z
     words: z.array(SpokenWord).optional().describe('Only with ?words=true'),
   })
   .meta({ id: 'Segment' });
+export type Segment = z.infer<typeof Segment>;
 
 export const ReportResult = z
   .object({
@@ -45,6 +46,7 @@ export const ReportResult = z
     completed_at: Timestamp.nullable(),
   })
   .meta({ id: 'ReportResult' });
+export type ReportResult = z.infer<typeof ReportResult>;
 
 export const Progress = z.object({ stage: z.enum(STAGES), fraction: z.number().min(0).max(1) }).meta({ id: 'Progress' });
 

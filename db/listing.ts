@@ -1,0 +1,85 @@
+import { type SORTS, STATUSES } from '../api/contract/transcription.ts';
+import { ITEM_COLUMNS, type Item, type ItemRow, LANGUAGE, toItem } from './items.ts';
+import type { Tx } from './orm.ts';
+import type { Vault } from './vault.ts';
+import { type Condition, type Viewer, visible } from './visibility.ts';
+
+/** All filters combine. Text matches exactly. */
+export interface ListQuery {
+  status: string;
+  projectId?: string;
+  language?: string;
+  externalId?: string;
+  /** Literal top-level keys and the JSON text of a scalar, or of an element of an array. */
+  metadata: readonly { key: string; value: string }[];
+  /** YYYY-MM-DD, UTC, both days included. */
+  dateFrom?: string;
+  dateTo?: string;
+  sort: (typeof SORTS)[number];
+  limit: number;
+  offset: number;
+}
+
+/** Ties always break by id, upwards; an index gives the leading order and PostgreSQL sorts within equal values. */
+const ORDERS: Record<(typeof SORTS)[number], string> = {
+  created_at: 't.created_at, t.id',
+  '-created_at': 't.created_at desc, t.id',
+  duration: 't.duration_seconds asc nulls last, t.id',
+  '-duration': 't.duration_seconds desc nulls last, t.id',
+};
+
+/** One page of what the viewer sees, with the number of all matches, both of one moment. */
+export async function listItems(tx: Tx, vault: Vault, viewer: Viewer, query: ListQuery): Promise<{ items: Item[]; total: number }> {
+  const { sql: where, parameters } = conditions(viewer, query);
+  const order = ORDERS[query.sort];
+  const rows = await tx.rows<ItemRow & { total: string; place: string | null }>(
+    `select c.total, page.* from (select count(*) as total from transcriptions t where ${where}) c
+     left join lateral (
+       select ${ITEM_COLUMNS}, row_number() over () as place
+       from (select t.* from transcriptions t where ${where} order by ${order} limit ? offset ?) t
+       left join projects p on p.id = t.project_id and p.workspace_id = t.workspace_id
+       order by ${order}) page on true
+     order by page.place`,
+    [...parameters, ...parameters, query.limit, query.offset],
+  );
+  const found = rows.filter((row) => row.place !== null);
+  const items = await Promise.all(found.map((row) => toItem(vault, row)));
+  return { items: items.map(({ item }) => item), total: Number(rows[0]!.total) };
+}
+
+function conditions(viewer: Viewer, query: ListQuery): Condition {
+  const { metadata } = query;
+  const texts = [query.language, query.externalId, ...metadata.flatMap(({ key, value }) => [key, value])];
+  if (!(STATUSES as readonly string[]).includes(query.status) || texts.some((text) => text?.includes('\0')))
+    return { sql: 'false', parameters: [] };
+  const parts: Condition[] = [visible(viewer), { sql: 't.status = ?', parameters: [query.status] }];
+  const add = (sql: string, value: string | undefined) => value !== undefined && parts.push({ sql, parameters: [value] });
+  add('t.project_id = ?', query.projectId);
+  add(`${LANGUAGE} = ?`, query.language);
+  add('t.external_id = ?', query.externalId);
+  add(`t.created_at >= ?::timestamp at time zone 'utc'`, query.dateFrom);
+  add(`t.created_at < (?::timestamp + interval '1 day') at time zone 'utc'`, query.dateTo);
+  for (const { key, value } of metadata) parts.push(metadataIs(key, value));
+  return { sql: parts.map(({ sql }) => `(${sql})`).join(' and '), parameters: parts.flatMap((part) => part.parameters) };
+}
+
+/** A number, true, false or null as JSON writes it. Exponents of 4 digits are out of every double's range, and of some of jsonb's. */
+const UNQUOTED = /^(-?(0|[1-9]\d{0,400})(\.\d{1,400})?([eE][+-]?\d{1,3})?|true|false|null)$/;
+
+/**
+ * Finds by the index over the jsonb copy, then checks the text as it was received: jsonb takes 1e2 and 100 for the same number. Arrays
+ * match by element, at both depths that metadata may have; objects never do.
+ */
+function metadataIs(key: string, value: string): Condition {
+  const scalars = [JSON.stringify(value), ...(UNQUOTED.test(value) ? [value] : [])];
+  const wanted = scalars.flatMap((scalar) => [scalar, `[${scalar}]`, `[[${scalar}]]`]).map((form) => `{${JSON.stringify(key)}:${form}}`);
+  const same = (json: string) => `json_typeof(${json}) <> 'object' and coalesce(${json} #>> '{}', 'null') = ?`;
+  return {
+    sql: `(${wanted.map(() => 't.metadata @> ?::jsonb').join(' or ')}) and exists (
+      select 1 from (select t.metadata_text::json -> ?::text as v) m where case json_typeof(m.v) when 'array' then exists (
+        select 1 from json_array_elements(m.v) e where case json_typeof(e) when 'array' then exists (
+          select 1 from json_array_elements(e) f where json_typeof(f) <> 'array' and ${same('f')}) else ${same('e')} end)
+        else ${same('m.v')} end)`,
+    parameters: [...wanted, key, value, value, value],
+  };
+}

@@ -28,6 +28,8 @@ export interface Db {
   workspace<T>(workspaceId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Acts for the installation: keys are looked up, work is dispatched, leases are swept. */
   system<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** As `system`, on connections of its own: may be used while another transaction is open, without waiting for the same pool. */
+  aside<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -62,6 +64,7 @@ export async function openDb(options: DbOptions): Promise<Db> {
     orm,
     workspace: (workspaceId, work) => act(workspaceId, work),
     system: (work) => act('*', work),
+    aside: (work) => act('*', work),
     close: () => orm.close(true),
   };
 }

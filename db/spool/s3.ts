@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import type { Spool, SpoolEntry, SpoolWriter } from '../spool.ts';
+import { Sealer, unseal } from './sealed.ts';
+
+const PART_BYTES = 8 * 1_048_576; // held in memory once per upload in flight
+const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+)$/;
+const FULL = new Set(['EntityTooLarge', 'QuotaExceeded', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'InsufficientStorage']);
+
+interface Store {
+  client: S3Client;
+  bucket: string;
+  prefix: string;
+}
+
+/** The spool in an S3-compatible store: `s3://bucket/prefix`, keys from the usual AWS variables. */
+export async function openS3Spool(place: string, endpoint?: string): Promise<Spool> {
+  const { host: bucket, pathname } = new URL(place);
+  const folder = pathname.replace(/^\/|\/$/g, '');
+  const client = new S3Client({
+    region: process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION ?? 'us-east-1',
+    ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  const store: Store = { client, bucket, prefix: folder ? `${folder}/` : '' };
+  const at = (id: string, extension: string) => ({ Bucket: bucket, Key: `${store.prefix}${id}.${extension}` });
+  return {
+    create: async (id, extension) => new S3Writer(store, `${id}.${extension}`),
+    async open(id, extension, key, into, signal) {
+      const { Body } = await client.send(new GetObjectCommand(at(id, extension)), { abortSignal: signal });
+      await unseal(Body as Readable, `${id}.${extension}`, key, into);
+    },
+    async remove(id, extension) {
+      if (extension.endsWith('.part')) await abandon(store, `${id}.${extension.slice(0, -'.part'.length)}`);
+      else await client.send(new DeleteObjectCommand(at(id, extension)));
+    },
+    list: () => entries(store),
+    async writable() {
+      const trial = { Bucket: bucket, Key: `${store.prefix}.trial` };
+      await client.send(new PutObjectCommand({ ...trial, Body: 'trial' }));
+    },
+  };
+}
+
+async function* entries(store: Store): AsyncGenerator<SpoolEntry> {
+  for await (const page of paginateListObjectsV2({ client: store.client }, { Bucket: store.bucket, Prefix: store.prefix })) {
+    for (const { Key, LastModified } of page.Contents ?? []) {
+      const [, id, extension] = NAME.exec(Key?.slice(store.prefix.length) ?? '') ?? [];
+      if (id && extension && LastModified) yield { id, extension, modifiedAt: LastModified };
+    }
+  }
+  for (const { key, startedAt } of await unfinished(store)) {
+    const [, id, extension] = NAME.exec(key.slice(store.prefix.length)) ?? [];
+    if (id && extension) yield { id, extension: `${extension}.part`, modifiedAt: startedAt };
+  }
+}
+
+/** Uploads that began and did not end: a crash leaves them, and they cost space. */
+async function unfinished(store: Store, name = ''): Promise<{ key: string; uploadId: string; startedAt: Date }[]> {
+  const { Uploads } = await store.client.send(new ListMultipartUploadsCommand({ Bucket: store.bucket, Prefix: `${store.prefix}${name}` }));
+  return (Uploads ?? []).flatMap(({ Key, UploadId, Initiated }) =>
+    Key && UploadId ? [{ key: Key, uploadId: UploadId, startedAt: Initiated ?? new Date(0) }] : [],
+  );
+}
+
+async function abandon(store: Store, name: string): Promise<void> {
+  for (const { key, uploadId } of await unfinished(store, name)) {
+    await store.client.send(new AbortMultipartUploadCommand({ Bucket: store.bucket, Key: key, UploadId: uploadId }));
+  }
+}
+
+class S3Writer implements SpoolWriter {
+  #store: Store;
+  #name: string;
+  #body = new PassThrough({ highWaterMark: PART_BYTES });
+  #sealer: Sealer;
+  #upload: Upload;
+  #done: Promise<unknown>;
+  #failure: Error | undefined;
+
+  constructor(store: Store, name: string) {
+    this.#store = store;
+    this.#name = name;
+    this.#sealer = new Sealer(name);
+    this.#upload = new Upload({
+      client: store.client,
+      params: { Bucket: store.bucket, Key: `${store.prefix}${name}`, Body: this.#body },
+      partSize: PART_BYTES,
+      queueSize: 1,
+      leavePartsOnError: false,
+    });
+    this.#done = this.#upload.done();
+    this.#done.catch((error: Error) => {
+      this.#failure = asDiskError(error);
+      this.#body.destroy(); // wakes a writer that waits for room
+    });
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    const pieces = this.#sealer.push(chunk); // copied before the first await
+    if (this.#failure) throw this.#failure;
+    let room = true;
+    for (const piece of pieces) room = this.#body.write(piece);
+    if (!room) await Promise.race([once(this.#body, 'drain'), once(this.#body, 'close')]);
+    if (this.#failure) throw this.#failure;
+  }
+
+  async finish(): Promise<{ bytes: number; key: Buffer }> {
+    for (const piece of this.#sealer.end()) this.#body.write(piece);
+    this.#body.end();
+    await this.#done.catch((error: Error) => {
+      throw asDiskError(error);
+    });
+    return { bytes: this.#sealer.bytes, key: this.#sealer.key };
+  }
+
+  async abort(): Promise<void> {
+    await this.#upload.abort();
+    this.#body.destroy();
+    await this.#done.catch(() => {});
+    await abandon(this.#store, this.#name);
+    await this.#store.client.send(new DeleteObjectCommand({ Bucket: this.#store.bucket, Key: `${this.#store.prefix}${this.#name}` }));
+  }
+}
+
+/** A full store looks to callers like a full disk. */
+function asDiskError(error: Error & { $metadata?: { httpStatusCode?: number } }): Error {
+  if (!FULL.has(error.name) && error.$metadata?.httpStatusCode !== 507) return error;
+  return Object.assign(new Error(`Cannot write to the spool: the store is full (${error.name})`), { code: 'ENOSPC' });
+}

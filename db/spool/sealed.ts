@@ -1,0 +1,118 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+
+/*
+ * A sealed file: magic (4 bytes), nonce prefix (7), then chunks of ciphertext and tag (16). A chunk's nonce is prefix, number (4, big endian),
+ * 1 for the last chunk else 0 (the STREAM construction): chunks cannot be reordered, dropped or cut off. Additional data is the file's name.
+ */
+const MAGIC = Buffer.from('LHS1');
+const PREFIX = 7;
+const HEAD = MAGIC.length + PREFIX;
+const CHUNK = 262_144; // plain bytes
+const TAG = 16;
+
+/** Seals bytes as they come. One key per file, made here. */
+export class Sealer {
+  readonly key = randomBytes(32);
+  bytes = 0;
+  #name: Buffer;
+  #prefix = randomBytes(PREFIX);
+  #number = 0;
+  #pending = Buffer.allocUnsafe(CHUNK);
+  #held = 0;
+  #begun = false;
+
+  constructor(name: string) {
+    this.#name = Buffer.from(name);
+  }
+
+  /** Copies `chunk` and returns what is ready to be written: nothing, or some sealed chunks. */
+  push(chunk: Uint8Array): Buffer[] {
+    const ready = this.#head();
+    this.bytes += chunk.length;
+    for (let done = 0; done < chunk.length; ) {
+      if (this.#held === CHUNK) ready.push(...this.#seal(false)); // the last chunk is only known at the end
+      const taken = Math.min(CHUNK - this.#held, chunk.length - done);
+      this.#pending.set(chunk.subarray(done, done + taken), this.#held);
+      this.#held += taken;
+      done += taken;
+    }
+    return ready;
+  }
+
+  /** The rest of the file. */
+  end(): Buffer[] {
+    return [...this.#head(), ...this.#seal(true)];
+  }
+
+  #head(): Buffer[] {
+    if (this.#begun) return [];
+    this.#begun = true;
+    return [MAGIC, this.#prefix];
+  }
+
+  #seal(last: boolean): Buffer[] {
+    const cipher = createCipheriv('aes-256-gcm', this.key, nonce(this.#prefix, this.#number++, last)).setAAD(this.#name);
+    const text = cipher.update(this.#pending.subarray(0, this.#held));
+    cipher.final();
+    this.#held = 0;
+    return [text, cipher.getAuthTag()];
+  }
+}
+
+/** Opens a sealed stream into a new plain file, mode 0600. Leaves no file when it throws. */
+export async function unseal(source: AsyncIterable<Uint8Array>, name: string, key: Buffer, into: string): Promise<void> {
+  const file = await open(into, 'wx', 0o600);
+  let whole = false;
+  try {
+    for await (const plain of opened(source, Buffer.from(name), key)) await file.writeFile(plain);
+    whole = true;
+  } finally {
+    await file.close();
+    if (!whole) await rm(into, { force: true });
+  }
+}
+
+async function* opened(source: AsyncIterable<Uint8Array>, name: Buffer, key: Buffer): AsyncGenerator<Buffer> {
+  let prefix: Buffer | undefined;
+  let number = 0;
+  let held = Buffer.alloc(0);
+  for await (const piece of source) {
+    held = Buffer.concat([held, piece]);
+    if (!prefix) {
+      if (held.length < HEAD) continue;
+      if (!held.subarray(0, MAGIC.length).equals(MAGIC)) throw damaged('it does not begin as one');
+      prefix = Buffer.from(held.subarray(MAGIC.length, HEAD));
+      held = held.subarray(HEAD);
+    }
+    while (held.length > CHUNK + TAG) {
+      yield openChunk(key, nonce(prefix, number++, false), name, held.subarray(0, CHUNK + TAG));
+      held = held.subarray(CHUNK + TAG);
+    }
+  }
+  if (!prefix || held.length < TAG) throw damaged('it ends early');
+  yield openChunk(key, nonce(prefix, number, true), name, held);
+}
+
+function openChunk(key: Buffer, nonce: Buffer, name: Buffer, sealed: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG }).setAAD(name).setAuthTag(sealed.subarray(-TAG));
+  const plain = decipher.update(sealed.subarray(0, -TAG));
+  try {
+    decipher.final();
+  } catch {
+    throw damaged('it was changed or cut, or its key is another one');
+  }
+  return plain;
+}
+
+function nonce(prefix: Buffer, number: number, last: boolean): Buffer {
+  const nonce = Buffer.alloc(12);
+  prefix.copy(nonce);
+  nonce.writeUInt32BE(number, PREFIX);
+  nonce[11] = last ? 1 : 0;
+  return nonce;
+}
+
+function damaged(why: string): Error {
+  return new Error(`Cannot open the sealed file of the spool: ${why}`);
+}

@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import type { Local } from './diarization/segmentation.ts';
+import type { Device } from './session.ts';
+import type { Heard, WindowRequest } from './whisper/recognise.ts';
+import type { Listening } from './whisper/row.ts';
+import type { Outcome, WorkerData } from './worker.ts';
+
+export interface PoolOptions {
+  /** Folders of the recognition model and of the diarization networks. */
+  models: { whisper: string; diarization: string };
+  /** Default: physical cores. */
+  threads?: number;
+  device?: Device;
+  /** Rows that one thread decodes together. */
+  rows?: number;
+}
+
+/** The threads of one engine. Files take turns on them, in units of under a second or two. */
+export interface Pool {
+  readonly threads: number;
+  /** Windows of one file that keep all threads busy. */
+  readonly concurrency: number;
+  /** The device that recognition really uses. */
+  readonly device: Device;
+  /** A file's place among the others. Its work stops within two seconds when `signal` aborts. */
+  job(signal: AbortSignal): Job;
+  close(): Promise<void>;
+}
+
+/** The work of one file. Everything rejects with the signal's reason once it has aborted. */
+export interface Job {
+  recognise(window: Omit<WindowRequest, 'job'>): Promise<Heard>;
+  listen(window: Omit<WindowRequest, 'job'>): Promise<Listening>;
+  segment(windows: Float32Array[]): Promise<Local[]>;
+  embed(pieces: Float32Array[]): Promise<Float32Array[]>;
+}
+
+/** Work that a thread could not do. `code` is STOPPED or that of the original failure. */
+export class EngineError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'EngineError';
+    this.code = code;
+  }
+}
+
+type Name = 'recognise' | 'listen' | 'segment' | 'embed';
+const ROWS = 8;
+const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it never waits
+const SMALL = 2; // units of the other networks a thread holds
+const MOST = 1000; // piscina's own limit must never hold anything back
+
+/** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
+export async function openPool({ models, threads = physicalCores(), device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
+  const workerData: WorkerData = { ...models, device, rows };
+  const piscina = new Piscina({
+    filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: MOST,
+    atomics: 'disabled',
+    workerData,
+  });
+  try {
+    const used = await Promise.all(Array.from({ length: threads }, () => run<{ device: Device }>(piscina, 'describe')));
+    const turns = {
+      recognise: new Turns(threads * (rows + AHEAD)),
+      listen: new Turns(threads * 2),
+      segment: new Turns(threads * SMALL),
+      embed: new Turns(threads * SMALL),
+    };
+    let count = 0;
+    return {
+      threads,
+      concurrency: threads * (rows + AHEAD),
+      device: used[0]!.device,
+      job: (signal) => openJob(piscina, turns, ++count, signal),
+      close: () => piscina.destroy(),
+    };
+  } catch (error) {
+    await piscina.destroy();
+    throw error;
+  }
+}
+
+function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, signal: AbortSignal): Job {
+  const stop = new Int32Array(new SharedArrayBuffer(4));
+  if (signal.aborted) Atomics.store(stop, 0, 1);
+  else signal.addEventListener('abort', () => Atomics.store(stop, 0, 1), { once: true });
+  const ask = async <T>(name: Name, work: unknown, transfer: ArrayBufferLike[]): Promise<T> => {
+    const leave = await turns[name].enter(job, signal);
+    try {
+      return await run<T>(piscina, name, { stop, work }, transfer);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      leave();
+    }
+  };
+  return {
+    recognise: (window) => ask('recognise', { ...window, job }, [window.samples.buffer]),
+    listen: (window) => ask('listen', { ...window, job }, [window.samples.buffer]),
+    segment: (windows) => ask('segment', windows, buffers(windows)),
+    embed: (pieces) => ask('embed', pieces, buffers(pieces)),
+  };
+}
+
+async function run<T>(piscina: Piscina, name: Name | 'describe', task: unknown = null, transferList: ArrayBufferLike[] = []): Promise<T> {
+  const outcome = (await piscina.run(task, { name, transferList: transferList as never })) as Outcome<T>;
+  if (outcome.ok) return outcome.value;
+  throw new EngineError(outcome.code, outcome.message);
+}
+
+function buffers(arrays: readonly Float32Array[]): ArrayBufferLike[] {
+  return [...new Set(arrays.map((array) => array.buffer))];
+}
+
+interface Waiting {
+  job: number;
+  go(): void;
+}
+
+/** Lets files in by turns: at most `places` units at once, and one of every file whatever the others hold. */
+export class Turns {
+  readonly #places: number;
+  readonly #inside = new Map<number, number>();
+  #waiting: Waiting[] = [];
+  #taken = 0;
+
+  constructor(places: number) {
+    this.#places = places;
+  }
+
+  /** Waits for a place; the function returned gives it back. Rejects when the signal aborts before. */
+  enter(job: number, signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const waiting: Waiting = {
+        job,
+        go: () => {
+          signal.removeEventListener('abort', abandon);
+          resolve(() => this.#leave(job));
+        },
+      };
+      const abandon = () => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', abandon, { once: true });
+      this.#waiting.push(waiting);
+      this.#admit();
+    });
+  }
+
+  #leave(job: number): void {
+    this.#taken--;
+    const left = this.#inside.get(job)! - 1;
+    if (left === 0) this.#inside.delete(job);
+    else this.#inside.set(job, left);
+    this.#admit();
+  }
+
+  /** Lets in whoever has the fewest units inside, while there is a place; a file without any enters always. */
+  #admit(): void {
+    for (;;) {
+      let next: Waiting | undefined;
+      let fewest = Number.POSITIVE_INFINITY;
+      for (const waiting of this.#waiting) {
+        const inside = this.#inside.get(waiting.job) ?? 0;
+        if (inside < fewest) [next, fewest] = [waiting, inside];
+      }
+      if (!next || (this.#taken >= this.#places && fewest > 0)) return;
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      this.#inside.set(next.job, fewest + 1);
+      this.#taken++;
+      next.go();
+    }
+  }
+}
+
+/** Cores of this machine that are not merely second threads of one. */
+export function physicalCores(): number {
+  const logical = availableParallelism();
+  try {
+    const processors = readFileSync('/proc/cpuinfo', 'utf8').trim().split('\n\n');
+    const cores = new Set(
+      processors.map((text) => `${/^physical id\s*:\s*(\d+)/m.exec(text)?.[1]}/${/^core id\s*:\s*(\d+)/m.exec(text)?.[1]}`),
+    );
+    return Math.max(1, Math.min(logical, cores.size));
+  } catch {
+    return logical;
+  }
+}

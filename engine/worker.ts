@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { workerData } from 'piscina';
+import { embed as embedPieces } from './diarization/embedding.ts';
+import { type Local, segment as segmentWindows } from './diarization/segmentation.ts';
+import { type Device, openSession, type Session } from './session.ts';
+import { Decoder } from './whisper/decode.ts';
+import { openWhisper } from './whisper/model.ts';
+import { type Heard, listenTo, type Recogniser, recognise as recogniseWindow, type WindowRequest } from './whisper/recognise.ts';
+import type { Listening } from './whisper/row.ts';
+import { openTokenizer } from './whisper/tokenizer.ts';
+
+/** What every thread is started with. */
+export interface WorkerData {
+  /** Folder of the recognition model, and of the two diarization networks. */
+  whisper: string;
+  diarization: string;
+  device: Device;
+  /** Rows decoded together. */
+  rows: number;
+}
+
+/** Work for a file: `stop` [1] turns 1 when the file is no longer wanted. */
+export interface Order<T> {
+  stop: Int32Array;
+  work: T;
+}
+
+/** Failures cross threads as data: an error would lose its class and code. */
+export type Outcome<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
+
+const STOPPED = 'STOPPED';
+const data = workerData as WorkerData;
+const recogniser = once(openRecogniser);
+const segmentation = once(() => openSession(join(data.diarization, 'segmentation-3.0.onnx'), { device: 'cpu' }));
+const embedding = once(() => openSession(join(data.diarization, 'campplus-zh-en-common.onnx'), { device: 'cpu' }));
+
+/** Opens every network of this thread; the device really used is returned. */
+export function describe(): Promise<Outcome<{ device: Device }>> {
+  return outcome(async () => {
+    const [{ model }] = await Promise.all([recogniser(), segmentation(), embedding()]);
+    return { device: model.encoder.device };
+  });
+}
+
+export function recognise({ stop, work }: Order<WindowRequest>): Promise<Outcome<Heard>> {
+  return outcome(async () => recogniseWindow(work, await recogniser(), () => check(stop)));
+}
+
+export function listen({ stop, work }: Order<WindowRequest>): Promise<Outcome<Listening>> {
+  return outcome(async () => listenTo(work, await recogniser(), () => check(stop)));
+}
+
+export function segment({ stop, work }: Order<Float32Array[]>): Promise<Outcome<Local[]>> {
+  return outcome(() => using(segmentation, stop, (session) => segmentWindows(session, work)));
+}
+
+export function embed({ stop, work }: Order<Float32Array[]>): Promise<Outcome<Float32Array[]>> {
+  return outcome(() => using(embedding, stop, (session) => embedPieces(session, work)));
+}
+
+async function using<T>(open: () => Promise<Session>, stop: Int32Array, run: (session: Session) => Promise<T>): Promise<T> {
+  const session = await open();
+  check(stop);
+  return run(session);
+}
+
+async function openRecogniser(): Promise<Recogniser> {
+  const model = await openWhisper(data.whisper, data.device);
+  return { model, tokenizer: await openTokenizer(data.whisper), decoder: new Decoder(model, data.rows) };
+}
+
+function check(stop: Int32Array): void {
+  if (Atomics.load(stop, 0) === 1) throw Object.assign(new Error('the file is no longer wanted'), { code: STOPPED });
+}
+
+async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await run() };
+  } catch (error) {
+    const { code = 'ENGINE_ERROR', message = String(error) } = error as { code?: string; message?: string };
+    return { ok: false, code: String(code), message };
+  }
+}
+
+/** Opens something when it is first needed, and keeps it. A failure is kept too. */
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => (opened ??= open());
+}

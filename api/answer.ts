@@ -1,0 +1,138 @@
+import { STATUS_CODES } from 'node:http';
+import type { Body } from './body.ts';
+import type { Reply } from './route.ts';
+
+/** What is used of a uWebSockets response. Touching it after an abort or after the end throws: see `Life`. */
+export interface RawResponse {
+  pause(): unknown;
+  resume(): unknown;
+  onData(handler: (chunk: ArrayBuffer, last: boolean) => void): unknown;
+  onAborted(handler: () => void): unknown;
+  onWritable(handler: (offset: number) => boolean): unknown;
+  cork(work: () => void): unknown;
+  writeStatus(status: string): unknown;
+  writeHeader(name: string, value: string): unknown;
+  write(chunk: Uint8Array): boolean;
+  end(body?: string | Uint8Array, close?: boolean): unknown;
+  endWithoutBody(length?: number, close?: boolean): unknown;
+  close(): unknown;
+  getRemoteAddressAsText(): ArrayBuffer;
+}
+
+/** The connection of one request: `over` is true once the raw response may not be touched. */
+export interface Life {
+  over: boolean;
+  /** Runs once when the connection is lost before the answer is complete. */
+  onLost: Set<() => void>;
+}
+
+const DRAIN_MS = 3_000;
+
+/** Sends a reply, once. Throws before anything is sent when a header's value holds a line break or NUL. */
+export async function send(raw: RawResponse, life: Life, reply: Reply, body: Body | null, head: boolean): Promise<void> {
+  if (life.over) return;
+  for (const [name, value] of Object.entries(reply.headers ?? {})) {
+    if (/[\r\n\0]/.test(value)) throw new Error(`Cannot send the header ${name}: its value holds a line break or NUL`);
+  }
+  if (body && !body.complete) {
+    if (!reply.stream && !(reply.body instanceof Uint8Array)) return sendEarly(raw, life, reply, body);
+    body.discard(() => {});
+  }
+  body?.close();
+  if (reply.stream) return sendStream(raw, life, reply, head);
+  raw.cork(() => {
+    writeHead(raw, reply);
+    if (head) raw.endWithoutBody(length(reply));
+    else if (reply.body === undefined) raw.endWithoutBody(bodiless(reply.status) ? undefined : 0);
+    else raw.end(reply.body);
+  });
+  life.over = true;
+}
+
+/**
+ * Answers while the body still comes: the whole answer at once, then what comes is dropped for 3 s at most, then the connection closes.
+ * Closing at once could reset the connection and destroy the answer, and `end` closes at once when the client asked for `Connection: close`.
+ * So the answer goes out as the tail of the last header: uWebSockets still believes in an open response, and `close` stays ours. It ends
+ * with the line break that uWebSockets puts after a header, which is white space in JSON and counted in the length.
+ */
+async function sendEarly(raw: RawResponse, life: Life, reply: Reply, body: Body): Promise<void> {
+  const text = reply.body as string | undefined;
+  raw.cork(() => {
+    writeHead(raw, reply);
+    if (bodiless(reply.status)) raw.writeHeader('connection', 'close\r\n');
+    else {
+      raw.writeHeader('connection', 'close');
+      raw.writeHeader('content-length', `${Buffer.byteLength(text ?? '') + 2}\r\n\r\n${text ?? ''}`);
+    }
+  });
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, DRAIN_MS);
+    const finish = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    life.onLost.add(finish);
+    body.discard(finish);
+  });
+  body.close();
+  if (!life.over) {
+    life.over = true;
+    raw.close();
+  }
+}
+
+/** Sends chunks as they come and as the client takes them. A source that fails closes the connection: the client sees a broken body. */
+async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: boolean): Promise<void> {
+  if (head) {
+    raw.cork(() => {
+      writeHead(raw, reply);
+      raw.endWithoutBody();
+    });
+    life.over = true;
+    return;
+  }
+  let proceed: (() => void) | null = null;
+  raw.onWritable(() => {
+    proceed?.();
+    return true;
+  });
+  life.onLost.add(() => proceed?.());
+  raw.cork(() => writeHead(raw, reply));
+  try {
+    for await (const chunk of reply.stream!) {
+      if (life.over) return;
+      if (!chunk.length) continue;
+      let room = true;
+      await new Promise<void>((resolve) => {
+        proceed = resolve;
+        raw.cork(() => {
+          room = raw.write(chunk);
+        });
+        if (room) resolve();
+      });
+    }
+    if (life.over) return;
+    life.over = true;
+    raw.cork(() => raw.end());
+  } catch (error) {
+    if (!life.over) {
+      life.over = true;
+      raw.close();
+    }
+    throw error;
+  }
+}
+
+function writeHead(raw: RawResponse, reply: Reply): void {
+  raw.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? 'Status'}`);
+  for (const [name, value] of Object.entries(reply.headers ?? {})) raw.writeHeader(name, value);
+}
+
+function bodiless(status: number): boolean {
+  return status === 204 || status === 304;
+}
+
+/** What Content-Length would be; of a 304 and a stream it is not known. */
+function length(reply: Reply): number | undefined {
+  return reply.body === undefined ? undefined : Buffer.byteLength(reply.body);
+}

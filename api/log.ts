@@ -1,0 +1,31 @@
+import { type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+import type { Settings } from './contract/settings.ts';
+
+/** Structured logs. Fields hold ids, counts and codes: never a title, a name, an external id, metadata or a key. */
+export type Log = Pick<Logger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>;
+
+const SECRET = ['authorization', 'key', 'token', 'password', 'secret', 'cookie'];
+
+/** Opens the log on standard error: JSON, or lines for people where standard error is a terminal or LOG_FORMAT says so. */
+export function openLog(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>, part: string): Log {
+  const format = settings.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json');
+  const options = {
+    level: settings.LOG_LEVEL,
+    base: { part },
+    redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*["x-${name}"]`]), censor: '[hidden]' },
+    serializers: { error: describe },
+  };
+  return format === 'pretty'
+    ? pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname,part' }))
+    : pino(options, pino.destination({ dest: 2, sync: true }));
+}
+
+/** An error without the values of the statement that failed: drivers put parameters into their messages. */
+function describe(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: 'something that is not an Error was thrown' };
+  const { code, constraint, routine } = error as Error & { code?: unknown; constraint?: unknown; routine?: unknown };
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
+  const driver = routine !== undefined || error.name.endsWith('Exception');
+  return { name: error.name, message: driver ? undefined : error.message, code, constraint, stack: frames?.slice(0, 12).join('\n') };
+}

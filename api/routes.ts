@@ -1,0 +1,4 @@
+import type { Route } from './route.ts';
+
+/** Every route, one line each. */
+export const ROUTES: readonly Route[] = [];

@@ -9,6 +9,7 @@ import type { Settings } from './contract/settings.ts';
 import type { Scope } from './contract/workspace.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Records } from './records.ts';
 import type { Request } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -31,6 +32,8 @@ export interface Services {
   limits: Limits;
   log: Log;
   metrics: Metrics;
+  /** Full records as they are sent. */
+  records: Records;
   /** This process, as the owner of upload leases. */
   nodeId: string;
 }

@@ -150,11 +150,11 @@ function readHeaders(raw: { forEach(each: (name: string, value: string) => void)
 
 /** What a handler gets; the query is read when it is first touched. */
 function makeContext(services: Services, route: Route, request: Request, params: Context['params'], caller: Caller | null): Context {
-  const { db, vault, spool, settings, limits, log, metrics, nodeId } = services;
+  const { db, vault, spool, settings, limits, log, metrics, records, nodeId } = services;
   let query: { value: unknown } | null = null;
   const json = () => readJson(request.body, limits.JSON_BODY_BYTES);
   return {
-    ...{ db, vault, spool, settings, limits, log, metrics, nodeId, request, params, json },
+    ...{ db, vault, spool, settings, limits, log, metrics, records, nodeId, request, params, json },
     get caller() {
       if (!caller) throw new Error(`Cannot tell who calls ${route.method} ${route.path}: the route asks for no key`);
       return caller;

@@ -143,14 +143,13 @@ export interface VersionQuestion {
 /** For each question, in order, the version that `loadRecord` would give, or null: visibility is decided anew, in one query. */
 export async function readVersions(db: Db, workspaceId: string, questions: readonly VersionQuestion[]): Promise<(string | null)[]> {
   const asked = questions.map(({ viewer, id }, n) => ({ n, id: lookupId(id), member: viewer.memberId, owner: viewer.role === 'owner' }));
-  const rows = await db.workspace(workspaceId, (tx) =>
-    tx.rows<{ n: number; version: string }>(
-      `select q.n, ${VERSION} as version
-       from jsonb_to_recordset(?::jsonb) as q(n integer, id uuid, member uuid, owner boolean)
-       join transcriptions t on t.id = q.id ${PROJECT}
-       where ${visibleTo({ workspace: '?::uuid', member: 'q.member', owner: 'q.owner' })}`,
-      [JSON.stringify(asked), workspaceId, workspaceId],
-    ),
+  const rows = await db.read<{ n: number; version: string }>(
+    workspaceId,
+    `select q.n, ${VERSION} as version
+     from jsonb_to_recordset(?::jsonb) as q(n integer, id uuid, member uuid, owner boolean)
+     join transcriptions t on t.id = q.id ${PROJECT}
+     where ${visibleTo({ workspace: '?::uuid', member: 'q.member', owner: 'q.owner' })}`,
+    [JSON.stringify(asked), workspaceId, workspaceId],
   );
   const answers: (string | null)[] = questions.map(() => null);
   for (const { n, version } of rows) answers[n] = version;

@@ -1,0 +1,63 @@
+import { encodeExtended } from 'content-disposition';
+import { EXTENSIONS } from '../contract/formats.ts';
+
+const BASE_BYTES = 230; // leaves room for a counter and an extension within the 255 bytes of most file systems
+const NAMELESS = 'transcription';
+/** Windows keeps these names for devices, with any extension. */
+const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\..*)?$/i;
+
+/** A title as the name of a file, without extension: no known media extension, no path, no controls, no dots or spaces at the ends. */
+export function baseName(title: string | null): string {
+  const clean = (title ?? '')
+    .normalize('NFC')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/[/\\]/g, '-');
+  const dot = clean.lastIndexOf('.');
+  const known = dot >= 0 && EXTENSIONS.has(clean.slice(dot + 1).toLowerCase());
+  const name = ends(shorten(ends(known ? clean.slice(0, dot) : clean)).replace(/\.{2,}/g, '.'));
+  return DEVICE.test(name) ? `_${name}` : name || NAMELESS;
+}
+
+/** Without dots and spaces in front and behind. */
+function ends(name: string): string {
+  return name.replace(/^[.\s]+/, '').replace(/[.\s]+$/, '');
+}
+
+/** At most BASE_BYTES bytes of UTF-8, cut between characters. */
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= BASE_BYTES) return name;
+  let bytes = 0;
+  let kept = '';
+  for (const character of name) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > BASE_BYTES) break;
+    kept += character;
+  }
+  return kept;
+}
+
+/** Names for the entries of an archive, one per title: unique ignoring case. First come the titles themselves, then counters that skip taken names. */
+export function entryNames(titles: readonly (string | null)[], extension: string): string[] {
+  const bases = titles.map(baseName);
+  const taken = new Set<string>();
+  const take = (name: string) => !taken.has(fold(name)) && !!taken.add(fold(name));
+  const first = bases.map((base) => take(base));
+  return bases.map((base, index) => {
+    let name = base;
+    for (let counter = 2; !first[index] && !take((name = `${base} (${counter})`)); counter++);
+    return `${name}.${extension}`;
+  });
+}
+
+function fold(name: string): string {
+  return name.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
+/** The header of a download: an ASCII name for old clients, the true one for all others. */
+export function attachment(name: string): string {
+  const fallback = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/["%\\]|[^\x20-\x7e]/gu, '_');
+  return `attachment; filename="${fallback}"; filename*=${encodeExtended(name)}`;
+}

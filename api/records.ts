@@ -92,7 +92,7 @@ function askTogether(db: Db): (question: Question) => Promise<string | null> {
       const batch = queue.splice(0, ASKED_AT_ONCE);
       try {
         const versions = await readVersions(db, workspaceId, batch);
-        batch.forEach((waiting, index) => waiting.resolve(versions[index] ?? null));
+        for (const [index, waiting] of batch.entries()) waiting.resolve(versions[index] ?? null);
       } catch (error) {
         for (const waiting of batch) waiting.reject(error);
       }

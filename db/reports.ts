@@ -1,8 +1,10 @@
 import { builtin } from '../api/contract/catalogue.ts';
 import { ApiError } from '../api/contract/errors.ts';
 import type { Limits } from '../api/contract/limits.ts';
-import type { ReportStatus, ReportTicket } from '../api/contract/transcription.ts';
+import type { ReportStatus, ReportTicket, Status } from '../api/contract/transcription.ts';
 import type { Tx } from './orm.ts';
+import { enqueue } from './queue.ts';
+import { lookupId, type Viewer, visible } from './visibility.ts';
 
 /** A template as a report remembers it. */
 export interface TemplateRef {
@@ -89,4 +91,60 @@ export async function insertReports(
     tickets.push(row!);
   }
   return tickets;
+}
+
+/** A transcription that somebody asks reports of. Its row is locked until the transaction ends. */
+export interface ReportTarget {
+  id: string;
+  status: Status;
+  /** Generations so far, failed ones included. */
+  made: number;
+}
+
+/** The transcription, when the viewer sees it, else null. */
+export function reportTarget(tx: Tx, viewer: Viewer, id: string): Promise<ReportTarget | null> {
+  const { sql, parameters } = visible(viewer);
+  return tx.row<ReportTarget>(
+    `select t.id, t.status, t.reports_made as made from transcriptions t where t.id = ?::uuid and ${sql} for no key update of t`,
+    [lookupId(id), ...parameters],
+  );
+}
+
+/**
+ * Requests reports of a transcription, all or none, and answers in the order of the templates. A live one of the same slug is returned and
+ * counts for nothing. Throws `report_generation_limit`, then as `checkReportQuota`.
+ */
+export async function requestReports(
+  tx: Tx,
+  workspaceId: string,
+  target: ReportTarget,
+  templates: readonly TemplateRef[],
+  limits: Limits,
+): Promise<ReportTicket[]> {
+  const live = await tx.rows<ReportTicket>(
+    `select r.id, r.slug, r.status from reports r
+     where r.workspace_id = ? and r.transcription_id = ? and r.status in ('queued', 'processing', 'completed')`,
+    [workspaceId, target.id],
+  );
+  const tickets = new Map(live.map((ticket) => [ticket.slug, ticket]));
+  const fresh = templates.filter(({ slug }) => !tickets.has(slug));
+  if (target.made + fresh.length > limits.REPORTS_PER_TRANSCRIPTION)
+    throw new ApiError('report_generation_limit', { retryAfterSeconds: NEVER_SECONDS });
+  if (fresh.length) await oneAtATime(tx, workspaceId);
+  await checkReportQuota(tx, workspaceId, fresh.length, limits);
+  const made = await insertReports(tx, { workspaceId, transcriptionId: target.id }, fresh);
+  for (const ticket of made) tickets.set(ticket.slug, ticket);
+  if (made.length && target.status === 'completed') for (const _ of made) await enqueue(tx, 'report', {});
+  return templates.map(({ slug }) => tickets.get(slug)!);
+}
+
+const NEVER_SECONDS = 86_400; // the limit of a transcription never frees itself
+
+/** Locks the workspace's counter of the day, so that two requests cannot both take the last places. */
+async function oneAtATime(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.rows(
+    `insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, 0)
+     on conflict (workspace_id, name, day) do update set count = counters.count`,
+    [workspaceId],
+  );
 }

@@ -69,11 +69,13 @@ function startKeeper(base: string): void {
   try {
     writeFileSync(lock, String(process.pid), { flag: 'wx' });
   } catch {
-    const holder = Number(readOr(lock, '0'));
-    if (holder && !alive(holder)) rmSync(lock, { force: true });
+    if (!alive(Number(readOr(lock, '')) || process.pid)) rmSync(lock, { force: true });
     return;
   }
-  if (announced(base)) return rmSync(lock, { force: true });
+  if (announced(base)) {
+    rmSync(lock, { force: true });
+    return;
+  }
   const log = openSync(path.join(base, 'keeper.log'), 'w', 0o600);
   const child = spawn(process.execPath, ['--import', 'tsx', KEEPER, base], {
     detached: true,

@@ -100,7 +100,7 @@ export function speechSpans(samples: Float32Array): { start: number; end: number
   return long.length ? long : [{ start: 0, end: samples.length / RATE }];
 }
 
-/** English clips joined in a fixed shuffled order with short pauses until `seconds` are full: what the long word error rate is measured on. */
+/** English clips, each at the same loudness, joined in a fixed shuffled order with short pauses until `seconds` are full: what the long word error rate is measured on. */
 export async function joined(seconds: number, seed = 1): Promise<Conversation> {
   const random = seeded(seed);
   const samples = new Float32Array(Math.ceil((seconds + 40) * RATE));
@@ -112,7 +112,7 @@ export async function joined(seconds: number, seed = 1): Promise<Conversation> {
       if (at >= seconds) break;
       const clean = await cleanSamples(clip);
       const spans = speechSpans(clean);
-      mixInto(samples, clean, Math.round(at * RATE));
+      mixInto(samples, scaled(clean, 0.06 / (level(clean) || 1)), Math.round(at * RATE));
       said.push({
         speaker: clip.speaker || clip.file,
         start: at + spans[0]!.start,

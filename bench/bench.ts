@@ -1,0 +1,120 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { Pool } from '../engine/pool.ts';
+import { measureAccuracy } from './accuracy.ts';
+import { joined } from './conversations.ts';
+import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
+import { countErrors, englishWords, errorRate } from './normalise.ts';
+import { openPeer } from './peers.ts';
+import { chart, compare, type PeerRow, type Report, table } from './report.ts';
+import { parseLoad, size } from './sizing.ts';
+import { writeWav } from './sound.ts';
+import { measureSpeed } from './speed.ts';
+
+export interface BenchOptions {
+  /** Length of the measured recordings, minutes. */
+  minutes: number;
+  /** Largest number of files at once. */
+  files: number;
+  accuracy: boolean;
+  /** Leave the speed out: with `accuracy`, a gate for continuous integration. */
+  speed: boolean;
+  accurate: boolean;
+  peers: string[];
+  load?: string;
+  meanMinutes: number;
+  save?: string;
+  compare?: string;
+  chart?: string;
+  model: string;
+  log: (line: string) => void;
+}
+
+/** Measures this machine. Returns the figures and their tables; writes what `save` and `chart` name. */
+export async function bench(pool: Pool, options: BenchOptions): Promise<{ report: Report; text: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
+  const report: Report = {
+    machine: machine(),
+    model: options.model,
+    device: pool.device,
+    threads: pool.threads,
+    at: new Date().toISOString(),
+  };
+  try {
+    const { log } = options;
+    if (options.speed) {
+      report.speed = await measureSpeed(pool, { minutes: options.minutes, files: options.files, folder, log });
+      report.minutes_per_hour = report.speed.minutesPerHour;
+      report.rtfx = report.speed.rtfx;
+      report.peak_rss_mb = report.speed.peakMegabytes;
+    }
+    if (options.accuracy) {
+      report.accuracy = await measureAccuracy(pool, {
+        minutes: Math.min(20, options.minutes),
+        conversations: 10,
+        accurate: options.accurate,
+        log,
+      });
+      report.wer = report.accuracy.joined.rate;
+      report.der = report.accuracy.conversations.error;
+    }
+    if (options.peers.length) report.peers = await measurePeers(pool, folder, options);
+    if (options.load) {
+      const gib = Math.ceil((report.peak_rss_mb ?? 1500) / 1024 + 1);
+      const host = { cores: pool.threads, minutesPerHour: report.minutes_per_hour?.total ?? 1.2, gib };
+      report.sizing = {
+        load: options.load,
+        ...size({ hoursPerDay: parseLoad(options.load), meanMinutes: options.meanMinutes, busyHour: 0.15 }, host),
+      };
+    }
+    const text = [table(report)];
+    if (options.compare) text.push('', compare(report, JSON.parse(await readFile(options.compare, 'utf8'))));
+    if (options.save) await writeFile(options.save, `${JSON.stringify(report, null, 2)}\n`);
+    if (options.chart) await writeFile(options.chart, chart(report));
+    return { report, text: text.join('\n') };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Ours and every setting of the peers over the same joined speech, one after another, ours before each of them. */
+async function measurePeers(pool: Pool, folder: string, { peers, minutes, log }: BenchOptions): Promise<PeerRow[]> {
+  const made = await joined(Math.min(20, minutes) * 60);
+  const path = join(folder, 'peers.wav');
+  await writeWav(path, made.samples);
+  const truth = englishWords(made.said.map((s) => s.transcript).join(' '));
+  const wrong = (text: string) => errorRate(countErrors(truth, englishWords(text)));
+  const rows: PeerRow[] = [];
+  const ours = async (accurate: boolean): Promise<PeerRow> => {
+    log(`ours${accurate ? ', accurate' : ''}`);
+    const { result, seconds } = await timed(() => transcript(path, pool, { language: 'en', diarize: false, accurate }));
+    const name = accurate ? 'Longhand int8, accurate' : 'Longhand int8';
+    return {
+      name,
+      minutesPerHour: minutesPerHour(seconds, result.durationSeconds),
+      wordErrorRate: wrong(textOf(result)),
+      peakMegabytes: peakMemory(),
+      ratio: 1,
+    };
+  };
+  rows.push(await ours(false), await ours(true));
+  for (const peer of peers.flatMap((name) => openPeer(name, pool.threads))) {
+    const before = await ours(false);
+    log(peer.name);
+    const found = await peer.run(path, 'en');
+    const perHour = minutesPerHour(found.seconds, found.audio);
+    rows.push({
+      name: peer.name,
+      minutesPerHour: perHour,
+      wordErrorRate: wrong(found.text),
+      peakMegabytes: found.peak_rss_mb,
+      ratio: perHour / before.minutesPerHour,
+    });
+  }
+  return rows;
+}
+
+function machine(): string {
+  return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${availableParallelism()} cores, ${Math.round(totalmem() / 1024 ** 3)} GiB`;
+}

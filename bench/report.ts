@@ -1,0 +1,133 @@
+import type { Accuracy } from './accuracy.ts';
+import type { Sizing } from './sizing.ts';
+import type { Speed } from './speed.ts';
+
+/** What one run of bench found; the keys that other tools read are fixed in the commands' reference. */
+export interface Report {
+  machine: string;
+  model: string;
+  device: string;
+  threads: number;
+  at: string;
+  minutes_per_hour?: { recognition: number; diarization: number; total: number };
+  rtfx?: number;
+  peak_rss_mb?: number;
+  wer?: number;
+  der?: number;
+  speed?: Speed;
+  accuracy?: Accuracy;
+  peers?: PeerRow[];
+  sizing?: Sizing & { load: string };
+}
+
+export interface PeerRow {
+  name: string;
+  minutesPerHour: number;
+  wordErrorRate: number;
+  peakMegabytes: number;
+  /** How many times as long as ours in the same run. */
+  ratio: number;
+}
+
+const percent = (x: number) => `${(100 * x).toFixed(1)} %`;
+const two = (x: number) => x.toFixed(2);
+
+/** Tables for people. */
+export function table(report: Report): string {
+  const lines = [`${report.machine}, ${report.threads} threads, ${report.device}, ${report.model}`, ''];
+  const { speed, accuracy, peers, sizing } = report;
+  const row = (name: string, value: string) => lines.push(`  ${name.padEnd(48)} ${value}`);
+  if (speed) {
+    lines.push(`Speed, ${speed.audioMinutes.toFixed(0)} minutes of two-person speech (minutes of processing per hour of audio)`);
+    row('recognition', two(speed.minutesPerHour.recognition));
+    row('diarization', two(speed.minutesPerHour.diarization));
+    row('everything', two(speed.minutesPerHour.total));
+    row('hours of audio per hour', speed.rtfx.toFixed(0));
+    row('hours of audio per day', speed.audioHoursPerDay.toFixed(0));
+    row('a 5-second note, cold / warm', `${two(speed.note.cold)} s / ${two(speed.note.warm)} s`);
+    for (const p of speed.parallel)
+      row(`${p.files} file(s) at once`, `${two(p.minutesPerHour)}; one-minute call p50 ${two(p.call.p50)} s, p95 ${two(p.call.p95)} s`);
+    row('peak memory', `${speed.peakMegabytes.toFixed(0)} MB`);
+    lines.push('');
+  }
+  if (accuracy) {
+    lines.push('Accuracy');
+    row('word error rate, English clips', percent(accuracy.clips.rate));
+    row(
+      'word error rate, joined speech',
+      `${percent(accuracy.joined.rate)} (${accuracy.joined.errors.deleted} deleted of ${accuracy.joined.errors.reference}) at ${two(accuracy.joined.minutesPerHour)} min/h`,
+    );
+    for (const l of accuracy.languages) row(`error rate, ${l.language}`, `${percent(l.rate)}; language right ${l.detected}`);
+    const c = accuracy.conversations;
+    row(
+      `diarization error, ${c.files} conversations`,
+      `${percent(c.error)} (miss ${percent(c.miss)}, false ${percent(c.falseAlarm)}, confusion ${percent(c.confusion)})`,
+    );
+    row('right number of speakers', `${c.rightCount} of ${c.files}`);
+    row('words with the right speaker', percent(c.wordsAttributed));
+    for (const r of accuracy.realTurns)
+      row(`diarization error, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`);
+    row(
+      'invented words',
+      Object.entries(accuracy.invented)
+        .map(([name, n]) => `${name} ${n}`)
+        .join(', '),
+    );
+    row('word times, edges of clips, p50 / p90', `${accuracy.wordTimes.p50.toFixed(3)} s / ${accuracy.wordTimes.p90.toFixed(3)} s`);
+    lines.push('');
+  }
+  if (peers?.length) {
+    lines.push('The same recording through others, same weights, same threads, one after another');
+    for (const p of peers)
+      row(
+        p.name,
+        `${two(p.minutesPerHour)} min/h, ${percent(p.wordErrorRate)} words wrong, ${p.peakMegabytes.toFixed(0)} MB, ${p.ratio.toFixed(2)} x our time`,
+      );
+    lines.push('');
+  }
+  if (sizing) {
+    lines.push(`For ${sizing.load}: ${sizing.hosts} host(s) like this one, ${sizing.cores} cores, ${sizing.gib} GiB in all`);
+    row('from arrival to completion in the busy hour', `p50 ${sizing.wait.p50.toFixed(0)} s, p95 ${sizing.wait.p95.toFixed(0)} s`);
+    row('hosts busy in that hour', percent(sizing.busy));
+  } else if (speed) {
+    lines.push(
+      `Recommendation: one engine with LONGHAND_THREADS=${report.threads} on this machine; --load 200h/day says how many machines a load needs.`,
+    );
+  }
+  return lines.join('\n');
+}
+
+/** What changed against a saved run, in percent; positive is worse (slower, more errors, more memory). */
+export function compare(now: Report, before: Report): string {
+  const figures: [string, number | undefined, number | undefined][] = [
+    ['recognition, min/h', now.minutes_per_hour?.recognition, before.minutes_per_hour?.recognition],
+    ['diarization, min/h', now.minutes_per_hour?.diarization, before.minutes_per_hour?.diarization],
+    ['everything, min/h', now.minutes_per_hour?.total, before.minutes_per_hour?.total],
+    ['peak memory, MB', now.peak_rss_mb, before.peak_rss_mb],
+    ['word error rate', now.wer, before.wer],
+    ['diarization error rate', now.der, before.der],
+  ];
+  const lines = figures.flatMap(([name, a, b]) =>
+    a === undefined || b === undefined || b === 0
+      ? []
+      : [`  ${name.padEnd(26)} ${b.toFixed(3)} -> ${a.toFixed(3)}  (${a >= b ? '+' : ''}${(100 * (a / b - 1)).toFixed(1)} %)`],
+  );
+  return [`Against ${before.at} on ${before.machine}`, ...lines].join('\n');
+}
+
+/** Bars of minutes per hour, ours first: a picture for a page. */
+export function chart(report: Report): string {
+  const bars = [
+    ...(report.minutes_per_hour ? [{ name: 'Longhand, everything', value: report.minutes_per_hour.total }] : []),
+    ...(report.peers ?? []).map((p) => ({ name: p.name, value: p.minutesPerHour })),
+  ];
+  const longest = Math.max(...bars.map((b) => b.value), 0.001);
+  const rows = bars.map(({ name, value }, i) => {
+    const y = 40 + i * 34;
+    const width = (value / longest) * 420;
+    const label = name.replace(/[<&]/g, (c) => (c === '<' ? '&lt;' : '&amp;'));
+    return `<text x="250" y="${y + 16}" text-anchor="end">${label}</text><rect x="260" y="${y}" width="${width.toFixed(1)}" height="22" fill="${i ? '#9aa5b1' : '#2463eb'}"/><text x="${(266 + width).toFixed(1)}" y="${y + 16}">${two(value)}</text>`;
+  });
+  const height = 60 + bars.length * 34;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="760" height="${height}" font-family="system-ui, sans-serif" font-size="13"><rect width="760" height="${height}" fill="white"/><text x="16" y="24" font-weight="bold">Minutes of processing per hour of audio (${report.machine.replace(/[<&]/g, ' ')}, ${report.threads} threads)</text>${rows.join('')}</svg>\n`;
+}

@@ -73,6 +73,16 @@ export class Batch {
     return row;
   }
 
+  /** A copy of what the encoder said about a row's window, to add it once more. */
+  encoded(row: number): Record<string, Tensor> {
+    const copies: Record<string, Tensor> = {};
+    for (const [name, { data, dims, type }] of this.#cross) {
+      const each = data.length / this.capacity;
+      copies[name] = tensor(type, data.slice(row * each, (row + 1) * each), [1, ...dims]);
+    }
+    return copies;
+  }
+
   /** Adds a row that is a copy of another one: window, cache and position. */
   fork(source: number): number {
     const row = this.size++;

@@ -1,13 +1,10 @@
-import type { Tensor } from '../session.ts';
 import type { Span } from '../types.ts';
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { corrected, greedy, sample } from './choose.ts';
 import type { Whisper } from './model.ts';
-import { type Attempt, instructions, likeliest, listen, type Manner, type Row, type Task } from './row.ts';
+import { type Attempt, type Encoded, instructions, likeliest, listen, type Manner, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
-
-export type Encoded = Record<string, Tensor>;
 
 /** One attempt that is asked for. */
 export interface Order {
@@ -21,6 +18,8 @@ export interface Order {
   prompt: readonly number[];
   speech: readonly Span[];
   listenOnly?: boolean;
+  /** Whether the window may be decoded again: then what the encoder said comes with the attempt, and need not be held till then. */
+  again?: (attempt: Attempt) => boolean;
   /** Throws when the file is no longer wanted; called at every step. */
   check: () => void;
   /** Served before others: a window that is already encoded. */
@@ -210,8 +209,7 @@ export class Decoder {
   #finish(task: Task): void {
     const order = this.#owners.get(task)!;
     const row = task.manner.beams > 1 && !task.listenOnly ? best(task, this.#rows) : this.#rows.find((row) => row.task === task)!;
-    this.#end(task);
-    order.resolve({
+    const attempt: Attempt = {
       ...task.heard,
       language: task.language ?? 'en',
       tokens: row.tokens,
@@ -219,7 +217,10 @@ export class Decoder {
       attention: row.attention,
       meanLogProb: row.score / (row.tokens.length + 1),
       refused: row.refused,
-    });
+    };
+    if (order.again?.(attempt)) attempt.encoded = this.#batch.encoded(this.#rows.findIndex((row) => row.task === task));
+    this.#end(task);
+    order.resolve(attempt);
   }
 
   #end(task: Task): void {

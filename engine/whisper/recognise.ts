@@ -1,7 +1,7 @@
-import { type Attempt, type Listening, likeliest, type Manner } from './row.ts';
+import { type Attempt, type Encoded, type Listening, likeliest, type Manner } from './row.ts';
 import { float32 } from '../session.ts';
 import type { Span } from '../types.ts';
-import type { Decoder, Encoded, Order } from './decode.ts';
+import type { Decoder, Order } from './decode.ts';
 import { isInvented, isPoor, isSuspicious, withoutLoops } from './fallback.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -48,33 +48,37 @@ const PROMPT = 160; // tokens of vocabulary at most
 
 /** The words of one window. Throws what `check` throws when the file is no longer wanted. */
 export async function recognise(request: WindowRequest, { model, tokenizer, decoder }: Recogniser, check: () => void): Promise<Heard> {
-  let encoded: Promise<Encoded> | undefined;
-  const order: Omit<Order, 'manner'> = {
+  const text = ({ tokens }: Attempt) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
+  const suspicious = (attempt: Attempt) => isSuspicious(attempt, text(attempt), request.peak);
+  const poor = (attempt: Attempt) => isPoor(attempt, text(attempt));
+  const first: Order = {
     job: request.job,
-    source: () => (encoded ??= encode(request, model)),
+    manner: request.accurate ? CAREFUL : FAST,
+    source: () => encode(request, model),
     language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
     prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
     speech: request.speech,
+    again: (attempt) => suspicious(attempt) || poor(attempt),
     check,
   };
-  const text = (attempt: Attempt) => tokenizer.decode(attempt.tokens.filter((token) => token < model.facts.endOfText));
-  const tried: string[] = [];
-  const attempt = (manner: Manner, urgent = true) => {
+  const tried = [name(first.manner)];
+  let result = await decoder.decode(first);
+  const { encoded } = result;
+  const again = (manner: Manner) => {
     tried.push(name(manner));
-    return decoder.decode({ ...order, manner, urgent });
+    return decoder.decode({ ...first, manner, source: async () => encoded!, again: undefined, urgent: true });
   };
 
-  let result = await attempt(request.accurate ? CAREFUL : FAST, false);
-  if (isSuspicious(result, text(result), request.peak)) {
-    const plain = await attempt(PLAIN);
+  if (suspicious(result)) {
+    const plain = await again(PLAIN);
     if (isInvented(plain)) return { ...summary(plain), words: [], tried };
-    if (isPoor(result, text(result)) && plain.meanLogProb > result.meanLogProb) result = plain;
+    if (poor(result) && plain.meanLogProb > result.meanLogProb) result = plain;
   }
   for (const manner of LAST) {
-    if (!isPoor(result, text(result))) break;
+    if (!poor(result)) break;
     if (tried.includes(name(manner))) continue;
-    const other = await attempt(manner);
-    if (!isPoor(other, text(other)) || (isPoor(result, text(result)) && other.meanLogProb > result.meanLogProb)) result = other;
+    const other = await again(manner);
+    if (!poor(other) || other.meanLogProb > result.meanLogProb) result = other;
   }
   const seconds = request.samples.length / SAMPLE_RATE;
   const words = toWords(withoutLoops(result), result.language, request.speech, seconds, model.facts, tokenizer);

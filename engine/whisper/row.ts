@@ -1,5 +1,9 @@
+import type { Tensor } from '../session.ts';
 import type { Span } from '../types.ts';
 import type { Facts } from './model.ts';
+
+/** The encoder's outputs for one window, by name. */
+export type Encoded = Record<string, Tensor>;
 
 /** How one attempt at a window decodes. */
 export interface Manner {
@@ -30,6 +34,8 @@ export interface Attempt extends Listening {
   meanLogProb: number;
   /** Times end-of-text or a leap was refused. */
   refused: number;
+  /** Where the window may be decoded again. */
+  encoded?: Encoded;
 }
 
 /** One hypothesis in the batch: its place there is kept by the decoder. */

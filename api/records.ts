@@ -11,12 +11,15 @@ export interface Served {
   body: Buffer;
   /** Strong, quoted. */
   etag: string;
+  title: string | null;
 }
 
 /** Serves full records. Each question goes to the database for who may see what in which version; only the text is remembered. */
 export interface Records {
   /** The record, or null when this viewer does not see one under this id. `words` adds the times of words. */
   find(viewer: Viewer, id: string, words: boolean): Promise<Served | null>;
+  /** Drops what is remembered of a deleted one. */
+  forget(workspaceId: string, id: string): void;
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -34,18 +37,18 @@ export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Rec
   const loading = new Map<string, Promise<Entry | null>>();
   let bytes = 0;
 
-  const forget = (key: string) => {
+  const drop = (key: string) => {
     bytes -= entries.get(key)?.body.length ?? 0;
     entries.delete(key);
   };
   const remember = (key: string, entry: Entry) => {
-    forget(key);
+    drop(key);
     if (entry.body.length * LARGEST_SHARE > cacheBytes) return;
     entries.set(key, entry);
     bytes += entry.body.length;
     for (const oldest of entries.keys()) {
       if (bytes <= cacheBytes) break;
-      forget(oldest);
+      drop(oldest);
     }
   };
   async function load(viewer: Viewer, id: string, words: boolean, key: string): Promise<Entry | null> {
@@ -53,14 +56,14 @@ export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Rec
     if (!loaded) return null;
     const body = Buffer.from(serialise(loaded.record));
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
-    const entry = { body, etag, version: loaded.version };
+    const entry = { body, etag, title: loaded.record.title, version: loaded.version };
     remember(key, entry);
     return entry;
   }
 
   return {
     async find(viewer, id, words) {
-      const key = `${viewer.workspaceId}/${id}/${words}`;
+      const key = keyOf(viewer.workspaceId, id, words);
       const version = await ask({ viewer, id });
       if (version === null) return null;
       const known = entries.get(key);
@@ -74,7 +77,14 @@ export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Rec
       loading.set(run, running);
       return running;
     },
+    forget(workspaceId, id) {
+      for (const words of [false, true]) drop(keyOf(workspaceId, id, words));
+    },
   };
+}
+
+function keyOf(workspaceId: string, id: string, words: boolean): string {
+  return `${workspaceId}/${id.toLowerCase()}/${words}`;
 }
 
 type Question = { viewer: Viewer; id: string };

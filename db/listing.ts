@@ -83,3 +83,21 @@ function metadataIs(key: string, value: string): Condition {
     parameters: [...wanted, key, value, value, value],
   };
 }
+
+/** Id and title of those among `ids` that the viewer sees, in the order of `ids`. */
+export async function listTitles(
+  tx: Tx,
+  vault: Vault,
+  viewer: Viewer,
+  ids: readonly string[],
+): Promise<{ id: string; title: string | null }[]> {
+  const { sql, parameters } = visible(viewer);
+  const rows = await tx.rows<ItemRow>(
+    `select ${ITEM_COLUMNS} from jsonb_array_elements_text(?::jsonb) with ordinality as q(id, place)
+     join transcriptions t on t.id = q.id::uuid left join projects p on p.id = t.project_id and p.workspace_id = t.workspace_id
+     where ${sql} order by q.place`,
+    [JSON.stringify(ids), ...parameters],
+  );
+  const items = await Promise.all(rows.map((row) => toItem(vault, row)));
+  return items.map(({ item }) => ({ id: item.id, title: item.title }));
+}

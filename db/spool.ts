@@ -36,7 +36,9 @@ export interface Spool {
 }
 
 /** Opens the place LONGHAND_MEDIA names: a folder, or `s3://bucket/prefix`. */
-export function openSpool(settings: Pick<Settings, 'LONGHAND_HOME' | 'LONGHAND_MEDIA' | 'S3_ENDPOINT'>): Promise<Spool> {
+export function openSpool(
+  settings: Pick<Settings, 'LONGHAND_HOME'> & Partial<Pick<Settings, 'LONGHAND_MEDIA' | 'S3_ENDPOINT'>>,
+): Promise<Spool> {
   const place = settings.LONGHAND_MEDIA ?? join(settings.LONGHAND_HOME, 'spool');
   if (place.startsWith('s3://')) return openS3Spool(place, settings.S3_ENDPOINT);
   return openFolderSpool(place);

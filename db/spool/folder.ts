@@ -18,10 +18,10 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
     return join(root, name);
   };
   return {
-    create: (id, extension) => FolderWriter.open(root, path(id, extension), `${id}.${extension}`),
-    open: (id, extension, key, into, signal) =>
+    create: async (id, extension) => FolderWriter.open(root, path(id, extension), `${id}.${extension}`),
+    open: async (id, extension, key, into, signal) =>
       unseal(createReadStream(path(id, extension), { highWaterMark: READ_BYTES, signal }), `${id}.${extension}`, key, into),
-    remove: (id, extension) => rm(path(id, extension), { force: true }),
+    remove: async (id, extension) => rm(path(id, extension), { force: true }),
     list: () => entries(root),
     async writable() {
       const trial = join(root, `.trial-${randomUUID()}`);

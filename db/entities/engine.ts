@@ -1,0 +1,21 @@
+import { defineEntity } from '@mikro-orm/core';
+
+/* Engines that run, or did a moment ago. */
+
+export const Engine = defineEntity({
+  name: 'Engine',
+  tableName: 'engines',
+  properties: (p) => ({
+    id: p.uuid().primary(),
+    host: p.text(),
+    pid: p.integer(),
+    version: p.text().default(''),
+    device: p.text().default('cpu'),
+    model: p.text().default(''),
+    concurrency: p.integer().default(1),
+    workerIds: p.array().defaultRaw("'{}'"),
+    startedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    lastSeen: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    lastPoll: p.datetime().columnType('timestamptz').nullable(),
+  }),
+});

@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { openFolderSpool } from '../../../db/spool/folder.ts';
+import type { Spool } from '../../../db/spool.ts';
+
+async function store(spool: Spool, id: string, extension: string, data: Buffer, step = 65_536): Promise<Buffer> {
+  const writer = await spool.create(id, extension);
+  for (let at = 0; at < data.length; at += step) await writer.write(data.subarray(at, at + step));
+  const { bytes, key } = await writer.finish();
+  t.equal(bytes, data.length);
+  return key;
+}
+
+async function names(spool: Spool): Promise<string[]> {
+  const all: string[] = [];
+  for await (const { id, extension } of spool.list()) all.push(`${id}.${extension}`);
+  return all;
+}
+
+t.test('open() gives back 50 MB, byte for byte, in a file that only we can read', async (t) => {
+  const folder = t.testdir();
+  const spool = await openFolderSpool(join(folder, 'spool'));
+  const block = randomBytes(1_000_003);
+  const id = randomUUID();
+  const hash = createHash('sha256');
+  const writer = await spool.create(id, 'wav');
+  for (let i = 0; i < 50; i++) {
+    const reused = Buffer.from(block);
+    const writing = writer.write(reused);
+    hash.update(block);
+    reused.fill(0); // the bytes were taken before write() returned
+    await writing;
+  }
+  const { bytes, key } = await writer.finish();
+  t.equal(bytes, 50 * block.length);
+  await spool.open(id, 'wav', key, join(folder, 'plain'));
+  const read = createHash('sha256');
+  for await (const piece of createReadStream(join(folder, 'plain'))) read.update(piece as Buffer);
+  t.equal(read.digest('hex'), hash.digest('hex'));
+  t.equal((await stat(join(folder, 'plain'))).mode & 0o777, 0o600);
+  await spool.remove(id, 'wav');
+  await spool.remove(id, 'wav');
+  t.strictSame(await names(spool), []);
+});
+
+t.test('files of every size around a chunk survive, and nothing of them is readable in the spool', async (t) => {
+  const folder = t.testdir();
+  const spool = await openFolderSpool(folder);
+  for (const size of [0, 1, 262_143, 262_144, 262_145, 524_288, 524_289]) {
+    const [id, data] = [randomUUID(), Buffer.alloc(size, 'spoken words ')];
+    const key = await store(spool, id, 'mp3', data);
+    t.notOk((await readFile(join(folder, `${id}.mp3`))).includes('spoken'));
+    await spool.open(id, 'mp3', key, join(folder, 'plain'));
+    t.ok((await readFile(join(folder, 'plain'))).equals(data), `${size} bytes`);
+    execFileSync('rm', [join(folder, 'plain')]);
+  }
+});
+
+t.test('open() refuses a file that is cut, changed, under another name or another key, and leaves no plain file', async (t) => {
+  const folder = t.testdir();
+  const spool = await openFolderSpool(folder);
+  const [id, twin] = [randomUUID(), randomUUID()];
+  const key = await store(spool, id, 'mp3', randomBytes(600_000));
+  const sealed = await readFile(join(folder, `${id}.mp3`));
+  const plain = join(folder, 'plain');
+  const damaged = async (bytes: Buffer, why: string) => {
+    await writeFile(join(folder, `${id}.mp3`), bytes);
+    await t.rejects(spool.open(id, 'mp3', key, plain), /Cannot open the sealed file/, why);
+    await t.rejects(stat(plain), { code: 'ENOENT' });
+  };
+  for (const length of [0, 5, 11, 20, 262_171, 524_331, sealed.length - 1]) await damaged(sealed.subarray(0, length), `cut to ${length}`);
+  for (const at of [0, 4, 12, 300_000, sealed.length - 1]) {
+    const bytes = Buffer.from(sealed);
+    bytes[at]! ^= 1;
+    await damaged(bytes, `byte ${at}`);
+  }
+  await writeFile(join(folder, `${id}.mp3`), sealed);
+  await writeFile(join(folder, `${twin}.mp3`), sealed);
+  await t.rejects(spool.open(twin, 'mp3', key, plain), /Cannot open the sealed file/);
+  await t.rejects(spool.open(id, 'mp3', randomBytes(32), plain), /Cannot open the sealed file/);
+  await t.rejects(spool.open(randomUUID(), 'mp3', key, plain), { code: 'ENOENT' });
+  await spool.open(id, 'mp3', key, plain);
+});
+
+t.test('abort() leaves nothing, at whatever moment', async (t) => {
+  const folder = t.testdir();
+  const spool = await openFolderSpool(folder);
+  const early = await spool.create(randomUUID(), 'mp3');
+  await early.abort();
+  const writer = await spool.create(randomUUID(), 'mp3');
+  writer.write(randomBytes(1_000_000)).catch(() => {});
+  t.match(await names(spool), [/\.mp3\.part$/]);
+  await writer.abort();
+  await writer.abort();
+  const done = await spool.create(randomUUID(), 'mp3');
+  await done.write(randomBytes(10));
+  await done.finish();
+  await done.abort();
+  t.strictSame(await readdir(folder), []);
+});
+
+t.test('remove() also takes what a crash left unfinished', async (t) => {
+  const folder = t.testdir();
+  const spool = await openFolderSpool(folder);
+  const id = randomUUID();
+  const file = await open(join(folder, `${id}.mp3.part`), 'w');
+  await file.close();
+  t.strictSame(await names(spool), [`${id}.mp3.part`]);
+  await spool.remove(id, 'mp3.part');
+  t.strictSame(await names(spool), []);
+});
+
+t.test('names that could leave the folder are refused', async (t) => {
+  const spool = await openFolderSpool(t.testdir());
+  await t.rejects(spool.create('../x', 'mp3'));
+  await t.rejects(spool.create(randomUUID(), '../mp3'));
+  await t.rejects(spool.remove(randomUUID(), 'mp3/../../x'));
+});
+
+const skip = process.getuid?.() === 0 ? false : 'mounting a small file system needs root';
+t.test('write() rejects with ENOSPC on a full disk, writable() as well, and abort() frees the room', { skip }, async (t) => {
+  const folder = t.testdir();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'pipe' });
+  try {
+    const spool = await openFolderSpool(folder);
+    await spool.writable();
+    const writer = await spool.create(randomUUID(), 'mp3');
+    const fill = async () => {
+      for (let i = 0; i < 8; i++) await writer.write(randomBytes(262_144));
+    };
+    await t.rejects(fill(), { code: 'ENOSPC' });
+    await t.rejects(spool.writable(), { code: 'ENOSPC' });
+    await t.rejects(writer.finish(), { code: 'ENOSPC' });
+    t.strictSame(await readdir(folder), []);
+    await spool.writable();
+  } finally {
+    execFileSync('umount', ['-l', folder]);
+  }
+});
+
+t.test('a shortened file in the spool is told from a whole one by its end alone', async (t) => {
+  const folder = t.testdir();
+  const spool = await openFolderSpool(folder);
+  const id = randomUUID();
+  const key = await store(spool, id, 'mp3', randomBytes(2 * 262_144 + 5));
+  await truncate(join(folder, `${id}.mp3`), 11 + 2 * (262_144 + 16)); // exactly at the border of a chunk
+  await t.rejects(spool.open(id, 'mp3', key, join(folder, 'plain')), /Cannot open the sealed file/);
+});

@@ -1,23 +1,68 @@
+import { builtin } from '../../api/contract/catalogue.ts';
+import { describe } from './extractive/describe.ts';
+import { say } from './extractive/headings/index.ts';
+import { LAYOUTS, type Layout, type Section } from './extractive/layouts.ts';
+import { closest } from './extractive/query.ts';
+import { line, linesOf } from './extractive/sections.ts';
+import { type Talk, talkOf } from './extractive/talk.ts';
 import type { AiLayer, ReportRequest, ReportResult, ReportTranscript, Writer } from './report.ts';
 import { ReportError } from './report.ts';
+
+const PASSAGES = 10; // shown for a custom template
 
 /** The built-in writer: words of the transcript itself, chosen without a language model. Deterministic and offline. */
 export class ExtractiveWriter implements Writer {
   readonly kind = 'extractive';
   readonly name = 'built-in';
 
-  async write(_request: ReportRequest, transcript: ReportTranscript, _signal: AbortSignal): Promise<ReportResult> {
-    return { text: spoken(transcript).slice(0, 1000), dropped: 0 };
+  async write(request: ReportRequest, transcript: ReportTranscript, signal: AbortSignal): Promise<ReportResult> {
+    const talk = listen(transcript, signal);
+    if (request.prompt !== null) return { text: custom(talk, request.prompt), dropped: 0 };
+    const layout = LAYOUTS[request.slug];
+    if (layout === undefined || builtin(request.slug) === undefined) {
+      throw new ReportError(
+        'TEMPLATE_UNAVAILABLE',
+        `Cannot write the report: there is no built-in template '${request.slug}' and no prompt was given`,
+      );
+    }
+    return { text: fill(talk, layout), dropped: 0 };
   }
 
-  async describe(transcript: ReportTranscript, _signal: AbortSignal): Promise<AiLayer> {
-    const text = spoken(transcript);
-    return { title: text.slice(0, 80), summary: text.slice(0, 500), topics: [], speakerNames: [] };
+  async describe(transcript: ReportTranscript, signal: AbortSignal): Promise<AiLayer> {
+    return describe(listen(transcript, signal));
   }
 }
 
-function spoken(transcript: ReportTranscript): string {
-  const text = transcript.segments.map((segment) => segment.text.trim()).join(' ');
-  if (text.trim() === '') throw new ReportError('TRANSCRIPT_EMPTY', 'Cannot write a report: the transcript has no words');
-  return text;
+function listen(transcript: ReportTranscript, signal: AbortSignal): Talk {
+  signal.throwIfAborted();
+  const talk = talkOf(transcript);
+  if (talk.sentences.length === 0) throw new ReportError('TRANSCRIPT_EMPTY', 'Cannot write a report: the transcript has no words');
+  return talk;
+}
+
+function fill(talk: Talk, layout: Layout): string {
+  const known = layout.sections.filter((section) => talk.language !== null || !needsPhrases(section));
+  const unknown = layout.sections.filter((section) => !known.includes(section)) as { heading: Parameters<typeof say>[0] }[];
+  const blocks = [`_${say(layout.note, talk.code)}_`, ...known.map((section) => block(talk, section))];
+  if (unknown.length > 0)
+    blocks.push(`${say('unknownLanguage', talk.code)} ${unknown.map(({ heading }) => say(heading, talk.code)).join(', ')}.`);
+  if (unknown.length > 0 && known.length === 0) blocks.push(block(talk, { kind: 'points', heading: 'mainPoints' }));
+  return blocks.join('\n\n');
+}
+
+function needsPhrases(section: Section): boolean {
+  return section.kind === 'cues' || section.kind === 'perSpeaker' || section.kind === 'checklist';
+}
+
+function block(talk: Talk, section: Section): string {
+  const lines = linesOf(talk, section);
+  if (section.kind === 'text') return lines.join('\n');
+  return `**${say(section.heading, talk.code)}**\n\n${(lines.length > 0 ? lines : [say('nothing', talk.code)]).join('\n')}`;
+}
+
+/** A custom template is an instruction that only a model could follow: says so, and gives the passages nearest to its words and the main points. */
+function custom(talk: Talk, prompt: string): string {
+  const passages = closest(talk, prompt, PASSAGES).map(line);
+  const found = passages.length > 0 ? [`**${say('passages', talk.code)}**\n\n${passages.join('\n')}`] : [];
+  return [`_${say('needsModel', talk.code)}_`, ...found, block(talk, { kind: 'points', heading: 'mainPoints' })].join('\n\n');
 }

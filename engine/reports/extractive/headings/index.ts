@@ -1,0 +1,20 @@
+import type { Code } from '../cues/index.ts';
+import { de } from './de.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+import { fr } from './fr.ts';
+import { it } from './it.ts';
+import { pt } from './pt.ts';
+import { ru } from './ru.ts';
+
+export type Heading = keyof typeof en;
+
+/** `unknownLanguage` is only ever said in English. */
+export type Translation = Record<Exclude<Heading, 'unknownLanguage'>, string>;
+
+const TRANSLATIONS: Record<Code, Partial<Record<Heading, string>>> = { en, de, es, fr, ru, pt, it };
+
+/** The text in this language; English where there is no translation. */
+export function say(heading: Heading, code: Code): string {
+  return TRANSLATIONS[code][heading] ?? en[heading];
+}

@@ -1,0 +1,28 @@
+import type { Sentence } from './sentences.ts';
+import type { Talk } from './talk.ts';
+
+const LEAST_WORDS = 3; // `Right?` asks nothing
+const AHEAD = 4; // sentences in which an answer must begin
+const ANSWER = 2; // sentences of an answer that are shown
+
+/** The questions of the talk, without mere tags. */
+export function asked(talk: Talk): Sentence[] {
+  return talk.sentences.filter(
+    (sentence) =>
+      sentence.question && (sentence.words >= LEAST_WORDS || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Thai}]/u.test(sentence.text)),
+  );
+}
+
+/** What another speaker says next; in a monologue, the next sentences. Empty when the talk goes elsewhere. */
+export function answerTo(talk: Talk, question: Sentence): Sentence[] {
+  const alone = talk.speakers.length < 2;
+  const following = talk.sentences.slice(question.index + 1, question.index + 1 + AHEAD);
+  const first = following.find((sentence) => alone || sentence.speaker !== question.speaker);
+  if (first === undefined || (first.question && first.words > 2)) return [];
+  const answer = [first];
+  for (const next of talk.sentences.slice(first.index + 1, first.index + ANSWER + 1)) {
+    if (next.speaker !== first.speaker || next.question || answer.length === ANSWER) break;
+    answer.push(next);
+  }
+  return answer;
+}

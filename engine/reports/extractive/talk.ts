@@ -1,0 +1,117 @@
+import type { ReportTranscript } from '../report.ts';
+import type { Cue, Language } from './cues/cue.ts';
+import { type Code, isKnown, LANGUAGES } from './cues/index.ts';
+import { centrality, type Matrix, matrixOf } from './rank.ts';
+import { type Sentence, sentencesOf } from './sentences.ts';
+import { compile, compileOpening, stopwords, wordsOf } from './words.ts';
+
+export interface Speaker {
+  label: string;
+  seconds: number;
+  words: number;
+  /** Of all words, 0 to 1. */
+  share: number;
+}
+
+/** A transcript as the built-in writer sees it: sentences with their weight, and what the language's phrases say about them. */
+export interface Talk {
+  transcript: ReportTranscript;
+  /** The language of the headings. */
+  code: Code;
+  /** Null when the cues of this language are not known. */
+  language: Language | null;
+  sentences: Sentence[];
+  matrix: Matrix;
+  /** How well each sentence stands for the whole, 1 for an average one. */
+  scores: Float64Array;
+  speakers: Speaker[];
+  matches(cue: Cue, sentence: Sentence): boolean;
+}
+
+const SAMPLE_WORDS = 2000; // enough to recognise a language
+const LEAST_SHARE = 0.15; // of words that are stopwords of it
+
+export function talkOf(transcript: ReportTranscript): Talk {
+  const code = transcript.language ?? guess(transcript);
+  const language = isKnown(code) ? LANGUAGES[code] : null;
+  const sentences = sentencesOf(transcript.segments, language, language && compileOpening(language.questions));
+  const matrix = matrixOf(sentences);
+  const matches = (cue: Cue, sentence: Sentence) => language !== null && pattern(language, cue).test(sentence.plain);
+  return {
+    transcript,
+    code: isKnown(code) ? code : 'en',
+    language,
+    sentences,
+    matrix,
+    scores: weigh(sentences, centrality(matrix), language, matches),
+    speakers: speakersOf(transcript, sentences),
+    matches,
+  };
+}
+
+const patterns = new WeakMap<Language, Map<Cue, RegExp>>();
+
+function pattern(language: Language, cue: Cue): RegExp {
+  const known = patterns.get(language) ?? new Map<Cue, RegExp>();
+  patterns.set(language, known);
+  let found = known.get(cue);
+  if (found === undefined) known.set(cue, (found = compile(language.phrases[cue])));
+  return found;
+}
+
+/** The language among those known whose stopwords cover most of the text; null when none covers enough. */
+export function guess(transcript: ReportTranscript): Code | null {
+  const words = wordsOf(
+    transcript.segments
+      .slice(0, 400)
+      .map((segment) => segment.text)
+      .join(' ')
+      .slice(0, SAMPLE_WORDS * 8),
+    true,
+  ).slice(0, SAMPLE_WORDS);
+  let best: Code | null = null;
+  let most = Math.max(2, words.length * LEAST_SHARE);
+  for (const code of Object.keys(LANGUAGES) as Code[]) {
+    const stop = stopwords(LANGUAGES[code]);
+    const count = words.reduce((sum, word) => sum + Number(stop.has(word)), 0);
+    if (count > most) [best, most] = [code, count];
+  }
+  return best;
+}
+
+/** Centrality, corrected for what makes a sentence a poor or a good line of a summary. */
+function weigh(sentences: Sentence[], central: Float64Array, language: Language | null, matches: Talk['matches']): Float64Array {
+  return central.map((rank, index) => {
+    const sentence = sentences[index]!;
+    let score = rank * lengthFactor(sentence);
+    if (language !== null && sentence.terms.length / sentence.words < 0.25) score *= 0.6;
+    if (sentence.question) score *= 0.5;
+    if (matches('important', sentence)) score *= 1.5;
+    if (matches('decision', sentence) || matches('problem', sentence)) score *= 1.25;
+    if (matches('introduction', sentence) || matches('apology', sentence)) score *= 0.5;
+    if (sentence.words < 14 && (matches('greeting', sentence) || matches('thanks', sentence) || matches('farewell', sentence)))
+      score *= 0.3;
+    if (/\d/.test(sentence.text)) score *= 1.1;
+    return score;
+  });
+}
+
+function lengthFactor({ words }: Sentence): number {
+  if (words < 4) return 0.1;
+  if (words < 7) return 0.5;
+  if (words < 10) return 0.85;
+  return words > 45 ? 0.7 : 1;
+}
+
+function speakersOf(transcript: ReportTranscript, sentences: Sentence[]): Speaker[] {
+  const total = sentences.reduce((sum, sentence) => sum + sentence.words, 0) || 1;
+  const found = new Map<string, Speaker>();
+  for (const segment of transcript.segments) {
+    const speaker = found.get(segment.speaker) ?? { label: segment.speaker, seconds: 0, words: 0, share: 0 };
+    speaker.seconds += Math.max(0, segment.end - segment.start);
+    found.set(segment.speaker, speaker);
+  }
+  for (const sentence of sentences) found.get(sentence.speaker)!.words += sentence.words;
+  for (const speaker of found.values()) speaker.share = speaker.words / total;
+  return [...found.values()].filter((speaker) => speaker.words > 0);
+}

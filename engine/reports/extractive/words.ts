@@ -1,0 +1,49 @@
+import type { Language } from './cues/cue.ts';
+
+/** Scripts that write no spaces between words. */
+export const NO_SPACES =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+/** Words in lower case, without punctuation; apostrophes stay inside a word, and end it where `elision` says so (`l' équipe`). */
+export function wordsOf(text: string, elision = false): string[] {
+  const lower = text.toLowerCase().replaceAll('’', "'").replaceAll('ё', 'е');
+  if (NO_SPACES.test(lower)) return [...segmenter.segment(lower)].filter((part) => part.isWordLike).map((part) => part.segment);
+  const spaced = elision ? lower.replaceAll("'", "' ") : lower;
+  return spaced.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}']*|[$€£₽%]/gu) ?? [];
+}
+
+/** A pattern for the phrases of `cue.ts`, to be tested against ` word word word `. */
+export function compile(phrases: string): RegExp {
+  const source = phrases
+    .toLowerCase()
+    .replaceAll('ё', 'е')
+    .replaceAll(' .. ', ' (?:[^ ]+ ){0,4}')
+    .replaceAll('*', '[^ ]*')
+    .replace(/\((?!\?)/g, '(?:');
+  return new RegExp(` (?:${source})(?= )`);
+}
+
+const sets = new WeakMap<Language, Set<string>>();
+
+/** The words of a language that carry no topic. */
+export function stopwords(language: Language | null): Set<string> {
+  if (language === null) return new Set();
+  let found = sets.get(language);
+  if (found === undefined) {
+    found = new Set(wordsOf(language.stop, language.elision));
+    sets.set(language, found);
+  }
+  return found;
+}
+
+/** Folds the commonest endings, so that `contract` and `contracts` meet: a plural s, then everything after seven letters. */
+export function stem(word: string): string {
+  const singular = word.length > 4 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
+  return singular.slice(0, 7);
+}
+
+/** A pattern for the words that a sentence may open with. */
+export function compileOpening(words: string): RegExp {
+  return new RegExp(`^${compile(words).source}`);
+}

@@ -1,8 +1,10 @@
 import { type Caller, findCredential } from '../db/keys.ts';
 import type { Db } from '../db/orm.ts';
 import { ApiError, type ErrorCode, forbidden } from './contract/errors.ts';
+import type { Settings } from './contract/settings.ts';
 import type { Scope } from './contract/workspace.ts';
 import type { Floods } from './limits.ts';
+import { isForUs } from './origin.ts';
 import type { Request } from './request.ts';
 import type { Access } from './route.ts';
 
@@ -58,13 +60,20 @@ const KEYS_IN_QUERY = new Set(['api_key', 'apikey', 'key', 'token', 'access_toke
  * The caller of a request. Throws 401 without a valid key or with one in the query; 429 before any query when the address of the request
  * has sent too many bad ones.
  */
-export async function identify(request: Request, callers: Callers, floods: Floods): Promise<Caller> {
+export async function identify(
+  request: Request,
+  callers: Callers,
+  floods: Floods,
+  settings: Settings,
+  challenge = 'Bearer',
+): Promise<Caller> {
   const credential = bearer(request);
   if (!credential || !callers.remembered(credential)) floods.check(request.address);
   const caller = credential ? await callers.find(credential) : null;
-  if (caller && (caller.expiresAt === null || caller.expiresAt.getTime() > Date.now())) return caller;
+  const fresh = caller && (caller.expiresAt === null || caller.expiresAt.getTime() > Date.now());
+  if (fresh && isForUs(caller.resource, request, settings)) return caller;
   floods.count(request.address);
-  throw new ApiError('unauthorized', { headers: { 'www-authenticate': 'Bearer' } });
+  throw new ApiError('unauthorized', { headers: { 'www-authenticate': challenge } });
 }
 
 /** The credential in the Authorization header; null when it is missing or malformed, or when the query holds one. */

@@ -36,6 +36,8 @@ export interface Services {
   records: Records;
   /** This process, as the owner of upload leases. */
   nodeId: string;
+  /** Uploads that this process is receiving: the ids of the transcriptions to be. */
+  flying: Set<string>;
 }
 
 /**
@@ -83,6 +85,8 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   tag: string;
   /** Null: no key is needed. */
   access: Access | null;
+  /** WWW-Authenticate of its 401; absent: `Bearer`. */
+  challenge?: (request: Request, settings: Settings) => string;
   /** What each path parameter is, for the description. */
   params?: Readonly<Record<string, string>>;
   /** An object of parameters: every one arrives as a string. `.meta({ type, ... })` says in OpenAPI what the string holds. */

@@ -109,7 +109,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
 
   /** 401, then 403 plan, token and scope, then 429: the order of contract 2.4. Rate headers go on each of them but 401. */
   async function admit(request: Request, route: Route, headers: Record<string, string>): Promise<Caller> {
-    const caller = await identify(request, options.callers, options.floods);
+    const caller = await identify(request, options.callers, options.floods, options.settings, route.challenge?.(request, options.settings));
     const rate = await options.rates.take(`${caller.kind}:${caller.keyId ?? caller.tokenId}`);
     Object.assign(headers, rate.headers, NO_STORE);
     authorize(caller, route.access!);
@@ -150,11 +150,11 @@ function readHeaders(raw: { forEach(each: (name: string, value: string) => void)
 
 /** What a handler gets; the query is read when it is first touched. */
 function makeContext(services: Services, route: Route, request: Request, params: Context['params'], caller: Caller | null): Context {
-  const { db, vault, spool, settings, limits, log, metrics, records, nodeId } = services;
+  const { db, vault, spool, settings, limits, log, metrics, records, nodeId, flying } = services;
   let query: { value: unknown } | null = null;
   const json = () => readJson(request.body, limits.JSON_BODY_BYTES);
   return {
-    ...{ db, vault, spool, settings, limits, log, metrics, records, nodeId, request, params, json },
+    ...{ db, vault, spool, settings, limits, log, metrics, records, nodeId, flying, request, params, json },
     get caller() {
       if (!caller) throw new Error(`Cannot tell who calls ${route.method} ${route.path}: the route asks for no key`);
       return caller;

@@ -27,6 +27,8 @@ export interface Caller {
   /** Null under a key. */
   tokenId: string | null;
   expiresAt: Date | null;
+  /** The resource an OAuth token was made for (RFC 8707); null: a key, or a token made by the operator. */
+  resource: string | null;
 }
 
 /** A new API key: `lh_`, 32 random bytes, a checksum that lets scanners recognise it. To be shown once; the database gets `hashOf` it. */
@@ -73,6 +75,7 @@ interface CredentialRow {
   hash: Buffer;
   scopes: Scope[];
   expires_at: string | null;
+  resource: string | null;
   workspace_id: string;
   workspace_name: string;
   plan: Plan;
@@ -87,12 +90,12 @@ const WHO = `w.name as workspace_name, w.plan, m.email, m.name, m.role
 
 /** One statement each; using a key is noted once a minute. */
 const FIND = {
-  key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, workspace_id, member_id from api_keys
+  key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, null::text as resource, workspace_id, member_id from api_keys
       where hash = ? and revoked_at is null and (expires_at is null or expires_at > now())),
     used as (update api_keys k set last_used_at = now() from found
       where k.id = found.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute'))
     select f.*, ${WHO}`,
-  token: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, workspace_id, member_id from oauth_tokens
+  token: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, resource, workspace_id, member_id from oauth_tokens
       where hash = ? and kind = 'access' and revoked_at is null and expires_at > now())
     select f.*, ${WHO}`,
 };
@@ -117,5 +120,6 @@ export async function findCredential(db: Db, credential: string): Promise<Caller
     keyId: kind === 'key' ? row.id : null,
     tokenId: kind === 'token' ? row.id : null,
     expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
+    resource: row.resource,
   };
 }

@@ -1,0 +1,106 @@
+import { findClient, issueCode, type OAuthClient } from '../../../db/oauth.ts';
+import type { Caller } from '../../caller.ts';
+import type { Scope } from '../../contract/workspace.ts';
+import { originOf } from '../../origin.ts';
+import { type Context, type Reply, route } from '../../route.ts';
+import { isRegistered, OAuthError, readScopes } from './parameters.ts';
+
+/** A checked request for consent. */
+export interface ConsentRequest {
+  client: OAuthClient;
+  redirectUri: string;
+  scopes: readonly Scope[];
+  resource: string;
+  challenge: string;
+  state: string | undefined;
+}
+
+type Parameters = ReadonlyMap<string, readonly string[]>;
+
+/** The authorization endpoint: a good request goes on to the console's consent page, a bad one back to the client. */
+export const authorizePage = route({
+  tag: 'Assistants',
+  access: null,
+  hidden: true,
+  answers: {},
+  errors: [],
+  method: 'GET',
+  path: '/oauth/authorize',
+  summary: 'Ask a person for consent',
+  async handler(context): Promise<Reply> {
+    const { parameters } = context.request;
+    const home = await returnAddress(context, parameters);
+    if (!home) {
+      const text = 'Cannot go on: this client or its return address is not registered here. Connect the assistant again.';
+      return { status: 400, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: text };
+    }
+    try {
+      await readConsent(context, parameters);
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      return see(
+        back(home, {
+          error: error.error,
+          error_description: error.message,
+          state: one(parameters, 'state'),
+          iss: originOf(context.request, context.settings),
+        }),
+      );
+    }
+    const query = new URLSearchParams([...parameters].map(([name, values]) => [name, values[0]!]));
+    return see(`/?${query}#/authorize`);
+  },
+});
+
+const see = (location: string): Reply => ({ status: 302, headers: { location, 'cache-control': 'no-store' }, body: '' });
+
+const one = (parameters: Parameters, name: string) => (parameters.get(name)?.length === 1 ? parameters.get(name)![0] : undefined);
+
+/** The registered return address; null when it or the client is not known: then nobody may be redirected. */
+async function returnAddress({ db }: Context, parameters: Parameters): Promise<string | null> {
+  const client = await db.system((tx) => findClient(tx, one(parameters, 'client_id') ?? ''));
+  const uri = one(parameters, 'redirect_uri') ?? (client?.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
+  return client && uri && isRegistered(uri, client.redirectUris) ? uri : null;
+}
+
+/** Checks a request for consent. Throws OAuthError. */
+export async function readConsent(context: Context, parameters: Parameters): Promise<ConsentRequest> {
+  const redirectUri = await returnAddress(context, parameters);
+  if (!redirectUri) throw new OAuthError('invalid_request', 'The client or its return address is not registered');
+  const client = (await context.db.system((tx) => findClient(tx, one(parameters, 'client_id')!)))!;
+  if (one(parameters, 'response_type') !== 'code') throw new OAuthError('unsupported_response_type', 'response_type must be code');
+  const challenge = one(parameters, 'code_challenge');
+  if (!challenge || !/^[\w-]{43,128}$/.test(challenge) || one(parameters, 'code_challenge_method') !== 'S256') {
+    throw new OAuthError('invalid_request', 'PKCE is needed: code_challenge with code_challenge_method=S256');
+  }
+  const origin = originOf(context.request, context.settings);
+  const resource = one(parameters, 'resource') ?? `${origin}/mcp`;
+  if (![origin, `${origin}/`, `${origin}/mcp`, `${origin}/v1`].includes(resource)) {
+    throw new OAuthError('invalid_target', `Tokens are made for ${origin}/mcp only, not for ${resource.slice(0, 200)}`);
+  }
+  return { client, redirectUri, scopes: readScopes(one(parameters, 'scope')), resource, challenge, state: one(parameters, 'state') };
+}
+
+/** The person agreed: where to send the browser, with a code. */
+export async function approve(context: Context, caller: Pick<Caller, 'workspaceId' | 'memberId'>, asked: ConsentRequest): Promise<string> {
+  const { client, scopes, resource, redirectUri, challenge, state } = asked;
+  const grant = { clientId: client.id, workspaceId: caller.workspaceId, memberId: caller.memberId, scopes, resource };
+  const code = await context.db.system((tx) => issueCode(tx, grant, redirectUri, challenge));
+  return back(redirectUri, { code, state, iss: originOf(context.request, context.settings) });
+}
+
+/** The person refused. */
+export function deny(context: Context, { redirectUri, state }: ConsentRequest): string {
+  return back(redirectUri, {
+    error: 'access_denied',
+    error_description: 'The person did not agree',
+    state,
+    iss: originOf(context.request, context.settings),
+  });
+}
+
+function back(uri: string, parameters: Record<string, string | undefined>): string {
+  const url = new URL(uri);
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+}

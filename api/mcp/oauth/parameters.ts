@@ -1,0 +1,62 @@
+import { SCOPES, type Scope } from '../../contract/workspace.ts';
+import type { Reply } from '../../route.ts';
+
+/** Scopes that an assistant may ask for: everything but managing members, which takes a key. */
+export const GRANTABLE: readonly Scope[] = SCOPES.filter((scope) => scope !== 'members:write');
+const DEFAULT: readonly Scope[] = ['read', 'reports:write'];
+
+/** A refusal in the form of RFC 6749, 5.2. */
+export class OAuthError extends Error {
+  readonly error: string;
+  readonly status: number;
+  constructor(error: string, description: string, status = 400) {
+    super(description);
+    this.name = 'OAuthError';
+    this.error = error;
+    this.status = status;
+  }
+}
+
+/** Runs an OAuth endpoint: its refusals become the JSON of RFC 6749. Nothing of it may be cached. */
+export async function answered(work: () => Promise<Record<string, unknown>>, status = 200): Promise<Reply> {
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'access-control-allow-origin': '*' };
+  try {
+    return { status, headers, body: JSON.stringify(await work()) };
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return { status: error.status, headers, body: JSON.stringify({ error: error.error, error_description: error.message }) };
+  }
+}
+
+/** `read reports:write` as scopes; none asked for gives the default. Throws `invalid_scope`. */
+export function readScopes(text: string | undefined): readonly Scope[] {
+  if (!text?.trim()) return DEFAULT;
+  const wanted = [...new Set(text.trim().split(/\s+/))];
+  const unknown = wanted.filter((scope) => !(GRANTABLE as readonly string[]).includes(scope));
+  if (unknown.length)
+    throw new OAuthError('invalid_scope', `Cannot grant ${unknown.join(', ').slice(0, 200)}; one of ${GRANTABLE.join(' ')} is wanted`);
+  return wanted as Scope[];
+}
+
+/** An address that a client may be sent back to: https, http on the own machine, or an application's private scheme (RFC 8252). */
+export function isRedirectUri(text: string): boolean {
+  if (text.length > 2_000 || /[\s#]/.test(text) || !URL.canParse(text)) return false;
+  const url = new URL(text);
+  if (url.protocol === 'https:') return true;
+  if (url.protocol === 'http:') return ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
+  return (
+    /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)*:$/.test(url.protocol) &&
+    !/^(javascript|data|file|vbscript|about|blob|ws|wss|ftp):$/.test(url.protocol)
+  );
+}
+
+/** Whether `uri` is one of the client's; on the own machine the port may differ (RFC 8252, 7.3). */
+export function isRegistered(uri: string, registered: readonly string[]): boolean {
+  return registered.some((known) => {
+    if (known === uri) return true;
+    if (!URL.canParse(uri)) return false;
+    const [a, b] = [new URL(known), new URL(uri)];
+    const local = a.protocol === 'http:' && ['127.0.0.1', '[::1]'].includes(a.hostname);
+    return local && a.hostname === b.hostname && b.protocol === 'http:' && a.pathname === b.pathname && a.search === b.search;
+  });
+}

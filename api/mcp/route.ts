@@ -1,0 +1,28 @@
+import { invoke, textOf } from '../inner.ts';
+import { originOf } from '../origin.ts';
+import { type Reply, route } from '../route.ts';
+import { answerMcp } from './server.ts';
+
+/** Streamable HTTP of the Model Context Protocol. GET is 405: there is nothing to push. */
+export const mcp = route({
+  method: 'POST',
+  path: '/mcp',
+  summary: 'Model Context Protocol',
+  tag: 'Assistants',
+  access: { scope: 'read', scopeError: null },
+  challenge: (request, settings) => `Bearer resource_metadata="${originOf(request, settings)}/.well-known/oauth-protected-resource"`,
+  hidden: true,
+  answers: {},
+  errors: ['validation_error'],
+  async handler(context) {
+    const { caller, request, settings } = context;
+    const message = await context.json();
+    const url = `${originOf(request, settings)}/mcp`;
+    const headers = new Headers([...request.headers].filter(([name]) => !['content-length', 'transfer-encoding'].includes(name)));
+    const answer = await answerMcp(new Request(url, { method: 'POST', headers }), message, async (route, ask) =>
+      textOf(await invoke(route, context, caller, ask)),
+    );
+    const type = answer.headers.get('content-type');
+    return { status: answer.status, headers: type ? { 'content-type': type } : {}, body: await answer.text() } as Reply;
+  },
+});

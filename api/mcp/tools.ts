@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import type { Segment } from '../contract/transcription.ts';
+import type { Ask } from '../inner.ts';
+import type { Route } from '../route.ts';
+import { exportOne } from '../routes/exports.ts';
+import { listPrompts, requestReport } from '../routes/reports.ts';
+import { getTranscription, listTranscriptions } from '../routes/transcriptions.ts';
+import { getWorkspace } from '../routes/workspace.ts';
+
+const PAGE_CHARACTERS = 24_000; // of one result: about 6,000 tokens, so that it fits beside a conversation
+
+/** Asks a route of `/v1` for the caller; the text of its answer. */
+export type Asker = (route: Route, ask: Ask) => Promise<string>;
+
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  input: z.ZodRawShape;
+  readOnly: boolean;
+  run(input: Record<string, unknown>, ask: Asker): Promise<Record<string, unknown>>;
+}
+
+/** Declares a tool; what `run` sees is typed by the schema. */
+function tool<S extends z.ZodRawShape>(
+  spec: Omit<Tool, 'run' | 'input'> & { input: S; run(input: z.output<z.ZodObject<S>>, ask: Asker): Promise<Record<string, unknown>> },
+): Tool {
+  return spec as unknown as Tool;
+}
+
+const id = z.guid().describe('Id of the transcription');
+const limit = z.int().min(1).max(100).default(20);
+const offset = z.int().min(0).default(0).describe('Items skipped');
+const text = (value: unknown) => (value === undefined ? undefined : String(value));
+
+/** The tools of an assistant, in the order in which it meets them. Only request_reports writes. */
+export const TOOLS: readonly Tool[] = [
+  tool({
+    name: 'list_transcriptions',
+    title: 'List transcriptions',
+    description:
+      'Newest first, without their text. Filters combine. Go on with a larger offset while offset plus the number of items is below total.',
+    readOnly: true,
+    input: {
+      status: z.enum(['queued', 'processing', 'completed', 'failed', 'insufficient_balance']).default('completed'),
+      language: z.string().optional().describe('Two-letter code'),
+      project_id: z.guid().optional(),
+      date_from: z.iso.date().optional().describe('Created on or after this day, UTC'),
+      date_to: z.iso.date().optional().describe('Created on or before this day, UTC'),
+      metadata: z.record(z.string(), z.string()).optional().describe("Exact matches on keys of the caller's own metadata"),
+      sort: z.enum(['created_at', '-created_at', 'duration', '-duration']).default('-created_at'),
+      limit,
+      offset,
+    },
+    async run({ metadata, limit, offset, ...filters }, ask) {
+      const named = Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [`metadata.${key}`, value]));
+      return JSON.parse(await ask(listTranscriptions, { query: { ...filters, ...named, limit: text(limit), offset: text(offset) } }));
+    },
+  }),
+  tool({
+    name: 'search_by_external_id',
+    title: 'Find by external id',
+    description: 'Transcriptions that carry this identifier of the calling system (a deal or call id), exact match. Several may match.',
+    readOnly: true,
+    input: {
+      external_id: z.string().min(1).max(128),
+      status: z.enum(['queued', 'processing', 'completed', 'failed', 'insufficient_balance']).default('completed'),
+      limit,
+      offset,
+    },
+    async run({ external_id, status, limit, offset }, ask) {
+      return JSON.parse(await ask(listTranscriptions, { query: { external_id, status, limit: text(limit), offset: text(offset) } }));
+    },
+  }),
+  tool({
+    name: 'get_transcription',
+    title: 'Read a transcription',
+    description:
+      'Status, facts, reports and turns of one transcription. A long transcript comes in parts: call again with the next_segment of the last answer as from_segment. Narrow it by speaker, time range or words searched for.',
+    readOnly: true,
+    input: {
+      id,
+      from_segment: z.int().min(1).default(1).describe('Id of the first turn wanted'),
+      speaker: z.string().optional().describe('speaker_id, or the displayed name'),
+      start: z.number().min(0).optional().describe('Only turns that end after this second'),
+      end: z.number().min(0).optional().describe('Only turns that begin before this second'),
+      search: z.string().optional().describe('Only turns that hold this text, in any letter case'),
+    },
+    async run(input, ask) {
+      const { segments, text: _, ...facts } = JSON.parse(await ask(getTranscription, { params: { id: input.id } }));
+      return { ...facts, ...part(segments, facts.speakers, input) };
+    },
+  }),
+  tool({
+    name: 'list_templates',
+    title: 'List report templates',
+    description: 'Templates whose slugs request_reports takes.',
+    readOnly: true,
+    input: {},
+    run: async (_, ask) => JSON.parse(await ask(listPrompts, {})),
+  }),
+  tool({
+    name: 'request_reports',
+    title: 'Request reports',
+    description:
+      'Starts up to 3 reports by slug. An existing one is returned. Read them with get_transcription once their status is completed.',
+    readOnly: false,
+    input: { id, reports: z.array(z.string()).min(1).max(3).describe('Slugs from list_templates') },
+    run: async ({ id, reports }, ask) => JSON.parse(await ask(requestReport, { params: { id }, body: { reports } })),
+  }),
+  tool({
+    name: 'get_workspace',
+    title: 'Workspace',
+    description: 'Name, minutes left and limits of the workspace.',
+    readOnly: true,
+    input: {},
+    run: async (_, ask) => JSON.parse(await ask(getWorkspace, {})),
+  }),
+  tool({
+    name: 'export_transcription',
+    title: 'Export as a document',
+    description: 'The transcript with summary and reports as Markdown or text. A long one comes in parts: call again with next_character.',
+    readOnly: true,
+    input: { id, format: z.enum(['md', 'txt']).default('md'), from_character: z.int().min(0).default(0) },
+    async run({ id, format, from_character }, ask) {
+      const whole = (await ask(exportOne, { params: { id }, query: { format } })).replace(/^\uFEFF/, '');
+      const piece = whole.slice(from_character, from_character + PAGE_CHARACTERS);
+      const next = from_character + piece.length;
+      return { document: piece, characters: whole.length, next_character: next < whole.length ? next : null };
+    },
+  }),
+];
+
+interface Wanted {
+  from_segment: number;
+  speaker?: string;
+  start?: number;
+  end?: number;
+  search?: string;
+}
+
+/** The turns asked for, as many as fit one result, and where to go on. */
+function part(segments: z.infer<typeof Segment>[], speakers: { id: string; name: string }[], wanted: Wanted) {
+  const names = new Map(speakers.map(({ id, name }) => [id, name]));
+  const shown = (segment: z.infer<typeof Segment>) => segment.speaker_name ?? names.get(segment.speaker_id ?? '') ?? null;
+  const searched = wanted.search?.toLowerCase();
+  const matching = segments.filter(
+    (segment) =>
+      segment.id >= wanted.from_segment &&
+      (wanted.speaker === undefined ||
+        segment.speaker_id === wanted.speaker ||
+        shown(segment)?.toLowerCase() === wanted.speaker.toLowerCase()) &&
+      (wanted.start === undefined || (segment.end ?? 0) > wanted.start) &&
+      (wanted.end === undefined || (segment.start ?? 0) < wanted.end) &&
+      (searched === undefined || segment.text.toLowerCase().includes(searched)),
+  );
+  const turns: { id: number; start: number | null; end: number | null; speaker: string | null; text: string }[] = [];
+  let characters = 0;
+  for (const segment of matching) {
+    characters += segment.text.length + 60;
+    if (turns.length && characters > PAGE_CHARACTERS) break;
+    turns.push({ id: segment.id, start: segment.start, end: segment.end, speaker: shown(segment), text: segment.text });
+  }
+  return {
+    segments_total: segments.length,
+    segments_matching: matching.length,
+    segments: turns,
+    next_segment: matching[turns.length]?.id ?? null,
+  };
+}

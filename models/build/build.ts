@@ -1,0 +1,59 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readConfig } from './config.ts';
+import { addDecoder } from './decoder.ts';
+import { addEncoder } from './encoder.ts';
+import { createGraph, type Variant } from './graph.ts';
+import { Checkpoint } from './safetensors.ts';
+import { type WrittenFile, weightBytes, writeModel } from './write.ts';
+
+export interface BuildOptions {
+  variant: Variant;
+  /** 0 to 1, never falls. */
+  onProgress?: (fraction: number) => void;
+  signal?: AbortSignal;
+  /** See `WriteOptions`. */
+  inlineLimit?: number;
+}
+
+/** Beside the graphs the recogniser reads these; the first three must be there. */
+const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json'];
+const COPIED_IF_PRESENT = ['tokenizer_config.json', 'preprocessor_config.json', 'LICENSE'];
+
+/**
+ * Builds `encoder.onnx` and `decoder.onnx` in the folder `to` from a Whisper checkpoint folder as Hugging Face publishes it (config.json,
+ * generation_config.json, tokenizer.json, model.safetensors or its shards) of any size, and copies what the recogniser needs beside them.
+ * Holds one weight at a time. Returns the graph files with their checksums.
+ */
+export async function build(from: string, to: string, options: BuildOptions): Promise<WrittenFile[]> {
+  const model = readConfig(from);
+  const checkpoint = new Checkpoint(from);
+  try {
+    await mkdir(to, { recursive: true });
+    await copyCompanions(from, to);
+    const encoder = createGraph(checkpoint, options.variant);
+    addEncoder(encoder, model);
+    const decoder = createGraph(checkpoint, options.variant);
+    addDecoder(decoder, model);
+    const total = weightBytes(encoder) + weightBytes(decoder);
+    let done = 0;
+    const onBytes = (bytes: number) => options.onProgress?.((done += bytes) / total);
+    const write = { onBytes, signal: options.signal, inlineLimit: options.inlineLimit };
+    const encoderFiles = await writeModel(join(to, 'encoder.onnx'), encoder, write);
+    return [...encoderFiles, ...(await writeModel(join(to, 'decoder.onnx'), decoder, write))];
+  } finally {
+    checkpoint.close();
+  }
+}
+
+async function copyCompanions(from: string, to: string): Promise<void> {
+  for (const name of [...COPIED, ...COPIED_IF_PRESENT]) {
+    const bytes = await readFile(join(from, name)).catch(() => null);
+    if (bytes) await writeFile(join(to, name), bytes);
+    else if (COPIED.includes(name)) {
+      throw new Error(
+        `Cannot build the model: ${join(from, name)} is missing; wanted ${COPIED.join(', ')} beside the weights, as on Hugging Face`,
+      );
+    }
+  }
+}

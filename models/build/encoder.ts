@@ -1,0 +1,71 @@
+import type { Whisper } from './config.ts';
+import * as graph from './graph.ts';
+import { constant, type Graph, ints, linear, norm, op, output, scalar, weight } from './graph.ts';
+import { BINS, dftKernels, FFT, HOP, melFilters } from './mel.ts';
+import { ELEMENT } from './onnx.ts';
+
+const SMALLEST = 1e-8; // a scale is never zero
+
+/**
+ * Adds the encoder. Input `samples` [B, N] float32 at 16 kHz, N a multiple of 320, at most 480,000; S = N / 320 (20 ms a step).
+ * Outputs per decoder layer l: cross-attention keys `ck{l}` [B, H, hd, S] and values `cv{l}` [B, H, S, hd]. In the int8 variants both are int8
+ * with `ksc{l}`, `vsc{l}` [B, H, 1, hd] float32 (their scales: one per window, head and channel) and `cs{l}` [B, H, 1, S] float32 (column
+ * sums of ck); in the float variants both are of the variant's type and come alone.
+ */
+export function addEncoder(g: Graph, model: Whisper): void {
+  let x = graph.toActivation(g, logMel(g, graph.input(g, 'samples', 'float32', ['B', 'N']), model.melBins));
+  for (const [name, stride] of [
+    ['conv1', 1],
+    ['conv2', 2],
+  ] as const) {
+    const inputs = [x, weight(g, `model.encoder.${name}.weight`), weight(g, `model.encoder.${name}.bias`)];
+    x = graph.gelu(g, op(g, 'Conv', inputs, { pads: [1, 1], strides: [stride] }));
+  }
+  x = op(g, 'Transpose', [x], { perm: [0, 2, 1] });
+  const steps = op(g, 'Shape', [x], { start: 1, end: 2 });
+  x = op(g, 'Add', [x, op(g, 'Slice', [weight(g, 'model.encoder.embed_positions.weight'), ints(g, 0), steps, ints(g, 0)])]);
+  for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, `model.encoder.layers.${l}`, model.encoderHeads);
+  x = norm(g, x, 'model.encoder.layer_norm');
+  for (let l = 0; l < model.decoderLayers; l++) addCrossAttention(g, x, l, model);
+}
+
+/** Log-mel features [B, mels, frames], always float32: a DFT as one strided convolution, 7-11 ms per 30 s, error below 3e-6. */
+function logMel(g: Graph, samples: string, mels: number): string {
+  // centred frames; the padding on the right is short by one hop because Whisper drops the last frame
+  let x = op(g, 'Pad', [op(g, 'Unsqueeze', [samples, ints(g, 1)]), ints(g, 0, 0, FFT / 2, 0, 0, FFT / 2 - HOP)], { mode: 'reflect' });
+  x = op(g, 'Conv', [x, constant(g, 'float32', [2 * BINS, 1, FFT], dftKernels)], { strides: [HOP] });
+  x = op(g, 'Mul', [x, x]);
+  const power = op(g, 'Add', [graph.slice(g, x, 0, BINS, 1), graph.slice(g, x, BINS, 2 * BINS, 1)]);
+  x = op(g, 'MatMul', [constant(g, 'float32', [mels, BINS], () => melFilters(mels)), power]);
+  x = op(g, 'Mul', [op(g, 'Log', [op(g, 'Max', [x, scalar(g, 1e-10)])]), scalar(g, 1 / Math.LN10)]);
+  const floor = op(g, 'Sub', [op(g, 'ReduceMax', [x, ints(g, 1, 2)], { keepdims: 1 }), scalar(g, 8)]);
+  return op(g, 'Mul', [op(g, 'Add', [op(g, 'Max', [x, floor]), scalar(g, 4)]), scalar(g, 0.25)]);
+}
+
+function addLayer(g: Graph, x: string, layer: string, heads: number): string {
+  const h = norm(g, x, `${layer}.self_attn_layer_norm`);
+  const [q, k, v] = ['q', 'k', 'v'].map((n) => linear(g, h, `${layer}.self_attn.${n}_proj`, n !== 'k')) as [string, string, string];
+  const a = op(g, 'MultiHeadAttention', [q, k, v], { num_heads: heads }, graph.MICROSOFT);
+  return graph.feedForward(g, op(g, 'Add', [x, linear(g, a, `${layer}.self_attn.out_proj`)]), layer);
+}
+
+/** What the decoder's layer `l` attends to, computed once a window. */
+function addCrossAttention(g: Graph, x: string, l: number, { width, decoderHeads: H }: Whisper): void {
+  const hd = width / H;
+  for (const kind of ['k', 'v'] as const) {
+    const y = linear(g, x, `model.decoder.layers.${l}.encoder_attn.${kind}_proj`, kind === 'v');
+    const perm = kind === 'k' ? [0, 2, 3, 1] : [0, 2, 1, 3];
+    const heads = op(g, 'Transpose', [op(g, 'Reshape', [y, ints(g, 0, 0, H, hd)])], { perm });
+    const dims = kind === 'k' ? ['B', H, hd, 'S'] : ['B', H, 'S', hd];
+    if (g.peak === 0) {
+      output(g, `c${kind}${l}`, heads, g.float, dims);
+      continue;
+    }
+    const largest = op(g, 'ReduceMax', [op(g, 'Abs', [heads]), ints(g, kind === 'k' ? 3 : 2)], { keepdims: 1 }); // over time
+    const scale = op(g, 'Max', [op(g, 'Mul', [largest, scalar(g, 1 / g.peak)]), scalar(g, SMALLEST)]);
+    const rounded = op(g, 'Round', [op(g, 'Div', [heads, scale])]);
+    output(g, `c${kind}${l}`, graph.cast(g, rounded, ELEMENT.int8), 'int8', dims);
+    output(g, `${kind}sc${l}`, op(g, 'Reshape', [scale, ints(g, 0, H, 1, hd)]), 'float32', ['B', H, 1, hd]);
+    if (kind === 'k') output(g, `cs${l}`, op(g, 'ReduceSum', [rounded, ints(g, 2)], { keepdims: 1 }), 'float32', ['B', H, 1, 'S']);
+  }
+}

@@ -1,0 +1,123 @@
+import protobuf from 'protobufjs';
+
+/** Element types of ONNX tensors, by their number in the format. */
+export const ELEMENT = { float32: 1, uint8: 2, int8: 3, int64: 7, float16: 10 } as const;
+export type Element = keyof typeof ELEMENT;
+const BYTES: Record<Element, number> = { float32: 4, uint8: 1, int8: 1, int64: 8, float16: 2 };
+
+/** A weight. `load` is called once, when it is written: a model is never held in memory whole. */
+export interface Constant {
+  name: string;
+  element: Element;
+  dims: number[];
+  load(): ArrayBufferView;
+}
+
+/** An input or output; a string is the name of a free dimension. */
+export interface Port {
+  name: string;
+  element: Element;
+  dims: (number | string)[];
+}
+
+/** A number stands for an integer; floats are wrapped. */
+export type Attribute = number | { float: number } | string | number[];
+
+export interface Node {
+  op: string;
+  domain: string;
+  inputs: string[];
+  outputs: string[];
+  attributes: Record<string, Attribute>;
+}
+
+export interface Model {
+  nodes: Node[];
+  constants: Constant[];
+  inputs: Port[];
+  outputs: Port[];
+  /** Version of each operator set, by domain. */
+  opsets: Record<string, number>;
+}
+
+const { root } = protobuf.parse(`
+  syntax = "proto3";
+  message ModelProto { int64 ir_version = 1; string producer_name = 2; repeated OperatorSetIdProto opset_import = 8; }
+  message OperatorSetIdProto { string domain = 1; int64 version = 2; }
+  message GraphProto { repeated NodeProto node = 1; string name = 2; repeated ValueInfoProto input = 11; repeated ValueInfoProto output = 12; }
+  message NodeProto { repeated string input = 1; repeated string output = 2; string name = 3; string op_type = 4; repeated AttributeProto attribute = 5; string domain = 7; }
+  message AttributeProto { string name = 1; float f = 2; int64 i = 3; bytes s = 4; repeated int64 ints = 8; int32 type = 20; }
+  message TensorProto { repeated int64 dims = 1; int32 data_type = 2; string name = 8; repeated StringStringEntryProto external_data = 13; int32 data_location = 14; }
+  message StringStringEntryProto { string key = 1; string value = 2; }
+  message ValueInfoProto { string name = 1; TypeProto type = 2; }
+  message TypeProto { Tensor tensor_type = 1; message Tensor { int32 elem_type = 1; TensorShapeProto shape = 2; } }
+  message TensorShapeProto { repeated Dimension dim = 1; message Dimension { oneof value { int64 dim_value = 1; string dim_param = 2; } } }
+`);
+// Field numbers of the three fields that are streamed by hand: the ONNX schema's own.
+const MODEL_GRAPH = 7;
+const GRAPH_INITIALIZER = 5;
+const TENSOR_RAW_DATA = 9;
+
+/** Bytes of a constant's weights. */
+export function byteLength(constant: Constant): number {
+  return constant.dims.reduce((product, size) => product * size, BYTES[constant.element]);
+}
+
+/** Everything of the file that stands before the constants. `constantBytes`: how many bytes of encoded constants follow. */
+export function encodeGraph(model: Model, constantBytes: number): Uint8Array {
+  const opsetImport = Object.entries(model.opsets).map(([domain, version]) => ({ domain, version }));
+  const head = encode('ModelProto', { irVersion: 9, producerName: 'longhand', opsetImport });
+  const body = encode('GraphProto', {
+    node: model.nodes.map(toNode),
+    name: 'whisper',
+    input: model.inputs.map(toValue),
+    output: model.outputs.map(toValue),
+  });
+  return Buffer.concat([head, prefix(MODEL_GRAPH, body.length + constantBytes), body]);
+}
+
+/** A constant up to its weights, which must follow. */
+export function encodeInline(constant: Constant): Uint8Array {
+  const head = Buffer.concat([encodeTensor(constant, {}), prefix(TENSOR_RAW_DATA, byteLength(constant))]);
+  return Buffer.concat([prefix(GRAPH_INITIALIZER, head.length + byteLength(constant)), head]);
+}
+
+/** A constant whose weights lie in another file. */
+export function encodeExternal(constant: Constant, location: string, offset: number): Uint8Array {
+  const entries = { location, offset: String(offset), length: String(byteLength(constant)) };
+  const externalData = Object.entries(entries).map(([key, value]) => ({ key, value }));
+  const tensor = encodeTensor(constant, { externalData, dataLocation: 1 });
+  return Buffer.concat([prefix(GRAPH_INITIALIZER, tensor.length), tensor]);
+}
+
+function encodeTensor({ name, element, dims }: Constant, more: object): Uint8Array {
+  return encode('TensorProto', { dims, dataType: ELEMENT[element], name, ...more });
+}
+
+function encode(type: string, message: object): Uint8Array {
+  return root.lookupType(type).encode(message).finish();
+}
+
+/** Tag and length of a length-delimited field. */
+function prefix(field: number, length: number): Uint8Array {
+  return protobuf.Writer.create()
+    .uint32((field << 3) | 2)
+    .uint32(length)
+    .finish();
+}
+
+function toNode({ op, domain, inputs, outputs, attributes }: Node): object {
+  const attribute = Object.entries(attributes).map(([name, value]) => ({ name, ...toAttribute(value) }));
+  return { input: inputs, output: outputs, name: outputs[0], opType: op, attribute, domain };
+}
+
+function toAttribute(value: Attribute): object {
+  if (typeof value === 'number') return { i: value, type: 2 };
+  if (typeof value === 'string') return { s: Buffer.from(value), type: 3 };
+  return Array.isArray(value) ? { ints: value, type: 7 } : { f: value.float, type: 1 };
+}
+
+function toValue({ name, element, dims }: Port): object {
+  const dim = dims.map((size) => (typeof size === 'number' ? { dimValue: size } : { dimParam: size }));
+  return { name, type: { tensorType: { elemType: ELEMENT[element], shape: { dim } } } };
+}

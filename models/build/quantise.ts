@@ -1,0 +1,67 @@
+/** Kernels that turn checkpoint matrices [N x K] (one row per output channel) into what the graphs hold. All row-major. */
+
+const TILE = 64; // rows and columns turned at a time: both sides stay in the cache
+const HALF_EVEN = 6755399441055744; // 1.5 * 2^52: adding and subtracting it rounds a double to the nearest integer, ties to even
+
+export interface Quantised {
+  /** int8, transposed: [K x N]. */
+  values: Int8Array;
+  /** One scale per output channel: weight = value * scale. */
+  scales: Float32Array;
+}
+
+/**
+ * Quantises to signed int8 per output channel, symmetric, within ±`peak`.
+ * @param peak 127, or 63 for processors whose 8-bit products saturate (7-bit weights).
+ */
+export function quantise(weights: Float32Array, rows: number, columns: number, peak: number): Quantised {
+  const scales = new Float32Array(rows);
+  for (let n = 0; n < rows; n++) {
+    let top = Math.fround(1e-8);
+    for (let i = n * columns; i < (n + 1) * columns; i++) {
+      const size = Math.abs(weights[i]!);
+      if (size > top) top = size;
+    }
+    scales[n] = top / peak;
+  }
+  const values = new Int8Array(weights.length);
+  tiles(rows, columns, (n, k0, k1) => {
+    const scale = scales[n]!;
+    for (let k = k0, i = n * columns + k0; k < k1; k++, i++) {
+      const steps = Math.fround(weights[i]! / scale) + HALF_EVEN - HALF_EVEN;
+      values[k * rows + n] = Math.max(-peak, Math.min(peak, steps));
+    }
+  });
+  return { values, scales };
+}
+
+/** [N x K] -> [K x N]. */
+export function transpose(weights: Float32Array, rows: number, columns: number): Float32Array {
+  const out = new Float32Array(weights.length);
+  tiles(rows, columns, (n, k0, k1) => {
+    for (let k = k0, i = n * columns + k0; k < k1; k++, i++) out[k * rows + n] = weights[i]!;
+  });
+  return out;
+}
+
+/** float32 to IEEE half precision bits, to nearest, ties to even; what does not fit becomes the largest half. */
+export function toFloat16(values: Float32Array): Uint16Array {
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  const out = new Uint16Array(values.length);
+  for (let i = 0; i < out.length; i++) {
+    const sign = (bits[i]! >>> 16) & 0x8000;
+    const size = bits[i]! & 0x7fffffff;
+    if (size >= 0x477ff000) out[i] = sign | (size > 0x7f800000 ? 0x7e00 : 0x7bff);
+    else if (size >= 0x38800000) out[i] = sign | ((size - 0x38000000 + 0xfff + ((size >>> 13) & 1)) >>> 13);
+    else out[i] = sign | (Math.abs(values[i]!) * 2 ** 24 + HALF_EVEN - HALF_EVEN);
+  }
+  return out;
+}
+
+function tiles(rows: number, columns: number, visit: (row: number, from: number, to: number) => void): void {
+  for (let n0 = 0; n0 < rows; n0 += TILE) {
+    for (let k0 = 0; k0 < columns; k0 += TILE) {
+      for (let n = n0; n < Math.min(n0 + TILE, rows); n++) visit(n, k0, Math.min(k0 + TILE, columns));
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+
+type Dtype = 'F32' | 'F16' | 'BF16';
+
+interface Entry {
+  file: number;
+  dtype: Dtype;
+  shape: number[];
+  /** Bytes of the file, `end` exclusive. */
+  begin: number;
+  end: number;
+}
+
+const ONE_FILE = 'model.safetensors';
+const INDEX = 'model.safetensors.index.json';
+const MAX_HEADER_BYTES = 100_000_000; // the format's own limit
+
+/** The weights of a checkpoint folder, read one tensor at a time: nothing is held in memory. Close it after use. */
+export class Checkpoint {
+  private readonly files: number[] = [];
+  private readonly entries = new Map<string, Entry>();
+
+  /** Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names. Throws when the folder has neither or a file is damaged. */
+  constructor(folder: string) {
+    try {
+      for (const name of shardsOf(folder)) this.readHeader(join(folder, name));
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  has(name: string): boolean {
+    return this.find(name) !== undefined;
+  }
+
+  shape(name: string): number[] {
+    return this.entry(name).shape;
+  }
+
+  /** The tensor as float32, row-major, converted from float16 or bfloat16. Throws when the checkpoint lacks it. */
+  float32(name: string): Float32Array {
+    const { file, dtype, begin, end } = this.entry(name);
+    const bytes = new Uint8Array(end - begin);
+    for (let at = 0; at < bytes.length; ) {
+      const count = readSync(file, bytes, at, bytes.length - at, begin + at);
+      if (count === 0) throw new Error(`Cannot read the tensor ${name}: its file ends early; copy or download the checkpoint again`);
+      at += count;
+    }
+    if (dtype === 'F32') return new Float32Array(bytes.buffer);
+    const halves = new Uint16Array(bytes.buffer);
+    return dtype === 'F16' ? fromFloat16(halves) : fromBfloat16(halves);
+  }
+
+  close(): void {
+    for (const file of this.files.splice(0)) closeSync(file);
+  }
+
+  /** Checkpoints of the bare model carry the same names without `model.` in front. */
+  private find(name: string): Entry | undefined {
+    return this.entries.get(name) ?? this.entries.get(name.replace(/^model\./, ''));
+  }
+
+  private entry(name: string): Entry {
+    const entry = this.find(name);
+    if (!entry)
+      throw new Error(`Cannot build the model: the checkpoint has no tensor ${name}; wanted a Whisper checkpoint as on Hugging Face`);
+    return entry;
+  }
+
+  /** safetensors: 8 bytes little-endian header length, JSON header, tensor bytes. */
+  private readHeader(path: string): void {
+    const file = openSync(path, 'r');
+    this.files.push(file);
+    const head = Buffer.alloc(8);
+    const length = readSync(file, head, 0, 8, 0) === 8 ? Number(head.readBigUInt64LE()) : 0;
+    const json = Buffer.alloc(length > 0 && length <= MAX_HEADER_BYTES ? length : 0);
+    if (json.length === 0 || readSync(file, json, 0, length, 8) !== length) {
+      throw new Error(`Cannot read ${path}: it is not a safetensors file (is it a Git LFS pointer, or cut short?); download it again`);
+    }
+    const header = JSON.parse(json.toString('utf8')) as Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
+    for (const [name, { dtype, shape, data_offsets }] of Object.entries(header)) {
+      if (name === '__metadata__') continue;
+      if (dtype !== 'F32' && dtype !== 'F16' && dtype !== 'BF16') continue;
+      this.entries.set(name, { file, dtype, shape, begin: 8 + length + data_offsets[0], end: 8 + length + data_offsets[1] });
+    }
+  }
+}
+
+/** File names of the weights in a checkpoint folder. */
+export function shardsOf(folder: string): string[] {
+  if (existsSync(join(folder, ONE_FILE))) return [ONE_FILE];
+  if (!existsSync(join(folder, INDEX))) {
+    throw new Error(`Cannot find weights in ${folder}: wanted ${ONE_FILE} or ${INDEX}; convert other formats to safetensors first`);
+  }
+  return shardsOfIndex(readFileSync(join(folder, INDEX), 'utf8'));
+}
+
+/** The distinct shard names in the text of `model.safetensors.index.json`. */
+export function shardsOfIndex(text: string): string[] {
+  const { weight_map } = JSON.parse(text) as { weight_map: Record<string, string> };
+  return [...new Set(Object.values(weight_map))].sort();
+}
+
+let table: Float32Array | undefined;
+
+/** IEEE half precision to float32 through a table of all 65,536 values. */
+export function fromFloat16(halves: Uint16Array): Float32Array {
+  table ??= Float32Array.from({ length: 65536 }, (_, h) => halfValue(h));
+  const out = new Float32Array(halves.length);
+  for (let i = 0; i < out.length; i++) out[i] = table[halves[i]!]!;
+  return out;
+}
+
+function halfValue(h: number): number {
+  const sign = h & 0x8000 ? -1 : 1;
+  const exponent = (h >> 10) & 31;
+  const fraction = h & 1023;
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+function fromBfloat16(halves: Uint16Array): Float32Array {
+  const bits = new Uint32Array(halves.length);
+  for (let i = 0; i < bits.length; i++) bits[i] = halves[i]! << 16;
+  return new Float32Array(bits.buffer);
+}

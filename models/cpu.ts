@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import type { Variant } from './build/graph.ts';
+
+/**
+ * Whether this processor multiplies 8-bit numbers without saturating: VNNI on x86, the dot product on ARM (Apple's have it).
+ * @param cpuinfo text of /proc/cpuinfo; '' where the system has none.
+ */
+export function hasByteDotProduct(arch: string = process.arch, cpuinfo: string = readCpuinfo()): boolean {
+  if (arch === 'arm64') return cpuinfo === '' || /\basimddp\b/.test(cpuinfo);
+  return /\b(avx512_vnni|avx_vnni)\b/.test(cpuinfo);
+}
+
+/** The variant that is fast and right on this processor. */
+export function variantForCpu(dotProduct: boolean = hasByteDotProduct()): Variant {
+  return dotProduct ? 'int8' : 'int8-7bit';
+}
+
+function readCpuinfo(): string {
+  try {
+    return readFileSync('/proc/cpuinfo', 'utf8');
+  } catch {
+    return ''; // not Linux
+  }
+}

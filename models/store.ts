@@ -1,0 +1,106 @@
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { build } from './build/build.ts';
+import { VARIANTS, type Variant } from './build/graph.ts';
+import { variantForCpu } from './cpu.ts';
+import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER, writeManifest } from './manifest.ts';
+import { describe, verify } from './verify.ts';
+
+/** A model on this machine. */
+export interface Model extends Manifest {
+  folder: string;
+  /** Came with the project; cannot be removed. */
+  shipped: boolean;
+}
+
+export interface ImportOptions {
+  /** The name it is used by. Default: the folder's own name. */
+  name?: string;
+  /** Default: the int8 variant that is right on this processor. */
+  variant?: Variant;
+  /** The state folder, `LONGHAND_HOME`. */
+  home: string;
+  /** SPDX expression, and where the checkpoint came from. */
+  licence?: string;
+  source?: string;
+  /** 0 to 1, never falls. */
+  onProgress?: (fraction: number) => void;
+  signal?: AbortSignal;
+}
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
+const PARTIAL = '.partial'; // a model being built; never listed
+
+/** Every model that can be used, the shipped ones first. */
+export async function listModels(home: string): Promise<Model[]> {
+  const shipped = SHIPPED.map((manifest) => ({ ...manifest, folder: join(SHIPPED_FOLDER, manifest.name), shipped: true }));
+  const folders = await readdir(join(home, 'models'), { withFileTypes: true }).catch(() => []);
+  const names = folders.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map((entry) => entry.name);
+  const imported: Model[] = [];
+  for (const name of names.sort()) {
+    const folder = join(home, 'models', name);
+    const manifest = await manifestOf(folder).catch(() => null); // not a model
+    if (manifest) imported.push({ ...manifest, name, folder, shipped: false });
+  }
+  return [...shipped, ...imported];
+}
+
+/** Finds a model by name: first among the shipped ones, then in `home`. Throws, with the names there are, when it is missing. */
+export async function findModel(name: string, home: string): Promise<Model> {
+  const models = await listModels(home);
+  const model = models.find((candidate) => candidate.name === name);
+  if (model) return model;
+  const names = models.filter(({ kind }) => kind === 'whisper').map((candidate) => candidate.name);
+  throw new Error(`Cannot find the model ${name}: found ${names.join(', ')}; get it by "longhand models pull" or "longhand models import"`);
+}
+
+/** Re-reads every byte of a model. Returns one sentence per damaged file. */
+export async function verifyModel(name: string, home: string, signal?: AbortSignal): Promise<string[]> {
+  const model = await findModel(name, home);
+  return verify(model.folder, model, signal);
+}
+
+/** Deletes an imported model. Throws for a shipped one. */
+export async function removeModel(name: string, home: string): Promise<void> {
+  const model = await findModel(name, home);
+  if (model.shipped) throw new Error(`Cannot remove the model ${name}: it belongs to the project; only imported models can be removed`);
+  await rm(model.folder, { recursive: true });
+}
+
+/**
+ * Converts a Whisper checkpoint folder into a model in `home`. The model appears whole or not at all. Throws when the name is taken or the
+ * folder is no Whisper checkpoint.
+ */
+export async function importModel(checkpoint: string, options: ImportOptions): Promise<Model> {
+  const name = options.name ?? basename(resolve(checkpoint));
+  const variant = options.variant ?? variantForCpu();
+  await checkNew(name, variant, options.home);
+  const folder = join(options.home, 'models', name);
+  const partial = join(options.home, 'models', `.${name}${PARTIAL}`);
+  await rm(partial, { recursive: true, force: true });
+  try {
+    await mkdir(partial, { recursive: true });
+    const graphs = await build(checkpoint, partial, { variant, onProgress: options.onProgress, signal: options.signal });
+    const written = new Set(graphs.map((file) => file.name));
+    const others = (await readdir(partial)).filter((file) => !written.has(file)).sort();
+    const files = [...graphs, ...(await Promise.all(others.map((file) => describe(partial, file))))];
+    const { licence = 'unknown', source = resolve(checkpoint) } = options;
+    const manifest: Manifest = { name, kind: 'whisper', variant, licence, source, createdAt: new Date().toISOString(), files };
+    await writeManifest(partial, manifest);
+    await rename(partial, folder);
+    return { ...manifest, folder, shipped: false };
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+async function checkNew(name: string, variant: Variant, home: string): Promise<void> {
+  if (!NAME.test(name)) throw new Error(`Cannot name a model "${name}": wanted 1 to 64 letters, digits, dots, dashes or underscores`);
+  if (!VARIANTS.includes(variant)) throw new Error(`Cannot build the variant "${variant}": wanted ${VARIANTS.join(', ')}`);
+  const taken = (await listModels(home)).find((model) => model.name === name);
+  if (!taken) return;
+  const remedy = taken.shipped
+    ? 'choose another with --name'
+    : `remove it first ("longhand models remove ${name}") or choose another with --name`;
+  throw new Error(`Cannot import the model: the name ${name} is taken by ${taken.folder}; ${remedy}`);
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { SCOPES } from '../api/contract/workspace.ts';
+import { type Caller, hashOf } from './keys.ts';
+import type { Tx } from './orm.ts';
+
+const SESSION_HOURS = 12;
+const LINK_HOURS = 24;
+
+/** A signed-in person. `caller` has every right of the member's role. */
+export interface Session {
+  caller: Caller;
+  /** Sent back by the page with every request, so that another site cannot act in the person's name. */
+  csrf: string;
+}
+
+interface SessionRow {
+  csrf: string;
+  expires_at: string;
+  workspace_id: string;
+  workspace_name: string;
+  plan: Caller['plan'];
+  member_id: string;
+  email: string;
+  name: string | null;
+  role: Caller['role'];
+}
+
+/** A random secret of 256 bits; only its SHA-256 is stored. */
+const secret = () => randomBytes(32).toString('base64url');
+
+/** Starts a session of an active member. The secret goes into the cookie. */
+export async function openSession(tx: Tx, member: { workspaceId: string; memberId: string }): Promise<string> {
+  const token = secret();
+  await tx.rows('delete from sessions where expires_at < now()');
+  await tx.rows(
+    `insert into sessions (hash, workspace_id, member_id, csrf, expires_at) values (?, ?, ?, ?, now() + make_interval(hours => ?))`,
+    [hashOf(token), member.workspaceId, member.memberId, secret(), SESSION_HOURS],
+  );
+  return token;
+}
+
+/** The session behind a cookie; null when it is unknown or over, or its member is no longer active. */
+export async function findSession(tx: Tx, token: string): Promise<Session | null> {
+  const row = await tx.row<SessionRow>(
+    `select s.csrf, s.expires_at, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role
+     from sessions s join workspaces w on w.id = s.workspace_id join members m on m.id = s.member_id and m.status = 'active'
+     where s.hash = ? and s.expires_at > now()`,
+    [hashOf(token)],
+  );
+  if (!row) return null;
+  const scopes = SCOPES.filter((scope) => scope !== 'members:write' || row.role === 'owner');
+  const caller: Caller = {
+    kind: 'key',
+    workspaceId: row.workspace_id,
+    workspaceName: row.workspace_name,
+    plan: row.plan,
+    memberId: row.member_id,
+    memberEmail: row.email,
+    memberName: row.name,
+    role: row.role,
+    scopes: new Set(scopes),
+    keyId: null,
+    tokenId: row.member_id,
+    expiresAt: new Date(row.expires_at),
+    resource: null,
+  };
+  return { caller, csrf: row.csrf };
+}
+
+export async function closeSession(tx: Tx, token: string): Promise<void> {
+  await tx.rows('delete from sessions where hash = ?', [hashOf(token)]);
+}
+
+/** The secret of a link that signs this member in once, within a day. */
+export async function makeSignInLink(tx: Tx, member: { workspaceId: string; memberId: string }): Promise<string> {
+  const link = secret();
+  await tx.rows(
+    `insert into sign_in_links (hash, workspace_id, member_id, expires_at) values (?, ?, ?, now() + make_interval(hours => ?))`,
+    [hashOf(link), member.workspaceId, member.memberId, LINK_HOURS],
+  );
+  return link;
+}
+
+/** Spends a link. Null when it is unknown, spent or over, or its member is not active. */
+export async function spendSignInLink(tx: Tx, link: string): Promise<{ workspaceId: string; memberId: string } | null> {
+  const row = await tx.row<{ workspace_id: string; member_id: string }>(
+    `update sign_in_links l set used_at = now() from members m
+     where l.hash = ? and l.used_at is null and l.expires_at > now() and m.id = l.member_id and m.status = 'active'
+     returning l.workspace_id, l.member_id`,
+    [hashOf(link)],
+  );
+  return row && { workspaceId: row.workspace_id, memberId: row.member_id };
+}

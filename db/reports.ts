@@ -49,10 +49,12 @@ export async function resolveTemplates(
 export async function checkReportQuota(tx: Tx, workspaceId: string, wanted: number, limits: Limits): Promise<void> {
   const use = await tx.row<{ today: number; waiting: number; midnight: number }>(
     `select coalesce((select c.count from counters c
-         where c.workspace_id = ? and c.name = 'reports' and c.day = (now() at time zone 'utc')::date), 0)::int as today,
-       (select count(*) from reports r where r.workspace_id = ? and r.status = 'queued')::int as waiting,
-       ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight`,
-    [workspaceId, workspaceId],
+         where c.workspace_id = ? and c.name = 'reports' and c.day = (now() at time zone 'utc')::date), 0) + f.count as today,
+       (select count(*) from reports r where r.workspace_id = ? and r.status = 'queued')::int + f.count as waiting,
+       ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight
+     from (select coalesce(sum(l.reports), 0)::int as count from upload_leases l
+       where l.workspace_id = ? and l.lease_until > clock_timestamp()) f -- those that come with uploads in flight`,
+    [workspaceId, workspaceId, workspaceId],
   );
   if (!use || wanted === 0) return;
   if (use.today + wanted > limits.REPORTS_PER_DAY)

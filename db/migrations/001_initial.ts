@@ -243,8 +243,9 @@ create index idempotency_transcription on idempotency_keys (transcription_id);
 create table upload_leases (
   id uuid primary key,                                  -- the transcription's id to be
   workspace_id uuid not null references workspaces on delete cascade,
-  key_id uuid,
+  key_id uuid,                                          -- the key or token: whose uploads are counted together
   node_id uuid not null,
+  reports integer not null default 0,                   -- requested with it: they count against the day's cap already
   lease_until timestamptz not null,
   started_at timestamptz not null default now()
 );

@@ -1,0 +1,26 @@
+import type { AuthorRef } from '../../db/members.ts';
+import { isUuid } from '../../db/visibility.ts';
+import { ApiError } from '../contract/errors.ts';
+
+const TYPES = ['email', 'user', 'external'];
+
+/** Reads how a caller names an author: `email:<email>`, `user:<uuid>` or `external:<provider>:<id>`. Throws `invalid_author` or `unsupported_author_type`. */
+export function readAuthor(text: string): AuthorRef {
+  const [type, value] = splitOnce(text);
+  if (!type || !value) throw new ApiError('invalid_author');
+  if (!TYPES.includes(type)) throw new ApiError('unsupported_author_type');
+  if (type === 'email') return { kind: 'email', email: value.toLowerCase() };
+  if (type === 'user') {
+    if (!isUuid(value)) throw new ApiError('invalid_author');
+    return { kind: 'user', id: value };
+  }
+  const [provider, externalId] = splitOnce(value);
+  if (!provider || !externalId) throw new ApiError('invalid_author');
+  return { kind: 'external', provider: provider.toLowerCase(), externalId };
+}
+
+/** Both sides of the first colon, trimmed; null when there is none. An id may hold more of them. */
+function splitOnce(text: string): [string | null, string | null] {
+  const colon = text.indexOf(':');
+  return colon < 0 ? [null, null] : [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
+}

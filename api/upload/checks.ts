@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { type AuthorRow, findAuthor } from '../../db/members.ts';
+import { uploadProject } from '../../db/projects.ts';
+import { resolveTemplates, type TemplateRef } from '../../db/reports.ts';
+import type { Wish } from '../../db/uploads.ts';
+import { requireScope } from '../caller.ts';
+import { ApiError } from '../contract/errors.ts';
+import { LIMITS, type Limits } from '../contract/limits.ts';
+import { type Request, readQuery } from '../request.ts';
+import type { Context } from '../route.ts';
+import { readSlugs } from '../slugs.ts';
+import { readAuthor } from './author.ts';
+import { type FileName, readFileName } from './filename.ts';
+import { checkMetadata } from './metadata.ts';
+import { PlaceQuery, ReportsQuery, WorkQuery } from './query.ts';
+import { looksSecret } from './secret.ts';
+
+/** All checks of an upload that look at its head only, in the published order (contract 4.1, steps 2 to 5). Nothing is stored. */
+export async function checkHead(context: Context): Promise<Wish> {
+  const { request, caller, limits } = context;
+  const announced = announcedBytes(request);
+  const file = fileName(request);
+  checkSize(announced, limits);
+  const place = readQuery(request.parameters, PlaceQuery);
+  const projectId = place.project_id === undefined ? null : await project(context, place.project_id);
+  const work = readQuery(request.parameters, WorkQuery);
+  const externalId = readExternalId(request);
+  const metadata = readMetadata(request);
+  const author = await owner(context);
+  const templates = await reports(context);
+  return {
+    id: randomUUID(),
+    workspaceId: caller.workspaceId,
+    creatorId: caller.memberId,
+    keyId: caller.keyId,
+    subject: (caller.keyId ?? caller.tokenId)!,
+    author,
+    projectId,
+    filename: file.name,
+    extension: file.extension,
+    language: place.language,
+    diarize: work.diarize,
+    speakersCount: work.speakers_count ?? null,
+    aiMetadata: work.ai_metadata,
+    externalId,
+    metadata,
+    templates,
+  };
+}
+
+/** What Content-Length announces. Throws `length_required` when there is none, or chunks, or more than one. */
+function announcedBytes(request: Request): number {
+  const length = request.headers.get('content-length');
+  if (length === undefined || request.headers.has('transfer-encoding')) throw new ApiError('length_required');
+  if (!/^\d+$/.test(length)) {
+    throw new ApiError('length_required', {
+      message: 'Cannot accept the file: Content-Length must be sent once, as a whole number of bytes',
+    });
+  }
+  return Number(length);
+}
+
+function fileName(request: Request): FileName {
+  const disposition = request.headers.get('content-disposition');
+  if (disposition === undefined || request.repeated.has('content-disposition')) throw new ApiError('filename_required');
+  if (/^multipart\//i.test(request.headers.get('content-type') ?? '')) {
+    readFileNameOrPass(disposition);
+    throw new ApiError('unsupported_file_format', {
+      message: 'Cannot accept multipart: send the raw bytes of the file as the request body, and its name in Content-Disposition',
+    });
+  }
+  return readFileName(disposition);
+}
+
+/** A missing name is answered before the format. */
+function readFileNameOrPass(disposition: string): void {
+  try {
+    readFileName(disposition);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'filename_required') throw error;
+  }
+}
+
+/** Throws `file_too_small` or `file_size_limit_exceeded`. Asked of the announced size, and again of the bytes that came. */
+export function checkSize(bytes: number, limits: Limits): void {
+  if (bytes < limits.MIN_FILE_BYTES) throw new ApiError('file_too_small');
+  if (bytes > limits.MAX_FILE_BYTES) {
+    throw new ApiError('file_size_limit_exceeded', {
+      message: `Cannot accept the file: it has ${bytes} bytes, and at most ${limits.MAX_FILE_BYTES} are accepted`,
+    });
+  }
+}
+
+async function project({ db, caller }: Context, id: string): Promise<string> {
+  const found = await db.workspace(caller.workspaceId, (tx) => uploadProject(tx, caller, id));
+  if (!found) throw new ApiError('project_not_found');
+  return found.id;
+}
+
+function readExternalId(request: Request): string | null {
+  const value = request.headers.get('x-external-id');
+  if (value === undefined) return null;
+  if (value.length > LIMITS.EXTERNAL_ID_CHARACTERS) throw new ApiError('external_id_too_long');
+  if (!/^[\x20-\x7E]+$/.test(value) || request.repeated.has('x-external-id') || looksSecret(value))
+    throw new ApiError('external_id_invalid');
+  return value;
+}
+
+function readMetadata(request: Request): string | null {
+  const value = request.headers.get('x-metadata');
+  return value === undefined ? null : checkMetadata(value);
+}
+
+/** The member that X-Author names, else the creator of the key. */
+async function owner({ db, request, caller }: Context): Promise<AuthorRow> {
+  const header = request.headers.get('x-author');
+  if (header === undefined) return { id: caller.memberId, email: caller.memberEmail, name: caller.memberName };
+  if (request.repeated.has('x-author')) throw new ApiError('invalid_author');
+  const ref = readAuthor(header);
+  const author = await db.workspace(caller.workspaceId, (tx) => findAuthor(tx, caller.workspaceId, ref));
+  if (!author) throw new ApiError('author_not_member');
+  return author;
+}
+
+/** The templates that `reports` names; an empty list is no `reports`. Throws `too_many_reports`, then `prompt_not_found` with `detail.slug`. */
+async function reports({ db, request, caller }: Context): Promise<TemplateRef[]> {
+  const lists = (request.parameters.get('reports') ?? []).join(',');
+  if (!/[^\s,]/.test(lists)) return [];
+  requireScope(caller, 'reports:write', 'reports_scope_required');
+  readQuery(request.parameters, ReportsQuery); // given once
+  const slugs = readSlugs(lists);
+  const { templates, missing } = await db.workspace(caller.workspaceId, (tx) => resolveTemplates(tx, caller, slugs));
+  if (missing !== null) throw new ApiError('prompt_not_found', { detail: { slug: missing } });
+  return templates;
+}
+
+const KEY = new RegExp(`^[\\x20-\\x7E]{1,${LIMITS.IDEMPOTENCY_KEY_CHARACTERS}}$`);
+
+/** The Idempotency-Key, or null without one. Throws `idempotency_key_invalid`. */
+export function readIdempotencyKey(request: Request): string | null {
+  const key = request.headers.get('idempotency-key');
+  if (key === undefined) return null;
+  if (!KEY.test(key) || request.repeated.has('idempotency-key')) throw new ApiError('idempotency_key_invalid');
+  return key;
+}

@@ -1,0 +1,102 @@
+import { ApiError } from '../contract/errors.ts';
+import { EXTENSIONS } from '../contract/formats.ts';
+import { LIMITS } from '../contract/limits.ts';
+
+/** A name as it is stored and shown, and its extension in lower case without the dot. */
+export interface FileName {
+  name: string;
+  extension: string;
+}
+
+/** Reads the name of an upload from Content-Disposition. Throws `filename_required` or `unsupported_file_format`. */
+export function readFileName(disposition: string): FileName {
+  const given = givenName(disposition);
+  const name = given === null ? '' : cleanName(given);
+  if (!name) throw new ApiError('filename_required');
+  const extension = extensionOf(name);
+  if (!extension || !EXTENSIONS.has(extension)) throw new ApiError('unsupported_file_format');
+  return { name, extension };
+}
+
+/** What follows the last dot, in lower case; '' without one. */
+export function extensionOf(name: string): string {
+  return /\.([^.]*)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+}
+
+/**
+ * The name in a Content-Disposition header: `filename*` before `filename`, in any order, under any type. Null when there is none, when one is
+ * there twice, and when its encoding is broken.
+ */
+export function givenName(disposition: string): string | null {
+  const parameters = readParameters(disposition);
+  if (!parameters) return null;
+  const extended = parameters.get('filename*');
+  if (extended !== undefined) return decodeExtended(extended);
+  const plain = parameters.get('filename');
+  return plain === undefined || plain.includes('\uFFFD') ? null : plain; // U+FFFD: the header was not UTF-8
+}
+
+/** `type; a=token; b="quoted \" string"` as a map; null when it cannot be read that way. */
+function readParameters(header: string): Map<string, string> | null {
+  const parameters = new Map<string, string>();
+  const parameter = /;\s*(?:([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"\s*(?=;|$)|([^";][^;]*|)))?/gsy;
+  parameter.lastIndex = /^[^;=]*/.exec(header)![0].length;
+  while (parameter.lastIndex < header.length) {
+    const at = parameter.lastIndex;
+    const found = parameter.exec(header);
+    if (!found || parameter.lastIndex === at) return null;
+    const [, name, quoted, token] = found;
+    if (!name) continue; // an empty parameter: `;;`
+    if (parameters.has(name.toLowerCase())) return null;
+    parameters.set(name.toLowerCase(), quoted === undefined ? token!.trim() : quoted.replace(/\\(.)/gs, '$1'));
+  }
+  return parameters;
+}
+
+/** `UTF-8'en'%e2%82%ac.mp3` (RFC 5987), UTF-8 or ISO-8859-1. Null when the percent-encoding or the bytes are broken. */
+function decodeExtended(value: string): string | null {
+  const [, charset, text] = /^([^']*)'[^']*'(.*)$/s.exec(value) ?? [];
+  if (charset === undefined || text === undefined || /%(?![0-9a-f]{2})/i.test(text) || text.includes('\uFFFD')) return null;
+  const bytes = Buffer.from(
+    text
+      .replace(/[^%]+/g, (plain) => Buffer.from(plain).toString('latin1'))
+      .replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
+  if (/^iso-8859-1$/i.test(charset)) return bytes.toString('latin1');
+  if (!/^utf-8$/i.test(charset)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The name as it may be stored: only what follows the last slash, without controls and marks of direction, without leading dots and trailing
+ * dots and spaces, in NFC, at most LIMITS.FILENAME_BYTES with its extension kept. '' when nothing is left.
+ */
+export function cleanName(given: string): string {
+  const name = given
+    .slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1)
+    .replace(/[\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, '')
+    .normalize('NFC')
+    .replace(/^\.+/, '')
+    .replace(/[. ]+$/, '');
+  if (Buffer.byteLength(name) <= LIMITS.FILENAME_BYTES) return name;
+  const dot = name.lastIndexOf('.');
+  const tail = dot > 0 && Buffer.byteLength(name.slice(dot)) < LIMITS.FILENAME_BYTES ? name.slice(dot) : '';
+  return shorten(name.slice(0, name.length - tail.length), LIMITS.FILENAME_BYTES - Buffer.byteLength(tail)) + tail;
+}
+
+/** The longest start of the text, in whole characters, that takes at most so many bytes. */
+function shorten(text: string, bytes: number): string {
+  let kept = '';
+  let size = 0;
+  for (const character of text) {
+    size += Buffer.byteLength(character);
+    if (size > bytes) break;
+    kept += character;
+  }
+  return kept;
+}

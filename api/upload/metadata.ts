@@ -1,0 +1,79 @@
+import { ApiError, type ErrorCode } from '../contract/errors.ts';
+import { LIMITS } from '../contract/limits.ts';
+import { looksSecret } from './secret.ts';
+
+/** Faults of metadata, in the order in which they are answered (contract 4.8). */
+const ORDER = [
+  'metadata_key_too_long',
+  'metadata_key_invalid',
+  'metadata_too_deep',
+  'metadata_value_invalid',
+] as const satisfies readonly ErrorCode[];
+
+type Fault = (typeof ORDER)[number];
+
+/**
+ * Checks X-Metadata and returns its text exactly as received. JSON.parse alone would round long numbers and drop repeated keys, and jsonb
+ * refuses some of what it accepts, so every token is looked at. Throws one of the `metadata_*` codes.
+ */
+export function checkMetadata(text: string): string {
+  if (Buffer.byteLength(text) > LIMITS.METADATA_BYTES) throw new ApiError('metadata_too_large');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ApiError('metadata_invalid_json');
+  }
+  if (text.includes('\uFFFD')) throw new ApiError('metadata_invalid_json', { message: 'X-Metadata is not valid UTF-8' });
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new ApiError('metadata_not_object');
+  const faults = findFaults(text);
+  for (const code of ORDER) if (faults.has(code)) throw new ApiError(code);
+  return text;
+}
+
+const LONE = /\p{Surrogate}/u; // half of a character
+const TOKENS = /"(?:[^"\\]|\\.)*"|[-\d][\d.eE+-]*|[{}[\]:]/g; // true, false, null, commas and white space say nothing here
+
+/** Walks over the tokens of a valid JSON text. */
+function findFaults(text: string): Set<Fault> {
+  const faults = new Set<Fault>();
+  const keys: (Set<string> | null)[] = []; // of every open object; null for an array
+  let word: string | null = null; // a string that may turn out to be a key
+  const endWord = () => {
+    if (word !== null && badString(word)) faults.add('metadata_value_invalid');
+    word = null;
+  };
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (token === ':') {
+      for (const fault of keyFaults(word!, keys.at(-1)!)) faults.add(fault);
+      word = null;
+      continue;
+    }
+    endWord();
+    if (token[0] === '"') word = JSON.parse(token) as string;
+    else if (token === '{' || token === '[') {
+      keys.push(token === '{' ? new Set() : null);
+      if (keys.length > LIMITS.METADATA_DEPTH) faults.add('metadata_too_deep');
+    } else if (token === '}' || token === ']') keys.pop();
+    else if (badNumber(token)) faults.add('metadata_value_invalid');
+  }
+  return faults;
+}
+
+function keyFaults(key: string, known: Set<string>): Fault[] {
+  const faults: Fault[] = [];
+  if ([...key].length > LIMITS.METADATA_KEY_CHARACTERS) faults.push('metadata_key_too_long');
+  if (!key || known.has(key) || /[\u0000-\u001F\u007F-\u009F]/.test(key) || LONE.test(key)) faults.push('metadata_key_invalid');
+  known.add(key);
+  return faults;
+}
+
+function badString(value: string): boolean {
+  return value.includes('\0') || LONE.test(value) || looksSecret(value);
+}
+
+/** Beyond the range of a double: too large, or so small that it would become 0. */
+function badNumber(token: string): boolean {
+  const value = Number(token);
+  return !Number.isFinite(value) || (value === 0 && /[1-9]/.test(token.split(/[eE]/)[0]!));
+}

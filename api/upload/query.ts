@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { isLanguage } from '../contract/languages.ts';
+import { LIMITS } from '../contract/limits.ts';
+
+const flag = z
+  .enum(['true', 'false', '1', '0'], { error: 'must be true, false, 1 or 0' })
+  .transform((value) => value === 'true' || value === '1');
+
+/** The part of the query that is checked before the project is looked up. */
+export const PlaceQuery = z.object({
+  language: z
+    .string()
+    .toLowerCase()
+    .refine((code) => code === 'auto' || isLanguage(code), { error: 'must be auto or one of the supported language codes' })
+    .default('auto')
+    .meta({ description: '`auto` detects; otherwise a supported code, in any letter case', example: 'en' }),
+  project_id: z.uuid({ error: 'must be a UUID' }).optional().meta({ description: 'Attach to this project' }),
+});
+
+/** The rest of it. */
+export const WorkQuery = z.object({
+  diarize: flag.default(true).meta({ type: 'boolean', default: true, description: 'Detect speakers; also 1 or 0' }),
+  speakers_count: z
+    .string()
+    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${LIMITS.SPEAKERS}`)
+    .transform(Number)
+    .pipe(z.number().min(1).max(LIMITS.SPEAKERS))
+    .optional()
+    .meta({ type: 'integer', minimum: 1, maximum: LIMITS.SPEAKERS, description: 'Number of speakers, if known' }),
+  ai_metadata: flag
+    .default(false)
+    .meta({ type: 'boolean', default: false, description: 'Generate summary, title, speaker names and topics' }),
+});
+
+export const ReportsQuery = z.object({
+  reports: z.string().optional().meta({ description: 'Comma-separated slugs of report templates, at most 3', example: 'summary,tasks' }),
+});
+
+/** For the description; the parts are checked one by one, in the published order. */
+export const UploadQuery = z.object({ ...PlaceQuery.shape, ...WorkQuery.shape, ...ReportsQuery.shape });

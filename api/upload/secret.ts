@@ -1,0 +1,16 @@
+/** Known prefixes and structures of keys and tokens (contract 4.9). Never by entropy: call ids in hex and UUIDs are ordinary values. */
+const SHAPES = [
+  /(?<![a-z0-9])lht?_[a-z0-9]/i, // our own
+  /(?<![a-z0-9])sk_live_/i,
+  /(?<![a-z0-9])sk-[a-z0-9_-]{16}/i,
+  /(?<![a-z0-9])(?:ghp_|gho_|github_pat_|glpat-|xox[abpr]-)/i,
+  /(?<![A-Za-z0-9])AKIA[A-Z0-9]{16}/,
+  /(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}/,
+  /(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/, // JSON web token
+  /-----BEGIN/,
+];
+
+/** True when the text holds something shaped like a secret. A safety net only. */
+export function looksSecret(text: string): boolean {
+  return SHAPES.some((shape) => shape.test(text));
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { type Claim, claimKey } from '../../db/idempotency.ts';
+import { beat, takePlace, type Wish } from '../../db/uploads.ts';
+import { ApiError } from '../contract/errors.ts';
+import { LEASE } from '../contract/limits.ts';
+import type { Uploaded } from '../contract/transcription.ts';
+import { type Context, json, type Reply, type Services } from '../route.ts';
+import { checkHead, readIdempotencyKey } from './checks.ts';
+import { giveBack, receive } from './receive.ts';
+
+const CONFLICT_SECONDS = 5;
+
+/** POST /transcriptions: every check in the published order, then the body. */
+export async function upload(context: Context): Promise<Reply> {
+  const wish = await checkHead(context);
+  const claim = await claimed(context, wish);
+  if (claim && 'answer' in claim) return replay(claim.answer);
+  context.flying.add(wish.id);
+  context.metrics.uploads.inc();
+  try {
+    await context.db.workspace(wish.workspaceId, (tx) => takePlace(tx, wish, context.nodeId, context.limits));
+    return json(201, await receive(context, wish, claim));
+  } catch (error) {
+    await giveBack(context, wish, claim).catch((failure: unknown) =>
+      context.log.warn(
+        { request: context.request.id, error: failure },
+        'cannot give back an upload lease; it ends by itself within a minute',
+      ),
+    );
+    throw error;
+  } finally {
+    context.flying.delete(wish.id);
+    context.metrics.uploads.dec();
+  }
+}
+
+/** Claims the Idempotency-Key, when there is one. Throws 409 while another attempt holds it. */
+async function claimed({ db, request, caller, nodeId }: Context, wish: Wish): Promise<Claim | { answer: Uploaded } | null> {
+  const key = readIdempotencyKey(request);
+  if (key === null) return null;
+  const claim: Claim = { workspaceId: caller.workspaceId, key, token: randomUUID() };
+  const result = await db.workspace(caller.workspaceId, (tx) => claimKey(tx, claim, wish.id, nodeId));
+  if (result.state === 'done') return { answer: result.answer };
+  if (result.state === 'busy') throw new ApiError('idempotency_conflict', { retryAfterSeconds: CONFLICT_SECONDS });
+  return claim;
+}
+
+/** The body of the original 201, in its order: jsonb does not keep that. */
+function replay({ uuid, status, reports }: Uploaded): Reply {
+  const body: Uploaded = { uuid, status, reports: reports.map((report) => ({ id: report.id, slug: report.slug, status: report.status })) };
+  return json(200, body, { 'idempotency-replayed': 'true' });
+}
+
+/** Renews the leases of the uploads that this process is receiving. The result stops it. */
+export function keepAlive({ db, nodeId, flying, log }: Services): () => void {
+  const timer = setInterval(() => {
+    if (!flying.size) return;
+    beat(db, nodeId, [...flying]).catch((error: unknown) => log.warn({ error }, 'cannot renew the leases of uploads'));
+  }, LEASE.heartbeatSeconds * 1000);
+  return () => clearInterval(timer);
+}

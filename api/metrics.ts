@@ -1,28 +1,77 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Facts } from '../db/health.ts';
 
-/** Numbers of this API process for Prometheus. What the whole installation does is read from the database when somebody asks. */
+/** Numbers of this API process, and of the whole installation, for Prometheus. */
 export interface Metrics {
   answered(method: string, path: string, status: number): void;
   uploads: { inc(): void; dec(): void };
-  /** The text that Prometheus reads. */
-  text(): Promise<string>;
+  /** The text that Prometheus reads. `facts` are asked for at most every 10 s; when they cannot be had, the numbers of the process remain. */
+  text(facts: () => Promise<Facts>): Promise<string>;
   readonly type: string;
 }
+
+const FRESH_MS = 10_000;
 
 export function openMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'longhand_api_' });
+  const registers = [registry];
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge({ name: `longhand_${name}`, help, labelNames, registers });
   const responses = new Counter({
     name: 'longhand_responses_total',
-    help: 'Answers by method, route and status',
+    help: 'Answers of this process by method, route and status',
     labelNames: ['method', 'route', 'code'],
-    registers: [registry],
+    registers,
   });
-  const uploads = new Gauge({ name: 'longhand_uploads_in_flight', help: 'Uploads being received by this process', registers: [registry] });
+  const receiving = gauge('uploads_receiving', 'Uploads that this process is receiving');
+  const up = gauge('database_up', '1 when the database answered');
+  const depth = gauge('queue_depth', 'Transcriptions and reports by state', 'kind', 'state');
+  const oldest = gauge('queue_oldest_seconds', 'Age of the oldest by state', 'kind', 'state');
+  const engines = gauge('engines_connected', 'Engines with a sign of life within the last minute');
+  const engine = gauge('engine_info', 'Concurrency of each engine, with the device really used', 'engine', 'host', 'device', 'model');
+  const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
+  const minutes = gauge('minutes_processed_total', 'Minutes of audio charged so far');
+  const factor = gauge('real_time_factor', 'Hours of audio per hour of work, over the last recordings');
+  const flying = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
+
+  const show = (facts: Facts) => {
+    for (const labelled of [depth, oldest, engine, poll]) labelled.reset();
+    for (const kind of ['transcription', 'report'] as const) {
+      for (const state of ['queued', 'processing'] as const) {
+        const found = facts.depths.find((row) => row.kind === kind && row.state === state);
+        depth.set({ kind, state }, found?.count ?? 0);
+        oldest.set({ kind, state }, found?.oldest_seconds ?? 0);
+      }
+    }
+    engines.set(facts.engines.length);
+    for (const row of facts.engines) {
+      engine.set({ engine: row.id, host: row.host, device: row.device, model: row.model }, row.concurrency);
+      if (row.seconds_since_poll !== null) poll.set({ engine: row.id, host: row.host }, row.seconds_since_poll);
+    }
+    minutes.set(facts.minutes);
+    factor.set(facts.realTimeFactor ?? 0);
+    flying.set(facts.uploadsInFlight);
+  };
+
+  let last: { at: number; done: Promise<void> } | null = null;
   return {
     answered: (method, route, code) => responses.inc({ method, route, code }),
-    uploads: { inc: () => uploads.inc(), dec: () => uploads.dec() },
-    text: () => registry.metrics(),
+    uploads: { inc: () => receiving.inc(), dec: () => receiving.dec() },
+    async text(facts) {
+      if (!last || performance.now() - last.at > FRESH_MS) {
+        const done = facts().then(
+          (read) => {
+            show(read);
+            up.set(1);
+          },
+          () => up.set(0),
+        );
+        last = { at: performance.now(), done };
+      }
+      await last.done;
+      return registry.metrics();
+    },
     type: registry.contentType,
   };
 }

@@ -1,8 +1,8 @@
+import type { z } from 'zod';
 import { ApiError, type ErrorBody } from './contract/errors.ts';
 import type { Log } from './log.ts';
 import type { Request } from './request.ts';
 import { json, type Reply } from './route.ts';
-import type { z } from 'zod';
 
 /** Turns whatever a handler threw into the contract's error answer. What is not an ApiError is logged: nothing of it reaches the client. */
 export function refusal(thrown: unknown, request: Request, log: Log): Reply {

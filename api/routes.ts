@@ -7,6 +7,7 @@ import { healthz, metricsRoute, readyz } from './routes/health.ts';
 import { deleteIdentity, listWorkspaceMembers, putIdentity } from './routes/members.ts';
 import { referenceRoutes } from './routes/reference.ts';
 import { listPrompts, requestReport } from './routes/reports.ts';
+import { getSubtitles } from './routes/subtitles.ts';
 import { changeAuthor, deleteTranscription, getTranscription, listTranscriptions } from './routes/transcriptions.ts';
 import { uploadRoute } from './routes/uploads.ts';
 import { getWorkspace, listAllProjects } from './routes/workspace.ts';
@@ -20,6 +21,7 @@ const TABLE: readonly Route[] = [
   deleteTranscription,
   exportOne,
   exportMany,
+  getSubtitles,
   listPrompts,
   requestReport,
   getWorkspace,

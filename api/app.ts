@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { sweepBuckets } from '../db/limits.ts';
+import type { Db } from '../db/orm.ts';
+import type { Spool } from '../db/spool.ts';
+import { sweepUploads } from '../db/uploads.ts';
+import type { Vault } from '../db/vault.ts';
+import { openCallers } from './caller.ts';
+import type { Settings } from './contract/settings.ts';
+import { openFloods, openRates } from './limits.ts';
+import type { Log } from './log.ts';
+import { openMetrics } from './metrics.ts';
+import { openRecords } from './records.ts';
+import type { Services } from './route.ts';
+import { ROUTES } from './routes.ts';
+import { serve } from './server.ts';
+import { keepAlive } from './upload/upload.ts';
+
+export interface AppOptions {
+  db: Db;
+  vault: Vault;
+  spool: Spool;
+  settings: Settings;
+  log: Log;
+}
+
+export interface App {
+  port: number;
+  /** `http://host:port`, without a path. */
+  url: string;
+  /** Accepts nothing new, lets uploads finish for at most this long. The leases of those that could not are given back. */
+  stop(graceSeconds: number): Promise<void>;
+}
+
+const HOUSEKEEPING_MS = 60_000;
+
+/** The API on an open database, listening. */
+export async function startApp({ db, vault, spool, settings, log }: AppOptions): Promise<App> {
+  const services: Services = {
+    ...{ db, vault, spool, settings, log },
+    limits: settings.limits,
+    metrics: openMetrics(),
+    records: openRecords(db, vault),
+    nodeId: randomUUID(),
+    flying: new Set(),
+  };
+  const served = await serve({
+    ...services,
+    routes: ROUTES,
+    callers: openCallers(db),
+    rates: openRates(db, settings.LONGHAND_RATE_LIMIT),
+    floods: openFloods(),
+    host: settings.HOST,
+    port: settings.PORT,
+  });
+  const stopBeating = keepAlive(services);
+  const housekeeping = setInterval(() => {
+    Promise.all([sweepBuckets(db), sweepUploads(db)]).catch((error: unknown) => log.warn({ error }, 'cannot tidy up limits and leases'));
+  }, HOUSEKEEPING_MS);
+  return {
+    port: served.port,
+    url: `http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${served.port}`,
+    async stop(graceSeconds) {
+      clearInterval(housekeeping);
+      await served.stop(graceSeconds);
+      stopBeating();
+    },
+  };
+}

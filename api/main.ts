@@ -1,0 +1,47 @@
+import { loadMasterKeys } from '../db/masterkey.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { openDb } from '../db/orm.ts';
+import { openSpool } from '../db/spool.ts';
+import { openVault } from '../db/vault.ts';
+import { startApp } from './app.ts';
+import { readSettings } from './contract/settings.ts';
+import { openLog } from './log.ts';
+
+const GRACE_SECONDS = 30; // for uploads in flight after SIGTERM; the lease of a longer one ends by itself
+
+/** Runs the API until SIGTERM or SIGINT; a second signal ends it at once. */
+async function main(): Promise<void> {
+  const settings = readSettings(process.env);
+  const log = openLog(settings, 'api');
+  if (!settings.DATABASE_URL) throw new Error('Cannot start the API: DATABASE_URL is not set. `longhand up` brings its own database');
+  const db = await openDb({ url: settings.DATABASE_URL, pool: 20, name: 'longhand-api' });
+  try {
+    const pending = await pendingMigrations(db);
+    if (pending.length)
+      throw new Error(`Cannot start the API: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);
+    const vault = await openVault(db, await loadMasterKeys(settings));
+    const spool = await openSpool(settings);
+    const app = await startApp({ db, vault, spool, settings, log });
+    process.stdout.write(`listening on ${app.url}\n`);
+    const signal = await stopSignal();
+    log.info({ signal, uploads: GRACE_SECONDS }, 'stopping: nothing new is accepted, uploads may finish');
+    process.once(signal, () => process.exit(1));
+    await app.stop(GRACE_SECONDS);
+  } finally {
+    await db.close();
+  }
+}
+
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+  });
+}
+
+await main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,31 @@
+import { DOCS_POLICY, docsPage } from '../docs.ts';
+import { describeApi } from '../openapi.ts';
+import { type Route, route } from '../route.ts';
+
+const HOUR = { 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
+
+/** The description of these routes for programs and for people. Made once. */
+export function referenceRoutes(routes: readonly Route[]): Route[] {
+  const document = describeApi(routes);
+  const text = JSON.stringify(document);
+  const page = docsPage(document);
+  const common = { method: 'GET', tag: 'Operations', access: null, hidden: true, answers: {}, errors: [] } as const;
+  return [
+    route({
+      ...common,
+      path: '/v1/openapi.json',
+      summary: 'This description',
+      handler: () => ({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8', ...HOUR }, body: text }),
+    }),
+    route({
+      ...common,
+      path: '/docs',
+      summary: 'The reference page',
+      handler: () => ({
+        status: 200,
+        headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': DOCS_POLICY, ...HOUR },
+        body: page,
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { startApp } from '../../api/app.ts';
+import { type Settings, readSettings } from '../../api/contract/settings.ts';
+import { openLog } from '../../api/log.ts';
+import type { Db } from '../../db/orm.ts';
+import { openSpool, type Spool } from '../../db/spool.ts';
+import { openVault, type Vault } from '../../db/vault.ts';
+import { testDatabase } from './database.ts';
+import { openWorld, type World } from './world.ts';
+
+export interface Response {
+  status: number;
+  headers: Readonly<Record<string, string | undefined>>;
+  bytes: Buffer;
+  text: string;
+  /** The body as JSON; undefined when it is not JSON. */
+  json: any;
+}
+
+export interface TestApi {
+  url: string;
+  db: Db;
+  vault: Vault;
+  spool: Spool;
+  settings: Settings;
+  world: World;
+  /** One request under a key ('' for none). An object as body is sent as JSON. */
+  call(key: string, method: string, path: string, options?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>;
+}
+
+/** The API of one test file: every route on a free port, over a database and a spool of its own, without request rates unless asked for. */
+export async function testApi(t: { teardown(after: () => unknown): void }, environment: Record<string, string> = {}): Promise<TestApi> {
+  const home = mkdtempSync(join(tmpdir(), 'longhand-api-'));
+  const settings = readSettings({ LONGHAND_HOME: home, PORT: '0', LONGHAND_RATE_LIMIT: '0', LOG_LEVEL: 'silent', ...environment });
+  const { db } = await testDatabase(t);
+  const vault = await openVault(db, [randomBytes(32)]);
+  const spool = await openSpool(settings);
+  const server = await startApp({ db, vault, spool, settings, log: openLog(settings, 'api') });
+  t.teardown(async () => {
+    await server.stop(1);
+    rmSync(home, { recursive: true, force: true });
+  });
+  const { url } = server;
+  const call: TestApi['call'] = async (key, method, path, { body, headers = {} } = {}) => {
+    const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+    const sent = body === undefined ? undefined : raw ? Buffer.from(body as string) : Buffer.from(JSON.stringify(body));
+    const request = http.request(url, {
+      agent: false,
+      method,
+      path,
+      headers: {
+        ...(key && { authorization: `Bearer ${key}` }),
+        ...(sent && { 'content-type': 'application/json', 'content-length': String(sent.length) }),
+        ...headers,
+      },
+    });
+    request.end(sent);
+    const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+    const bytes = Buffer.concat(await answer.toArray());
+    const text = bytes.toString();
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {}
+    return { status: answer.statusCode!, headers: answer.headers as Record<string, string>, bytes, text, json };
+  };
+  return { url, db, vault, spool, settings, world: openWorld(db, vault), call };
+}

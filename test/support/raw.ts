@@ -1,0 +1,106 @@
+import net from 'node:net';
+
+/** One answer as it came over the wire. */
+export interface RawAnswer {
+  status: number;
+  headers: Map<string, string>;
+  body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+  json: any;
+}
+
+/** A plain TCP connection to the API: what a test writes is what arrives, segment by segment. */
+export interface RawConnection {
+  write(data: string | Uint8Array): void;
+  /** Resolves with the next complete answer. Rejects when the connection closes before, or after `ms`. */
+  answer(ms?: number): Promise<RawAnswer>;
+  /** Resolves when the other side has closed, with everything that was received. Rejects after `ms`. */
+  closed(ms?: number): Promise<string>;
+  /** Closes; `reset` drops the connection without a farewell. */
+  end(reset?: boolean): void;
+}
+
+export async function connectRaw(url: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect(Number(port), hostname);
+  socket.setNoDelay(true);
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  let pending = Buffer.alloc(0);
+  let all = '';
+  let over = false;
+  const waiting = new Set<() => void>();
+  const changed = () => {
+    for (const look of waiting) look();
+  };
+  socket.on('data', (chunk) => {
+    pending = Buffer.concat([pending, chunk]);
+    all += chunk.toString('latin1');
+    changed();
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    over = true;
+    changed();
+  });
+
+  const until = <T>(look: () => T | undefined, ms: number, what: string) =>
+    new Promise<T>((resolve, reject) => {
+      const finish = (settle: () => void) => {
+        clearTimeout(timer);
+        waiting.delete(check);
+        settle();
+      };
+      const timer = setTimeout(() => finish(() => reject(new Error(`${what} within ${ms} ms; received: ${all}`))), ms);
+      const check = () => {
+        const found = look();
+        if (found !== undefined) finish(() => resolve(found));
+        else if (over) finish(() => reject(new Error(`${what}: the connection was closed; received: ${all}`)));
+      };
+      waiting.add(check);
+      check();
+    });
+
+  return {
+    write: (data) => void socket.write(data),
+    answer: (ms = 15_000) =>
+      until(
+        () => {
+          const found = parse(pending);
+          if (found) pending = pending.subarray(found.length);
+          return found?.answer;
+        },
+        ms,
+        'no complete answer',
+      ),
+    closed: (ms = 15_000) => until(() => (over ? all : undefined), ms, 'not closed'),
+    end: (reset = false) => void (reset ? socket.resetAndDestroy() : socket.end()),
+  };
+}
+
+/** The first complete answer in these bytes; 100 Continue is passed over. */
+function parse(bytes: Buffer): { answer: RawAnswer; length: number } | null {
+  const split = bytes.indexOf('\r\n\r\n');
+  if (split < 0) return null;
+  const [first, ...lines] = bytes.subarray(0, split).toString('latin1').split('\r\n');
+  const status = Number(first!.split(' ')[1]);
+  if (status === 100) {
+    const next = parse(bytes.subarray(split + 4));
+    return next && { answer: next.answer, length: next.length + split + 4 };
+  }
+  const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const length = Number(headers.get('content-length') ?? 0);
+  const end = split + 4 + length;
+  if (bytes.length < end) return null;
+  const body = bytes.subarray(split + 4, end).toString();
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {}
+  return { answer: { status, headers, body, json }, length: end };
+}
+
+/** The head of a request, with an empty line at its end. */
+export function head(method: string, path: string, headers: Record<string, string | number | undefined> | [string, string][]): string {
+  const pairs = Array.isArray(headers) ? headers : Object.entries(headers).filter(([, value]) => value !== undefined);
+  return `${method} ${path} HTTP/1.1\r\nHost: test\r\n${pairs.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+}

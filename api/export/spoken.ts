@@ -1,0 +1,140 @@
+import { columns, LINE_COLUMNS } from './lines.ts';
+
+/** What subtitles are made from: segments with the times of words. */
+export interface Talk {
+  language: string | null;
+  durationSeconds: number | null;
+  segments: readonly TalkSegment[];
+}
+
+interface TalkSegment {
+  id: number;
+  start: number | null;
+  end: number | null;
+  speaker_id: string | null;
+  text: string;
+  words?: readonly { start: number; end: number; text: string }[];
+}
+
+/** A piece of text that is never broken. Times are whole milliseconds. */
+export interface Spoken {
+  start: number;
+  end: number;
+  /** The latest end of this and all earlier words. */
+  reach: number;
+  /** Begins with a space where the language writes one. */
+  text: string;
+  columns: number;
+  /** Id of the segment. */
+  turn: number;
+  speaker: string | null;
+  /** How bad a break before it is: see lines.ts; found when it is first asked for. */
+  breakCost?: number;
+}
+
+const WIDEST = LINE_COLUMNS - 20; // a wider piece could not stand in a line behind the name of a speaker
+const LONGEST_MS = 7_000; // a longer word has times that cannot be right: it ends here
+
+/** All words in the order of their starts. Without times of words they are spread evenly over their segment. */
+export function spokenWords(talk: Talk): Spoken[] {
+  const words = talk.segments
+    .flatMap((segment) =>
+      whole(timed(segment), talk.language)
+        .flatMap(narrow)
+        .map((word) => spoken(word, segment)),
+    )
+    .filter((word) => word.text.trim() !== '')
+    .sort((a, b) => a.start - b.start || a.turn - b.turn);
+  let reach = 0;
+  for (const word of words) word.reach = reach = Math.max(reach, word.end);
+  return words;
+}
+
+interface Piece {
+  start: number;
+  end: number;
+  text: string;
+  /** Goes on with the word of the piece before. */
+  inside?: boolean;
+}
+
+const INSIDE_COST = 10; // of a break within a word
+
+function spoken({ start, end, text, inside }: Piece, { id, speaker_id }: TalkSegment): Spoken {
+  const from = Math.max(0, Math.round(start * 1000));
+  const to = Math.min(Math.max(from, Math.round(end * 1000)), from + LONGEST_MS);
+  const clean = text.replace(/[\s\u0085\u2028\u2029]+/g, ' ').replace(/[\u0000-\u001f\u007f]/g, '');
+  return {
+    start: from,
+    end: to,
+    reach: to,
+    text: clean,
+    columns: columns(clean),
+    turn: id,
+    speaker: speaker_id,
+    ...(inside && { breakCost: INSIDE_COST }),
+  };
+}
+
+/** The words of a segment with times that never run back. */
+function timed(segment: TalkSegment): Piece[] {
+  if (!segment.words?.length) return spread(segment.text.match(/\s*\S+/g) ?? [], segment.start ?? 0, segment.end ?? segment.start ?? 0);
+  let from = 0;
+  const words = segment.words.map(({ start, end, text }) => {
+    from = Math.max(from, start);
+    return { start: from, end: Math.max(from, end), text };
+  });
+  return words.map((word, index) => ({ ...word, end: Math.min(word.end, words[index + 1]?.start ?? word.end) }));
+}
+
+/** Pieces in proportion to their columns. */
+function spread(texts: readonly string[], start: number, end: number): Piece[] {
+  const total = texts.reduce((sum, text) => sum + columns(text), 0) || 1;
+  let at = start;
+  return texts.map((text) => {
+    const piece = { start: at, end: at + ((end - start) * columns(text)) / total, text };
+    at = piece.end;
+    return piece;
+  });
+}
+
+/** Joins pieces of one word where the language writes no spaces: lines break between the words that a dictionary knows. */
+function whole(pieces: readonly Piece[], language: string | null): Piece[] {
+  if (pieces.every((piece) => /^\s/.test(piece.text))) return [...pieces];
+  const text = pieces.map((piece) => piece.text).join('');
+  const boundaries = new Set([0, ...[...segmenter(language, 'word').segment(text)].map(({ index }) => index)]);
+  const words: Piece[] = [];
+  let offset = 0;
+  for (const piece of pieces) {
+    const last = words.at(-1);
+    if (last && !boundaries.has(offset) && !/^\s/.test(piece.text)) {
+      last.text += piece.text;
+      last.end = piece.end;
+    } else words.push({ ...piece });
+    offset += piece.text.length;
+  }
+  return words;
+}
+
+/** Splits what is wider than a line, between characters as people see them. */
+function narrow(piece: Piece): Piece[] {
+  if (columns(piece.text) <= WIDEST) return [piece];
+  const parts: string[] = [];
+  for (const { segment } of segmenter(null, 'grapheme').segment(piece.text)) {
+    const last = parts.at(-1);
+    if (last !== undefined && columns(last + segment) <= WIDEST) parts[parts.length - 1] = last + segment;
+    else parts.push(segment);
+  }
+  return spread(parts, piece.start, piece.end).map((part, index) => ({ ...part, inside: index > 0 }));
+}
+
+const segmenters = new Map<string, Intl.Segmenter>();
+
+function segmenter(language: string | null, granularity: 'word' | 'grapheme'): Intl.Segmenter {
+  const key = `${language}/${granularity}`;
+  const known = segmenters.get(key);
+  if (known) return known;
+  const made = new Intl.Segmenter(language && Intl.Segmenter.supportedLocalesOf(language).length ? language : 'en', { granularity });
+  segmenters.set(key, made);
+  return made;
+}

@@ -19,6 +19,7 @@ export interface Response {
   bytes: Buffer;
   text: string;
   /** The body as JSON; undefined when it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it
   json: any;
 }
 

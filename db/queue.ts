@@ -31,3 +31,13 @@ export async function enqueue<K extends keyof Jobs>(tx: Tx, name: K, payload: Jo
   ]);
   if (!row?.id) throw new Error(`Cannot enqueue the job ${name}: the queue did not take it (job key ${options.key ?? 'none'}); try again`);
 }
+
+/** Frees jobs locked by workers that are dead: never call it for living ones. */
+export async function unlockWorkers(tx: Tx, workerIds: readonly string[]): Promise<void> {
+  await tx.rows('select longhand_unlock_workers(?::text[])', [workerIds]);
+}
+
+/** Removes jobs that failed for good. Returns how many there were: each is worth an alert. */
+export async function purgeFailedJobs(tx: Tx): Promise<number> {
+  return (await tx.row<{ count: number }>('select longhand_purge_jobs() as count'))!.count;
+}

@@ -34,7 +34,23 @@ begin
   return (select id from graphile_worker.add_job(name, payload, run_at := now() + seconds * interval '1 second',
     max_attempts := attempts, job_key := key, priority := priority));
 end $$`);
-    this.addSql('revoke all on function longhand_enqueue from public');
+    this.addSql(`
+create function longhand_unlock_workers(workers text[])
+returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform graphile_worker.force_unlock_workers(workers);
+end $$`);
+    this.addSql(`
+create function longhand_purge_jobs()
+returns integer language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  failed bigint[];
+begin
+  select array_agg(id) into failed from graphile_worker.jobs where attempts >= max_attempts and locked_at is null;
+  perform graphile_worker.complete_jobs(failed);
+  return coalesce(cardinality(failed), 0);
+end $$`);
+    for (const name of ['enqueue', 'unlock_workers', 'purge_jobs']) this.addSql(`revoke all on function longhand_${name} from public`);
 
     this.addSql(`
 do $$
@@ -51,7 +67,7 @@ begin
       execute format('grant usage on schema %I to longhand_app', home);
       execute format('grant select, insert, update, delete on all tables in schema %I to longhand_app', home);
       execute format('alter default privileges in schema %I grant select, insert, update, delete on tables to longhand_app', home);
-      grant execute on function longhand_enqueue to longhand_app;
+      grant execute on function longhand_enqueue, longhand_unlock_workers, longhand_purge_jobs to longhand_app;
     exception when insufficient_privilege then null;
     end;
   end if;

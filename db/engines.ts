@@ -1,0 +1,65 @@
+import { LEASE } from '../api/contract/limits.ts';
+import type { Db, Tx } from './orm.ts';
+import { unlockWorkers } from './queue.ts';
+
+/** What an engine says of itself. */
+export interface EngineFacts {
+  id: string;
+  host: string;
+  pid: number;
+  version: string;
+  /** The device really used. */
+  device: string;
+  model: string;
+  concurrency: number;
+  /** Its worker ids in the queue. */
+  workerIds: readonly string[];
+}
+
+export async function registerEngine(db: Db, engine: EngineFacts): Promise<void> {
+  await db.system((tx) =>
+    tx.rows(
+      `insert into engines (id, host, pid, version, device, model, concurrency, worker_ids) values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (id) do update set worker_ids = excluded.worker_ids, last_seen = clock_timestamp()`,
+      [engine.id, engine.host, engine.pid, engine.version, engine.device, engine.model, engine.concurrency, engine.workerIds],
+    ),
+  );
+}
+
+/** A sign of life; `polled` when it has just asked for work and got an answer. False: it was taken for dead and must register again. */
+export async function seen(tx: Tx, engineId: string, polled: boolean): Promise<boolean> {
+  const rows = await tx.rows(
+    `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end
+     where id = ?::uuid returning 1`,
+    [polled, engineId],
+  );
+  return rows.length > 0;
+}
+
+export async function unregisterEngine(db: Db, engineId: string): Promise<void> {
+  await db.system((tx) => tx.rows('delete from engines where id = ?::uuid', [engineId]));
+}
+
+/** Ids of engines of this host that have given signs of life lately. */
+export async function livingEngines(db: Db, host: string): Promise<Set<string>> {
+  const rows = await db.read<{ id: string }>(
+    '*',
+    `select e.id from engines e where e.host = ? and e.last_seen > clock_timestamp() - interval '${LEASE.expirySeconds} seconds'`,
+    [host],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Forgets engines without a sign of life and frees the queue's jobs that only they hold. Returns their ids. */
+export function buryDeadEngines(db: Db): Promise<string[]> {
+  return db.system(async (tx) => {
+    const dead = await tx.rows<{ id: string; worker_ids: string[] }>(
+      `delete from engines where id in (select e.id from engines e
+         where e.last_seen < clock_timestamp() - interval '${LEASE.expirySeconds} seconds' for update skip locked)
+       returning id, worker_ids`,
+    );
+    const workers = dead.flatMap((engine) => engine.worker_ids);
+    if (workers.length) await unlockWorkers(tx, workers);
+    return dead.map(({ id }) => id);
+  });
+}

@@ -1,0 +1,101 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Db } from '../../db/orm.ts';
+import { openVault, type Vault } from '../../db/vault.ts';
+
+/** Workspaces with transcriptions as an upload would leave them, for tests of what engines do. */
+export interface Bench {
+  db: Db;
+  vault: Vault;
+  workspace(options?: { minutes?: number; concurrency?: number }): Promise<string>;
+  /** Queued, and probed unless `seconds` is null. Returns its id. */
+  transcription(workspaceId: string, options?: { seconds?: number | null; reports?: string[]; key?: string }): Promise<string>;
+  /** One row, as it is. */
+  row<T extends object = Record<string, unknown>>(table: string, id: string): Promise<T | null>;
+  balance(workspaceId: string): Promise<number>;
+  /** Lets the lease of a row run out, as if its holder had died a while ago. */
+  expire(table: 'transcriptions' | 'reports', id: string): Promise<void>;
+  /** Ends every back-off. */
+  due(): Promise<void>;
+  /** Jobs of that name in the queue. */
+  jobs(name: string): Promise<number>;
+}
+
+export async function openBench(db: Db): Promise<Bench> {
+  const vault = await openVault(db, [randomBytes(32)]);
+  const write = (sql: string, parameters: unknown[] = []) => db.system((tx) => tx.rows<{ id: string }>(sql, parameters));
+  return {
+    db,
+    vault,
+    workspace: ({ minutes = 1000, concurrency = 4 } = {}) =>
+      db.system(async (tx) => {
+        const row = await tx.row<{ id: string }>(
+          `insert into workspaces (name, balance_minutes, concurrency) values ('bench', ?, ?) returning id`,
+          [minutes, concurrency],
+        );
+        await vault.createKey(tx, row!.id);
+        await tx.rows('insert into ledger (workspace_id, minutes) values (?, ?)', [row!.id, minutes]);
+        return row!.id;
+      }),
+    async transcription(workspaceId, { seconds = 60, reports = [], key } = {}) {
+      const id = randomUUID();
+      const filename = await vault.seal(workspaceId, `transcriptions|${id}|filename`, 'voice.mp3');
+      const mediaKey = await vault.seal(workspaceId, `transcriptions|${id}|media_key`, randomBytes(32));
+      await write(
+        `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, media_key_sealed,
+           duration_seconds, media_type, probed_at, created_at)
+         values (?, ?, gen_random_uuid(), 'a@example.org', 'queued', ?, 'mp3', ?, ?::float8, 'audio', case when ? then now() end, clock_timestamp())`,
+        [id, workspaceId, filename, mediaKey, seconds, seconds !== null],
+      );
+      for (const slug of reports) {
+        await write(`insert into reports (workspace_id, transcription_id, slug, name, status) values (?, ?, ?, ?, 'queued')`, [
+          workspaceId,
+          id,
+          slug,
+          slug,
+        ]);
+      }
+      if (key) {
+        await write(
+          `insert into idempotency_keys (workspace_id, key, transcription_id, token, node_id, answer, expires_at)
+           values (?, ?, ?, gen_random_uuid(), gen_random_uuid(), '{}', now() + interval '1 day')`,
+          [workspaceId, key, id],
+        );
+      }
+      return id;
+    },
+    row: async <T extends object>(table: string, id: string) =>
+      (await db.read<T>('*', `select * from ${table} where id = ?::uuid`, [id]))[0] ?? null,
+    balance: async (id) =>
+      Number(
+        (await db.read<{ balance_minutes: string }>('*', 'select balance_minutes from workspaces where id = ?', [id]))[0]!.balance_minutes,
+      ),
+    expire: async (table, id) =>
+      void (await write(`update ${table} set lease_until = clock_timestamp() - interval '1 second' where id = ?`, [id])),
+    async due() {
+      await write('update transcriptions set run_after = now()');
+      await write('update reports set run_after = now()');
+    },
+    async jobs(name) {
+      const rows = await db.system(async (tx) => {
+        await tx.rows('set local role none'); // the queue's tables are its owner's alone
+        return tx.rows('select 1 from graphile_worker.jobs where task_identifier = ?', [name]);
+      });
+      return rows.length;
+    },
+  };
+}
+
+/** A finished transcript of a given length, as `complete` takes it. */
+export function finished(seconds: number) {
+  return {
+    language: 'en',
+    durationSeconds: seconds,
+    mediaType: 'audio' as const,
+    diarized: false,
+    titleSealed: null,
+    summarySealed: null,
+    topicsSealed: null,
+    speakersSealed: null,
+    blocks: [{ turnsSealed: Buffer.from('t'), wordsSealed: Buffer.from('w') }],
+  };
+}

@@ -94,7 +94,8 @@ export async function importModel(checkpoint: string, options: ImportOptions): P
   }
 }
 
-async function checkNew(name: string, variant: Variant, home: string): Promise<void> {
+/** Throws when a model of this name cannot be made. */
+export async function checkNew(name: string, variant: Variant, home: string): Promise<void> {
   if (!NAME.test(name)) throw new Error(`Cannot name a model "${name}": wanted 1 to 64 letters, digits, dots, dashes or underscores`);
   if (!VARIANTS.includes(variant)) throw new Error(`Cannot build the variant "${variant}": wanted ${VARIANTS.join(', ')}`);
   const taken = (await listModels(home)).find((model) => model.name === name);

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readConfig } from './config.ts';
+import { readConfig, readGeneration, toWhisper } from './config.ts';
 import { addDecoder } from './decoder.ts';
 import { addEncoder } from './encoder.ts';
 import { createGraph, type Variant } from './graph.ts';
@@ -16,21 +16,23 @@ export interface BuildOptions {
   inlineLimit?: number;
 }
 
-/** Beside the graphs the recogniser reads these; the first three must be there. */
-const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json'];
-const COPIED_IF_PRESENT = ['tokenizer_config.json', 'preprocessor_config.json', 'LICENSE'];
+/** What the recogniser reads beside the graphs, and the licence. */
+const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json', 'LICENSE'];
 
 /**
  * Builds `encoder.onnx` and `decoder.onnx` in the folder `to` from a Whisper checkpoint folder as Hugging Face publishes it (config.json,
- * generation_config.json, tokenizer.json, model.safetensors or its shards) of any size, and copies what the recogniser needs beside them.
+ * tokenizer.json, model.safetensors or its shards) of any size, and puts what the recogniser needs beside them.
  * Holds one weight at a time. Returns the graph files with their checksums.
  */
 export async function build(from: string, to: string, options: BuildOptions): Promise<WrittenFile[]> {
-  const model = readConfig(from);
+  const config = readConfig(from);
+  const { generation, complete } = readGeneration(from, config);
+  const model = toWhisper(config, generation);
   const checkpoint = new Checkpoint(from);
   try {
     await mkdir(to, { recursive: true });
     await copyCompanions(from, to);
+    if (!complete) await writeFile(join(to, 'generation_config.json'), `${JSON.stringify(generation, null, 2)}\n`);
     const encoder = createGraph(checkpoint, options.variant);
     addEncoder(encoder, model);
     const decoder = createGraph(checkpoint, options.variant);
@@ -47,13 +49,8 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
 }
 
 async function copyCompanions(from: string, to: string): Promise<void> {
-  for (const name of [...COPIED, ...COPIED_IF_PRESENT]) {
+  for (const name of COPIED) {
     const bytes = await readFile(join(from, name)).catch(() => null);
     if (bytes) await writeFile(join(to, name), bytes);
-    else if (COPIED.includes(name)) {
-      throw new Error(
-        `Cannot build the model: ${join(from, name)} is missing; wanted ${COPIED.join(', ')} beside the weights, as on Hugging Face`,
-      );
-    }
   }
 }

@@ -12,8 +12,8 @@ interface Entry {
   end: number;
 }
 
-const ONE_FILE = 'model.safetensors';
-const INDEX = 'model.safetensors.index.json';
+export const ONE_FILE = 'model.safetensors';
+export const INDEX = 'model.safetensors.index.json';
 const MAX_HEADER_BYTES = 100_000_000; // the format's own limit
 
 /** The weights of a checkpoint folder, read one tensor at a time: nothing is held in memory. Close it after use. */
@@ -100,7 +100,10 @@ export function shardsOf(folder: string): string[] {
 /** The distinct shard names in the text of `model.safetensors.index.json`. */
 export function shardsOfIndex(text: string): string[] {
   const { weight_map } = JSON.parse(text) as { weight_map: Record<string, string> };
-  return [...new Set(Object.values(weight_map))].sort();
+  const names = [...new Set(Object.values(weight_map))].sort();
+  const odd = names.find((name) => !/^[\w-][\w.-]*$/.test(name)); // it comes from strangers: no way out of the folder
+  if (odd !== undefined) throw new Error(`Cannot use ${INDEX}: it names the file "${odd}"; wanted plain file names`);
+  return names;
 }
 
 let table: Float32Array | undefined;

@@ -1,0 +1,63 @@
+/** Reading and completing `generation_config.json`: what the decoder is told beside the weights. Fine-tuned checkpoints often lack parts of it. */
+
+export interface Generation extends Record<string, unknown> {
+  eos_token_id: number;
+  decoder_start_token_id: number;
+  no_timestamps_token_id: number;
+  /** [layer, head] of the decoder whose cross-attention follows the words in time. */
+  alignment_heads: [number, number][];
+}
+
+/** What is used of config.json here. */
+export interface Sizes {
+  vocab_size: number;
+  decoder_layers: number;
+  decoder_attention_heads: number;
+  eos_token_id?: number;
+  decoder_start_token_id?: number;
+  suppress_tokens?: number[] | null;
+  begin_suppress_tokens?: number[] | null;
+}
+
+const TIMESTAMPS = 1501; // 0.00 to 30.00 s in steps of 0.02 s: the last ids of every Whisper vocabulary
+const FIRST_MULTILINGUAL_SIZE = 51865; // tokens; smaller vocabularies are English-only, though their tokenizers list the languages too
+
+/**
+ * Fills what is missing from the tokenizer's special tokens and OpenAI's defaults; what is there stays. Returns `given` itself when it is complete.
+ * @param tokens the tokenizer's added tokens, text to id.
+ */
+export function completeGeneration(given: Partial<Generation>, config: Sizes, tokens: ReadonlyMap<string, number>): Generation {
+  const noTimestamps = tokens.get('<|notimestamps|>') ?? config.vocab_size - TIMESTAMPS - 1;
+  const multilingual = config.vocab_size >= FIRST_MULTILINGUAL_SIZE;
+  const start = config.decoder_start_token_id ?? tokens.get('<|startoftranscript|>');
+  const [translate, transcribe] = [tokens.get('<|translate|>'), tokens.get('<|transcribe|>')];
+  const defaults: Record<string, unknown> = {
+    eos_token_id: config.eos_token_id ?? tokens.get('<|endoftext|>'),
+    decoder_start_token_id: start,
+    no_timestamps_token_id: noTimestamps,
+    prev_sot_token_id: tokens.get('<|startofprev|>') ?? noTimestamps - 2,
+    max_initial_timestamp_index: 50, // 1 s
+    is_multilingual: multilingual,
+    suppress_tokens: config.suppress_tokens ?? undefined,
+    begin_suppress_tokens: config.begin_suppress_tokens ?? undefined,
+    alignment_heads: upperHalf(config.decoder_layers, config.decoder_attention_heads),
+    ...(multilingual ? { lang_to_id: languages(tokens, start, translate), task_to_id: { translate, transcribe } } : {}),
+  };
+  const missing = Object.entries(defaults).filter(([key, value]) => value !== undefined && isEmpty(given[key]));
+  return (missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) }) as Generation;
+}
+
+/** Without published alignment heads OpenAI's code takes every head of the upper half of the decoder. */
+function upperHalf(layers: number, heads: number): [number, number][] {
+  const first = Math.floor(layers / 2);
+  return Array.from({ length: (layers - first) * heads }, (_, i) => [first + Math.floor(i / heads), i % heads]);
+}
+
+/** The language tokens are those between <|startoftranscript|> and <|translate|>. */
+function languages(tokens: ReadonlyMap<string, number>, start = Number.POSITIVE_INFINITY, end = 0): Record<string, number> {
+  return Object.fromEntries([...tokens].filter(([, id]) => id > start && id < end));
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A model hub as Hugging Face serves it: `{base}/{repository}/resolve/{revision}/{file}`. */
+export interface Hub {
+  base: string;
+  repository: string;
+  /** Sent to the hub only, never to where it redirects. */
+  token?: string;
+  /** Between attempts, growing by their number. Default 2 s. */
+  retryDelayMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface HubFile {
+  name: string;
+  bytes: number;
+  /** Commit of the repository; later files are taken from the same one. */
+  revision: string;
+  /** sha256 of a large file, git's blob sha1 of a small one, '' when the hub names none. */
+  checksum: string;
+}
+
+const ATTEMPTS = 6; // in a row without a single new byte
+const STALL_MS = 30_000; // without a byte: the connection is given up
+const REDIRECTS = 5;
+
+/** What the hub says of a file, without its bytes; null when it has no such file. Throws when the hub cannot be reached or refuses. */
+export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise<HubFile | null> {
+  let url = new URL(`${hub.repository}/resolve/${revision}/${name}`, `${hub.base.replace(/\/$/, '')}/`);
+  const found = { bytes: Number.NaN, revision, checksum: '' };
+  for (let hop = 0; hop < REDIRECTS; hop++) {
+    const { status, headers } = await request(hub, url, { method: 'HEAD', redirect: 'manual' });
+    if (status === 404) return null;
+    if (status >= 400) throw refusal(hub, name, status);
+    found.revision = headers.get('x-repo-commit') ?? found.revision;
+    found.checksum ||= hash(headers.get('x-linked-etag')) || (status < 300 ? hash(headers.get('etag')) : '');
+    if (headers.has('x-linked-size')) found.bytes = Number(headers.get('x-linked-size'));
+    else if (status < 300 && headers.has('content-length')) found.bytes = Number(headers.get('content-length'));
+    const location = headers.get('location');
+    const enough = found.checksum !== '' && !Number.isNaN(found.bytes);
+    if (status < 300 || !location || enough) break;
+    url = new URL(location, url);
+  }
+  return { name, ...found };
+}
+
+/**
+ * Downloads a file, going on where an earlier attempt or an earlier run stopped, and checks its size and checksum.
+ * @param onBytes called with the bytes that are there so far.
+ */
+export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (bytes: number) => void): Promise<void> {
+  if ((await sizeOf(to)) === file.bytes) return onBytes?.(file.bytes);
+  const part = `${to}.${file.checksum.slice(0, 12) || file.revision}.part`; // another version never goes on with this one's bytes
+  for (let failures = 0; (await sizeOf(part)) !== file.bytes; ) {
+    const before = await sizeOf(part);
+    try {
+      await append(hub, file, part, onBytes);
+      if (Number.isNaN(file.bytes)) break;
+    } catch (error) {
+      hub.signal?.throwIfAborted();
+      failures = (await sizeOf(part)) > before ? 1 : failures + 1;
+      if (error instanceof Refused || failures >= ATTEMPTS) throw error;
+      await sleep((hub.retryDelayMs ?? 2000) * failures, undefined, { signal: hub.signal });
+    }
+  }
+  if (!(await matches(part, file))) {
+    await rm(part);
+    throw new Error(
+      `Cannot use ${file.name} of ${hub.repository}: its checksum differs from what ${hub.base} promised; try again, or another hub`,
+    );
+  }
+  await rename(part, to);
+}
+
+/** Fetches what is missing of `part`. */
+async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: number) => void): Promise<void> {
+  let size = await sizeOf(part);
+  if (size > file.bytes) {
+    await rm(part);
+    size = 0;
+  }
+  const url = new URL(`${hub.repository}/resolve/${file.revision}/${file.name}`, `${hub.base.replace(/\/$/, '')}/`);
+  const stall = new AbortController();
+  const timer = setTimeout(() => stall.abort(new Error(`Cannot download ${file.name}: no byte for ${STALL_MS / 1000} s`)), STALL_MS);
+  try {
+    const headers = size > 0 ? { range: `bytes=${size}-` } : undefined;
+    const response = await request(hub, url, { headers }, stall.signal);
+    if (response.status >= 400) throw refusal(hub, file.name, response.status);
+    const resumed = response.status === 206;
+    if (!resumed) size = 0;
+    const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
+      for await (const chunk of chunks) {
+        timer.refresh();
+        onBytes?.((size += chunk.length));
+        yield chunk;
+      }
+    };
+    await pipeline(Readable.fromWeb(response.body as never), counted, createWriteStream(part, { flags: resumed ? 'a' : 'w' }), {
+      signal: stall.signal,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function request(hub: Hub, url: URL, init: RequestInit, stall?: AbortSignal): Promise<Response> {
+  const signals = [hub.signal, stall ?? AbortSignal.timeout(STALL_MS)].filter((signal) => signal !== undefined);
+  const own = url.origin === new URL(hub.base).origin;
+  const headers = { 'accept-encoding': 'identity', ...(hub.token && own ? { authorization: `Bearer ${hub.token}` } : {}), ...init.headers };
+  try {
+    return await fetch(url, { ...init, headers, signal: AbortSignal.any(signals) });
+  } catch (cause) {
+    hub.signal?.throwIfAborted();
+    throw new Error(
+      `Cannot reach ${url.origin}: is there internet here? Without it, carry a checkpoint folder in and use "longhand models import"`,
+      { cause },
+    );
+  }
+}
+
+class Refused extends Error {}
+
+function refusal(hub: Hub, name: string, status: number): Error {
+  const message = `Cannot get ${name} of ${hub.repository} from ${hub.base}: it answered ${status}`;
+  if (status === 401 || status === 403) return new Refused(`${message}; set HF_TOKEN if the repository is private or gated`);
+  return status === 408 || status === 429 || status >= 500 ? new Error(`${message}; try again later`) : new Refused(message);
+}
+
+/** The hash in an entity tag, '' when it is none. */
+function hash(tag: string | null): string {
+  return /^(?:W\/)?"?([0-9a-f]{64}|[0-9a-f]{40})"?$/.exec(tag ?? '')?.[1] ?? '';
+}
+
+async function matches(path: string, { bytes, checksum }: HubFile): Promise<boolean> {
+  if (checksum === '') return true;
+  const digest = checksum.length === 64 ? createHash('sha256') : createHash('sha1').update(`blob ${bytes}\0`);
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), digest);
+  return digest.digest('hex') === checksum;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.size ?? 0;
+}

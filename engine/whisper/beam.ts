@@ -18,7 +18,7 @@ interface Candidate {
   token: number;
   logProb: number;
   score: number;
-  refused: number;
+  overruled: boolean;
 }
 
 /**
@@ -55,15 +55,14 @@ function candidates(task: Task, group: readonly Row[], { facts, prediction, numb
   for (const parent of group) {
     for (const { token, logProb } of most(prediction, numbers.get(parent)!, facts, task.manner.timestamps, task.manner.beams + 1)) {
       const better = corrected(token, parent, facts);
-      const refused = parent.refused + (better === null ? 0 : 1);
-      found.push({ parent, token: better ?? token, logProb, score: parent.score + logProb, refused });
+      found.push({ parent, token: better ?? token, logProb, score: parent.score + logProb, overruled: better !== null });
     }
   }
   return found.sort((a, b) => b.score - a.score);
 }
 
 /** The row that a candidate becomes. */
-function child({ parent, token, logProb, score, refused }: Candidate, { facts, prediction, numbers }: Step): Row {
+function child({ parent, token, logProb, score, overruled }: Candidate, { facts, prediction, numbers }: Step): Row {
   const width = prediction.align.length / prediction.lse.length;
   const at = numbers.get(parent)! * width;
   const ended = token === facts.endOfText;
@@ -74,7 +73,7 @@ function child({ parent, token, logProb, score, refused }: Candidate, { facts, p
     logProbs: ended ? parent.logProbs : [...parent.logProbs, logProb],
     attention: [...parent.attention, prediction.align.slice(at, at + width)],
     score,
-    refused,
+    resumed: overruled ? [...parent.resumed, parent.tokens.length] : parent.resumed,
   };
 }
 

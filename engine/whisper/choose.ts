@@ -75,7 +75,7 @@ function allowed(prediction: Prediction, i: number, facts: Facts, timestamps: bo
  */
 export function corrected(token: number, row: Row, facts: Facts): number | null {
   const { task, tokens } = row;
-  if (!task.manner.speechAware || row.refused >= REFUSALS) return null;
+  if (!task.manner.speechAware || row.resumed.length >= REFUSALS) return null;
   if (token === facts.endOfText) return speechLeft(tokens, task.speech, facts.firstTimestamp);
   const last = tokens.at(-1);
   if (token < facts.firstTimestamp || last === undefined || last < facts.firstTimestamp || token <= last) return null;

@@ -2,7 +2,7 @@ import type { Span } from '../types.ts';
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { corrected, greedy, sample } from './choose.ts';
-import type { Whisper } from './model.ts';
+import { NEVER, type Whisper } from './model.ts';
 import { type Attempt, type Encoded, instructions, likeliest, listen, type Manner, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
 
@@ -32,7 +32,7 @@ interface Pending extends Order {
 }
 
 const LONGEST = 224; // tokens of text in one window
-const EMPTY = { listening: true, score: 0, refused: 0 };
+const EMPTY = { listening: true, score: 0 };
 
 /**
  * Decodes windows together: whoever waits joins the batch as soon as a row is free, at any step, whatever file it belongs to. One on each
@@ -116,7 +116,7 @@ export class Decoder {
         random: generator(1),
       };
       this.#owners.set(task, order);
-      this.#rows[row] = { ...EMPTY, task, feed: facts.startOfTranscript, forced: [], tokens: [], logProbs: [], attention: [] };
+      this.#rows[row] = { ...EMPTY, task, feed: facts.startOfTranscript, forced: [], tokens: [], logProbs: [], attention: [], resumed: [] };
     } catch (error) {
       if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
       order.reject(error);
@@ -145,6 +145,7 @@ export class Decoder {
       else {
         bias.set(this.#standing);
         forbid(bias, row.tokens, facts, row.task.manner.timestamps);
+        if (row.resumed.at(-1) === row.tokens.length - 1 && row.tokens.length) bias[facts.endOfText] = NEVER;
       }
     });
     const also = [...(listening.includes(true) ? ['special'] : []), ...(rows.some(needsLogits) ? ['logits'] : [])];
@@ -195,7 +196,7 @@ export class Decoder {
       temperature > 0 ? sample(prediction, i, facts, timestamps, temperature, task.random) : greedy(prediction, i, facts, timestamps);
     const better = corrected(choice.token, row, facts);
     const token = better ?? choice.token;
-    if (better !== null) row.refused++;
+    if (better !== null) row.resumed.push(row.tokens.length);
     const width = prediction.align.length / prediction.lse.length;
     row.score += choice.logProb;
     row.attention.push(prediction.align.slice(i * width, (i + 1) * width));
@@ -216,7 +217,7 @@ export class Decoder {
       logProbs: row.logProbs,
       attention: row.attention,
       meanLogProb: row.score / (row.tokens.length + 1),
-      refused: row.refused,
+      resumed: row.resumed,
     };
     if (order.again?.(attempt)) attempt.encoded = this.#batch.encoded(this.#rows.findIndex((row) => row.task === task));
     this.#end(task);

@@ -11,6 +11,7 @@ const CLEAR_SPEECH = 0.96; // peak of the speech probability
 const WORST_SCORE = -1.25;
 const SILENCE = 0.7;
 const POOR = -1.0; // mean log-probability of a row that is tried again
+const GUESSED = -1.0; // mean log-probability of a segment that was not the model's own idea
 const LOOP = 4; // times in a row that something is said before it counts as a loop
 
 /** How repetitive a text is: its bytes by its compressed bytes. */
@@ -56,6 +57,23 @@ function same(tokens: readonly number[], a: number, b: number, length: number): 
   if (b + length > tokens.length) return false;
   for (let i = 0; i < length; i++) if (tokens[a + i] !== tokens[b + i]) return false;
   return true;
+}
+
+/**
+ * An attempt without what the model only guessed: text after a timestamp it was made to set, since speech goes on there, that it did not believe.
+ * Breath and noise at the end of a sentence count as speech to the detector, and make base say "Alright." or "Wow.".
+ */
+export function withoutGuesses<T extends Attempt>(attempt: T, firstTimestamp: number): T {
+  const cut = new Set<number>();
+  for (const at of attempt.resumed) {
+    let end = at + 1;
+    while (end < attempt.tokens.length && attempt.tokens[end]! < firstTimestamp) end++;
+    const logProbs = attempt.logProbs.slice(at + 1, end);
+    const mean = logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length);
+    if (mean < GUESSED) for (let i = at; i <= end; i++) cut.add(i);
+  }
+  const kept = <V>(list: readonly V[]) => list.filter((_, i) => !cut.has(i) || i >= attempt.tokens.length);
+  return { ...attempt, tokens: kept(attempt.tokens), logProbs: kept(attempt.logProbs), attention: kept(attempt.attention), resumed: [] };
 }
 
 /** An attempt whose loops are said once. */

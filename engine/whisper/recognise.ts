@@ -2,7 +2,7 @@ import { type Attempt, type Encoded, type Listening, likeliest, type Manner } fr
 import { float32 } from '../session.ts';
 import type { Span } from '../types.ts';
 import type { Decoder, Order } from './decode.ts';
-import { isInvented, isPoor, isSuspicious, withoutLoops } from './fallback.ts';
+import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { type Spoken, toWords } from './words.ts';
@@ -81,7 +81,14 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
     if (!poor(other) || other.meanLogProb > result.meanLogProb) result = other;
   }
   const seconds = request.samples.length / SAMPLE_RATE;
-  const words = toWords(withoutLoops(result), result.language, request.speech, seconds, model.facts, tokenizer);
+  const words = toWords(
+    withoutLoops(withoutGuesses(result, model.facts.firstTimestamp)),
+    result.language,
+    request.speech,
+    seconds,
+    model.facts,
+    tokenizer,
+  );
   return { ...summary(result), words, tried };
 }
 

@@ -32,8 +32,8 @@ export interface Attempt extends Listening {
   attention: Float32Array[];
   /** Mean log-probability of all tokens and end-of-text. */
   meanLogProb: number;
-  /** Times end-of-text or a leap was refused. */
-  refused: number;
+  /** Where a choice was overruled: indices of the timestamps at which speech was made to go on. */
+  resumed: number[];
   /** Where the window may be decoded again. */
   encoded?: Encoded;
 }
@@ -51,7 +51,8 @@ export interface Row {
   logProbs: number[];
   attention: Float32Array[];
   score: number;
-  refused: number;
+  /** Indices of tokens that were overruled. */
+  resumed: number[];
 }
 
 /** One attempt under way: one row, or one per beam. */

@@ -1,5 +1,5 @@
 import { LEASE } from '../api/contract/limits.ts';
-import type { Db, Tx } from './orm.ts';
+import type { Db } from './orm.ts';
 import { unlockWorkers } from './queue.ts';
 
 /** What an engine says of itself. */
@@ -26,12 +26,25 @@ export async function registerEngine(db: Db, engine: EngineFacts): Promise<void>
   );
 }
 
-/** A sign of life; `polled` when it has just asked for work and got an answer. False: it was taken for dead and must register again. */
-export async function seen(tx: Tx, engineId: string, polled: boolean): Promise<boolean> {
-  const rows = await tx.rows(
-    `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end
-     where id = ?::uuid returning 1`,
-    [polled, engineId],
+/** What an engine reports with each sign of life. */
+export interface Vitals {
+  /** It has just asked for work and got an answer. */
+  polled: boolean;
+  memoryBytes: number;
+  /** Transcriptions at work. */
+  working: number;
+  /** Ended since its start. */
+  finished: number;
+  failedDiarizations: number;
+}
+
+/** A sign of life. False: it was taken for dead and must register again. */
+export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<boolean> {
+  const rows = await db.read(
+    '*',
+    `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end,
+       memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ? where id = ?::uuid returning 1`,
+    [vitals.polled, vitals.memoryBytes, vitals.working, vitals.finished, vitals.failedDiarizations, engineId],
   );
   return rows.length > 0;
 }
@@ -40,12 +53,11 @@ export async function unregisterEngine(db: Db, engineId: string): Promise<void> 
   await db.system((tx) => tx.rows('delete from engines where id = ?::uuid', [engineId]));
 }
 
-/** Ids of engines of this host that have given signs of life lately. */
-export async function livingEngines(db: Db, host: string): Promise<Set<string>> {
+/** Ids of engines that have given signs of life lately. */
+export async function livingEngines(db: Db): Promise<Set<string>> {
   const rows = await db.read<{ id: string }>(
     '*',
-    `select e.id from engines e where e.host = ? and e.last_seen > clock_timestamp() - interval '${LEASE.expirySeconds} seconds'`,
-    [host],
+    `select e.id from engines e where e.last_seen > clock_timestamp() - interval '${LEASE.expirySeconds} seconds'`,
   );
   return new Set(rows.map(({ id }) => id));
 }

@@ -9,6 +9,7 @@ export interface Claim {
   lease: Lease;
   extension: string;
   mediaKeySealed: Buffer;
+  mediaBytes: number;
   /** As probed; null before. */
   durationSeconds: number | null;
   language: string;
@@ -29,6 +30,7 @@ interface ClaimRow {
   lease_token: string;
   extension: string;
   media_key_sealed: Buffer;
+  media_bytes: string | null;
   duration_seconds: number | null;
   requested_language: string;
   diarize: boolean;
@@ -39,31 +41,27 @@ interface ClaimRow {
   waited: number;
 }
 
-const COLUMNS = `id, workspace_id, lease_token, extension, media_key_sealed, duration_seconds, requested_language, diarize, speakers_count,
+const COLUMNS = `id, workspace_id, lease_token, extension, media_key_sealed, media_bytes, duration_seconds, requested_language, diarize, speakers_count,
   ai_metadata, attempt, extract(epoch from clock_timestamp() - created_at)::float8 as waited`;
 
-/** Takes a queued transcription for probing. Null: it is gone, probed, another's, or not due yet. */
-export async function claimProbe(db: Db, id: string, engineId: string): Promise<Claim | null> {
+/**
+ * Takes the next transcription to be probed: of the workspace with the fewest that wait probed already, the oldest, so that a large batch does
+ * not hold up others. Null: none is due.
+ */
+export async function claimProbe(db: Db, engineId: string): Promise<Claim | null> {
   const row = await db.system((tx) =>
     tx.row<ClaimRow>(
-      `update transcriptions set ${TAKE}, stage = 'probing' where id = ?::uuid and status = 'queued' and probed_at is null
-         and lease_token is null and run_after <= clock_timestamp() and media_key_sealed is not null
+      `update transcriptions t set ${TAKE}, stage = 'probing' where t.id = (
+         select q.id from transcriptions q left join lateral (select count(*) as probed from transcriptions w
+           where w.workspace_id = q.workspace_id and w.status in ('queued', 'processing') and w.probed_at is not null) w on true
+         where q.status in ('queued', 'processing') and q.status = 'queued' and q.probed_at is null and q.lease_token is null
+           and q.run_after <= clock_timestamp() and q.media_key_sealed is not null
+         order by w.probed, q.created_at limit 1 for update of q skip locked)
        returning ${COLUMNS}, null as vocabulary_sealed`,
-      [engineId, id],
+      [engineId],
     ),
   );
   return row && toClaim(row);
-}
-
-/** Ids of transcriptions whose probe is due though no job may be left for it. */
-export async function dueProbes(db: Db, count: number): Promise<string[]> {
-  const rows = await db.read<{ id: string }>(
-    '*',
-    `select t.id from transcriptions t where t.status in ('queued', 'processing') and t.status = 'queued' and t.probed_at is null
-       and t.lease_token is null and t.run_after <= clock_timestamp() order by t.created_at limit ?`,
-    [count],
-  );
-  return rows.map(({ id }) => id);
 }
 
 /** Writes what the probe found and lets the transcription wait for a slot. False: the lease was lost. */
@@ -164,6 +162,7 @@ function toClaim(row: ClaimRow): Claim {
     lease: { kind: 'transcriptions', id: row.id, workspaceId: row.workspace_id, token: row.lease_token },
     extension: row.extension,
     mediaKeySealed: row.media_key_sealed,
+    mediaBytes: Number(row.media_bytes ?? 0),
     durationSeconds: row.duration_seconds,
     language: row.requested_language,
     diarize: row.diarize,

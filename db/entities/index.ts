@@ -20,6 +20,7 @@ export const ENTITIES = [
   Project,
   ProjectMember,
   Transcription,
+  MetadataTerm,
   Segment,
   Checkpoint,
   Template,

@@ -56,6 +56,18 @@ export const Transcription = defineEntity({
   }),
 });
 
+export const MetadataTerm = defineEntity({
+  name: 'MetadataTerm',
+  tableName: 'metadata_terms',
+  properties: (p) => ({
+    transcriptionId: p.uuid().primary(),
+    term: p.uuid().primary(),
+    workspaceId: p.uuid(),
+    status: p.text(),
+    createdAt: p.datetime().columnType('timestamptz'),
+  }),
+});
+
 export const Segment = defineEntity({
   name: 'Segment',
   tableName: 'segments',

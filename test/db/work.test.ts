@@ -150,7 +150,7 @@ t.test('claimProbe() gives a probe to one, and probed() lets the transcription w
   const workspace = await bench.workspace();
   const id = await bench.transcription(workspace, { seconds: null });
   t.equal(await next(), null, 'nothing starts before its probe');
-  const claims = await Promise.all(Array.from({ length: 5 }, () => claimProbe(db, id, engineId)));
+  const claims = await Promise.all(Array.from({ length: 5 }, () => claimProbe(db, engineId)));
   const [claim, ...others] = claims.filter((each) => each !== null);
   t.equal(others.length, 0);
   t.equal(await probed(db, { ...claim!.lease, token: randomUUID() }, { durationSeconds: 4, mediaType: 'audio' }), false);

@@ -5,6 +5,7 @@ import type { Spool } from '../db/spool.ts';
 import { sweepUploads } from '../db/uploads.ts';
 import type { Vault } from '../db/vault.ts';
 import { openCallers } from './caller.ts';
+import { consoleRoutes } from './console/routes.ts';
 import type { Settings } from './contract/settings.ts';
 import { openFloods, openRates } from './limits.ts';
 import type { Log } from './log.ts';
@@ -45,7 +46,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
   };
   const served = await serve({
     ...services,
-    routes: ROUTES,
+    routes: [...ROUTES, ...consoleRoutes(ROUTES)],
     callers: openCallers(db),
     rates: openRates(db, settings.LONGHAND_RATE_LIMIT),
     floods: openFloods(),

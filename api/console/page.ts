@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+import type { Session } from '../../db/sessions.ts';
+import { forbidden } from '../contract/errors.ts';
+import { type Context, type Method, type Reply, type Route, route } from '../route.ts';
+import { signedIn } from './session.ts';
+
+interface Spec<Q extends z.ZodType, B extends z.ZodType> {
+  method: Method;
+  /** Below `/v1/app`. */
+  path: string;
+  /** Only for owners of the workspace. */
+  owner?: boolean;
+  query?: Q;
+  body?: B;
+  handler(context: Context<z.output<Q>, z.output<B>>, session: Session): Promise<Reply>;
+}
+
+/** A route of the console: needs a signed-in person, is no part of the public description. */
+export function page<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(spec: Spec<Q, B>): Route {
+  return route({
+    ...spec,
+    path: `/v1/app${spec.path}`,
+    summary: spec.path,
+    tag: 'Console',
+    access: null,
+    hidden: true,
+    answers: {},
+    errors: [],
+    async handler(context) {
+      const session = await signedIn(context as unknown as Context);
+      if (spec.owner && session.caller.role !== 'owner') throw forbidden('Only owners of the workspace may do this');
+      return spec.handler(context as Context<z.output<Q>, z.output<B>>, session);
+    },
+  });
+}

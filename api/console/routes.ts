@@ -1,0 +1,60 @@
+import type { Route } from '../route.ts';
+import { notifications, options, readNotifications, signIn, signOut, whoAmI } from './routes/account.ts';
+import { consent, giveConsent } from './routes/consent.ts';
+import { createKey, deleteKey, keys } from './routes/keys.ts';
+import { operator, putSettings, settings } from './routes/operator.ts';
+import {
+  createMember,
+  createProject,
+  deleteMember,
+  invited,
+  listProjectMembers,
+  memberLink,
+  putProjectMember,
+  updateMember,
+} from './routes/people.ts';
+import { createTemplate, deleteTemplate, templates, updateTemplate } from './routes/templates.ts';
+import { find, rename } from './routes/transcripts.ts';
+import { createWebhook, deleteWebhook, deliveries, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
+import { twins } from './twins.ts';
+
+/** Every route of the console, given the public ones. */
+export function consoleRoutes(routes: readonly Route[]): Route[] {
+  return [
+    options,
+    whoAmI,
+    signIn,
+    signOut,
+    notifications,
+    readNotifications,
+    find,
+    rename,
+    keys,
+    createKey,
+    deleteKey,
+    invited,
+    createMember,
+    updateMember,
+    deleteMember,
+    memberLink,
+    createProject,
+    listProjectMembers,
+    putProjectMember,
+    templates,
+    createTemplate,
+    updateTemplate,
+    deleteTemplate,
+    webhooks,
+    createWebhook,
+    updateWebhook,
+    deleteWebhook,
+    deliveries,
+    replay,
+    operator,
+    settings,
+    putSettings,
+    consent,
+    giveConsent,
+    ...twins(routes),
+  ];
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { listNotifications, markRead } from '../../../db/console/notifications.ts';
+import { findCredential } from '../../../db/keys.ts';
+import { closeSession, findSession, openSession, type Session, spendSignInLink } from '../../../db/sessions.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { type Context, empty, json, type Reply, route } from '../../route.ts';
+import { page } from '../page.ts';
+import { refuseForeign, sessionCookie, sessionToken, signedIn } from '../session.ts';
+
+const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
+
+/** What the page needs to know about the person. */
+function told({ caller, csrf }: Session) {
+  return {
+    member: { id: caller.memberId, email: caller.memberEmail, name: caller.memberName, role: caller.role },
+    workspace: { id: caller.workspaceId, name: caller.workspaceName },
+    csrf,
+    expires_at: caller.expiresAt,
+    operator: caller.role === 'owner',
+  };
+}
+
+export const options = route({
+  ...open,
+  method: 'GET',
+  path: '/v1/app/options',
+  summary: 'Ways to sign in',
+  handler: ({ settings }) => json(200, { oidc: settings.OIDC_ISSUER ? { name: new URL(settings.OIDC_ISSUER).hostname } : null }),
+});
+
+export const whoAmI = route({
+  ...open,
+  method: 'GET',
+  path: '/v1/app/session',
+  summary: 'Who is signed in',
+  handler: async (context) => json(200, told(await signedIn(context as unknown as Context))),
+});
+
+const SignIn = z.strictObject({ key: z.string().max(512).optional(), link: z.string().max(512).optional() });
+
+export const signIn = route({
+  ...open,
+  method: 'POST',
+  path: '/v1/app/session',
+  summary: 'Sign in',
+  body: SignIn,
+  async handler(context) {
+    refuseForeign(context as unknown as Context);
+    const { key, link } = await context.body();
+    const member = key ? await findCredential(context.db, key) : link ? await context.db.system((tx) => spendSignInLink(tx, link)) : null;
+    if (!member || ('kind' in member && member.kind !== 'key')) {
+      throw new ApiError('unauthorized', {
+        message: key ? 'This key is not valid: it is mistyped, expired or revoked' : 'This link is used or over: ask for a new one',
+      });
+    }
+    return welcome(context as unknown as Context, member);
+  },
+});
+
+/** Starts the session of a member and tells the page about it. */
+export async function welcome(context: Context, member: { workspaceId: string; memberId: string }): Promise<Reply> {
+  const { token, session } = await context.db.system(async (tx) => {
+    const token = await openSession(tx, member);
+    return { token, session: await findSession(tx, token) };
+  });
+  if (!session) throw new ApiError('unauthorized', { message: 'This member is no longer active' });
+  return json(201, told(session), { 'set-cookie': sessionCookie(context, token) });
+}
+
+export const signOut = page({
+  method: 'DELETE',
+  path: '/session',
+  async handler(context) {
+    await context.db.system((tx) => closeSession(tx, sessionToken(context.request)!));
+    return { ...empty(204), headers: { 'set-cookie': sessionCookie(context as unknown as Context, null) } };
+  },
+});
+
+export const notifications = page({
+  method: 'GET',
+  path: '/notifications',
+  handler: async ({ db, vault }, { caller }) =>
+    json(200, await db.workspace(caller.workspaceId, (tx) => listNotifications(tx, vault, caller))),
+});
+
+export const readNotifications = page({
+  method: 'POST',
+  path: '/notifications/read',
+  body: z.strictObject({ ids: z.array(z.int()).max(1000).optional() }),
+  async handler(context, { caller }) {
+    const { ids } = await context.body();
+    await context.db.workspace(caller.workspaceId, (tx) => markRead(tx, caller, ids ?? null));
+    return empty(204);
+  },
+});

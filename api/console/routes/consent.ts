@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { invalid } from '../../contract/errors.ts';
+import { approve, deny, readConsent } from '../../mcp/oauth/authorize.ts';
+import { OAuthError } from '../../mcp/oauth/parameters.ts';
+import { parseQuery } from '../../request.ts';
+import { type Context, json } from '../../route.ts';
+import { page } from '../page.ts';
+
+/** A request for consent as the authorization endpoint checked it; what is wrong with it as a validation error. */
+async function asked(context: Context, parameters: ReadonlyMap<string, readonly string[]>) {
+  try {
+    return await readConsent(context, parameters);
+  } catch (error) {
+    if (error instanceof OAuthError) throw invalid([{ field: 'query', message: error.message }]);
+    throw error;
+  }
+}
+
+export const consent = page({
+  method: 'GET',
+  path: '/consent',
+  async handler(context, { caller }) {
+    const { client, redirectUri, scopes } = await asked(context as unknown as Context, context.request.parameters);
+    const { host, protocol } = new URL(redirectUri);
+    return json(200, { client: { name: client.name }, redirect_host: host || protocol, scopes, workspace: caller.workspaceName });
+  },
+});
+
+export const giveConsent = page({
+  method: 'POST',
+  path: '/consent',
+  body: z.strictObject({ query: z.string().max(8_000), approve: z.boolean() }),
+  async handler(context, { caller }) {
+    const { query, approve: agreed } = await context.body();
+    const plain = context as unknown as Context;
+    const request = await asked(plain, parseQuery(query.replace(/^\?/, '')));
+    return json(200, { redirect: agreed ? await approve(plain, caller, request) : deny(plain, request) });
+  },
+});

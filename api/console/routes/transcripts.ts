@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { renameSpeaker, search } from '../../../db/console/transcripts.ts';
+import { json, jsonText } from '../../route.ts';
+import { page } from '../page.ts';
+
+const SEARCH_MS = 3_000;
+
+export const rename = page({
+  method: 'PATCH',
+  path: '/transcriptions/{id}/speakers/{speaker_id}',
+  body: z.strictObject({ name: z.string().trim().min(1).max(100).nullable() }),
+  async handler(context, { caller }) {
+    const { db, vault, params, records } = context;
+    const { name } = await context.body();
+    await db.workspace(caller.workspaceId, (tx) => renameSpeaker(tx, vault, caller, params.id!, params.speaker_id!, name));
+    records.forget(caller.workspaceId, params.id!);
+    const served = await records.find(caller, params.id!, false);
+    return jsonText(200, served!.body.toString());
+  },
+});
+
+export const find = page({
+  method: 'GET',
+  path: '/search',
+  query: z.object({
+    q: z.string().trim().min(2, 'must have at least 2 characters').max(200),
+    limit: z
+      .string()
+      .regex(/^\d{1,2}$/)
+      .default('20')
+      .transform(Number),
+  }),
+  async handler({ db, vault, query }, { caller }) {
+    const read = <T>(work: Parameters<typeof db.workspace<T>>[1]) => db.workspace(caller.workspaceId, work);
+    return json(200, await search(read, vault, caller, query.q, { hits: Math.max(1, query.limit), milliseconds: SEARCH_MS }));
+  },
+});

@@ -1,0 +1,55 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { notFound } from '../../api/contract/errors.ts';
+import type { Tx } from '../orm.ts';
+import { enqueue } from '../queue.ts';
+import type { Vault } from '../vault.ts';
+import { lookupId } from '../visibility.ts';
+
+export function listWebhooks(tx: Tx, workspaceId: string) {
+  return tx.rows('select id, url, active, created_at from webhooks where workspace_id = ? order by created_at, id', [workspaceId]);
+}
+
+/** The secret signs every delivery; it is in the answer and, sealed, in the row. */
+export async function addWebhook(tx: Tx, vault: Vault, workspaceId: string, url: string) {
+  const id = randomUUID();
+  const secret = `whsec_${randomBytes(32).toString('base64url')}`;
+  const sealed = await vault.seal(workspaceId, `webhooks|${id}|secret`, secret);
+  const row = await tx.row<{ created_at: string }>(
+    'insert into webhooks (id, workspace_id, url, secret_sealed) values (?, ?, ?, ?) returning created_at',
+    [id, workspaceId, url, sealed],
+  );
+  return { id, url, secret, active: true, created_at: row!.created_at };
+}
+
+export async function switchWebhook(tx: Tx, workspaceId: string, id: string, active: boolean) {
+  const row = await tx.row('update webhooks set active = ? where workspace_id = ? and id = ? returning id, url, active, created_at', [
+    active,
+    workspaceId,
+    lookupId(id),
+  ]);
+  if (!row) throw notFound();
+  return row;
+}
+
+export async function removeWebhook(tx: Tx, workspaceId: string, id: string): Promise<void> {
+  if (!(await tx.row('delete from webhooks where workspace_id = ? and id = ? returning id', [workspaceId, lookupId(id)]))) throw notFound();
+}
+
+/** The newest hundred deliveries of a webhook. */
+export function listDeliveries(tx: Tx, workspaceId: string, webhookId: string) {
+  return tx.rows(
+    `select id, event, status, attempt, next_at, last_status, last_error, created_at, delivered_at, body->>'transcription_id' as transcription_id
+     from deliveries where workspace_id = ? and webhook_id = ? order by created_at desc, id limit 100`,
+    [workspaceId, lookupId(webhookId)],
+  );
+}
+
+/** Sends a delivery again, with the same id, so that the receiver recognises it. */
+export async function replayDelivery(tx: Tx, workspaceId: string, id: string): Promise<void> {
+  const row = await tx.row(
+    `update deliveries set status = 'pending', attempt = 0, next_at = now(), delivered_at = null where workspace_id = ? and id = ? returning id`,
+    [workspaceId, lookupId(id)],
+  );
+  if (!row) throw notFound();
+  await enqueue(tx, 'deliver', {});
+}

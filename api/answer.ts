@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { setImmediate as tick } from 'node:timers/promises';
 import type { Body } from './body.ts';
 import type { Reply } from './route.ts';
 
@@ -34,6 +35,8 @@ export async function send(raw: RawResponse, life: Life, reply: Reply, body: Bod
   for (const [name, value] of Object.entries(reply.headers ?? {})) {
     if (/[\r\n\0]/.test(value)) throw new Error(`Cannot send the header ${name}: its value holds a line break or NUL`);
   }
+  if (body && !body.complete) await tick(); // what came in the same packet as the head is here now
+  if (life.over) return;
   if (body && !body.complete) {
     if (!reply.stream && !(reply.body instanceof Uint8Array)) return sendEarly(raw, life, reply, body);
     body.discard(() => {});
@@ -74,6 +77,7 @@ async function sendEarly(raw: RawResponse, life: Life, reply: Reply, body: Body)
     life.onLost.add(finish);
     body.discard(finish);
   });
+  await tick(); // not inside the callback of the last chunk
   body.close();
   if (!life.over) {
     life.over = true;

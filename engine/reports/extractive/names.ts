@@ -4,37 +4,51 @@ import type { Talk } from './talk.ts';
 
 const WORD = "\\p{Lu}[\\p{L}\\p{M}]*(?:['’-]\\p{Lu}?[\\p{L}\\p{M}]+)*";
 
-/** A name found in the talk, and for whom. */
-interface Evidence extends SpeakerName {
+/** A name found in the talk, and for whom. `introduced`: said by the speaker about themselves. */
+export interface Claim extends SpeakerName {
   introduced: boolean;
 }
 
 /**
  * Names that speakers are given in the talk itself: by introducing themselves, or by being greeted or thanked by name when it is certain who is meant.
- * Nothing is inferred from a mention, and contradicting evidence gives no name.
+ * Nothing is inferred from a mention.
  */
 export function namesOf(talk: Talk): SpeakerName[] {
   if (talk.language === null) return [];
-  const found = [...introductions(talk, talk.language), ...addresses(talk, talk.language)];
+  return settle(
+    [...introductions(talk, talk.language), ...addresses(talk, talk.language)],
+    talk.speakers.map((speaker) => speaker.label),
+  );
+}
+
+/** One name a speaker at most: introductions before forms of address, nobody where the claims contradict each other or two speakers share one name. */
+export function settle(claims: readonly Claim[], labels: readonly string[]): SpeakerName[] {
   const named: SpeakerName[] = [];
-  for (const { label } of talk.speakers) {
-    const own = found.filter((evidence) => evidence.speaker === label);
-    const strong = own.some((evidence) => evidence.introduced) ? own.filter((evidence) => evidence.introduced) : own;
-    const fullest = strong.reduce<Evidence | null>(
-      (best, evidence) => (best === null || evidence.name.length > best.name.length ? evidence : best),
+  for (const label of labels) {
+    const own = claims.filter((claim) => claim.speaker === label);
+    const strong = own.some((claim) => claim.introduced) ? own.filter((claim) => claim.introduced) : own;
+    const fullest = strong.reduce<Claim | null>(
+      (best, claim) => (best === null || claim.name.length > best.name.length ? claim : best),
       null,
     );
-    if (fullest === null || strong.some((evidence) => !samePerson(evidence.name, fullest.name))) continue;
+    if (fullest === null || strong.some((claim) => !samePerson(claim.name, fullest.name))) continue;
     const { introduced: _, ...name } = fullest;
     named.push(name);
   }
   return named.filter((name) => !named.some((other) => other !== name && samePerson(other.name, name.name)));
 }
 
-/** Whether this sentence has the form of a self-introduction with this name; null when the language is not known. */
+/** Whether these words introduce their speaker by this name in one of the ways of their language. Null when the language is not known. */
 export function introduces(language: Language | null, text: string, name: string): boolean | null {
   if (language === null) return null;
   return introducedIn(language, text).some((found) => samePerson(found, name));
+}
+
+/** Whether the name stands in these words as an address: set off by punctuation, or behind a greeting or thanks. */
+export function vocative(language: Language | null, text: string, name: string): boolean {
+  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const greetings = language === null ? '(?!)' : language.names.addresses;
+  return new RegExp(`(?:^|[,.!?;¿¡]\\s*|(?:${greetings}),? )${escaped}\\s*(?:[,.!?;]|$)`, 'iu').test(text.trim());
 }
 
 /** One name is the other, or a part of it: `Anna` and `Anna Weber`. */
@@ -43,7 +57,7 @@ export function samePerson(a: string, b: string): boolean {
   return short.every((word) => long.includes(word));
 }
 
-function introductions(talk: Talk, language: Language): Evidence[] {
+function introductions(talk: Talk, language: Language): Claim[] {
   return talk.transcript.segments.flatMap((segment) =>
     introducedIn(language, segment.text).map((name) => ({
       speaker: segment.speaker,
@@ -59,7 +73,7 @@ function introducedIn(language: Language, text: string): string[] {
   return language.names.introductions.flatMap((phrase) => captured(language, text, beginning(phrase)));
 }
 
-function addresses(talk: Talk, language: Language): Evidence[] {
+function addresses(talk: Talk, language: Language): Claim[] {
   const { segments } = talk.transcript;
   const patternSource = `(?:${language.names.addresses}),? NAME(?=[.,!?;]|$)`;
   return segments.flatMap((segment, at) => {

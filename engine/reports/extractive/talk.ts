@@ -28,11 +28,11 @@ export interface Talk {
   matches(cue: Cue, sentence: Sentence): boolean;
 }
 
-const SAMPLE_WORDS = 2000; // enough to recognise a language
+const SAMPLE = 12_000; // characters, enough to recognise a language
 const LEAST_SHARE = 0.15; // of words that are stopwords of it
 
 export function talkOf(transcript: ReportTranscript): Talk {
-  const code = transcript.language ?? guess(transcript);
+  const code = transcript.language ?? guess(textOf(transcript));
   const language = isKnown(code) ? LANGUAGES[code] : null;
   const sentences = sentencesOf(transcript.segments, language, language && compileOpening(language.questions));
   const matrix = matrixOf(sentences);
@@ -60,15 +60,8 @@ function pattern(language: Language, cue: Cue): RegExp {
 }
 
 /** The language among those known whose stopwords cover most of the text; null when none covers enough. */
-export function guess(transcript: ReportTranscript): Code | null {
-  const words = wordsOf(
-    transcript.segments
-      .slice(0, 400)
-      .map((segment) => segment.text)
-      .join(' ')
-      .slice(0, SAMPLE_WORDS * 8),
-    true,
-  ).slice(0, SAMPLE_WORDS);
+export function guess(text: string): Code | null {
+  const words = wordsOf(text.slice(0, SAMPLE), true);
   let best: Code | null = null;
   let most = Math.max(2, words.length * LEAST_SHARE);
   for (const code of Object.keys(LANGUAGES) as Code[]) {
@@ -114,4 +107,12 @@ function speakersOf(transcript: ReportTranscript, sentences: Sentence[]): Speake
   for (const sentence of sentences) found.get(sentence.speaker)!.words += sentence.words;
   for (const speaker of found.values()) speaker.share = speaker.words / total;
   return [...found.values()].filter((speaker) => speaker.words > 0);
+}
+
+/** The first words of a transcript. */
+export function textOf(transcript: ReportTranscript): string {
+  return transcript.segments
+    .slice(0, 400)
+    .map((segment) => segment.text)
+    .join(' ');
 }

@@ -1,0 +1,50 @@
+import { type Claim, introduces, settle, vocative } from './extractive/names.ts';
+import { talkOf } from './extractive/talk.ts';
+import type { Evidence } from './ground.ts';
+import type { ReportTranscript, SpeakerName } from './report.ts';
+import type { NamedSpeaker } from './shapes.ts';
+
+const NEAR = 3; // segments within which the one addressed must speak
+
+/**
+ * The names that a model claims for speakers, kept only where the transcript proves them: the evidence was said in that segment, holds the name, and is the
+ * speaker's own introduction or addresses somebody who speaks next to it. Contradictions name nobody.
+ */
+export function provenNames(claims: readonly NamedSpeaker[], transcript: ReportTranscript, evidence: Evidence): SpeakerName[] {
+  const { language } = talkOf({ ...transcript, segments: transcript.segments.slice(0, 40) });
+  const labels = [...new Set(transcript.segments.map((segment) => segment.speaker))];
+  const proven = claims.flatMap((claim): Claim[] => {
+    const segment = evidence.segment(claim.segment);
+    const name = claim.name.trim();
+    if (segment === undefined || !labels.includes(claim.speaker) || !isName(name)) return [];
+    if (evidence.find(claim.evidence, segment.id)?.id !== segment.id || !holds(claim.evidence, name)) return [];
+    const introduced = claim.kind === 'introduction';
+    if (introduced && (segment.speaker !== claim.speaker || introduces(language, claim.evidence, name) === false)) return [];
+    if (
+      !introduced &&
+      (segment.speaker === claim.speaker || !near(transcript, segment.id, claim.speaker) || !vocative(language, claim.evidence, name))
+    )
+      return [];
+    return [{ speaker: claim.speaker, name, evidence: claim.evidence.trim(), segmentId: segment.id, introduced }];
+  });
+  return settle(proven, labels);
+}
+
+function isName(name: string): boolean {
+  return (
+    name.length >= 2 &&
+    name.length <= 60 &&
+    name.split(/\s+/).length <= 4 &&
+    /^[\p{L}][\p{L}\p{M}.'’\- ]*$/u.test(name) &&
+    !/^\p{Ll}/u.test(name)
+  );
+}
+
+function holds(text: string, name: string): boolean {
+  return text.toLowerCase().includes(name.toLowerCase());
+}
+
+function near(transcript: ReportTranscript, segmentId: number, speaker: string): boolean {
+  const at = transcript.segments.findIndex((segment) => segment.id === segmentId);
+  return transcript.segments.slice(Math.max(0, at - NEAR), at + NEAR + 1).some((segment) => segment.speaker === speaker);
+}

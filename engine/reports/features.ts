@@ -1,0 +1,65 @@
+/** What an endpoint is asked to do beyond the bare protocol. Servers differ; each refusal takes one wish away, for good. */
+export interface Features {
+  format: 'json_schema' | 'json_object' | 'text';
+  limit: 'max_tokens' | 'max_completion_tokens' | 'none';
+  temperature: boolean;
+  usage: boolean;
+}
+
+export const ALL_FEATURES: Features = { format: 'json_schema', limit: 'max_tokens', temperature: true, usage: true };
+
+/** The features left after a server refused a request with this message; null when there is nothing to take away. */
+export function without(features: Features, message: string): Features | null {
+  if (/max_tokens|max_completion_tokens/i.test(message) && features.limit !== 'none') {
+    return {
+      ...features,
+      limit: features.limit === 'max_tokens' && /max_completion_tokens/i.test(message) ? 'max_completion_tokens' : 'none',
+    };
+  }
+  if (/temperature/i.test(message) && features.temperature) return { ...features, temperature: false };
+  if (/stream_options|include_usage/i.test(message) && features.usage) return { ...features, usage: false };
+  if (features.format === 'json_schema') return { ...features, format: 'json_object' };
+  if (features.format === 'json_object') return { ...features, format: 'text' };
+  if (features.usage) return { ...features, usage: false };
+  return null;
+}
+
+/** The context length that a refusal for a too long prompt names, or 0 when it names none; null when the refusal is about something else. */
+export function contextExceeded(message: string): number | null {
+  if (
+    !/context (length|size|window)|maximum context|exceed_context|context_length_exceeded|too many tokens|prompt is too long|n_ctx|input is too long|reduce the length/i.test(
+      message,
+    )
+  )
+    return null;
+  const named =
+    /(?:maximum context length is|context (?:length|size|window)(?: of| is|:)?|n_ctx["']?\s*[:=]|maximum of)\D{0,12}(\d{3,7})/i.exec(
+      message,
+    );
+  return named === null ? 0 : Number(named[1]);
+}
+
+const FIELDS = [
+  'max_model_len',
+  'context_length',
+  'context_window',
+  'max_context_length',
+  'n_ctx',
+  'loaded_context_length',
+  'context_size',
+  'max_input_tokens',
+];
+const OLLAMA = 4096; // its default when the request cannot say more; longer prompts are cut silently
+
+/** The context length in tokens that an entry of `/models` tells, under the names that vLLM, llama.cpp, LM Studio, OpenRouter and others use. */
+export function contextIn(entry: unknown): number | null {
+  if (typeof entry !== 'object' || entry === null) return null;
+  const fields = entry as Record<string, unknown>;
+  for (const field of FIELDS) if (typeof fields[field] === 'number' && fields[field] > 0) return fields[field];
+  for (const inner of ['meta', 'limits', 'top_provider', 'default_generation_settings']) {
+    const found = contextIn(fields[inner]);
+    if (found !== null) return found;
+  }
+  if (fields.owned_by === 'library') return OLLAMA;
+  return typeof fields.owned_by === 'string' && /^(openai|system)/.test(fields.owned_by) ? 128_000 : null;
+}

@@ -1,0 +1,16 @@
+const PER_ASCII = 0.28; // tokens of one character, on the safe side for the tokenizers of 2024 and later
+const PER_LETTER = 0.5; // accented Latin, Cyrillic, Greek, Arabic, Hebrew …
+const PER_SIGN = 1; // scripts that write syllables or words in one character
+const SIGNS = 0x0e00; // from Thai on
+
+/** About how many tokens a model sees in `text`; rather too many than too few. */
+export function estimateTokens(text: string): number {
+  let ascii = 0;
+  let letters = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) ascii++;
+    else if (code < SIGNS) letters++;
+  }
+  return Math.ceil(ascii * PER_ASCII + letters * PER_LETTER + (text.length - ascii - letters) * PER_SIGN);
+}

@@ -1,0 +1,205 @@
+import t from 'tap';
+import type { GenerativeWriter } from '../../../engine/reports/generative.ts';
+import { openWriter, type ReportError, type WriterSettings } from '../../../engine/reports/writer.ts';
+import { type Answer, type Call, startLlm } from '../../support/llm-server.ts';
+import { talk } from './talks.ts';
+
+const never = new AbortController().signal;
+const summary = { slug: 'summary', name: 'Summary', prompt: null };
+const good = {
+  sections: [
+    { heading: 'Summary', style: 'list', items: [{ text: 'They agreed on a pilot.', segment: 17, quote: 'three vehicles, four weeks' }] },
+  ],
+};
+
+/** Writes one report against a server that answers like this, and gives back what happened. */
+async function write(
+  test: { teardown: (close: () => Promise<void>) => void },
+  answers: (call: Call, index: number) => Answer,
+  settings: WriterSettings = {},
+  models?: unknown,
+) {
+  const server = await startLlm(answers, models);
+  test.teardown(server.close);
+  const writer = openWriter({ baseUrl: server.url, apiKey: 'sk-secret-key', backoffMilliseconds: 1, ...settings });
+  const outcome = await writer.write(summary, talk('en-sales'), never).catch((error: ReportError) => error);
+  return { server, outcome, writer, report: outcome as Awaited<ReturnType<GenerativeWriter['write']>>, error: outcome as ReportError };
+}
+
+t.test('write() prints sections with speaker and time of the segment that the model named', async (t) => {
+  const { report, server, writer } = await write(t, () => ({ content: good }));
+  t.equal(report.text, '**Summary**\n\n- They agreed on a pilot. — “three vehicles, four weeks” [02:07, Speaker 1]');
+  t.equal(report.dropped, 0);
+  t.ok(report.tokens!.input > 100 && report.tokens!.output > 10);
+  t.equal(writer.name, 'test-model');
+  t.equal(server.calls[0]!.headers.authorization, 'Bearer sk-secret-key');
+  t.equal(server.calls[0]!.body.response_format!.type, 'json_schema');
+  t.equal(server.calls[0]!.body.tools, undefined, 'the model gets no tools');
+});
+
+t.test('write() reads an answer that does not stream', async (t) => {
+  const { report } = await write(t, () => ({ content: good, whole: true }));
+  t.match(report.text, 'They agreed on a pilot.');
+});
+
+t.test('write() removes what a reasoning model thinks', async (t) => {
+  const thoughts = [
+    '<think>The user wants {"sections": []}.</think>\n',
+    'Hidden thoughts that began in the prompt</think>\n',
+    '<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>',
+  ];
+  for (const thought of thoughts) {
+    const { report } = await write(t, () => ({ content: `${thought}${JSON.stringify(good)}`, reasoning: 'secret thoughts' }));
+    t.equal(report.text, '**Summary**\n\n- They agreed on a pilot. — “three vehicles, four weeks” [02:07, Speaker 1]');
+  }
+});
+
+t.test('write() does without schema, stream options, temperature or max_tokens where the server refuses them', async (t) => {
+  const { report, server } = await write(t, ({ body }) => {
+    const refuse = (message: string) => ({ status: 400, error: { message } });
+    if (body.response_format?.type === 'json_schema') return refuse("'response_format.type' must be 'json_object' or 'text'");
+    if (body.stream_options) return refuse('Unknown field: stream_options');
+    if (body.temperature !== undefined) return refuse("Unsupported value: 'temperature' does not support 0.2");
+    if (body.max_tokens) return refuse("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
+    if (body.response_format) return refuse('response_format is not supported');
+    return { content: `Here you are:\n\`\`\`json\n${JSON.stringify(good)}\n\`\`\`` };
+  });
+  t.match(report.text, 'They agreed on a pilot.');
+  t.equal(server.calls.length, 6);
+  t.ok(server.calls[5]!.body.max_completion_tokens);
+});
+
+t.test('write() accepts running text from a model that writes no JSON, and grounds it', async (t) => {
+  const prose = '# Summary\nThey agreed on a pilot [02:07]. “We will buy the whole company tomorrow”, said Peter. It starts soon [88:00].';
+  const { report } = await write(t, () => ({ content: prose }));
+  t.equal(report.text, '**Summary**\nThey agreed on a pilot [02:07]. It starts soon.');
+  t.equal(report.dropped, 2);
+});
+
+t.test('write() repeats after 429, 500, a lost connection and an error in the stream', async (t) => {
+  const faults: Answer[] = [
+    { status: 429, headers: { 'retry-after': '0' }, error: { message: 'slow down' } },
+    { status: 500, error: { message: 'oops' } },
+    { drop: 'before' },
+    { drop: 'during' },
+    { streamError: 'CUDA out of memory' },
+  ];
+  for (const fault of faults) {
+    const { report, server } = await write(t, (_, index) => (index < 2 ? fault : { content: good }));
+    t.match(report.text, 'They agreed on a pilot.');
+    t.equal(server.calls.length, 3);
+  }
+});
+
+t.test('write() gives LLM_UNAVAILABLE, to be tried later, when the server keeps failing', async (t) => {
+  const { error, server } = await write(t, () => ({ status: 503, error: { message: 'Loading model' } }));
+  t.match(error, { code: 'LLM_UNAVAILABLE', retryable: true, message: /Loading model/ });
+  t.equal(server.calls.length, 4);
+});
+
+t.test('write() gives LLM_UNAVAILABLE at once when nobody listens, the key is refused or the model is unknown', async (t) => {
+  const gone = await openWriter({ baseUrl: 'http://127.0.0.1:9/v1', model: 'm', backoffMilliseconds: 1 })
+    .write(summary, talk('en-sales'), never)
+    .catch((error) => error);
+  t.match(gone, { code: 'LLM_UNAVAILABLE', retryable: true });
+  for (const status of [401, 404]) {
+    const { error, server } = await write(t, () => ({ status }));
+    t.match(error, { code: 'LLM_UNAVAILABLE', retryable: false });
+    t.equal(server.calls.length, 1);
+    t.notMatch(error.message, 'sk-secret-key');
+  }
+  const { error } = await write(t, () => ({}), {}, []);
+  t.match(error, { code: 'LLM_UNAVAILABLE', message: /LLM_MODEL/ });
+});
+
+t.test('write() gives LLM_TIMEOUT when the model is too slow', async (t) => {
+  const { error, server } = await write(t, () => ({ delay: 5000 }), { timeoutSeconds: 0.2 });
+  t.match(error, { code: 'LLM_TIMEOUT', retryable: true });
+  t.equal(server.calls.length, 1);
+});
+
+t.test('write() gives LLM_REFUSED for a refusal in any form', async (t) => {
+  const refusals: Answer[] = [
+    { content: '', refusal: 'I cannot help with that.' },
+    { content: '', finish: 'content_filter' },
+    { content: "I'm sorry, but I can't help with this request." },
+    { status: 400, error: { message: 'filtered', code: 'content_filter' } },
+  ];
+  for (const refusal of refusals) t.match((await write(t, () => refusal)).error, { code: 'LLM_REFUSED', retryable: false });
+});
+
+t.test('write() asks again after malformed JSON or another shape, then gives LLM_INVALID_OUTPUT', async (t) => {
+  for (const content of ['{"sections": [{"heading": "Sum', '{"sections": "none"}', '{"answer": 42}', '']) {
+    const { error, server } = await write(t, () => ({ content }));
+    t.match(error, { code: 'LLM_INVALID_OUTPUT' });
+    t.equal(server.calls.length, 3);
+    t.match(server.calls[2]!.body.messages[1]!.content, /could not be used/);
+  }
+  const { report } = await write(t, (_, index) => (index === 0 ? { content: '{"sections": [' } : { content: good }));
+  t.match(report.text, 'They agreed on a pilot.');
+});
+
+t.test('write() gives a cut answer more room, then gives LLM_INVALID_OUTPUT', async (t) => {
+  const { error, server } = await write(t, () => ({ content: '{"sections": [', finish: 'length' }));
+  t.match(error, { code: 'LLM_INVALID_OUTPUT', message: /cut off/ });
+  t.ok(server.calls[1]!.body.max_tokens! > server.calls[0]!.body.max_tokens!);
+});
+
+t.test('write() asks once more when the answer is in another language', async (t) => {
+  const german = {
+    sections: [
+      {
+        heading: 'Kurz',
+        style: 'text',
+        items: [
+          {
+            text: 'Sie haben sich darauf geeinigt, dass es einen Versuch mit drei Fahrzeugen gibt, und dass der Vertrag bis zum Freitag kommt, weil das allen passt.',
+            segment: 0,
+            quote: '',
+          },
+        ],
+      },
+    ],
+  };
+  const { report, server } = await write(t, (_, index) => ({ content: index === 0 ? german : good }));
+  t.match(report.text, 'They agreed on a pilot.');
+  t.match(server.calls[1]!.body.messages[1]!.content, /Write all of it in English/);
+});
+
+t.test('write() stops at once when cancelled, and the server sees it', async (t) => {
+  const server = await startLlm(() => ({ delay: 3000 }));
+  t.teardown(server.close);
+  const stop = new AbortController();
+  const writing = openWriter({ baseUrl: server.url }).write(summary, talk('en-sales'), stop.signal);
+  while (server.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  stop.abort(new Error('deleted'));
+  await t.rejects(writing, { message: 'deleted' });
+  while (server.left === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  t.equal(server.left, 1);
+});
+
+t.test('write() never has more requests open than `concurrency`', async (t) => {
+  const server = await startLlm(() => ({ delay: 30 }));
+  t.teardown(server.close);
+  const writer = openWriter({ baseUrl: server.url, concurrency: 3 });
+  await Promise.all(Array.from({ length: 9 }, () => writer.write(summary, talk('en-sales'), never)));
+  t.ok(server.peak <= 3);
+  t.equal(server.calls.length, 9);
+});
+
+t.test('openWriter() reports every answer to onUsage', async (t) => {
+  const seen: string[] = [];
+  await write(t, () => ({ content: good }), {
+    onUsage: ({ model, input, output, seconds }) => seen.push(`${model} ${input > 0} ${output > 0} ${seconds >= 0}`),
+  });
+  t.strictSame(seen, ['test-model true true true']);
+});
+
+t.test('write() works against LLM_BASE_URL', { skip: process.env.LLM_BASE_URL === undefined && 'LLM_BASE_URL is not set' }, async (t) => {
+  const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: apiKey } = process.env;
+  const writer = openWriter({ baseUrl, model, apiKey });
+  const { text } = await writer.write(summary, talk('en-sales'), never);
+  t.match(text, /pilot|route/i);
+  const about = await writer.describe(talk('de-besprechung'), never);
+  t.match(about.summary, /Kundenportal/);
+});

@@ -1,0 +1,60 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { loadSettings } from './environment.ts';
+
+interface Options {
+  minutes: number;
+  files: number;
+  accuracy?: boolean;
+  speed: boolean;
+  accurate?: boolean;
+  peer?: string[];
+  load?: string;
+  meanMinutes: number;
+  save?: string;
+  compare?: string;
+  chart?: string;
+  json?: boolean;
+}
+
+/** `bench`: what this machine can do, and what a given load needs. */
+export function addBench(program: Command): void {
+  program
+    .command('bench')
+    .description('measure this machine, and say what a load needs')
+    .addOption(new Option('--minutes <minutes>', 'length of the measured recordings').argParser(positive).default(10))
+    .addOption(new Option('--files <count>', 'most files at once').argParser(positive).default(4))
+    .option('--accuracy', 'also word error rate and diarization error rate on bench/data')
+    .option('--no-speed', 'leave speed out')
+    .option('--accurate', 'with beams')
+    .option('--peer <name...>', 'the same audio through another program, where it is installed: faster-whisper')
+    .option('--load <hours>', 'what to recommend for, as 200h/day')
+    .addOption(new Option('--mean-minutes <minutes>', 'mean length of a recording of that load').argParser(positive).default(10))
+    .option('--save <file>', 'write the figures as JSON')
+    .option('--compare <file>', 'against figures saved before')
+    .option('--chart <file>', 'draw them as SVG')
+    .option('--json', 'print JSON')
+    .action(async ({ json, peer = [], ...options }: Options) => {
+      const settings = loadSettings();
+      const [{ bench }, { openLocalPool }] = await Promise.all([import('../../bench/bench.ts'), import('./pool.ts')]);
+      const pool = await openLocalPool(settings);
+      try {
+        const { report, text } = await bench(pool, {
+          ...options,
+          accuracy: options.accuracy ?? false,
+          accurate: options.accurate ?? settings.LONGHAND_DECODING === 'accurate',
+          peers: peer,
+          model: settings.LONGHAND_MODEL,
+          log: (line) => void process.stderr.write(`${line}\n`),
+        });
+        process.stdout.write(json ? `${JSON.stringify(report)}\n` : `${text}\n`);
+      } finally {
+        await pool.close();
+      }
+    });
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number above 0.');
+  return value;
+}

@@ -1,0 +1,153 @@
+import { statfs } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { type Settings, SETTING_NAMES } from '../../api/contract/settings.ts';
+import { pendingMigrations } from '../../db/migrate.ts';
+import { type Db, openDb } from '../../db/orm.ts';
+import { openSpool } from '../../db/spool.ts';
+import { findTools } from '../../engine/audio/tools.ts';
+import { physicalCores } from '../../engine/pool.ts';
+import { listModels, verifyModel } from '../../models/store.ts';
+import { databaseUrl } from './database.ts';
+import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
+import { openLocalPool } from './pool.ts';
+
+export interface Check {
+  name: string;
+  ok: boolean;
+  found: string;
+  /** '' where nothing is to be done. */
+  remedy: string;
+}
+
+export interface SettingShown {
+  setting: string;
+  value: string;
+  from: string;
+}
+
+const CLOCK_SECONDS = 2; // leases use the database's clock; logs and keys that expire use this one
+const FREE_BYTES = 10e9; // five of the largest uploads
+const MEMORY_BYTES = 3.5e9; // engine 2 GiB, PostgreSQL, API
+const SECRET = /KEY|SECRET|PASSWORD|TOKEN/;
+
+/** Runs every check. One that fails says what was found and what to do; it does not stop the others. */
+export async function examine(): Promise<{ checks: Check[]; settings: SettingShown[] }> {
+  const settings = loadSettings();
+  const checks = [
+    await check('node', node, 'Use Node 20.19, 22 or 24; 24 where glibc is 2.38 or newer (Debian 13, Ubuntu 24.04).'),
+    await check('memory', memory, 'Give the machine 4 GiB or more.'),
+    await check('ffmpeg', ffmpeg, 'Install ffmpeg (apt-get install ffmpeg), or set FFMPEG_PATH.'),
+    await check('models', () => models(settings), 'Restore the files (git checkout -- models), or import the model again.'),
+    await check('device', () => device(settings), 'Set LONGHAND_DEVICE=cpu, or install the drivers of the device.'),
+    ...(await database(settings)),
+    await check('spool', () => spool(settings), 'Make LONGHAND_MEDIA a folder that this account may write, with room for uploads.'),
+  ];
+  return { checks, settings: SETTING_NAMES.map((name) => shown(name, settings)) };
+}
+
+async function check(name: string, find: () => Promise<string>, remedy: string): Promise<Check> {
+  try {
+    return { name, ok: true, found: await find(), remedy: '' };
+  } catch (error) {
+    return { name, ok: false, found: error instanceof Error ? error.message : String(error), remedy };
+  }
+}
+
+async function node(): Promise<string> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const advice = major < 22 ? '; Node 20 gets no more fixes, 24 is recommended where glibc is 2.38 or newer' : '';
+  if (major < 20 || (major === 20 && minor < 19)) throw new Error(`Node ${process.versions.node} is too old`);
+  return `Node ${process.versions.node} on ${process.platform} ${process.arch}${advice}`;
+}
+
+async function memory(): Promise<string> {
+  const found = `${(totalmem() / 2 ** 30).toFixed(1)} GiB, ${physicalCores()} cores`;
+  if (totalmem() < MEMORY_BYTES) throw new Error(found);
+  return found;
+}
+
+async function ffmpeg(): Promise<string> {
+  const tools = await findTools();
+  return `${tools.version} (${tools.ffmpeg})`;
+}
+
+async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings): Promise<string> {
+  const all = await listModels(home);
+  if (!all.some((model) => model.name === wanted))
+    throw new Error(`LONGHAND_MODEL names ${wanted}; there are ${all.map((m) => m.name).join(', ')}`);
+  for (const model of all) {
+    const [finding] = await verifyModel(model.name, home);
+    if (finding) throw new Error(finding);
+  }
+  return `${all.map((model) => model.name).join(', ')}: every byte as it should be`;
+}
+
+async function device(settings: Settings): Promise<string> {
+  const pool = await openLocalPool({ ...settings, LONGHAND_THREADS: 1 });
+  const found = `${pool.device} (LONGHAND_DEVICE=${settings.LONGHAND_DEVICE})`;
+  await pool.close();
+  return found;
+}
+
+/** An embedded database that does not run is no fault: `up` starts it. */
+async function database(settings: Settings): Promise<Check[]> {
+  const url = databaseUrl(settings);
+  if (!url) return [{ name: 'database', ok: true, found: 'embedded PostgreSQL, not running: `up` starts it', remedy: '' }];
+  const db = await openDb({ url, pool: 1, name: 'longhand-doctor' });
+  try {
+    return [
+      await check('database', () => version(db), 'Start it, and correct DATABASE_URL; PostgreSQL 14 or newer.'),
+      await check('schema', () => schema(db), 'Run scripts/longhand migrate.'),
+      await check('clock', () => clock(db), 'Let NTP set the clocks of this machine and of the database.'),
+    ];
+  } finally {
+    await db.close();
+  }
+}
+
+async function version(db: Db): Promise<string> {
+  const row = await db.system((tx) =>
+    tx.row<{ name: string; number: string }>(
+      `select current_setting('server_version') as name, current_setting('server_version_num') as number`,
+    ),
+  );
+  if (Number(row!.number) < 140_000) throw new Error(`PostgreSQL ${row!.name} is too old`);
+  return `PostgreSQL ${row!.name}`;
+}
+
+async function schema(db: Db): Promise<string> {
+  const pending = await pendingMigrations(db);
+  if (pending.length) throw new Error(`${pending.join(', ')} pending`);
+  return 'of this version';
+}
+
+async function clock(db: Db): Promise<string> {
+  const before = Date.now();
+  const row = await db.system((tx) => tx.row<{ seconds: string }>('select extract(epoch from clock_timestamp()) as seconds'));
+  const apart = Math.abs(Number(row!.seconds) - (before + Date.now()) / 2000);
+  const found = `${apart.toFixed(1)} s from the database's`;
+  if (apart > CLOCK_SECONDS) throw new Error(found);
+  return found;
+}
+
+async function spool(settings: Settings): Promise<string> {
+  await (await openSpool(settings)).writable();
+  if (settings.LONGHAND_MEDIA?.startsWith('s3://')) return settings.LONGHAND_MEDIA;
+  const { bavail, bsize } = await statfs(settings.LONGHAND_MEDIA ?? settings.LONGHAND_HOME);
+  const found = `${((bavail * bsize) / 1e9).toFixed(0)} GB free`;
+  if (bavail * bsize < FREE_BYTES) throw new Error(found);
+  return found;
+}
+
+function shown(name: string, settings: Settings): SettingShown {
+  const limit = /^LONGHAND_LIMIT_(.*)$/.exec(name)?.[1];
+  const value = limit ? settings.limits[limit as keyof Settings['limits']] : settings[name as keyof Settings];
+  const given = settings.given.includes(name);
+  const from = !given ? 'default' : FROM_ENVIRONMENT.has(name) ? 'environment' : (ENV_FILE ?? 'environment');
+  const hidden = value !== undefined && SECRET.test(name) && !name.endsWith('_FILE');
+  return { setting: name, value: hidden ? '[hidden]' : withoutPassword(String(value ?? '')), from };
+}
+
+function withoutPassword(value: string): string {
+  return value.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:[hidden]@');
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Client {
+  get<T>(place: string): Promise<T>;
+  /** Sends a file under one Idempotency-Key: however often it is tried, it is transcribed once. */
+  upload<T>(file: string, query: URLSearchParams, headers: Record<string, string>, onProgress: (fraction: number) => void): Promise<T>;
+}
+
+interface Answer {
+  status: number;
+  retryAfter: number | null;
+  body: { code?: string | null; message?: string };
+}
+
+const ATTEMPTS = 10;
+const FIRST_PAUSE_S = 1;
+const LONGEST_PAUSE_S = 60;
+const AGAIN = new Set([408, 429, 500, 502, 503, 504]);
+const NEVER = new Set(['upload_quota_exceeded', 'daily_reports_quota_exceeded', 'report_generation_limit']); // not before tomorrow
+
+/** A client of a running service, with retries. `address` may end in /v1 or not. */
+export function openClient(address: string, key: string): Client {
+  const base = new URL(`${address.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/`);
+  const authorization = { Authorization: `Bearer ${key}` };
+  return {
+    get: <T>(place: string) => patiently<T>(() => send(new URL(place, base), 'GET', authorization)),
+    async upload<T>(file: string, query: URLSearchParams, headers: Record<string, string>, onProgress: (fraction: number) => void) {
+      const url = new URL(`transcriptions?${query}`, base);
+      const { size } = await stat(file);
+      const all = {
+        ...authorization,
+        ...headers,
+        'Content-Length': String(size),
+        'Content-Disposition': `attachment; filename*=UTF-8''${encoded(path.basename(file))}`,
+        'Idempotency-Key': randomUUID(),
+      };
+      return patiently<T>(() => send(url, 'POST', all, { file, size, onProgress }));
+    },
+  };
+}
+
+/** Tries again what may go well later: lost connections, overload, an upload of the same key that is still in flight. */
+async function patiently<T>(attempt: () => Promise<Answer>): Promise<T> {
+  for (let count = 1, pause = FIRST_PAUSE_S; ; count++, pause = Math.min(pause * 2, LONGEST_PAUSE_S)) {
+    const answer = await attempt().catch((error: Error) => error);
+    if (!(answer instanceof Error) && answer.status < 300) return answer.body as T;
+    const again = answer instanceof Error ? isLost(answer) : mayTryAgain(answer);
+    if (!again || count === ATTEMPTS) throw answer instanceof Error ? answer : refusal(answer);
+    const wanted = answer instanceof Error ? null : answer.retryAfter;
+    const seconds = wanted ?? pause * (0.5 + Math.random() / 2);
+    process.stderr.write(
+      `${answer instanceof Error ? answer.message : refusal(answer).message}; trying again in ${Math.ceil(seconds)} s\n`,
+    );
+    await sleep(seconds * 1000);
+  }
+}
+
+function mayTryAgain({ status, body }: Answer): boolean {
+  return (AGAIN.has(status) && !NEVER.has(body.code ?? '')) || body.code === 'idempotency_conflict';
+}
+
+/** A connection that was refused or broke off; other errors, as of an unreadable file, stay. */
+function isLost(error: Error & { code?: string }): boolean {
+  return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(error.code ?? '');
+}
+
+function refusal({ status, body }: Answer): Error {
+  return new Error(`refused with ${status}${body.code ? ` ${body.code}` : ''}: ${body.message ?? 'no message'}`);
+}
+
+interface Body {
+  file: string;
+  size: number;
+  onProgress: (fraction: number) => void;
+}
+
+/** One request. An answer that comes before the body is through is an answer all the same. */
+function send(url: URL, method: string, headers: Record<string, string>, body?: Body): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method, headers });
+    const source = body ? createReadStream(body.file) : null;
+    let answered = false;
+    request.once('response', (response) => {
+      answered = true;
+      source?.unpipe(request);
+      read(response)
+        .then(resolve, reject)
+        .finally(() => {
+          source?.destroy();
+          request.destroy();
+        });
+    });
+    request.on('error', (error) => {
+      source?.destroy();
+      if (!answered) reject(error);
+    });
+    if (!source || !body) return request.end();
+    let sent = 0;
+    source.on('data', (chunk) => body.onProgress((sent += chunk.length) / body.size));
+    source.once('error', (error) => {
+      request.destroy();
+      reject(error);
+    });
+    source.pipe(request);
+  });
+}
+
+async function read(response: IncomingMessage): Promise<Answer> {
+  const received = await text(response);
+  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
+  return { status: response.statusCode ?? 0, retryAfter: Number.isNaN(retryAfter) ? null : retryAfter, body: parsed(received) };
+}
+
+function parsed(received: string): Answer['body'] {
+  try {
+    return JSON.parse(received);
+  } catch {
+    return { message: received.slice(0, 200) };
+  }
+}
+
+/** RFC 5987: every character that is not a letter, a digit or `-._~` as percent signs and hexadecimals. */
+function encoded(name: string): string {
+  return encodeURIComponent(name).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+}

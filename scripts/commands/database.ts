@@ -1,0 +1,57 @@
+import path from 'node:path';
+import type { Settings } from '../../api/contract/settings.ts';
+import { startEmbedded } from '../../db/embedded.ts';
+import { loadMasterKeys } from '../../db/masterkey.ts';
+import { migrate, pendingMigrations } from '../../db/migrate.ts';
+import { type Db, openDb } from '../../db/orm.ts';
+import { openVault, type Vault } from '../../db/vault.ts';
+import { claimHome, runningDatabase } from './home.ts';
+
+/** Address of a database that runs already: DATABASE_URL, or the embedded one of a running `up`. Null: there is none. */
+export function databaseUrl(settings: Settings): string | null {
+  return settings.DATABASE_URL ?? runningDatabase(settings.LONGHAND_HOME);
+}
+
+/** Does `work` on the database. An embedded one that does not run is started, brought to this version, and stopped again. */
+export async function withDatabase<T>(settings: Settings, work: (db: Db) => Promise<T>): Promise<T> {
+  const url = databaseUrl(settings);
+  if (url) return withOpen(url, work);
+  const home = claimHome(settings.LONGHAND_HOME);
+  try {
+    const server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
+    try {
+      return await withOpen(server.url, async (db) => {
+        await migrate(db);
+        return work(db);
+      });
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    home.release();
+  }
+}
+
+/** As `withDatabase`, on a schema of this version and with the vault open. */
+export function withVault<T>(settings: Settings, work: (db: Db, vault: Vault) => Promise<T>): Promise<T> {
+  return withDatabase(settings, async (db) => {
+    await requireSchema(db);
+    return work(db, await openVault(db, await loadMasterKeys(settings)));
+  });
+}
+
+/** Throws when migrations are pending. */
+export async function requireSchema(db: Db): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length)
+    throw new Error(`The database is older than this program: ${pending.join(', ')} pending. Run scripts/longhand migrate.`);
+}
+
+async function withOpen<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const db = await openDb({ url, pool: 2, name: 'longhand-cli' });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}

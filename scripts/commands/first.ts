@@ -1,0 +1,49 @@
+import path from 'node:path';
+import type { Settings } from '../../api/contract/settings.ts';
+import { SCOPES } from '../../api/contract/workspace.ts';
+import { createKey } from '../../db/admin/access.ts';
+import { addMember } from '../../db/admin/members.ts';
+import { createWorkspace, listWorkspaces } from '../../db/admin/workspaces.ts';
+import { loadMasterKeys } from '../../db/masterkey.ts';
+import { openDb } from '../../db/orm.ts';
+import { openVault } from '../../db/vault.ts';
+import { ROOT } from './environment.ts';
+
+const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minutes` adds more
+
+/** Where there is no workspace yet, makes `Default` with an owner and a key with every scope. Null where there is one. */
+export async function firstKey(settings: Settings, url: string): Promise<{ workspace: string; key: string } | null> {
+  const db = await openDb({ url, pool: 2, name: 'longhand-up' });
+  try {
+    if ((await listWorkspaces(db)).length) return null;
+    const vault = await openVault(db, await loadMasterKeys(settings));
+    const workspace = await createWorkspace(db, vault, { name: 'Default', minutes: MINUTES });
+    const owner = await addMember(db, { workspaceId: workspace.id, email: 'owner@localhost', name: 'Owner', role: 'owner' });
+    const { key } = await createKey(db, { workspaceId: workspace.id, memberId: owner.id, scopes: SCOPES });
+    return { workspace: workspace.id, key };
+  } finally {
+    await db.close();
+  }
+}
+
+/** What a newcomer does next; the lines work as they are printed. */
+export function instructions(base: string, key: string): string {
+  const curl = `curl -sS -H 'Authorization: Bearer ${key}'`;
+  const sample = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
+  const list = `${base}/v1/transcriptions`;
+  return `Longhand runs for the first time. This key of the workspace Default is shown only now; keep it:
+
+  ${key}
+
+The base URL is ${base}/v1
+
+Upload a recording of two speakers:
+
+  ${curl} -H 'X-External-Id: first' -H 'Content-Disposition: attachment; filename="two-speakers.wav"' --data-binary '@${sample}' ${list}
+
+Read who said what, once its status is completed:
+
+  ${curl} "${list}/$(${curl} '${list}?external_id=first' | grep -o '[0-9a-f-]\\{36\\}' | head -n 1)"
+
+`;
+}

@@ -1,0 +1,32 @@
+type Result = Record<string, unknown>;
+
+/** Prints a result to standard output: as JSON, or for people as `name: value` lines, a list as a table. */
+export function print(result: object, json: boolean | undefined): void {
+  process.stdout.write(`${json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : lines(result)}\n`);
+}
+
+function lines(result: object): string {
+  return Object.entries(result)
+    .map(([name, value]) => `${name}: ${shown(value)}`)
+    .join('\n');
+}
+
+function table(rows: Result[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  if (!names.length) return 'none';
+  const cells = [names, ...rows.map((row) => names.map((name) => shown(row[name])))];
+  const widths = names.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  return Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { loadSettings } from './environment.ts';
+import { print } from './output.ts';
+
+/** `api`, `engine`, `migrate`: one part alone, for several hosts. */
+export function addParts(program: Command): void {
+  program
+    .command('api')
+    .description('answer HTTP; needs DATABASE_URL, or `up` running on the same state folder')
+    .option('--host <address>', 'where to listen (HOST)')
+    .option('--port <number>', 'where to listen; 0 picks a free one (PORT)')
+    .action(async ({ host, port }: { host?: string; port?: string }) => {
+      await useDatabase({ HOST: host, PORT: port });
+      endWithParent();
+      await import('../../api/main.ts');
+    });
+  program
+    .command('engine')
+    .description('transcribe; needs DATABASE_URL, or `up` running on the same state folder')
+    .option('--concurrency <files>', 'files worked on at once')
+    .action(async () => {
+      await useDatabase({});
+      endWithParent();
+      await import('../../engine/main.ts');
+    });
+  program
+    .command('migrate')
+    .description('bring the database to this version')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const [{ withDatabase }, { migrate }] = await Promise.all([import('./database.ts'), import('../../db/migrate.ts')]);
+      const applied = await withDatabase(loadSettings(), migrate);
+      print({ applied }, json);
+    });
+}
+
+/** Gives the part that follows the address of its database, in the environment that it reads. */
+async function useDatabase(given: Record<string, string | undefined>): Promise<void> {
+  const settings = loadSettings(given);
+  const { databaseUrl } = await import('./database.ts');
+  const url = databaseUrl(settings);
+  if (!url) throw new Error('There is no database: set DATABASE_URL, or run scripts/longhand up on the same state folder.');
+  process.env.DATABASE_URL = url;
+}
+
+/** A part that `up` started ends in good order when `up` was killed. */
+function endWithParent(): void {
+  if (process.send) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+}

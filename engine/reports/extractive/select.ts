@@ -23,7 +23,7 @@ export function pick(talk: Talk, candidates: readonly Sentence[], count: number)
     for (let at = 0; at < pool.length; at++) {
       if (repeats[at]! > ALIKE) continue;
       let worth = score(talk, pool[at]!) * (1 - repeats[at]!);
-      for (const group of groupsOf(talk, pool[at]!)) if ((taken.get(group) ?? 0) >= (places.get(group) ?? 1)) worth *= 0.6;
+      for (const group of groupsOf(talk, pool[at]!)) if ((taken.get(group) ?? 0) >= (places.get(group) ?? 1)) worth *= 0.75;
       if (worth > most) [best, most] = [at, worth];
     }
     if (best < 0) break;

@@ -81,7 +81,7 @@ function weigh(sentences: Sentence[], central: Float64Array, language: Language 
     if (sentence.question) score *= 0.5;
     if (matches('important', sentence)) score *= 1.5;
     if (matches('decision', sentence) || matches('problem', sentence)) score *= 1.25;
-    if (matches('introduction', sentence) || matches('apology', sentence)) score *= 0.5;
+    if (matches('introduction', sentence) || matches('apology', sentence)) score *= 0.4;
     if (sentence.words < 14 && (matches('greeting', sentence) || matches('thanks', sentence) || matches('farewell', sentence)))
       score *= 0.3;
     if (/\d/.test(sentence.text)) score *= 1.1;

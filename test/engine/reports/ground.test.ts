@@ -1,0 +1,73 @@
+import t from 'tap';
+import { evidenceOf, ground, groundProse } from '../../../engine/reports/ground.ts';
+import { transcript } from './talks.ts';
+
+const evidence = evidenceOf(
+  transcript(
+    'en',
+    `[00:00] Ann: We should meet at 10:15 in the big hall, that's certain.
+[00:10] Bob: The price is two hundred euros, and not a cent more.
+[01:30] Ann: Fine, I agree with that.`,
+  ),
+);
+const report = (...items: { text: string; segment?: number; quote?: string }[]) =>
+  ground({ sections: [{ heading: 'H', style: 'list', items: items.map((item) => ({ segment: 0, quote: '', ...item })) }] }, evidence);
+
+t.test('ground() keeps a true quotation whatever its punctuation and case', async (t) => {
+  t.strictSame(report({ text: 'Price', segment: 2, quote: 'the price is: two hundred Euros' }), {
+    text: '**H**\n\n- Price — “the price is: two hundred Euros” [00:10, Bob]',
+    dropped: 0,
+  });
+});
+
+t.test('ground() gives a quotation the segment where it really was said', async (t) => {
+  t.match(report({ text: 'Price', segment: 1, quote: 'not a cent more' }).text, '[00:10, Bob]');
+});
+
+t.test('ground() drops an invented quotation, and the item when nothing else is left', async (t) => {
+  t.strictSame(report({ text: 'Price', segment: 2, quote: 'I love this product' }), { text: '**H**\n\n- Price [00:10, Bob]', dropped: 1 });
+  t.strictSame(report({ text: '', segment: 2, quote: 'I love this product' }), { text: '', dropped: 1 });
+});
+
+t.test('ground() drops a segment that does not exist', async (t) => {
+  t.strictSame(report({ text: 'Price', segment: 99 }), { text: '**H**\n\n- Price', dropped: 1 });
+});
+
+t.test('ground() drops sentences that quote what nobody said', async (t) => {
+  t.strictSame(report({ text: 'They met. Bob said "I would pay a million for it". All agreed on "the price".' }), {
+    text: '**H**\n\n- They met. All agreed on "the price".',
+    dropped: 1,
+  });
+});
+
+t.test('groundProse() drops times at which nobody spoke and keeps times of day that were said', async (t) => {
+  t.strictSame(groundProse('They agree [01:31]. Bob laughs (45:00). They meet at 10:15.', evidence), {
+    text: 'They agree [01:31]. Bob laughs. They meet at 10:15.',
+    dropped: 1,
+  });
+  t.strictSame(groundProse('At 52:47 Bob left. They agree.', evidence), { text: 'They agree.', dropped: 1 });
+});
+
+t.test('ground() finds a quotation that runs over two segments or leaves words out', async (t) => {
+  t.equal(report({ text: 'x', segment: 2, quote: 'not a cent more. Fine, I agree' }).dropped, 0);
+  t.equal(report({ text: 'x', segment: 1, quote: 'We should meet … in the big hall' }).dropped, 0);
+});
+
+t.test('ground() prints paragraphs for running text, and no headings that could end a section of the export', async (t) => {
+  const { text } = ground(
+    {
+      sections: [
+        {
+          heading: '## Lead',
+          style: 'text',
+          items: [
+            { text: '# One.', segment: 0, quote: '' },
+            { text: 'Two.', segment: 2, quote: 'two hundred euros' },
+          ],
+        },
+      ],
+    },
+    evidence,
+  );
+  t.equal(text, '**Lead**\n\nOne.\n\nTwo. “two hundred euros” (Bob, 00:10)');
+});

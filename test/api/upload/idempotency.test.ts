@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import t from 'tap';
+import { startApp } from '../../../api/app.ts';
+import { openLog } from '../../../api/log.ts';
+import { type Claim, claimKey, keepAnswer, releaseKey } from '../../../db/idempotency.ts';
+import { beat } from '../../../db/uploads.ts';
+import { testApi } from '../../support/client.ts';
+import { provokes } from '../../support/provokes.ts';
+import { connectRaw, head } from '../../support/raw.ts';
+import { FILE, knock, send, uploadHeaders } from '../../support/uploads.ts';
+
+const POST = 'POST /transcriptions';
+const api = await testApi(t);
+const second = await startApp({ ...api, log: openLog(api.settings, 'api') }); // another host on the same database
+t.teardown(() => second.stop(1));
+const workspace = await api.world.workspace();
+const owner = await api.world.member(workspace, { role: 'owner' });
+const { key } = await api.world.key(owner);
+const { key: rotated } = await api.world.key(owner);
+
+const total = async () => Number((await api.db.system((tx) => tx.row<{ n: string }>('select count(*) as n from transcriptions')))!.n);
+const age = (name: string, column: string) =>
+  api.db.system((tx) => tx.rows(`update idempotency_keys set ${column} = now() - interval '1 second' where key = ?`, [name]));
+
+t.test('a key used again answers the original 201 with 200, under another key of the workspace and on another host too', async (t) => {
+  const first = await send(api.url, key, { 'Idempotency-Key': 'again' }, '?reports=tasks,summary');
+  t.equal(first.status, 201);
+  t.notOk(first.headers.has('idempotency-replayed'));
+  for (const [url, caller] of [
+    [api.url, key],
+    [second.url, key],
+    [api.url, rotated],
+  ] as const) {
+    const replay = await knock(url, caller, { 'Idempotency-Key': 'again', 'Content-Disposition': 'attachment; filename="other.wav"' });
+    t.equal(replay.status, 200);
+    t.equal(replay.headers.get('idempotency-replayed'), 'true');
+    t.equal(replay.body.trim(), first.body);
+  }
+});
+
+t.test('a key of one workspace means nothing in another', async (t) => {
+  const { key: stranger } = await api.world.key(await api.world.member(await api.world.workspace(), { role: 'owner' }));
+  const mine = await send(api.url, key, { 'Idempotency-Key': 'shared' });
+  const theirs = await send(api.url, stranger, { 'Idempotency-Key': 'shared' });
+  t.equal(theirs.status, 201);
+  t.not(theirs.json.uuid, mine.json.uuid);
+});
+
+t.test('a key in flight answers 409 with Retry-After, and 200 once the first upload is through', async (t) => {
+  const first = await connectRaw(api.url);
+  first.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { 'Idempotency-Key': 'flying' })));
+  first.write(FILE.subarray(0, 100));
+  let answer = await knock(second.url, key, { 'Idempotency-Key': 'flying' });
+  for (let tries = 0; tries < 50 && answer.status === 201; tries++) answer = await knock(second.url, key, { 'Idempotency-Key': 'flying' });
+  t.match(answer, provokes(POST, 409, 'idempotency_conflict'));
+  t.equal(answer.headers.get('retry-after'), '5');
+  first.write(FILE.subarray(100));
+  t.equal((await first.answer()).status, 201);
+  t.equal((await knock(second.url, key, { 'Idempotency-Key': 'flying' })).status, 200);
+  first.end();
+});
+
+t.test('a refused attempt frees its key at once', async (t) => {
+  const { key: poor } = await api.world.key(await api.world.member(await api.world.workspace({ minutes: 0 }), { role: 'owner' }));
+  for (let tries = 0; tries < 2; tries++)
+    t.match(await knock(api.url, poor, { 'Idempotency-Key': 'poor' }), provokes(POST, 402, 'insufficient_balance'));
+});
+
+t.test('a key is free again after 24 hours, and after its transcription was deleted', async (t) => {
+  const first = await send(api.url, key, { 'Idempotency-Key': 'day' });
+  await age('day', 'expires_at');
+  const next = await send(api.url, key, { 'Idempotency-Key': 'day' });
+  t.equal(next.status, 201);
+  t.not(next.json.uuid, first.json.uuid);
+  t.equal((await api.call(key, 'DELETE', `/v1/transcriptions/${next.json.uuid}`)).status, 204);
+  t.equal((await send(api.url, key, { 'Idempotency-Key': 'day' })).status, 201);
+});
+
+t.test('N parallel uploads under one key, on two hosts, give one transcription (property)', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uuid(), fc.integer({ min: 2, max: 8 }), async (name, n) => {
+      const before = await total();
+      const answers = await Promise.all(
+        Array.from({ length: n }, (_, i) => send(i % 2 ? second.url : api.url, key, { 'Idempotency-Key': name })),
+      );
+      const accepted = answers.filter(({ status }) => status === 201);
+      const ids = new Set(answers.filter(({ status }) => status < 300).map(({ json }) => json.uuid));
+      return (
+        accepted.length === 1 &&
+        ids.size === 1 &&
+        answers.every(({ status }) => [200, 201, 409].includes(status)) &&
+        (await total()) === before + 1
+      );
+    }),
+    { numRuns: 8 },
+  );
+});
+
+t.test('claimKey() hands a key without signs of life to the next attempt, and the loser cannot finish', async (t) => {
+  const claims: Claim[] = [1, 2].map(() => ({ workspaceId: workspace, key: 'fenced', token: randomUUID() }));
+  const claim = (i: number) => api.db.workspace(workspace, (tx) => claimKey(tx, claims[i]!, randomUUID(), randomUUID()));
+  t.strictSame(await claim(0), { state: 'mine' });
+  t.strictSame(await claim(1), { state: 'busy' });
+  await age('fenced', 'lease_until');
+  t.strictSame(await claim(1), { state: 'mine' });
+  const answer = { uuid: randomUUID(), status: 'queued' as const, reports: [] };
+  t.equal(await api.db.workspace(workspace, (tx) => keepAnswer(tx, claims[0]!, answer)), false);
+  await api.db.workspace(workspace, (tx) => releaseKey(tx, claims[0]!));
+  t.strictSame(await claim(0), { state: 'busy' });
+  t.equal(await api.db.workspace(workspace, (tx) => keepAnswer(tx, claims[1]!, answer)), true);
+  t.strictSame(await claim(0), { state: 'done', answer });
+});
+
+t.test('beat() keeps a key and a place alive', async (t) => {
+  const node = randomUUID();
+  const id = randomUUID();
+  const claim: Claim = { workspaceId: workspace, key: 'beaten', token: randomUUID() };
+  await api.db.workspace(workspace, (tx) => claimKey(tx, claim, id, node));
+  await age('beaten', 'lease_until');
+  await beat(api.db, node, [id]);
+  t.strictSame(await api.db.workspace(workspace, (tx) => claimKey(tx, { ...claim, token: randomUUID() }, randomUUID(), node)), {
+    state: 'busy',
+  });
+});

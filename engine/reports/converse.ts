@@ -28,7 +28,7 @@ export async function converse<T>(
     tokens.input += reply.tokens.input;
     tokens.output += reply.tokens.output;
     if (reply.text.length < SHORT && REFUSAL.test(reply.text))
-      throw new ReportError('LLM_REFUSED', `Cannot write the report: the model refused (${reply.text.slice(0, 120)})`);
+      throw new ReportError('LLM_REFUSED', 'Cannot write the report: the model refused in words');
     try {
       if (reply.cut) throw new ReportError('LLM_INVALID_OUTPUT', `Cannot use the model's answer: it was cut off after ${room} tokens`);
       if (shape.name === 'report' && !reply.text.includes('{') && reply.text.length >= LEAST) return { value: null, prose: reply.text };

@@ -42,7 +42,7 @@ export function add(all: Collected, chunk: Chunk): void {
 
 /** The finished answer, without thinking aloud. Throws LLM_REFUSED when the model or its filter would not answer. */
 export function replyOf({ content, refusal, finish, tokens }: Collected): Reply {
-  if (refusal !== '') throw refused(refusal);
+  if (refusal !== '') throw refused('in its refusal field');
   if (finish === 'content_filter') throw refused('its content filter stopped the answer');
   if (finish === '' && content === '') throw unavailable('the answer broke off before its first word', true);
   return { text: withoutThinking(content), cut: finish === 'length', tokens };

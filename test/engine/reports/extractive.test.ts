@@ -173,3 +173,49 @@ t.test('write() gives TRANSCRIPT_EMPTY without words and TEMPLATE_UNAVAILABLE wi
   );
   await t.rejects(writer.describe(talk('en-sales'), AbortSignal.abort(new Error('deleted'))), { message: 'deleted' });
 });
+
+t.test('write() puts the main point of the shared recordings into their summary', async (t) => {
+  const clips: [language: string, text: string, phrase: string][] = [
+    [
+      'en',
+      'And so, my fellow Americans, ask not what your country can do for you, ask what you can do for your country.',
+      'ask what you can do for your country',
+    ],
+    [
+      'en',
+      'What exactly is Artificial Intelligence? We speak of AI when computer systems perform tasks that usually require human intelligence. This includes, for example, recognizing images, making decisions or engaging in dialogue.',
+      'tasks that usually require human intelligence',
+    ],
+    [
+      'en',
+      'Permission is hereby granted, free of charge, to any person obtaining a copy of the software and associated documentation files to deal in the software without restriction. The above copyright notice and this permission notice shall be included in all copies.',
+      'Permission is hereby granted, free of charge',
+    ],
+    [
+      'es',
+      'Mi muy querido Manuel: Hace algunas semanas hube de referirte la historia de El Capitán Veneno, tal y como vivía inédita en el archivo de mi imaginación. Ya está la obra escrita, y hasta impresa; y ahí te la envío. Adiós, generoso hermano.',
+      'la historia de El Capitán Veneno',
+    ],
+    [
+      'fr',
+      "par exemple des étudiants de l'école bennet en caroline du nord conçoivent chaque année un site web consacré à leur visite de la capitale de l'état chaque année le site est remis à jour",
+      'conçoivent chaque année un site web',
+    ],
+    [
+      'de',
+      'die angemessene nutzung von blogs kann schülerinnen und schüler befähigen analytischer und kritischer zu werden',
+      'nutzung von blogs',
+    ],
+    ['it', 'Sempre alla radio nacquero anche alcune sue canzoni o meglio ritmi.', 'alla radio nacquero'],
+    [
+      'pt',
+      'o romantismo tinha um grande elemento de determinismo cultural extraído de escritores como goethe fichte e schlegel',
+      'determinismo cultural',
+    ],
+  ];
+  for (const [language, text, phrase] of clips) {
+    const clip = transcript(language, `[00:00] Speaker 1: ${text}`);
+    t.match((await writer.write({ slug: 'summary', name: '', prompt: null }, clip, never)).text, phrase);
+    t.match((await writer.describe(clip, never)).summary, phrase);
+  }
+});

@@ -35,6 +35,10 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   progress.stage('probing');
   const { mediaType, channels } = await probe(path, { signal });
   const recording = await decode(path, { channels: channels === 2 ? 2 : 1, signal, ...limits });
+  recording.decoded.then(
+    (samples) => run.decoded?.(samples / SAMPLE_RATE),
+    () => {}, // whoever reads hears of it
+  );
   try {
     const job = pool.job(signal);
     progress.stage('transcribing');

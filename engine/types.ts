@@ -81,6 +81,8 @@ export interface Run {
   signal: AbortSignal;
   /** `fraction` of the whole, 0 to 1; never falls. */
   progress(stage: Stage, fraction: number): void;
+  /** Told the decoded length in seconds as soon as it is known; counted on samples. */
+  decoded?(seconds: number): void;
   /** Finished work of an earlier owner of this transcription; absent on the command line. */
   checkpoints?: Checkpoints;
 }

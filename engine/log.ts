@@ -1,0 +1,28 @@
+import { pino } from 'pino';
+import pretty from 'pino-pretty';
+import type { Settings } from '../api/contract/settings.ts';
+
+/** Structured logs. Fields hold ids, counts and codes: never a title, a name, a word of a transcript or a key. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Opens the log on standard error: JSON, or lines for people where standard error is a terminal or LOG_FORMAT says so. */
+export function openLog(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>): Log {
+  const format = settings.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json');
+  const options = { level: settings.LOG_LEVEL, base: { part: 'engine' }, serializers: { error: describe } };
+  return format === 'pretty'
+    ? pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname,part' }))
+    : pino(options, pino.destination({ dest: 2, sync: true }));
+}
+
+/** An error without the values of the statement that failed: drivers put parameters into their messages. */
+function describe(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: 'something that is not an Error was thrown' };
+  const { code, constraint, routine } = error as Error & { code?: unknown; constraint?: unknown; routine?: unknown };
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
+  return { name: error.name, message: routine ? undefined : error.message, code, constraint, stack: frames?.slice(0, 12).join('\n') };
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Logger, type Runner, run, type WorkerEvents } from 'graphile-worker';
+import { readSettings, type Settings } from '../api/contract/settings.ts';
+import { livingEngines, registerEngine } from '../db/engines.ts';
+import { loadMasterKeys } from '../db/masterkey.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { type Db, openDb } from '../db/orm.ts';
+import { openSpool } from '../db/spool.ts';
+import { openVault } from '../db/vault.ts';
+import { SHIPPED_FOLDER } from '../models/manifest.ts';
+import { findModel } from '../models/store.ts';
+import { type Log, openLog } from './log.ts';
+import { openPool, type Pool } from './pool.ts';
+import { openWriter } from './reports/writer.ts';
+import type { Engine } from './tasks/engine.ts';
+import { openHoldings } from './tasks/holdings.ts';
+import { type Running, runEngine } from './tasks/run.ts';
+import { openScratch } from './tasks/scratch.ts';
+
+const GRACE_MS = 10_000; // for work that is nearly done; the rest is handed back and goes on elsewhere from its last chunk
+const GROWTH_BYTES = 3 * 2 ** 30; // beyond the memory after the start: the process ends in good order and is started anew
+const WAKERS = 4; // jobs of the queue taken at once; they only wake
+const PAUSE_MS = 5000; // before the queue is listened to again after it failed
+
+/** Runs an engine until SIGTERM or SIGINT; a second signal ends it at once. */
+async function main(): Promise<void> {
+  const settings = readSettings(process.env);
+  const log = openLog(settings);
+  if (!settings.DATABASE_URL) throw new Error('Cannot start the engine: DATABASE_URL is not set. `longhand up` brings its own database');
+  const db = await openDb({ url: settings.DATABASE_URL, pool: 8, name: 'longhand-engine' });
+  try {
+    const pending = await pendingMigrations(db);
+    if (pending.length)
+      throw new Error(`Cannot start the engine: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);
+    const { folder } = await findModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
+    const pool = await openPool({
+      models: { whisper: folder, diarization: join(SHIPPED_FOLDER, 'diarization') },
+      threads: settings.LONGHAND_THREADS,
+      device: settings.LONGHAND_DEVICE === 'auto' ? undefined : settings.LONGHAND_DEVICE,
+    });
+    try {
+      await work(settings, db, pool, log);
+    } finally {
+      await pool.close();
+    }
+  } finally {
+    await db.close();
+  }
+}
+
+/** Puts the engine together, says `working` on standard output, and works until it is told to stop. */
+async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<void> {
+  const id = randomUUID();
+  const facts = { id, ...describe(settings, pool), workerIds: [] as string[] };
+  await registerEngine(db, facts); // before its folders exist: others remove those of unknown engines
+  const holdings = openHoldings(db, log);
+  const scratch = await openScratch(id, settings.LONGHAND_HOME);
+  try {
+    const engine: Engine = {
+      ...{ id, db, pool, log, holdings, scratch, limits: settings.limits },
+      vault: await openVault(db, await loadMasterKeys(settings)),
+      spool: await openSpool(settings),
+      writer: openWriter({
+        baseUrl: settings.LLM_BASE_URL,
+        model: settings.LLM_MODEL,
+        apiKey: settings.LLM_API_KEY,
+        contextTokens: settings.LLM_CONTEXT,
+      }),
+      options: {
+        accurate: settings.LONGHAND_DECODING === 'accurate',
+        privateWebhooks: settings.LONGHAND_WEBHOOK_PRIVATE === 'allow',
+        retentionDays: settings.LONGHAND_RETENTION_DAYS ?? null,
+      },
+      counts: { finished: 0, failedDiarizations: 0 },
+    };
+    await scratch.clean(await livingEngines(db));
+    const running = await runEngine(engine, facts);
+    const queue = listen(settings.DATABASE_URL!, running, log, async (workerIds) => {
+      facts.workerIds = workerIds;
+      await registerEngine(db, facts);
+    });
+    process.stdout.write(`working on ${pool.device} with ${settings.LONGHAND_MODEL}, ${facts.concurrency} files at once\n`);
+    log.info({ engine: id, device: pool.device, threads: pool.threads, concurrency: facts.concurrency }, 'working');
+    const reason = await Promise.race([stopSignal(), outgrown()]);
+    log.info({ reason, held: holdings.size }, 'stopping: nothing new is taken, what does not end soon is handed back');
+    process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
+    await queue.stop();
+    await running.stop(GRACE_MS);
+  } finally {
+    holdings.close();
+    await scratch.close();
+  }
+}
+
+function describe(settings: Settings, pool: Pool) {
+  const { values } = parseArgs({ options: { concurrency: { type: 'string' } }, strict: false });
+  const asked = Number(values.concurrency ?? 0);
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  return {
+    host: hostname(),
+    pid: process.pid,
+    version,
+    device: pool.device,
+    model: settings.LONGHAND_MODEL,
+    concurrency: asked >= 1 ? Math.floor(asked) : Math.max(2, pool.threads) + 1, // one place is for short recordings
+  };
+}
+
+/** Lets the jobs of the queue wake the engine as they come. Tries again for ever: without the queue the engine still polls. */
+function listen(connectionString: string, { wake }: Running, log: Log, onWorkers: (ids: string[]) => Promise<void>) {
+  let runner: Runner | null = null;
+  let stopping = false;
+  const tasks = Object.keys(wake) as (keyof typeof wake)[];
+  const taskList = Object.fromEntries(tasks.map((name) => [name, async () => wake[name]()]));
+  const logger = new Logger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') log.warn({ queue: message.slice(0, 300) }, 'the queue says');
+  });
+  const loop = async () => {
+    while (!stopping) {
+      try {
+        const events = new EventEmitter() as WorkerEvents;
+        const ids: string[] = [];
+        events.on('worker:create', ({ worker }) => ids.push(worker.workerId));
+        runner = await run({ connectionString, concurrency: WAKERS, noHandleSignals: true, taskList, logger, events });
+        await onWorkers(ids);
+        await runner.promise;
+      } catch (error) {
+        log.warn({ error }, 'the queue cannot be listened to; trying again');
+      }
+      if (!stopping) await sleep(PAUSE_MS);
+    }
+  };
+  const done = loop();
+  return {
+    async stop() {
+      stopping = true;
+      await runner?.stop().catch(() => {}); // it had stopped by itself
+      await Promise.race([done, sleep(PAUSE_MS)]);
+    },
+  };
+}
+
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+  });
+}
+
+/** Resolves when the process has grown too large: sessions and arenas never shrink, so it is recycled as a whole. */
+function outgrown(): Promise<string> {
+  const limit = process.memoryUsage.rss() + GROWTH_BYTES;
+  return new Promise((resolve) => {
+    setInterval(() => {
+      if (process.memoryUsage.rss() > limit) resolve('memory');
+    }, 60_000).unref();
+  });
+}
+
+await main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);

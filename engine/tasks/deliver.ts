@@ -1,0 +1,41 @@
+import { claimDeliveries, type Delivery, settleDelivery } from '../../db/outbox.ts';
+import type { Engine } from './engine.ts';
+import { insist } from './insist.ts';
+import { post, signature } from './post.ts';
+import type { Job } from './slots.ts';
+
+const LIMIT_MS = 10_000;
+
+/** Takes the next delivery to a webhook that is due. */
+export async function nextDelivery(engine: Engine): Promise<Job | null> {
+  const [delivery] = await engine.db.system((tx) => claimDeliveries(tx, 1));
+  return delivery ? () => deliver(engine, delivery) : null;
+}
+
+/** Sends one delivery and notes how that went. At least once: a receiver tells repetitions by Longhand-Delivery. */
+async function deliver(engine: Engine, delivery: Delivery): Promise<void> {
+  const outcome = await send(engine, delivery);
+  await insist(() => engine.db.workspace(delivery.workspaceId, (tx) => settleDelivery(tx, delivery, outcome)));
+  engine.log.info({ delivery: delivery.id, attempt: delivery.attempt, status: outcome.status, ok: outcome.ok }, 'webhook called');
+}
+
+async function send(engine: Engine, delivery: Delivery): Promise<{ ok: boolean; status: number | null; error: string | null }> {
+  try {
+    const { workspaceId, webhookId } = delivery;
+    const secret = await engine.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.secretSealed);
+    const body = JSON.stringify(delivery.body);
+    const timestamp = Math.floor(Date.now() / 1000);
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'Longhand-Webhooks/1',
+      'Longhand-Delivery': delivery.id,
+      'Longhand-Timestamp': String(timestamp),
+      'Longhand-Signature': signature(secret!, timestamp, body),
+    };
+    const allowPrivate = engine.options.privateWebhooks;
+    const status = await post({ url: delivery.url, body, headers, limitMs: LIMIT_MS, allowPrivate });
+    return { ok: status >= 200 && status < 300, status, error: null };
+  } catch (error) {
+    return { ok: false, status: null, error: (error as Error).message.slice(0, 500) };
+  }
+}

@@ -1,0 +1,34 @@
+import type { Limits } from '../../api/contract/limits.ts';
+import type { Db } from '../../db/orm.ts';
+import type { Spool } from '../../db/spool.ts';
+import type { Vault } from '../../db/vault.ts';
+import type { Log } from '../log.ts';
+import type { Pool } from '../pool.ts';
+import type { Writer } from '../reports/writer.ts';
+import type { Holdings } from './holdings.ts';
+import type { Scratch } from './scratch.ts';
+
+/** What the tasks of one engine share. */
+export interface Engine {
+  /** In the table of engines, and on the rows it holds. */
+  id: string;
+  db: Db;
+  vault: Vault;
+  spool: Spool;
+  pool: Pool;
+  writer: Writer;
+  scratch: Scratch;
+  holdings: Holdings;
+  limits: Limits;
+  log: Log;
+  options: {
+    /** Beams where they help. */
+    accurate: boolean;
+    /** Webhooks may go to private addresses. */
+    privateWebhooks: boolean;
+    /** Transcripts older than this are deleted; null: only where a workspace says so. */
+    retentionDays: number | null;
+  };
+  /** Since its start. */
+  counts: { finished: number; failedDiarizations: number };
+}

@@ -1,0 +1,60 @@
+import { rm } from 'node:fs/promises';
+import { mediaRemoved } from '../../db/settle.ts';
+import type { Claim } from '../../db/work.ts';
+import type { Engine } from './engine.ts';
+import { insist } from './insist.ts';
+
+/** A plain copy of a recording. */
+export interface Plain {
+  path: string;
+  /** Removes it. */
+  close(): Promise<void>;
+}
+
+const kept = new WeakMap<Engine, Map<string, { plain: Plain; timer: NodeJS.Timeout }>>();
+const KEPT_MS = 20_000; // between probe and transcription
+const KEPT_FILES = 4;
+
+/** Unseals the media of a claim into the engine's scratch, or takes the copy that was kept for it. The caller closes it. */
+export async function openMedia(engine: Engine, claim: Claim, signal: AbortSignal): Promise<Plain> {
+  const copies = kept.get(engine);
+  const copy = copies?.get(claim.lease.id);
+  if (copy) {
+    clearTimeout(copy.timer);
+    copies!.delete(claim.lease.id);
+    return copy.plain;
+  }
+  const { id, workspaceId } = claim.lease;
+  const key = await engine.vault.open(workspaceId, `transcriptions|${id}|media_key`, claim.mediaKeySealed);
+  const path = await engine.scratch.place(claim.mediaBytes);
+  try {
+    await engine.spool.open(id, claim.extension, key, path, signal);
+    await engine.scratch.share(path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+  return { path, close: () => rm(path, { force: true }) };
+}
+
+/** Keeps a copy for a while instead of closing it: this engine will probably transcribe what it has just probed. */
+export async function keepMedia(engine: Engine, id: string, plain: Plain): Promise<void> {
+  const copies = kept.get(engine) ?? new Map();
+  kept.set(engine, copies);
+  if (copies.size >= KEPT_FILES) return plain.close();
+  const drop = () => {
+    copies.delete(id);
+    plain.close().catch((error) => engine.log.warn({ error }, 'a scratch file could not be removed'));
+  };
+  copies.set(id, { plain, timer: setTimeout(drop, KEPT_MS).unref() });
+}
+
+/** Removes the sealed media of an ended transcription. What fails here is done by the sweeper. */
+export async function removeMedia(engine: Engine, media: { id: string; workspaceId: string; extension: string }): Promise<void> {
+  try {
+    await engine.spool.remove(media.id, media.extension);
+    await insist(() => engine.db.workspace(media.workspaceId, (tx) => mediaRemoved(tx, media)));
+  } catch (error) {
+    engine.log.warn({ error, transcription: media.id }, 'the media could not be removed; the sweeper will');
+  }
+}

@@ -1,0 +1,76 @@
+import type { TranscriptionErrorCode } from '../../api/contract/errors.ts';
+import { LEASE } from '../../api/contract/limits.ts';
+import { backOff, handBack } from '../../db/leases.ts';
+import { fail } from '../../db/settle.ts';
+import { type Claim, claimProbe, probed } from '../../db/work.ts';
+import { decode, probe, SAMPLE_RATE } from '../audio/ffmpeg.ts';
+import { MediaError } from '../types.ts';
+import type { Engine } from './engine.ts';
+import { type Holding, Lost, Stopping } from './holdings.ts';
+import { insist } from './insist.ts';
+import { keepMedia, openMedia, removeMedia } from './media.ts';
+import type { Job } from './slots.ts';
+
+const SHORTEST = 1; // seconds
+
+/** Takes the next recording that nobody has looked into yet. `onProbed` is told when one waits for a slot. */
+export async function nextProbe(engine: Engine, onProbed: () => void): Promise<Job | null> {
+  const claim = await claimProbe(engine.db, engine.id);
+  return claim && (() => look(engine, claim, onProbed));
+}
+
+/** Looks into a recording, outside the slots: how long it is and of what kind, or why it cannot become a transcript. */
+async function look(engine: Engine, claim: Claim, onProbed: () => void): Promise<void> {
+  const holding = engine.holdings.take(claim.lease);
+  try {
+    const media = await openMedia(engine, claim, holding.signal);
+    try {
+      const found = await measure(media.path, engine.limits.MAX_DURATION_S, engine.scratch.folder, holding.signal);
+      if (!(await insist(() => probed(engine.db, claim.lease, found)))) throw new Lost();
+      await keepMedia(engine, claim.lease.id, media);
+    } catch (error) {
+      await media.close();
+      throw error;
+    }
+    onProbed();
+  } catch (error) {
+    await settle(engine, claim, holding, error);
+  } finally {
+    holding.letGo();
+  }
+}
+
+/** What the file declares, or what decoding all of it finds where that is missing or cannot be right. */
+async function measure(path: string, maxSeconds: number, scratch: string, signal: AbortSignal) {
+  const { durationSeconds: declared, mediaType } = await probe(path, { signal });
+  if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, mediaType };
+  const recording = await decode(path, { channels: 1, signal, maxSeconds, scratch });
+  try {
+    return { durationSeconds: (await recording.decoded) / SAMPLE_RATE, mediaType };
+  } finally {
+    await recording.close();
+  }
+}
+
+/** What becomes of a recording whose probe or transcription threw. Nothing, when it is not ours any more. */
+export async function settle(engine: Engine, claim: Claim, { signal }: Pick<Holding, 'signal'>, thrown: unknown): Promise<void> {
+  const { db, log } = engine;
+  const { lease, attempt } = claim;
+  const error = signal.aborted ? signal.reason : thrown;
+  const fields = { transcription: lease.id, attempt };
+  if (error instanceof Lost) return log.info(fields, 'stopped: deleted or taken over');
+  if (error instanceof Stopping) {
+    await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { blameless: true })));
+    return log.info(fields, 'handed back');
+  }
+  if (!(error instanceof MediaError) && attempt < LEASE.attempts) {
+    log.warn({ ...fields, error }, 'failed; it will be tried again');
+    await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { seconds: backOff(attempt) })));
+    return;
+  }
+  const code = (error instanceof MediaError ? error.code : 'ENGINE_ERROR') as TranscriptionErrorCode;
+  if (error instanceof MediaError) log.info({ ...fields, code }, 'failed');
+  else log.error({ ...fields, code, error }, 'failed for good');
+  if (await insist(() => fail(db, lease, code))) await removeMedia(engine, { ...lease, extension: claim.extension });
+  engine.counts.finished++;
+}

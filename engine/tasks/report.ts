@@ -1,0 +1,65 @@
+import { LEASE } from '../../api/contract/limits.ts';
+import { backOff, handBack } from '../../db/leases.ts';
+import { claimReport, completeReport, failReport, loadSource, type ReportClaim } from '../../db/reportwork.ts';
+import { ReportError } from '../reports/writer.ts';
+import type { Engine } from './engine.ts';
+import { type Holding, Lost, Stopping } from './holdings.ts';
+import { insist } from './insist.ts';
+import type { Job } from './slots.ts';
+
+/** Takes the next report. */
+export async function nextReport(engine: Engine): Promise<Job | null> {
+  const claim = await claimReport(engine.db, engine.id);
+  return claim && (() => work(engine, claim));
+}
+
+/** Writes one claimed report, and settles it whatever happens. */
+async function work(engine: Engine, claim: ReportClaim): Promise<void> {
+  const holding = engine.holdings.take(claim.lease);
+  try {
+    const text = await compose(engine, claim, holding);
+    holding.signal.throwIfAborted();
+    if (!(await insist(() => completeReport(engine.db, engine.vault, claim, text)))) throw new Lost();
+    engine.log.info({ report: claim.lease.id, slug: claim.slug }, 'report done');
+  } catch (error) {
+    await settle(engine, claim, holding, error);
+  } finally {
+    holding.letGo();
+  }
+}
+
+async function compose(engine: Engine, claim: ReportClaim, { signal }: Holding): Promise<string> {
+  const { slug, name, prompt } = claim;
+  if (claim.templateMissing) throw new ReportError('TEMPLATE_UNAVAILABLE', 'Cannot write the report: its template was deleted');
+  const source = await loadSource(engine.db, engine.vault, claim);
+  if (!source) throw new Lost();
+  if (!source.turns.length) throw new ReportError('TRANSCRIPT_EMPTY', 'Cannot write the report: nothing was said');
+  const { language, durationSeconds, turns } = source;
+  const result = await engine.writer.write({ slug, name, prompt }, { language, durationSeconds, segments: turns }, signal);
+  return result.text;
+}
+
+/** What becomes of a report whose writing threw: passing faults are tried again later, the others end it. */
+async function settle(engine: Engine, claim: ReportClaim, { signal }: Holding, thrown: unknown): Promise<void> {
+  const { db, log } = engine;
+  const { lease, attempt } = claim;
+  const error = signal.aborted ? signal.reason : thrown;
+  const fields = { report: lease.id, slug: claim.slug, attempt };
+  const back = (how: { seconds?: number; blameless?: boolean }) =>
+    insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, how)));
+  if (error instanceof Lost) return log.info(fields, 'report stopped: deleted or taken over');
+  if (error instanceof Stopping) return void (await back({ blameless: true }));
+  const lasting = error instanceof ReportError && !error.retryable;
+  if (!lasting && attempt < LEASE.attempts) {
+    log.warn({ ...fields, ...about(error) }, 'report failed; it will be tried again');
+    return void (await back({ seconds: backOff(attempt) }));
+  }
+  const code = error instanceof ReportError ? error.code : 'INTERNAL_ERROR';
+  log.warn({ ...fields, ...about(error) }, 'report failed');
+  await insist(() => failReport(db, claim, code));
+}
+
+/** For the log: a writer's message may quote the model, and the model the transcript, so of its errors only the code. */
+function about(error: unknown): object {
+  return error instanceof ReportError ? { code: error.code } : { error };
+}

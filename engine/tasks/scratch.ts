@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, chown, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** Where an engine keeps recordings in plain while it works on them. */
+export interface Scratch {
+  /** For decoded samples and other large files. */
+  readonly folder: string;
+  /** A path for a plain copy of `bytes`: in memory when it is small, else on disk. */
+  place(bytes: number): Promise<string>;
+  /** Lets the confined decoder, and nobody else, read the file. */
+  share(path: string): Promise<void>;
+  /** Removes what dead engines left. `living` are the ids of engines that may still run here. */
+  clean(living: ReadonlySet<string>): Promise<number>;
+  close(): Promise<void>;
+}
+
+const PREFIX = 'longhand-engine-';
+const MEMORY = '/dev/shm';
+const SMALL = 256 * 1_048_576; // bytes
+const ROOM = 4; // times the file that must be free in memory
+const NOBODY = 65_534; // as whom the decoder runs when we are root
+
+/** Makes the private folders of an engine: one on disk ($TMPDIR, else under `home`), and one in memory where the system has it. */
+export async function openScratch(engineId: string, home: string): Promise<Scratch> {
+  const disk = process.env.TMPDIR ? tmpdir() : join(home, 'scratch');
+  const bases = [disk, ...((await writable(MEMORY)) ? [MEMORY] : [])];
+  const own = (base: string) => join(base, `${PREFIX}${engineId}`);
+  const asRoot = process.getuid?.() === 0;
+  const shared = new Map<string, boolean>(); // folders whose files the decoder can reach under a user of its own
+  for (const base of bases) {
+    await mkdir(own(base), { recursive: true, mode: 0o700 });
+    shared.set(own(base), asRoot && (await passable(base)));
+    if (shared.get(own(base))) await chmod(own(base), 0o711); // names inside cannot be guessed or listed
+  }
+  return {
+    folder: own(disk),
+    async place(bytes) {
+      const folder = bases.includes(MEMORY) && bytes <= SMALL && (await free(MEMORY)) > ROOM * bytes ? own(MEMORY) : own(disk);
+      return join(folder, randomUUID());
+    },
+    async share(path) {
+      if (shared.get(dirname(path))) await chown(path, NOBODY, NOBODY);
+    },
+    async clean(living) {
+      let removed = 0;
+      for (const base of bases) {
+        for (const name of await readdir(base)) {
+          if (!name.startsWith(PREFIX) || name === `${PREFIX}${engineId}` || living.has(name.slice(PREFIX.length))) continue;
+          await rm(join(base, name), { recursive: true, force: true });
+          removed++;
+        }
+      }
+      return removed;
+    },
+    async close() {
+      for (const base of bases) await rm(own(base), { recursive: true, force: true });
+    },
+  };
+}
+
+async function writable(folder: string): Promise<boolean> {
+  const found = await stat(folder).catch(() => null);
+  return found?.isDirectory() === true && (found.mode & 0o002) !== 0;
+}
+
+async function free(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+/** Whether everybody may pass through the folder and all above it. */
+async function passable(folder: string): Promise<boolean> {
+  if (((await stat(folder)).mode & 0o001) === 0) return false;
+  return folder === dirname(folder) || passable(dirname(folder));
+}

@@ -1,0 +1,62 @@
+import type { Lease } from '../../db/leases.ts';
+import type { Finished } from '../../db/settle.ts';
+import type { Vault } from '../../db/vault.ts';
+import type { Segment, Transcript } from '../types.ts';
+
+/** What the AI layer says about a recording; the names are by index of the speaker. */
+export interface Layer {
+  title: string;
+  summary: string;
+  topics: string[];
+  names: Map<number, string>;
+}
+
+const BLOCK = 200; // turns sealed together
+
+/** A transcript as the database keeps it: everything that was said, or says who, is sealed. */
+export async function sealed(vault: Vault, { id, workspaceId }: Lease, transcript: Transcript, layer: Layer | null): Promise<Finished> {
+  const seal = (place: string, value: unknown) => vault.seal(workspaceId, place, typeof value === 'string' ? value : JSON.stringify(value));
+  const speakers = Array.from({ length: transcript.diarized ? transcript.speakers : 0 }, (_, speaker) => ({
+    id: speakerId(speaker),
+    ai_name: layer?.names.get(speaker) ?? null,
+    name: null,
+  }));
+  const blocks = [];
+  for (let at = 0, block = 0; at < transcript.segments.length; at += BLOCK, block++) {
+    const segments = transcript.segments.slice(at, at + BLOCK);
+    blocks.push({
+      turnsSealed: await seal(
+        `segments|${id}:${block}|turns`,
+        segments.map((segment) => turn(segment, transcript.diarized)),
+      ),
+      wordsSealed: await seal(`segments|${id}:${block}|words`, segments.map(words)),
+    });
+  }
+  return {
+    language: transcript.language,
+    durationSeconds: transcript.durationSeconds,
+    mediaType: transcript.mediaType,
+    diarized: transcript.diarized,
+    titleSealed: layer && (await seal(`transcriptions|${id}|title`, layer.title)),
+    summarySealed: layer && (await seal(`transcriptions|${id}|summary`, layer.summary)),
+    topicsSealed: layer && (await seal(`transcriptions|${id}|topics`, layer.topics)),
+    speakersSealed: speakers.length ? await seal(`transcriptions|${id}|speakers`, speakers) : null,
+    blocks,
+  };
+}
+
+function turn({ id, start, end, speaker, text }: Segment, diarized: boolean) {
+  return { id, start: milli(start), end: milli(end), speaker: diarized && speaker !== null ? speakerId(speaker) : null, text };
+}
+
+function words({ words }: Segment) {
+  return words.map(({ start, end, text }) => [milli(start), milli(end), text]);
+}
+
+function speakerId(index: number): string {
+  return `speaker_${index + 1}`;
+}
+
+function milli(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

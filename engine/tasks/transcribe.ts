@@ -1,0 +1,126 @@
+import { storedLanguage } from '../../api/contract/languages.ts';
+import { checkpointsOf } from '../../db/checkpoints.ts';
+import { complete, raise } from '../../db/settle.ts';
+import { type Claim, claimNext } from '../../db/work.ts';
+import { transcribe } from '../transcribe.ts';
+import type { Checkpoints, Options, Transcript } from '../types.ts';
+import type { Engine } from './engine.ts';
+import { type Holding, Lost } from './holdings.ts';
+import { insist } from './insist.ts';
+import { describe } from './layer.ts';
+import { openMedia, removeMedia } from './media.ts';
+import { settle } from './probe.ts';
+import { sealed } from './sealed.ts';
+import type { Job } from './slots.ts';
+
+const SHORT = 120; // seconds: recordings that long ones never hold up
+const STUCK_MS = 20 * 60_000; // without progress
+const TOLERANCE = 0.5; // seconds of audio beyond the reservation that are settled at the end
+
+/** How many recordings one engine works on, and how many of these are long. */
+export interface Lanes {
+  capacity: number;
+  long: number;
+}
+
+/** Takes the next recording whose turn it is. One place is kept for short ones. */
+export async function nextTranscription(engine: Engine, lanes: Lanes): Promise<Job | null> {
+  for (;;) {
+    const longest = lanes.long >= Math.max(1, lanes.capacity - 1) ? SHORT : null;
+    const taken = await claimNext(engine.db, { engineId: engine.id, longest });
+    if (!taken) return null;
+    if (!('refused' in taken)) return () => inLane(engine, taken, lanes);
+    engine.log.info({ transcription: taken.refused.id }, 'ended: the balance does not cover it');
+    await removeMedia(engine, taken.refused);
+  }
+}
+
+async function inLane(engine: Engine, claim: Claim, lanes: Lanes): Promise<void> {
+  const long = (claim.durationSeconds ?? 0) > SHORT ? 1 : 0;
+  lanes.long += long;
+  try {
+    await work(engine, claim);
+  } finally {
+    lanes.long -= long;
+  }
+}
+
+/** Turns one claimed recording into a transcript, and settles it whatever happens. */
+async function work(engine: Engine, claim: Claim): Promise<void> {
+  const { lease } = claim;
+  const holding = engine.holdings.take(lease);
+  const watch = watchdog(holding);
+  const started = performance.now();
+  try {
+    const transcript = await listen(engine, claim, holding);
+    const result = await sealed(engine.vault, lease, transcript, await describe(engine, claim, transcript, holding));
+    holding.signal.throwIfAborted();
+    const outcome = await insist(() => complete(engine.db, lease, result));
+    if (outcome === 'lost') throw new Lost();
+    const seconds = (performance.now() - started) / 1000;
+    engine.log.info({ transcription: lease.id, outcome, audioSeconds: transcript.durationSeconds, seconds }, 'done');
+    engine.counts.finished++;
+    await removeMedia(engine, { ...lease, extension: claim.extension });
+  } catch (error) {
+    await settle(engine, claim, holding, error);
+  } finally {
+    clearInterval(watch);
+    holding.letGo();
+  }
+}
+
+/** Runs the pipeline on a plain copy of the recording, which is gone afterwards. */
+async function listen(engine: Engine, claim: Claim, holding: Holding): Promise<Transcript> {
+  const media = await openMedia(engine, claim, holding.signal);
+  try {
+    const run = {
+      signal: holding.signal,
+      progress: holding.progress,
+      checkpoints: forgiving(engine, checkpointsOf(engine.db, engine.vault, claim.lease)),
+      decoded: (seconds: number) => void cover(engine, claim, holding, seconds).catch(holding.abort),
+    };
+    const limits = { maxSeconds: engine.limits.MAX_DURATION_S, scratch: engine.scratch.folder };
+    const transcript = await transcribe(media.path, await options(engine, claim), run, engine.pool, limits);
+    if (transcript.diarizationError) {
+      engine.counts.failedDiarizations++;
+      engine.log.warn({ transcription: claim.lease.id, reason: transcript.diarizationError }, 'diarization failed; the text is kept');
+    }
+    return { ...transcript, language: transcript.language && storedLanguage(transcript.language) };
+  } finally {
+    await media.close();
+  }
+}
+
+async function options(engine: Engine, { lease, language, diarize, speakers, vocabularySealed }: Claim): Promise<Options> {
+  const vocabulary = await engine.vault.text(lease.workspaceId, `workspaces|${lease.workspaceId}|vocabulary`, vocabularySealed);
+  return { language, diarize, speakers: diarize ? speakers : null, vocabulary: vocabulary ?? '', accurate: engine.options.accurate };
+}
+
+/** Reserves what decoding found beyond the probed length; without the minutes for it the work ends here. */
+async function cover(engine: Engine, claim: Claim, holding: Holding, seconds: number): Promise<void> {
+  if (seconds <= (claim.durationSeconds ?? 0) + TOLERANCE) return;
+  const outcome = await insist(() => raise(engine.db, claim.lease, seconds));
+  if (outcome === 'reserved') return;
+  holding.abort(new Lost());
+  if (outcome === 'insufficient_balance') await removeMedia(engine, { ...claim.lease, extension: claim.extension });
+}
+
+/** Checkpoints that cannot be written or read cost time later, never the work now. */
+function forgiving(engine: Engine, store: Checkpoints): Checkpoints {
+  const note = (error: unknown) => engine.log.warn({ error }, 'a checkpoint could not be kept or read');
+  return {
+    load: () =>
+      store.load().catch((error) => {
+        note(error);
+        return new Map<string, Uint8Array>();
+      }),
+    save: (key, bytes) => store.save(key, bytes).catch(note),
+  };
+}
+
+/** Aborts work that does not get on: a decoder or a network that hangs must not hold its slot for ever. */
+function watchdog(holding: Holding): NodeJS.Timeout {
+  return setInterval(() => {
+    if (holding.idleMs > STUCK_MS) holding.abort(new Error(`no progress for ${STUCK_MS / 60_000} minutes`));
+  }, 60_000).unref();
+}

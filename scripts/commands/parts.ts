@@ -43,7 +43,9 @@ async function useDatabase(given: Record<string, string | undefined>): Promise<v
   process.env.DATABASE_URL = url;
 }
 
-/** A part that `up` started ends in good order when `up` was killed. */
+/** A part that `up` started ends in good order when `up` was killed. Listening to that alone does not keep it alive. */
 function endWithParent(): void {
-  if (process.send) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  if (!process.send) return;
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel?.unref();
 }

@@ -16,11 +16,13 @@ import {
 import { createTemplate, deleteTemplate, templates, updateTemplate } from './routes/templates.ts';
 import { find, rename } from './routes/transcripts.ts';
 import { createWebhook, deleteWebhook, deliveries, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
+import { pages } from './static.ts';
 import { twins } from './twins.ts';
 
 /** Every route of the console, given the public ones. */
 export function consoleRoutes(routes: readonly Route[]): Route[] {
   return [
+    ...pages,
     options,
     whoAmI,
     signIn,

@@ -1,0 +1,43 @@
+import { call } from '../client.ts';
+import { Action, Problem, Waiting } from '../parts/basics.tsx';
+import { useLoaded } from '../use.ts';
+
+const MEANING: Record<string, string> = {
+  read: 'read transcripts and reports that you may see',
+  'reports:write': 'request reports',
+  'uploads:write': 'upload recordings and change authors',
+  'transcriptions:delete': 'delete transcriptions',
+};
+
+/** An assistant asks for access in the person's name. */
+export function Authorize() {
+  const query = location.search.slice(1);
+  const { value, error } = useLoaded<{ client: { name: string }; redirect_host: string; scopes: string[]; workspace: string }>(
+    `/consent?${query}`,
+  );
+  if (error) return <Problem error={error} />;
+  if (!value) return <Waiting />;
+  const answer = (approve: boolean) => async () => {
+    const { redirect } = await call<{ redirect: string }>('POST', '/consent', { query, approve });
+    location.assign(redirect);
+  };
+  return (
+    <section class="card narrow">
+      <h1>Allow {value.client.name}?</h1>
+      <p>
+        It asks for access to <b>{value.workspace}</b> in your name, and sends you back to <b>{value.redirect_host}</b>. It will be able to:
+      </p>
+      <ul>
+        {value.scopes.map((scope) => (
+          <li key={scope}>{MEANING[scope] ?? scope}</li>
+        ))}
+      </ul>
+      <p class="row">
+        <Action kind="main" run={answer(true)}>
+          Allow
+        </Action>
+        <Action run={answer(false)}>Refuse</Action>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,122 @@
+import { useState } from 'preact/hooks';
+import { call } from '../../client.ts';
+import { Action, Field, Form, Once, Problem } from '../../parts/basics.tsx';
+import type { Member } from '../../types.ts';
+import { useLoaded } from '../../use.ts';
+
+/** Who belongs to the workspace, and the identities by which other systems name them. */
+export function Members({ me }: { me: string }) {
+  const { value, error, again } = useLoaded<{ items: Member[] }>('/workspace/members');
+  const invited = useLoaded<{ items: Member[] }>('/members/pending');
+  const [link, show] = useState<string | null>(null);
+  const refresh = () => {
+    again();
+    invited.again();
+  };
+  return (
+    <>
+      {link && <Once text={link} hint="Send this link to the member. It signs in once, within a day." />}
+      <Form
+        label="Add member"
+        send={async ({ email, name, role, pending }) => {
+          await call('POST', '/members', { email, ...(name ? { name } : {}), role, pending: Boolean(pending) });
+          refresh();
+        }}
+      >
+        <Field label="E-mail">
+          <input name="email" type="email" required />
+        </Field>
+        <Field label="Name">
+          <input name="name" maxLength={200} />
+        </Field>
+        <Field label="Role">
+          <select name="role">
+            <option value="user">user</option>
+            <option value="owner">owner</option>
+          </select>
+        </Field>
+        <label class="check">
+          <input type="checkbox" name="pending" /> only invited
+        </label>
+      </Form>
+      <Problem error={error} />
+      <ul class="plain">
+        {value?.items.map((member) => (
+          <li class="card" key={member.id}>
+            <div class="row">
+              <div>
+                <b>{member.name ?? member.email}</b> <span class="quiet">{member.email}</span>
+              </div>
+              <label class="field">
+                <span>Role</span>
+                <select
+                  value={member.role}
+                  onChange={(event) =>
+                    call('PATCH', `/members/${member.id}`, { role: (event.currentTarget as HTMLSelectElement).value }).then(
+                      refresh,
+                      refresh,
+                    )
+                  }
+                >
+                  <option value="user">user</option>
+                  <option value="owner">owner</option>
+                </select>
+              </label>
+              <Action kind="small" run={async () => show((await call<{ url: string }>('POST', `/members/${member.id}/link`)).url)}>
+                Sign-in link
+              </Action>
+              {member.id !== me && (
+                <Action kind="small danger" run={() => call('DELETE', `/members/${member.id}`).then(refresh)}>
+                  Remove
+                </Action>
+              )}
+            </div>
+            <Identities member={member} changed={refresh} />
+          </li>
+        ))}
+        {invited.value?.items.map((member) => (
+          <li class="card row" key={member.id}>
+            <span>
+              {member.email} <span class="quiet">invited</span>
+            </span>
+            <Action kind="small" run={() => call('PATCH', `/members/${member.id}`, { status: 'active' }).then(refresh)}>
+              Activate
+            </Action>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Identities({ member, changed }: { member: Member; changed: () => void }) {
+  const path = `/workspace/members/${member.id}/identities`;
+  return (
+    <details>
+      <summary>Identities in other systems ({member.identities.length})</summary>
+      <ul class="plain">
+        {member.identities.map(({ provider, external_id }) => (
+          <li class="row" key={`${provider}:${external_id}`}>
+            <code>
+              {provider}:{external_id}
+            </code>
+            <Action
+              kind="small"
+              run={() => call('DELETE', `${path}/${encodeURIComponent(provider)}/${encodeURIComponent(external_id)}`).then(changed)}
+            >
+              Unlink
+            </Action>
+          </li>
+        ))}
+      </ul>
+      <Form label="Link" send={({ provider, external_id }) => call('PUT', path, { provider, external_id }).then(changed)}>
+        <Field label="Provider">
+          <input name="provider" required maxLength={32} placeholder="bitrix" />
+        </Field>
+        <Field label="Id there">
+          <input name="external_id" required maxLength={128} />
+        </Field>
+      </Form>
+    </details>
+  );
+}

@@ -1,0 +1,70 @@
+import { call } from '../../client.ts';
+import { Action, Field, Form, Problem } from '../../parts/basics.tsx';
+import type { Member, Project } from '../../types.ts';
+import { useLoaded } from '../../use.ts';
+
+/** Projects and who works in them. */
+export function Projects() {
+  const { value, error, again } = useLoaded<{ items: Project[] }>('/projects');
+  const people = useLoaded<{ items: Member[] }>('/workspace/members');
+  return (
+    <>
+      <Form label="Create project" send={({ name }) => call('POST', '/projects', { name }).then(again)}>
+        <Field label="Name">
+          <input name="name" required maxLength={200} />
+        </Field>
+      </Form>
+      <Problem error={error} />
+      {value?.items.map((project) => (
+        <details class="card" key={project.id}>
+          <summary>{project.name}</summary>
+          <ProjectMembers id={project.id} people={people.value?.items ?? []} />
+        </details>
+      ))}
+    </>
+  );
+}
+
+function ProjectMembers({ id, people }: { id: string; people: Member[] }) {
+  const { value, error, again } = useLoaded<{ items: { id: string; email: string; name: string | null; role: string }[] }>(
+    `/projects/${id}/members`,
+  );
+  const put = (member: string, role: string) => call('PUT', `/projects/${id}/members/${member}`, { role }).then(again);
+  return (
+    <>
+      <Problem error={error} />
+      <ul class="plain">
+        {value?.items.map((member) => (
+          <li class="row" key={member.id}>
+            <span>
+              {member.name ?? member.email}, {member.role}
+            </span>
+            <Action kind="small" run={() => put(member.id, 'none')}>
+              Remove
+            </Action>
+          </li>
+        ))}
+      </ul>
+      {people.length > 0 && (
+        <Form label="Add" send={({ member = '', role = 'viewer' }) => put(member, role)}>
+          <Field label="Member">
+            <select name="member">
+              {people.map((member) => (
+                <option key={member.id} value={member.id}>
+                  {member.name ?? member.email}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Field label="Role">
+            <select name="role">
+              <option>viewer</option>
+              <option>editor</option>
+              <option>owner</option>
+            </select>
+          </Field>
+        </Form>
+      )}
+    </>
+  );
+}

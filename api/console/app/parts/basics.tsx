@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/** Says what went wrong, in a region that screen readers announce. */
+export function Problem({ error }: { error: Error | null }) {
+  return error ? (
+    <p class="problem" role="alert">
+      {error.message}
+    </p>
+  ) : null;
+}
+
+/** A button that runs something asynchronous: busy meanwhile, its failure shown beside it. */
+export function Action({
+  run,
+  children,
+  kind = '',
+  disabled = false,
+}: {
+  run: () => Promise<unknown>;
+  children: ComponentChildren;
+  kind?: string;
+  disabled?: boolean;
+}) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  const alive = useRef(true);
+  useEffect(() => () => void (alive.current = false), []);
+  const click = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await run();
+    } catch (failure) {
+      if (alive.current) setError(failure as Error);
+    }
+    if (alive.current) setBusy(false);
+  };
+  return (
+    <>
+      <button type="button" class={kind} disabled={busy || disabled} aria-busy={busy} onClick={click}>
+        {children}
+      </button>
+      <Problem error={error} />
+    </>
+  );
+}
+
+/** A form that sends its fields by name; cleared once it succeeded. */
+export function Form({
+  send,
+  label,
+  children,
+}: {
+  send: (fields: Record<string, string>) => Promise<unknown>;
+  label: string;
+  children: ComponentChildren;
+}) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    setBusy(true);
+    setError(null);
+    try {
+      await send(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)])));
+      form.reset();
+    } catch (failure) {
+      setError(failure as Error);
+    }
+    setBusy(false);
+  };
+  return (
+    <form class="row" onSubmit={submit}>
+      {children}
+      <button type="submit" class="main" disabled={busy}>
+        {label}
+      </button>
+      <Problem error={error} />
+    </form>
+  );
+}
+
+export function Field({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child
+    <label class="field">
+      <span>{label}</span>
+      {children}
+    </label>
+  );
+}
+
+/** Something that is shown once: text with a button that copies it. */
+export function Once({ text, hint }: { text: string; hint: string }) {
+  return (
+    <div class="once" role="status">
+      <p>{hint}</p>
+      <code>{text}</code> <Copy text={text} />
+    </div>
+  );
+}
+
+export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [done, set] = useState(false);
+  return (
+    <button
+      type="button"
+      class="small"
+      onClick={async () => {
+        await navigator.clipboard.writeText(text);
+        set(true);
+        setTimeout(() => set(false), 1500);
+      }}
+    >
+      {done ? 'Copied' : label}
+    </button>
+  );
+}
+
+export function Waiting() {
+  return (
+    <p class="quiet" role="status">
+      Loading…
+    </p>
+  );
+}

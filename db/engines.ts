@@ -53,6 +53,14 @@ export async function unregisterEngine(db: Db, engineId: string): Promise<void> 
   await db.system((tx) => tx.rows('delete from engines where id = ?::uuid', [engineId]));
 }
 
+/** A name for this installation that no other one on the same machine has. */
+export function installationId(db: Db): Promise<string> {
+  return db.system(async (tx) => {
+    await tx.rows(`insert into facts (name, value) values ('installation', uuid_send(gen_random_uuid())) on conflict (name) do nothing`);
+    return (await tx.row<{ id: string }>(`select encode(value, 'hex') as id from facts where name = 'installation'`))!.id;
+  });
+}
+
 /** Ids of engines that have given signs of life lately. */
 export async function livingEngines(db: Db): Promise<Set<string>> {
   const rows = await db.read<{ id: string }>(

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Logger, type Runner, run, type WorkerEvents } from 'graphile-worker';
 import { readSettings, type Settings } from '../api/contract/settings.ts';
-import { livingEngines, registerEngine } from '../db/engines.ts';
+import { installationId, livingEngines, registerEngine } from '../db/engines.ts';
 import { loadMasterKeys } from '../db/masterkey.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/orm.ts';
@@ -60,7 +60,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
   const facts = { id, ...describe(settings, pool), workerIds: [] as string[] };
   await registerEngine(db, facts); // before its folders exist: others remove those of unknown engines
   const holdings = openHoldings(db, log);
-  const scratch = await openScratch(id, settings.LONGHAND_HOME);
+  const scratch = await openScratch(await installationId(db), id, settings.LONGHAND_HOME);
   try {
     const engine: Engine = {
       ...{ id, db, pool, log, holdings, scratch, limits: settings.limits },

@@ -16,17 +16,20 @@ export interface Scratch {
   close(): Promise<void>;
 }
 
-const PREFIX = 'longhand-engine-';
 const MEMORY = '/dev/shm';
 const SMALL = 256 * 1_048_576; // bytes
 const ROOM = 4; // times the file that must be free in memory
 const NOBODY = 65_534; // as whom the decoder runs when we are root
 
-/** Makes the private folders of an engine: one on disk ($TMPDIR, else under `home`), and one in memory where the system has it. */
-export async function openScratch(engineId: string, home: string): Promise<Scratch> {
+/**
+ * Makes the private folders of an engine: one on disk ($TMPDIR, else under `home`), and one in memory where the system has it. Their names tell
+ * the installation too: several may share a machine, and none knows which engines of another are alive.
+ */
+export async function openScratch(installation: string, engineId: string, home: string): Promise<Scratch> {
+  const prefix = `longhand-${installation.slice(0, 12)}-`;
   const disk = process.env.TMPDIR ? tmpdir() : join(home, 'scratch');
   const bases = [disk, ...((await writable(MEMORY)) ? [MEMORY] : [])];
-  const own = (base: string) => join(base, `${PREFIX}${engineId}`);
+  const own = (base: string) => join(base, `${prefix}${engineId}`);
   const asRoot = process.getuid?.() === 0;
   const shared = new Map<string, boolean>(); // folders whose files the decoder can reach under a user of its own
   for (const base of bases) {
@@ -47,7 +50,7 @@ export async function openScratch(engineId: string, home: string): Promise<Scrat
       let removed = 0;
       for (const base of bases) {
         for (const name of await readdir(base)) {
-          if (!name.startsWith(PREFIX) || name === `${PREFIX}${engineId}` || living.has(name.slice(PREFIX.length))) continue;
+          if (!name.startsWith(prefix) || name === `${prefix}${engineId}` || living.has(name.slice(prefix.length))) continue;
           await rm(join(base, name), { recursive: true, force: true });
           removed++;
         }

@@ -12,7 +12,6 @@ export interface Loaded<T> {
 export function useLoaded<T>(path: string | null): Loaded<T> {
   const [state, set] = useState<{ value: T | null; error: Error | null }>({ value: null, error: null });
   const [round, next] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` asks again
   useEffect(() => {
     if (path === null) return;
     let current = true;

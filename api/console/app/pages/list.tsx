@@ -25,7 +25,6 @@ export function List({ query }: { query: URLSearchParams }) {
     pending.again();
     waiting.again();
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: one timer
   useEffect(() => {
     const timer = setInterval(refresh, busy ? 3_000 : 15_000);
     return () => clearInterval(timer);

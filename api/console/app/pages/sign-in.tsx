@@ -11,7 +11,6 @@ export function SignIn({ link, error, onSignedIn }: { link: string | null; error
     onSignedIn(await call<Session>('POST', '/session', proof));
     if ('link' in proof) go('/');
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a link works once
   useEffect(() => {
     if (link) enter({ link }).catch(setProblem);
   }, [link]);

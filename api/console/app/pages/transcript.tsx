@@ -16,7 +16,6 @@ export function TranscriptPage({ id, at }: { id: string; at: number | null }) {
   const [search, setSearch] = useState('');
   const [words, setWords] = useState(false);
   const [round, again] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` asks again
   useEffect(() => {
     const ask = poller<Transcription>(`/transcriptions/${id}${words ? '?words=true' : ''}`);
     let timer = 0;

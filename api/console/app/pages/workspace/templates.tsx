@@ -28,7 +28,16 @@ export function Templates({ owner }: { owner: boolean }) {
         </button>
       </p>
       {editing && (
-        <Editor key={editing.id ?? 'new'} template={editing} owner={owner} done={() => (edit(null), again())} cancel={() => edit(null)} />
+        <Editor
+          key={editing.id ?? 'new'}
+          template={editing}
+          owner={owner}
+          done={() => {
+            edit(null);
+            again();
+          }}
+          cancel={() => edit(null)}
+        />
       )}
       <Problem error={error} />
       {value?.items.map((template) => (

@@ -1,0 +1,161 @@
+import t from 'tap';
+import { SCOPES } from '../../api/contract/workspace.ts';
+import { kindOf, newKey, newToken } from '../../db/keys.ts';
+import { testApi } from '../support/client.ts';
+import { provokes } from '../support/provokes.ts';
+import { connectRaw, head } from '../support/raw.ts';
+
+const api = await testApi(t);
+const workspace = await api.world.workspace();
+const owner = await api.world.member(workspace, { role: 'owner' });
+const { key } = await api.world.key(owner);
+
+const status = async (credential: string, path = '/v1/workspace') => (await api.call(credential, 'GET', path)).status;
+const sql = (text: string, parameters: unknown[]) => api.db.system((tx) => tx.rows(text, parameters));
+const within = async (ms: number, met: () => Promise<boolean>) => {
+  const start = performance.now();
+  while (!(await met())) {
+    if (performance.now() - start > ms) return false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return true;
+};
+
+t.test('every endpoint with a key answers 401 without a valid one, with WWW-Authenticate', async (t) => {
+  const id = '7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e';
+  const endpoints: [ReturnType<typeof provokes>, string, string][] = [
+    [provokes('GET /transcriptions', 401, 'unauthorized'), 'GET', '/transcriptions'],
+    [provokes('GET /transcriptions/{id}', 401, 'unauthorized'), 'GET', `/transcriptions/${id}`],
+    [provokes('PATCH /transcriptions/{id}', 401, 'unauthorized'), 'PATCH', `/transcriptions/${id}`],
+    [provokes('DELETE /transcriptions/{id}', 401, 'unauthorized'), 'DELETE', `/transcriptions/${id}`],
+    [provokes('GET /transcriptions/{id}/export', 401, 'unauthorized'), 'GET', `/transcriptions/${id}/export`],
+    [provokes('POST /transcriptions/export', 401, 'unauthorized'), 'POST', '/transcriptions/export'],
+    [provokes('GET /prompts', 401, 'unauthorized'), 'GET', '/prompts'],
+    [provokes('POST /transcriptions/{id}/reports', 401, 'unauthorized'), 'POST', `/transcriptions/${id}/reports`],
+    [provokes('GET /workspace', 401, 'unauthorized'), 'GET', '/workspace'],
+    [provokes('GET /projects', 401, 'unauthorized'), 'GET', '/projects'],
+    [provokes('GET /workspace/members', 401, 'unauthorized'), 'GET', '/workspace/members'],
+    [provokes('PUT /workspace/members/{user_id}/identities', 401, 'unauthorized'), 'PUT', `/workspace/members/${id}/identities`],
+    [
+      provokes('DELETE /workspace/members/{user_id}/identities/{provider}/{external_id}', 401, 'unauthorized'),
+      'DELETE',
+      `/workspace/members/${id}/identities/crm/7`,
+    ],
+  ];
+  for (const [expected, method, path] of endpoints) {
+    const answer = await api.call('', method, `/v1${path}`);
+    t.match(answer, expected, `${method} ${path}`);
+    t.equal(answer.headers['www-authenticate'], 'Bearer');
+  }
+});
+
+t.test('every endpoint with a key answers 403 on a plan without API access', async (t) => {
+  const { key: free } = await api.world.key(await api.world.member(await api.world.workspace({ plan: 'free' }), { role: 'owner' }));
+  const id = '7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e';
+  const endpoints: [ReturnType<typeof provokes>, string, string][] = [
+    [provokes('GET /transcriptions', 403, 'api_access_required'), 'GET', '/transcriptions'],
+    [provokes('GET /transcriptions/{id}', 403, 'api_access_required'), 'GET', `/transcriptions/${id}`],
+    [provokes('PATCH /transcriptions/{id}', 403, 'api_access_required'), 'PATCH', `/transcriptions/${id}`],
+    [provokes('DELETE /transcriptions/{id}', 403, 'api_access_required'), 'DELETE', `/transcriptions/${id}`],
+    [provokes('GET /transcriptions/{id}/export', 403, 'api_access_required'), 'GET', `/transcriptions/${id}/export`],
+    [provokes('POST /transcriptions/export', 403, 'api_access_required'), 'POST', '/transcriptions/export'],
+    [provokes('GET /prompts', 403, 'api_access_required'), 'GET', '/prompts'],
+    [provokes('POST /transcriptions/{id}/reports', 403, 'api_access_required'), 'POST', `/transcriptions/${id}/reports`],
+    [provokes('GET /workspace', 403, 'api_access_required'), 'GET', '/workspace'],
+    [provokes('GET /projects', 403, 'api_access_required'), 'GET', '/projects'],
+    [provokes('GET /workspace/members', 403, 'api_access_required'), 'GET', '/workspace/members'],
+    [provokes('PUT /workspace/members/{user_id}/identities', 403, 'api_access_required'), 'PUT', `/workspace/members/${id}/identities`],
+    [
+      provokes('DELETE /workspace/members/{user_id}/identities/{provider}/{external_id}', 403, 'api_access_required'),
+      'DELETE',
+      `/workspace/members/${id}/identities/crm/7`,
+    ],
+  ];
+  for (const [expected, method, path] of endpoints) t.match(await api.call(free, method, `/v1${path}`), expected, `${method} ${path}`);
+});
+
+t.test('a key is refused when it is malformed, in the query, or not in a Bearer header', async (t) => {
+  const authorization = async (value: string) => {
+    const connection = await connectRaw(api.url);
+    connection.write(head('GET', '/v1/workspace', { Authorization: value }));
+    const answer = await connection.answer();
+    connection.end();
+    return answer.status;
+  };
+  t.equal(await authorization(`Bearer ${key}`), 200);
+  t.equal(await authorization(`bearer  ${key}`), 200);
+  for (const value of [
+    key,
+    `Basic ${key}`,
+    'Bearer',
+    `Bearer ${key} x`,
+    `Bearer ${key.slice(0, -1)}x`,
+    `Bearer ${newKey()}`,
+    `Bearer ${newToken()}`,
+  ])
+    t.equal(await authorization(value), 401, value.slice(0, 12));
+  for (const query of [`api_key=${key}`, 'APIKEY=x', 'key=x', 'token=x', 'access_token=x', 'Authorization=x', `anything=${key}`, 'q=lh_x'])
+    t.equal(await status(key, `/v1/workspace?${query}`), 401, query.slice(0, 12));
+  t.equal(await status(key, '/v1/transcriptions?metadata.token=x'), 200);
+});
+
+t.test('a revoked or expired key, and one whose creator has left, stops within about a second', async (t) => {
+  const revoked = await api.world.key(owner);
+  const expired = await api.world.key(owner);
+  const leaver = await api.world.member(workspace);
+  const left = await api.world.key(leaver);
+  for (const each of [revoked, expired, left]) t.equal(await status(each.key), 200);
+  await sql('update api_keys set revoked_at = now() where id = ?', [revoked.id]);
+  await sql(`update api_keys set expires_at = now() - interval '1 second' where id = ?`, [expired.id]);
+  await sql(`update members set status = 'removed' where id = ?`, [leaver.id]);
+  for (const each of [revoked, expired, left]) t.ok(await within(2_500, async () => (await status(each.key)) === 401));
+});
+
+t.test('the first refusal is the published one: 401, plan, token, scope', async (t) => {
+  const poor = await api.world.member(await api.world.workspace({ plan: 'free' }));
+  const { key: token } = await api.world.token(poor, []);
+  t.match(await api.call(token, 'GET', '/v1/workspace/members'), { status: 403, json: { code: 'api_access_required' } });
+  const { key: bare } = await api.world.token(owner, []);
+  t.match(await api.call(bare, 'GET', '/v1/workspace/members'), provokes('GET /workspace/members', 403, 'api_key_required'));
+  const { key: none } = await api.world.key(owner, []);
+  t.match(await api.call(none, 'GET', '/v1/workspace/members'), provokes('GET /workspace/members', 403, 'members_scope_required'));
+  t.match(await api.call(none, 'GET', '/v1/workspace'), provokes('GET /workspace', 403, null));
+});
+
+t.test('members:write counts only while the creator owns the workspace', async (t) => {
+  const other = await api.world.member(workspace, { role: 'owner' });
+  const { key: managing } = await api.world.key(other);
+  t.equal(await status(managing, '/v1/workspace/members'), 200);
+  await sql(`update members set role = 'user' where id = ?`, [other.id]);
+  t.ok(await within(2_500, async () => (await status(managing, '/v1/workspace/members')) === 403));
+  const { json } = await api.call(managing, 'GET', '/v1/workspace');
+  t.strictSame(
+    json.key.scopes,
+    SCOPES.filter((scope) => scope !== 'members:write'),
+  );
+});
+
+t.test('a flood of bad keys from one address is refused before any query, while known keys pass', async (t) => {
+  const flooded = await testApi(t);
+  const member = await flooded.world.member(await flooded.world.workspace(), { role: 'owner' });
+  const { key: known } = await flooded.world.key(member);
+  t.equal((await flooded.call(known, 'GET', '/v1/workspace')).status, 200);
+  let refused = await flooded.call('nonsense', 'GET', '/v1/workspace');
+  for (let tries = 0; tries < 2_000 && refused.status === 401; tries += 50)
+    [refused] = (await Promise.all(Array.from({ length: 50 }, () => flooded.call('nonsense', 'GET', '/v1/workspace')))) as [typeof refused];
+  t.match(refused, provokes('GET /workspace', 429, 'rate_limit_exceeded'));
+  t.match(refused.headers['retry-after'], /^[1-9]\d*$/);
+  t.equal((await flooded.call(known, 'GET', '/v1/workspace')).status, 200);
+});
+
+t.test('newKey() and newToken() carry a checksum that kindOf() knows without a query', async (t) => {
+  for (let n = 0; n < 200; n++) {
+    const [made, token] = [newKey(), newToken()];
+    t.equal(kindOf(made), 'key');
+    t.equal(kindOf(token), 'token');
+    const at = 4 + (n % (made.length - 4));
+    const changed = made.slice(0, at) + (made[at] === 'a' ? 'b' : 'a') + made.slice(at + 1);
+    t.equal(kindOf(changed), null);
+  }
+  t.match(newKey(), /^lh_[0-9A-Za-z]{49}$/);
+});

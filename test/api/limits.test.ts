@@ -1,0 +1,88 @@
+import t from 'tap';
+import { startApp } from '../../api/app.ts';
+import { openFloods, openRates } from '../../api/limits.ts';
+import { openLog } from '../../api/log.ts';
+import { takeTokens } from '../../db/limits.ts';
+import { testApi } from '../support/client.ts';
+import { testDatabase } from '../support/database.ts';
+import { provokes } from '../support/provokes.ts';
+
+t.test('openRates() lets a burst of 100 through over two hosts together, then refuses with the seconds to wait', async (t) => {
+  const { db } = await testDatabase(t);
+  const hosts = [openRates(db, '600/min'), openRates(db, '600/min')];
+  const start = performance.now();
+  const taken = await Promise.all(Array.from({ length: 300 }, (_, i) => hosts[i % 2]!.take('key:1')));
+  const regained = Math.ceil(((performance.now() - start) / 1000) * 10);
+  const allowed = taken.filter((each) => each.allowed).length;
+  t.ok(allowed <= 100 + regained, `${allowed} of 300, ${regained} regained meanwhile`);
+  t.ok(allowed > 80, 'shares held by one host keep little from the other');
+  const refused = taken.find((each) => !each.allowed)!;
+  t.equal(refused.headers['ratelimit-limit'], '600');
+  t.equal(refused.headers['ratelimit-remaining'], '0');
+  t.match(refused.headers['ratelimit-reset'], /^\d+$/);
+  t.equal(refused.retryAfterSeconds, 1);
+  t.ok((await hosts[0]!.take('key:2')).allowed, 'another key has its own');
+});
+
+t.test('openRates() gives a lone host exactly its burst', async (t) => {
+  const { db } = await testDatabase(t);
+  const rates = openRates(db, '6/min'); // a burst of 1, and one more in 10 s
+  t.ok((await rates.take('key:1')).allowed);
+  const refused = await rates.take('key:1');
+  t.notOk(refused.allowed);
+  t.ok(refused.retryAfterSeconds >= 9 && refused.retryAfterSeconds <= 10);
+});
+
+t.test('openRates() is off with 0', async (t) => {
+  const { db } = await testDatabase(t);
+  const rates = openRates(db, '0');
+  for (let n = 0; n < 500; n++) t.ok((await rates.take('key:1')).allowed);
+  t.strictSame((await rates.take('key:1')).headers, {});
+});
+
+t.test('takeTokens() never hands out more than there is, and takes back what was not used', async (t) => {
+  const { db } = await testDatabase(t);
+  const bucket = { burst: 20, perSecond: 0 };
+  const parts = await Promise.all(Array.from({ length: 8 }, () => takeTokens(db, 's', bucket, 6, 0)));
+  t.equal(
+    parts.reduce((sum, { taken }) => sum + taken, 0),
+    20,
+  );
+  t.strictSame(await takeTokens(db, 's', bucket, 6, 4), { taken: 4, left: 0 });
+  t.strictSame(await takeTokens(db, 's', bucket, 1, 50), { taken: 1, left: 19 });
+});
+
+t.test('openFloods() refuses an address after 300 bad keys, and forgives 5 a second', async (t) => {
+  let now = 0;
+  const floods = openFloods(() => now);
+  for (let n = 0; n < 300; n++) {
+    floods.check('192.0.2.1');
+    floods.count('192.0.2.1');
+  }
+  t.throws(() => floods.check('192.0.2.1'), { code: 'rate_limit_exceeded', retryAfterSeconds: 1 });
+  t.doesNotThrow(() => floods.check('192.0.2.2'));
+  now = 1000;
+  t.doesNotThrow(() => floods.check('192.0.2.1'));
+});
+
+t.test('every authenticated answer carries RateLimit-* headers, and 429 comes after the scope', async (t) => {
+  const api = await testApi(t, { LONGHAND_RATE_LIMIT: '30/min' }); // a burst of 5
+  const other = await startApp({ ...api, log: openLog(api.settings, 'api') });
+  t.teardown(() => other.stop(1));
+  const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
+  const { key } = await api.world.key(owner, ['read']);
+  const answers = [];
+  for (let n = 0; n < 7; n++) answers.push(await api.call(key, 'GET', '/v1/workspace'));
+  for (const { headers } of answers) for (const name of ['limit', 'remaining', 'reset']) t.match(headers[`ratelimit-${name}`], /^\d+$/);
+  t.strictSame(
+    answers.slice(0, 5).map(({ status }) => status),
+    [200, 200, 200, 200, 200],
+  );
+  t.match(answers[6], provokes('GET /workspace', 429, 'rate_limit_exceeded'));
+  t.match(answers[6]!.headers['retry-after'], /^[1-9]\d*$/);
+  const scope = await api.call(key, 'POST', '/v1/transcriptions');
+  t.match(scope, { status: 403, json: { code: 'upload_scope_required' } });
+  t.ok(scope.headers['ratelimit-remaining']);
+  const elsewhere = await fetch(`${other.url}/v1/workspace`, { headers: { authorization: `Bearer ${key}` } });
+  t.equal(elsewhere.status, 429, 'the other host knows');
+});

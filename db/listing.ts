@@ -59,28 +59,16 @@ function conditions(viewer: Viewer, query: ListQuery): Condition {
   add('t.external_id = ?', query.externalId);
   add(`t.created_at >= ?::timestamp at time zone 'utc'`, query.dateFrom);
   add(`t.created_at < (?::timestamp + interval '1 day') at time zone 'utc'`, query.dateTo);
-  for (const { key, value } of metadata) parts.push(metadataIs(key, value));
+  for (const filter of metadata) parts.push(metadataIs(viewer, query, filter));
   return { sql: parts.map(({ sql }) => `(${sql})`).join(' and '), parameters: parts.flatMap((part) => part.parameters) };
 }
 
-/** A number, true, false or null as JSON writes it. Exponents of 4 digits are out of every double's range, and of some of jsonb's. */
-const UNQUOTED = /^(-?(0|[1-9]\d{0,400})(\.\d{1,400})?([eE][+-]?\d{1,3})?|true|false|null)$/;
-
-/**
- * Finds by the index over the jsonb copy, then checks the text as it was received: jsonb takes 1e2 and 100 for the same number. Arrays
- * match by element, at both depths that metadata may have; objects never do.
- */
-function metadataIs(key: string, value: string): Condition {
-  const scalars = [JSON.stringify(value), ...(UNQUOTED.test(value) ? [value] : [])];
-  const wanted = scalars.flatMap((scalar) => [scalar, `[${scalar}]`, `[[${scalar}]]`]).map((form) => `{${JSON.stringify(key)}:${form}}`);
-  const same = (json: string) => `json_typeof(${json}) <> 'object' and coalesce(${json} #>> '{}', 'null') = ?`;
+/** The value is compared with the text of a scalar as it was received, or of an element of an array: the rows of `metadata_terms`. */
+function metadataIs(viewer: Viewer, query: ListQuery, { key, value }: { key: string; value: string }): Condition {
   return {
-    sql: `(${wanted.map(() => 't.metadata @> ?::jsonb').join(' or ')}) and exists (
-      select 1 from (select t.metadata_text::json -> ?::text as v) m where case json_typeof(m.v) when 'array' then exists (
-        select 1 from json_array_elements(m.v) e where case json_typeof(e) when 'array' then exists (
-          select 1 from json_array_elements(e) f where json_typeof(f) <> 'array' and ${same('f')}) else ${same('e')} end)
-        else ${same('m.v')} end)`,
-    parameters: [...wanted, key, value, value, value],
+    sql: `exists (select 1 from metadata_terms m where m.transcription_id = t.id and m.workspace_id = ?::uuid
+      and m.term = (select metadata_term(?, ?)) and m.status = ?)`,
+    parameters: [viewer.workspaceId, key, value, query.status],
   };
 }
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { SCOPES } from '../../api/contract/workspace.ts';
 import { kindOf, newKey, newToken } from '../../db/keys.ts';
 import { testApi } from '../support/client.ts';
-import { provokes } from '../support/provokes.ts';
+import { provokes, provokesEverywhere } from '../support/provokes.ts';
 import { connectRaw, head } from '../support/raw.ts';
 
 const api = await testApi(t);
@@ -21,57 +21,26 @@ const within = async (ms: number, met: () => Promise<boolean>) => {
   return true;
 };
 
-t.test('every endpoint with a key answers 401 without a valid one, with WWW-Authenticate', async (t) => {
-  const id = '7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e';
-  const endpoints: [ReturnType<typeof provokes>, string, string][] = [
-    [provokes('GET /transcriptions', 401, 'unauthorized'), 'GET', '/transcriptions'],
-    [provokes('GET /transcriptions/{id}', 401, 'unauthorized'), 'GET', `/transcriptions/${id}`],
-    [provokes('PATCH /transcriptions/{id}', 401, 'unauthorized'), 'PATCH', `/transcriptions/${id}`],
-    [provokes('DELETE /transcriptions/{id}', 401, 'unauthorized'), 'DELETE', `/transcriptions/${id}`],
-    [provokes('GET /transcriptions/{id}/export', 401, 'unauthorized'), 'GET', `/transcriptions/${id}/export`],
-    [provokes('POST /transcriptions/export', 401, 'unauthorized'), 'POST', '/transcriptions/export'],
-    [provokes('GET /prompts', 401, 'unauthorized'), 'GET', '/prompts'],
-    [provokes('POST /transcriptions/{id}/reports', 401, 'unauthorized'), 'POST', `/transcriptions/${id}/reports`],
-    [provokes('GET /workspace', 401, 'unauthorized'), 'GET', '/workspace'],
-    [provokes('GET /projects', 401, 'unauthorized'), 'GET', '/projects'],
-    [provokes('GET /workspace/members', 401, 'unauthorized'), 'GET', '/workspace/members'],
-    [provokes('PUT /workspace/members/{user_id}/identities', 401, 'unauthorized'), 'PUT', `/workspace/members/${id}/identities`],
-    [
-      provokes('DELETE /workspace/members/{user_id}/identities/{provider}/{external_id}', 401, 'unauthorized'),
-      'DELETE',
-      `/workspace/members/${id}/identities/crm/7`,
-    ],
-  ];
-  for (const [expected, method, path] of endpoints) {
-    const answer = await api.call('', method, `/v1${path}`);
+t.test('every endpoint answers 401 without a valid key, with WWW-Authenticate', async (t) => {
+  for (const { expected, method, path } of provokesEverywhere(401, 'unauthorized')) {
+    const answer = await api.call('', method, path);
     t.match(answer, expected, `${method} ${path}`);
     t.equal(answer.headers['www-authenticate'], 'Bearer');
   }
 });
 
-t.test('every endpoint with a key answers 403 on a plan without API access', async (t) => {
+t.test('every endpoint answers 403 on a plan without API access', async (t) => {
   const { key: free } = await api.world.key(await api.world.member(await api.world.workspace({ plan: 'free' }), { role: 'owner' }));
-  const id = '7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e';
-  const endpoints: [ReturnType<typeof provokes>, string, string][] = [
-    [provokes('GET /transcriptions', 403, 'api_access_required'), 'GET', '/transcriptions'],
-    [provokes('GET /transcriptions/{id}', 403, 'api_access_required'), 'GET', `/transcriptions/${id}`],
-    [provokes('PATCH /transcriptions/{id}', 403, 'api_access_required'), 'PATCH', `/transcriptions/${id}`],
-    [provokes('DELETE /transcriptions/{id}', 403, 'api_access_required'), 'DELETE', `/transcriptions/${id}`],
-    [provokes('GET /transcriptions/{id}/export', 403, 'api_access_required'), 'GET', `/transcriptions/${id}/export`],
-    [provokes('POST /transcriptions/export', 403, 'api_access_required'), 'POST', '/transcriptions/export'],
-    [provokes('GET /prompts', 403, 'api_access_required'), 'GET', '/prompts'],
-    [provokes('POST /transcriptions/{id}/reports', 403, 'api_access_required'), 'POST', `/transcriptions/${id}/reports`],
-    [provokes('GET /workspace', 403, 'api_access_required'), 'GET', '/workspace'],
-    [provokes('GET /projects', 403, 'api_access_required'), 'GET', '/projects'],
-    [provokes('GET /workspace/members', 403, 'api_access_required'), 'GET', '/workspace/members'],
-    [provokes('PUT /workspace/members/{user_id}/identities', 403, 'api_access_required'), 'PUT', `/workspace/members/${id}/identities`],
-    [
-      provokes('DELETE /workspace/members/{user_id}/identities/{provider}/{external_id}', 403, 'api_access_required'),
-      'DELETE',
-      `/workspace/members/${id}/identities/crm/7`,
-    ],
-  ];
-  for (const [expected, method, path] of endpoints) t.match(await api.call(free, method, `/v1${path}`), expected, `${method} ${path}`);
+  for (const { expected, method, path } of provokesEverywhere(403, 'api_access_required'))
+    t.match(await api.call(free, method, path), expected, `${method} ${path}`);
+});
+
+t.test('every endpoint answers 405 under a method that it does not have', async (t) => {
+  for (const { expected, path } of provokesEverywhere(405, 'method_not_allowed')) {
+    const answer = await api.call(key, 'OPTIONS', path);
+    t.match(answer, expected, path);
+    t.match(answer.headers.allow, /^[A-Z, ]+$/);
+  }
 });
 
 t.test('a key is refused when it is malformed, in the query, or not in a Bearer header', async (t) => {

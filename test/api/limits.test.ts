@@ -5,7 +5,7 @@ import { openLog } from '../../api/log.ts';
 import { takeTokens } from '../../db/limits.ts';
 import { testApi } from '../support/client.ts';
 import { testDatabase } from '../support/database.ts';
-import { provokes } from '../support/provokes.ts';
+import { provokesEverywhere } from '../support/provokes.ts';
 
 t.test('openRates() lets a burst of 100 through over two hosts together, then refuses with the seconds to wait', async (t) => {
   const { db } = await testDatabase(t);
@@ -78,11 +78,20 @@ t.test('every authenticated answer carries RateLimit-* headers, and 429 comes af
     answers.slice(0, 5).map(({ status }) => status),
     [200, 200, 200, 200, 200],
   );
-  t.match(answers[6], provokes('GET /workspace', 429, 'rate_limit_exceeded'));
+  t.match(answers[6], { status: 429, json: { code: 'rate_limit_exceeded' } });
   t.match(answers[6]!.headers['retry-after'], /^[1-9]\d*$/);
   const scope = await api.call(key, 'POST', '/v1/transcriptions');
   t.match(scope, { status: 403, json: { code: 'upload_scope_required' } });
   t.ok(scope.headers['ratelimit-remaining']);
   const elsewhere = await fetch(`${other.url}/v1/workspace`, { headers: { authorization: `Bearer ${key}` } });
   t.equal(elsewhere.status, 429, 'the other host knows');
+});
+
+t.test('every endpoint answers 429 when the rate is used up', async (t) => {
+  const api = await testApi(t, { LONGHAND_RATE_LIMIT: '1/min' });
+  const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
+  const { key } = await api.world.key(owner);
+  t.equal((await api.call(key, 'GET', '/v1/workspace')).status, 200);
+  for (const { expected, method, path } of provokesEverywhere(429, 'rate_limit_exceeded'))
+    t.match(await api.call(key, method, path), expected, `${method} ${path}`);
 });

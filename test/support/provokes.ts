@@ -1,10 +1,22 @@
+import { ENDPOINTS } from '../api/codes.ts';
+
+export interface Expectation {
+  status: number;
+  json: { code: string | null };
+}
+
 /**
- * Says that a test provokes this answer: `provokes('POST /transcriptions', 422, 'prompt_not_found')`, beside the assertion that proves it.
- * test/api/codes.test.ts reads these calls from the sources and fails when a pair of part 7 of the specification has none.
- * Returns the expectation, so that it can be asserted: `t.match(answer, provokes(...))`.
+ * Says that a test provokes this answer: `t.match(answer, provokes('POST /transcriptions', 422, 'prompt_not_found'))`. The arguments must be
+ * literals, or a constant of the file for the endpoint: test/api/codes.test.ts reads these calls from the sources, and fails when a pair of
+ * part 7 of the specification has none.
  */
-export function provokes(endpoint: string, status: number, code: string | null): { status: number; json: { code: string | null } } {
-  if (!/^(GET|POST|PUT|PATCH|DELETE) \/\S*$/.test(endpoint))
-    throw new Error(`Cannot note a provoked answer: ${endpoint} is not METHOD /path`);
+export function provokes(endpoint: string, status: number, code: string | null): Expectation {
+  if (!ENDPOINTS.some(([known]) => known === endpoint))
+    throw new Error(`Cannot note a provoked answer: ${endpoint} is not in test/api/codes.ts`);
   return { status, json: { code } };
+}
+
+/** The same for every endpoint: what to expect, the method and a path. */
+export function provokesEverywhere(status: number, code: string): { expected: Expectation; method: string; path: string }[] {
+  return ENDPOINTS.map(([endpoint, path]) => ({ expected: provokes(endpoint, status, code), method: endpoint.split(' ')[0]!, path }));
 }

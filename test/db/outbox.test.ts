@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { claimDeliveries, settleDelivery } from '../../db/outbox.ts';
+import { complete, fail } from '../../db/settle.ts';
+import { type Claim, claimNext } from '../../db/work.ts';
+import { testDatabase } from '../support/database.ts';
+import { finished, openBench } from '../support/work.ts';
+
+const { db } = await testDatabase(t);
+const bench = await openBench(db);
+const next = async () => (await claimNext(db, { engineId: randomUUID(), longest: null })) as Claim;
+
+async function webhook(workspace: string, active = true): Promise<string> {
+  const row = await db.system((tx) =>
+    tx.row<{ id: string }>(
+      `insert into webhooks (workspace_id, url, secret_sealed, active) values (?, 'https://example.org/', '\\x00', ?) returning id`,
+      [workspace, active],
+    ),
+  );
+  return row!.id;
+}
+
+t.test('announce() writes one delivery per active webhook with each terminal status, ids and status only', async (t) => {
+  const workspace = await bench.workspace();
+  const hooks = [await webhook(workspace), await webhook(workspace)];
+  await webhook(workspace, false);
+  await webhook(await bench.workspace());
+  const [done, broken] = [await bench.transcription(workspace), await bench.transcription(workspace)];
+  await complete(db, (await next()).lease, finished(60));
+  await fail(db, (await next()).lease, 'FILE_CORRUPTED');
+  const rows = await db.read<{ webhook_id: string; body: object }>('*', 'select webhook_id, body from deliveries order by created_at');
+  t.strictSame(new Set(rows.map((row) => row.webhook_id)), new Set(hooks));
+  const told = { external_id: null, error_code: null };
+  t.same(rows[0]!.body, { ...told, event: 'transcription.completed', status: 'completed', transcription_id: done });
+  t.same(rows[3]!.body, {
+    ...told,
+    event: 'transcription.failed',
+    status: 'failed',
+    transcription_id: broken,
+    error_code: 'FILE_CORRUPTED',
+  });
+  t.equal(rows.length, 4);
+  t.ok(await bench.jobs('deliver'));
+});
+
+t.test('claimDeliveries() gives each to one sender; failures wait ever longer for about a day and then are dead', async (t) => {
+  await db.system((tx) => tx.rows('delete from deliveries'));
+  const workspace = await bench.workspace();
+  await webhook(workspace);
+  await bench.transcription(workspace);
+  await complete(db, (await next()).lease, finished(60));
+  const claims = (await Promise.all(Array.from({ length: 5 }, () => db.system((tx) => claimDeliveries(tx, 5))))).flat();
+  t.equal(claims.length, 1);
+  let [delivery] = claims;
+  let waited = 0;
+  for (let attempt = 1; delivery; attempt++) {
+    t.equal(delivery.attempt, attempt);
+    await db.system((tx) => settleDelivery(tx, delivery!, { ok: false, status: 500, error: null }));
+    const [row] = await db.read<{ wait: number; status: string }>(
+      '*',
+      'select extract(epoch from next_at - now())::float8 as wait, status from deliveries',
+    );
+    if (row!.status === 'pending') waited += row!.wait;
+    await db.system((tx) => tx.rows('update deliveries set next_at = now()'));
+    [delivery] = await db.system((tx) => claimDeliveries(tx, 1));
+  }
+  t.match(await db.read('*', 'select status, attempt, last_status from deliveries'), [{ status: 'dead', attempt: 11, last_status: 500 }]);
+  t.ok(waited > 22 * 3600 && waited < 26 * 3600, `${waited} s in all`);
+});
+
+t.test('settleDelivery() of a sender that was overtaken changes nothing', async (t) => {
+  await db.system((tx) => tx.rows(`update deliveries set status = 'pending', attempt = 0, next_at = now()`));
+  const [stale] = await db.system((tx) => claimDeliveries(tx, 1));
+  await db.system((tx) => tx.rows('update deliveries set next_at = now()'));
+  const [fresh] = await db.system((tx) => claimDeliveries(tx, 1));
+  await db.system((tx) => settleDelivery(tx, stale!, { ok: false, status: null, error: 'late' }));
+  await db.system((tx) => settleDelivery(tx, fresh!, { ok: true, status: 204, error: null }));
+  t.match(await db.read('*', 'select status, last_status, delivered_at from deliveries'), [
+    { status: 'delivered', last_status: 204, delivered_at: String },
+  ]);
+});

@@ -1,0 +1,67 @@
+import t from 'tap';
+import { type Facts, NEVER } from '../../../engine/whisper/model.ts';
+import { forbid, speechBetween, speechLeft, standingBias } from '../../../engine/whisper/rules.ts';
+
+/** 10 words, end-of-text 10, instructions 11 to 19, timestamps 20 to 29. */
+const FACTS = {
+  vocabulary: 30,
+  endOfText: 10,
+  startOfTranscript: 11,
+  firstTimestamp: 20,
+  latestStart: 2,
+  suppressed: [3],
+  suppressedAtStart: [0, 10],
+} as unknown as Facts;
+
+function allowed(tokens: number[], timestamps = true): number[] {
+  const bias = standingBias(FACTS);
+  forbid(bias, tokens, FACTS, timestamps);
+  return [...bias.keys()].filter((id) => bias[id] !== NEVER);
+}
+
+const WORDS = [0, 1, 2, 4, 5, 6, 7, 8, 9];
+
+t.test('forbid() lets a row begin with an early timestamp only', async (t) => {
+  t.strictSame(allowed([]), [20, 21, 22]);
+});
+
+t.test('forbid() lets text or nothing follow a start, and wants timestamps to rise within a segment', async (t) => {
+  t.strictSame(allowed([20]), [...WORDS, 10], 'after a start: text, or the end');
+  t.strictSame(allowed([21, 5]), [...WORDS, 10, 22, 23, 24, 25, 26, 27, 28, 29], 'after text: text, the end, or a later time');
+});
+
+t.test('forbid() wants a timestamp or the end after a segment, never earlier than its end', async (t) => {
+  t.strictSame(allowed([21, 5, 25]), [10, 25, 26, 27, 28, 29]);
+  t.strictSame(allowed([21, 5, 25, 26]), [...WORDS, 10], 'a pair is complete');
+});
+
+t.test('forbid() takes every timestamp away where none are wanted', async (t) => {
+  t.strictSame(allowed([], false), [1, 2, 4, 5, 6, 7, 8, 9], 'a row neither begins with a blank nor ends at once');
+  t.strictSame(allowed([4], false), [...WORDS, 10]);
+});
+
+t.test('speechLeft() names the timestamp where uncovered speech begins', async (t) => {
+  const speech = [
+    { start: 0, end: 2 },
+    { start: 3, end: 5 },
+  ];
+  t.equal(speechLeft([1000, 5, 1100], speech, 1000), 1145, 'a tenth of a second before the second span');
+  t.equal(speechLeft([1000, 5, 1250], speech, 1000), null, 'all is covered');
+  t.equal(speechLeft([1000, 5, 1230], speech, 1000), null, 'under half a second is left');
+  t.equal(speechLeft([1000, 5], speech, 1000), null, 'a segment is open');
+  t.equal(speechLeft([], speech, 1000), 1000, 'nothing was said yet');
+});
+
+t.test('speechBetween() counts seconds of speech within a time', async (t) => {
+  t.equal(
+    speechBetween(
+      [
+        { start: 1, end: 2 },
+        { start: 4, end: 6 },
+      ],
+      1.5,
+      5,
+    ),
+    1.5,
+  );
+});

@@ -148,7 +148,7 @@ function answerContent(answer: Answer, schemas: Json): Record<string, Media> {
 function refusals(route: Route): Operation['responses'] {
   const codes = [...route.errors, ...(route.access ? GENERAL_WITH_KEY : []), ...GENERAL];
   if (route.access?.tokenError) codes.push(route.access.tokenError);
-  if (route.access && route.access.scopeError === null) codes.push(403);
+  if (route.access) codes.push(route.access.scopeError ?? 403);
   const byStatus = new Map<number, Set<ErrorCode | null>>();
   for (const code of codes) {
     const status = typeof code === 'number' ? code : ERRORS[code].status;

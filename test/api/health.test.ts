@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import net from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { startApp } from '../../api/app.ts';
+import { openLog } from '../../api/log.ts';
+import { openDb } from '../../db/orm.ts';
+import { testApi } from '../support/client.ts';
+import { send } from '../support/uploads.ts';
+
+const fresh = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // readiness is asked at most once a second
+
+/** A connection to a database server that can be cut like a cable. */
+async function lineTo(database: string) {
+  const target = new URL(database);
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    const far = net.connect(Number(target.port || 5432), target.hostname);
+    for (const each of [socket, far]) {
+      sockets.add(each);
+      each.on('error', () => {});
+    }
+    socket.pipe(far).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(database);
+  url.host = `127.0.0.1:${(server.address() as net.AddressInfo).port}`;
+  const cut = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { url: url.href, cut };
+}
+
+t.test('GET /healthz says that the process runs, GET /readyz what is missing', async (t) => {
+  const api = await testApi(t);
+  t.match(await api.call('', 'GET', '/healthz'), { status: 200, json: { status: 'ok' } });
+  t.match(await api.call('', 'GET', '/readyz'), {
+    status: 200,
+    json: { status: 'degraded', database: true, schema: true, spool: true, engines: 0 },
+  });
+  await api.db.system((tx) =>
+    tx.rows(`insert into engines (id, host, pid, device, model, last_poll) values (?, 'h', 1, 'cpu', 'whisper-base', now())`, [
+      randomUUID(),
+    ]),
+  );
+  await fresh();
+  t.match(await api.call('', 'GET', '/readyz'), { status: 200, json: { status: 'ready', engines: 1 } });
+  await api.db.system((tx) => tx.rows(`update engines set last_poll = now() - interval '31 seconds'`));
+  await fresh();
+  t.match(await api.call('', 'GET', '/readyz'), { status: 200, json: { status: 'degraded', engines: 0 } });
+});
+
+t.test('GET /readyz is 503 without a writable spool', { skip: process.getuid?.() === 0 && 'root may write everywhere' }, async (t) => {
+  const api = await testApi(t);
+  const spool = join(api.settings.LONGHAND_HOME, 'spool');
+  chmodSync(spool, 0o500);
+  t.match(await api.call('', 'GET', '/readyz'), { status: 503, json: { status: 'unready', spool: false } });
+  chmodSync(spool, 0o700);
+});
+
+t.test('GET /readyz is 503 and GET /healthz 200 without a database; requests get 503 with Retry-After', async (t) => {
+  const api = await testApi(t);
+  const line = await lineTo(api.db.url);
+  const db = await openDb({ url: line.url, pool: 2 });
+  const app = await startApp({ ...api, db, log: openLog(api.settings, 'api') });
+  t.teardown(async () => {
+    await app.stop(1);
+    await db.close();
+  });
+  const { key } = await api.world.key(await api.world.member(await api.world.workspace(), { role: 'owner' }));
+  const get = (path: string) => fetch(app.url + path, { headers: { authorization: `Bearer ${key}` } });
+  t.equal((await get('/v1/workspace')).status, 200);
+  line.cut();
+  await fresh();
+  t.equal((await get('/healthz')).status, 200);
+  const ready = await get('/readyz');
+  t.equal(ready.status, 503);
+  t.match(await ready.json(), { status: 'unready', database: false, schema: false, spool: true });
+  const refused = await get('/v1/workspace');
+  t.equal(refused.status, 503);
+  t.match(refused.headers.get('retry-after'), /^[1-9]\d*$/);
+  t.match(await refused.json(), { code: 'service_unavailable' });
+  t.match(await (await get('/metrics')).text(), /longhand_database_up 0/);
+});
+
+t.test('GET /metrics shows what waits, what runs and what was answered', async (t) => {
+  const api = await testApi(t);
+  const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
+  const { key } = await api.world.key(owner);
+  await send(api.url, key, {}, '?reports=summary');
+  await api.world.transcription(owner, { status: 'processing' });
+  const id = await api.world.transcription(owner, { duration: 600 });
+  await api.db.system(async (tx) => {
+    await tx.rows(`update transcriptions set started_at = now() - interval '30 seconds', completed_at = now() where id = ?`, [id]);
+    await tx.rows('insert into ledger (workspace_id, transcription_id, minutes) values (?, ?, -10)', [owner.workspaceId, id]);
+    await tx.rows(`insert into engines (id, host, pid, device, model) values (?, 'h"1', 1, 'cpu', 'whisper-base')`, [randomUUID()]);
+  });
+  const { text, headers } = await api.call('', 'GET', '/metrics');
+  t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
+  for (const line of [
+    'longhand_queue_depth{kind="transcription",state="queued"} 1',
+    'longhand_queue_depth{kind="transcription",state="processing"} 1',
+    'longhand_queue_depth{kind="report",state="queued"} 1',
+    'longhand_queue_depth{kind="report",state="processing"} 0',
+    'longhand_engines_connected 1',
+    'device="cpu",model="whisper-base"} 1',
+    'longhand_minutes_processed_total 10',
+    'longhand_real_time_factor 20',
+    'longhand_uploads_in_flight 0',
+    'longhand_responses_total{method="POST",route="/v1/transcriptions",code="201"} 1',
+  ])
+    t.ok(text.includes(line), line);
+});

@@ -1,7 +1,7 @@
 import { redeemCode, refresh, registerClient, revokeToken, type Tokens } from '../../../db/oauth.ts';
 import { originOf } from '../../origin.ts';
 import { type Context, json, type Reply, route } from '../../route.ts';
-import { answered, GRANTABLE, isRedirectUri, OAuthError, readScopes } from './parameters.ts';
+import { answered, GRANTABLE, isRedirectUri, NEEDED, OAuthError, readScopes } from './parameters.ts';
 
 const FORM_BYTES = 16_384;
 const hidden = { tag: 'Assistants', access: null, hidden: true, answers: {}, errors: [] } as const;
@@ -11,7 +11,7 @@ function protectedResource({ request, settings }: Context): Reply {
   return json(200, {
     resource: `${origin}/mcp`,
     authorization_servers: [origin],
-    scopes_supported: GRANTABLE,
+    scopes_supported: NEEDED,
     bearer_methods_supported: ['header'],
     resource_name: 'Longhand',
   });

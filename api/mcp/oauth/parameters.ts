@@ -3,7 +3,8 @@ import type { Reply } from '../../route.ts';
 
 /** Scopes that an assistant may ask for: everything but managing members, which takes a key. */
 export const GRANTABLE: readonly Scope[] = SCOPES.filter((scope) => scope !== 'members:write');
-const DEFAULT: readonly Scope[] = ['read', 'reports:write'];
+/** What the tools need; granted when nothing is asked for. */
+export const NEEDED: readonly Scope[] = ['read', 'reports:write'];
 
 /** A refusal in the form of RFC 6749, 5.2. */
 export class OAuthError extends Error {
@@ -30,7 +31,7 @@ export async function answered(work: () => Promise<Record<string, unknown>>, sta
 
 /** `read reports:write` as scopes; none asked for gives the default. Throws `invalid_scope`. */
 export function readScopes(text: string | undefined): readonly Scope[] {
-  if (!text?.trim()) return DEFAULT;
+  if (!text?.trim()) return NEEDED;
   const wanted = [...new Set(text.trim().split(/\s+/))];
   const unknown = wanted.filter((scope) => !(GRANTABLE as readonly string[]).includes(scope));
   if (unknown.length)

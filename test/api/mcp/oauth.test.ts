@@ -1,0 +1,189 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { OAuthClientInformationFull, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import t from 'tap';
+import { openSession } from '../../../db/sessions.ts';
+import { testApi } from '../../support/client.ts';
+
+const BACK = 'http://127.0.0.1:9/callback';
+const api = await testApi(t);
+const workspace = await api.world.workspace({ name: 'Acme' });
+const person = await api.world.member(workspace, { role: 'owner', name: 'Ann' });
+await api.world.transcription(person, { externalId: 'deal-7' });
+
+/** The browser of a person who is signed in: follows the authorization address to the console and answers there. */
+async function answerConsent(address: URL, approve: boolean): Promise<URL> {
+  const page = await fetch(address, { redirect: 'manual' });
+  t.equal(page.status, 302, 'the authorization endpoint leads to the consent page');
+  const location = new URL(page.headers.get('location')!, api.url);
+  t.equal(location.hash, '#/authorize');
+  const cookie = await api.db.system((tx) => openSession(tx, { workspaceId: workspace, memberId: person.id }));
+  const signedIn = { cookie: `longhand_session=${cookie}` };
+  const { json: session } = await api.call('', 'GET', '/v1/app/session', { headers: signedIn });
+  const shown = await api.call('', 'GET', `/v1/app/consent${location.search}`, { headers: signedIn });
+  t.match(shown, { status: 200, json: { client: { name: 'Test assistant' }, workspace: 'Acme' } });
+  const answer = await api.call('', 'POST', '/v1/app/consent', {
+    headers: { ...signedIn, 'x-csrf-token': session.csrf },
+    body: { query: location.search, approve },
+  });
+  t.equal(answer.status, 200);
+  return new URL(answer.json.redirect);
+}
+
+/** Keeps what the official client learns on its way through the flow. */
+class Memory implements OAuthClientProvider {
+  redirected: URL | null = null;
+  client: OAuthClientInformationFull | undefined;
+  held: OAuthTokens | undefined;
+  verifier = '';
+  get redirectUrl() {
+    return BACK;
+  }
+  get clientMetadata() {
+    return { client_name: 'Test assistant', redirect_uris: [BACK], token_endpoint_auth_method: 'none' };
+  }
+  clientInformation() {
+    return this.client;
+  }
+  saveClientInformation(client: OAuthClientInformationFull) {
+    this.client = client;
+  }
+  tokens() {
+    return this.held;
+  }
+  saveTokens(tokens: OAuthTokens) {
+    this.held = tokens;
+  }
+  redirectToAuthorization(url: URL) {
+    this.redirected = url;
+  }
+  saveCodeVerifier(verifier: string) {
+    this.verifier = verifier;
+  }
+  codeVerifier() {
+    return this.verifier;
+  }
+}
+
+const newClient = () => new Client({ name: 'test', version: '1' });
+
+t.test('the official client signs in by OAuth, uses its tokens, refreshes them, and is refused once they are revoked', async (t) => {
+  const memory = new Memory();
+  const endpoint = new URL('/mcp', api.url);
+  const first = new StreamableHTTPClientTransport(endpoint, { authProvider: memory });
+  const refused = await newClient()
+    .connect(first)
+    .catch((error: unknown) => error);
+  t.ok(refused instanceof UnauthorizedError);
+  const back = await answerConsent(memory.redirected!, true);
+  t.equal(back.searchParams.get('iss'), api.url);
+  await first.finishAuth(back.searchParams.get('code')!);
+  const client = newClient();
+  await client.connect(new StreamableHTTPClientTransport(endpoint, { authProvider: memory }));
+  const found = await client.callTool({ name: 'search_by_external_id', arguments: { external_id: 'deal-7' } });
+  t.match(found.structuredContent, { total: 1 });
+  await client.close();
+
+  const { json: on } = await api.call(memory.held!.access_token, 'GET', '/v1/workspace');
+  t.strictSame(on.key.scopes, ['read', 'reports:write'], 'the token works on /v1 within its scopes');
+  t.match(await api.call(memory.held!.access_token, 'GET', '/v1/workspace/members'), { status: 403, json: { code: 'api_key_required' } });
+
+  const refreshed = await form('/oauth/token', {
+    grant_type: 'refresh_token',
+    client_id: memory.client!.client_id,
+    refresh_token: memory.held!.refresh_token!,
+  });
+  t.equal(refreshed.status, 200);
+  const again = await form('/oauth/token', {
+    grant_type: 'refresh_token',
+    client_id: memory.client!.client_id,
+    refresh_token: memory.held!.refresh_token!,
+  });
+  t.match(again, { status: 400, json: { error: 'invalid_grant' } }, 'a refresh token works once');
+  t.equal((await api.call(refreshed.json.access_token, 'GET', '/v1/workspace')).status, 401, 'and its reuse revokes the whole family');
+});
+
+t.test('a refusal goes back to the client as access_denied', async (t) => {
+  const { address } = await request();
+  const back = await answerConsent(address, false);
+  t.equal(back.searchParams.get('error'), 'access_denied');
+  t.equal(back.searchParams.get('state'), 'xyz');
+});
+
+t.test('a code works once, for its client, address and verifier only; presented twice it revokes its tokens', async (t) => {
+  const { address, clientId, verifier } = await request();
+  const code = (await answerConsent(address, true)).searchParams.get('code')!;
+  const good = { grant_type: 'authorization_code', client_id: clientId, redirect_uri: BACK, code, code_verifier: verifier };
+  t.equal((await form('/oauth/token', { ...good, code_verifier: `${verifier}x` })).status, 400);
+  t.equal((await form('/oauth/token', { ...good, redirect_uri: 'http://127.0.0.1:9/other' })).status, 400);
+  const tokens = await form('/oauth/token', good);
+  t.equal(tokens.status, 200);
+  t.equal((await api.call(tokens.json.access_token, 'GET', '/v1/workspace')).status, 200);
+  t.equal((await form('/oauth/token', good)).status, 400);
+  await new Promise((resolve) => setTimeout(resolve, 1_100)); // a revoked credential stops working within a second
+  t.equal((await api.call(tokens.json.access_token, 'GET', '/v1/workspace')).status, 401);
+});
+
+t.test('revoked and expired tokens and tokens of another audience are refused with where to sign in', async (t) => {
+  const bad = await api.world.token(person);
+  await api.db.system((tx) => tx.rows(`update oauth_tokens set resource = 'https://elsewhere.example/mcp' where id = ?`, [bad.id]));
+  const old = await api.world.token(person);
+  await api.db.system((tx) => tx.rows(`update oauth_tokens set expires_at = now() - interval '1 second' where id = ?`, [old.id]));
+  const revoked = await api.world.token(person);
+  await api.db.system((tx) => tx.rows('update oauth_tokens set revoked_at = now() where id = ?', [revoked.id]));
+  for (const { key } of [bad, old, revoked, { key: '' }]) {
+    const answer = await api.call(key, 'POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } });
+    t.equal(answer.status, 401);
+    t.equal(answer.headers['www-authenticate'], `Bearer resource_metadata="${api.url}/.well-known/oauth-protected-resource"`);
+  }
+  const { json } = await api.call('', 'GET', '/.well-known/oauth-protected-resource/mcp');
+  t.match(json, { resource: `${api.url}/mcp`, authorization_servers: [api.url] });
+});
+
+t.test('requests for consent without PKCE, for another audience, scope or address are refused', async (t) => {
+  const { address } = await request();
+  const changed = async (change: Record<string, string>) => {
+    const url = new URL(address);
+    for (const [name, value] of Object.entries(change)) url.searchParams.set(name, value);
+    const answer = await fetch(url, { redirect: 'manual' });
+    return answer.status === 302 ? new URL(answer.headers.get('location')!, api.url).searchParams.get('error') : answer.status;
+  };
+  t.equal(await changed({ code_challenge_method: 'plain' }), 'invalid_request');
+  t.equal(await changed({ resource: 'https://elsewhere.example/mcp' }), 'invalid_target');
+  t.equal(await changed({ scope: 'members:write' }), 'invalid_scope');
+  t.equal(await changed({ response_type: 'token' }), 'unsupported_response_type');
+  t.equal(await changed({ redirect_uri: 'https://evil.example/' }), 400, 'nobody is sent to an address that is not registered');
+  for (const uri of ['javascript:alert(1)', 'http://evil.example/', 'data:text/html,x', 'https://a.example/#x']) {
+    t.match(
+      await api.call('', 'POST', '/oauth/register', { body: { redirect_uris: [uri] } }),
+      { status: 400, json: { error: 'invalid_redirect_uri' } },
+      uri,
+    );
+  }
+});
+
+/** A registered client and the address it sends a person to. */
+async function request() {
+  const { json } = await api.call('', 'POST', '/oauth/register', { body: { client_name: 'Test assistant', redirect_uris: [BACK] } });
+  const verifier = randomBytes(32).toString('base64url');
+  const address = new URL('/oauth/authorize', api.url);
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const query = {
+    response_type: 'code',
+    client_id: json.client_id,
+    redirect_uri: BACK,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    state: 'xyz',
+    resource: `${api.url}/mcp`,
+  };
+  address.search = new URLSearchParams(query).toString();
+  return { address, clientId: json.client_id as string, verifier };
+}
+
+function form(path: string, fields: Record<string, string>) {
+  const body = new URLSearchParams(fields).toString();
+  return api.call('', 'POST', path, { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+}

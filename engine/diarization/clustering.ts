@@ -1,38 +1,42 @@
+import { dot } from './assign.ts';
 import { SIZE, unit } from './embedding.ts';
 import { link, type Rows } from './linkage.ts';
 
-const DISTANCE = 0.47; // mean cosine distance above which two clusters are two people
 const VOICE = 3; // seconds of speech that make a voice …
 const PART = 0.06; // … or this share of all speech, in short recordings
 const BLOCK = 1200; // most vectors in one similarity matrix: about an hour of talk
 const CAUTIOUS = 0.7; // cosine of the pairs merged first, block by block …
 const RELAX = 0.06; // … and how much lower each round
+const SMALL = 8; // seconds, and …
+const SMALL_PART = 0.12; // … share of all speech: a voice with less is often a stray part of another …
+const BENEFIT = 0.04; // … and joins it already at this much less likeness
 
 /**
  * The voices among voice prints, as unit vectors.
  * @param prints unit vectors [192]
  * @param seconds of speech behind each
+ * @param likeness mean cosine from which on two clusters are one voice
  * @param speakers how many there are, when that is known
  */
-export function findVoices(prints: Float32Array[], seconds: number[], speakers: number | null): Float32Array[] {
+export function findVoices(prints: Float32Array[], seconds: number[], likeness: number, speakers: number | null): Float32Array[] {
   let means: Rows = rows(prints);
   let weights: Float64Array = Float64Array.from(seconds);
   let group = Int32Array.from(prints, (_, i) => i);
-  for (let stop = CAUTIOUS; means.count > BLOCK && stop > 1 - DISTANCE; stop -= RELAX) {
+  for (let stop = CAUTIOUS; means.count > BLOCK && stop > likeness; stop -= RELAX) {
     const part = linkBlocks(means, weights, stop);
     ({ means, weights } = gather(means, weights, part));
     group = group.map((g) => part[g]!);
   }
   const spoken = seconds.reduce((sum, s) => sum + s, 0);
   const need = Math.min(VOICE, PART * spoken);
-  const labels = link(means, weights, { stop: 1 - DISTANCE, speakers: speakers ?? undefined, need });
-  return centroids(
-    prints,
-    seconds,
+  const labels = link(means, weights, { stop: likeness, speakers: speakers ?? undefined, need });
+  const clusters = gather(
+    rows(prints),
+    Float64Array.from(seconds),
     group.map((g) => labels[g]!),
-    need,
-    speakers,
   );
+  if (!speakers) joinSmall(clusters, likeness - BENEFIT, need);
+  return chosen(clusters, need, speakers);
 }
 
 /** Merges the sure pairs within equal blocks of neighbours: as exact as one matrix, and small. */
@@ -51,7 +55,7 @@ function linkBlocks(means: Rows, weights: Float64Array, stop: number): Int32Arra
 }
 
 /** The weighted mean of the members of each cluster. */
-function gather(means: Rows, weights: Float64Array, part: Int32Array): { means: Rows; weights: Float64Array } {
+function gather(means: Rows, weights: Float64Array, part: Int32Array): Clusters {
   const { width } = means;
   const count = Math.max(...part) + 1;
   const sums = new Float64Array(count * width);
@@ -64,19 +68,42 @@ function gather(means: Rows, weights: Float64Array, part: Int32Array): { means: 
   return { means: { count, width, data }, weights: total };
 }
 
-/** One unit vector for each cluster with enough speech; with `speakers`, for the largest ones. */
-function centroids(prints: Float32Array[], seconds: number[], group: Int32Array, need: number, speakers: number | null): Float32Array[] {
-  const sums: { total: number; vector: Float32Array }[] = [];
-  for (const [i, cluster] of group.entries()) {
-    const sum = (sums[cluster] ??= { total: 0, vector: new Float32Array(SIZE) });
-    sum.total += seconds[i]!;
-    for (let k = 0; k < SIZE; k++) sum.vector[k]! += prints[i]![k]! * seconds[i]!;
+interface Clusters {
+  /** Mean unit vectors. */
+  means: Rows;
+  /** Seconds of speech; 0 for a cluster that has joined another. */
+  weights: Float64Array;
+}
+
+/** Joins small voices to the one most like them, the likest pair first. Those too small to be a voice stay out of it. */
+function joinSmall({ means, weights }: Clusters, likeness: number, need: number): void {
+  const small = Math.min(SMALL, SMALL_PART * weights.reduce((sum, weight) => sum + weight, 0));
+  const mean = (c: number) => means.data.subarray(c * means.width, (c + 1) * means.width);
+  for (;;) {
+    let best = { cosine: likeness, into: -1, from: -1 };
+    const voices = [...weights.keys()].filter((c) => weights[c]! >= need);
+    for (const from of voices.filter((c) => weights[c]! <= small)) {
+      for (const into of voices) {
+        const cosine = into === from ? 0 : dot(mean(from), mean(into));
+        if (cosine > best.cosine) best = { cosine, into, from };
+      }
+    }
+    const { into, from } = best;
+    if (into < 0) return;
+    const total = weights[into]! + weights[from]!;
+    const [a, b] = [mean(into), mean(from)];
+    for (let k = 0; k < a.length; k++) a[k] = (a[k]! * weights[into]! + b[k]! * weights[from]!) / total;
+    weights[into] = total;
+    weights[from] = 0;
   }
-  const largest = Math.max(...sums.map(({ total }) => total));
-  const kept = speakers
-    ? sums.toSorted((a, b) => b.total - a.total).slice(0, speakers)
-    : sums.filter(({ total }) => total >= Math.min(need, largest));
-  return kept.map(({ vector }) => unit(vector));
+}
+
+/** One unit vector for each cluster with enough speech; with `speakers`, for the largest ones. */
+function chosen({ means, weights }: Clusters, need: number, speakers: number | null): Float32Array[] {
+  const least = Math.min(need, Math.max(...weights));
+  const bySize = [...weights.keys()].toSorted((a, b) => weights[b]! - weights[a]!);
+  const kept = speakers ? bySize.slice(0, speakers) : bySize.filter((c) => weights[c]! >= least);
+  return kept.map((c) => unit(means.data.slice(c * means.width, (c + 1) * means.width)));
 }
 
 function rows(vectors: Float32Array[]): Rows {

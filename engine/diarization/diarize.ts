@@ -1,6 +1,7 @@
 import type { Recording, Turn } from '../types.ts';
 import { assign } from './assign.ts';
 import { findVoices } from './clustering.ts';
+import { likenessOf } from './contrast.ts';
 import { cutPieces, extent, lasting, type Piece } from './pieces.ts';
 import type { Activity } from './segmentation.ts';
 import { joinTracks } from './tracks.ts';
@@ -34,7 +35,8 @@ export async function diarize(
   const pieces = cutPieces(tracks);
   if (!pieces.length) return [];
   const prints = await embedAll(pieces, recording, channel, embedder, options);
-  const voices = findVoices(...certain(pieces, prints, options.speakers), options.speakers);
+  const likeness = likenessOf(pieces, prints, tracks.tracks);
+  const voices = findVoices(...certain(pieces, prints, options.speakers), likeness, options.speakers);
   return toTurns(tracks, pieces, assign(pieces, tracks.tracks, prints, voices), voices.length);
 }
 

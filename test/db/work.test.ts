@@ -110,6 +110,22 @@ t.test('complete() and raise() reserve what decoding found beyond the reservatio
   t.equal(await bench.balance(workspace), 1);
 });
 
+t.test('raise() of many at once never spends the same minutes twice', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const workspace = await bench.workspace({ minutes: 10, concurrency: 8 });
+    for (let i = 0; i < 8; i++) await bench.transcription(workspace, { seconds: 60 });
+    const outcomes = await Promise.all((await drain()).map((claim) => raise(db, claim.lease, 100)));
+    t.ok(outcomes.includes('reserved'));
+    const [sum] = await db.read<{ minutes: number }>(
+      '*',
+      'select sum(minutes)::float8 as minutes from reservations where workspace_id = ?',
+      [workspace],
+    );
+    t.ok(sum!.minutes <= 10, `${sum!.minutes} of 10 minutes are reserved`);
+    await clear();
+  }
+});
+
 t.test('a token that was overtaken writes nothing', async (t) => {
   const workspace = await bench.workspace({ minutes: 10 });
   const id = await bench.transcription(workspace);

@@ -28,7 +28,7 @@ export interface SettingShown {
 const CLOCK_SECONDS = 2; // leases use the database's clock; logs and keys that expire use this one
 const FREE_BYTES = 10e9; // five of the largest uploads
 const MEMORY_BYTES = 3.5e9; // engine 2 GiB, PostgreSQL, API
-const SECRET = /KEY|SECRET|PASSWORD|TOKEN/;
+const SECRET = /(KEY|SECRET)$/;
 
 /** Runs every check. One that fails says what was found and what to do; it does not stop the others. */
 export async function examine(): Promise<{ checks: Check[]; settings: SettingShown[] }> {
@@ -144,7 +144,7 @@ function shown(name: string, settings: Settings): SettingShown {
   const value = limit ? settings.limits[limit as keyof Settings['limits']] : settings[name as keyof Settings];
   const given = settings.given.includes(name);
   const from = !given ? 'default' : FROM_ENVIRONMENT.has(name) ? 'environment' : (ENV_FILE ?? 'environment');
-  const hidden = value !== undefined && SECRET.test(name) && !name.endsWith('_FILE');
+  const hidden = value !== undefined && !limit && SECRET.test(name);
   return { setting: name, value: hidden ? '[hidden]' : withoutPassword(String(value ?? '')), from };
 }
 

@@ -42,18 +42,18 @@ export interface Model {
 
 const { root } = protobuf.parse(`
   syntax = "proto3";
-  message ModelProto { int64 ir_version = 1; string producer_name = 2; repeated OperatorSetIdProto opset_import = 8; }
+  message ModelProto { int64 ir_version = 1; string producer_name = 2; GraphProto graph = 7; repeated OperatorSetIdProto opset_import = 8; }
   message OperatorSetIdProto { string domain = 1; int64 version = 2; }
-  message GraphProto { repeated NodeProto node = 1; string name = 2; repeated ValueInfoProto input = 11; repeated ValueInfoProto output = 12; }
+  message GraphProto { repeated NodeProto node = 1; string name = 2; repeated TensorProto initializer = 5; repeated ValueInfoProto input = 11; repeated ValueInfoProto output = 12; }
   message NodeProto { repeated string input = 1; repeated string output = 2; string name = 3; string op_type = 4; repeated AttributeProto attribute = 5; string domain = 7; }
   message AttributeProto { string name = 1; float f = 2; int64 i = 3; bytes s = 4; repeated int64 ints = 8; int32 type = 20; }
-  message TensorProto { repeated int64 dims = 1; int32 data_type = 2; string name = 8; repeated StringStringEntryProto external_data = 13; int32 data_location = 14; }
+  message TensorProto { repeated int64 dims = 1; int32 data_type = 2; string name = 8; bytes raw_data = 9; repeated StringStringEntryProto external_data = 13; int32 data_location = 14; }
   message StringStringEntryProto { string key = 1; string value = 2; }
   message ValueInfoProto { string name = 1; TypeProto type = 2; }
   message TypeProto { Tensor tensor_type = 1; message Tensor { int32 elem_type = 1; TensorShapeProto shape = 2; } }
   message TensorShapeProto { repeated Dimension dim = 1; message Dimension { oneof value { int64 dim_value = 1; string dim_param = 2; } } }
 `);
-// Field numbers of the three fields that are streamed by hand: the ONNX schema's own.
+// Field numbers of the three fields that are written by hand, so that weights can be streamed: the ONNX schema's own.
 const MODEL_GRAPH = 7;
 const GRAPH_INITIALIZER = 5;
 const TENSOR_RAW_DATA = 9;
@@ -88,6 +88,20 @@ export function encodeExternal(constant: Constant, location: string, offset: num
   const externalData = Object.entries(entries).map(([key, value]) => ({ key, value }));
   const tensor = encodeTensor(constant, { externalData, dataLocation: 1 });
   return Buffer.concat([prefix(GRAPH_INITIALIZER, tensor.length), tensor]);
+}
+
+/** The operators and inline weights of an ONNX file. Weights are views: changing them changes `file`. */
+export function decodeGraph(file: Uint8Array): { nodes: Pick<Node, 'op' | 'inputs'>[]; weights: Map<string, Uint8Array> } {
+  const { graph } = root.lookupType('ModelProto').decode(file) as unknown as { graph: DecodedGraph };
+  return {
+    nodes: graph.node.map(({ opType, input }) => ({ op: opType, inputs: input })),
+    weights: new Map(graph.initializer.map(({ name, rawData }) => [name, rawData])),
+  };
+}
+
+interface DecodedGraph {
+  node: { opType: string; input: string[] }[];
+  initializer: { name: string; rawData: Uint8Array }[];
 }
 
 function encodeTensor({ name, element, dims }: Constant, more: object): Uint8Array {

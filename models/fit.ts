@@ -1,0 +1,43 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { requantise } from './build/requantise.ts';
+import { hasByteDotProduct } from './cpu.ts';
+import { type Manifest, manifestOf, writeManifest } from './manifest.ts';
+import { findModel, type Model } from './store.ts';
+import { describe } from './verify.ts';
+
+/**
+ * Finds a model as `findModel` does, in a form that is right on this processor: where 8-bit products saturate, an int8 model is turned into its
+ * 7-bit form once, kept under `home`, and that one is returned.
+ */
+export async function fittingModel(name: string, home: string, dotProduct: boolean = hasByteDotProduct()): Promise<Model> {
+  const model = await findModel(name, home);
+  if (dotProduct || model.variant !== 'int8') return model;
+  const folder = join(home, 'models', '.7bit', name);
+  const source = `${model.source}; 7 bits from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
+  const made = await manifestOf(folder).catch(() => null);
+  const manifest = made?.source === source ? made : await convert(model, folder, source);
+  return { ...model, ...manifest, folder };
+}
+
+/** Appears whole or not at all, also when two processes do it at once. */
+async function convert(model: Model, folder: string, source: string): Promise<Manifest> {
+  const partial = `${folder}.${process.pid}.partial`;
+  try {
+    await mkdir(partial, { recursive: true });
+    for (const { name } of model.files) {
+      const bytes = await readFile(join(model.folder, name));
+      if (name.endsWith('.onnx')) requantise(bytes);
+      await writeFile(join(partial, name), bytes);
+    }
+    const files = await Promise.all(model.files.map(({ name }) => describe(partial, name)));
+    const { name, kind, licence } = model;
+    const manifest: Manifest = { name, kind, variant: 'int8-7bit', licence, source, createdAt: new Date().toISOString(), files };
+    await writeManifest(partial, manifest);
+    await rm(folder, { recursive: true, force: true });
+    await rename(partial, folder);
+    return manifest;
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,195 @@
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { float32 } from '../../engine/session.ts';
+import { build } from '../../models/build/build.ts';
+import { hasByteDotProduct } from '../../models/cpu.ts';
+import { VARIANTS, type Variant } from '../../models/build/graph.ts';
+import { type Dtype, HEADS, SHAPES, samples, VOCABULARY, WIDTH, writeCheckpoint } from './checkpoint.ts';
+import { cacheNames, difference, ids, numbers, openNetwork, type Outputs } from './network.ts';
+
+const FIXTURES = join(import.meta.dirname, 'fixtures');
+const listing = JSON.parse(readFileSync(join(FIXTURES, 'tiny.json'), 'utf8')) as Record<
+  string,
+  { type: string; shape: number[]; at: number }
+>;
+const blob = readFileSync(join(FIXTURES, 'tiny.bin'));
+/** What fixtures/make.py computed: `int8` with the Python builder's graphs, `float` with the network in plain numpy. */
+function wanted(name: string): Float32Array | Int8Array {
+  const { type, shape, at } = listing[name]!;
+  const bytes = new Uint8Array(blob.subarray(at));
+  const length = shape.reduce((a, b) => a * b);
+  return type === 'int8' ? new Int8Array(bytes.buffer, 0, length) : new Float32Array(bytes.buffer, 0, length);
+}
+
+const home = mkdtempSync(join(tmpdir(), 'longhand-build-'));
+t.teardown(() => rmSync(home, { recursive: true }));
+const PROMPTS = [
+  [257, 258, 261],
+  [257, 259, 261],
+];
+const NEXT = [[10], [270]];
+
+async function built(
+  name: string,
+  shape: string,
+  dtype: Dtype,
+  variant: Variant,
+  options: { shards?: number; inlineLimit?: number } = {},
+): Promise<string> {
+  const from = join(home, `${name}-checkpoint`);
+  writeCheckpoint(from, SHAPES[shape]!, dtype, options.shards);
+  await build(from, join(home, name), { variant, inlineLimit: options.inlineLimit });
+  return join(home, name);
+}
+
+/** The encoder's outputs as `encoder.*`, the decoder's of two steps as `step0.*` and `step1.*`. */
+async function outputs(t: { teardown(after: () => unknown): void }, folder: string): Promise<Record<string, number[]>> {
+  const network = await openNetwork(t, folder);
+  const cross = await network.encode(samples(), 2);
+  const parts: [string, Outputs][] = [
+    ['encoder', cross],
+    ['step0', await network.step(cross, PROMPTS)],
+    ['step1', await network.step(cross, NEXT)],
+  ];
+  return Object.fromEntries(
+    parts.flatMap(([part, tensors]) => Object.entries(tensors).map(([name, tensor]) => [`${part}.${name}`, numbers(tensor)])),
+  );
+}
+
+/** Largest difference to the fixtures of `prefix`; names as they are compared. */
+function worst(
+  found: Record<string, number[]>,
+  prefix: string,
+  only: (name: string) => boolean = () => true,
+): { name: string; by: number } {
+  const names = Object.keys(listing).filter((name) => name.startsWith(prefix) && only(name));
+  const by = names.map((name) => ({ name, by: difference(found[name.slice(prefix.length)] ?? [], wanted(name)) }));
+  return by.find((entry) => Number.isNaN(entry.by)) ?? by.reduce((a, b) => (b.by > a.by ? b : a));
+}
+
+const saturates = hasByteDotProduct() ? false : 'products of 8-bit numbers saturate on this processor';
+const CASES: [name: string, shape: string, dtype: Dtype, shards: number][] = [
+  ['f16', 'plain', 'F16', 1],
+  ['bf16', 'plain', 'BF16', 1],
+  ['f32-sharded', 'plain', 'F32', 3],
+  ['other', 'other', 'F16', 2],
+];
+
+for (const [name, shape, dtype, shards] of CASES) {
+  t.test(`build() equals the Python builder on ${shape} weights in ${dtype}, ${shards} file(s)`, { skip: saturates }, async (t) => {
+    const found = await outputs(t, await built(name, shape, dtype, 'int8', { shards }));
+    const steps = worst(found, `${shape}.int8.`, (key) => /c[kv]0$|(text|time)Id$/.test(key));
+    t.ok(steps.by <= 1, `${steps.name}: ${steps.by}`); // of 127: a rounding may fall to the other side
+    const rest = worst(found, `${shape}.int8.`, (key) => !/c[kv]0$|cs0$|Id$/.test(key));
+    t.ok(rest.by < 0.05, `${rest.name}: ${rest.by}`);
+  });
+}
+
+t.test('build() writes the same graphs from the same numbers in any type', async (t) => {
+  const sums = await Promise.all(
+    (['F16', 'BF16', 'F32'] as const).map(async (dtype) => {
+      writeCheckpoint(join(home, `same-${dtype}`), SHAPES.plain!, dtype);
+      const files = await build(join(home, `same-${dtype}`), join(home, `same-${dtype}-out`), { variant: 'int8' });
+      return files.map(({ sha256 }) => sha256).join();
+    }),
+  );
+  t.equal(new Set(sums).size, 1);
+});
+
+for (const shape of ['plain', 'other']) {
+  t.test(`build() in float32 equals the network in numpy on ${shape} weights`, async (t) => {
+    const found = await outputs(t, await built(`float32-${shape}`, shape, 'F16', 'float32'));
+    const { name, by } = worst(found, `${shape}.float.`);
+    t.ok(by < 1e-4, `${name}: ${by}`);
+  });
+}
+
+const TOLERANCE: Record<Variant, number> = { int8: 0.3, 'int8-7bit': 0.6, float32: 1e-4, float16: 0.02 };
+for (const variant of VARIANTS) {
+  const skip = variant === 'int8' && saturates;
+  t.test(`build() in ${variant} predicts what the network in numpy does, within ${TOLERANCE[variant]}`, { skip }, async (t) => {
+    const found = await outputs(t, await built(`variant-${variant}`, 'plain', 'F16', variant));
+    const { name, by } = worst(found, 'plain.float.', (key) => /special|Max|[lL]se|align/.test(key));
+    t.ok(by < TOLERANCE[variant], `${name}: ${by}`);
+  });
+}
+
+t.test('build() in 7 bits keeps keys, values and weights within ±63', async (t) => {
+  const found = await outputs(t, await built('seven', 'plain', 'F16', 'int8-7bit'));
+  for (const name of ['encoder.ck0', 'encoder.cv1']) t.equal(Math.max(...found[name]!.map(Math.abs)), 63);
+});
+
+t.test('build() puts large weights into a file of their own and the graph is the same', async (t) => {
+  const inside = await built('inside', 'plain', 'F16', 'float32');
+  const outside = await built('outside', 'plain', 'F16', 'float32', { inlineLimit: 1000 });
+  t.ok(existsSync(join(outside, 'decoder.onnx.data')));
+  t.ok(readFileSync(join(outside, 'decoder.onnx')).length < readFileSync(join(inside, 'decoder.onnx')).length / 5);
+  t.strictSame(await outputs(t, outside), await outputs(t, inside));
+});
+
+t.test('addDecoder() gives rows at different positions what each gets alone', async (t) => {
+  const network = await openNetwork(t, await built('rows', 'plain', 'F16', 'float32'));
+  const cross = await network.encode(samples(), 2);
+  const alone = await Promise.all([0, 1].map((row) => network.encode(samples().subarray(row * 32000, (row + 1) * 32000), 1)));
+  const long = await network.step(alone[0]!, [[257, 258, 261]]);
+  const longNext = await network.step(alone[0]!, [[10]]);
+  network.forget();
+  const short = await network.step(alone[1]!, [[257]]);
+  const shortNext = await network.step(alone[1]!, [[11]]);
+  const wide = (width: number, values: Float32Array[]) => {
+    const size = 3 * width; // each row's cache has three positions; the second row uses one of them
+    const data = new Float32Array(2 * HEADS * size);
+    for (const [row, part] of values.entries()) {
+      const each = part.length / HEADS;
+      for (let h = 0; h < HEADS; h++) data.set(part.subarray(h * each, (h + 1) * each), (row * HEADS + h) * size);
+    }
+    return float32(data, [2, HEADS, 3, width]);
+  };
+  const feeds: Outputs = {
+    tokens: ids([10, 11], [2, 1]),
+    pos: ids([3, 1], [2, 1]),
+    bias: float32(new Float32Array(2 * VOCABULARY), [2, VOCABULARY]),
+    mask: float32(Float32Array.of(0, 0, 0, 0, 0, -1e9, -1e9, 0), [2, 1, 1, 4]),
+    ...cross,
+  };
+  for (const name of cacheNames(2))
+    feeds[`p${name}`] = wide(
+      WIDTH / HEADS,
+      [long, short].map((step) => step[`n${name}`]!.data as Float32Array),
+    );
+  const together = await network.decode(feeds);
+  for (const name of ['textMax', 'timeLse', 'lse', 'special', 'align', 'logits']) {
+    const apart = [...numbers(longNext[name]!), ...numbers(shortNext[name]!)];
+    t.ok(difference(numbers(together[name]!), apart) < 1e-3, name);
+  }
+});
+
+t.test('build() refuses folders that are no Whisper checkpoint, and says what it wanted', async (t) => {
+  await t.rejects(
+    build(join(home, 'nowhere'), join(home, 'x'), { variant: 'int8' }),
+    /Cannot read .*config\.json.*wanted a Whisper checkpoint/,
+  );
+  const from = join(home, 'mixed');
+  writeCheckpoint(from, SHAPES.plain!, 'F16');
+  rmSync(join(from, 'model.safetensors'));
+  await t.rejects(build(from, join(home, 'x'), { variant: 'int8' }), /Cannot find weights in .*wanted model\.safetensors/);
+  writeCheckpoint(from, { ...SHAPES.plain!, encoderLayers: 1 }, 'F16');
+  writeCheckpoint(join(home, 'two'), SHAPES.plain!, 'F16');
+  copyFileSync(join(home, 'two', 'config.json'), join(from, 'config.json'));
+  await t.rejects(build(from, join(home, 'x'), { variant: 'int8' }), /no tensor model\.encoder\.layers\.1/);
+});
+
+t.test('build() reports progress up to 1 and stops when told', async (t) => {
+  const from = join(home, 'progress');
+  writeCheckpoint(from, SHAPES.plain!, 'F16');
+  const seen: number[] = [];
+  await build(from, join(home, 'progress-out'), { variant: 'int8', onProgress: (fraction) => seen.push(fraction) });
+  t.equal(seen.at(-1), 1);
+  t.strictSame(
+    seen,
+    [...seen].sort((a, b) => a - b),
+  );
+  await t.rejects(build(from, join(home, 'stopped'), { variant: 'int8', signal: AbortSignal.abort() }), { name: 'AbortError' });
+});

@@ -1,0 +1,153 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A tiny Whisper checkpoint, always the same: weights are small integers times powers of two, exact in float32, float16 and bfloat16 alike. */
+export interface Shape {
+  mels: 80 | 128;
+  encoderLayers: number;
+  decoderLayers: number;
+  /** Published alignment heads and token ids; false: the folder lacks generation_config.json, as many fine-tuned checkpoints do. */
+  generation: boolean;
+}
+
+export type Dtype = 'F32' | 'F16' | 'BF16';
+
+export const SHAPES: Record<string, Shape> = {
+  plain: { mels: 80, encoderLayers: 2, decoderLayers: 2, generation: true },
+  other: { mels: 128, encoderLayers: 1, decoderLayers: 3, generation: false },
+};
+
+export const WIDTH = 64;
+export const HEADS = 4;
+export const END_OF_TEXT = 256;
+export const FIRST_TIMESTAMP = 266;
+export const VOCABULARY = FIRST_TIMESTAMP + 1501;
+/** Two rows of two seconds. */
+export const SAMPLES = 32000;
+const INNER = 128;
+const SPECIAL = [
+  'endoftext',
+  'startoftranscript',
+  'en',
+  'de',
+  'translate',
+  'transcribe',
+  'startoflm',
+  'startofprev',
+  'nospeech',
+  'notimestamps',
+];
+
+/** Noise that swells and fades, [2 x SAMPLES]. */
+export function samples(): Float32Array {
+  return Float32Array.from({ length: 2 * SAMPLES }, (_, i) => Math.fround(((noise(7, i) - 0.5) * ((i % 8000) + 500)) / 16384));
+}
+
+/** Writes the checkpoint folder; with `shards` the weights lie in that many files with an index. */
+export function writeCheckpoint(folder: string, shape: Shape, dtype: Dtype, shards = 1): void {
+  mkdirSync(folder, { recursive: true });
+  const json = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value));
+  json('config.json', {
+    ...{ model_type: 'whisper', d_model: WIDTH, encoder_layers: shape.encoderLayers, decoder_layers: shape.decoderLayers },
+    ...{ encoder_attention_heads: HEADS, decoder_attention_heads: HEADS, num_mel_bins: shape.mels, vocab_size: VOCABULARY },
+    ...{ eos_token_id: END_OF_TEXT, decoder_start_token_id: END_OF_TEXT + 1, activation_function: 'gelu' },
+  });
+  json('tokenizer.json', { added_tokens: SPECIAL.map((name, i) => ({ id: END_OF_TEXT + i, content: `<|${name}|>` })) });
+  if (shape.generation) {
+    const ids = { eos_token_id: END_OF_TEXT, decoder_start_token_id: END_OF_TEXT + 1, no_timestamps_token_id: FIRST_TIMESTAMP - 1 };
+    json('generation_config.json', {
+      ...ids,
+      alignment_heads: [
+        [1, 3],
+        [0, 2],
+        [1, 0],
+      ],
+    });
+  }
+  const tensors = Object.entries(tensorsOf(shape));
+  const weight_map: Record<string, string> = {};
+  for (let shard = 0; shard < shards; shard++) {
+    const name = shards === 1 ? 'model.safetensors' : `model-0000${shard + 1}-of-0000${shards}.safetensors`;
+    const mine = tensors.filter((_, i) => i % shards === shard);
+    for (const [tensor] of mine) weight_map[tensor] = name;
+    writeFileSync(join(folder, name), safetensors(mine, dtype));
+  }
+  if (shards > 1) json('model.safetensors.index.json', { weight_map });
+}
+
+type Tensor = { shape: number[]; values: Float32Array };
+
+function tensorsOf({ mels, encoderLayers, decoderLayers }: Shape): Record<string, Tensor> {
+  const tensors: Record<string, Tensor> = {};
+  let seed = 1;
+  const add = (name: string, shape: number[], exponent: number, offset = 0) => {
+    const mine = ++seed;
+    const values = Float32Array.from(
+      { length: shape.reduce((a, b) => a * b) },
+      (_, i) => offset + (Math.floor(noise(mine, i) * 255) - 127) * 2 ** exponent,
+    );
+    tensors[`model.${name}`] = { shape, values };
+  };
+  const norm = (name: string) => {
+    add(`${name}.weight`, [WIDTH], -7, 1);
+    add(`${name}.bias`, [WIDTH], -10);
+  };
+  const linear = (name: string, rows: number, columns: number, bias = true) => {
+    add(`${name}.weight`, [rows, columns], -9);
+    if (bias) add(`${name}.bias`, [rows], -10);
+  };
+  const attention = (name: string) => {
+    for (const part of ['q_proj', 'k_proj', 'v_proj', 'out_proj']) linear(`${name}.${part}`, WIDTH, WIDTH, part !== 'k_proj');
+    norm(`${name}_layer_norm`);
+  };
+  const layer = (name: string) => {
+    attention(`${name}.self_attn`);
+    if (name.startsWith('decoder')) attention(`${name}.encoder_attn`);
+    linear(`${name}.fc1`, INNER, WIDTH);
+    linear(`${name}.fc2`, WIDTH, INNER);
+    norm(`${name}.final_layer_norm`);
+  };
+  add('encoder.conv1.weight', [WIDTH, mels, 3], -10);
+  add('encoder.conv1.bias', [WIDTH], -10);
+  add('encoder.conv2.weight', [WIDTH, WIDTH, 3], -9);
+  add('encoder.conv2.bias', [WIDTH], -10);
+  add('encoder.embed_positions.weight', [1500, WIDTH], -9);
+  for (let l = 0; l < encoderLayers; l++) layer(`encoder.layers.${l}`);
+  norm('encoder.layer_norm');
+  add('decoder.embed_tokens.weight', [VOCABULARY, WIDTH], -8);
+  add('decoder.embed_positions.weight', [448, WIDTH], -9);
+  for (let l = 0; l < decoderLayers; l++) layer(`decoder.layers.${l}`);
+  norm('decoder.layer_norm');
+  return tensors;
+}
+
+function safetensors(tensors: [string, Tensor][], dtype: Dtype): Buffer {
+  const header: Record<string, unknown> = {};
+  const bodies: Buffer[] = [];
+  let at = 0;
+  for (const [name, { shape, values }] of tensors) {
+    const bytes = encode(values, dtype);
+    header[name] = { dtype, shape, data_offsets: [at, (at += bytes.length)] };
+    bodies.push(bytes);
+  }
+  const json = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(json.length));
+  return Buffer.concat([length, json, ...bodies]);
+}
+
+/** The values are exact in all three types, so bits are only moved. */
+function encode(values: Float32Array, dtype: Dtype): Buffer {
+  if (dtype === 'F32') return Buffer.from(values.buffer);
+  const bits = new Uint32Array(values.buffer);
+  const half = (b: number) => ((b >>> 16) & 0x8000) | ((b & 0x7fffffff) === 0 ? 0 : ((b & 0x7fffffff) - 0x38000000) >>> 13);
+  return Buffer.from(Uint16Array.from(bits, (b) => (dtype === 'BF16' ? b >>> 16 : half(b))).buffer);
+}
+
+/** A number in [0, 1) from a seed and an index: the finaliser of MurmurHash3. */
+function noise(seed: number, i: number): number {
+  let h = Math.imul(seed, 0x9e3779b1) + i;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return ((h ^ (h >>> 16)) >>> 0) / 2 ** 32;
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { completeGeneration } from '../../models/build/generation.ts';
+import { SHIPPED_FOLDER } from '../../models/manifest.ts';
+
+const read = (name: string) => JSON.parse(readFileSync(join(SHIPPED_FOLDER, 'whisper-base', name), 'utf8'));
+const published = read('generation_config.json');
+const config = read('config.json');
+const tokens = new Map<string, number>(
+  read('tokenizer.json').added_tokens.map((token: { content: string; id: number }) => [token.content, token.id]),
+);
+
+t.test('completeGeneration() leaves a complete file alone', (t) => {
+  t.equal(completeGeneration(published, config, tokens), published);
+  t.end();
+});
+
+t.test('completeGeneration() finds in config and tokenizer what OpenAI published', (t) => {
+  const { alignment_heads, ...made } = completeGeneration({}, config, tokens);
+  for (const [key, value] of Object.entries(made)) t.strictSame(value, published[key], key);
+  for (const key of ['lang_to_id', 'no_timestamps_token_id', 'eos_token_id', 'suppress_tokens']) t.ok(key in made, key);
+  t.equal(alignment_heads.length, 3 * 8);
+  t.strictSame(
+    [alignment_heads[0], alignment_heads.at(-1)],
+    [
+      [3, 0],
+      [5, 7],
+    ],
+  );
+  t.end();
+});
+
+t.test('completeGeneration() keeps what is there and fills only the gaps', (t) => {
+  const made = completeGeneration({ ...published, alignment_heads: null, max_initial_timestamp_index: 7 }, config, tokens);
+  t.equal(made.max_initial_timestamp_index, 7);
+  t.equal(made.alignment_heads.length, 24);
+  t.end();
+});
+
+t.test('completeGeneration() gives an English-only vocabulary no languages, though its tokenizer lists them', (t) => {
+  const made = completeGeneration(
+    {},
+    { ...config, vocab_size: 51864, eos_token_id: 50256 },
+    new Map([...tokens].map(([text, id]) => [text, id - 1])),
+  );
+  t.notOk('lang_to_id' in made);
+  t.equal(made.is_multilingual, false);
+  t.equal(made.no_timestamps_token_id, 50362);
+  t.equal(made.eos_token_id, 50256);
+  t.end();
+});

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { float32, int64, openSession, type Tensor } from '../../engine/session.ts';
+import { fromFloat16 } from '../../models/build/safetensors.ts';
+
+export type Outputs = Record<string, Tensor>;
+
+export interface Network {
+  inputs: readonly string[];
+  /** `samples` [rows x samples] of the encoder. */
+  encode(samples: Float32Array, rows: number): Promise<Outputs>;
+  /** One decoder step on the same number of tokens in every row; the cache and positions are kept until `forget`. */
+  step(cross: Outputs, tokens: number[][]): Promise<Outputs>;
+  /** The decoder with everything given by hand. */
+  decode(feeds: Outputs): Promise<Outputs>;
+  forget(): void;
+}
+
+/** Opens the graphs of a model folder; they are closed when the test ends. */
+export async function openNetwork(t: { teardown(after: () => unknown): void }, folder: string): Promise<Network> {
+  const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+  const { decoder_layers: layers, decoder_attention_heads: heads, vocab_size: vocabulary } = config;
+  const width = config.d_model / heads;
+  const encoder = await openSession(join(folder, 'encoder.onnx'));
+  const decoder = await openSession(join(folder, 'decoder.onnx'));
+  t.teardown(() => Promise.all([encoder.close(), decoder.close()]));
+  let past = 0;
+  let cache: Outputs = {};
+  const grow = (old: Tensor | undefined, added: Tensor) => {
+    const [rows, , fresh] = added.dims as [number, number, number];
+    const before = old?.dims[2] ?? 0;
+    const data = new Float32Array(rows * heads * (before + fresh) * width);
+    for (let i = 0; i < rows * heads; i++) {
+      if (old) data.set((old.data as Float32Array).subarray(i * before * width, (i + 1) * before * width), i * (before + fresh) * width);
+      data.set((added.data as Float32Array).subarray(i * fresh * width, (i + 1) * fresh * width), (i * (before + fresh) + before) * width);
+    }
+    return float32(data, [rows, heads, before + fresh, width]);
+  };
+  return {
+    inputs: decoder.inputs,
+    encode: (samples, rows) => encoder.run({ samples: float32(samples, [rows, samples.length / rows]) }),
+    decode: (feeds) => decoder.run(feeds),
+    async step(cross, tokens) {
+      const rows = tokens.length;
+      const fresh = tokens[0]!.length;
+      const mask = new Float32Array(rows * fresh * (past + fresh));
+      for (let i = 0; i < rows * fresh; i++) mask.fill(-1e9, i * (past + fresh) + past + (i % fresh) + 1, (i + 1) * (past + fresh));
+      const feeds: Outputs = {
+        tokens: ids(tokens.flat(), [rows, fresh]),
+        pos: ids(
+          tokens.flatMap((row) => row.map((_, i) => past + i)),
+          [rows, fresh],
+        ),
+        bias: float32(new Float32Array(rows * vocabulary), [rows, vocabulary]),
+        mask: float32(mask, [rows, 1, fresh, past + fresh]),
+        ...cross,
+      };
+      for (const name of cacheNames(layers)) feeds[`p${name}`] = cache[name] ?? float32(new Float32Array(0), [rows, heads, 0, width]);
+      const outputs = await decoder.run(feeds);
+      for (const name of cacheNames(layers)) cache[name] = grow(cache[name], outputs[`n${name}`]!);
+      past += fresh;
+      return outputs;
+    },
+    forget() {
+      past = 0;
+      cache = {};
+    },
+  };
+}
+
+export function ids(values: number[], dims: number[]): Tensor {
+  return int64(BigInt64Array.from(values, BigInt), dims);
+}
+
+/** `k0`, `v0`, `k1` … */
+export function cacheNames(layers: number): string[] {
+  return Array.from({ length: layers * 2 }, (_, i) => `${i % 2 ? 'v' : 'k'}${i >> 1}`);
+}
+
+/** The numbers of a tensor, whatever their type. */
+export function numbers(tensor: Tensor): number[] {
+  return tensor.type === 'float16' ? [...fromFloat16(tensor.data as Uint16Array)] : Array.from(tensor.data as Iterable<number>, Number);
+}
+
+/** Largest difference between two lists of the same length; NaN when the lengths differ. */
+export function difference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  if (a.length !== b.length || a.length === 0) return Number.NaN;
+  let largest = 0;
+  for (let i = 0; i < a.length; i++) largest = Math.max(largest, Math.abs(a[i]! - b[i]!));
+  return largest;
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { pullModel, repositoryOf } from '../../models/pull.ts';
+import { findModel, verifyModel } from '../../models/store.ts';
+import { SHAPES, writeCheckpoint } from './checkpoint.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'longhand-pull-'));
+t.teardown(() => rmSync(scratch, { recursive: true }));
+const single = join(scratch, 'single');
+writeCheckpoint(single, SHAPES.plain!, 'F16');
+writeFileSync(join(single, 'README.md'), '---\nlicense: mit\n---\n# A model\n');
+const sharded = join(scratch, 'sharded');
+writeCheckpoint(sharded, SHAPES.other!, 'F32', 2);
+
+interface HubTest {
+  base: string;
+  /** `METHOD file range` of each request. */
+  seen: string[];
+  /** Cuts the connection after so many bytes of a file's body, once per entry. */
+  cuts: number[];
+  damage?: string;
+  ranges: boolean;
+}
+
+/** A hub on a real socket: weights by redirect to another path with the linked headers, small files with git's blob hash. */
+async function openHub(t: { teardown(after: () => unknown): void }, repositories: Record<string, string>): Promise<HubTest> {
+  const hub: HubTest = { base: '', seen: [], cuts: [], ranges: true };
+  const server = createServer((request, response) => serve(hub, repositories, request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  hub.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return hub;
+}
+
+function serve(hub: HubTest, repositories: Record<string, string>, request: IncomingMessage, response: ServerResponse): void {
+  const [, repository, place, , file] = /^\/([^/]+\/[^/]+)\/(resolve|cdn)\/([^/]+)\/(.+)$/.exec(request.url!) ?? [];
+  const folder = repositories[repository ?? ''];
+  if (!folder || !file || !readdirSync(folder).includes(file)) return void response.writeHead(404).end();
+  const body = Buffer.from(readFileSync(join(folder, file)));
+  const large = file.endsWith('.safetensors');
+  const tag = large
+    ? createHash('sha256').update(body).digest('hex')
+    : createHash('sha1').update(`blob ${body.length}\0`).update(body).digest('hex');
+  hub.seen.push([request.method, place, file, request.headers.range].filter(Boolean).join(' '));
+  if (large && place === 'resolve') {
+    const headers = {
+      'x-linked-etag': `"${tag}"`,
+      'x-linked-size': body.length,
+      'x-repo-commit': 'c0ffee',
+      location: `/${repository}/cdn/c0ffee/${file}`,
+    };
+    return void response.writeHead(302, headers).end();
+  }
+  if (hub.damage === file) body[body.length - 1]! ^= 1;
+  const from = hub.ranges ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0;
+  const headers = { etag: `"${tag}"`, 'content-length': body.length - from, 'x-repo-commit': 'c0ffee' };
+  response.writeHead(
+    from > 0 ? 206 : 200,
+    from > 0 ? { ...headers, 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` } : headers,
+  );
+  if (request.method === 'HEAD') return void response.end();
+  const cut = large ? hub.cuts.shift() : undefined;
+  if (cut === undefined) return void response.end(body.subarray(from));
+  response.write(body.subarray(from, from + cut), () => setTimeout(() => response.destroy(), 50));
+}
+
+const home = () => mkdtempSync(join(scratch, 'home-'));
+
+t.test('pullModel() downloads a checkpoint over broken connections and imports it', async (t) => {
+  const hub = await openHub(t, { 'openai/whisper-tiny': single });
+  hub.cuts = [300_000, 200_000];
+  const folder = home();
+  const progress: number[] = [];
+  const stages = new Set<string>();
+  const onProgress = (fraction: number, stage: string) => {
+    progress.push(fraction);
+    stages.add(stage);
+  };
+  const model = await pullModel('tiny', { home: folder, hub: hub.base, onProgress, retryDelayMs: 1 });
+  t.match(model, { name: 'whisper-tiny', licence: 'mit', source: `${hub.base}/openai/whisper-tiny` });
+  t.strictSame(await verifyModel('whisper-tiny', folder), []);
+  t.strictSame(
+    progress,
+    [...progress].sort((a, b) => a - b),
+  );
+  t.ok(Math.abs(progress.at(-1)! - 1) < 1e-9);
+  t.strictSame([...stages], ['downloading', 'converting']);
+  const gets = hub.seen.filter((line) => line.startsWith('GET cdn'));
+  t.equal(gets.length, 3);
+  t.match(gets.slice(1), [/bytes=\d{5,}-/, /bytes=\d{5,}-/], 'goes on where it broke');
+  t.strictSame(readdirSync(join(folder, 'models', '.downloads')), []);
+});
+
+t.test('pullModel() goes on in a later call where an aborted one stopped', async (t) => {
+  const hub = await openHub(t, { 'owner/fine-tuned': sharded });
+  const folder = home();
+  const stop = new AbortController();
+  const onProgress = (fraction: number) => fraction > 0.3 && stop.abort();
+  await t.rejects(pullModel('owner/fine-tuned', { home: folder, hub: hub.base, onProgress, signal: stop.signal }), { name: 'AbortError' });
+  await t.rejects(findModel('fine-tuned', folder));
+  const before = hub.seen.length;
+  await pullModel('owner/fine-tuned', { home: folder, hub: hub.base, name: 'mine', variant: 'float32' });
+  t.match(await findModel('mine', folder), { variant: 'float32', licence: 'unknown' });
+  const again = hub.seen.slice(before).filter((line) => line.startsWith('GET'));
+  t.ok(
+    again.some((line) => /safetensors bytes=\d+-/.test(line)),
+    again.join('\n'),
+  );
+  t.notOk(
+    again.some((line) => line.includes('config.json')),
+    'what is there is not fetched twice',
+  );
+});
+
+t.test('pullModel() starts a file over where the server cannot resume', async (t) => {
+  const hub = await openHub(t, { 'openai/whisper-tiny': single });
+  hub.ranges = false;
+  hub.cuts = [300_000];
+  const folder = home();
+  await pullModel('whisper-tiny', { home: folder, hub: hub.base, retryDelayMs: 1 });
+  t.strictSame(await verifyModel('whisper-tiny', folder), []);
+});
+
+t.test('pullModel() refuses bytes whose checksum differs, large and small', async (t) => {
+  for (const damage of ['model.safetensors', 'tokenizer.json']) {
+    const hub = await openHub(t, { 'openai/whisper-tiny': single });
+    hub.damage = damage;
+    const folder = home();
+    await t.rejects(pullModel('tiny', { home: folder, hub: hub.base }), new RegExp(`Cannot use ${damage}.*checksum`));
+    hub.damage = undefined;
+    await pullModel('tiny', { home: folder, hub: hub.base });
+  }
+});
+
+t.test('pullModel() says what is wrong with a name, a repository, a hub', async (t) => {
+  const hub = await openHub(t, { 'openai/whisper-tiny': single, 'owner/empty': scratch });
+  const folder = home();
+  await t.rejects(pullModel('huge', { home: folder, hub: hub.base }), /Cannot find a model openai\/whisper-huge/);
+  await t.rejects(pullModel('../../etc', { home: folder, hub: hub.base }), /Cannot pull "\.\.\/\.\.\/etc"/);
+  await t.rejects(pullModel('base', { home: folder, hub: hub.base }), /taken/);
+  await t.rejects(pullModel('tiny', { home: folder, hub: 'http://127.0.0.1:1' }), /Cannot reach .*models import/);
+});
+
+t.test('pullModel() gives up after failures in a row without a new byte', async (t) => {
+  const hub = await openHub(t, { 'openai/whisper-tiny': single });
+  hub.cuts = new Array(20).fill(0);
+  await t.rejects(pullModel('tiny', { home: home(), hub: hub.base, retryDelayMs: 1 }));
+  t.equal(hub.cuts.length, 14);
+});
+
+t.test('repositoryOf() knows sizes and repositories', (t) => {
+  t.equal(repositoryOf('large-v3-turbo'), 'openai/whisper-large-v3-turbo');
+  t.equal(repositoryOf('whisper-small.en'), 'openai/whisper-small.en');
+  t.equal(repositoryOf('owner/name'), 'owner/name');
+  t.end();
+});

@@ -1,0 +1,113 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { fittingModel } from '../../models/fit.ts';
+import { findModel, importModel, listModels, removeModel, verifyModel } from '../../models/store.ts';
+import { verify } from '../../models/verify.ts';
+import { SHAPES, samples, writeCheckpoint } from './checkpoint.ts';
+import { difference, numbers, openNetwork } from './network.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'longhand-store-'));
+t.teardown(() => rmSync(home, { recursive: true }));
+const checkpoint = join(home, 'checkpoint');
+writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
+writeFileSync(join(checkpoint, 'LICENSE'), 'MIT');
+
+t.test('importModel() makes a model that is listed, found and whole', async (t) => {
+  const model = await importModel(checkpoint, { name: 'tiny', variant: 'int8', home, licence: 'MIT', source: 'a test' });
+  t.match(await findModel('tiny', home), {
+    name: 'tiny',
+    kind: 'whisper',
+    variant: 'int8',
+    licence: 'MIT',
+    source: 'a test',
+    shipped: false,
+  });
+  t.strictSame(
+    (await listModels(home)).map(({ name }) => name),
+    ['whisper-base', 'diarization', 'tiny'],
+  );
+  t.strictSame(model.files.map(({ name }) => name).sort(), [
+    'LICENSE',
+    'config.json',
+    'decoder.onnx',
+    'encoder.onnx',
+    'generation_config.json',
+    'tokenizer.json',
+  ]);
+  t.strictSame(await verifyModel('tiny', home), []);
+});
+
+t.test('importModel() refuses names that are taken or odd, and leaves nothing of a failed import', async (t) => {
+  await t.rejects(importModel(checkpoint, { name: 'tiny', home }), /the name tiny is taken.*models remove tiny/);
+  await t.rejects(importModel(checkpoint, { name: 'whisper-base', home }), /taken/);
+  await t.rejects(importModel(checkpoint, { name: '../out', home }), /Cannot name a model/);
+  await t.rejects(importModel(join(home, 'models'), { name: 'none', home }), /wanted a Whisper checkpoint/);
+  await t.rejects(importModel(checkpoint, { name: 'stopped', home, signal: AbortSignal.abort() }), { name: 'AbortError' });
+  t.strictSame(readdirSync(join(home, 'models')), ['tiny']);
+});
+
+t.test('verify() finds a flipped bit, a missing and a cut file', async (t) => {
+  const { folder } = await importModel(checkpoint, { name: 'hurt', variant: 'int8', home });
+  const path = join(folder, 'decoder.onnx');
+  const bytes = readFileSync(path);
+  bytes[bytes.length >> 1]! ^= 1;
+  writeFileSync(path, bytes);
+  t.match(await verify(folder), [/decoder\.onnx is damaged/]);
+  writeFileSync(path, bytes.subarray(1));
+  rmSync(join(folder, 'tokenizer.json'));
+  t.strictSame((await verify(folder)).map((finding) => /has \d+ bytes|is missing/.exec(finding)?.[0].replace(/\d+/, 'N')).sort(), [
+    'has N bytes',
+    'is missing',
+  ]);
+  t.strictSame(await verifyModel('hurt', home), await verify(folder));
+});
+
+t.test('removeModel() deletes imported models only', async (t) => {
+  await removeModel('hurt', home);
+  t.notOk(existsSync(join(home, 'models', 'hurt')));
+  await t.rejects(removeModel('hurt', home), /Cannot find the model hurt: found whisper-base, tiny/);
+  await t.rejects(removeModel('whisper-base', home), /belongs to the project/);
+});
+
+t.test('listModels() passes over folders that are no models', async (t) => {
+  mkdirSync(join(home, 'models', 'stray'));
+  t.notOk((await listModels(home)).some(({ name }) => name === 'stray'));
+});
+
+t.test('fittingModel() gives the model itself where 8-bit products do not saturate', async (t) => {
+  t.equal((await fittingModel('tiny', home, true)).folder, join(home, 'models', 'tiny'));
+});
+
+t.test('fittingModel() turns an int8 model into 7 bits once where they do, close to the original', async (t) => {
+  const fitted = await fittingModel('tiny', home, false);
+  t.match(fitted, { name: 'tiny', variant: 'int8-7bit' });
+  t.strictSame(await verify(fitted.folder), []);
+  const again = await fittingModel('tiny', home, false);
+  t.equal(again.createdAt, fitted.createdAt);
+  const [ours, theirs] = [await openNetwork(t, fitted.folder), await openNetwork(t, (await findModel('tiny', home)).folder)];
+  const [cross, reference] = [await ours.encode(samples(), 2), await theirs.encode(samples(), 2)];
+  t.equal(Math.max(...numbers(cross.ck0!).map(Math.abs)), 63);
+  t.ok(
+    difference(
+      numbers(cross.ksc0!),
+      numbers(reference.ksc0!).map((scale) => (scale * 127) / 63),
+    ) < 1e-3,
+  );
+  const prompts = [
+    [257, 258, 261],
+    [257, 259, 261],
+  ];
+  const [found, wanted] = [await ours.step(cross, prompts), await theirs.step(reference, prompts)];
+  t.ok(difference(numbers(found.special!), numbers(wanted.special!)) < 0.6);
+});
+
+t.test('fittingModel() makes it anew when the original changed', async (t) => {
+  const before = await fittingModel('tiny', home, false);
+  await removeModel('tiny', home);
+  writeCheckpoint(join(home, 'second'), SHAPES.other!, 'F16');
+  await importModel(join(home, 'second'), { name: 'tiny', variant: 'int8', home });
+  const after = await fittingModel('tiny', home, false);
+  t.not(after.files[0]!.sha256, before.files[0]!.sha256);
+});

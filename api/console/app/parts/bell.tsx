@@ -23,8 +23,14 @@ export function Bell() {
         (event.currentTarget as HTMLDetailsElement).open || (notices.unread && call('POST', '/notifications/read', {}).then(load))
       }
     >
-      <summary aria-label={`${notices.unread} new notifications`}>
-        Ready{notices.unread ? <b class="count">{notices.unread}</b> : null}
+      <summary>
+        Ready
+        {notices.unread ? (
+          <b class="count">
+            {notices.unread}
+            <span class="hidden"> new</span>
+          </b>
+        ) : null}
       </summary>
       <ul>
         {notices.items.length === 0 && <li class="quiet">Nothing yet</li>}

@@ -1,0 +1,26 @@
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import type t from 'tap';
+
+/** Where a program is, or null. Debian keeps servers in /usr/sbin, which is not on everybody's path. */
+export function findProgram(name: string): string | null {
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/sbin'];
+  for (const folder of folders.filter(Boolean)) {
+    try {
+      accessSync(path.join(folder, name), constants.X_OK);
+      return path.join(folder, name);
+    } catch {}
+  }
+  return null;
+}
+
+/** The programs that a test file runs; where one is missing the file ends here, skipped, saying what to install. */
+export function needPrograms<N extends string>(test: typeof t, ...names: N[]): Record<N, string> {
+  const found = Object.fromEntries(names.map((name) => [name, findProgram(name)]));
+  const missing = names.filter((name) => !found[name]);
+  if (missing.length) {
+    test.plan(0, `needs ${missing.join(', ')}, which this system lacks: install it from the distribution`);
+    process.exit();
+  }
+  return found as Record<N, string>;
+}

@@ -1,5 +1,6 @@
 import type { ProjectRole, Role } from '../../api/contract/workspace.ts';
 import type { Db } from '../orm.ts';
+import { makeSignInLink } from '../sessions.ts';
 import { lookupId } from '../visibility.ts';
 import { absent, existing, unique } from './existing.ts';
 
@@ -51,6 +52,14 @@ export function removeMember(db: Db, workspaceId: string, memberId: string) {
         memberId,
       ]);
     return row;
+  });
+}
+
+/** The secret of a link that signs the member in to the console once. */
+export function signInLink(db: Db, workspaceId: string, memberId: string): Promise<string> {
+  return db.system(async (tx) => {
+    await existing(tx, 'member', memberId, workspaceId);
+    return makeSignInLink(tx, { workspaceId, memberId });
   });
 }
 

@@ -30,6 +30,7 @@ interface Options {
   scope: TemplateScope;
   owner?: string;
   draft?: boolean;
+  url?: string;
 }
 
 type Verb = (db: Db, vault: Vault, options: Options) => Promise<object>;
@@ -111,6 +112,22 @@ function addMember(group: Command): void {
   )
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER);
+  verb(
+    group.command('link'),
+    'a link that signs a member in to the console, once, within a day',
+    async (db, _vault, { workspace, member, url }) => {
+      const secret = await (await verbs()).signInLink(db, workspace, member);
+      return { url: new URL(`/#/sign-in?link=${secret}`, url ?? loadSettings().LONGHAND_PUBLIC_URL ?? address(loadSettings())).href };
+    },
+  )
+    .requiredOption(...WORKSPACE)
+    .requiredOption(...MEMBER)
+    .option('--url <address>', 'of the console (LONGHAND_PUBLIC_URL)');
+}
+
+/** Where an API with these settings listens on this machine. */
+function address({ HOST, PORT }: { HOST: string; PORT: number }): string {
+  return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
 }
 
 function addKey(group: Command): void {

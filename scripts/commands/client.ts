@@ -1,15 +1,19 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Client {
   get<T>(place: string): Promise<T>;
-  /** Sends a file under one Idempotency-Key: however often it is tried, it is transcribed once. */
+  /**
+   * Sends a file under an Idempotency-Key of its content, its name and what is asked for: however often it is tried, in this run or a later one
+   * within a day, it is transcribed once.
+   */
   upload<T>(file: string, query: URLSearchParams, headers: Record<string, string>, onProgress: (fraction: number) => void): Promise<T>;
 }
 
@@ -39,9 +43,9 @@ export function openClient(address: string, key: string): Client {
         ...headers,
         'Content-Length': String(size),
         'Content-Disposition': `attachment; filename*=UTF-8''${encoded(path.basename(file))}`,
-        'Idempotency-Key': randomUUID(),
       };
-      return patiently<T>(() => send(url, 'POST', all, { file, size, onProgress }));
+      const key = await fingerprint(file, url.pathname + url.search + JSON.stringify(headers) + path.basename(file));
+      return patiently<T>(() => send(url, 'POST', { ...all, 'Idempotency-Key': key }, { file, size, onProgress }));
     },
   };
 }
@@ -124,6 +128,13 @@ function parsed(received: string): Answer['body'] {
   } catch {
     return { message: received.slice(0, 200) };
   }
+}
+
+/** SHA-256 of a file and of what belongs to it, as text. */
+async function fingerprint(file: string, about: string): Promise<string> {
+  const hash = createHash('sha256').update(about);
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('base64url');
 }
 
 /** RFC 5987: every character that is not a letter, a digit or `-._~` as percent signs and hexadecimals. */

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXTENSIONS } from '../../api/contract/formats.ts';
 import { TERMINAL, type Transcription, type Uploaded } from '../../api/contract/transcription.ts';
-import { openClient } from './client.ts';
+import { type Client, openClient } from './client.ts';
+import { print } from './output.ts';
 import { openBar } from './progress.ts';
 import type { UploadOptions } from './upload.ts';
 
@@ -25,27 +26,48 @@ export async function findRecordings(names: readonly string[]): Promise<string[]
   return found;
 }
 
-/** Uploads files one after another and prints the answers, or with `wait` the transcripts. One that is refused does not stop the others. */
+interface Row {
+  file: string;
+  id: string | null;
+  /** Of the transcription, or why the file was refused. */
+  status: string;
+}
+
+/**
+ * Uploads files one after another, then with `wait` waits for each, and prints a table of what became of them; of a single file that was waited
+ * for, its transcript. A file that is refused does not stop the others. Run again, it goes on where it was broken off.
+ */
 export async function uploadFiles(files: readonly string[], options: UploadOptions): Promise<void> {
   const client = openClient(options.url, options.key);
-  for (const file of files) {
-    const bar = openBar(path.basename(file));
-    try {
-      const accepted = await client.upload<Uploaded>(file, query(options), headers(options), bar.to);
-      bar.close();
-      const result = options.wait ? await finished(client, accepted.uuid) : accepted;
-      process.stdout.write(`${options.json ? JSON.stringify({ file, ...result }) : plain(file, result)}\n`);
-      if ('error_code' in result && result.status !== 'completed') process.exitCode = 1;
-    } catch (error) {
-      process.stderr.write(`${file}: ${error instanceof Error ? error.message : String(error)}\n`);
-      process.exitCode = 1;
-    } finally {
-      bar.close();
-    }
+  const rows: Row[] = [];
+  for (const file of files) rows.push(await uploadFile(client, file, options));
+  for (const row of options.wait ? rows : []) {
+    if (!row.id) continue;
+    const found = await finished(client, row.id);
+    row.status = found.error_code ? `${found.status}: ${found.error_code}` : found.status;
+    if (options.json) process.stdout.write(`${JSON.stringify({ file: row.file, ...found })}\n`);
+    else if (rows.length === 1) process.stdout.write(`${plain(found)}\n`);
+  }
+  if (!options.wait && options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
+  if (!options.json && (rows.length > 1 || !options.wait)) print(rows, false);
+  if (rows.some((row) => !['queued', 'completed'].includes(row.status))) process.exitCode = 1;
+}
+
+async function uploadFile(client: Client, file: string, options: UploadOptions): Promise<Row> {
+  const bar = openBar(path.basename(file));
+  try {
+    const { uuid, status } = await client.upload<Uploaded>(file, query(options), headers(options), bar.to);
+    return { file, id: uuid, status };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${file}: ${reason}\n`);
+    return { file, id: null, status: reason };
+  } finally {
+    bar.close();
   }
 }
 
-async function finished(client: ReturnType<typeof openClient>, id: string): Promise<Transcription> {
+async function finished(client: Client, id: string): Promise<Transcription> {
   for (;;) {
     const record = await client.get<Transcription>(`transcriptions/${id}`);
     const reporting = record.prompt_results.some((report) => report.status === 'queued' || report.status === 'processing');
@@ -54,12 +76,9 @@ async function finished(client: ReturnType<typeof openClient>, id: string): Prom
   }
 }
 
-function plain(file: string, result: Uploaded | Transcription): string {
-  if ('uuid' in result) return `${result.uuid}  ${file}`;
-  const heading = `==> ${file} <==`;
-  if (result.status !== 'completed') return `${heading}\n${result.status}${result.error_code ? `: ${result.error_code}` : ''}`;
-  const reports = result.prompt_results.map((report) => `\n## ${report.name}\n${report.text ?? report.error_code}`);
-  return [heading, result.text, ...reports].join('\n');
+function plain({ text, error_code: code, status, prompt_results: reports }: Transcription): string {
+  if (status !== 'completed') return code ? `${status}: ${code}` : status;
+  return [text, ...reports.map((report) => `\n## ${report.name}\n\n${report.text ?? report.error_code}`)].join('\n');
 }
 
 function query({ reports, language }: UploadOptions): URLSearchParams {

@@ -31,12 +31,14 @@ export function openMetrics(): Metrics {
   const engines = gauge('engines_connected', 'Engines with a sign of life within the last minute');
   const engine = gauge('engine_info', 'Concurrency of each engine, with the device really used', 'engine', 'host', 'device', 'model');
   const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
+  const memory = gauge('engine_memory_bytes', 'Memory of the engine with its workers', 'engine', 'host');
+  const undiarized = gauge('engine_failed_diarizations_total', 'Transcripts that lost their speakers to a failure', 'engine', 'host');
   const minutes = gauge('minutes_processed_total', 'Minutes of audio charged so far');
   const factor = gauge('real_time_factor', 'Hours of audio per hour of work, over the last recordings');
   const flying = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
 
   const show = (facts: Facts) => {
-    for (const labelled of [depth, oldest, engine, poll]) labelled.reset();
+    for (const labelled of [depth, oldest, engine, poll, memory, undiarized]) labelled.reset();
     for (const kind of ['transcription', 'report'] as const) {
       for (const state of ['queued', 'processing'] as const) {
         const found = facts.depths.find((row) => row.kind === kind && row.state === state);
@@ -47,6 +49,8 @@ export function openMetrics(): Metrics {
     engines.set(facts.engines.length);
     for (const row of facts.engines) {
       engine.set({ engine: row.id, host: row.host, device: row.device, model: row.model }, row.concurrency);
+      memory.set({ engine: row.id, host: row.host }, row.memory_bytes);
+      undiarized.set({ engine: row.id, host: row.host }, row.failed_diarizations);
       if (row.seconds_since_poll !== null) poll.set({ engine: row.id, host: row.host }, row.seconds_since_poll);
     }
     minutes.set(facts.minutes);

@@ -16,6 +16,8 @@ export interface EngineFact {
   model: string;
   concurrency: number;
   seconds_since_poll: number | null;
+  memory_bytes: number;
+  failed_diarizations: number;
 }
 
 /** What the installation as a whole does. */
@@ -59,7 +61,8 @@ export function readFacts(db: Db): Promise<Facts> {
 
 function liveEngines(tx: Parameters<Parameters<Db['system']>[0]>[0]): Promise<EngineFact[]> {
   return tx.rows<EngineFact>(
-    `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll
+    `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
+       memory_bytes::float8 as memory_bytes, failed_diarizations
      from engines where last_seen > now() - ${ENGINE_SILENCE} order by started_at`,
   );
 }

@@ -3,6 +3,7 @@ import { LEASE, type Limits } from '../api/contract/limits.ts';
 import type { ReportTicket } from '../api/contract/transcription.ts';
 import type { AuthorRow } from './members.ts';
 import type { Db, Tx } from './orm.ts';
+import { announce } from './outbox.ts';
 import { enqueue } from './queue.ts';
 import { checkReportQuota, insertReports, type TemplateRef } from './reports.ts';
 import type { Vault } from './vault.ts';
@@ -115,6 +116,10 @@ export async function accept(tx: Tx, vault: Vault, wish: Wish, file: { bytes: nu
 /** Leaves the record of a body that ended too early: failed, never queued, nothing charged. */
 export async function recordIncomplete(tx: Tx, vault: Vault, wish: Wish, bytes: number): Promise<void> {
   await insert(tx, vault, wish, { status: 'failed', bytes, mediaKey: null });
+  await announce(tx, wish.workspaceId, {
+    ...{ event: 'transcription.failed', transcription_id: wish.id, status: 'failed', error_code: 'UPLOAD_INCOMPLETE' },
+    external_id: wish.externalId,
+  });
 }
 
 async function insert(

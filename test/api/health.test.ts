@@ -95,7 +95,11 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
   await api.db.system(async (tx) => {
     await tx.rows(`update transcriptions set started_at = now() - interval '30 seconds', completed_at = now() where id = ?`, [id]);
     await tx.rows('insert into ledger (workspace_id, transcription_id, minutes) values (?, ?, -10)', [owner.workspaceId, id]);
-    await tx.rows(`insert into engines (id, host, pid, device, model) values (?, 'h"1', 1, 'cpu', 'whisper-base')`, [randomUUID()]);
+    await tx.rows(
+      `insert into engines (id, host, pid, device, model, memory_bytes, failed_diarizations)
+       values (?, 'h"1', 1, 'cpu', 'whisper-base', 5000000000, 2)`,
+      [randomUUID()],
+    );
   });
   const { text, headers } = await api.call('', 'GET', '/metrics');
   t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
@@ -106,6 +110,8 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
     'longhand_queue_depth{kind="report",state="processing"} 0',
     'longhand_engines_connected 1',
     'device="cpu",model="whisper-base"} 1',
+    'host="h\\"1"} 5000000000',
+    'host="h\\"1"} 2',
     'longhand_minutes_processed_total 10',
     'longhand_real_time_factor 20',
     'longhand_uploads_in_flight 0',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type SORTS, STATUSES } from '../api/contract/transcription.ts';
 import { ITEM_COLUMNS, type Item, type ItemRow, LANGUAGE, toItem } from './items.ts';
 import type { Tx } from './orm.ts';
@@ -32,6 +33,7 @@ const ORDERS: Record<(typeof SORTS)[number], string> = {
 export async function listItems(tx: Tx, vault: Vault, viewer: Viewer, query: ListQuery): Promise<{ items: Item[]; total: number }> {
   const { sql: where, parameters } = conditions(viewer, query);
   const order = ORDERS[query.sort];
+  await tx.rows('set local plan_cache_mode = force_custom_plan'); // a filter finds one row or a million
   const rows = await tx.rows<ItemRow & { total: string; place: string | null }>(
     `select c.total, page.* from (select count(*) as total from transcriptions t where ${where}) c
      left join lateral (
@@ -67,9 +69,14 @@ function conditions(viewer: Viewer, query: ListQuery): Condition {
 function metadataIs(viewer: Viewer, query: ListQuery, { key, value }: { key: string; value: string }): Condition {
   return {
     sql: `exists (select 1 from metadata_terms m where m.transcription_id = t.id and m.workspace_id = ?::uuid
-      and m.term = (select metadata_term(?, ?)) and m.status = ?)`,
-    parameters: [viewer.workspaceId, key, value, query.status],
+      and m.term = ?::uuid and m.status = ?)`,
+    parameters: [viewer.workspaceId, termOf(key, value), query.status],
   };
+}
+
+/** As metadata_term() in the database: a plain parameter, so that the statistics of this very value decide how to search. */
+export function termOf(key: string, value: string): string {
+  return createHash('sha256').update(key).update('\0').update(value).digest('hex').slice(0, 32);
 }
 
 /** Id and title of those among `ids` that the viewer sees, in the order of `ids`. */

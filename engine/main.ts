@@ -13,8 +13,8 @@ import { pendingMigrations } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/orm.ts';
 import { openSpool } from '../db/spool.ts';
 import { openVault } from '../db/vault.ts';
+import { fittingModel } from '../models/fit.ts';
 import { SHIPPED_FOLDER } from '../models/manifest.ts';
-import { findModel } from '../models/store.ts';
 import { type Log, openLog } from './log.ts';
 import { openPool, type Pool } from './pool.ts';
 import { openWriter } from './reports/writer.ts';
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     const pending = await pendingMigrations(db);
     if (pending.length)
       throw new Error(`Cannot start the engine: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);
-    const { folder } = await findModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
+    const { folder } = await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
     const pool = await openPool({
       models: { whisper: folder, diarization: join(SHIPPED_FOLDER, 'diarization') },
       threads: settings.LONGHAND_THREADS,

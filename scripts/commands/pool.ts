@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import { openPool, type Pool } from '../../engine/pool.ts';
+import { fittingModel } from '../../models/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
-import { findModel } from '../../models/store.ts';
 
 /** The engine's threads in this process, with the model and device of the settings. The caller closes it. */
 export async function openLocalPool(settings: Settings): Promise<Pool> {
-  const { folder } = await findModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
+  const { folder } = await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
   return openPool({
     models: { whisper: folder, diarization: path.join(SHIPPED_FOLDER, 'diarization') },
     threads: settings.LONGHAND_THREADS,

@@ -78,6 +78,7 @@ t.test('listModels() passes over folders that are no models', async (t) => {
 
 t.test('fittingModel() gives the model itself where 8-bit products do not saturate', async (t) => {
   t.equal((await fittingModel('tiny', home, true)).folder, join(home, 'models', 'tiny'));
+  await t.rejects(fittingModel('diarization', home, true), /Cannot recognise speech with diarization/);
 });
 
 t.test('fittingModel() turns an int8 model into 7 bits once where they do, close to the original', async (t) => {

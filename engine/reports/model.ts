@@ -41,6 +41,7 @@ interface Request<T> {
 const ATTEMPTS = 4;
 const CONTEXT = 8192; // tokens, where nothing tells
 const LONGEST_PAUSE = 60_000; // milliseconds
+const NO_WRITER = /embed|rerank|whisper|tts/i; // models of a list that write no text
 const REFUSED = /content_filter|content_policy|responsible_?ai|safety/i;
 
 /** One model behind an OpenAI-compatible endpoint. */
@@ -54,7 +55,14 @@ export class Model {
   constructor(settings: ModelSettings) {
     this.#settings = settings;
     this.#gate = new Gate(settings.concurrency ?? 2);
-    this.#client = new OpenAI({ baseURL: settings.baseUrl, apiKey: settings.apiKey || 'none', maxRetries: 0, logLevel: 'off' });
+    this.#client = new OpenAI({
+      baseURL: settings.baseUrl,
+      apiKey: settings.apiKey || 'none',
+      maxRetries: 0,
+      logLevel: 'off',
+      organization: null,
+      project: null,
+    });
   }
 
   get name(): string {
@@ -63,13 +71,15 @@ export class Model {
 
   /** Name and context length in tokens: as set, else as the endpoint tells. */
   async about(signal: AbortSignal): Promise<{ name: string; context: number }> {
-    this.#found ??= await this.#discover(signal);
-    return this.#found;
+    if (this.#found !== null) return this.#found;
+    const { about, certain } = await this.#discover(signal);
+    if (certain) this.#found = about;
+    return about;
   }
 
   /** Remembers that the context is shorter than it was thought to be. */
   shorten(context: number): void {
-    if (this.#found !== null) this.#found = { ...this.#found, context };
+    this.#found = { name: this.name, context };
   }
 
   /** One answer. Repeats what may pass, with pauses that double and vary. Throws a ReportError, TooLong, or the signal's reason. */
@@ -146,26 +156,34 @@ export class Model {
     return all;
   }
 
-  async #discover(signal: AbortSignal): Promise<{ name: string; context: number }> {
+  /** `certain` is false while the endpoint could not be asked. */
+  async #discover(signal: AbortSignal): Promise<{ about: { name: string; context: number }; certain: boolean }> {
     const { model, contextTokens } = this.#settings;
-    if (model !== undefined && contextTokens !== undefined) return { name: model, context: contextTokens };
+    if (model !== undefined && contextTokens !== undefined) return { about: { name: model, context: contextTokens }, certain: true };
+    let certain = true;
     const listed = await this.#client.get<{ data?: { id: string }[] }>('/models', { signal, timeout: 10_000 } as object).catch((error) => {
       signal.throwIfAborted();
-      if (model !== undefined) return {};
-      throw this.#understand(error);
+      if (model === undefined) throw this.#understand(error);
+      certain = error instanceof APIError && error.status === 404;
+      return {};
     });
     const entries = Array.isArray((listed as { data?: unknown })?.data) ? (listed as { data: { id: string }[] }).data : [];
-    const entry = model === undefined ? entries[0] : entries.find(({ id }) => id === model || id === `${model}:latest`);
+    const entry =
+      model === undefined
+        ? entries.find(({ id }) => !NO_WRITER.test(id))
+        : entries.find(({ id }) => id === model || id === `${model}:latest`);
     const name = model ?? entry?.id;
     if (name === undefined)
       throw new ReportError('LLM_UNAVAILABLE', `Cannot choose a model: ${this.#settings.baseUrl}/models lists none; set LLM_MODEL`);
-    return { name, context: contextTokens ?? contextIn(entry) ?? CONTEXT };
+    return { about: { name, context: contextTokens ?? contextIn(entry) ?? CONTEXT }, certain };
   }
 
   /** What a failed request means; 'fewer features' when it may be repeated at once with less in it. */
   #understand(error: unknown, used: Features = ALL_FEATURES): Error | 'fewer features' {
     if (error instanceof ReportError || error instanceof TooLong) return error;
     const where = this.#settings.baseUrl;
+    if (stalled(error)) return timedOut(this.#seconds);
+    if (error instanceof SyntaxError) return unavailable(`${where} sent malformed data; check that it speaks the OpenAI protocol`, true);
     if (!(error instanceof APIError)) return unavailable(`the connection to ${where} broke (${(error as Error).message})`, true);
     const { status, message } = error;
     const detail = `${message} ${error.code ?? ''} ${error.param ?? ''}`;
@@ -203,4 +221,12 @@ export class Model {
   get #seconds(): number {
     return this.#settings.timeoutSeconds ?? 600;
   }
+}
+
+/** Whether fetch gave up waiting, which it does after five minutes without a byte. */
+function stalled(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(String((cause as { code?: unknown }).code))) return true;
+  }
+  return false;
 }

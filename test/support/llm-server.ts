@@ -79,7 +79,7 @@ export async function startLlm(
 }
 
 async function reply(response: ServerResponse, call: Call, answer: Answer): Promise<void> {
-  if (answer.delay) await wait(answer.delay);
+  if (answer.delay) await wait(answer.delay, undefined, { ref: false });
   if (response.destroyed) return;
   if (answer.drop === 'before') return void response.destroy();
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);

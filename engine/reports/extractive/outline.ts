@@ -1,3 +1,4 @@
+import type { Matrix } from './rank.ts';
 import type { Sentence } from './sentences.ts';
 import type { Talk } from './talk.ts';
 
@@ -12,7 +13,9 @@ export function chaptersOf(talk: Talk): Sentence[][] {
   if (wanted < 2) return sentences.length > 0 ? [sentences] : [];
   const least = Math.max(2, Math.floor(sentences.length / wanted / 2));
   const cuts: number[] = [];
-  const gaps = sentences.map((_, at) => ({ at, likeness: likeness(talk, at) })).slice(least, -least);
+  const gaps = likenesses(talk.matrix)
+    .map((likeness, at) => ({ at, likeness }))
+    .slice(least, -least);
   for (const { at } of gaps.sort((a, b) => a.likeness - b.likeness || a.at - b.at)) {
     if (cuts.length === wanted - 1) break;
     if (cuts.every((cut) => Math.abs(cut - at) >= least)) cuts.push(at);
@@ -21,18 +24,30 @@ export function chaptersOf(talk: Talk): Sentence[][] {
   return [0, ...cuts].map((from, index) => sentences.slice(from, cuts[index]));
 }
 
-/** Cosine of the words before and after a gap. */
-function likeness(talk: Talk, at: number): number {
-  const before = total(talk, Math.max(0, at - WINDOW), at);
-  const after = total(talk, at, Math.min(talk.sentences.length, at + WINDOW));
-  let sum = 0;
-  for (const [column, value] of before) sum += value * (after.get(column) ?? 0);
-  return sum / ((Math.hypot(...before.values()) || 1) * (Math.hypot(...after.values()) || 1));
-}
-
-function total({ matrix }: Talk, from: number, to: number): Map<number, number> {
-  const sums = new Map<number, number>();
-  for (let at = matrix.from[from]!; at < matrix.from[to]!; at++)
-    sums.set(matrix.column[at]!, (sums.get(matrix.column[at]!) ?? 0) + matrix.value[at]!);
-  return sums;
+/** For the gap before each sentence, the cosine of the words on its two sides. The windows slide, so each sentence is added and taken away twice. */
+function likenesses(matrix: Matrix): number[] {
+  const before = new Float64Array(matrix.columns);
+  const after = new Float64Array(matrix.columns);
+  const sums = { product: 0, before: 0, after: 0 };
+  const add = (side: 'before' | 'after', row: number, sign: 1 | -1) => {
+    if (row < 0 || row >= matrix.rows) return;
+    const [own, other] = side === 'before' ? [before, after] : [after, before];
+    for (let at = matrix.from[row]!; at < matrix.from[row + 1]!; at++) {
+      const column = matrix.column[at]!;
+      const change = sign * matrix.value[at]!;
+      sums.product += change * other[column]!;
+      sums[side] += change * (2 * own[column]! + change);
+      own[column]! += change;
+    }
+  };
+  for (let row = 0; row < WINDOW - 1; row++) add('after', row, 1);
+  return Array.from({ length: matrix.rows }, (_, row) => {
+    add('after', row + WINDOW - 1, 1);
+    const size = Math.sqrt(Math.max(0, sums.before) * Math.max(0, sums.after));
+    const likeness = size > 1e-9 ? sums.product / size : 0;
+    add('after', row, -1);
+    add('before', row, 1);
+    add('before', row - WINDOW, -1);
+    return likeness;
+  });
 }

@@ -3,15 +3,19 @@ import type { Talk } from './talk.ts';
 import { NO_SPACES, stem, stopwords, wordsOf } from './words.ts';
 
 interface Phrase {
-  words: string[];
+  /** Stems, separated by spaces. */
+  key: string;
+  words: number;
   count: number;
   /** Times it stood behind an article, a possessive or a preposition: a sign of a noun. */
   nominal: number;
   first: number;
-  surface: Map<string, number>;
+  /** The shortest form it was written in, of the first ones: as a rule the one that a dictionary lists. */
+  surface: string;
 }
 
 const LONGEST = 3; // words of a topic
+const FORMS = 8; // spellings of a topic that are compared
 const ENOUGH = 3; // topics said twice; with fewer, words said once count too
 const AMOUNTS = new Set(
   'hundred thousand million percent euro euros dollar dollars hundert tausend prozent cien mil millón millones por ciento cent mille pour rubles тысяч тысячи рублей рубля процентов миллионов cem milhões reais cento mila milioni euro'.split(
@@ -27,50 +31,79 @@ const NUMBER = /^[\d'.,%$€£₽]+$/;
 export function topicsOf(talk: Talk, sentences: readonly Sentence[], count: number): string[] {
   const ranked = [...collect(talk, sentences).values()]
     .filter((phrase) => talk.language === null || phrase.nominal > 0)
-    .map((phrase) => ({ phrase, worth: phrase.count * Math.log2(phrase.words.length + 1) * (1 + phrase.nominal / phrase.count) }))
+    .map((phrase) => ({ phrase, worth: phrase.count * Math.log2(phrase.words + 1) * (1 + phrase.nominal / phrase.count) }))
     .sort((a, b) => b.worth - a.worth || a.phrase.first - b.phrase.first)
     .map(({ phrase }) => phrase);
   const repeated = distinct(ranked.filter((phrase) => phrase.count > 1));
-  const topics = repeated.length >= ENOUGH ? repeated : distinct([...repeated, ...ranked.filter((phrase) => phrase.words.length === 1)]);
-  return topics.slice(0, count).map((phrase) => capital(shortest(phrase.surface)));
+  const topics = repeated.length >= ENOUGH ? repeated : distinct([...repeated, ...ranked.filter((phrase) => phrase.words === 1)]);
+  return topics.slice(0, count).map((phrase) => capital(phrase.surface));
 }
 
 /** Without those that share a word with one before. */
 function distinct(phrases: readonly Phrase[]): Phrase[] {
   const chosen: Phrase[] = [];
-  for (const phrase of phrases) if (!chosen.some((other) => overlaps(other.words, phrase.words))) chosen.push(phrase);
+  for (const phrase of phrases) if (!chosen.some((other) => overlaps(other, phrase))) chosen.push(phrase);
   return chosen;
 }
 
 function collect(talk: Talk, sentences: readonly Sentence[]): Map<string, Phrase> {
-  const stop = stopwords(talk.language);
-  const before = new Set(wordsOf(talk.language?.determiners ?? '', talk.language?.elision));
-  const speakers = new Set(talk.speakers.flatMap((speaker) => wordsOf(speaker.label)));
   const phrases = new Map<string, Phrase>();
+  const known = clausesOf(talk);
   for (const sentence of sentences) {
-    for (const clause of sentence.text.split(/[,;:.!?…。、！？()«»"“”–—]+/)) {
-      const words = wordsOf(clause, talk.language?.elision);
-      const surfaces = surfaceWords(talk.language?.elision ? clause.replace(/['’]/g, "' ") : clause, words);
-      const meaning = words.map(
-        (word) =>
-          !stop.has(word) && !speakers.has(word) && !NUMBER.test(word) && !AMOUNTS.has(word) && (word.length > 2 || talk.language === null),
-      );
-      for (let from = 0; from < words.length; from++) {
-        for (let to = from + 1; to <= Math.min(words.length, from + LONGEST) && meaning[to - 1]; to++) {
-          const part = words.slice(from, to);
-          if (part.length === 1 && part[0]!.length < 4 && talk.language !== null && !/^\p{Lu}{2,}$/u.test(surfaces[from]!)) continue;
-          note(
-            phrases,
-            part,
-            surfaces.slice(from, to).join(NO_SPACES.test(clause) ? '' : ' '),
-            before.has(words[from - 1] ?? ''),
-            sentence.index,
-          );
+    for (const clause of known[sentence.index]!) {
+      for (let from = 0; from < clause.stems.length; from++) {
+        let key = '';
+        for (let to = from + 1; to <= from + LONGEST && clause.meaning[to - 1]; to++) {
+          key = key === '' ? clause.stems[from]! : `${key} ${clause.stems[to - 1]}`;
+          if (to === from + 1 && !clause.alone[from]) continue;
+          note(phrases, key, clause, from, to, sentence.index);
         }
       }
     }
   }
   return phrases;
+}
+
+interface Clause {
+  surfaces: string[];
+  stems: string[];
+  /** Whether each word can be part of a topic, can be one by itself, and stands behind a word that announces a noun. */
+  meaning: boolean[];
+  alone: boolean[];
+  announced: boolean[];
+  joint: string;
+}
+
+const clauses = new WeakMap<Talk, Clause[][]>();
+
+/** The clauses of every sentence, read once for each talk. */
+function clausesOf(talk: Talk): Clause[][] {
+  let found = clauses.get(talk);
+  if (found === undefined) clauses.set(talk, (found = readClauses(talk)));
+  return found;
+}
+
+function readClauses(talk: Talk): Clause[][] {
+  const { language } = talk;
+  const stop = stopwords(language);
+  const before = new Set(wordsOf(language?.determiners ?? '', language?.elision));
+  const speakers = new Set(talk.speakers.flatMap((speaker) => wordsOf(speaker.label)));
+  const means = (word: string) =>
+    !stop.has(word) && !speakers.has(word) && !AMOUNTS.has(word) && (word.length > 2 || language === null) && !NUMBER.test(word);
+  return talk.sentences.map((sentence) =>
+    sentence.text.split(/[,;:.!?…。、！？()«»"“”–—]+/).map((text) => {
+      const words = wordsOf(text, language?.elision);
+      const surfaces = surfaceWords(language?.elision ? text.replace(/['’]/g, "' ") : text, words);
+      return {
+        surfaces,
+        stems: words.map(stem),
+        meaning: words.map(means),
+        alone: words.map((word, at) => word.length >= 4 || language === null || /^\p{Lu}{2,}$/u.test(surfaces[at]!)),
+        announced: words.map((_, at) => at > 0 && before.has(words[at - 1]!)),
+        joint: NO_SPACES.test(text) ? '' : ' ',
+      };
+    }),
+  );
 }
 
 /** The words as written, where that can be told; else as normalised. */
@@ -79,23 +112,20 @@ function surfaceWords(clause: string, words: string[]): string[] {
   return written.length === words.length ? written : words;
 }
 
-function note(phrases: Map<string, Phrase>, words: string[], surface: string, nominal: boolean, index: number): void {
-  const key = words.map(stem).join(' ');
+function note(phrases: Map<string, Phrase>, key: string, clause: Clause, from: number, to: number, index: number): void {
   let phrase = phrases.get(key);
-  if (phrase === undefined) phrases.set(key, (phrase = { words, count: 0, nominal: 0, first: index, surface: new Map() }));
+  if (phrase === undefined) phrases.set(key, (phrase = { key, words: to - from, count: 0, nominal: 0, first: index, surface: '' }));
   phrase.count++;
-  phrase.nominal += Number(nominal);
-  phrase.surface.set(surface, (phrase.surface.get(surface) ?? 0) + 1);
+  phrase.nominal += Number(clause.announced[from]);
+  if (phrase.count > FORMS) return;
+  let surface = clause.surfaces[from]!;
+  for (let at = from + 1; at < to; at++) surface += clause.joint + clause.surfaces[at]!;
+  if (phrase.surface === '' || surface.length < phrase.surface.length) phrase.surface = surface;
 }
 
-function overlaps(a: string[], b: string[]): boolean {
-  const stems = new Set(a.map(stem));
-  return b.some((word) => stems.has(stem(word)));
-}
-
-/** The shortest form is the one a dictionary would list, as a rule. */
-function shortest(surfaces: Map<string, number>): string {
-  return [...surfaces.keys()].reduce((best, surface) => (surface.length < best.length ? surface : best));
+function overlaps(a: Phrase, b: Phrase): boolean {
+  const stems = a.key.split(' ');
+  return b.key.split(' ').some((stem) => stems.includes(stem));
 }
 
 /** The text with a capital first letter. */

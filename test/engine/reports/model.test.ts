@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import t from 'tap';
 import type { GenerativeWriter } from '../../../engine/reports/generative.ts';
 import { openWriter, type ReportError, type WriterSettings } from '../../../engine/reports/writer.ts';
@@ -5,6 +6,7 @@ import { type Answer, type Call, startLlm } from '../../support/llm-server.ts';
 import { talk } from './talks.ts';
 
 const never = new AbortController().signal;
+setMaxListeners(0, never);
 const summary = { slug: 'summary', name: 'Summary', prompt: null };
 const good = {
   sections: [

@@ -21,7 +21,8 @@ begin
     execute format('alter table %I enable row level security', scoped.table_name);
     execute format('alter table %I force row level security', scoped.table_name);
     execute format(
-      'create policy workspace on %I using ((select current_setting(''longhand.workspace'', true)) in (''*'', %I::text))',
+      'create policy workspace on %I using ((select current_setting(''longhand.workspace'', true)) = ''*''
+        or %I = (select nullif(nullif(current_setting(''longhand.workspace'', true), ''*''), '''')::uuid))', -- uuids: the planner has statistics of them
       scoped.table_name, scoped.owner);
   end loop;
 end $$`);

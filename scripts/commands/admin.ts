@@ -6,6 +6,7 @@ import type { Db } from '../../db/orm.ts';
 import type { Vault } from '../../db/vault.ts';
 import { loadSettings } from './environment.ts';
 import { print } from './output.ts';
+import { addPreview } from './preview.ts';
 
 /** What the calls take; each declares its own. */
 interface Options {
@@ -169,6 +170,7 @@ function addProject(group: Command): void {
 }
 
 function addTemplate(group: Command): void {
+  addPreview(group);
   const verbs = () => import('../../db/admin/templates.ts');
   verb(group.command('create'), 'make a report template', async (db, _vault, { workspace, promptFile, ...template }) => {
     const prompt = template.prompt ?? readFileSync(promptFile, 'utf8');

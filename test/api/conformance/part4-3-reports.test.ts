@@ -43,12 +43,13 @@ t.test('a queued, processing or completed report is returned, not made again; a 
   t.equal(row!.reports_made, 1);
 });
 
-t.test('a transcription that is queued or processing accepts requests; a completed one wakes the writer', async (t) => {
-  const jobs = async () => (await api.db.read<{ n: string }>('*', 'select count(*) as n from reports where status = ?', ['queued']))[0]!.n;
-  const before = Number(await jobs());
+t.test('a transcription that is queued or processing accepts requests, as a completed one does', async (t) => {
+  const waiting = async () =>
+    (await api.db.read<{ n: string }>('*', 'select count(*) as n from reports where status = ?', ['queued']))[0]!.n;
+  const before = Number(await waiting());
   for (const status of ['queued', 'processing', 'completed'] as const)
     t.match(await ask(key, await world.transcription(anna, { status }), ['summary']), { status: 202 });
-  t.equal(Number(await jobs()), before + 3);
+  t.equal(Number(await waiting()), before + 3);
 });
 
 t.test('a transcription that failed or lacked minutes refuses requests', async (t) => {

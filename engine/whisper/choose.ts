@@ -1,7 +1,7 @@
 import type { Prediction } from './batch.ts';
 import { type Facts, NEVER } from './model.ts';
-import { speechBetween, speechLeft } from './rules.ts';
 import type { Row } from './row.ts';
+import { speechBetween, speechLeft } from './rules.ts';
 
 const LEAP = 0.6; // seconds of speech that a new segment may not leap over
 const REFUSALS = 4; // per attempt: then the model knows better
@@ -83,4 +83,15 @@ export function corrected(token: number, row: Row, facts: Facts): number | null 
   if (speechBetween(task.speech, seconds(last), seconds(token)) < LEAP) return null;
   const next = speechLeft(tokens, task.speech, facts.firstTimestamp);
   return next !== null && next < token ? next : null;
+}
+
+/** Numbers in [0, 1), the same every time: mulberry32. */
+export function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
 }

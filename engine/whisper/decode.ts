@@ -1,7 +1,8 @@
 import type { Span } from '../types.ts';
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
-import { corrected, greedy, sample } from './choose.ts';
+import { corrected, generator, greedy, sample } from './choose.ts';
+import { loop } from './fallback.ts';
 import { NEVER, type Whisper } from './model.ts';
 import { type Attempt, type Encoded, instructions, likeliest, listen, type Manner, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
@@ -31,6 +32,8 @@ interface Pending extends Order {
   reject: (error: unknown) => void;
 }
 
+const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
+const RECENT = 64; // tokens
 const LONGEST = 224; // tokens of text in one window
 const EMPTY = { listening: true, score: 0 };
 
@@ -53,9 +56,16 @@ export class Decoder {
     this.#standing = standingBias(model.facts);
   }
 
+  /** Rows decoded together: no more beams than these. */
+  get capacity(): number {
+    return this.#batch.capacity;
+  }
+
   /** Decodes one window in one manner. Rejects with what `source` or `check` throws. */
   decode(order: Order): Promise<Attempt> {
     return new Promise((resolve, reject) => {
+      const { beams } = order.manner;
+      if (beams > this.capacity) throw new Error(`Cannot decode with ${beams} beams: the batch holds ${this.capacity} rows`);
       this.#waiting.push({ ...order, resolve, reject });
       if (!this.#running) {
         this.#running = true;
@@ -204,7 +214,7 @@ export class Decoder {
     row.tokens.push(token);
     row.logProbs.push(choice.logProb);
     row.feed = token;
-    return row.tokens.length >= task.limit;
+    return row.tokens.length >= task.limit || (row.tokens.length % LOOKS === 0 && loop(row.tokens.slice(-RECENT)) !== null);
   }
 
   #finish(task: Task): void {
@@ -238,15 +248,4 @@ export class Decoder {
 
 function needsLogits({ task, listening, forced }: Row): boolean {
   return !listening && !forced.length && (task.manner.beams > 1 || task.manner.temperature > 0);
-}
-
-/** Numbers in [0, 1), the same every time: mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }

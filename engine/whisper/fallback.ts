@@ -1,6 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import type { Attempt } from './row.ts';
-import { likeliest } from './row.ts';
+import { type Attempt, likeliest } from './row.ts';
 
 /** Thresholds measured on 26 windows of noise and 175 real clips (engine.md): none of the real ones is lost. */
 const UNCERTAIN_LANGUAGE = 0.6;

@@ -1,9 +1,9 @@
-import { type Attempt, type Encoded, type Listening, likeliest, type Manner } from './row.ts';
 import { float32 } from '../session.ts';
 import type { Span } from '../types.ts';
 import type { Decoder, Order } from './decode.ts';
 import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
+import { type Attempt, type Encoded, type Listening, likeliest, type Manner } from './row.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { type Spoken, toWords } from './words.ts';
 
@@ -41,9 +41,12 @@ export interface Heard {
 }
 
 const FAST: Manner = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
-const CAREFUL: Manner = { ...FAST, beams: 5 };
 const PLAIN: Manner = { timestamps: false, speechAware: false, beams: 1, temperature: 0 };
-const LAST: Manner[] = [CAREFUL, { ...PLAIN, temperature: 0.4 }, { ...PLAIN, temperature: 0.8 }];
+const BEAMS = 5;
+const HOTTER: Manner[] = [
+  { ...PLAIN, temperature: 0.4 },
+  { ...PLAIN, temperature: 0.8 },
+];
 const PROMPT = 160; // tokens of vocabulary at most
 
 /** The words of one window. Throws what `check` throws when the file is no longer wanted. */
@@ -51,9 +54,10 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
   const text = ({ tokens }: Attempt) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
   const suspicious = (attempt: Attempt) => isSuspicious(attempt, text(attempt), request.peak);
   const poor = (attempt: Attempt) => isPoor(attempt, text(attempt));
+  const careful: Manner = { ...FAST, beams: Math.min(BEAMS, decoder.capacity) };
   const first: Order = {
     job: request.job,
-    manner: request.accurate ? CAREFUL : FAST,
+    manner: request.accurate ? careful : FAST,
     source: () => encode(request, model),
     language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
     prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
@@ -74,7 +78,7 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
     if (isInvented(plain)) return { ...summary(plain), words: [], tried };
     if (poor(result) && plain.meanLogProb > result.meanLogProb) result = plain;
   }
-  for (const manner of LAST) {
+  for (const manner of [careful, ...HOTTER]) {
     if (!poor(result)) break;
     if (tried.includes(name(manner))) continue;
     const other = await again(manner);

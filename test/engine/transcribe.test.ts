@@ -1,0 +1,113 @@
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { openPool } from '../../engine/pool.ts';
+import { transcribe } from '../../engine/transcribe.ts';
+import type { Options, Run, Transcript } from '../../engine/types.ts';
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const recording = (name: string) => at(`../fixtures/audio/${name}`);
+const OPTIONS: Options = { language: 'auto', diarize: true, speakers: null, vocabulary: '', accurate: false };
+
+function quiet(): Run {
+  return { signal: new AbortController().signal, progress() {} };
+}
+
+function words(transcript: Transcript): string {
+  return transcript.segments
+    .map(({ text }) => text)
+    .join(' ')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} ]/gu, '');
+}
+
+t.test('transcribe()', async (t) => {
+  const pool = await openPool({
+    models: { whisper: at('../../models/whisper-base'), diarization: at('../../models/diarization') },
+    threads: 2,
+  });
+  t.teardown(() => pool.close());
+
+  t.test('transcribe() says who said what, and when', async (t) => {
+    const progress: [string, number][] = [];
+    const run: Run = { ...quiet(), progress: (stage, fraction) => progress.push([stage, fraction]) };
+    const transcript = await transcribe(recording('en_falcon_3spk.wav'), OPTIONS, run, pool);
+    t.match(transcript, { language: 'en', mediaType: 'audio', diarized: true, diarizationError: null, speakers: 3 });
+    t.equal(Math.round(transcript.durationSeconds * 100), 1858);
+    t.strictSame(
+      transcript.segments.map(({ speaker }) => speaker),
+      [0, 1, 2],
+    );
+    t.match(transcript.segments[1]!.text, /what a crocodile sounds like/i);
+    t.match(transcript.segments[2]!.text, /fasten your seat ?belts/i);
+    for (const [i, bound] of [1.7, 6.2, 12.8].entries()) {
+      const { start } = transcript.segments[i]!;
+      t.ok(Math.abs(start - bound) < 0.5, `segment ${i + 1} starts at ${start}, ${bound} is true`);
+    }
+    const times = transcript.segments.flatMap(({ words }) => words.flatMap(({ start, end }) => [start, end]));
+    t.ok(
+      times.every((time, i) => i === 0 || time >= times[i - 1]!),
+      'word times never run backwards',
+    );
+    t.ok(times.at(-1)! <= transcript.durationSeconds);
+    t.ok(
+      progress.every(([, fraction], i) => i === 0 || fraction >= progress[i - 1]![1]),
+      'progress never falls',
+    );
+    t.equal(progress[0]![0], 'probing');
+    t.equal(progress.at(-1)![0], 'finishing');
+  });
+
+  t.test('transcribe() finds the language of a very quiet recording', async (t) => {
+    const transcript = await transcribe(recording('fr_fleurs-test_000.ogg'), { ...OPTIONS, diarize: false }, quiet(), pool);
+    t.match(transcript, { language: 'fr', diarized: false, speakers: 0 });
+    t.match(words(transcript), /laccident a eu lieu en terrain montagneux/);
+    t.ok(transcript.segments.every(({ speaker }) => speaker === null));
+  });
+
+  t.test('transcribe() keeps the parties of a stereo call apart by channel', async (t) => {
+    const transcript = await transcribe(recording('en_faster-whisper_stereo_one-speaker-per-channel.wav'), OPTIONS, quiet(), pool);
+    t.equal(transcript.speakers, 2);
+    const spoken = (channel: number) =>
+      transcript.segments
+        .filter(({ words }) => words[0]!.channel === channel)
+        .map(({ text }) => text)
+        .join(' ');
+    t.match(spoken(0), /complaint against the wizard/i);
+    t.match(spoken(1), /horizon seems extremely distant/i);
+    t.notMatch(spoken(0), /horizon/i);
+  });
+
+  t.test('transcribe() with beams and a vocabulary hears the same address', async (t) => {
+    const options = { ...OPTIONS, language: 'en', diarize: false, accurate: true, vocabulary: 'Americans, country' };
+    const transcript = await transcribe(recording('en_jfk.mp3'), options, quiet(), pool);
+    t.match(words(transcript), /ask not what your country can do for you ask what you can do for your country/);
+  });
+
+  t.test('transcribe() goes on from finished windows', async (t) => {
+    const saved = new Map<string, Uint8Array>();
+    const checkpoints = { load: async () => new Map(saved), save: async (key: string, bytes: Uint8Array) => void saved.set(key, bytes) };
+    const options = { ...OPTIONS, diarize: false };
+    const first = await transcribe(recording('en_jfk.mp3'), options, { ...quiet(), checkpoints }, pool);
+    t.equal(saved.size, 1);
+    const [[key, bytes]] = [...saved] as [[string, Uint8Array]];
+    saved.set(key, Buffer.from(Buffer.from(bytes).toString().replace('fellow', 'yellow')));
+    const second = await transcribe(recording('en_jfk.mp3'), options, { ...quiet(), checkpoints }, pool);
+    t.match(words(first), /my fellow americans/);
+    t.match(words(second), /my yellow americans/, 'the saved window was not recognised again');
+  });
+
+  t.test('transcribe() stops with the reason of an abort', async (t) => {
+    const stop = new AbortController();
+    const run: Run = {
+      signal: stop.signal,
+      progress: (stage) => {
+        if (stage === 'transcribing') stop.abort(new Error('deleted'));
+      },
+    };
+    await t.rejects(transcribe(recording('en_falcon_3spk.wav'), OPTIONS, run, pool), { message: 'deleted' });
+  });
+
+  t.test('transcribe() refuses what is no recording', async (t) => {
+    await t.rejects(transcribe(fileURLToPath(import.meta.url), OPTIONS, quiet(), pool), { name: 'MediaError' });
+  });
+});

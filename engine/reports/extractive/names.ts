@@ -102,12 +102,13 @@ function beginning(phrase: string): string {
 function captured(language: Language, text: string, phrase: string): string[] {
   const name = `(?<name>(?:(?:${language.names.titles}) )?${WORD}(?: (?:de |da |von |van |di |del )?${WORD}){0,2})`;
   const never = new Set(language.names.never.split(' '));
-  return [...text.replaceAll('’', "'").matchAll(new RegExp(phrase.replace('NAME', name).replace(/ /g, '\\s+'), 'gu'))]
-    .map((match) => match.groups!.name!.trim())
-    .map((found) => found.split(/\s+/))
-    .filter((words) => !never.has(words[0]!) || (words.length > 1 && new RegExp(`^(?:${language.names.titles})$`, 'u').test(words[0]!)))
-    .map((words) => words.join(' '))
-    .filter((found) => !new RegExp(`^(?:${language.names.titles})$`, 'u').test(found));
+  const title = new RegExp(`^(?:${language.names.titles})$`, 'u');
+  const matches = text.replaceAll('’', "'").matchAll(new RegExp(phrase.replace('NAME', name).replace(/ /g, '\\s+'), 'gu'));
+  const found = new Set([...matches].map((match) => match.groups!.name!.trim().replace(/\s+/g, ' ')));
+  return [...found].filter((name) => {
+    const words = name.split(' ');
+    return !title.test(name) && (!never.has(words[0]!) || (words.length > 1 && title.test(words[0]!)));
+  });
 }
 
 /** The sentence that holds the name. */

@@ -20,6 +20,7 @@ export interface Sentence {
 const LONGEST = 60; // words of one sentence, where a recogniser left out the punctuation
 const PIECE = 30; // words of a piece that such a text is cut into
 const JOIN_SECONDS = 5; // a sentence may go on in the next segment of the same speaker after a pause this long
+const ABBREVIATED = 12; // characters before a full stop that can make it an abbreviation
 const BOUNDARY = /[.!?…]+["'»”’)\]]*\s+|[。！？]+[」』”]?\s*/g;
 const ABBREVIATION =
   /(?:^|[\s(])(?:[\p{L}]|mr|mrs|ms|dr|prof|sr|sra|jr|st|vs|etc|no|nr|bzw|ca|usw|inkl|evtl|ggf|str|abs|art|ej|dott|sig|ing|av|mme|m|tel|тыс|млн|руб|ул|гг|стр|т\. ?[екдп]|z\. ?b|d\. ?h|u\. ?a|p\. ?ej|i\. ?e|e\. ?g)\.$/iu;
@@ -104,7 +105,7 @@ function split(text: string, language: Language | null): Piece[] {
   let from = 0;
   for (const match of text.matchAll(BOUNDARY)) {
     const end = match.index + match[0].length;
-    const before = text.slice(from, match.index + 1);
+    const before = text.slice(Math.max(from, match.index - ABBREVIATED), match.index + 1);
     if (match[0].trimEnd() === '.' && (ABBREVIATION.test(before) || (language?.ordinals && /(?:^|\s)\d{1,2}\.$/.test(before)))) continue;
     pieces.push({ text: text.slice(from, end).trim(), offset: from });
     from = end;

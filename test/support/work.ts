@@ -6,9 +6,11 @@ import { openVault, type Vault } from '../../db/vault.ts';
 export interface Bench {
   db: Db;
   vault: Vault;
+  /** As LONGHAND_MASTER_KEY. */
+  masterKey: string;
   workspace(options?: { minutes?: number; concurrency?: number }): Promise<string>;
   /** Queued, and probed unless `seconds` is null. Returns its id. */
-  transcription(workspaceId: string, options?: { seconds?: number | null; reports?: string[]; key?: string }): Promise<string>;
+  transcription(workspaceId: string, options?: Wanted): Promise<string>;
   /** One row, as it is. */
   row<T extends object = Record<string, unknown>>(table: string, id: string): Promise<T | null>;
   balance(workspaceId: string): Promise<number>;
@@ -20,12 +22,24 @@ export interface Bench {
   jobs(name: string): Promise<number>;
 }
 
+interface Wanted {
+  seconds?: number | null;
+  reports?: string[];
+  /** Of idempotency. */
+  key?: string;
+  /** Of the media in the spool, when there is a real one. */
+  media?: { id: string; extension: string; key: Buffer; bytes: number };
+  aiMetadata?: boolean;
+}
+
 export async function openBench(db: Db): Promise<Bench> {
-  const vault = await openVault(db, [randomBytes(32)]);
+  const master = randomBytes(32);
+  const vault = await openVault(db, [master]);
   const write = (sql: string, parameters: unknown[] = []) => db.system((tx) => tx.rows<{ id: string }>(sql, parameters));
   return {
     db,
     vault,
+    masterKey: master.toString('base64'),
     workspace: ({ minutes = 1000, concurrency = 4 } = {}) =>
       db.system(async (tx) => {
         const row = await tx.row<{ id: string }>(
@@ -36,15 +50,15 @@ export async function openBench(db: Db): Promise<Bench> {
         await tx.rows('insert into ledger (workspace_id, minutes) values (?, ?)', [row!.id, minutes]);
         return row!.id;
       }),
-    async transcription(workspaceId, { seconds = 60, reports = [], key } = {}) {
-      const id = randomUUID();
+    async transcription(workspaceId, { seconds = 60, reports = [], key, media, aiMetadata = false } = {}) {
+      const id = media?.id ?? randomUUID();
       const filename = await vault.seal(workspaceId, `transcriptions|${id}|filename`, 'voice.mp3');
-      const mediaKey = await vault.seal(workspaceId, `transcriptions|${id}|media_key`, randomBytes(32));
+      const mediaKey = await vault.seal(workspaceId, `transcriptions|${id}|media_key`, media?.key ?? randomBytes(32));
       await write(
-        `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, media_key_sealed,
-           duration_seconds, media_type, probed_at, created_at)
-         values (?, ?, gen_random_uuid(), 'a@example.org', 'queued', ?, 'mp3', ?, ?::float8, 'audio', case when ? then now() end, clock_timestamp())`,
-        [id, workspaceId, filename, mediaKey, seconds, seconds !== null],
+        `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, media_key_sealed, media_bytes,
+           ai_metadata, duration_seconds, media_type, probed_at, created_at)
+         values (?, ?, gen_random_uuid(), 'a@example.org', 'queued', ?, ?, ?, ?, ?, ?::float8, 'audio', case when ? then now() end, clock_timestamp())`,
+        [id, workspaceId, filename, media?.extension ?? 'mp3', mediaKey, media?.bytes ?? null, aiMetadata, seconds, seconds !== null],
       );
       for (const slug of reports) {
         await write(`insert into reports (workspace_id, transcription_id, slug, name, status) values (?, ?, ?, ?, 'queued')`, [

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { conversation, engineBench, spokenIn, type TranscriptionRow } from '../../support/engine.ts';
+
+const bench = await engineBench(t);
+const { db, vault } = bench;
+const engine = await bench.engine({ LONGHAND_THREADS: '1' }); // slow enough to be interrupted
+const workspace = await bench.workspace({ minutes: 100 });
+
+interface Row extends TranscriptionRow {
+  duration_seconds: number;
+  speakers_sealed: Buffer;
+  summary_sealed: Buffer;
+  media_key_sealed: Buffer | null;
+  language: string;
+}
+
+t.test('an engine turns an upload into a sealed transcript with its report, charges it once and leaves no file', async (t) => {
+  const id = await bench.upload(workspace, await conversation(1), { reports: ['summary'], aiMetadata: true });
+  const row = await bench.until<Row>(id, ({ status, media_key_sealed }) => status === 'completed' && media_key_sealed === null);
+  t.match(row, { language: 'en', error_code: null, lease_token: null });
+  t.equal(Math.round(row.duration_seconds), 20);
+  t.ok(Math.abs((await bench.balance(workspace)) - (100 - row.duration_seconds / 60)) < 0.001);
+  const [segment] = await db.read<{ turns_sealed: Buffer; words_sealed: Buffer }>(
+    '*',
+    'select * from segments where transcription_id = ?',
+    [id],
+  );
+  const turns = JSON.parse((await vault.text(workspace, `segments|${id}:0|turns`, segment!.turns_sealed))!);
+  const words = JSON.parse((await vault.text(workspace, `segments|${id}:0|words`, segment!.words_sealed))!);
+  t.match(turns[0], { id: 1, start: Number, end: Number, speaker: 'speaker_1', text: /account of himself/i });
+  t.equal(words.length, turns.length);
+  t.ok(spokenIn(turns.map((turn: { text: string }) => turn.text).join(' ')).length >= 2);
+  t.match(JSON.parse((await vault.text(workspace, `transcriptions|${id}|speakers`, row.speakers_sealed))!), [
+    { id: 'speaker_1', name: null },
+    { id: 'speaker_2', name: null },
+  ]);
+  t.ok(await vault.text(workspace, `transcriptions|${id}|summary`, row.summary_sealed));
+  for (let report: { status: string } | undefined; report?.status !== 'completed'; await sleep(50)) {
+    [report] = await db.read<{ status: string }>('*', 'select status from reports where transcription_id = ?', [id]);
+    if (report?.status === 'failed') break;
+  }
+  t.match(await db.read('*', 'select status, error_code from reports where transcription_id = ?', [id]), [
+    { status: 'completed', error_code: null },
+  ]);
+  t.strictSame(await bench.files(), []);
+});
+
+t.test('nothing that was said is readable in the database, the queue or the log', async (t) => {
+  const tables = await db.read<{ name: string }>(
+    '*',
+    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+  );
+  let rows = 0;
+  for (const { name } of tables) {
+    for (const { line } of await db.read<{ line: string }>('*', `select x::text as line from ${name} x`)) {
+      rows++;
+      t.strictSame(spokenIn(line), [], name);
+      t.notOk(line.includes('voice.mp3'), name);
+      t.strictSame(spokenIn(Buffer.from(line.replace(/[^0-9a-f]/g, ''), 'hex').toString('latin1')), [], name);
+    }
+  }
+  t.ok(rows > 5);
+  t.strictSame(spokenIn(engine.output.stderr + engine.output.stdout), []);
+});
+
+t.test('files that hold no recording end with the right code, cost nothing and leave no file', async (t) => {
+  const before = await bench.balance(workspace);
+  const wav = await conversation(1);
+  const files: [string, Buffer, string][] = [
+    ['mp3', Buffer.from('this is a text. '.repeat(200)), 'FILE_CORRUPTED'],
+    ['wav', wav.subarray(0, 44 + 16_000), 'RECORDING_TOO_SHORT'],
+    ['mp4', Buffer.alloc(4000, 7), 'FILE_CORRUPTED'],
+  ];
+  for (const [extension, bytes, code] of files) {
+    const id = await bench.upload(workspace, bytes, { extension });
+    t.match(await bench.until<Row>(id, (row) => row.status === 'failed' && row.media_key_sealed === null), { error_code: code });
+  }
+  t.equal(await bench.balance(workspace), before);
+  t.strictSame(await bench.files(), []);
+});
+
+t.test('deleting a running transcription stops its work within 10 s, and the engine goes on with others', async (t) => {
+  const id = await bench.upload(workspace, await conversation(45));
+  await bench.until<Row>(id, (row) => row.stage === 'transcribing');
+  await db.system((tx) => tx.rows('delete from transcriptions where id = ?', [id]));
+  await bench.spool.remove(id, 'wav');
+  const deleted = Date.now();
+  while (!new RegExp(`${id}.*deleted or taken over`).test(engine.output.stderr)) {
+    if (Date.now() - deleted > 10_000) return t.fail('it still works after 10 s');
+    await sleep(50);
+  }
+  t.strictSame(await bench.files(), []);
+  t.equal(await bench.row('transcriptions', id), null);
+  const next = await bench.upload(workspace, await conversation(1));
+  await bench.until<Row>(next, ({ status }) => status === 'completed');
+});
+
+t.test('an engine answers SIGTERM by handing back what it holds, and another goes on from the finished chunks', async (t) => {
+  const id = await bench.upload(workspace, await conversation(45));
+  await bench.until<Row>(id, (row) => row.fraction > 0.25);
+  t.equal(await engine.stop(), 0);
+  t.match(await bench.row('transcriptions', id), { status: 'processing', lease_token: null, attempt: 0, deaths: 0 });
+  t.ok((await db.read('*', 'select 1 from checkpoints where transcription_id = ?', [id])).length > 0);
+  t.equal((await db.read('*', 'select 1 from engines')).length, 0);
+  await bench.engine();
+  await bench.until<Row>(id, ({ status }) => status === 'completed');
+  t.equal((await db.read('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 1);
+});

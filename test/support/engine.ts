@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openSpool, type Spool } from '../../db/spool.ts';
+import { testDatabase } from './database.ts';
+import { ROOT, type Running, start } from './processes.ts';
+import { type Bench, openBench } from './work.ts';
+
+/** A database, a spool and real engines on them. */
+export interface EngineBench extends Bench {
+  spool: Spool;
+  home: string;
+  url: string;
+  /** Starts an engine process and waits until it works; it logs JSON at level debug. */
+  engine(env?: Record<string, string>): Promise<Running>;
+  /** Puts a recording into the spool and queues it, unprobed, as an upload does. */
+  upload(workspaceId: string, bytes: Buffer, options?: { extension?: string; reports?: string[]; aiMetadata?: boolean }): Promise<string>;
+  /** Waits until the row is as wanted. Rejects, with the row as it is, after `seconds`. */
+  until<T extends object = TranscriptionRow>(id: string, wanted: (row: T) => boolean, seconds?: number): Promise<T>;
+  /** Files in the spool and in the scratch folders. */
+  files(): Promise<string[]>;
+}
+
+export interface TranscriptionRow {
+  status: string;
+  stage: string;
+  fraction: number;
+  error_code: string | null;
+  attempt: number;
+  deaths: number;
+  engine_id: string | null;
+}
+
+interface Test {
+  teardown(after: () => unknown): void;
+  testdir(): string;
+}
+
+export async function engineBench(t: Test): Promise<EngineBench> {
+  const { db, url } = await testDatabase(t);
+  const bench = await openBench(db);
+  const home = t.testdir();
+  const scratch = join(home, 'tmp');
+  mkdirSync(scratch, { mode: 0o777 });
+  const spool = await openSpool({ LONGHAND_HOME: home });
+  return {
+    ...bench,
+    spool,
+    home,
+    url,
+    async engine(env = {}) {
+      const running = start(t, process.execPath, ['--import', 'tsx', join(ROOT, 'engine/main.ts')], {
+        DATABASE_URL: url,
+        LONGHAND_HOME: home,
+        LONGHAND_MASTER_KEY: bench.masterKey,
+        LOG_FORMAT: 'json',
+        LOG_LEVEL: 'debug',
+        TMPDIR: scratch,
+        ...env,
+      });
+      await running.said(/^working/m);
+      return running;
+    },
+    async upload(workspaceId, bytes, { extension = 'wav', reports = [], aiMetadata = false } = {}) {
+      const id = randomUUID();
+      const writer = await spool.create(id, extension);
+      await writer.write(bytes);
+      const { key } = await writer.finish();
+      return bench.transcription(workspaceId, { seconds: null, reports, aiMetadata, media: { id, extension, key, bytes: bytes.length } });
+    },
+    async until<T extends object>(id: string, wanted: (row: T) => boolean, seconds = 120) {
+      for (const end = Date.now() + seconds * 1000; ; await sleep(50)) {
+        const row = await bench.row<T>('transcriptions', id);
+        if (row && wanted(row)) return row;
+        const { status, stage, fraction, error_code, attempt, deaths } = (row ?? {}) as TranscriptionRow;
+        if (Date.now() > end)
+          throw new Error(`Not as wanted after ${seconds} s: ${JSON.stringify({ status, stage, fraction, error_code, attempt, deaths })}`);
+      }
+    },
+    async files() {
+      const inside = (folder: string) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+      const memory = readdirSync('/dev/shm').filter((name) => name.startsWith('longhand-'));
+      const [row] = await db.read<{ id: string }>('*', `select encode(value, 'hex') as id from facts where name = 'installation'`);
+      const ours = memory
+        .filter((name) => row && name.startsWith(`longhand-${row.id.slice(0, 12)}-`))
+        .map((name) => join('/dev/shm', name));
+      const found = [join(home, 'spool'), scratch, ...ours].flatMap(inside).map((entry) => join(entry.parentPath, entry.name));
+      return found.filter((path) => !/[/](tsx-|\.ses$|mat-debug)/.test(path)); // of the tools that run the engine
+    },
+  };
+}
+
+/** The conversation of two speakers that the project ships, `times` over: 20 s each. */
+export async function conversation(times: number): Promise<Buffer> {
+  const wav = await readFile(join(ROOT, 'bench/data/two-speakers.wav'));
+  const start = wav.indexOf('data') + 8;
+  const data = Buffer.concat(Array.from({ length: times }, () => wav.subarray(start)));
+  const head = Buffer.from(wav.subarray(0, start));
+  head.writeUInt32LE(start - 8 + data.length, 4);
+  head.writeUInt32LE(data.length, start - 4);
+  return Buffer.concat([head, data]);
+}
+
+/** Words that are said in `conversation` and must be found nowhere in plain. */
+export function spokenIn(text: string): string[] {
+  return ['account of himself', 'hugely pleased', 'my lady'].filter((words) => text.toLowerCase().includes(words));
+}

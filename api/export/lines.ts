@@ -25,6 +25,8 @@ export function rightToLeft(text: string): boolean {
 
 const SENTENCE_END = /[.!?…。！？｡؟۔।॥]["'”’»)\]）」』]*$/u;
 const PHRASE_END = /[,;:–—、，；：،؛]["'”’»)\]）」』]*$/u;
+/** Articles, prepositions and the like belong to what follows, in most languages that write them. */
+const SMALL_WORD = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]{1,3}$/u;
 /** What may not begin a line: closing marks, and small kana and sounds drawn long. */
 const NOT_FIRST = /^[)\]}»”’、。，．・：；？！…‥ー」』）］｝〉》】〕,.!?;:%ぁぃぅぇぉっゃゅょァィゥェォッャュョ]|^\p{M}/u;
 /** What may not end a line: opening marks. */
@@ -36,5 +38,5 @@ export function breakCost(before: string, after: string): number {
   if (NOT_FIRST.test(tail) || NOT_LAST.test(head)) return Number.POSITIVE_INFINITY;
   if (SENTENCE_END.test(head)) return 0;
   if (PHRASE_END.test(head)) return 0.35;
-  return 1;
+  return SMALL_WORD.test(head) ? 1.3 : 1;
 }

@@ -1,0 +1,82 @@
+import { parse } from 'content-disposition';
+import fc from 'fast-check';
+import t from 'tap';
+import { attachment, baseName, entryNames } from '../../../api/export/names.ts';
+
+const titles = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.constantFrom(
+    '../../x',
+    'a/b\\c',
+    'CON',
+    'nul.txt',
+    '...',
+    ' .mp3',
+    'A',
+    'a',
+    'A (2)',
+    'Ä',
+    'A\u0308',
+    'x.mp3',
+    '\u202ecod.exe',
+    'y\r\nSet-Cookie: a=b',
+  ),
+);
+
+t.test('baseName() of any title is safe as a file name everywhere', (t) => {
+  fc.assert(
+    fc.property(titles, (title) => {
+      const name = baseName(title);
+      return (
+        name.length > 0 &&
+        Buffer.byteLength(name) <= 230 &&
+        !/[/\\\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\.\.|^[.\s]|[.\s]$/.test(name) &&
+        !/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name)
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+  t.end();
+});
+
+t.test('baseName() drops a known media extension only', (t) => {
+  t.strictSame(['a.mp3', 'a.MP4', 'a.exe.mp3', 'a.txt', 'v1.2', 'mp3', '.mp3', '', null].map(baseName), [
+    'a',
+    'a',
+    'a.exe',
+    'a.txt',
+    'v1.2',
+    'mp3',
+    'transcription',
+    'transcription',
+    'transcription',
+  ]);
+  t.end();
+});
+
+t.test('entryNames() are unique ignoring case and composition; titles come first, counters skip taken names', (t) => {
+  t.strictSame(entryNames(['A', 'A', 'A (2)'], 'md'), ['A.md', 'A (3).md', 'A (2).md']);
+  t.strictSame(entryNames(['x', 'X.mp3', 'x'], 'txt'), ['x.txt', 'X (2).txt', 'x (3).txt']);
+  fc.assert(
+    fc.property(fc.array(titles, { maxLength: 30 }), (given) => {
+      const names = entryNames(given, 'json').map((name) => name.normalize('NFC').toLowerCase());
+      return new Set(names).size === given.length;
+    }),
+  );
+  t.end();
+});
+
+t.test('attachment() of any name is one header line that reads back as the name', (t) => {
+  fc.assert(
+    fc.property(titles, (title) => {
+      const name = `${baseName(title)}.md`;
+      const header = attachment(name);
+      return (
+        /^attachment; filename="[^"\\%\u0000-\u001f\u007f-\uffff]+"; filename\*=UTF-8''[\x21-\x7e]+$/.test(header) &&
+        parse(header).parameters.filename === name
+      );
+    }),
+    { numRuns: 1_000 },
+  );
+  t.end();
+});

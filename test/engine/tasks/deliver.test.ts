@@ -1,0 +1,74 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { isPublic, post, signature } from '../../../engine/tasks/post.ts';
+
+interface Call {
+  url: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** A receiver that answers with these statuses in turn; 0 never answers. */
+async function receiver(t: Test, ...statuses: number[]): Promise<{ url: string; port: number; calls: Call[] }> {
+  const calls: Call[] = [];
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text) => (body += text));
+    request.on('end', () => {
+      calls.push({ url: request.url!, headers: request.headers, body });
+      const status = statuses[calls.length - 1] ?? 200;
+      if (status) response.writeHead(status, status === 302 ? { Location: '/elsewhere' } : {}).end('x'.repeat(100_000));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook`, port, calls };
+}
+
+const EXPECTED = '49f24e537407743fa4a0242bb63b94b9a47ee99cbbe071ccd8a22550ae411686';
+const parts = { body: '{"a":1}', headers: { 'Longhand-Delivery': 'd' }, limitMs: 2000, allowPrivate: true };
+
+t.test('isPublic() refuses this machine, private, link-local, shared, reserved, mapped and translated addresses', (t) => {
+  const closed =
+    '0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.9.9.9 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.8 192.168.1.1 198.18.0.1 198.51.100.7 203.0.113.9 224.0.0.1 240.0.0.1 255.255.255.255 ' +
+    ':: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 64:ff9b::7f00:1 fe80::1 fc00::1 fd12::1 ff02::1 2001:db8::1 2001::1 2002:7f00:1::1 3fff::1';
+  for (const address of closed.split(' ')) t.equal(isPublic(address), false, address);
+  for (const address of ['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::1'])
+    t.equal(isPublic(address), true, address);
+  t.equal(isPublic('localhost'), false);
+  t.end();
+});
+
+t.test('post() sends body and headers, and gives back the status', async (t) => {
+  const { url, calls } = await receiver(t, 204);
+  t.equal(await post({ ...parts, url }), 204);
+  t.match(calls, [{ url: '/hook', body: '{"a":1}', headers: { 'longhand-delivery': 'd', 'content-length': '7' } }]);
+});
+
+t.test('post() does not follow redirects, and gives up on a receiver that does not answer', async (t) => {
+  const { url, calls } = await receiver(t, 302, 0);
+  t.equal(await post({ ...parts, url }), 302);
+  t.equal(calls.length, 1);
+  await t.rejects(post({ ...parts, url, limitMs: 300 }), /no answer within 0.3 s/);
+});
+
+t.test('post() refuses private addresses, given as numbers or as names, before it connects', async (t) => {
+  const { port, calls } = await receiver(t);
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '0x7f.1', '2130706433']) {
+    await t.rejects(post({ ...parts, url: `http://${host}:${port}/`, allowPrivate: false }), /private network/, host);
+  }
+  await t.rejects(post({ ...parts, url: 'file:///etc/passwd', allowPrivate: true }), /http or https/);
+  t.equal(calls.length, 0);
+});
+
+t.test('signature() is the HMAC-SHA256 of time and body', (t) => {
+  // printf '%s' '1700000000.{"a":1}' | openssl dgst -sha256 -hmac secret
+  t.equal(signature('secret', 1_700_000_000, '{"a":1}'), EXPECTED);
+  t.not(signature('secret', 1_700_000_001, '{"a":1}'), EXPECTED);
+  t.end();
+});

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+import { openScratch } from '../../../engine/tasks/scratch.ts';
+
+const installation = randomUUID().replaceAll('-', '');
+delete process.env.TMPDIR;
+
+t.test('openScratch() makes folders of its own that nobody else can list, and close() removes them', async (t) => {
+  const home = t.testdir();
+  const scratch = await openScratch(installation, randomUUID(), home);
+  const places = [await scratch.place(1000), await scratch.place(10 * 2 ** 30)];
+  for (const path of places) {
+    t.equal((await stat(dirname(path))).mode & 0o066, 0, 'nobody else may read or write the folder');
+    await writeFile(path, 'x', { mode: 0o600 });
+    await scratch.share(path);
+    t.equal((await stat(path)).mode & 0o777, 0o600);
+  }
+  t.equal(dirname(places[1]!), scratch.folder, 'large files lie on disk');
+  await scratch.close();
+  for (const path of places) await t.rejects(stat(dirname(path)), { code: 'ENOENT' });
+});
+
+t.test('clean() removes what dead engines of this installation left, nothing else', async (t) => {
+  const home = t.testdir();
+  const [own, living, dead] = [randomUUID(), randomUUID(), randomUUID()];
+  const scratch = await openScratch(installation, own, home);
+  const base = dirname(scratch.folder);
+  const name = (id: string, of = installation) => `longhand-${of.slice(0, 12)}-${id}`;
+  const foreign = name(dead, randomUUID().replaceAll('-', ''));
+  for (const folder of [name(living), name(dead), foreign, 'unrelated']) await mkdir(join(base, folder));
+  await writeFile(join(base, name(dead), 'recording'), 'x');
+  t.equal(await scratch.clean(new Set([living])), 1);
+  t.strictSame((await readdir(base)).sort(), [name(own), name(living), foreign, 'unrelated'].sort());
+  await scratch.close();
+});

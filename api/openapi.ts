@@ -92,8 +92,8 @@ function parameters(route: Route): Parameter[] {
       ...(example ? { example } : {}),
     };
   });
-  const inHeader = Object.entries(route.upload?.headers ?? {}).map(([name, { description, required, example }]) => ({
-    ...{ name, in: 'header', required, description, schema: { type: 'string' }, example },
+  const inHeader = Object.entries(route.upload?.headers ?? {}).map(([name, { description, required, example, schema }]) => ({
+    ...{ name, in: 'header', required, description, schema: { type: 'string', ...schema }, example },
   }));
   return [...inPath, ...inQuery, ...inHeader];
 }
@@ -108,7 +108,7 @@ function parameterSchema(schema: z.ZodType): Json {
 
 function requestBody(route: Route, schemas: Json): Pick<Operation, 'requestBody'> & Json {
   if (route.upload) {
-    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary', minLength: route.upload.minBytes } } };
     return { requestBody: { required: true, description: 'The raw bytes of the file, with a Content-Length', content } };
   }
   if (!route.body) return {};

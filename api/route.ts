@@ -76,6 +76,15 @@ export interface Answer {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** A request header in the description. */
+export interface UploadHeader {
+  description: string;
+  required: boolean;
+  example: string;
+  /** JSON Schema keywords beside `type: string`. */
+  schema?: Readonly<Record<string, unknown>>;
+}
+
 export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   method: Method;
   /** Complete, `{name}` marks one segment and `{name...}` all that follow: `/v1/transcriptions/{id}/export`. */
@@ -94,7 +103,7 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   /** A strict object: JSON body. */
   body?: B;
   /** In place of a JSON body: the type of the raw bytes, and the request headers that the route reads. */
-  upload?: { headers: Readonly<Record<string, { description: string; required: boolean; example: string }>> };
+  upload?: { minBytes: number; headers: Readonly<Record<string, UploadHeader>> };
   answers: Readonly<Record<number, Answer>>;
   /** Beyond the general ones (401, 403 plan, 404 of unknown paths, 429 rate, 500, 503): codes, or a status where the code is null. */
   errors: readonly (ErrorCode | 403 | 404)[];

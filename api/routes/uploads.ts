@@ -1,3 +1,4 @@
+import { LIMITS } from '../contract/limits.ts';
 import { Uploaded } from '../contract/transcription.ts';
 import { type Route, route } from '../route.ts';
 import { UploadQuery } from '../upload/query.ts';
@@ -19,6 +20,7 @@ export const uploadRoute: Route = route({
   access: { scope: 'uploads:write', scopeError: 'upload_scope_required' },
   query: UploadQuery,
   upload: {
+    minBytes: LIMITS.MIN_FILE_BYTES,
     headers: {
       'Content-Disposition': {
         description: 'Names the file; its extension decides the format. Non-ASCII names as `filename*`.',
@@ -29,17 +31,25 @@ export const uploadRoute: Route = route({
         description: '1 to 255 printable ASCII characters, one per file. A repeated upload under it answers the original 201 with 200.',
         required: false,
         example: '1f0c6d4e-1c55-4c0e-9f0a-5b8e7a9d2c11',
+        schema: { pattern: '^[ -~]{1,255}$' },
       },
-      'X-External-Id': { description: '1 to 128 printable ASCII characters of your own.', required: false, example: 'deal-4711' },
+      'X-External-Id': {
+        description: '1 to 128 printable ASCII characters of your own; need not be unique.',
+        required: false,
+        example: 'deal-4711',
+        schema: { pattern: '^[ -~]{1,128}$' },
+      },
       'X-Metadata': {
         description: 'A JSON object of at most 4096 bytes, 3 levels deep. Returned as given.',
         required: false,
         example: '{"deal_id":4711,"direction":"inbound"}',
+        schema: { maxLength: LIMITS.METADATA_BYTES, contentMediaType: 'application/json' },
       },
       'X-Author': {
         description: '`email:<email>`, `user:<uuid>` or `external:<provider>:<id>`: the member who owns the transcription.',
         required: false,
         example: 'email:anna@example.com',
+        schema: { pattern: '^(email|user|external):.+$' },
       },
     },
   },

@@ -45,8 +45,8 @@ export async function send(raw: RawResponse, life: Life, reply: Reply, body: Bod
   if (reply.stream) return sendStream(raw, life, reply, head);
   raw.cork(() => {
     writeHead(raw, reply);
-    if (head) raw.endWithoutBody(length(reply));
-    else if (reply.body === undefined) raw.endWithoutBody(bodiless(reply.status) ? undefined : 0);
+    if (head) endEmpty(raw, length(reply));
+    else if (reply.body === undefined) endEmpty(raw, bodiless(reply.status) ? undefined : 0);
     else raw.end(reply.body);
   });
   life.over = true;
@@ -125,6 +125,12 @@ async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: bool
     }
     throw error;
   }
+}
+
+/** Ends without a body. A length that is passed as `undefined` would go out as 2^63. */
+function endEmpty(raw: RawResponse, length: number | undefined): void {
+  if (length === undefined) raw.endWithoutBody();
+  else raw.endWithoutBody(length);
 }
 
 function writeHead(raw: RawResponse, reply: Reply): void {

@@ -12,7 +12,7 @@ import { readSettings } from '../api/contract/settings.ts';
 import { openLog } from '../api/log.ts';
 import { startEmbedded } from '../db/embedded.ts';
 import { hashOf, newKey } from '../db/keys.ts';
-import { termOf } from '../db/listing.ts';
+import { termOf } from '../db/matching.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/orm.ts';
 import { openSpool } from '../db/spool.ts';

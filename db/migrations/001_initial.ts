@@ -158,7 +158,7 @@ create index metadata_terms_find on metadata_terms (workspace_id, term, status, 
 
 -- A GIN index on jsonb cannot serve: jsonb operators are not leakproof, so no index on them is used under row-level security; and jsonb
 -- takes 1e2 and 100 for the same number, where a filter compares the text as it was received. SHA-256 of key, NUL, value, cut to 128
--- bits; termOf() in db/listing.ts is the same.
+-- bits; termOf() in db/matching.ts is the same.
 create function metadata_term(key text, value text) returns uuid language sql stable as $$
   select encode(substr(sha256(convert_to(key, 'UTF8') || '\\x00'::bytea || convert_to(value, 'UTF8')), 1, 16), 'hex')::uuid
 $$;

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
@@ -76,7 +75,11 @@ async function unfinished(store: Store, name = ''): Promise<{ key: string; uploa
 
 async function abandon(store: Store, name: string): Promise<void> {
   for (const { key, uploadId } of await unfinished(store, name)) {
-    await store.client.send(new AbortMultipartUploadCommand({ Bucket: store.bucket, Key: key, UploadId: uploadId }));
+    await store.client
+      .send(new AbortMultipartUploadCommand({ Bucket: store.bucket, Key: key, UploadId: uploadId }))
+      .catch((error: Error) => {
+        if (error.name !== 'NoSuchUpload') throw error; // it was abandoned a moment ago
+      });
   }
 }
 
@@ -112,7 +115,7 @@ class S3Writer implements SpoolWriter {
     if (this.#failure) throw this.#failure;
     let room = true;
     for (const piece of pieces) room = this.#body.write(piece);
-    if (!room) await Promise.race([once(this.#body, 'drain'), once(this.#body, 'close')]);
+    if (!room) await roomIn(this.#body);
     if (this.#failure) throw this.#failure;
   }
 
@@ -132,6 +135,17 @@ class S3Writer implements SpoolWriter {
     await abandon(this.#store, this.#name);
     await this.#store.client.send(new DeleteObjectCommand({ Bucket: this.#store.bucket, Key: `${this.#store.prefix}${this.#name}` }));
   }
+}
+
+/** Resolves when the stream takes more, or never will. */
+function roomIn(body: PassThrough): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      body.off('drain', done).off('close', done);
+      resolve();
+    };
+    body.on('drain', done).on('close', done);
+  });
 }
 
 /** A full store looks to callers like a full disk. */

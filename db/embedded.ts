@@ -105,7 +105,7 @@ function serverAccount(): Account | null {
 function confined(account: Account | null, needs: string[], file: string, args: string[]): [string, string[], Partial<Account>] {
   if (!account) return [file, args, {}];
   if (needs.every((target) => reachable(path.dirname(target), account))) return [file, args, account];
-  const capabilities = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  const capabilities = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']; // access(2) heeds it too
   return ['setpriv', [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups', ...capabilities, file, ...args], {}];
 }
 

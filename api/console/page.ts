@@ -10,6 +10,8 @@ interface Spec<Q extends z.ZodType, B extends z.ZodType> {
   path: string;
   /** Only for owners of the workspace. */
   owner?: boolean;
+  /** Also for people who signed in with a key that lacks some of their rights, although it changes something. */
+  limited?: boolean;
   query?: Q;
   body?: B;
   handler(context: Context<z.output<Q>, z.output<B>>, session: Session): Promise<Reply>;
@@ -29,6 +31,9 @@ export function page<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType =
     async handler(context) {
       const session = await signedIn(context as unknown as Context);
       if (spec.owner && session.caller.role !== 'owner') throw forbidden('Only owners of the workspace may do this');
+      if (session.limited && spec.method !== 'GET' && !spec.limited) {
+        throw forbidden('You signed in with an API key that lacks some of your rights: sign in with a link or a key with every scope');
+      }
       return spec.handler(context as Context<z.output<Q>, z.output<B>>, session);
     },
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listNotifications, markRead } from '../../../db/console/notifications.ts';
 import { findCredential } from '../../../db/keys.ts';
-import { closeSession, findSession, openSession, type Session, spendSignInLink } from '../../../db/sessions.ts';
+import { closeSession, type Entrant, findSession, openSession, type Session, spendSignInLink } from '../../../db/sessions.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Context, empty, json, type Reply, route } from '../../route.ts';
 import { page } from '../page.ts';
@@ -58,7 +58,7 @@ export const signIn = route({
 });
 
 /** Starts the session of a member and tells the page about it. */
-export async function welcome(context: Context, member: { workspaceId: string; memberId: string }): Promise<Reply> {
+export async function welcome(context: Context, member: Entrant): Promise<Reply> {
   const { token, session } = await context.db.system(async (tx) => {
     const token = await openSession(tx, member);
     return { token, session: await findSession(tx, token) };
@@ -70,6 +70,7 @@ export async function welcome(context: Context, member: { workspaceId: string; m
 export const signOut = page({
   method: 'DELETE',
   path: '/session',
+  limited: true,
   async handler(context) {
     await context.db.system((tx) => closeSession(tx, sessionToken(context.request)!));
     return { ...empty(204), headers: { 'set-cookie': sessionCookie(context as unknown as Context, null) } };
@@ -86,6 +87,7 @@ export const notifications = page({
 export const readNotifications = page({
   method: 'POST',
   path: '/notifications/read',
+  limited: true,
   body: z.strictObject({ ids: z.array(z.int()).max(1000).optional() }),
   async handler(context, { caller }) {
     const { ids } = await context.body();

@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Problem, Waiting } from '../parts/basics.tsx';
+import { MetadataFilter, ProjectChoice, TextFilter } from '../parts/filters.tsx';
+import { Found } from '../parts/found.tsx';
+import { Table } from '../parts/table.tsx';
 import { Uploads } from '../parts/uploads.tsx';
-import { clock, day, language, length, STATUS } from '../show.ts';
+import { STATUS } from '../show.ts';
 import type { Item, Page, Project } from '../types.ts';
 import { go, useLoaded } from '../use.ts';
 
@@ -114,10 +117,10 @@ export function List({ query }: { query: URLSearchParams }) {
           value={query.get('project_id') ?? ''}
           choose={(id) => filter('project_id', id)}
         />
-        <Text label="Language" name="language" query={query} filter={filter} />
-        <Text label="External id" name="external_id" query={query} filter={filter} />
-        <Text label="From" name="date_from" type="date" query={query} filter={filter} />
-        <Text label="To" name="date_to" type="date" query={query} filter={filter} />
+        <TextFilter label="Language" name="language" query={query} filter={filter} />
+        <TextFilter label="External id" name="external_id" query={query} filter={filter} />
+        <TextFilter label="From" name="date_from" type="date" query={query} filter={filter} />
+        <TextFilter label="To" name="date_to" type="date" query={query} filter={filter} />
         <MetadataFilter query={query} />
         <label class="field">
           <span>Order</span>
@@ -164,149 +167,4 @@ function withOffset(query: URLSearchParams, offset: number): URLSearchParams {
   const next = new URLSearchParams(query);
   next.set('offset', String(Math.max(0, offset)));
   return next;
-}
-
-function ProjectChoice({
-  label,
-  projects,
-  value,
-  choose,
-}: {
-  label: string;
-  projects: Project[];
-  value: string;
-  choose: (id: string) => void;
-}) {
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <select value={value} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
-        <option value="">–</option>
-        {projects.map((project) => (
-          <option key={project.id} value={project.id}>
-            {project.name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-function Text({
-  label,
-  name,
-  type = 'text',
-  query,
-  filter,
-}: {
-  label: string;
-  name: string;
-  type?: string;
-  query: URLSearchParams;
-  filter: (name: string, value: string) => void;
-}) {
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        type={type}
-        size={10}
-        value={query.get(name) ?? ''}
-        onChange={(event) => filter(name, (event.currentTarget as HTMLInputElement).value.trim())}
-      />
-    </label>
-  );
-}
-
-/** One metadata filter as `key=value`; several may be in the address. */
-function MetadataFilter({ query }: { query: URLSearchParams }) {
-  const given = [...query].filter(([name]) => name.startsWith('metadata.'));
-  return (
-    <label class="field">
-      <span>Metadata, as key=value</span>
-      <input
-        size={14}
-        value={given.map(([name, value]) => `${name.slice(9)}=${value}`).join(' ')}
-        onChange={(event) => {
-          const next = new URLSearchParams([...query].filter(([name]) => !name.startsWith('metadata.') && name !== 'offset'));
-          const text = (event.currentTarget as HTMLInputElement).value.trim();
-          const at = text.indexOf('=');
-          if (at > 0) next.set(`metadata.${text.slice(0, at)}`, text.slice(at + 1));
-          go('/', next);
-        }}
-      />
-    </label>
-  );
-}
-
-function Table({ items, label }: { items: Item[]; label: string }) {
-  if (!items.length) return <p class="quiet">Nothing here.</p>;
-  return (
-    <div class="scroll">
-      <table>
-        <caption>{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Title</th>
-            <th scope="col">Length</th>
-            <th scope="col">Language</th>
-            <th scope="col">Speakers</th>
-            <th scope="col">Author</th>
-            <th scope="col">External id</th>
-            <th scope="col">When</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <tr key={item.id}>
-              <td>
-                <a href={`#/t/${item.id}`}>{item.title ?? 'Untitled'}</a>
-                {item.summary && <div class="quiet clip">{item.summary}</div>}
-              </td>
-              <td>{length(item.duration_seconds)}</td>
-              <td>{language(item.language)}</td>
-              <td>{item.speakers.length || '–'}</td>
-              <td>{item.author.name ?? item.author.email}</td>
-              <td>{item.external_id ?? ''}</td>
-              <td>{day(item.created_at)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface Hits {
-  items: { id: string; title: string; created_at: string; matches: { segment_id: number; start: number; text: string }[] }[];
-  scanned: number;
-  complete: boolean;
-}
-
-function Found({ text }: { text: string }) {
-  const { value, error } = useLoaded<Hits>(`/search?q=${encodeURIComponent(text)}`);
-  if (error) return <Problem error={error} />;
-  if (!value) return <Waiting />;
-  return (
-    <section aria-label="Search results">
-      <p class="quiet" role="status">
-        {value.items.length} found in {value.scanned} transcripts
-        {value.complete ? '' : '; not all were searched: add a filter or more words'}
-      </p>
-      {value.items.map((hit) => (
-        <article class="card" key={hit.id}>
-          <h2>
-            <a href={`#/t/${hit.id}`}>{hit.title}</a> <span class="quiet">{day(hit.created_at)}</span>
-          </h2>
-          <ul class="plain">
-            {hit.matches.map((match) => (
-              <li key={match.segment_id}>
-                <a href={`#/t/${hit.id}?turn=${match.segment_id}`}>{clock(match.start)}</a> {match.text}
-              </li>
-            ))}
-          </ul>
-        </article>
-      ))}
-    </section>
-  );
 }

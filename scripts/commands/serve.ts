@@ -3,7 +3,7 @@ import type { Settings } from '../../api/contract/settings.ts';
 import { type Embedded, startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
 import { openDb } from '../../db/orm.ts';
-import { findModel } from '../../models/store.ts';
+import { fittingModel } from '../../models/fit.ts';
 import { type Part, supervise } from './children.ts';
 import { firstKey, instructions } from './first.ts';
 import { claimHome } from './home.ts';
@@ -14,7 +14,7 @@ const GRACE_MS = 45_000; // above the time that the API gives to uploads in flig
 /** Runs database, API and engine until SIGINT or SIGTERM, and ends them in the opposite order. Throws when one of them cannot start. */
 export async function serve(settings: Settings, json: boolean): Promise<void> {
   const stop = stopSignal();
-  await findModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
+  await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
   const home = claimHome(settings.LONGHAND_HOME);
   let server: Embedded | undefined;
   const parts: Part[] = [];

@@ -1,0 +1,63 @@
+import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { finish, LONGHAND, longhand, ROOT } from '../support/processes.ts';
+
+const folder = t.testdir({ 'broken.mp3': 'no recording at all '.repeat(100), out: {} });
+const env = { LONGHAND_HOME: path.join(folder, 'home') };
+const talk = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
+const german = path.join(ROOT, 'bench', 'data', 'clips', 'de_fleurs-test_000.ogg');
+
+t.test('transcribe prints who said what, file by file in order, and goes on after one that fails', async (t) => {
+  const broken = path.join(folder, 'broken.mp3');
+  const { code, stdout, stderr } = await longhand(['transcribe', talk, broken, german], env);
+  t.equal(code, 1);
+  t.match(stderr, new RegExp(`^${broken}: Cannot `, 'm'));
+  const [first, second] = stdout.split(/^==> .* <==\n/m).slice(1);
+  t.equal(first!.trim().split('\n').length, 4);
+  t.match(first, /^\[00:00\] Speaker 1: I really liked .*\n\[00:05\] Speaker 2: /);
+  t.match(second, /^\[00:0\d\] Speaker 1: .*\b(der|die|das|und)\b/, 'German comes out in German');
+});
+
+t.test('transcribe --format json has the fields of the API, and with --words their times', async (t) => {
+  const { code, stdout } = await longhand(['transcribe', talk, '--json', '--words', '--speakers', '2', '--language', 'EN'], env);
+  t.equal(code, 0);
+  const record = JSON.parse(stdout);
+  t.match(record, { title: 'two-speakers.wav', language: 'en', media_type: 'audio', speakers: [{ id: 'speaker_1' }, { id: 'speaker_2' }] });
+  t.equal(record.duration_seconds, 20.015);
+  for (const { start, end, words } of record.segments) {
+    t.ok(words.length);
+    t.ok(words.every((word: { start: number; end: number }) => word.start >= start && word.end <= end && word.start <= word.end));
+  }
+});
+
+t.test('transcribe --output-dir writes subtitles and Markdown instead', async (t) => {
+  const copy = path.join(folder, 'talk.wav');
+  copyFileSync(talk, copy);
+  const srt = await longhand(['transcribe', copy, '--format', 'srt', '--output-dir', path.join(folder, 'out')], env);
+  t.equal(srt.stdout, `${path.join(folder, 'out', 'talk.srt')}\n`);
+  t.match(readFileSync(path.join(folder, 'out', 'talk.srt'), 'utf8'), /^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\n/);
+  const md = await longhand(['transcribe', copy, '--no-diarize', '--format', 'md', '--output-dir'], env);
+  t.equal(md.stdout, `${path.join(folder, 'talk.md')}\n`, 'without a folder: beside the recording');
+  t.match(readFileSync(path.join(folder, 'talk.md'), 'utf8'), /^\ufeff---\ntitle: "talk.wav"\n/);
+});
+
+t.test('longhand works through a symbolic link and from any folder, and doctor finds nothing wrong with it', async (t) => {
+  symlinkSync(LONGHAND, path.join(folder, 'link'));
+  const { code, stdout } = await finish(path.join(folder, 'link'), ['doctor', '--json'], { ...env, DATABASE_URL: '' }, '/');
+  const { ok, checks, settings } = JSON.parse(stdout);
+  const ours = checks.filter(({ name }: { name: string }) => !['memory', 'spool'].includes(name)); // these depend on the machine
+  t.ok(ours.length >= 5);
+  for (const check of ours) t.ok(check.ok, `${check.name}: ${check.found}`);
+  t.equal(code, ok ? 0 : 1);
+  t.match(settings, [{ setting: 'LONGHAND_HOME', value: env.LONGHAND_HOME, from: 'environment' }]);
+});
+
+t.test('models verify reads every byte of the models that ship', async (t) => {
+  const { code, stdout } = await longhand(['models', 'verify', '--json'], env);
+  t.equal(code, 0);
+  t.strictSame(JSON.parse(stdout), [
+    { name: 'whisper-base', whole: true, findings: [] },
+    { name: 'diarization', whole: true, findings: [] },
+  ]);
+});

@@ -23,8 +23,9 @@ async function connect(key: string): Promise<Client> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: results are looked into
-const ask = async (client: Client, name: string, input: Record<string, unknown>) =>
-  (await client.callTool({ name, arguments: input })) as any;
+type Result = any;
+const ask = async (client: Client, name: string, input: Record<string, unknown>): Promise<Result> =>
+  client.callTool({ name, arguments: input });
 
 const { key } = await api.world.key(ann);
 const client = await connect(key);

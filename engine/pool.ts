@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -56,7 +57,8 @@ const MOST = 1000; // piscina's own limit must never hold anything back
 
 /** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
 export async function openPool({ models, threads = physicalCores(), device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
-  const workerData: WorkerData = { ...models, device, rows };
+  const closing = new Int32Array(new SharedArrayBuffer(4));
+  const workerData: WorkerData = { ...models, device, rows, closing };
   const piscina = new Piscina({
     filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
     minThreads: threads,
@@ -66,7 +68,8 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
     workerData,
   });
   try {
-    const used = await Promise.all(Array.from({ length: threads }, () => run<{ device: Device }>(piscina, 'describe')));
+    const describeAll = () => Promise.all(Array.from({ length: threads }, () => run<{ device: Device }>(piscina, 'describe')));
+    const used = await describeAll();
     const turns = {
       recognise: new Turns(threads * (rows + AHEAD)),
       listen: new Turns(threads * 2),
@@ -79,7 +82,11 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
       concurrency: threads * (rows + AHEAD),
       device: used[0]!.device,
       job: (signal) => openJob(piscina, turns, ++count, signal),
-      close: () => piscina.destroy(),
+      async close() {
+        Atomics.store(closing, 0, 1);
+        await describeAll().catch(() => {}); // each thread answers once the network it is in has ended
+        await piscina.destroy();
+      },
     };
   } catch (error) {
     await piscina.destroy();
@@ -89,6 +96,7 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
 
 function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, signal: AbortSignal): Job {
   const stop = new Int32Array(new SharedArrayBuffer(4));
+  setMaxListeners(0, signal); // every unit that waits listens
   if (signal.aborted) Atomics.store(stop, 0, 1);
   else signal.addEventListener('abort', () => Atomics.store(stop, 0, 1), { once: true });
   const ask = async <T>(name: Name, work: unknown, transfer: ArrayBufferLike[]): Promise<T> => {

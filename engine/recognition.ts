@@ -26,7 +26,7 @@ export async function recogniseAll(
   options: RecogniseOptions,
 ): Promise<{ words: Word[]; language: string | null }> {
   const finished = (await options.checkpoints?.load()) ?? new Map<string, Uint8Array>();
-  const language = await languageOf(windows, recording, job, options);
+  const expected = options.language === 'auto' ? await languageOf(windows, recording, job, options) : null;
   const results: Finished[] = new Array(windows.length);
   let next = 0;
   let done = 0;
@@ -37,7 +37,7 @@ export async function recogniseAll(
       const saved = finished.get(key);
       results[i] = saved
         ? (JSON.parse(Buffer.from(saved).toString()) as Finished)
-        : await recogniseOne(windows[i]!, language, recording, job, options);
+        : await recogniseOne(windows[i]!, expected, recording, job, options);
       if (!saved) await options.checkpoints?.save(key, Buffer.from(JSON.stringify(results[i])));
       options.onProgress(++done / windows.length);
     }
@@ -45,7 +45,7 @@ export async function recogniseAll(
   await Promise.all(Array.from({ length: Math.min(options.concurrency, windows.length) }, lane));
   return {
     words: results.flatMap(({ words }) => words),
-    language: language === 'auto' ? (results[0]?.language ?? null) : language,
+    language: options.language === 'auto' ? (expected ?? results[0]?.language ?? null) : options.language,
   };
 }
 
@@ -56,32 +56,40 @@ interface Finished {
 
 async function recogniseOne(
   window: Window,
-  language: string,
+  expected: string | null,
   recording: Recording,
   job: Job,
-  { vocabulary, accurate }: RecogniseOptions,
+  { language, vocabulary, accurate }: RecogniseOptions,
 ): Promise<Finished> {
   const samples = await readWindow(recording, window);
-  const heard = await job.recognise({ samples, speech: window.speech, peak: window.peak, language, vocabulary, accurate });
+  const heard = await job.recognise({ samples, speech: window.speech, peak: window.peak, language, expected, vocabulary, accurate });
   const times = timeline(window.pieces);
   const channel = window.channel === 'mix' ? undefined : window.channel;
   const words = heard.words.map((word) => ({ ...word, ...times.originalSpan(word), ...(channel === undefined ? {} : { channel }) }));
   return { language: heard.language, words };
 }
 
-/** The language asked for; of one window 'auto', since recognising it tells; else what several windows say together. */
+/** What several windows say together about the language; null for one window, since recognising it tells. */
 async function languageOf(
   windows: readonly Window[],
   recording: Recording,
   job: Job,
   { language, vocabulary, accurate }: RecogniseOptions,
-): Promise<string> {
-  if (language !== 'auto' || windows.length < 2) return language;
+): Promise<string | null> {
+  if (windows.length < 2) return null;
   const chosen = telling(windows);
   const heard = await Promise.all(
     chosen.map(async (window) => {
       const samples = await readWindow(recording, window);
-      const { languages } = await job.listen({ samples, speech: window.speech, peak: window.peak, language, vocabulary, accurate });
+      const { languages } = await job.listen({
+        samples,
+        speech: window.speech,
+        peak: window.peak,
+        language,
+        expected: null,
+        vocabulary,
+        accurate,
+      });
       return { languages, seconds: spoken(window.speech) };
     }),
   );

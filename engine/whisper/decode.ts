@@ -1,31 +1,10 @@
-import type { Span } from '../types.ts';
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { corrected, generator, greedy, sample } from './choose.ts';
 import { loop } from './fallback.ts';
 import { NEVER, type Whisper } from './model.ts';
-import { type Attempt, type Encoded, instructions, likeliest, listen, type Manner, type Row, type Task } from './row.ts';
+import { type Attempt, instructions, type Listening, languageOf, listen, type Order, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
-
-/** One attempt that is asked for. */
-export interface Order {
-  /** The file it belongs to: files take turns. */
-  job: number;
-  /** Encodes the window, or hands over what was encoded before; called when there is room in the batch. */
-  source: () => Promise<Encoded>;
-  manner: Manner;
-  language: string | null;
-  /** Tokens of the vocabulary prompt. */
-  prompt: readonly number[];
-  speech: readonly Span[];
-  listenOnly?: boolean;
-  /** Whether the window may be decoded again: then what the encoder said comes with the attempt, and need not be held till then. */
-  again?: (attempt: Attempt) => boolean;
-  /** Throws when the file is no longer wanted; called at every step. */
-  check: () => void;
-  /** Served before others: a window that is already encoded. */
-  urgent?: boolean;
-}
 
 interface Pending extends Order {
   resolve: (attempt: Attempt) => void;
@@ -35,7 +14,6 @@ interface Pending extends Order {
 const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
 const RECENT = 64; // tokens
 const LONGEST = 224; // tokens of text in one window
-const EMPTY = { listening: true, score: 0 };
 
 /**
  * Decodes windows together: whoever waits joins the batch as soon as a row is free, at any step, whatever file it belongs to. One on each
@@ -110,27 +88,52 @@ export class Decoder {
     return this.#waiting.splice(chosen, 1)[0]!;
   }
 
+  /**
+   * Takes a window into the batch. Its first tokens run alone: activations of the very first one are so large that, quantised together, they
+   * would blur those of every other row.
+   */
   async #admit(order: Pending): Promise<void> {
     try {
       order.check();
       const { facts } = this.#model;
-      const row = this.#batch.add(await order.source());
+      const number = this.#batch.add(await order.source());
       const opening = order.prompt.length ? [facts.startOfPrevious, ...order.prompt] : [];
-      if (opening.length) await this.#batch.prefill(row, opening, []);
-      const { job, manner, language, prompt, speech, listenOnly = false } = order;
-      const task: Task = {
-        ...{ job, manner, language, prompt, speech, listenOnly },
-        heard: { languages: new Map(), noSpeech: 0 },
-        limit: Math.min(LONGEST, facts.longestText - opening.length - 5),
-        finished: [],
-        random: generator(1),
-      };
+      if (opening.length) await this.#batch.prefill(number, opening, []);
+      const heard = await this.#listen(number);
+      const language = order.language ?? languageOf(heard, order.expected, order.speech);
+      const limit = Math.min(LONGEST, facts.longestText - opening.length - 5);
+      const { job, manner, speech } = order;
+      const task: Task = { job, manner, speech, heard, language, limit, finished: [], random: generator(1) };
+      const row: Row = { task, feed: 0, tokens: [], logProbs: [], attention: [], score: 0, resumed: [] };
+      this.#rows[number] = row;
       this.#owners.set(task, order);
-      this.#rows[row] = { ...EMPTY, task, feed: facts.startOfTranscript, forced: [], tokens: [], logProbs: [], attention: [], resumed: [] };
+      if (order.listenOnly) this.#finish(task);
+      else await this.#begin(row, opening.length);
     } catch (error) {
       if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
       order.reject(error);
     }
+  }
+
+  /** Language and silence, from <|startoftranscript|> alone. */
+  async #listen(number: number): Promise<Listening> {
+    const { facts } = this.#model;
+    this.#batch.biasOf(number).fill(0);
+    const { special, lse } = await this.#batch.prefill(number, [facts.startOfTranscript], ['special']);
+    return listen(special!, lse[0]!, facts);
+  }
+
+  /** Tells a row what to do, and chooses its first token. */
+  async #begin(row: Row, prompt: number): Promise<void> {
+    const { facts } = this.#model;
+    const number = this.#rows.indexOf(row);
+    let tokens = instructions(facts, row.task.language, row.task.manner.timestamps);
+    if (tokens.length === 0) {
+      this.#batch.rewind(number, prompt); // English-only without instructions: the first step chooses
+      tokens = [facts.startOfTranscript];
+    }
+    this.#forbid(row, number);
+    this.#choose([row], await this.#batch.prefill(number, tokens, needsLogits(row) ? ['logits'] : []));
   }
 
   /** Takes out the rows of files that are no longer wanted. */
@@ -146,55 +149,37 @@ export class Decoder {
   }
 
   async #step(): Promise<void> {
-    const { facts } = this.#model;
     const rows = [...this.#rows];
-    const listening = rows.map((row) => row.listening);
-    rows.forEach((row, i) => {
-      const bias = this.#batch.biasOf(i);
-      if (listening[i]) bias.fill(0);
-      else {
-        bias.set(this.#standing);
-        forbid(bias, row.tokens, facts, row.task.manner.timestamps);
-        if (row.resumed.at(-1) === row.tokens.length - 1 && row.tokens.length) bias[facts.endOfText] = NEVER;
-      }
+    rows.forEach((row, number) => {
+      this.#forbid(row, number);
     });
-    const also = [...(listening.includes(true) ? ['special'] : []), ...(rows.some(needsLogits) ? ['logits'] : [])];
     const feed = rows.map((row) => row.feed);
-    const prediction = await this.#batch.step(feed, also);
+    this.#choose(rows, await this.#batch.step(feed, rows.some(needsLogits) ? ['logits'] : []));
+  }
+
+  /** Sets the bias of a row for its next token. */
+  #forbid(row: Row, number: number): void {
+    const { facts } = this.#model;
+    const bias = this.#batch.biasOf(number);
+    bias.set(this.#standing);
+    forbid(bias, row.tokens, facts, row.task.manner.timestamps);
+    if (row.tokens.length && row.resumed.at(-1) === row.tokens.length - 1) bias[facts.endOfText] = NEVER;
+  }
+
+  /** Goes one token on with `rows`, in the order of `prediction`. */
+  #choose(rows: readonly Row[], prediction: Prediction): void {
+    const { facts } = this.#model;
     const beams = new Map<Task, Row[]>();
     const done: Task[] = [];
     rows.forEach((row, i) => {
-      if (listening[i]) {
-        this.#hear(row, i, prediction);
-        if (row.task.listenOnly) done.push(row.task);
-      } else if (row.forced.length) row.feed = row.forced.shift()!;
-      else if (row.task.manner.beams > 1) beams.set(row.task, [...(beams.get(row.task) ?? []), row]);
+      if (row.task.manner.beams > 1) beams.set(row.task, [...(beams.get(row.task) ?? []), row]);
       else if (this.#extend(row, i, prediction)) done.push(row.task);
     });
+    const numbers = new Map(rows.map((row, i) => [row, i]));
     for (const [task, group] of beams) {
-      const over = advance(task, group, {
-        facts,
-        prediction,
-        rows: this.#rows,
-        batch: this.#batch,
-        numbers: new Map(rows.map((row, i) => [row, i])),
-      });
-      if (over) done.push(task);
+      if (advance(task, group, { facts, prediction, rows: this.#rows, batch: this.#batch, numbers })) done.push(task);
     }
     for (const task of done) this.#finish(task);
-  }
-
-  /** Notes language and silence, and gives the row its instructions. */
-  #hear(row: Row, i: number, prediction: Prediction): void {
-    const { facts } = this.#model;
-    const { task } = row;
-    const width = prediction.special!.length / prediction.lse.length;
-    task.heard = listen(prediction.special!.subarray(i * width, (i + 1) * width), prediction.lse[i]!, facts);
-    task.language ??= likeliest(task.heard.languages).language;
-    row.forced = instructions(facts, task.language, task.manner.timestamps);
-    if (row.forced.length) row.feed = row.forced.shift()!;
-    else this.#batch.rewind(i, task.prompt.length ? task.prompt.length + 1 : 0); // English-only: the first token is chosen by the same step
-    row.listening = false;
   }
 
   /** Chooses the next token of a row; true when it ended. */
@@ -219,10 +204,10 @@ export class Decoder {
 
   #finish(task: Task): void {
     const order = this.#owners.get(task)!;
-    const row = task.manner.beams > 1 && !task.listenOnly ? best(task, this.#rows) : this.#rows.find((row) => row.task === task)!;
+    const row = task.manner.beams > 1 ? best(task, this.#rows) : this.#rows.find((row) => row.task === task)!;
     const attempt: Attempt = {
       ...task.heard,
-      language: task.language ?? 'en',
+      language: task.language,
       tokens: row.tokens,
       logProbs: row.logProbs,
       attention: row.attention,
@@ -246,6 +231,6 @@ export class Decoder {
   }
 }
 
-function needsLogits({ task, listening, forced }: Row): boolean {
-  return !listening && !forced.length && (task.manner.beams > 1 || task.manner.temperature > 0);
+function needsLogits({ task }: Row): boolean {
+  return task.manner.beams > 1 || task.manner.temperature > 0;
 }

@@ -1,9 +1,9 @@
 import { float32 } from '../session.ts';
 import type { Span } from '../types.ts';
-import type { Decoder, Order } from './decode.ts';
+import type { Decoder } from './decode.ts';
 import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
-import { type Attempt, type Encoded, type Listening, likeliest, type Manner } from './row.ts';
+import { type Attempt, type Encoded, type Listening, likeliest, type Manner, type Order } from './row.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { type Spoken, toWords } from './words.ts';
 
@@ -25,6 +25,8 @@ export interface WindowRequest {
   peak: number;
   /** ISO code, or 'auto'. */
   language: string;
+  /** With 'auto', the recording's language, kept unless the window is clearly in another one; null: not known. */
+  expected: string | null;
   vocabulary: string;
   accurate: boolean;
 }
@@ -60,6 +62,7 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
     manner: request.accurate ? careful : FAST,
     source: () => encode(request, model),
     language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
+    expected: request.expected === null ? null : knownLanguage(model.facts, request.expected),
     prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
     speech: request.speech,
     again: (attempt) => suspicious(attempt) || poor(attempt),
@@ -99,7 +102,17 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
 /** Language and no-speech probabilities of one window. */
 export async function listenTo(request: WindowRequest, { model, decoder }: Recogniser, check: () => void): Promise<Listening> {
   const source = () => encode(request, model);
-  return decoder.decode({ job: request.job, source, manner: PLAIN, language: null, prompt: [], speech: [], listenOnly: true, check });
+  return decoder.decode({
+    job: request.job,
+    source,
+    manner: PLAIN,
+    language: null,
+    expected: null,
+    prompt: [],
+    speech: [],
+    listenOnly: true,
+    check,
+  });
 }
 
 function summary(attempt: Attempt): Omit<Heard, 'words' | 'tried'> {

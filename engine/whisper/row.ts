@@ -38,15 +38,33 @@ export interface Attempt extends Listening {
   encoded?: Encoded;
 }
 
+/** One attempt that is asked for. */
+export interface Order {
+  /** The file it belongs to: files take turns. */
+  job: number;
+  /** Encodes the window, or hands over what was encoded before; called when there is room in the batch. */
+  source: () => Promise<Encoded>;
+  manner: Manner;
+  language: string | null;
+  /** With a null language: the recording's, kept unless this window is clearly in another one. */
+  expected: string | null;
+  /** Tokens of the vocabulary prompt. */
+  prompt: readonly number[];
+  speech: readonly Span[];
+  listenOnly?: boolean;
+  /** Whether the window may be decoded again: then what the encoder said comes with the attempt, and need not be held till then. */
+  again?: (attempt: Attempt) => boolean;
+  /** Throws when the file is no longer wanted; called at every step. */
+  check: () => void;
+  /** Served before others: a window that is already encoded. */
+  urgent?: boolean;
+}
+
 /** One hypothesis in the batch: its place there is kept by the decoder. */
 export interface Row {
   task: Task;
-  /** Nothing was fed yet: the first step tells language and silence. */
-  listening: boolean;
   /** The token fed at the next step. */
   feed: number;
-  /** Tokens to be fed before any is chosen. */
-  forced: number[];
   tokens: number[];
   logProbs: number[];
   attention: Float32Array[];
@@ -59,12 +77,8 @@ export interface Row {
 export interface Task {
   job: number;
   manner: Manner;
-  /** A language code, or null: the most probable one. */
-  language: string | null;
-  prompt: readonly number[];
+  language: string;
   speech: readonly Span[];
-  /** Only the language is wanted. */
-  listenOnly: boolean;
   heard: Listening;
   limit: number; // tokens
   finished: Row[]; // hypotheses that ended, for beams
@@ -88,6 +102,16 @@ export function listen(special: Float32Array, lse: number, facts: Facts): Listen
   for (const token of facts.languages.values()) sum += Math.exp(at(token) - highest);
   for (const [code, token] of facts.languages) languages.set(code, Math.exp(at(token) - highest) / sum);
   return { languages, noSpeech: Math.exp(at(facts.noSpeech) - lse) };
+}
+
+const CLEARLY = 0.9; // probability, over …
+const ENOUGH = 5; // seconds of speech: a window in another language than the rest
+
+/** The language a window is decoded in: the most probable one, or the one expected where that is not clear. */
+export function languageOf(heard: Listening, expected: string | null, speech: readonly Span[]): string {
+  const { language, probability } = likeliest(heard.languages);
+  const seconds = speech.reduce((sum, span) => sum + span.end - span.start, 0);
+  return expected === null || (probability >= CLEARLY && seconds >= ENOUGH) ? language : expected;
 }
 
 /** The most probable key of a map, with its probability. English with certainty where the model knows no other. */

@@ -14,7 +14,7 @@ function folder(name: string): string {
 /** A window that decodes long: noise that passes for speech. */
 function noise(seconds = 28) {
   const samples = Float32Array.from({ length: seconds * SECOND }, (_, i) => 0.1 * Math.sin(i * i * 0.001) * Math.sin(i * 0.0007));
-  return { samples, speech: [{ start: 0, end: seconds }], peak: 1, language: 'en', vocabulary: '', accurate: false };
+  return { samples, speech: [{ start: 0, end: seconds }], peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };
 }
 
 t.test('Turns lets files in by turns, and a file without work inside whatever the others hold', async (t) => {

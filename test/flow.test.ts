@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -86,6 +86,12 @@ async function transcribed(name: string, body: Uint8Array): Promise<Transcriptio
   });
 }
 
+/** The process numbers of the parts that `up` runs, by name. */
+function partsOf(pid: number): Map<string, number> {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  return new Map(children.map((child) => [readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0')[2]!, child]));
+}
+
 await t.test('the printed lines upload a recording and read who said what', async (t) => {
   const { uuid } = JSON.parse(await shell(printed.upload!));
   t.match(uuid, /^[0-9a-f-]{36}$/);
@@ -139,6 +145,13 @@ await t.test('a second program on the same state folder is refused', async (t) =
   t.match([code, stdout, stderr], [1, /^$/, /process \d+ is running on it/]);
 });
 
+await t.test('parts that are killed are started again, and work goes on', async (t) => {
+  for (const part of ['api', 'engine']) process.kill(partsOf(up.child.pid!).get(part)!, 'SIGKILL');
+  await eventually(async () => (await fetch(`${base}/readyz`).catch(() => null))?.ok);
+  const found = await transcribed('again.wav', readFileSync(path.join(ROOT, 'bench', 'data', 'clips', 'en_jfk.mp3')));
+  t.match(found, { status: 'completed', text: /ask not what your country can do for you/i });
+});
+
 await t.test('up ends in good order, and a second start prints only its address and has everything', async (t) => {
   const list = async (address: string) => {
     const answer = await fetch(`${address}/v1/transcriptions`, { headers: authorization });
@@ -152,4 +165,12 @@ await t.test('up ends in good order, and a second start prints only its address 
   const address = (await again.said(/^listening on (http:\S+)$/m))[1]!;
   t.equal(again.output.stdout, `listening on ${address}\n`);
   t.strictSame(await list(address), before);
+
+  const parts = partsOf(again.child.pid!);
+  await again.stop('SIGKILL');
+  const gone = (pid: number) => !existsSync(`/proc/${pid}`);
+  t.ok(await eventually(async () => gone(parts.get('api')!) && gone(parts.get('engine')!)), 'without it the parts end by themselves');
+  const last = start(t, LONGHAND, ['up'], env);
+  const place = (await last.said(/^listening on (http:\S+)$/m))[1]!;
+  t.strictSame(await list(place), before);
 });

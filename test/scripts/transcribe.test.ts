@@ -3,7 +3,7 @@ import path from 'node:path';
 import t from 'tap';
 import { finish, LONGHAND, longhand, ROOT } from '../support/processes.ts';
 
-const folder = t.testdir({ 'broken.mp3': 'no recording at all '.repeat(100), out: {} });
+const folder = t.testdir({ 'broken.mp3': 'no recording at all '.repeat(100), out: {}, '.env': 'LOG_LEVEL=warn\n' });
 const env = { LONGHAND_HOME: path.join(folder, 'home') };
 const talk = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
 const german = path.join(ROOT, 'bench', 'data', 'clips', 'de_fleurs-test_000.ogg');
@@ -44,13 +44,17 @@ t.test('transcribe --output-dir writes subtitles and Markdown instead', async (t
 
 t.test('longhand works through a symbolic link and from any folder, and doctor finds nothing wrong with it', async (t) => {
   symlinkSync(LONGHAND, path.join(folder, 'link'));
-  const { code, stdout } = await finish(path.join(folder, 'link'), ['doctor', '--json'], { ...env, DATABASE_URL: '' }, '/');
+  const { code, stdout } = await finish(path.join(folder, 'link'), ['doctor', '--json'], env, folder);
   const { ok, checks, settings } = JSON.parse(stdout);
   const ours = checks.filter(({ name }: { name: string }) => !['memory', 'spool'].includes(name)); // these depend on the machine
   t.ok(ours.length >= 5);
   for (const check of ours) t.ok(check.ok, `${check.name}: ${check.found}`);
   t.equal(code, ok ? 0 : 1);
   t.match(settings, [{ setting: 'LONGHAND_HOME', value: env.LONGHAND_HOME, from: 'environment' }]);
+  t.match(
+    settings.find(({ setting }: { setting: string }) => setting === 'LOG_LEVEL'),
+    { value: 'warn', from: path.join(folder, '.env') },
+  );
 });
 
 t.test('models verify reads every byte of the models that ship', async (t) => {

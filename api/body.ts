@@ -7,7 +7,7 @@ export type Ending = 'complete' | 'aborted' | 'stalled' | 'late';
 export interface Body {
   /** All of it has arrived. */
   readonly complete: boolean;
-  /** The whole body in memory; null when it is longer than `limit` bytes, or broke off. */
+  /** The whole body in memory; null when it is longer than `limit` bytes, broke off, stalled for 10 s or took a minute. */
   read(limit: number): Promise<Buffer | null>;
   /**
    * Hands every chunk to `sink`, one at a time, and waits for it: that is the back-pressure. Ends `stalled` when nothing came for `stallMs`,
@@ -24,7 +24,7 @@ export interface Body {
 
 const HELD_BYTES = 1_048_576; // beyond this the socket is paused
 const FLIP_MS = 3_000;
-const LONGEST_MS = 2 ** 31 - 1; // of a timer
+const SMALL = { stallMs: 10_000, totalMs: 60_000 }; // for a body that is read into memory
 const TOO_LONG = new Error('The body is longer than the limit');
 
 /**
@@ -130,14 +130,11 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
     async read(limit) {
       const chunks: Buffer[] = [];
       let bytes = 0;
-      const ending = await consume(
-        async (chunk) => {
-          bytes += chunk.length;
-          if (bytes > limit) throw TOO_LONG;
-          chunks.push(chunk);
-        },
-        { stallMs: LONGEST_MS, totalMs: LONGEST_MS }, // a body is small: who stalls it only waits
-      ).catch((error: unknown) => {
+      const ending = await consume(async (chunk) => {
+        bytes += chunk.length;
+        if (bytes > limit) throw TOO_LONG;
+        chunks.push(chunk);
+      }, SMALL).catch((error: unknown) => {
         if (error === TOO_LONG) return 'late' as const;
         throw error;
       });

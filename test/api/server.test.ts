@@ -116,6 +116,14 @@ t.test('serve() takes strict JSON bodies only', async (t) => {
   t.match(await post(JSON.stringify({ name: 'x'.repeat(1_100_000) })), { status: 422, json: { code: 'validation_error' } }, 'over 1 MiB');
 });
 
+t.test('serve() waits 10 s for a JSON body that stalls, and not for ever', async (t) => {
+  const connection = await connectRaw(url);
+  connection.write(`${head('POST', '/things', { 'content-length': 100 })}{`);
+  const answer = await connection.answer(14_000);
+  t.match(answer, { status: 422, json: { code: 'validation_error' } });
+  await connection.closed(5_000);
+});
+
 t.test('serve() says nothing about what failed inside', async (t) => {
   const failed = await call('/broken/code');
   t.match(failed, { status: 500, json: { code: 'internal_error' } });

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { SCOPES } from '../api/contract/workspace.ts';
+import { SCOPES, type Scope } from '../api/contract/workspace.ts';
 import { type Caller, hashOf } from './keys.ts';
 import type { Tx } from './orm.ts';
 
 const SESSION_HOURS = 12;
 const LINK_HOURS = 24;
 
-/** A signed-in person. `caller` has every right of the member's role. */
+/** A signed-in person. `caller` has every right of the member's role; after a sign-in with an API key, those of the key only. */
 export interface Session {
   caller: Caller;
+  /** The key that opened it lacks rights that the member has. */
+  limited: boolean;
   /** Sent back by the page with every request, so that another site cannot act in the person's name. */
   csrf: string;
 }
@@ -23,32 +25,44 @@ interface SessionRow {
   email: string;
   name: string | null;
   role: Caller['role'];
+  /** Of the key that opened the session; null: no key did. */
+  scopes: Scope[] | null;
 }
 
 /** A random secret of 256 bits; only its SHA-256 is stored. */
 const secret = () => randomBytes(32).toString('base64url');
 
+/** Who signs in; `keyId`: with that API key. */
+export interface Entrant {
+  workspaceId: string;
+  memberId: string;
+  keyId?: string | null;
+}
+
 /** Starts a session of an active member. The secret goes into the cookie. */
-export async function openSession(tx: Tx, member: { workspaceId: string; memberId: string }): Promise<string> {
+export async function openSession(tx: Tx, { workspaceId, memberId, keyId = null }: Entrant): Promise<string> {
   const token = secret();
   await tx.rows('delete from sessions where expires_at < now()');
   await tx.rows(
-    `insert into sessions (hash, workspace_id, member_id, csrf, expires_at) values (?, ?, ?, ?, now() + make_interval(hours => ?))`,
-    [hashOf(token), member.workspaceId, member.memberId, secret(), SESSION_HOURS],
+    `insert into sessions (hash, workspace_id, member_id, key_id, csrf, expires_at) values (?, ?, ?, ?, ?, now() + make_interval(hours => ?))`,
+    [hashOf(token), workspaceId, memberId, keyId, secret(), SESSION_HOURS],
   );
   return token;
 }
 
-/** The session behind a cookie; null when it is unknown or over, or its member is no longer active. */
+/** The session behind a cookie; null when it is unknown or over, its member no longer active, or its key revoked or expired. */
 export async function findSession(tx: Tx, token: string): Promise<Session | null> {
   const row = await tx.row<SessionRow>(
-    `select s.csrf, s.expires_at, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role
-     from sessions s join workspaces w on w.id = s.workspace_id join members m on m.id = s.member_id and m.status = 'active'
-     where s.hash = ? and s.expires_at > now()`,
+    `select s.csrf, s.expires_at, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role,
+       to_json(k.scopes) as scopes
+     from sessions s left join api_keys k on k.id = s.key_id join workspaces w on w.id = s.workspace_id join members m on m.id = s.member_id and m.status = 'active'
+     where s.hash = ? and s.expires_at > now()
+       and (s.key_id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))`,
     [hashOf(token)],
   );
   if (!row) return null;
-  const scopes = SCOPES.filter((scope) => scope !== 'members:write' || row.role === 'owner');
+  const rights = SCOPES.filter((scope) => scope !== 'members:write' || row.role === 'owner');
+  const scopes = rights.filter((scope) => row.scopes?.includes(scope) ?? true);
   const caller: Caller = {
     kind: 'key',
     workspaceId: row.workspace_id,
@@ -64,7 +78,7 @@ export async function findSession(tx: Tx, token: string): Promise<Session | null
     expiresAt: new Date(row.expires_at),
     resource: null,
   };
-  return { caller, csrf: row.csrf };
+  return { caller, limited: scopes.length < rights.length, csrf: row.csrf };
 }
 
 export async function closeSession(tx: Tx, token: string): Promise<void> {

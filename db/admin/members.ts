@@ -1,5 +1,5 @@
 import type { ProjectRole, Role } from '../../api/contract/workspace.ts';
-import type { Db } from '../orm.ts';
+import type { Db, Tx } from '../orm.ts';
 import { makeSignInLink } from '../sessions.ts';
 import { lookupId } from '../visibility.ts';
 import { absent, existing, unique } from './existing.ts';
@@ -37,22 +37,25 @@ export function activateMember(db: Db, workspaceId: string, memberId: string) {
 
 /** Ends a membership: keys and tokens stop working, identities and places in projects go; transcriptions stay and keep their author. */
 export function removeMember(db: Db, workspaceId: string, memberId: string) {
-  return db.system(async (tx) => {
-    const row = await tx.row<{ id: string; email: string; status: string }>(
-      `update members set status = 'removed', removed_at = now() where workspace_id = ? and id = ? and status <> 'removed'
+  return db.system((tx) => endMembership(tx, workspaceId, memberId));
+}
+
+/** The same within a transaction. */
+export async function endMembership(tx: Tx, workspaceId: string, memberId: string) {
+  const row = await tx.row<{ id: string; email: string; status: string }>(
+    `update members set status = 'removed', removed_at = now() where workspace_id = ? and id = ? and status <> 'removed'
        returning id, email, status`,
-      [lookupId(workspaceId), lookupId(memberId)],
-    );
-    if (!row) throw absent('member', memberId);
-    for (const table of ['identities', 'project_members', 'sessions', 'sign_in_links', 'oauth_codes'])
-      await tx.rows(`delete from ${table} where workspace_id = ? and member_id = ?`, [workspaceId, memberId]);
-    for (const table of ['api_keys', 'oauth_tokens'])
-      await tx.rows(`update ${table} set revoked_at = now() where workspace_id = ? and member_id = ? and revoked_at is null`, [
-        workspaceId,
-        memberId,
-      ]);
-    return row;
-  });
+    [lookupId(workspaceId), lookupId(memberId)],
+  );
+  if (!row) throw absent('member', memberId);
+  for (const table of ['identities', 'project_members', 'sessions', 'sign_in_links', 'oauth_codes'])
+    await tx.rows(`delete from ${table} where workspace_id = ? and member_id = ?`, [workspaceId, memberId]);
+  for (const table of ['api_keys', 'oauth_tokens'])
+    await tx.rows(`update ${table} set revoked_at = now() where workspace_id = ? and member_id = ? and revoked_at is null`, [
+      workspaceId,
+      memberId,
+    ]);
+  return row;
 }
 
 /** The secret of a link that signs the member in to the console once. */

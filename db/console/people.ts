@@ -9,7 +9,7 @@ export async function keepsOwner(tx: Tx, workspaceId: string, leaving: string): 
     `select id from members where workspace_id = ? and role = 'owner' and status = 'active' order by id for update`,
     [workspaceId],
   );
-  if (owners.length === 1 && owners[0]!.id === leaving) {
+  if (owners.length === 1 && owners[0]!.id === leaving.toLowerCase()) {
     throw invalid([{ field: 'member', message: 'is the last owner of the workspace; make somebody else an owner first' }]);
   }
 }

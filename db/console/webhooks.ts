@@ -35,8 +35,10 @@ export async function removeWebhook(tx: Tx, workspaceId: string, id: string): Pr
   if (!(await tx.row('delete from webhooks where workspace_id = ? and id = ? returning id', [workspaceId, lookupId(id)]))) throw notFound();
 }
 
-/** The newest hundred deliveries of a webhook. */
-export function listDeliveries(tx: Tx, workspaceId: string, webhookId: string) {
+/** The newest hundred deliveries of a webhook. Throws 404. */
+export async function listDeliveries(tx: Tx, workspaceId: string, webhookId: string) {
+  const hook = await tx.row('select id from webhooks where workspace_id = ? and id = ?', [workspaceId, lookupId(webhookId)]);
+  if (!hook) throw notFound();
   return tx.rows(
     `select id, event, status, attempt, next_at, last_status, last_error, created_at, delivered_at, body->>'transcription_id' as transcription_id
      from deliveries where workspace_id = ? and webhook_id = ? order by created_at desc, id limit 100`,

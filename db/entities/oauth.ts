@@ -10,6 +10,7 @@ export const Session = defineEntity({
     workspaceId: p.uuid(),
     memberId: p.uuid(),
     csrf: p.text(),
+    keyId: p.uuid().nullable(),
     createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
     expiresAt: p.datetime().columnType('timestamptz'),
   }),

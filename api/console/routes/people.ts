@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addMember, removeMember, setProjectMember } from '../../../db/admin/members.ts';
+import { addMember, endMembership, setProjectMember } from '../../../db/admin/members.ts';
 import { addProject, changeMember, keepsOwner, pendingMembers, projectMembers, standing } from '../../../db/console/people.ts';
 import { activeMember } from '../../../db/members.ts';
 import { makeSignInLink } from '../../../db/sessions.ts';
@@ -62,8 +62,8 @@ export const deleteMember = page({
     await db.workspace(caller.workspaceId, async (tx) => {
       await keepsOwner(tx, caller.workspaceId, params.id!);
       await changeMember(tx, caller.workspaceId, params.id!, {});
+      await endMembership(tx, caller.workspaceId, params.id!);
     });
-    await removeMember(db, caller.workspaceId, params.id!);
     return empty(204);
   },
 });

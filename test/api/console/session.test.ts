@@ -1,0 +1,139 @@
+import t from 'tap';
+import { makeSignInLink } from '../../../db/sessions.ts';
+import { testApi } from '../../support/client.ts';
+import { cookieOf, visit } from '../../support/console.ts';
+
+const api = await testApi(t);
+const { world, call, db } = api;
+const workspace = await world.workspace({ name: 'Acme' });
+const owner = await world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
+const user = await world.member(workspace, { name: 'Bob' });
+const { key } = await world.key(owner);
+const link = (person = owner) => db.system((tx) => makeSignInLink(tx, { workspaceId: workspace, memberId: person.id }));
+const signIn = (body: unknown, headers = {}) => call('', 'POST', '/v1/app/session', { body, headers });
+
+t.test('POST /v1/app/session signs in with a key, behind a cookie that scripts and other sites cannot use', async (t) => {
+  const answer = await signIn({ key });
+  t.match(answer, {
+    status: 201,
+    json: { member: { id: owner.id, email: 'ann@example.com', name: 'Ann', role: 'owner' }, workspace: { name: 'Acme' }, operator: true },
+  });
+  const cookie = String(answer.headers['set-cookie']);
+  for (const flag of [/; Path=\//, /; HttpOnly/, /; SameSite=Strict/]) t.match(cookie, flag);
+  t.notMatch(cookie, /Secure|Domain/, 'this server is reached by http');
+  const again = await call('', 'GET', '/v1/app/session', { headers: { cookie: cookieOf(answer)! } });
+  t.strictSame(again.json, answer.json);
+  t.ok(Date.parse(answer.json.expires_at) - Date.now() <= 12 * 3_600_000);
+  const [row] = await db.read<{ hash: string }>('*', `select encode(hash, 'hex') as hash from sessions limit 1`);
+  t.notOk(cookie.includes(row!.hash), 'the secret itself is not stored');
+});
+
+t.test('POST /v1/app/session marks the cookie Secure where clients come by https', async (t) => {
+  const secure = await testApi(t, { LONGHAND_PUBLIC_URL: 'https://longhand.example' });
+  const person = await secure.world.member(await secure.world.workspace(), { role: 'owner' });
+  const answer = await secure.call('', 'POST', '/v1/app/session', { body: await secure.world.key(person).then(({ key }) => ({ key })) });
+  t.match(String(answer.headers['set-cookie']), /; Secure/);
+});
+
+t.test('POST /v1/app/session takes a link once, for a day, while its member is active', async (t) => {
+  const once = await link();
+  const [first, second] = await Promise.all([signIn({ link: once }), signIn({ link: once })]);
+  t.strictSame([first.status, second.status].sort(), [201, 401]);
+  t.equal((await signIn({ link: once })).status, 401);
+  const old = await link();
+  await db.system((tx) => tx.rows(`update sign_in_links set expires_at = now() where used_at is null`));
+  t.equal((await signIn({ link: old })).status, 401);
+  const gone = await world.member(workspace, { status: 'removed' });
+  t.equal((await signIn({ link: await link(gone) })).status, 401);
+});
+
+t.test('POST /v1/app/session refuses what proves nobody, and requests from other sites', async (t) => {
+  const token = await world.token(owner);
+  for (const body of [{}, { key: 'lh_wrong' }, { link: 'x' }, { key: token.key }])
+    t.match(await signIn(body), { status: 401, json: { code: 'unauthorized' } });
+  t.match(await signIn({ key, more: 1 }), { status: 422, json: { code: 'validation_error' } });
+  for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
+    t.equal((await signIn({ key }, headers)).status, 403, JSON.stringify(headers));
+  }
+  t.equal((await signIn({ key }, { origin: api.url, 'sec-fetch-site': 'same-origin' })).status, 201);
+});
+
+t.test('signedIn() asks for the session, not for an API key', async (t) => {
+  for (const path of ['/v1/app/session', '/v1/app/transcriptions', '/v1/app/keys', '/v1/app/search?q=hello']) {
+    t.match(await call(key, 'GET', path), { status: 401, json: { code: 'unauthorized' } }, path);
+    t.equal((await call('', 'GET', path, { headers: { cookie: `longhand_session=${'A'.repeat(43)}` } })).status, 401, path);
+  }
+  t.equal((await call('', 'GET', '/v1/app/options')).status, 200, 'the ways to sign in need no session');
+});
+
+t.test('signedIn() lets nothing change without the CSRF token of the session, or from another origin', async (t) => {
+  const [one, other] = [await visit(api, { key }), await visit(api, { key })];
+  const make = (headers: Record<string, string>) =>
+    call('', 'POST', '/v1/app/projects', { body: { name: 'P' }, headers: { cookie: one.cookie, ...headers } });
+  t.equal((await make({})).status, 403);
+  t.equal((await make({ 'x-csrf-token': 'wrong' })).status, 403);
+  t.equal((await make({ 'x-csrf-token': other.csrf })).status, 403, 'the token of another session');
+  t.equal((await make({ 'x-csrf-token': one.csrf, origin: 'https://evil.example' })).status, 403);
+  t.equal((await make({ 'x-csrf-token': one.csrf, origin: api.url })).status, 201);
+  t.equal((await db.read(workspace, 'select id from projects')).length, 1, 'only the last one did anything');
+  const upload = await call('', 'POST', '/v1/app/transcriptions', {
+    body: Buffer.alloc(2048),
+    headers: { cookie: one.cookie, 'content-disposition': 'attachment; filename="a.mp3"' },
+  });
+  t.equal(upload.status, 403, 'uploads too');
+});
+
+t.test('DELETE /v1/app/session ends this session for good, and no other', async (t) => {
+  const [one, other] = [await visit(api, { key }), await visit(api, { link: await link() })];
+  const answer = await one.ask('DELETE', '/session');
+  t.equal(answer.status, 204);
+  t.match(String(answer.headers['set-cookie']), /longhand_session=;.*Max-Age=0/);
+  t.equal((await one.ask('GET', '/session')).status, 401);
+  t.equal((await other.ask('GET', '/session')).status, 200);
+});
+
+t.test('findSession() knows a session no longer when its time, its member or its key is over', async (t) => {
+  const leaver = await world.member(workspace);
+  const made = await world.key(leaver);
+  const byLink = await visit(api, { link: await link(leaver) });
+  const byKey = await visit(api, { key: made.key });
+  await db.system((tx) => tx.rows('update api_keys set revoked_at = now() where id = ?', [made.id]));
+  t.equal((await byKey.ask('GET', '/session')).status, 401);
+  t.equal((await byLink.ask('GET', '/session')).status, 200);
+  await db.system((tx) => tx.rows(`update members set status = 'removed' where id = ?`, [leaver.id]));
+  t.equal((await byLink.ask('GET', '/session')).status, 401);
+  const late = await visit(api, { key });
+  await db.system((tx) => tx.rows('update sessions set expires_at = now() where member_id = ?', [owner.id]));
+  t.equal((await late.ask('GET', '/session')).status, 401);
+});
+
+t.test('a session has no more rights than the key that opened it', async (t) => {
+  const { key: reading } = await world.key(owner, ['read']);
+  const person = await visit(api, { key: reading });
+  const id = await world.transcription(owner);
+  t.equal((await person.ask('GET', `/transcriptions/${id}`)).status, 200);
+  t.match(await person.ask('DELETE', `/transcriptions/${id}`), { status: 403, json: { code: 'delete_scope_required' } });
+  t.equal((await person.ask('POST', '/keys', { scopes: ['uploads:write'] })).status, 403);
+  t.equal((await person.ask('POST', '/members', { email: 'x@example.com' })).status, 403);
+  t.equal((await person.ask('PATCH', `/transcriptions/${id}/speakers/speaker_1`, { name: 'X' })).status, 403);
+  t.equal((await person.ask('DELETE', '/session')).status, 204);
+});
+
+t.test('page() keeps what is for owners from users', async (t) => {
+  const bob = await visit(api, { link: await link(user) });
+  const closed: [string, string, unknown?][] = [
+    ['GET', '/members/pending'],
+    ['POST', '/members', { email: 'x@example.com' }],
+    ['PATCH', `/members/${user.id}`, { role: 'owner' }],
+    ['DELETE', `/members/${owner.id}`],
+    ['POST', `/members/${owner.id}/link`],
+    ['GET', '/webhooks'],
+    ['POST', '/webhooks', { url: 'https://example.com/' }],
+    ['GET', '/settings'],
+    ['PUT', '/settings', { vocabulary: '', retention_days: 1 }],
+    ['GET', '/operator'],
+  ];
+  for (const [method, path, body] of closed)
+    t.match(await bob.ask(method, path, body), { status: 403, json: { code: null } }, `${method} ${path}`);
+  t.match(await bob.ask('GET', '/session'), { json: { operator: false } });
+});

@@ -1,0 +1,146 @@
+/**
+ * Hours of mixed work against a whole service, with the slope of its memory: `node --import tsx bench/soak.ts [--hours 4] [--parallel 4] [--json]`.
+ * Recordings of all kinds go up, broken ones too; each is polled to its end, read, exported and deleted. Prints a line a minute; ends with 1
+ * when a request failed that should not, or when memory grows faster than `--slope` MB an hour after the first half hour.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { clips } from './clips.ts';
+import { seeded } from './random.ts';
+
+const { values } = parseArgs({
+  options: {
+    hours: { type: 'string', default: '4' },
+    parallel: { type: 'string', default: '4' },
+    slope: { type: 'string', default: '20' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const [hours, parallel, steepest] = [values.hours, values.parallel, values.slope].map(Number) as [number, number, number];
+const WARM_HOURS = Math.min(0.5, hours / 2); // caches fill: not counted
+const LEAST_HOURS = 2; // in less time a slope says nothing
+const TERMINAL = /^(completed|failed|insufficient_balance)$/;
+
+const home = mkdtempSync(join(tmpdir(), 'longhand-soak-'));
+const up = spawn(new URL('../scripts/longhand', import.meta.url).pathname, ['up'], {
+  env: { ...process.env, LONGHAND_HOME: home, PORT: '0', LONGHAND_RATE_LIMIT: '0', LOG_LEVEL: 'error' },
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const counts = { done: 0, failed: 0, errors: 0 };
+const samples: { hours: number; mb: number }[] = [];
+try {
+  const { url, key } = await started(up);
+  const until = Date.now() + hours * 3_600_000;
+  const begun = Date.now();
+  const watch = setInterval(() => {
+    const mb = memoryOf(up.pid!);
+    const at = (Date.now() - begun) / 3_600_000;
+    samples.push({ hours: at, mb });
+    process.stderr.write(
+      `${at.toFixed(2)} h: ${mb.toFixed(0)} MB, ${counts.done} done, ${counts.failed} failed as they should, ${counts.errors} errors\n`,
+    );
+  }, 60_000);
+  await Promise.all(Array.from({ length: parallel }, (_, i) => client(url, key, i, () => Date.now() < until)));
+  clearInterval(watch);
+} finally {
+  up.kill('SIGTERM');
+  await new Promise((resolve) => up.once('exit', resolve));
+  rmSync(home, { recursive: true, force: true });
+}
+const slope = slopeOf(samples.filter((sample) => sample.hours >= WARM_HOURS));
+const result = {
+  hours,
+  ...counts,
+  slope_mb_per_hour: Number(slope.toFixed(2)),
+  peak_mb: Math.round(Math.max(0, ...samples.map((s) => s.mb))),
+};
+process.stdout.write(
+  `${
+    values.json
+      ? JSON.stringify(result)
+      : Object.entries(result)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join('\n')
+  }\n`,
+);
+process.exitCode = counts.errors || (hours >= LEAST_HOURS && slope > steepest) ? 1 : 0;
+
+/** One integrator: uploads, polls, reads, exports, deletes, again and again. */
+async function client(url: string, key: string, seed: number, going: () => boolean): Promise<void> {
+  const random = seeded(seed + 1);
+  const recordings = clips();
+  const ask = (path: string, options: RequestInit = {}) =>
+    fetch(`${url}/v1${path}`, { ...options, headers: { Authorization: `Bearer ${key}`, ...options.headers } });
+  while (going()) {
+    const clip = random.pick(recordings);
+    const broken = random.next() < 0.1;
+    const bytes = broken ? randomBytes(20_000) : readFileSync(clip.path);
+    const name = encodeURIComponent(clip.file);
+    try {
+      const sent = await ask('/transcriptions', {
+        method: 'POST',
+        body: new Uint8Array(bytes),
+        headers: { 'Content-Disposition': `attachment; filename*=UTF-8''${name}` },
+      });
+      if (sent.status !== 201) throw new Error(`upload answered ${sent.status}`);
+      const { uuid } = (await sent.json()) as { uuid: string };
+      let status = 'queued';
+      for (let i = 0; i < 600 && !TERMINAL.test(status); i++) {
+        await sleep(1_000);
+        status = ((await (await ask(`/transcriptions/${uuid}`)).json()) as { status: string }).status;
+      }
+      if (status === 'completed') counts.done++;
+      else if (status === 'failed' && (broken || clip.seconds < 1)) counts.failed++;
+      else throw new Error(`${clip.file} ended as ${status}`);
+      await (await ask(`/transcriptions/${uuid}/export?format=md`)).arrayBuffer();
+      const gone = await ask(`/transcriptions/${uuid}`, { method: 'DELETE' });
+      if (gone.status !== 204 && gone.status !== 429) throw new Error(`delete answered ${gone.status}`);
+    } catch (error) {
+      counts.errors++;
+      process.stderr.write(`${(error as Error).message}\n`);
+      await sleep(1_000);
+    }
+  }
+}
+
+/** The URL and the key that the first start prints. */
+async function started(child: ChildProcess): Promise<{ url: string; key: string }> {
+  let text = '';
+  for await (const chunk of child.stdout!) {
+    text += chunk;
+    const url = /listening on (\S+)/.exec(text)?.[1];
+    const key = /lh_\w+/.exec(text)?.[0];
+    if (url && key) return { url, key };
+  }
+  throw new Error(`The service did not start:\n${text}`);
+}
+
+/** Resident memory of a process and all below it, MB. */
+function memoryOf(pid: number): number {
+  const below = new Map<number, number[]>();
+  const rss = new Map<number, number>();
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const status = readFileSync(`/proc/${entry}/status`, 'utf8');
+      const parent = Number(/PPid:\s+(\d+)/.exec(status)?.[1]);
+      rss.set(Number(entry), Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+      below.set(parent, [...(below.get(parent) ?? []), Number(entry)]);
+    } catch {} // it ended meanwhile
+  }
+  const sum = (id: number): number => (rss.get(id) ?? 0) + (below.get(id) ?? []).reduce((total, child) => total + sum(child), 0);
+  return sum(pid);
+}
+
+/** Least squares, MB an hour. */
+function slopeOf(points: readonly { hours: number; mb: number }[]): number {
+  if (points.length < 2) return 0;
+  const mean = (of: (point: { hours: number; mb: number }) => number) => points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const [x, y] = [mean((p) => p.hours), mean((p) => p.mb)];
+  const spread = points.reduce((sum, p) => sum + (p.hours - x) ** 2, 0);
+  return spread ? points.reduce((sum, p) => sum + (p.hours - x) * (p.mb - y), 0) / spread : 0;
+}

@@ -1,10 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { MediaError } from '../types.ts';
+import { fences, NOBODY } from './fences.ts';
 
 export interface Confined {
   child: ChildProcessByStdio<null, Readable, Readable>;
@@ -29,25 +29,22 @@ interface Limits {
   signal?: AbortSignal;
 }
 
-const MEMORY = 3 * 2 ** 30; // bytes of address space; decoding takes 60 MB resident
-const NOBODY = 65534;
 const COMPLAINTS = 16_384; // characters kept of standard error
 
 /**
- * Runs a media program on an untrusted file: no shell, empty environment, an empty folder of its own, no files to write, limits on time,
- * memory and descriptors (where `prlimit` exists), and no privileges when we are root. `input` is the file it has to read.
+ * Runs a media program on an untrusted file: no shell, empty environment, an empty folder of its own, and the fences of fences.ts.
+ * `input` is the file it has to read.
  */
 export async function confined(program: string, args: string[], input: string, limits: Limits): Promise<Confined> {
   limits.signal?.throwIfAborted();
   const home = await mkdtemp(join(tmpdir(), 'longhand-media-'));
   const asNobody = process.getuid?.() === 0 && (await openToAll(input));
-  const [command = program, ...rest] = [...fences(limits.seconds, asNobody), program, ...args];
+  const [command = program, ...rest] = [...(await fences(limits.seconds, asNobody)), program, ...args];
   const child = spawn(command, rest, {
     cwd: home,
     env: {},
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
-    ...(asNobody ? { uid: NOBODY, gid: NOBODY } : {}),
   });
   let complaints = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -94,19 +91,6 @@ function supervise(child: Confined['child'], { seconds, silence, signal }: Limit
 
 function timeout(why: string): MediaError {
   return new MediaError('PROCESSING_TIMEOUT', `Cannot decode the recording: the decoder was stopped ${why}`);
-}
-
-/** The programs put before the command to confine it; none where the system has none. */
-function fences(seconds: number, asNobody: boolean): string[] {
-  const fences: string[] = [];
-  const root = process.getuid?.() === 0;
-  if (root && !asNobody && existsSync('/usr/bin/setpriv')) {
-    fences.push('/usr/bin/setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--');
-  }
-  if (existsSync('/usr/bin/prlimit')) {
-    fences.push('/usr/bin/prlimit', `--as=${MEMORY}`, `--cpu=${Math.ceil(seconds)}`, '--nofile=64', '--fsize=0', '--core=0', '--');
-  }
-  return fences;
 }
 
 /** Whether a user without rights could read the file: only then may the child become one. */

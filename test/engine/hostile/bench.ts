@@ -1,0 +1,100 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
+import { MediaError, type Recording } from '../../../engine/types.ts';
+import { finish } from '../../support/processes.ts';
+
+/** What became of one file: a code, or the sound that was heard in it. */
+export interface Verdict {
+  code: string | null;
+  message: string;
+  seconds: number;
+  /** 0 to 1: the loudest sample. */
+  loudest: number;
+  /** Wall clock, for the log only. */
+  tookMs: number;
+}
+
+/**
+ * A folder of its own for one test file, which is also the system's temporary folder for whatever the product leaves there.
+ * `left()` names what is left of it, and the media programs that still run.
+ */
+export function hostileFolder(t: { teardown(after: () => unknown): void }) {
+  const folder = mkdtempSync(join(tmpdir(), 'longhand-hostile-'));
+  const temporary = mkdtempSync(join(folder, 'tmp-'));
+  process.env.TMPDIR = temporary;
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const left = async () => {
+    for (let i = 0; i < 40 && mediaPrograms().length; i++) await sleep(50); // they are being reaped
+    return [...readdirSync(temporary).filter((name) => name.startsWith('longhand')), ...mediaPrograms()];
+  };
+  return { folder, left };
+}
+
+/** Names of the media programs that this process has started and that still run. */
+function mediaPrograms(): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/stat`, 'latin1');
+      } catch {
+        return ''; // it ended meanwhile
+      }
+    })
+    .map((stat) => /^\d+ \((.*)\) (\S) (\d+)/.exec(stat))
+    .filter((found) => found && Number(found[3]) === process.pid && /^(ff|prlimit|unshare|setpriv)/.test(found[1]!))
+    .map((found) => found![1]!);
+}
+
+/** Makes a file with the real ffmpeg. */
+export async function ffmpeg(...args: string[]): Promise<void> {
+  const { code, stderr } = await finish('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
+  if (code !== 0) throw new Error(`ffmpeg ${args.join(' ')}\n${stderr}`);
+}
+
+/** Probes and decodes one file as an engine does. What is no MediaError is thrown on: the product failed in a way it does not know. */
+export async function judge(path: string, maxSeconds = 3600): Promise<Verdict> {
+  const began = performance.now();
+  const verdict = { code: null as string | null, message: '', seconds: 0, loudest: 0 };
+  let recording: Recording | null = null;
+  try {
+    await probe(path);
+    recording = await decode(path, { channels: 1, maxSeconds });
+    const samples = await recording.decoded;
+    verdict.seconds = samples / 16_000;
+    for (let at = 0; at < samples; at += 160_000) {
+      for (const sample of await recording.read(0, at, Math.min(samples, at + 160_000)))
+        verdict.loudest = Math.max(verdict.loudest, Math.abs(sample));
+    }
+  } catch (error) {
+    if (!(error instanceof MediaError)) throw error;
+    Object.assign(verdict, { code: error.code, message: error.message });
+  } finally {
+    await recording?.close();
+  }
+  return { ...verdict, tookMs: Math.round(performance.now() - began) };
+}
+
+/** mulberry32: small, seeded. */
+export function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Runs `work` on every item, three at a time. */
+export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  await Promise.all(
+    [1, 2, 3].map(async () => {
+      for (const item of waiting) await work(item);
+    }),
+  );
+}

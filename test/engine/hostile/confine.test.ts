@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { confined } from '../../../engine/audio/confine.ts';
+import { findProgram } from '../../support/programs.ts';
+import { hostileFolder } from './bench.ts';
+
+const { folder, left } = hostileFolder(t);
+const ROOT = process.getuid?.() === 0;
+const input = join(folder, 'recording');
+writeFileSync(input, 'x', { mode: 0o600 });
+chmodSync(folder, 0o711);
+if (ROOT) chownSync(input, 65_534, 65_534); // as an engine shares its plain copy
+
+/** What a program prints inside the fences. */
+async function inside(program: string, args: string[], of = input): Promise<string> {
+  const run = await confined(program, args, of, { seconds: 10, silence: 10 });
+  const [printed] = await Promise.all([text(run.child.stdout), run.ended]);
+  return printed + run.complaints();
+}
+
+t.test('confined() leaves no environment, and a folder of its own that goes', async (t) => {
+  const names = (await inside('/usr/bin/env', [])).split('\n').map((line) => line.split('=')[0]!);
+  t.strictSame(
+    names.filter((name) => name && !/^(_TAPJS_|NODE_OPTIONS$)/.test(name)),
+    [],
+    'beyond what tap puts into every child',
+  );
+  const folder = (await inside('/bin/pwd', [])).trim();
+  t.match(folder, /longhand-media-/);
+  t.strictSame(await left(), []);
+});
+
+t.test('confined() limits memory, processor time, descriptors, and what may be written', { skip: !findProgram('prlimit') }, async (t) => {
+  const limits = await inside('/bin/cat', ['/proc/self/limits']);
+  const limit = (name: string) => Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(limits)?.[1]);
+  t.equal(limit('Max address space'), 3 * 2 ** 30);
+  t.equal(limit('Max cpu time'), 10);
+  t.equal(limit('Max file size'), 0);
+  t.equal(limit('Max open files'), 64);
+  t.equal(limit('Max core file size'), 0);
+  t.match(await inside('/bin/dd', ['if=/dev/zero', 'of=/dev/null', 'bs=4G', 'count=1']), /memory|exhausted/i);
+  t.match(await inside('/bin/sh', ['-c', 'trap "" XFSZ; echo full > here && echo written']), /too large|denied/i);
+});
+
+t.test('confined() gives up every privilege', { skip: !findProgram('setpriv') && 'needs setpriv' }, async (t) => {
+  const status = await inside('/bin/cat', ['/proc/self/status']);
+  const field = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
+  for (const set of ['CapEff', 'CapPrm', 'CapInh', 'CapAmb']) t.match(field(set), /^0+$/, set);
+  t.equal(field('NoNewPrivs'), '1');
+  if (!ROOT) return;
+  t.match(field('CapBnd'), /^0+$/);
+  t.equal(field('Uid'), '65534\t65534\t65534\t65534');
+  t.match(status, /^Groups:\s*\n/m);
+  writeFileSync(join(folder, 'secret'), 'secret', { mode: 0o600 });
+  t.match(await inside('/bin/cat', [join(folder, 'secret')]), /Permission denied/, 'files of root are closed to it');
+});
+
+const NETLESS = spawnSync('unshare', [...(ROOT ? ['--net'] : ['--user', '--net']), '/bin/true']).status === 0;
+
+t.test('confined() has no network', { skip: !NETLESS && 'this host allows no network namespaces' }, async (t) => {
+  const devices = (await inside('/bin/cat', ['/proc/net/dev'])).match(/[\w.]+(?=:)/g);
+  t.strictSame(devices, ['lo']);
+  t.strictSame((await inside('/bin/cat', ['/proc/net/route'])).trim().split('\n').slice(1), []);
+});
+
+t.test('confined() kills the whole group at the end of its time, on silence and on an abort', async (t) => {
+  const sleeper = ['-c', 'sleep 60 & sleep 60'];
+  const ends: [Parameters<typeof confined>[3], { code?: string; name?: string; message?: string | RegExp }][] = [
+    [
+      { seconds: 0.3, silence: 10 },
+      { code: 'PROCESSING_TIMEOUT', message: /after 0.3 s$/ },
+    ],
+    [
+      { seconds: 10, silence: 0.3 },
+      { code: 'PROCESSING_TIMEOUT', message: /without output/ },
+    ],
+    [{ seconds: 10, silence: 10, signal: AbortSignal.abort(new Error('deleted')) }, { message: 'deleted' }],
+    [{ seconds: 10, silence: 10, signal: AbortSignal.timeout(300) }, { name: 'TimeoutError' }],
+  ];
+  for (const [limits, error] of ends) {
+    const running = confined('/bin/sh', sleeper, input, limits).then(({ ended }) => ended);
+    await t.rejects(running, error as Error);
+  }
+  t.strictSame(await left(), []);
+});

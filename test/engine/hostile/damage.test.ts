@@ -1,0 +1,170 @@
+/*
+ * Random bytes under every extension, and random damage to a real file of every extension that ffmpeg can write here. SEED=n repeats a run.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { EXTENSIONS } from '../../../api/contract/formats.ts';
+import { each, ffmpeg, hostileFolder, judge, random, type Verdict } from './bench.ts';
+
+const { folder, left } = hostileFolder(t);
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const ENDS = new Set([null, 'FILE_CORRUPTED', 'FILE_NO_AUDIO', 'UNSUPPORTED_CODEC', 'RECORDING_TOO_SHORT', 'RECORDING_TOO_LONG']);
+const before = process.memoryUsage.rss();
+
+/** Extensions by how ffmpeg writes them: options, then the encoder that must be there. */
+const RECIPES: [extensions: string, options: string, encoder: string][] = [
+  ['mp3 mpga', '-f mp3 -c:a libmp3lame', 'libmp3lame'],
+  ['mp2 mpa m2a', '-f mp2 -c:a mp2', 'mp2'],
+  ['wav wave bwf', '-f wav', 'pcm_s16le'],
+  ['rf64', '-f wav -rf64 always', 'pcm_s16le'],
+  ['w64', '-f w64', 'pcm_s16le'],
+  ['m4a m4b m4r', '-f ipod -c:a aac', 'aac'],
+  ['aac adts', '-f adts -c:a aac', 'aac'],
+  ['ogg oga', '-f ogg -c:a libvorbis', 'libvorbis'],
+  ['spx', '-f spx -ar 16000 -c:a libspeex', 'libspeex'],
+  ['opus', '-f opus -c:a libopus', 'libopus'],
+  ['flac', '-f flac', 'flac'],
+  ['amr', '-f amr -ar 8000 -ac 1 -c:a libopencore_amrnb', 'libopencore_amrnb'],
+  ['3ga', '-f 3gp -c:a aac', 'aac'],
+  ['wma', '-f asf -c:a wmav2', 'wmav2'],
+  ['aiff aif aifc', '-f aiff', 'pcm_s16be'],
+  ['au snd', '-f au', 'pcm_s16be'],
+  ['caf', '-f caf', 'pcm_s16be'],
+  ['ac3', '-f ac3', 'ac3'],
+  ['eac3', '-f eac3', 'eac3'],
+  ['dts', '-f dts -strict -2 -c:a dca -ar 48000', 'dca'],
+  ['mka', '-f matroska -c:a libvorbis', 'libvorbis'],
+  ['weba', '-f webm -c:a libopus', 'libopus'],
+  ['wv', '-f wv', 'wavpack'],
+  ['tta', '-f tta', 'tta'],
+  ['voc', '-f voc -c:a pcm_u8', 'pcm_u8'],
+  ['gsm', '-f gsm -ar 8000 -ac 1 -c:a libgsm', 'libgsm'],
+  ['ra', '-f rm -ar 8000 -ac 1 -c:a real_144', 'real_144'],
+  ['mp4 m4v f4v', 'V -f mp4 -c:v mpeg4 -c:a aac', 'mpeg4'],
+  ['mov qt', 'V -f mov -c:v mpeg4 -c:a pcm_s16le', 'mpeg4'],
+  ['mkv', 'V -f matroska -c:v mpeg4 -c:a flac', 'mpeg4'],
+  ['webm', 'V -f webm -c:v libvpx -deadline realtime -cpu-used 8 -c:a libopus', 'libvpx'],
+  ['avi divx', 'V -f avi -c:v mpeg4 -c:a libmp3lame', 'libmp3lame'],
+  ['wmv asf', 'V -f asf -c:v wmv2 -c:a wmav2', 'wmv2'],
+  ['flv', 'V -f flv -c:v flv1 -ar 44100 -c:a libmp3lame', 'libmp3lame'],
+  ['mpeg mpg mpe', 'V -f mpeg -c:v mpeg1video -c:a mp2', 'mp2'],
+  ['m2p vob', 'V -f vob -c:v mpeg2video -c:a ac3', 'ac3'],
+  ['ts', 'V -f mpegts -c:v mpeg2video -c:a mp2', 'mp2'],
+  ['mts m2ts m2t', 'V -f mpegts -mpegts_m2ts_mode 1 -c:v mpeg2video -c:a ac3', 'ac3'],
+  ['3gp 3gpp', 'V -f 3gp -c:v mpeg4 -c:a aac', 'aac'],
+  ['3g2 3gpp2', 'V -f 3g2 -c:v mpeg4 -c:a aac', 'aac'],
+  ['ogv', 'V -f ogv -c:v libtheora -c:a libvorbis', 'libtheora'],
+  ['ogm', '-f ogg -c:a libvorbis', 'libvorbis'],
+  ['mxf', 'V -f mxf -c:v mpeg2video -c:a pcm_s16le -ar 48000', 'mpeg2video'],
+  ['dv', 'V -f dv -s 720x576 -r 25 -pix_fmt yuv420p -c:v dvvideo -ac 2 -ar 48000 -c:a pcm_s16le', 'dvvideo'],
+  ['rm rmvb', 'V -f rm -c:v rv10 -c:a ac3', 'rv10'],
+  ['wtv', 'V -f wtv -c:v mpeg2video -c:a mp2', 'mp2'],
+];
+const UNWRITABLE = ['awb', 'ape']; // no encoder exists
+
+const SOUND = '-f lavfi -i sine=440:d=4:r=16000'.split(' ');
+const PICTURE = '-f lavfi -i testsrc=d=4:s=176x144:r=25'.split(' ');
+
+/** One real file per recipe that this ffmpeg has the encoder for. */
+async function realFiles(): Promise<Map<string, Buffer>> {
+  const has = new Set(execFileSync('ffmpeg', ['-hide_banner', '-encoders'], { encoding: 'utf8' }).match(/(?<=^ [A-Z.]{6} )\S+/gm));
+  const files = new Map<string, Buffer>();
+  await each(
+    RECIPES.filter(([, , encoder]) => has.has(encoder)),
+    async ([extensions, options]) => {
+      const made = join(folder, `made-${extensions.split(' ')[0]}`);
+      const picture = options.startsWith('V ');
+      const args = options
+        .replace(/^V /, '')
+        .split(' ')
+        .map((word) => (word === 'flv1' ? 'flv' : word));
+      await ffmpeg(...SOUND, ...(picture ? PICTURE : []), ...args, made);
+      const bytes = readFileSync(made);
+      for (const extension of extensions.split(' ')) files.set(extension, bytes);
+    },
+  );
+  return files;
+}
+
+/** Some bytes changed, a piece repeated or lost, or the end cut off. */
+function damaged(bytes: Buffer, chance: () => number): Buffer {
+  const hurt = Buffer.from(bytes);
+  const kind = Math.floor(chance() * 4);
+  const at = () => Math.floor(chance() * hurt.length);
+  if (kind === 0) return hurt.subarray(0, Math.max(1024, at()));
+  if (kind === 1) {
+    const [from, size] = [at(), Math.floor(chance() * 2000)];
+    return Buffer.concat([hurt.subarray(0, from), hurt.subarray(Math.min(hurt.length, from + size))]);
+  }
+  const head = kind === 2 ? Math.min(hurt.length, 600) : hurt.length; // headers are where it hurts most
+  for (let i = 0; i < Math.max(8, head / 200); i++) hurt[Math.floor(chance() * head)] = Math.floor(chance() * 256);
+  return hurt;
+}
+
+/** Judges one file and says what went wrong with it, if anything. */
+async function look(name: string, bytes: Buffer, told: Map<string, number>): Promise<string[]> {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  let verdict: Verdict;
+  try {
+    verdict = await judge(path, 600);
+  } catch (error) {
+    return [`${name}: ${(error as Error).stack}`];
+  }
+  const end = verdict.code ?? 'decoded';
+  told.set(end, (told.get(end) ?? 0) + 1);
+  if (!ENDS.has(verdict.code)) return [`${name}: ${verdict.code} ${verdict.message}`];
+  return verdict.message.includes(folder) ? [`${name}: the message names the path: ${verdict.message}`] : [];
+}
+
+t.comment(`SEED=${SEED}`);
+const real = await realFiles();
+
+t.test('a real file of every extension decodes', async (t) => {
+  t.strictSame(
+    [...EXTENSIONS].filter((extension) => !real.has(extension) && !UNWRITABLE.includes(extension) && extension !== 'amr'),
+    [],
+    'every extension has a recipe',
+  );
+  await each([...real], async ([extension, bytes]) => {
+    const path = join(folder, `real.${extension}`);
+    writeFileSync(path, bytes);
+    const verdict = await judge(path, 600);
+    t.match(verdict, { code: null }, `${extension}: ${verdict.message}`);
+    t.ok(Math.abs(verdict.seconds - 4) < 0.4 && verdict.loudest > 0.02, `${extension}: ${verdict.seconds} s, peak ${verdict.loudest}`);
+  });
+});
+
+t.test('random bytes end with a code of the contract, under each of the 73 extensions', async (t) => {
+  const told = new Map<string, number>();
+  const failures: string[] = [];
+  await each([...[...EXTENSIONS].entries()], async ([index, extension]) => {
+    const chance = random(SEED + index);
+    const bytes = Buffer.from(Array.from({ length: 20_000 }, () => Math.floor(chance() * 256)));
+    failures.push(...(await look(`random.${extension}`, bytes, told)));
+  });
+  t.strictSame(failures, [], `SEED=${SEED}`);
+  t.comment(JSON.stringify(Object.fromEntries(told)));
+});
+
+t.test('damage at random places ends in a clean decode or a code of the contract', async (t) => {
+  const told = new Map<string, number>();
+  const failures: string[] = [];
+  const cases = [...real].flatMap(([extension, bytes], index) =>
+    [0, 1].map((round) => ({ extension, bytes, seed: SEED + 1000 + 2 * index + round })),
+  );
+  await each(cases, async ({ extension, bytes, seed }) => {
+    failures.push(...(await look(`damaged-${seed}.${extension}`, damaged(bytes, random(seed)), told)));
+  });
+  t.strictSame(failures, [], `SEED=${SEED}`);
+  t.ok((told.get('decoded') ?? 0) > 0, 'some damage is survived');
+  t.comment(JSON.stringify(Object.fromEntries(told)));
+});
+
+t.test('nothing is left of all this, and this process has not grown', async (t) => {
+  t.strictSame(await left(), []);
+  const grown = process.memoryUsage.rss() - before;
+  t.ok(grown < 400 * 2 ** 20, `${Math.round(grown / 2 ** 20)} MiB`);
+});

@@ -117,7 +117,12 @@ export async function serve(options: ServeOptions): Promise<Served> {
     return caller;
   }
 
-  await server.listen(options.port, options.host);
+  await server.listen(options.port, options.host).catch((cause: unknown) => {
+    throw new Error(
+      `Cannot listen on ${options.host} port ${options.port}: it is in use, or no address of this machine; set HOST or PORT`,
+      { cause },
+    );
+  });
   return {
     port: server.port,
     async stop(graceSeconds) {

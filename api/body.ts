@@ -22,7 +22,7 @@ export interface Body {
   close(): void;
 }
 
-const HELD_BYTES = 1_048_576; // beyond this the socket is paused
+const HELD_BYTES = 262_144; // beyond this the socket is paused
 const FLIP_MS = 3_000;
 const SMALL = { stallMs: 10_000, totalMs: 60_000 }; // for a body that is read into memory
 const TOO_LONG = new Error('The body is longer than the limit');

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../api/contract/settings.ts';
 import { openFolderSpool } from './spool/folder.ts';
-import { openS3Spool } from './spool/s3.ts';
 
 export interface SpoolWriter {
   /**
@@ -36,10 +35,13 @@ export interface Spool {
 }
 
 /** Opens the place LONGHAND_MEDIA names: a folder, or `s3://bucket/prefix`. */
-export function openSpool(
+export async function openSpool(
   settings: Pick<Settings, 'LONGHAND_HOME'> & Partial<Pick<Settings, 'LONGHAND_MEDIA' | 'S3_ENDPOINT'>>,
 ): Promise<Spool> {
   const place = settings.LONGHAND_MEDIA ?? join(settings.LONGHAND_HOME, 'spool');
-  if (place.startsWith('s3://')) return openS3Spool(place, settings.S3_ENDPOINT);
+  if (place.startsWith('s3://')) {
+    const { openS3Spool } = await import('./spool/s3.ts'); // loaded where it is used: its library takes 20 MB
+    return openS3Spool(place, settings.S3_ENDPOINT);
+  }
   return openFolderSpool(place);
 }

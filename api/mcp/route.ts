@@ -1,7 +1,6 @@
 import { invoke, textOf } from '../inner.ts';
 import { originOf } from '../origin.ts';
 import { type Reply, route } from '../route.ts';
-import { answerMcp } from './server.ts';
 
 /** Streamable HTTP of the Model Context Protocol. GET is 405: there is nothing to push. */
 export const mcp = route({
@@ -16,6 +15,7 @@ export const mcp = route({
   errors: ['validation_error'],
   async handler(context) {
     const { caller, request, settings } = context;
+    const { answerMcp } = await import('./server.ts'); // loaded where it is used: its library is large
     const message = await context.json();
     const url = `${originOf(request, settings)}/mcp`;
     const headers = new Headers([...request.headers].filter(([name]) => !['content-length', 'transfer-encoding'].includes(name)));

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SCOPES } from '../api/contract/workspace.ts';
+import { createKey } from '../db/admin/access.ts';
+import { addMember } from '../db/admin/members.ts';
+import { createWorkspace } from '../db/admin/workspaces.ts';
+import { startEmbedded } from '../db/embedded.ts';
+import { loadMasterKeys } from '../db/masterkey.ts';
+import { migrate } from '../db/migrate.ts';
+import { type Db, openDb } from '../db/orm.ts';
+import { openVault, type Vault } from '../db/vault.ts';
+
+const TICKS = 100; // a second, in /proc
+
+/** The API as it runs in production, a process of its own on a database of its own, without engines and request rates. */
+export interface Service {
+  url: string;
+  /** With every scope, of the owner. */
+  key: string;
+  workspaceId: string;
+  memberId: string;
+  db: Db;
+  vault: Vault;
+  /** Resident memory of the API process, MB. */
+  memory(): number;
+  /** Processor time that the API process has used, seconds. */
+  processor(): number;
+}
+
+/** Starts the service, works with it, and leaves nothing behind. */
+export async function withService<T>(work: (service: Service) => Promise<T>): Promise<T> {
+  const home = mkdtempSync(join(tmpdir(), 'longhand-bench-'));
+  const postgres = await startEmbedded(join(home, 'postgres'));
+  const db = await openDb({ url: postgres.url, name: 'longhand-bench' });
+  let child: ChildProcess | null = null;
+  try {
+    await migrate(db);
+    const vault = await openVault(db, await loadMasterKeys({ LONGHAND_HOME: home }));
+    const { id: workspaceId } = await createWorkspace(db, vault, { name: 'Bench', minutes: 1_000_000 });
+    const { id: memberId } = await addMember(db, { workspaceId, email: 'bench@example.com', role: 'owner' });
+    const { key } = await createKey(db, { workspaceId, memberId, scopes: SCOPES });
+    child = spawn(process.execPath, ['--import', 'tsx', 'api/main.ts'], {
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: postgres.url,
+        LONGHAND_HOME: home,
+        PORT: '0',
+        LONGHAND_RATE_LIMIT: '0',
+        LOG_LEVEL: 'error',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const { pid } = child;
+    const [line] = (await once(child.stdout!, 'data')) as [Buffer];
+    const url = /listening on (\S+)/.exec(line.toString())![1]!;
+    const memory = () => Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
+    const processor = () => {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+      return (Number(fields[11]) + Number(fields[12])) / TICKS;
+    };
+    return await work({ url, key, workspaceId, memberId, db, vault, memory, processor });
+  } finally {
+    if (child?.kill('SIGTERM') && child.exitCode === null) await once(child, 'exit');
+    await db.close();
+    await postgres.stop();
+    rmSync(home, { recursive: true, force: true });
+  }
+}

@@ -105,3 +105,12 @@ export async function spendSignInLink(tx: Tx, link: string): Promise<{ workspace
   );
   return row && { workspaceId: row.workspace_id, memberId: row.member_id };
 }
+
+/** The active member with this address; of several workspaces the one that was joined last. */
+export async function memberWithEmail(tx: Tx, email: string): Promise<Entrant | null> {
+  const row = await tx.row<{ workspace_id: string; id: string }>(
+    `select workspace_id, id from members where lower(email) = lower(?) and status = 'active' order by created_at desc, id limit 1`,
+    [email],
+  );
+  return row && { workspaceId: row.workspace_id, memberId: row.id };
+}

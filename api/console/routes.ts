@@ -13,6 +13,7 @@ import {
   putProjectMember,
   updateMember,
 } from './routes/people.ts';
+import { endOidc, startOidc } from './routes/provider.ts';
 import { createTemplate, deleteTemplate, templates, updateTemplate } from './routes/templates.ts';
 import { find, rename } from './routes/transcripts.ts';
 import { createWebhook, deleteWebhook, deliveries, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
@@ -27,6 +28,8 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     whoAmI,
     signIn,
     signOut,
+    startOidc,
+    endOidc,
     notifications,
     readNotifications,
     find,

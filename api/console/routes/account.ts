@@ -4,6 +4,7 @@ import { findCredential } from '../../../db/keys.ts';
 import { closeSession, type Entrant, findSession, openSession, type Session, spendSignInLink } from '../../../db/sessions.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Context, empty, json, type Reply, route } from '../../route.ts';
+import { providerName } from '../oidc.ts';
 import { page } from '../page.ts';
 import { refuseForeign, sessionCookie, sessionToken, signedIn } from '../session.ts';
 
@@ -25,7 +26,7 @@ export const options = route({
   method: 'GET',
   path: '/v1/app/options',
   summary: 'Ways to sign in',
-  handler: ({ settings }) => json(200, { oidc: settings.OIDC_ISSUER ? { name: new URL(settings.OIDC_ISSUER).hostname } : null }),
+  handler: ({ settings }) => json(200, { oidc: providerName(settings) }),
 });
 
 export const whoAmI = route({
@@ -58,7 +59,7 @@ export const signIn = route({
 });
 
 /** Starts the session of a member and tells the page about it. */
-export async function welcome(context: Context, member: Entrant): Promise<Reply> {
+async function welcome(context: Context, member: Entrant): Promise<Reply> {
   const { token, session } = await context.db.system(async (tx) => {
     const token = await openSession(tx, member);
     return { token, session: await findSession(tx, token) };

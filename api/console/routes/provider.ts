@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { memberWithEmail, openSession } from '../../../db/sessions.ts';
+import { originOf } from '../../origin.ts';
+import { type Context, type Reply, route } from '../../route.ts';
+import { begin, pack, providerName, Unverified, unpack, verifiedEmail } from '../oidc.ts';
+import { sessionCookie } from '../session.ts';
+
+const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
+const COOKIE = 'longhand_oidc';
+const BACK = '/v1/app/oidc/callback';
+/** A path of this site: one slash, then printable ASCII without backslashes. */
+const LOCAL = /^\/(?!\/)[!-[\]-~]*$/;
+
+const see = (location: string, headers: Record<string, string> = {}): Reply => ({
+  status: 302,
+  headers: { location, 'cache-control': 'no-store', ...headers },
+  body: '',
+});
+const refuse = (sentence: string) => see(`/#/sign-in?error=${encodeURIComponent(sentence)}`);
+
+/** Sends the browser to the organisation's own provider. */
+export const startOidc = route({
+  ...open,
+  method: 'GET',
+  path: '/v1/app/oidc/start',
+  summary: 'Sign in by OpenID Connect',
+  query: z.object({ return: z.string().max(8_000).optional() }),
+  async handler(context) {
+    const { settings, request, log, query } = context;
+    if (!providerName(settings)) return refuse('No sign-in provider is set up here');
+    const origin = originOf(request, settings);
+    try {
+      const next = query.return && LOCAL.test(query.return) ? query.return : '/';
+      const { url, asked } = await begin(settings, origin + BACK, next);
+      const secure = origin.startsWith('https:') ? '; Secure' : '';
+      // Lax: the provider's page sends the browser back, which Strict cookies do not survive
+      const cookie = `${COOKIE}=${await pack(settings, asked)}; Path=${BACK}; HttpOnly; SameSite=Lax; Max-Age=600${secure}`;
+      return see(url, { 'set-cookie': cookie });
+    } catch (error) {
+      log.warn({ error: (error as Error).message }, 'cannot reach the sign-in provider');
+      return refuse('The sign-in provider does not answer: try again later');
+    }
+  },
+});
+
+/** The browser comes back from the provider: an active member with that verified address is signed in. */
+export const endOidc = route({
+  ...open,
+  method: 'GET',
+  path: BACK,
+  summary: 'Back from the provider',
+  async handler(context) {
+    const { settings, request, log, db } = context;
+    const cookie = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w.-]+)`).exec(request.headers.get('cookie') ?? '')?.[1];
+    if (!cookie) return refuse('This sign-in was not begun in this browser, or it took too long: try again');
+    try {
+      const asked = await unpack(settings, cookie);
+      const returned = new URL(originOf(request, settings) + BACK);
+      for (const [name, [value]] of request.parameters) returned.searchParams.set(name, value!);
+      const email = await verifiedEmail(settings, returned, asked);
+      const token = await db.system(async (tx) => {
+        const member = await memberWithEmail(tx, email);
+        return member && openSession(tx, member);
+      });
+      if (!token) return refuse('Nobody here has your address: ask an owner of the workspace to invite you');
+      return see(asked.next, { 'set-cookie': sessionCookie(context as unknown as Context, token) });
+    } catch (error) {
+      log.warn({ error: (error as Error).message }, 'a sign-in by OpenID Connect failed');
+      if (error instanceof Unverified) return refuse('The sign-in provider does not vouch for your e-mail address');
+      return refuse('The sign-in failed: try again');
+    }
+  },
+});

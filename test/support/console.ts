@@ -10,7 +10,8 @@ export interface Visitor {
 
 /** Signs in with a key or a link. Throws when that is refused. */
 export async function visit(api: TestApi, proof: { key: string } | { link: string }): Promise<Visitor> {
-  const answer = await api.call('', 'POST', '/v1/app/session', { body: proof });
+  const body = 'key' in proof ? { key: proof.key } : { link: proof.link };
+  const answer = await api.call('', 'POST', '/v1/app/session', { body });
   if (answer.status !== 201) throw new Error(`Cannot sign in: ${answer.text}`);
   return visitor(api, cookieOf(answer)!, answer.json.csrf);
 }

@@ -6,7 +6,7 @@ import { page } from '../page.ts';
 const Target = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .max(2_000)
-  .refine((url) => !new URL(url).username && !new URL(url).password, 'must not hold a user name or password');
+  .refine((url) => !URL.canParse(url) || !(new URL(url).username + new URL(url).password), 'must not hold a user name or password');
 
 export const webhooks = page({
   method: 'GET',

@@ -1,0 +1,62 @@
+import t from 'tap';
+import { testApi } from '../../support/client.ts';
+import { visit } from '../../support/console.ts';
+
+const api = await testApi(t);
+const { world, db } = api;
+const workspace = await world.workspace();
+const owner = await world.member(workspace, { role: 'owner' });
+const ann = await visit(api, await world.key(owner));
+const foreign = await world.member(await world.workspace({ name: 'Other' }), { role: 'owner' });
+const other = await visit(api, await world.key(foreign));
+
+t.test('settings keep vocabulary, sealed, and retention', async (t) => {
+  t.strictSame((await ann.ask('GET', '/settings')).json, { vocabulary: '', retention_days: null });
+  const wish = { vocabulary: 'Longhand, Zwolle, naïve', retention_days: 30 };
+  t.strictSame((await ann.ask('PUT', '/settings', wish)).json, wish);
+  t.strictSame((await ann.ask('GET', '/settings')).json, wish);
+  t.strictSame((await other.ask('GET', '/settings')).json, { vocabulary: '', retention_days: null });
+  const [row] = await db.read<{ line: string }>('*', 'select w::text as line from workspaces w where id = ?', [workspace]);
+  t.notMatch(row!.line, /Longhand|Zwolle/);
+  const bad = [
+    { vocabulary: 'x'.repeat(2001), retention_days: null },
+    { vocabulary: '', retention_days: 0 },
+    { vocabulary: '', retention_days: 1.5 },
+    { vocabulary: '' },
+  ];
+  for (const body of bad) t.equal((await ann.ask('PUT', '/settings', body)).status, 422, JSON.stringify(body).slice(0, 60));
+});
+
+t.test('overview() counts the queue, the hours and the failures of the own workspace, and shows the engines', async (t) => {
+  t.match((await ann.ask('GET', '/operator')).json, {
+    queue: { queued: 0, processing: 0, oldest_seconds: 0 },
+    throughput: [],
+    failures: [],
+  });
+  await world.transcription(owner, { status: 'queued', createdAt: new Date(Date.now() - 90_000).toISOString() });
+  await world.transcription(owner, { status: 'processing' });
+  const done = await world.transcription(owner, { duration: 90 });
+  await db.system((tx) => tx.rows('update transcriptions set completed_at = now() where id = ?', [done]));
+  await world.report(done, 'summary', 'queued');
+  const failed = await world.transcription(owner, { status: 'failed', errorCode: 'FILE_CORRUPTED' });
+  await db.system((tx) =>
+    tx.rows(
+      `insert into engines (id, host, pid, version, device, model, concurrency) values (gen_random_uuid(), 'a', 1, '1.0.0', 'cpu', 'whisper-base', 2)`,
+    ),
+  );
+  const { json } = await ann.ask('GET', '/operator');
+  t.match(json, {
+    queue: { queued: 1, processing: 1 },
+    reports: { queued: 1, processing: 0 },
+    throughput: [{ hour: /^\d{4}-\d\d-\d\dT\d\d:00:00.000Z$/, minutes: 1.5, files: 1 }],
+    failures: [{ id: failed, error_code: 'FILE_CORRUPTED' }],
+    engines: [{ host: 'a', device: 'cpu', alive: true }],
+  });
+  t.ok(json.queue.oldest_seconds >= 90 && json.queue.oldest_seconds < 600);
+  t.match((await other.ask('GET', '/operator')).json, {
+    queue: { queued: 0, processing: 0 },
+    throughput: [],
+    failures: [],
+    engines: [{ host: 'a' }],
+  });
+});

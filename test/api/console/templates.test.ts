@@ -1,0 +1,75 @@
+import t from 'tap';
+import { testApi } from '../../support/client.ts';
+import { visit } from '../../support/console.ts';
+
+const api = await testApi(t);
+const { world, call } = api;
+const workspace = await world.workspace();
+const [owner, user, third] = [
+  await world.member(workspace, { role: 'owner' }),
+  await world.member(workspace),
+  await world.member(workspace),
+];
+const [annKey, bobKey] = [await world.key(owner), await world.key(user)];
+const [ann, bob, carl] = [await visit(api, annKey), await visit(api, bobKey), await visit(api, await world.key(third))];
+const foreign = await world.member(await world.workspace({ name: 'Other' }), { role: 'owner' });
+const other = await visit(api, await world.key(foreign));
+const PROMPT = 'Say which questions stayed open.';
+const slugs = async (key: string) => (await call(key, 'GET', '/v1/prompts')).json.prompts.map((one: { slug: string }) => one.slug);
+
+t.test('a draft is seen by nobody but who wrote it; published, it is there for its scope', async (t) => {
+  const made = await bob.ask('POST', '/templates', { name: 'Open questions', prompt: PROMPT });
+  t.match(made, {
+    status: 201,
+    json: { slug: 'open-questions', scope: 'personal', status: 'draft', owner: { id: user.id }, prompt: PROMPT },
+  });
+  t.notOk((await slugs(bobKey.key)).includes('open-questions'));
+  t.equal((await ann.ask('GET', '/templates')).json.items.length, 0, 'a personal one is not even for owners');
+  const path = `/templates/${made.json.id}`;
+  t.equal((await carl.ask('PATCH', path, { name: 'Mine' })).status, 404);
+  t.match(await bob.ask('PATCH', path, { status: 'published', description: 'What is open' }), {
+    status: 200,
+    json: { status: 'published', description: 'What is open' },
+  });
+  t.ok((await slugs(bobKey.key)).includes('open-questions'));
+  t.notOk((await slugs(annKey.key)).includes('open-questions'));
+  t.equal((await bob.ask('PATCH', path, { scope: 'workspace' })).status, 403, 'for all is for owners');
+  t.equal((await bob.ask('DELETE', path)).status, 204);
+  t.notOk((await slugs(bobKey.key)).includes('open-questions'));
+});
+
+t.test('owners write and publish templates for the workspace', async (t) => {
+  t.equal((await bob.ask('POST', '/templates', { name: 'For all', prompt: PROMPT, scope: 'workspace' })).status, 403);
+  const { json } = await ann.ask('POST', '/templates', { name: 'For all', slug: 'for-all', prompt: PROMPT, scope: 'workspace' });
+  t.equal((await bob.ask('GET', '/templates')).json.items.length, 0, 'the draft is for owners');
+  t.equal((await ann.ask('PATCH', `/templates/${json.id}`, { status: 'published' })).status, 200);
+  t.match((await bob.ask('GET', '/templates')).json.items, [{ slug: 'for-all', owner: null }]);
+  t.ok((await slugs(bobKey.key)).includes('for-all'));
+  t.equal((await bob.ask('PATCH', `/templates/${json.id}`, { name: 'Bob was here' })).status, 404);
+  t.equal((await bob.ask('DELETE', `/templates/${json.id}`)).status, 404);
+  t.match(await bob.ask('GET', '/prompts'), { status: 200, json: { prompts: Array } });
+});
+
+t.test('a slug is free, well formed and not built in; faults are told by field', async (t) => {
+  const bad = [
+    { name: 'Summary', slug: 'summary', prompt: PROMPT },
+    { name: 'Again', slug: 'for-all', prompt: PROMPT, scope: 'workspace' },
+    { name: 'X', slug: 'No Good', prompt: PROMPT },
+    { name: '漢字', prompt: PROMPT },
+    { name: 'Short', prompt: 'too short' },
+    { name: 'X', prompt: PROMPT, extra: 1 },
+  ];
+  for (const body of bad)
+    t.match(
+      await ann.ask('POST', '/templates', body),
+      { status: 422, json: { code: 'validation_error', detail: { errors: [{ field: String }] } } },
+      JSON.stringify(body),
+    );
+});
+
+t.test('templates of another workspace are not there', async (t) => {
+  const [{ id }] = (await ann.ask('GET', '/templates')).json.items;
+  t.equal((await other.ask('PATCH', `/templates/${id}`, { name: 'X' })).status, 404);
+  t.equal((await other.ask('DELETE', `/templates/${id}`)).status, 404);
+  t.strictSame((await other.ask('GET', '/templates')).json.items, []);
+});

@@ -1,0 +1,187 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { announce } from '../../../db/outbox.ts';
+import { openLog } from '../../../engine/log.ts';
+import { nextDelivery } from '../../../engine/tasks/deliver.ts';
+import type { Engine } from '../../../engine/tasks/engine.ts';
+import { testApi } from '../../support/client.ts';
+import { visit } from '../../support/console.ts';
+
+const api = await testApi(t);
+const { world, db, vault, settings } = api;
+const workspace = await world.workspace();
+const owner = await world.member(workspace, { role: 'owner' });
+const ann = await visit(api, await world.key(owner));
+const foreign = await world.member(await world.workspace({ name: 'Other' }), { role: 'owner' });
+const other = await visit(api, await world.key(foreign));
+
+/** What the delivery task uses of an engine. */
+const engine = { db, vault, log: openLog(settings), options: { privateWebhooks: true } } as unknown as Engine;
+
+/** Makes the next attempt of what is due; false when nothing is. */
+async function attempt(options = engine.options): Promise<boolean> {
+  const job = await nextDelivery({ ...engine, options });
+  await job?.();
+  return job !== null;
+}
+
+const wait = () =>
+  db.system((tx) =>
+    tx.row<{ seconds: number }>(`select extract(epoch from next_at - now())::float8 as seconds from deliveries where status = 'pending'`),
+  );
+const due = () => db.system((tx) => tx.rows(`update deliveries set next_at = now() where status = 'pending'`));
+
+interface Call {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** A receiver that does these things in turn, then answers 204. */
+async function receiver(t: Test, ...deeds: ((response: ServerResponse) => void)[]): Promise<{ url: string; calls: Call[] }> {
+  const calls: Call[] = [];
+  const server = createServer(async (request, response) => {
+    calls.push({ headers: request.headers, body: await text(request) });
+    const deed = deeds[calls.length - 1];
+    if (deed) deed(response);
+    else response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, calls };
+}
+
+async function tell(externalId: string): Promise<string> {
+  const id = await world.transcription(owner, { externalId });
+  const event = {
+    event: 'transcription.completed',
+    transcription_id: id,
+    status: 'completed',
+    error_code: null,
+    external_id: externalId,
+  } as const;
+  await db.workspace(workspace, (tx) => announce(tx, workspace, event));
+  return id;
+}
+
+t.test('webhooks are made with a secret that is shown once, switched off and removed', async (t) => {
+  const made = await ann.ask('POST', '/webhooks', { url: 'https://crm.example/hook' });
+  t.match(made, { status: 201, json: { url: 'https://crm.example/hook', secret: /^whsec_[\w-]{43}$/, active: true } });
+  const path = `/webhooks/${made.json.id}`;
+  const listed = await ann.ask('GET', '/webhooks');
+  t.match(listed.json.items, [{ id: made.json.id, active: true }]);
+  t.notOk(listed.text.includes(made.json.secret));
+  const [row] = await db.read<{ line: string }>('*', 'select w::text as line from webhooks w');
+  t.notOk(row!.line.includes(made.json.secret), 'sealed');
+  t.match(await ann.ask('PATCH', path, { active: false }), { status: 200, json: { active: false } });
+  await tell('off');
+  t.strictSame((await ann.ask('GET', `${path}/deliveries`)).json.items, [], 'one that is off hears nothing');
+  for (const url of ['ftp://a.example/', 'file:///etc/passwd', 'https://user:pass@a.example/', 'nowhere', '']) {
+    t.match(await ann.ask('POST', '/webhooks', { url }), { status: 422, json: { code: 'validation_error' } }, url);
+  }
+  for (const [method, at, body] of [
+    ['PATCH', path, { active: true }],
+    ['DELETE', path],
+    ['GET', `${path}/deliveries`],
+  ] as const) {
+    t.equal((await other.ask(method, at, body)).status, 404, `${method} from another workspace`);
+  }
+  t.strictSame((await other.ask('GET', '/webhooks')).json.items, []);
+  t.equal((await ann.ask('DELETE', path)).status, 204);
+  t.equal((await ann.ask('DELETE', path)).status, 404);
+});
+
+t.test('a receiver that answers 500, breaks off and stalls gets it all the same, and can tell that it is the same', async (t) => {
+  const { url, calls } = await receiver(
+    t,
+    (response) => response.writeHead(500).end('x'.repeat(1_000_000)),
+    (response) => response.destroy(),
+    () => {},
+  );
+  const { json: hook } = await ann.ask('POST', '/webhooks', { url });
+  const id = await tell('deal-7');
+  const log = async () => (await ann.ask('GET', `/webhooks/${hook.id}/deliveries`)).json.items;
+  const waits: number[] = [];
+  for (const told of [
+    { last_status: 500, last_error: null },
+    { last_status: null, last_error: String },
+    { last_status: null, last_error: /no answer within 10 s/ },
+  ]) {
+    t.ok(await attempt());
+    t.notOk(await attempt(), 'not again at once');
+    waits.push(Math.round((await wait())!.seconds));
+    t.match(await log(), [{ status: 'pending', attempt: waits.length, ...told, transcription_id: id, event: 'transcription.completed' }]);
+    await due();
+  }
+  t.ok(
+    waits.every((seconds, index) => Math.abs(seconds - [10, 30, 120][index]!) <= 2),
+    `waits of ${waits} seconds`,
+  );
+  t.ok(await attempt());
+  t.match(await log(), [{ status: 'delivered', attempt: 4, last_status: 204, delivered_at: String }]);
+  t.notOk(await attempt());
+  t.equal(calls.length, 4);
+  for (const { headers, body } of calls) {
+    const { 'longhand-timestamp': time, 'longhand-signature': signature } = headers;
+    t.equal(signature, createHmac('sha256', hook.secret).update(`${time}.${body}`).digest('hex'));
+    t.match(JSON.parse(body), { event: 'transcription.completed', transcription_id: id, external_id: 'deal-7' });
+    t.equal(body, calls[0]!.body);
+    t.equal(headers['longhand-delivery'], calls[0]!.headers['longhand-delivery']);
+  }
+  const [{ id: delivery }] = await log();
+  t.equal((await other.ask('POST', `/deliveries/${delivery}/replay`)).status, 404);
+  t.equal((await ann.ask('POST', `/deliveries/${delivery}/replay`)).status, 202);
+  t.ok(await attempt());
+  t.equal(calls.at(-1)!.headers['longhand-delivery'], calls[0]!.headers['longhand-delivery'], 'a replay is the same delivery');
+  t.equal((await ann.ask('DELETE', `/webhooks/${hook.id}`)).status, 204);
+});
+
+t.test('deliveries go out in the order of what they tell, one webhook failing does not hold up another', async (t) => {
+  const [bad, good] = [
+    await receiver(t, ...Array.from({ length: 3 }, () => (response: ServerResponse) => void response.writeHead(503).end())),
+    await receiver(t),
+  ];
+  for (const { url } of [bad, good]) await ann.ask('POST', '/webhooks', { url });
+  const ids = [await tell('1'), await tell('2'), await tell('3')];
+  while (await attempt()) {}
+  const told = (calls: Call[]) => calls.map(({ body }) => JSON.parse(body).transcription_id);
+  t.strictSame(told(good.calls), ids);
+  t.strictSame(told(bad.calls), ids);
+  await due();
+  while (await attempt()) {}
+  t.strictSame(told(bad.calls).slice(3).sort(), [...ids].sort());
+  t.equal(good.calls.length, 3);
+  await db.system((tx) => tx.rows('delete from webhooks'));
+});
+
+t.test('a delivery that is never taken is given up after eleven attempts, and can still be replayed', async (t) => {
+  const { url, calls } = await receiver(
+    t,
+    ...Array.from({ length: 11 }, () => (response: ServerResponse) => void response.writeHead(410).end()),
+  );
+  const { json: hook } = await ann.ask('POST', '/webhooks', { url });
+  await tell('never');
+  for (let attempts = 0; attempts < 11; attempts++, await due()) t.ok(await attempt());
+  const [delivery] = (await ann.ask('GET', `/webhooks/${hook.id}/deliveries`)).json.items;
+  t.match(delivery, { status: 'dead', attempt: 11, last_status: 410 });
+  t.notOk(await attempt());
+  t.equal((await ann.ask('POST', `/deliveries/${delivery.id}/replay`)).status, 202);
+  t.ok(await attempt());
+  t.equal(calls.length, 12);
+  t.match((await ann.ask('GET', `/webhooks/${hook.id}/deliveries`)).json.items, [{ status: 'delivered' }]);
+  await db.system((tx) => tx.rows('delete from webhooks'));
+});
+
+t.test('private addresses are refused unless the operator allows them, and the log says so', async (t) => {
+  const { url, calls } = await receiver(t);
+  const { json: hook } = await ann.ask('POST', '/webhooks', { url });
+  await tell('private');
+  t.ok(await attempt({ ...engine.options, privateWebhooks: false }));
+  t.equal(calls.length, 0);
+  t.match((await ann.ask('GET', `/webhooks/${hook.id}/deliveries`)).json.items, [{ status: 'pending', last_error: /private network/ }]);
+});

@@ -53,11 +53,12 @@ type Name = 'recognise' | 'listen' | 'segment' | 'embed';
 const ROWS = 8;
 const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it never waits
 const SMALL = 2; // units of the other networks a thread holds
+const REST_MS = 10_000; // for the networks that still run when the pool is closed
 const MOST = 1000; // piscina's own limit must never hold anything back
 
 /** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
 export async function openPool({ models, threads = physicalCores(), device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
-  const closing = new Int32Array(new SharedArrayBuffer(4));
+  const closing = new Int32Array(new SharedArrayBuffer(8));
   const workerData: WorkerData = { ...models, device, rows, closing };
   const piscina = new Piscina({
     filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
@@ -68,8 +69,8 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
     workerData,
   });
   try {
-    const describeAll = () => Promise.all(Array.from({ length: threads }, () => run<{ device: Device }>(piscina, 'describe')));
-    const used = await describeAll();
+    const onEach = <T>(name: 'describe' | 'rest') => Promise.all(Array.from({ length: threads }, () => run<T>(piscina, name)));
+    const used = await onEach<{ device: Device }>('describe');
     const turns = {
       recognise: new Turns(threads * (rows + AHEAD)),
       listen: new Turns(threads * 2),
@@ -84,7 +85,8 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
       job: (signal) => openJob(piscina, turns, ++count, signal),
       async close() {
         Atomics.store(closing, 0, 1);
-        await describeAll().catch(() => {}); // each thread answers once the network it is in has ended
+        const end = performance.now() + REST_MS;
+        while (Atomics.load(closing, 1) < threads && performance.now() < end) await onEach('rest'); // one thread may answer for another
         await piscina.destroy();
       },
     };
@@ -118,7 +120,12 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, sign
   };
 }
 
-async function run<T>(piscina: Piscina, name: Name | 'describe', task: unknown = null, transferList: ArrayBufferLike[] = []): Promise<T> {
+async function run<T>(
+  piscina: Piscina,
+  name: Name | 'describe' | 'rest',
+  task: unknown = null,
+  transferList: ArrayBufferLike[] = [],
+): Promise<T> {
   const outcome = (await piscina.run(task, { name, transferList: transferList as never })) as Outcome<T>;
   if (outcome.ok) return outcome.value;
   throw new EngineError(outcome.code, outcome.message);

@@ -21,6 +21,19 @@ export interface SessionOptions {
   device?: Device;
 }
 
+let closing: Int32Array | undefined;
+let running = 0;
+
+/** No network of this thread begins to run any more once `flag[0]` is 1: a thread that is ended inside a network takes the whole process along. */
+export function closeWith(flag: Int32Array): void {
+  closing = flag;
+}
+
+/** Resolves when no network of this thread runs. */
+export async function networksIdle(): Promise<void> {
+  while (running) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Opens a network. Throws when the device asked for is missing: never falls back in silence. */
 export async function openSession(path: string, options: SessionOptions = {}): Promise<Session> {
   const device = options.device ?? 'cpu';
@@ -37,7 +50,15 @@ export async function openSession(path: string, options: SessionOptions = {}): P
     inputs: inference.inputNames,
     outputs: inference.outputNames,
     device,
-    run: (feeds, fetches) => (fetches ? inference.run(feeds, fetches) : inference.run(feeds)) as Promise<Record<string, ort.Tensor>>,
+    run: async (feeds, fetches) => {
+      if (closing && Atomics.load(closing, 0) === 1) throw new Error('Cannot run the network: its thread is being closed');
+      running++;
+      try {
+        return (await (fetches ? inference.run(feeds, fetches) : inference.run(feeds))) as Record<string, ort.Tensor>;
+      } finally {
+        running--;
+      }
+    },
     close: () => inference.release(),
   };
 }

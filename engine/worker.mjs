@@ -3,4 +3,4 @@ import { register } from 'tsx/esm/api';
 
 register();
 const worker = await import('./worker.ts');
-export const { describe, recognise, listen, segment, embed } = worker;
+export const { describe, rest, recognise, listen, segment, embed } = worker;

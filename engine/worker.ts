@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { workerData } from 'piscina';
 import { embed as embedPieces } from './diarization/embedding.ts';
 import { type Local, segment as segmentWindows } from './diarization/segmentation.ts';
-import { type Device, openSession, type Session } from './session.ts';
+import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 import { Decoder } from './whisper/decode.ts';
 import { openWhisper } from './whisper/model.ts';
 import { type Heard, listenTo, type Recogniser, recognise as recogniseWindow, type WindowRequest } from './whisper/recognise.ts';
@@ -17,6 +17,8 @@ export interface WorkerData {
   device: Device;
   /** Rows decoded together. */
   rows: number;
+  /** [2]: 1 when the threads are about to be ended; how many of them are at rest. */
+  closing: Int32Array;
 }
 
 /** Work for a file: `stop` [1] turns 1 when the file is no longer wanted. */
@@ -30,6 +32,7 @@ export type Outcome<T> = { ok: true; value: T } | { ok: false; code: string; mes
 
 const STOPPED = 'STOPPED';
 const data = workerData as WorkerData;
+closeWith(data.closing);
 const recogniser = once(openRecogniser);
 const segmentation = once(() => openSession(join(data.diarization, 'segmentation-3.0.onnx'), { device: 'cpu' }));
 const embedding = once(() => openSession(join(data.diarization, 'campplus-zh-en-common.onnx'), { device: 'cpu' }));
@@ -39,6 +42,18 @@ export function describe(): Promise<Outcome<{ device: Device }>> {
   return outcome(async () => {
     const [{ model }] = await Promise.all([recogniser(), segmentation(), embedding()]);
     return { device: model.encoder.device };
+  });
+}
+
+let rested = false;
+
+/** Answers, and counts this thread in `closing[1]`, once the network that it is in has ended; after `closing[0]` none begins. */
+export function rest(): Promise<Outcome<null>> {
+  return outcome(async () => {
+    await networksIdle();
+    if (!rested) Atomics.add(data.closing, 1, 1);
+    rested = true;
+    return null;
   });
 }
 

@@ -1,0 +1,78 @@
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { layoutOf, withoutCrosstalk } from '../../../engine/audio/channels.ts';
+import { decode } from '../../../engine/audio/ffmpeg.ts';
+import type { Recording, Word } from '../../../engine/types.ts';
+
+const clip = (name: string) => fileURLToPath(new URL(`../../fixtures/audio/${name}`, import.meta.url));
+
+/** A recording in memory. */
+function recordingOf(left: Float32Array, right: Float32Array): Recording {
+  const channels = [left, right];
+  return {
+    channels: 2,
+    length: left.length,
+    decoded: Promise.resolve(left.length),
+    read: async (channel, start, end) =>
+      (channel === 'mix' ? left.map((x, i) => (x + right[i]!) / 2) : channels[channel]!).slice(start, end),
+    close: async () => {},
+  };
+}
+
+/** The samples of a clip, from `shift` samples on. */
+async function voice(name: string, shift = 0): Promise<Float32Array> {
+  const recording = await decode(clip(name), { channels: 1 });
+  try {
+    return await recording.read(0, shift, (await recording.decoded) - 1);
+  } finally {
+    await recording.close();
+  }
+}
+
+const speech = (await voice('en_falcon_3spk.wav')).slice(0, 160_000);
+const other = (await voice('en_jfk.mp3')).slice(0, 160_000);
+const scaled = (samples: Float32Array, gain: number) => samples.map((x) => x * gain);
+const sum = (a: Float32Array, b: Float32Array) => a.map((x, i) => x + b[i]!);
+
+t.test('layoutOf() hears a call where each channel has its own voice, also with crosstalk', async (t) => {
+  t.equal(await layoutOf(recordingOf(speech, other)), 'call');
+  t.equal(await layoutOf(recordingOf(sum(speech, scaled(other, 0.05)), sum(other, scaled(speech, 0.05)))), 'call');
+  const recording = await decode(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav'), { channels: 2 });
+  t.equal(await layoutOf(recording), 'call');
+  await recording.close();
+});
+
+t.test('layoutOf() mixes what is the same twice, and two microphones in one room', async (t) => {
+  t.equal(await layoutOf(recordingOf(speech, speech)), 'mix');
+  t.equal(await layoutOf(recordingOf(speech, scaled(speech, 0.4))), 'mix');
+  const late = sum(scaled(speech, 0.8), new Float32Array([...new Float32Array(80), ...speech.subarray(0, speech.length - 80)])); // 5 ms later
+  t.equal(await layoutOf(recordingOf(speech, late)), 'mix');
+});
+
+t.test('layoutOf() takes the only channel with sound, and one of two in opposite phase', async (t) => {
+  const nothing = new Float32Array(speech.length);
+  t.equal(await layoutOf(recordingOf(speech, nothing)), 0);
+  t.equal(await layoutOf(recordingOf(nothing, speech)), 1);
+  t.equal(await layoutOf(recordingOf(scaled(speech, -0.5), speech)), 1);
+  t.equal(await layoutOf(recordingOf(nothing, nothing)), 'mix');
+});
+
+t.test('withoutCrosstalk() gives a word heard in both channels to the louder', async (t) => {
+  const tone = (from: number, to: number, gain: number) =>
+    Float32Array.from({ length: 16_000 * 6 }, (_, i) => (i >= from * 16_000 && i < to * 16_000 ? gain * Math.sin(i / 5) : 0));
+  const left = sum(tone(0, 2, 0.5), tone(3, 4, 0.02));
+  const right = sum(tone(0, 1, 0.01), tone(3, 4, 0.5));
+  const word = (start: number, channel: number, text: string): Word => ({ start, end: start + 0.9, text, probability: 1, channel });
+  const words = [word(0.05, 0, ' Hello,'), word(1, 0, ' there.'), word(0.1, 1, ' hello'), word(3.05, 1, ' Yes.'), word(3, 0, ' yes'), word(3.1, 0, ' own')];
+  const kept = await withoutCrosstalk(words, recordingOf(left, right));
+  t.strictSame(
+    kept.map(({ text, channel }) => [text, channel]),
+    [
+      [' Hello,', 0],
+      [' there.', 0],
+      [' Yes.', 1],
+    ],
+  );
+  const both = [word(0, 0, ' one'), word(0.2, 1, ' two')];
+  t.equal((await withoutCrosstalk(both, recordingOf(tone(0, 2, 0.5), tone(0, 2, 0.4)))).length, 2, 'two who speak at once stay');
+});

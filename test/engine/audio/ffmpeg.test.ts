@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { type DecodeOptions, decode, findTools, probe } from '../../../engine/audio/ffmpeg.ts';
+import { readListing } from '../../../engine/audio/probe.ts';
+import { lookUp } from '../../../engine/audio/tools.ts';
+import { MediaError } from '../../../engine/types.ts';
+
+const clip = (name: string) => fileURLToPath(new URL(`../../fixtures/audio/${name}`, import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), 'longhand-test-'));
+t.teardown(() => rm(folder, { recursive: true }));
+const at = (name: string) => join(folder, name);
+const { ffmpeg } = await findTools();
+const make = (name: string, ...args: string[]) => promisify(execFile)(ffmpeg, ['-v', 'error', '-y', ...args, at(name)]);
+
+/** The code a file ends with, or the seconds decoded from it. */
+async function outcome(path: string, options: Partial<DecodeOptions> = {}): Promise<string | number> {
+  const recording = await decode(path, { channels: 1, ...options });
+  try {
+    return (await recording.decoded) / 16_000;
+  } catch (error) {
+    if (error instanceof MediaError) return error.code;
+    throw error;
+  } finally {
+    await recording.close();
+  }
+}
+
+async function probed(path: string): Promise<string> {
+  return probe(path).then(
+    () => 'fine',
+    (error: MediaError) => error.code,
+  );
+}
+
+t.test('decode() and probe() give unusable files the right code', async (t) => {
+  await make('whole.mp4', '-i', clip('en_jfk.mp3'), '-c:a', 'aac');
+  await make('silent-film.mp4', '-f', 'lavfi', '-i', 'testsrc=d=2:s=64x64');
+  await make('half.wav', '-f', 'lavfi', '-i', 'sine=d=0.5');
+  await make('half.mp3', '-f', 'lavfi', '-i', 'sine=d=0.5');
+  const mp4 = await readFile(at('whole.mp4'));
+  await writeFile(at('truncated.mp4'), mp4.subarray(0, mp4.length / 2));
+  await writeFile(at('random.mp3'), Buffer.from(Array.from({ length: 20_000 }, (_, i) => Math.imul(i, 2654435761) >>> 24)));
+  await writeFile(at('empty.wav'), '');
+  await writeFile(at('text.mp3'), 'Dear reader, this is a letter and no recording. '.repeat(43));
+  for (const name of ['truncated.mp4', 'random.mp3', 'empty.wav', 'text.mp3']) {
+    t.equal(await outcome(at(name)), 'FILE_CORRUPTED', `decode ${name}`);
+    t.equal(await probed(at(name)), 'FILE_CORRUPTED', `probe ${name}`);
+  }
+  t.equal(await outcome(at('silent-film.mp4')), 'FILE_NO_AUDIO');
+  t.equal(await probed(at('silent-film.mp4')), 'FILE_NO_AUDIO');
+  t.equal(await outcome(at('half.wav')), 'RECORDING_TOO_SHORT');
+  t.equal(await outcome(at('half.mp3')), 'RECORDING_TOO_SHORT');
+});
+
+t.test('decode() keeps what can be decoded of a damaged file', async (t) => {
+  const mp3 = await readFile(clip('en_jfk.mp3'));
+  await writeFile(at('damaged.mp3'), Buffer.concat([mp3.subarray(0, mp3.length / 2), Buffer.alloc(3000, 0x55)]));
+  const seconds = await outcome(at('damaged.mp3'));
+  t.ok(Number(seconds) > 4 && Number(seconds) < 7, `${seconds} s`);
+});
+
+t.test('decode() counts samples, whatever the file declares', async (t) => {
+  t.equal(await outcome(clip('en_jfk.mp3'), { maxSeconds: 5 }), 'RECORDING_TOO_LONG');
+  await copyFile(clip('en_falcon_3spk.wav'), at('liar.wav'));
+  const file = await open(at('liar.wav'), 'r+');
+  await file.write(Buffer.from([255, 255, 255, 255]), 0, 4, 40); // the length of the data, as streams write it
+  await file.close();
+  t.ok(Math.abs(Number(await outcome(at('liar.wav'))) - 18.58) < 0.01);
+});
+
+t.test('decode() gives the samples of each channel and their mean, by range, while decoding goes on', async (t) => {
+  const recording = await decode(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav'), { channels: 2 });
+  t.teardown(() => recording.close());
+  const end = await recording.read(0, 79_000, 200_000);
+  t.equal(end.length, 1000, 'shorter at the end');
+  const [left, right, mix] = await Promise.all([
+    recording.read(0, 30_000, 30_400),
+    recording.read(1, 30_000, 30_400),
+    recording.read('mix', 30_000, 30_400),
+  ]);
+  t.ok(left.some((sample, i) => Math.abs(sample - right[i]!) > 0.01));
+  t.ok(mix.every((sample, i) => Math.abs(sample - (left[i]! + right[i]!) / 2) < 1e-4));
+  const wav = await readFile(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav'));
+  const data = wav.indexOf('data') + 8;
+  t.equal(left[7], wav.readInt16LE(data + 4 * 30_007) / 32768, 'bit for bit');
+  t.equal(await recording.decoded, 80_000);
+});
+
+t.test('decode() stops at once when aborted', async (t) => {
+  await make('long.flac', '-f', 'lavfi', '-i', 'sine=d=3000');
+  const stop = new AbortController();
+  const recording = await decode(at('long.flac'), { channels: 1, signal: stop.signal });
+  await recording.read('mix', 0, 16_000);
+  stop.abort(new Error('the transcription was deleted'));
+  await t.rejects(recording.decoded, { message: 'the transcription was deleted' });
+  await t.rejects(recording.read('mix', 0, 16_000 * 3000), { message: 'the transcription was deleted' });
+  await recording.close();
+});
+
+t.test('probe() calls only moving pictures video', async (t) => {
+  await make('film.mp4', '-f', 'lavfi', '-i', 'testsrc=d=2:s=64x64', '-i', clip('en_jfk.mp3'), '-shortest');
+  await make('cover.png', '-f', 'lavfi', '-i', 'testsrc=d=1:s=64x64', '-frames:v', '1');
+  await make(
+    'covered.mp3',
+    '-i',
+    clip('en_jfk.mp3'),
+    '-i',
+    at('cover.png'),
+    '-map',
+    '0:a',
+    '-map',
+    '1',
+    '-c:a',
+    'copy',
+    '-disposition:v',
+    'attached_pic',
+  );
+  t.match(await probe(at('film.mp4')), { mediaType: 'video', audioStreams: 1 });
+  t.match(await probe(at('covered.mp3')), { mediaType: 'audio', codec: 'mp3', channels: 1 });
+  t.match(await probe(clip('en_falcon_3spk.wav')), { mediaType: 'audio', channels: 1, durationSeconds: 18.578188 });
+  t.match(await probe(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav')), { channels: 2 });
+});
+
+t.test('readListing() reads the same from ffmpeg where there is no ffprobe', async (t) => {
+  const listings = await Promise.all(
+    ['film.mp4', 'covered.mp3'].map((name) =>
+      promisify(execFile)(ffmpeg, ['-hide_banner', '-i', at(name)]).catch((error: { stderr: string }) => error),
+    ),
+  );
+  const [film, covered] = listings.map(({ stderr }) => readListing(stderr));
+  t.strictSame(
+    film!.streams.map(({ type, channels, cover }) => [type, channels, cover]),
+    [
+      ['video', 0, false],
+      ['audio', 1, false],
+    ],
+  );
+  t.strictSame(
+    covered!.streams.map(({ type, codec, cover }) => [type, codec, cover]),
+    [
+      ['audio', 'mp3', false],
+      ['video', 'png', true],
+    ],
+  );
+  t.ok(Math.abs(film!.durationSeconds! - 2) < 0.1);
+});
+
+t.test('lookUp() says what to do when there is no ffmpeg', async (t) => {
+  await t.rejects(lookUp({ FFMPEG_PATH: '/nowhere/ffmpeg' }), { message: /not found at FFMPEG_PATH=.*apt-get install ffmpeg/ });
+  const { version, ffprobe } = await lookUp({ PATH: process.env.PATH });
+  t.match(version, /\d/);
+  t.ok(ffprobe === null || ffprobe.endsWith('ffprobe'));
+});

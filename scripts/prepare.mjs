@@ -137,6 +137,14 @@ async function buildConsole() {
   await build({ configFile: path.join(folder, 'app', 'vite.config.ts') });
 }
 
+/** tap compiles its own TypeScript plugin into the first run unless it was built without it, as .taprc says. */
+function buildTestRunner() {
+  if (existsSync(path.join(ROOT, '.tap', 'plugins'))) return;
+  const bin = path.join(MODULES, 'tap', 'dist', 'esm', 'run.mjs');
+  if (spawnSync(process.execPath, [bin, 'build'], { cwd: ROOT, stdio: 'ignore' }).status !== 0)
+    say('tap could not be built ahead; the first run is slower');
+}
+
 function installTestPrograms() {
   const missing = TEST_PROGRAMS.filter(({ program }) => !findOnPath(program));
   if (!missing.length || installFromDistribution(missing.map((entry) => entry.package))) return;
@@ -205,7 +213,10 @@ try {
   await checkPostgres();
   await verifyModels();
   await buildConsole();
-  if (testing) installTestPrograms();
+  if (testing) {
+    buildTestRunner();
+    installTestPrograms();
+  }
 } catch (error) {
   if (!(error instanceof Missing)) throw error;
   say(`Cannot prepare Longhand: ${error.message}`);

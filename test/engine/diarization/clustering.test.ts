@@ -1,0 +1,78 @@
+import t from 'tap';
+import { dot } from '../../../engine/diarization/assign.ts';
+import { findVoices } from '../../../engine/diarization/clustering.ts';
+import { SIZE, unit } from '../../../engine/diarization/embedding.ts';
+
+/** A repeatable stream of numbers from -1 to 1. */
+function noise(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 31 - 1;
+  };
+}
+
+/** Prints of `people` voices in turn, each with its own direction and some spread. */
+function prints(people: number, each: number): Float32Array[] {
+  const next = noise(7);
+  const centres = Array.from({ length: people }, () => unit(Float32Array.from({ length: SIZE }, next)));
+  return Array.from({ length: people * each }, (_, i) => {
+    const spread = unit(Float32Array.from({ length: SIZE }, next));
+    return unit(Float32Array.from(centres[i % people]!, (value, k) => value + 0.6 * spread[k]!));
+  });
+}
+
+t.test('findVoices() finds one voice a person', async (t) => {
+  for (const people of [1, 2, 6, 20]) {
+    const all = prints(people, 12);
+    t.equal(
+      findVoices(
+        all,
+        all.map(() => 2),
+        0.53,
+        null,
+      ).length,
+      people,
+    );
+  }
+});
+
+t.test('findVoices() finds the same voices block by block', async (t) => {
+  const all = prints(5, 600);
+  const voices = findVoices(
+    all,
+    all.map(() => 2),
+    0.53,
+    null,
+  );
+  t.equal(voices.length, 5);
+  for (const voice of voices) t.ok(Math.abs(dot(voice, voice) - 1) < 1e-4);
+});
+
+t.test('findVoices() keeps to a known number of speakers', async (t) => {
+  const all = prints(4, 10);
+  t.equal(
+    findVoices(
+      all,
+      all.map(() => 2),
+      0.53,
+      4,
+    ).length,
+    4,
+  );
+  t.equal(
+    findVoices(
+      all,
+      all.map(() => 2),
+      0.53,
+      2,
+    ).length,
+    2,
+  );
+});
+
+t.test('findVoices() does not take a short stray sound for a person', async (t) => {
+  const all = prints(2, 20);
+  const stray = unit(Float32Array.from({ length: SIZE }, noise(99)));
+  t.equal(findVoices([...all, stray], [...all.map(() => 2), 1], 0.53, null).length, 2);
+});

@@ -63,7 +63,14 @@ t.test('withoutCrosstalk() gives a word heard in both channels to the louder', a
   const left = sum(tone(0, 2, 0.5), tone(3, 4, 0.02));
   const right = sum(tone(0, 1, 0.01), tone(3, 4, 0.5));
   const word = (start: number, channel: number, text: string): Word => ({ start, end: start + 0.9, text, probability: 1, channel });
-  const words = [word(0.05, 0, ' Hello,'), word(1, 0, ' there.'), word(0.1, 1, ' hello'), word(3.05, 1, ' Yes.'), word(3, 0, ' yes'), word(3.1, 0, ' own')];
+  const words = [
+    word(0.05, 0, ' Hello,'),
+    word(1, 0, ' there.'),
+    word(0.1, 1, ' hello'),
+    word(3.05, 1, ' Yes.'),
+    word(3, 0, ' yes'),
+    word(3.1, 0, ' own'),
+  ];
   const kept = await withoutCrosstalk(words, recordingOf(left, right));
   t.strictSame(
     kept.map(({ text, channel }) => [text, channel]),

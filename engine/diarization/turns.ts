@@ -4,6 +4,8 @@ import { FRAME_STEP } from './segmentation.ts';
 import type { Track, Tracks } from './tracks.ts';
 
 const FAINT = 0.1; // votes below this name nobody
+const PAUSE = 0.3; // seconds: a shorter silence of one voice is part of its turn …
+const SHORTEST = 0.12; // … and a sound shorter than this is none; real interjections last longer
 const BLOCK = 4096; // frames for which the votes of all voices are held at once
 
 /**
@@ -33,7 +35,7 @@ export function toTurns({ tracks, heads }: Tracks, pieces: Piece[], who: Int32Ar
     }
   }
   for (let voice = 0; voice < voices; voice++) close(voice, heads.length);
-  return renumbered(turns);
+  return renumbered(smoothed(turns));
 }
 
 /** A track with the voice of each of its stretches. */
@@ -80,6 +82,23 @@ function leastVotes(row: Float32Array, heads: number): number {
   if (!atOnce) return Number.POSITIVE_INFINITY;
   const ranked = row.toSorted((a, b) => b - a);
   return Math.max(ranked[atOnce - 1]!, FAINT + Number.EPSILON);
+}
+
+/** Joins what one voice says without a real pause, then drops what is too short to be speech. `turns` are in order of each voice's time. */
+export function smoothed(turns: Turn[]): Turn[] {
+  const latest = new Map<number, Turn>();
+  const joined: Turn[] = [];
+  for (const turn of turns) {
+    const before = latest.get(turn.speaker);
+    if (before && turn.start - before.end < PAUSE) {
+      before.end = turn.end;
+      continue;
+    }
+    const own = { ...turn };
+    latest.set(turn.speaker, own);
+    joined.push(own);
+  }
+  return joined.filter(({ start, end }) => end - start >= SHORTEST);
 }
 
 /** Sorted by start, speakers numbered in order of first appearance. */

@@ -3,7 +3,7 @@ import { assign } from '../../../engine/diarization/assign.ts';
 import { cutPieces, extent } from '../../../engine/diarization/pieces.ts';
 import { type Activity, FRAMES, LOCAL } from '../../../engine/diarization/segmentation.ts';
 import { joinTracks } from '../../../engine/diarization/tracks.ts';
-import { toTurns } from '../../../engine/diarization/turns.ts';
+import { smoothed, toTurns } from '../../../engine/diarization/turns.ts';
 
 const STEP = 296;
 
@@ -81,4 +81,19 @@ t.test('toTurns() lets turns overlap where two speak, numbers by first appearanc
   t.strictSame([early!.speaker, late!.speaker], [0, 1]);
   t.ok(late!.start < early!.end, 'they overlap');
   t.ok(Math.abs(early!.start - 100 * 0.016875) < 0.06 && Math.abs(late!.end - 500 * 0.016875) < 0.06);
+});
+
+t.test('smoothed() fills short pauses of one voice, keeps interjections and drops clicks', async (t) => {
+  const turns = [
+    { speaker: 0, start: 0, end: 2 },
+    { speaker: 1, start: 2.1, end: 2.3 },
+    { speaker: 0, start: 2.2, end: 4 },
+    { speaker: 1, start: 5, end: 5.05 },
+    { speaker: 0, start: 4.5, end: 6 },
+  ];
+  t.strictSame(smoothed(turns), [
+    { speaker: 0, start: 0, end: 4 },
+    { speaker: 1, start: 2.1, end: 2.3 },
+    { speaker: 0, start: 4.5, end: 6 },
+  ]);
 });

@@ -2,6 +2,7 @@ import { float32 } from '../session.ts';
 import type { Span } from '../types.ts';
 import type { Decoder } from './decode.ts';
 import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
+import { otherLanguages } from './language.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
 import { type Attempt, type Encoded, type Listening, likeliest, type Manner, type Order } from './row.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -71,12 +72,17 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
   const tried = [name(first.manner)];
   let result = await decoder.decode(first);
   const { encoded } = result;
-  const again = (manner: Manner) => {
+  const again = (manner: Manner, language = result.language) => {
     tried.push(name(manner));
-    return decoder.decode({ ...first, manner, source: async () => encoded!, again: undefined, urgent: true });
+    return decoder.decode({ ...first, manner, language, source: async () => encoded!, again: undefined, urgent: true });
   };
 
   if (suspicious(result)) {
+    const guessed = first.language === null && first.expected === null;
+    for (const language of guessed ? otherLanguages(result) : []) {
+      const other = await again(first.manner, language);
+      if (other.meanLogProb > result.meanLogProb) result = other;
+    }
     const plain = await again(PLAIN);
     if (isInvented(plain)) return { ...summary(plain), words: [], tried };
     if (poor(result) && plain.meanLogProb > result.meanLogProb) result = plain;

@@ -8,7 +8,7 @@ import {
   withoutGuesses,
   withoutLoops,
 } from '../../../engine/whisper/fallback.ts';
-import { decideLanguage } from '../../../engine/whisper/language.ts';
+import { decideLanguage, otherLanguages } from '../../../engine/whisper/language.ts';
 import type { Attempt } from '../../../engine/whisper/row.ts';
 
 const TIME = 1000;
@@ -102,4 +102,24 @@ t.test('decideLanguage() averages probabilities by seconds of speech, so that no
   ];
   t.equal(decideLanguage(heard).language, 'en');
   t.match(decideLanguage(heard).probability.toFixed(3), '0.792');
+});
+
+t.test('otherLanguages() are tried only where none is certain', async (t) => {
+  const heard = (languages: [string, number][]) => otherLanguages({ languages: new Map(languages), noSpeech: 0 });
+  t.strictSame(
+    heard([
+      ['en', 0.9],
+      ['de', 0.09],
+    ]),
+    [],
+  );
+  t.strictSame(
+    heard([
+      ['la', 0.49],
+      ['en', 0.1],
+      ['hu', 0.15],
+      ['cy', 0.02],
+    ]),
+    ['hu', 'en'],
+  );
 });

@@ -41,6 +41,7 @@ export async function registerClient(tx: Tx, name: string, redirectUris: readonl
 }
 
 export async function findClient(tx: Tx, id: string): Promise<OAuthClient | null> {
+  if (id.includes('\0')) return null; // PostgreSQL takes no NUL
   const row = await tx.row<{ id: string; name: string; uris: string[] }>(
     'select id, name, to_json(redirect_uris) as uris from oauth_clients where id = ?',
     [id],

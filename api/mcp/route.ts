@@ -2,6 +2,9 @@ import { invoke, textOf } from '../inner.ts';
 import { originOf } from '../origin.ts';
 import { type Reply, route } from '../route.ts';
 
+const PASSED = /^(accept|content-type|last-event-id|mcp-.*)$/; // what the protocol reads
+const LATIN1 = /^[\x00-\xff]*$/; // Headers throws on anything else
+
 /** Streamable HTTP of the Model Context Protocol. GET is 405: there is nothing to push. */
 export const mcp = route({
   method: 'POST',
@@ -18,7 +21,7 @@ export const mcp = route({
     const { answerMcp } = await import('./server.ts'); // loaded where it is used: its library is large
     const message = await context.json();
     const url = `${originOf(request, settings)}/mcp`;
-    const headers = new Headers([...request.headers].filter(([name]) => !['content-length', 'transfer-encoding'].includes(name)));
+    const headers = new Headers([...request.headers].filter(([name, value]) => PASSED.test(name) && LATIN1.test(value)));
     const answer = await answerMcp(new Request(url, { method: 'POST', headers }), message, async (route, ask) =>
       textOf(await invoke(route, context, caller, ask)),
     );

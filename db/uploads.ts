@@ -77,9 +77,13 @@ async function lockUploads(tx: Tx, workspaceId: string): Promise<void> {
   );
 }
 
-/** Gives the place back. */
-export async function leavePlace(tx: Tx, wish: Wish): Promise<void> {
-  await tx.rows('delete from upload_leases l where l.workspace_id = ?::uuid and l.id = ?::uuid', [wish.workspaceId, wish.id]);
+/** Gives the place back. False: it had run out, and the file may have been swept as an orphan. */
+export async function leavePlace(tx: Tx, wish: Wish): Promise<boolean> {
+  const rows = await tx.rows('delete from upload_leases l where l.workspace_id = ?::uuid and l.id = ?::uuid returning 1', [
+    wish.workspaceId,
+    wish.id,
+  ]);
+  return rows.length > 0;
 }
 
 /** Signs of life for uploads in flight: their places and their idempotency keys. `ids` are those of the transcriptions to be. */
@@ -108,7 +112,7 @@ export async function accept(tx: Tx, vault: Vault, wish: Wish, file: { bytes: nu
      on conflict (workspace_id, name, day) do update set count = counters.count + 1`,
     [wish.workspaceId],
   );
-  await leavePlace(tx, wish);
+  if (!(await leavePlace(tx, wish))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
   await enqueue(tx, 'probe', { id: wish.id });
   return reports;
 }

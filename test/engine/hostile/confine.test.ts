@@ -22,7 +22,7 @@ async function inside(program: string, args: string[], of = input): Promise<stri
 }
 
 t.test('confined() leaves no environment, and a folder of its own that goes', async (t) => {
-  const names = (await inside('/usr/bin/env', [])).split('\n').map((line) => line.split('=')[0]!);
+  const names = (await inside('/usr/bin/env', ['-0'])).split('\0').map((line) => line.split('=')[0]!);
   t.strictSame(
     names.filter((name) => name && !/^(_TAPJS_|NODE_OPTIONS$)/.test(name)),
     [],

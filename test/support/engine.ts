@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSpool, type Spool } from '../../db/spool.ts';
-import { testDatabase } from './database.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
 import { ROOT, type Running, start } from './processes.ts';
 import { type Bench, openBench } from './work.ts';
 
@@ -38,8 +38,9 @@ interface Test {
   testdir(): string;
 }
 
-export async function engineBench(t: Test): Promise<EngineBench> {
-  const { db, url } = await testDatabase(t);
+/** `database` is one of the test's own instead of a copy on the shared server. */
+export async function engineBench(t: Test, database?: TestDatabase): Promise<EngineBench> {
+  const { db, url } = database ?? (await testDatabase(t));
   const bench = await openBench(db);
   const home = t.testdir();
   const scratch = join(home, 'tmp');

@@ -22,20 +22,28 @@ export function docsPage(document: OpenApi): string {
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
   const schemas = Object.entries(document.components.schemas);
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${html(document.info.title)} API reference</title><style>${STYLE}</style></head><body>
-<main>
-<h1>${html(document.info.title)} API, version ${html(document.info.version)}</h1>
+  return shell(
+    `${document.info.title} API reference`,
+    `<h1>${html(document.info.title)} API, version ${html(document.info.version)}</h1>
 ${prose(document.info.description)}
 <p>All paths begin with <code>${html(document.servers[0]!.url)}</code>. Send the key as <code>Authorization: Bearer &lt;API_KEY&gt;</code>.
-The same description for programs: <a href="/v1/openapi.json">openapi.json</a>.</p>
+The same description for programs: <a href="/v1/openapi.json">openapi.json</a>. To begin with: <a href="/docs/guides">guides</a>.</p>
 <nav aria-label="Operations"><ul>
 ${operations.map(({ path, method, operation }) => `<li><a href="#${operation.operationId}"><code>${method} ${html(path)}</code></a></li>`).join('\n')}
 </ul></nav>
 ${operations.map(section).join('\n')}
 <h2 id="schemas">Schemas</h2>
-${schemas.map(([name, schema]) => `<details id="schema-${html(name)}"><summary><code>${html(name)}</code></summary>${block(schema)}</details>`).join('\n')}
+${schemas.map(([name, schema]) => `<details id="schema-${html(name)}"><summary><code>${html(name)}</code></summary>${block(schema)}</details>`).join('\n')}`,
+  );
+}
+
+/** A page of the documentation around its content. */
+export function shell(title: string, content: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${html(title)}</title><style>${STYLE}</style></head><body>
+<main>
+${content}
 </main></body></html>
 `;
 }
@@ -102,6 +110,6 @@ function prose(text: string): string {
     .join('\n');
 }
 
-function html(text: string): string {
+export function html(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

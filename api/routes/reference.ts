@@ -1,6 +1,7 @@
 import { DOCS_POLICY, docsPage } from '../docs.ts';
+import { guidesPage } from '../guides.ts';
 import { describeApi } from '../openapi.ts';
-import { type Route, route } from '../route.ts';
+import { type Reply, type Route, route } from '../route.ts';
 
 const HOUR = { 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
 
@@ -9,6 +10,7 @@ export function referenceRoutes(routes: readonly Route[]): Route[] {
   const document = describeApi(routes);
   const text = JSON.stringify(document);
   const page = docsPage(document);
+  const guides = guidesPage();
   const common = { method: 'GET', tag: 'Operations', access: null, hidden: true, answers: {}, errors: [] } as const;
   return [
     route({
@@ -17,15 +19,12 @@ export function referenceRoutes(routes: readonly Route[]): Route[] {
       summary: 'This description',
       handler: () => ({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8', ...HOUR }, body: text }),
     }),
-    route({
-      ...common,
-      path: '/docs',
-      summary: 'The reference page',
-      handler: () => ({
-        status: 200,
-        headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': DOCS_POLICY, ...HOUR },
-        body: page,
-      }),
-    }),
+    route({ ...common, path: '/docs', summary: 'The reference page', handler: () => read(page) }),
+    route({ ...common, path: '/docs/guides', summary: 'Guides and recipes', handler: () => read(guides) }),
   ];
+}
+
+function read(body: string): Reply {
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': DOCS_POLICY, ...HOUR };
+  return { status: 200, headers, body };
 }

@@ -1,7 +1,7 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import { backOff, handBack } from '../../db/leases.ts';
 import { claimReport, completeReport, failReport, loadSource, type ReportClaim } from '../../db/reportwork.ts';
-import { ReportError } from '../reports/writer.ts';
+import { ReportError, type ReportResult } from '../reports/writer.ts';
 import type { Engine } from './engine.ts';
 import { type Holding, Lost, Stopping } from './holdings.ts';
 import { insist } from './insist.ts';
@@ -17,10 +17,10 @@ export async function nextReport(engine: Engine): Promise<Job | null> {
 async function work(engine: Engine, claim: ReportClaim): Promise<void> {
   const holding = engine.holdings.take(claim.lease);
   try {
-    const text = await compose(engine, claim, holding);
+    const { text, dropped, tokens } = await compose(engine, claim, holding);
     holding.signal.throwIfAborted();
     if (!(await insist(() => completeReport(engine.db, engine.vault, claim, text)))) throw new Lost();
-    engine.log.info({ report: claim.lease.id, slug: claim.slug }, 'report done');
+    engine.log.info({ report: claim.lease.id, slug: claim.slug, dropped, tokens }, 'report done'); // numbers only
   } catch (error) {
     await settle(engine, claim, holding, error);
   } finally {
@@ -28,15 +28,14 @@ async function work(engine: Engine, claim: ReportClaim): Promise<void> {
   }
 }
 
-async function compose(engine: Engine, claim: ReportClaim, { signal }: Holding): Promise<string> {
+async function compose(engine: Engine, claim: ReportClaim, { signal }: Holding): Promise<ReportResult> {
   const { slug, name, prompt } = claim;
   if (claim.templateMissing) throw new ReportError('TEMPLATE_UNAVAILABLE', 'Cannot write the report: its template was deleted');
   const source = await loadSource(engine.db, engine.vault, claim);
   if (!source) throw new Lost();
   if (!source.turns.length) throw new ReportError('TRANSCRIPT_EMPTY', 'Cannot write the report: nothing was said');
   const { language, durationSeconds, turns } = source;
-  const result = await engine.writer.write({ slug, name, prompt }, { language, durationSeconds, segments: turns }, signal);
-  return result.text;
+  return engine.writer.write({ slug, name, prompt }, { language, durationSeconds, segments: turns }, signal);
 }
 
 /** What becomes of a report whose writing threw: passing faults are tried again later, the others end it. */

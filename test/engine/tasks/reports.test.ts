@@ -1,0 +1,167 @@
+/* Reports from the queue to their end, without networks: the tasks of an engine over a real database, and writers that are real. */
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { REPORT_ERRORS, type ReportErrorCode } from '../../../api/contract/errors.ts';
+import { LEASE } from '../../../api/contract/limits.ts';
+import { fail } from '../../../db/settle.ts';
+import { type Claim, claimNext } from '../../../db/work.ts';
+import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
+import type { Engine } from '../../../engine/tasks/engine.ts';
+import { openHoldings } from '../../../engine/tasks/holdings.ts';
+import { nextReport } from '../../../engine/tasks/report.ts';
+import { testDatabase } from '../../support/database.ts';
+import { type Answer, startLlm } from '../../support/llm-server.ts';
+import { openBench } from '../../support/work.ts';
+import { openWorld, type Person, TURNS } from '../../support/world.ts';
+
+const { db } = await testDatabase(t);
+const { vault, ...bench } = await openBench(db);
+const world = openWorld(db, vault);
+const logged: object[] = [];
+const note = (fields: object) => void logged.push(fields);
+const log = { debug: note, info: note, warn: note, error: note };
+const holdings = openHoldings(db, log);
+t.teardown(() => holdings.close());
+
+/** As much of an engine as reports need. */
+function engineWith(writer: Writer): Engine {
+  return { id: randomUUID(), db, vault, log, holdings, writer } as unknown as Engine;
+}
+
+/** Writes everything that waits, one after the other, and says whose reports came in which order. */
+async function drain(engine: Engine): Promise<string[]> {
+  const order: string[] = [];
+  for (let job = await nextReport(engine); job; job = await nextReport(engine)) {
+    const [row] = await db.read<{ workspace_id: string }>('*', `select workspace_id from reports where lease_token is not null`);
+    order.push(row!.workspace_id);
+    await job();
+    await bench.due();
+  }
+  return order;
+}
+
+interface Row {
+  status: string;
+  error_code: ReportErrorCode | null;
+  attempt: number;
+  text_sealed: Buffer | null;
+}
+const provoked = new Set<string>();
+
+/** The end of a report that an engine with this writer works on. */
+async function ended(writer: Writer, id: string): Promise<Row> {
+  await drain(engineWith(writer));
+  const row = (await bench.row<Row>('reports', id))!;
+  if (row.error_code) provoked.add(row.error_code);
+  return row;
+}
+
+const owner: Person = await world.member(await world.workspace(), { role: 'owner' });
+const requested = async (slug = 'summary', turns = TURNS) =>
+  world.report(await world.transcription(owner, { turns, language: 'en' }), slug, 'queued');
+
+t.test('200 reports of 5 workspaces are all written, each workspace in turn', async (t) => {
+  const people: Person[] = [];
+  for (let i = 0; i < 5; i++) people.push(await world.member(await world.workspace({ name: `W${i}` }), { role: 'owner' }));
+  const counts = [120, 40, 20, 15, 5]; // the first asked for all of its own before the others came
+  for (const [index, person] of people.entries()) {
+    const talks = await Promise.all(
+      Array.from({ length: Math.ceil(counts[index]! / 20) }, () => world.transcription(person, { language: 'en' })),
+    );
+    await db.system((tx) =>
+      tx.rows(
+        `insert into reports (workspace_id, transcription_id, slug, name, status, created_at)
+         select ?, (?::uuid[])[1 + n / 20], (array['summary','key-points','topics-outline','questions-answers','quotes','tasks','meeting-minutes','decisions','one-on-one','standup','retrospective','sales-call-review','bant','objections','next-steps','follow-up-email','support-call-review','complaint-summary','call-quality-checklist','interview-notes'])[1 + n % 20],
+           'name', 'queued', clock_timestamp() from generate_series(0, ? - 1) n`,
+        [person.workspaceId, `{${talks.join()}}`, counts[index]!],
+      ),
+    );
+  }
+  const engine = engineWith(openWriter({}));
+  const working: { workspace: string; job: () => Promise<void> }[] = [];
+  const order: string[] = [];
+  const seen = new Set<string>();
+  for (;;) {
+    const job = working.length < 5 ? await nextReport(engine) : null; // five places, as an installation with some engines has
+    if (job) {
+      const rows = await db.read<{ id: string; workspace_id: string }>(
+        '*',
+        `select id, workspace_id from reports where lease_token is not null`,
+      );
+      const taken = rows.find(({ id }) => !seen.has(id))!;
+      seen.add(taken.id);
+      order.push(taken.workspace_id);
+      working.push({ workspace: taken.workspace_id, job });
+    } else if (working.length) await working.shift()!.job();
+    else break;
+  }
+  t.equal(order.length, 200);
+  const first = order.slice(0, 25);
+  for (const { workspaceId } of people)
+    t.equal(first.filter((id) => id === workspaceId).length, 5, 'while all have work, each has one place in five');
+  const rows = await db.read<{ status: string; count: number }>('*', `select status, count(*)::int as count from reports group by status`);
+  t.strictSame(rows, [{ status: 'completed', count: 200 }]);
+  t.strictSame([...new Set(logged.map((fields) => Object.keys(fields).join()))], ['report,slug,dropped,tokens']);
+});
+
+t.test('a report says in the log how much was dropped and spent, in numbers', async (t) => {
+  const server = await startLlm();
+  t.teardown(server.close);
+  const id = await requested();
+  logged.length = 0;
+  t.match(await ended(openWriter({ baseUrl: server.url }), id), { status: 'completed' });
+  t.match(logged, [{ report: id, slug: 'summary', dropped: Number, tokens: { input: Number, output: Number } }]);
+  t.notMatch(JSON.stringify(logged), /Hello|there/);
+});
+
+t.test('what the language model does wrong ends a report with its code, after as many attempts as may help', async (t) => {
+  const cases: [ReportErrorCode, number, Answer, object?][] = [
+    ['LLM_UNAVAILABLE', LEASE.attempts, { status: 503 }],
+    ['LLM_UNAVAILABLE', 1, { status: 401 }],
+    ['LLM_TIMEOUT', LEASE.attempts, { delay: 2000 }, { timeoutSeconds: 0.05 }],
+    ['LLM_REFUSED', 1, { content: '', refusal: 'I cannot help with Hello there.' }],
+    ['LLM_INVALID_OUTPUT', 0, { content: '{"answer": "Hello there."}' }],
+  ];
+  for (const [code, attempts, answer, settings] of cases) {
+    const server = await startLlm(() => answer);
+    logged.length = 0;
+    const row = await ended(openWriter({ baseUrl: server.url, backoffMilliseconds: 1, ...settings }), await requested());
+    await server.close();
+    t.match(row, { status: 'failed', error_code: code, text_sealed: null });
+    if (attempts) t.equal(row.attempt, attempts, `${code} ${JSON.stringify(answer)}`);
+    t.notMatch(JSON.stringify(logged), /Hello there/, 'the log quotes neither model nor transcript');
+  }
+});
+
+t.test('a talk that fits no context, says nothing, or lost its template ends its report with the code', async (t) => {
+  const server = await startLlm(() => ({ status: 400, error: { message: "This model's maximum context length is 16 tokens" } }));
+  t.teardown(server.close);
+  const long = [{ start: 0, end: 4, speaker: 'speaker_1', text: 'word '.repeat(2000) }];
+  const small = openWriter({ baseUrl: server.url, model: 'm', contextTokens: 64, backoffMilliseconds: 1 });
+  t.match(await ended(small, await requested('summary', long)), { status: 'failed', error_code: 'TRANSCRIPT_TOO_LONG', attempt: 1 });
+  t.match(await ended(openWriter({}), await requested('summary', [])), { status: 'failed', error_code: 'TRANSCRIPT_EMPTY', attempt: 1 });
+  t.match(await ended(openWriter({}), await requested('gone')), { status: 'failed', error_code: 'TEMPLATE_UNAVAILABLE', attempt: 1 });
+});
+
+t.test('a fault of our own ends a report as INTERNAL_ERROR, and a failed transcription its reports', async (t) => {
+  const broken: Writer = {
+    ...openWriter({}),
+    kind: 'extractive',
+    name: 'broken',
+    write: () => Promise.reject(new TypeError('a bug')),
+    describe: () => Promise.reject(new Error()),
+  };
+  t.match(await ended(broken, await requested()), { status: 'failed', error_code: 'INTERNAL_ERROR', attempt: LEASE.attempts });
+  const workspace = await bench.workspace();
+  const id = await bench.transcription(workspace, { reports: ['summary'] });
+  const claim = (await claimNext(db, { engineId: randomUUID(), longest: null })) as Claim;
+  t.equal(claim.lease.id, id);
+  await fail(db, claim.lease, 'FILE_CORRUPTED');
+  const [row] = await db.read<Row>('*', 'select * from reports where transcription_id = ?', [id]);
+  t.match(row, { status: 'failed', error_code: 'TRANSCRIPTION_FAILED' });
+  provoked.add(row!.error_code!);
+});
+
+t.test('every error code of reports was provoked here', async (t) => {
+  t.strictSame([...provoked].sort(), [...REPORT_ERRORS].sort());
+});

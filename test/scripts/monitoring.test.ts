@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { testApi } from '../support/client.ts';
+import { ROOT } from '../support/processes.ts';
+
+const deploy = (name: string) => readFileSync(join(ROOT, 'scripts/deploy', name), 'utf8');
+const dashboard = JSON.parse(deploy('grafana-dashboard.json')) as {
+  panels: { title: string; targets: { expr: string; legendFormat: string }[] }[];
+};
+const { groups } = parse(deploy('alerts.yaml')) as {
+  groups: {
+    rules: { alert: string; expr: string; labels: { severity: string }; annotations: { summary: string; description: string } }[];
+  }[];
+};
+const rules = groups.flatMap((group) => group.rules);
+const panels = dashboard.panels.flatMap(({ title, targets }) =>
+  targets.map(({ expr, legendFormat }) => ({ name: title, expr, legend: legendFormat })),
+);
+
+/** Every metric with its labels, as the API of a busy installation shows them. */
+async function shown(test: { teardown(after: () => unknown): void }): Promise<Map<string, Set<string>>> {
+  const api = await testApi(test);
+  const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
+  const { key } = await api.world.key(owner);
+  await api.call(key, 'GET', '/v1/workspace');
+  await api.db.system((tx) =>
+    tx.rows(`insert into engines (id, host, pid, device, model, last_poll) values (?, 'h', 1, 'cpu', 'whisper-base', now())`, [
+      randomUUID(),
+    ]),
+  );
+  const found = new Map<string, Set<string>>();
+  for (const [, name, labels = ''] of (await api.call('', 'GET', '/metrics')).text.matchAll(/^(longhand_\w+)(?:\{(.*)\})? /gm))
+    found.set(name!, new Set([...labels.matchAll(/(\w+)="/g)].map((label) => label[1]!)));
+  return found;
+}
+
+t.test('the dashboard and the alert rules name metrics and labels that exist, and leave none out', async (t) => {
+  const metrics = await shown(t);
+  const asked = new Set<string>();
+  for (const { name, expr, legend = '' } of [
+    ...panels,
+    ...rules.map(({ alert, expr, annotations }) => ({ name: alert, expr, legend: annotations.summary })),
+  ]) {
+    const labels = new Set(['instance']); // Prometheus adds it
+    for (const metric of expr.match(/longhand_\w+/g) ?? []) {
+      asked.add(metric);
+      t.ok(metrics.has(metric), `${name}: ${metric}`);
+      for (const label of metrics.get(metric) ?? []) labels.add(label);
+    }
+    const used = [...expr.matchAll(/(\w+)=~?"/g), ...legend.matchAll(/\{\{ ?(?:\$labels\.)?(\w+) ?\}\}/g)].map((match) => match[1]!);
+    const by = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap((match) => match[1]!.split(/, */));
+    for (const label of [...used, ...by]) t.ok(labels.has(label), `${name}: label ${label}`);
+  }
+  const own = [...metrics.keys()].filter((name) => !name.startsWith('longhand_api_'));
+  t.strictSame(
+    own.filter((name) => !asked.has(name)),
+    [],
+    'every metric of the service is looked at',
+  );
+});
+
+t.test('every alert says how bad it is, what happened and what to do', async (t) => {
+  t.ok(rules.length >= 8);
+  for (const { alert, labels, annotations } of rules) {
+    t.match(alert, /^Longhand\w+$/);
+    t.match(labels, { severity: /^(warning|critical)$/ }, alert);
+    t.ok(annotations.summary.length > 10 && annotations.description.length > 20, alert);
+  }
+  t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
+});

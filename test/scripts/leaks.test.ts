@@ -1,0 +1,141 @@
+/*
+ * What the service keeps and says while it works, read by somebody who has everything but the master key: a dump of every table, the files of
+ * the state folder, and the logs at their most talkative.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { openDb } from '../../db/orm.ts';
+import { runningDatabase } from '../../scripts/commands/home.ts';
+import { conversation } from '../support/engine.ts';
+import { LONGHAND, start } from '../support/processes.ts';
+
+const FILE_NAME = 'Quarterly-Zanzibar-Negotiation';
+const home = join(t.testdir(), 'home');
+const up = start(t, LONGHAND, ['up', '--json'], {
+  LONGHAND_HOME: home,
+  PORT: '0',
+  LOG_LEVEL: 'debug',
+  LOG_FORMAT: 'json',
+  LONGHAND_THREADS: '1',
+});
+const told = JSON.parse((await up.said(/^\{.*\}$/m))[0]) as { url: string; key: string };
+const headers = { authorization: `Bearer ${told.key}` };
+const db = await openDb({ url: runningDatabase(home)!, pool: 2, name: 'longhand-test' });
+t.teardown(() => db.close());
+
+/** Every row of every table, those of the queue included, as text; bytea is hexadecimal and also given as what it encodes. */
+async function dump(): Promise<string> {
+  return db.system(async (tx) => {
+    await tx.rows('set local role none'); // the owner of everything
+    const tables = await tx.rows<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
+    const parts: string[] = [];
+    for (const { name } of tables) {
+      for (const { line } of await tx.rows<{ line: string }>(`select x::text as line from ${name} x`)) {
+        parts.push(`${name} ${line}`);
+        for (const [, hex] of line.matchAll(/\\x((?:[0-9a-f]{2})+)/g)) parts.push(Buffer.from(hex!, 'hex').toString('latin1'));
+      }
+    }
+    return parts.join('\n');
+  });
+}
+
+/** Every file of the state folder but PostgreSQL's own, which `dump` reads, the log of PostgreSQL included. */
+function files(): { path: string; text: string }[] {
+  return readdirSync(home, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('/postgres/data'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .flatMap((path) => {
+      try {
+        return [{ path, text: readFileSync(path, 'latin1') }];
+      } catch {
+        return []; // it went meanwhile
+      }
+    });
+}
+
+const SPOKEN = ['account of himself', 'hugely pleased', 'my lady', 'shop boy', 'squire', 'knight'];
+
+/** Secrets that are found in a text; words are also sought as bytes of UTF-16 and base64 would hide them in. */
+function found(text: string, secrets: readonly string[]): string[] {
+  const lower = text.toLowerCase();
+  const forms = (secret: string) => [
+    secret,
+    Buffer.from(secret, 'utf16le').toString('latin1'),
+    Buffer.from(secret).toString('base64').slice(0, -4),
+  ];
+  return secrets.filter((secret) => forms(secret).some((form) => form.length > 3 && lower.includes(form.toLowerCase())));
+}
+
+const secret = [...SPOKEN, FILE_NAME, told.key, told.key.slice(3, 30)];
+
+async function ask(path: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
+  const answer = await fetch(told.url + path, { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } });
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+/** Looks at everything and says what was found where. The sound itself is sought by a stretch of its samples. */
+async function search(sound: Buffer): Promise<string[]> {
+  const stretch = sound.subarray(60_000, 60_032).toString('latin1');
+  const logs = { path: 'logs', text: up.output.stderr + up.output.stdout.replace(/^\{"url".*$/m, '') };
+  const all = [{ path: 'database', text: await dump() }, logs, ...files()];
+  return all.flatMap(({ path, text }) => [
+    ...found(text, secret).map((what) => `${path}: ${what}`),
+    ...(text.includes(stretch) ? [`${path}: the sound`] : []),
+  ]);
+}
+
+await t.test('the search finds what lies open', async (t) => {
+  t.strictSame(found(`x ${Buffer.from(`aa${FILE_NAME}`).toString('latin1')}`, [FILE_NAME]), [FILE_NAME]);
+  t.strictSame(found('he was Hugely Pleased', SPOKEN), ['hugely pleased']);
+  t.ok((await dump()).includes('Default'), 'the name of the workspace is no secret, and the dump holds it');
+});
+
+await t.test('mid-work and afterwards, nothing that was said, named or uploaded can be read in tables, files or logs', async (t) => {
+  const sound = await conversation(3);
+  const body = new Uint8Array(sound);
+  const { uuid } = await ask('/v1/transcriptions?reports=summary,quotes&ai_metadata=true', {
+    method: 'POST',
+    headers: { 'content-disposition': `attachment; filename="${FILE_NAME}.wav"`, 'x-external-id': 'deal/77' },
+    body,
+  });
+  const record = () => ask(`/v1/transcriptions/${uuid}`);
+  for (let status = 'queued'; status === 'queued'; await sleep(20)) status = (await record()).status as string;
+  t.ok(readdirSync(join(home, 'spool')).length > 0, 'the sealed recording lies in the spool');
+  t.strictSame(await search(sound), [], 'mid-work');
+  let done = await record();
+  for (const end = Date.now() + 180_000; Date.now() < end; done = await record()) {
+    const reports = (done.prompt_results ?? []) as { status: string }[];
+    if (done.status === 'completed' && reports.every(({ status }) => status === 'completed' || status === 'failed')) break;
+    await sleep(300);
+  }
+  t.equal(done.status, 'completed');
+  t.ok(found(done.text as string, SPOKEN).length >= 3, 'the words were said, and the owner of the key reads them');
+  await ask('/v1/transcriptions?limit=1&external_id=deal/77');
+  await ask('/v1/nothing', { headers: { 'x-title': FILE_NAME } });
+  await fetch(`${told.url}/v1/transcriptions?api_key=${told.key}`);
+  secret.push(done.title as string, (done.summary as string).slice(0, 40));
+  t.ok(
+    (await dump()).split('\n').some((line) => line.startsWith('public.segments ') && line.includes(uuid as string)),
+    'the dump holds the transcript, sealed',
+  );
+  t.strictSame(await search(sound), [], 'afterwards');
+  const metrics = await (await fetch(`${told.url}/metrics`)).text();
+  t.strictSame(found(metrics, secret), [], 'metrics');
+  t.match(up.output.stderr, uuid as string, 'the logs do tell of this transcription');
+});
+
+await t.test('the master key lies in one file, which only its owner reads', async (t) => {
+  const key = readFileSync(join(home, 'master.key'), 'utf8').trim();
+  t.strictSame(
+    files()
+      .filter(({ text }) => text.includes(key))
+      .map(({ path }) => path),
+    [join(home, 'master.key')],
+  );
+  t.notOk((await dump()).includes(Buffer.from(key, 'base64').toString('latin1')));
+  t.notOk(up.output.stderr.includes(key));
+});

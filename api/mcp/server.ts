@@ -1,4 +1,7 @@
+// Deno finds no types behind the wildcard of this package's exports, so they are named.
+// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.d.ts"
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/server/webStandardStreamableHttp.d.ts"
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { ApiError } from '../contract/errors.ts';
 import { type Asker, TOOLS } from './tools.ts';

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Proves the sources under Deno, which comes from npm into a temporary folder: type check, command line, one transcription.
+set -eu
+cd "$(dirname "$0")/../.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+npm install --prefix "$folder" --no-save --no-audit --no-fund deno@2
+# The package starts the binary of this system, also where its install script did not run.
+PATH="$folder/node_modules/.bin:$PATH"
+export PATH
+deno --version
+npx tap test/deno.test.ts

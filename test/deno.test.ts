@@ -1,0 +1,27 @@
+import path from 'node:path';
+import t from 'tap';
+import { finish, ROOT } from './support/processes.ts';
+import { needPrograms } from './support/programs.ts';
+
+// The same sources under Deno: `sh scripts/systems/deno.sh` brings one and runs this.
+const { deno } = needPrograms(t, 'deno');
+const FLAGS = ['--no-lock', '--node-modules-dir=manual'];
+const MAIN = path.join('scripts', 'commands', 'main.ts');
+
+t.test('the sources type-check under Deno', async (t) => {
+  const { code, stderr } = await finish(deno, ['check', ...FLAGS, 'api/main.ts', 'engine/main.ts', MAIN], { NO_COLOR: '1' });
+  t.equal(code, 0, stderr);
+});
+
+t.test('the command line says under Deno what it can do', async (t) => {
+  const { code, stdout, stderr } = await finish(deno, ['run', '-A', ...FLAGS, MAIN, '--help']);
+  t.equal(code, 0, stderr);
+  t.match(stdout, /transcribe \[options\] <file\.\.\.>/);
+});
+
+t.test('transcribe works under Deno', async (t) => {
+  const recording = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
+  const { code, stdout, stderr } = await finish(deno, ['run', '-A', ...FLAGS, MAIN, 'transcribe', recording]);
+  t.equal(code, 0, stderr);
+  t.match(stdout, /account of himself/i);
+});

@@ -35,7 +35,6 @@ export function advance(task: Task, group: readonly Row[], step: Step): boolean 
   }
   const first = kept[0];
   if (!first || task.finished.length >= task.manner.beams || first.parent.tokens.length + 1 >= task.limit) return true;
-  if (task.finished.some((row) => mean(row) > first.score / (first.parent.tokens.length + 1))) return true;
   replace(group, kept, step);
   return false;
 }

@@ -29,6 +29,7 @@ export interface WindowRequest {
   /** With 'auto', the recording's language, kept unless the window is clearly in another one; null: not known. */
   expected: string | null;
   vocabulary: string;
+  /** Beams where the model is not sure. */
   accurate: boolean;
 }
 
@@ -50,6 +51,7 @@ const HOTTER: Manner[] = [
   { ...PLAIN, temperature: 0.4 },
   { ...PLAIN, temperature: 0.8 },
 ];
+const UNSURE = -0.25; // mean log-probability below which `accurate` searches with beams
 const PROMPT = 160; // tokens of vocabulary at most
 
 /** The words of one window. Throws what `check` throws when the file is no longer wanted. */
@@ -57,16 +59,17 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
   const text = ({ tokens }: Attempt) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
   const suspicious = (attempt: Attempt) => isSuspicious(attempt, text(attempt), request.peak);
   const poor = (attempt: Attempt) => isPoor(attempt, text(attempt));
+  const unsure = (attempt: Attempt) => request.accurate && attempt.meanLogProb < UNSURE;
   const careful: Manner = { ...FAST, beams: Math.min(BEAMS, decoder.capacity) };
   const first: Order = {
     job: request.job,
-    manner: request.accurate ? careful : FAST,
+    manner: FAST,
     source: () => encode(request, model),
     language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
     expected: request.expected === null ? null : knownLanguage(model.facts, request.expected),
     prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
     speech: request.speech,
-    again: (attempt) => suspicious(attempt) || poor(attempt),
+    again: (attempt) => suspicious(attempt) || poor(attempt) || unsure(attempt),
     check,
   };
   const tried = [name(first.manner)];
@@ -88,10 +91,9 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
     if (poor(result) && plain.meanLogProb > result.meanLogProb) result = plain;
   }
   for (const manner of [careful, ...HOTTER]) {
-    if (!poor(result)) break;
-    if (tried.includes(name(manner))) continue;
+    if (!poor(result) && !(manner === careful && unsure(result))) break;
     const other = await again(manner);
-    if (!poor(other) || other.meanLogProb > result.meanLogProb) result = other;
+    if ((poor(result) && !poor(other)) || other.meanLogProb > result.meanLogProb) result = other;
   }
   const seconds = request.samples.length / SAMPLE_RATE;
   const words = toWords(

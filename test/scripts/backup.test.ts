@@ -1,0 +1,175 @@
+/* Follows scripts/deploy/BACKUP.md, word for word, on real servers and state folders. */
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { loadMasterKeys } from '../../db/masterkey.ts';
+import { openDb } from '../../db/orm.ts';
+import { openVault } from '../../db/vault.ts';
+import { runningDatabase } from '../../scripts/commands/home.ts';
+import { finish, LONGHAND, longhand, ROOT, start } from '../support/processes.ts';
+import { findProgram } from '../support/programs.ts';
+import { openWorld } from '../support/world.ts';
+
+const GUIDE = readFileSync(join(ROOT, 'scripts/deploy/BACKUP.md'), 'utf8');
+const WRONG_KEY = /the master key is not the one this database was written with/;
+const SAID = 'The rhinoceros signs on Friday.';
+const turns = [{ start: 0, end: 4, speaker: 'speaker_1', text: SAID }];
+
+/** Runs one step of the guide as it is printed there. */
+async function follow(step: string, env: Record<string, string>): Promise<void> {
+  const script = new RegExp(`<!-- step: ${step} -->\n\`\`\`sh\n([^]*?)\`\`\``).exec(GUIDE)?.[1];
+  if (!script) throw new Error(`The guide has no step ${step}`);
+  const { code, stdout, stderr } = await finish('bash', ['-e', '-u', '-c', script], env);
+  if (code !== 0) throw new Error(`${step} ended with ${code}:\n${stdout}${stderr}`);
+}
+
+/** A folder that other accounts may pass through, which PostgreSQL needs. */
+function folder(test: { teardown(after: () => unknown): void }): string {
+  const path = mkdtempSync(join(tmpdir(), 'longhand-backup-'));
+  execFileSync('chmod', ['711', path]);
+  for (const name of ['backup', 'safe']) mkdirSync(join(path, name));
+  test.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Makes a transcript through these master keys and gives back its id and a key that reads it. */
+async function speak(databaseUrl: string, home: string): Promise<{ id: string; key: string }> {
+  const db = await openDb({ url: databaseUrl, pool: 2, name: 'longhand-test' });
+  try {
+    const world = openWorld(db, await openVault(db, await loadMasterKeys({ LONGHAND_HOME: home })));
+    const owner = await world.member(await world.workspace({ name: 'Backed up' }), { role: 'owner' });
+    const { key } = await world.key(owner);
+    return { id: await world.transcription(owner, { filename: 'deal.wav', turns }), key };
+  } finally {
+    await db.close();
+  }
+}
+
+/** The text of a transcript, as its owner reads it from a running service. */
+async function heard(url: string, { id, key }: { id: string; key: string }): Promise<string> {
+  const answer = await fetch(`${url}/v1/transcriptions/${id}`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await answer.json()) as { text: string }).text;
+}
+
+t.test('a state folder is saved and restored; without the right master key the service refuses to start', async (t) => {
+  const at = folder(t);
+  const [home, restored] = [join(at, 'home'), join(at, 'restored')];
+  const paths = { BACKUP: join(at, 'backup'), SAFE: join(at, 'safe') };
+  const env = { PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1' };
+  const first = start(t, LONGHAND, ['up'], { ...env, LONGHAND_HOME: home });
+  await first.said(/^listening on (\S+)$/m);
+  const talk = await speak(runningDatabase(home)!, home);
+  writeFileSync(join(home, 'spool', 'a recording that waits'), 'sealed');
+  t.equal(await first.stop(), 0);
+
+  await follow('save-home', { ...paths, LONGHAND_HOME: home });
+  t.notMatch(execFileSync('tar', ['-tzf', join(at, 'backup/home.tgz')], { encoding: 'utf8' }), /master\.key/, 'the key is kept apart');
+  rmSync(home, { recursive: true });
+  await follow('restore-home', { ...paths, LONGHAND_HOME: restored });
+  t.ok(readdirSync(join(restored, 'spool')).includes('a recording that waits'));
+
+  const second = start(t, LONGHAND, ['up'], { ...env, LONGHAND_HOME: restored });
+  const url = (await second.said(/^listening on (\S+)$/m))[1]!;
+  t.match(await heard(url, talk), SAID);
+  t.equal(await second.stop(), 0);
+
+  writeFileSync(join(restored, 'master.key'), `${randomBytes(32).toString('base64')}\n`);
+  const { code, stdout, stderr } = await longhand(['up'], { ...env, LONGHAND_HOME: restored });
+  t.equal(code, 1);
+  t.match(stderr, WRONG_KEY);
+  t.notMatch(stdout, /listening/);
+  await follow('restore-home', { ...paths, LONGHAND_HOME: join(at, 'third') });
+  rmSync(join(at, 'third', 'master.key'));
+  const lost = await longhand(['up'], { ...env, LONGHAND_HOME: join(at, 'third') });
+  t.match([lost.code, lost.stderr], [1, WRONG_KEY], 'a key made anew is not the lost one');
+});
+
+const POSTGRES = distribution();
+
+t.test(
+  'a PostgreSQL of its own is dumped while it runs and restored on a new server',
+  { skip: !POSTGRES && 'needs postgresql of the distribution' },
+  async (t) => {
+    const at = folder(t);
+    const [home, restored] = [join(at, 'home'), join(at, 'restored')];
+    const paths = { BACKUP: join(at, 'backup'), SAFE: join(at, 'safe'), PATH: `${POSTGRES}:${process.env.PATH}` };
+    const old = await cluster(t, join(at, 'old'));
+    await finish(join(POSTGRES!, 'psql'), [
+      `${old}/postgres`,
+      '-c',
+      `create role longhand login createrole password 'x'`,
+      '-c',
+      'create database longhand owner longhand',
+    ]);
+    const asOwner = (server: string) => `${server.replace('postgres@', 'longhand:x@')}/longhand`;
+    const before = { DATABASE_URL: asOwner(old), LONGHAND_HOME: home, LONGHAND_MEDIA: join(home, 'spool') };
+    mkdirSync(before.LONGHAND_MEDIA, { recursive: true });
+    t.equal((await longhand(['migrate'], before)).code, 0);
+    const talk = await speak(before.DATABASE_URL, home);
+    writeFileSync(join(before.LONGHAND_MEDIA, 'waits'), 'sealed');
+    await follow('save-database', { ...paths, ...before, ADMIN_URL: `${old}/longhand` });
+    t.notMatch(readFileSync(join(at, 'backup/longhand.dump'), 'latin1'), SAID);
+
+    const fresh = await cluster(t, join(at, 'new'));
+    const after = { DATABASE_URL: asOwner(fresh), LONGHAND_HOME: restored, LONGHAND_MEDIA: join(restored, 'spool') };
+    await follow('restore-database', { ...paths, ...after, ADMIN_URL: `${fresh}/postgres`, NEW_ADMIN_URL: `${fresh}/longhand` });
+    t.strictSame(readdirSync(after.LONGHAND_MEDIA), ['waits']);
+    t.equal((await longhand(['migrate'], after)).code, 0);
+    const api = start(t, LONGHAND, ['api'], { ...after, PORT: '0', LOG_LEVEL: 'warn' });
+    const url = (await api.said(/^listening on (\S+)$/m))[1]!;
+    t.match(await heard(url, talk), SAID);
+    await api.stop();
+    const db = await openDb({ url: after.DATABASE_URL, pool: 1, name: 'longhand-test' });
+    const [row] = await db.read<{ role: string }>('*', 'select current_user as role');
+    await db.close();
+    t.equal(row!.role, 'longhand_app', 'row-level security holds for the service as before');
+
+    const wrong = await longhand(['api'], { ...after, PORT: '0', LONGHAND_MASTER_KEY: randomBytes(32).toString('base64') });
+    t.match([wrong.code, wrong.stderr], [1, WRONG_KEY]);
+  },
+);
+
+/** Folder of the distribution's PostgreSQL programs, the newest; null where there are none. */
+function distribution(): string | null {
+  try {
+    const versions = readdirSync('/usr/lib/postgresql').sort((a, b) => Number(b) - Number(a));
+    const bin = join('/usr/lib/postgresql', versions[0]!, 'bin');
+    return readdirSync(bin).includes('initdb') && findProgram('psql') ? bin : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A PostgreSQL server of its own; its address as superuser, without a database. */
+async function cluster(test: { teardown(after: () => unknown): void }, data: string): Promise<string> {
+  const root = process.getuid?.() === 0;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const account = root ? { uid: id('-u'), gid: id('-g') } : {};
+  mkdirSync(data, { mode: 0o700 });
+  if (root) chownSync(data, id('-u'), id('-g'));
+  const run = { ...account, cwd: '/', stdio: 'ignore' as const };
+  execFileSync(join(POSTGRES!, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '--encoding=UTF8', '--locale=C'], run);
+  const port = await new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+  const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'].flatMap((flag) => ['-c', flag]);
+  const child = spawn(join(POSTGRES!, 'postgres'), ['-D', data, '-p', String(port), ...flags], run);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  test.teardown(() => {
+    child.kill('SIGQUIT');
+    return ended;
+  });
+  const url = `postgres://postgres@127.0.0.1:${port}`;
+  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
+    if ((await finish(join(POSTGRES!, 'psql'), [`${url}/postgres`, '-c', 'select 1'])).code === 0) return url;
+  }
+  throw new Error(`The server of ${data} did not start`);
+}

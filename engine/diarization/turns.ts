@@ -76,12 +76,22 @@ function count(ballots: Ballot[], waiting: number, from: number, to: number, voi
   return votes;
 }
 
-/** Votes a voice needs in a frame in which `heads` speak at once. */
+/** Votes a voice needs in a frame in which `heads` speak at once: those of the last voice among as many. Few heads, so a pass for each. */
 function leastVotes(row: Float32Array, heads: number): number {
-  const atOnce = Math.min(row.length, Math.round(heads));
-  if (!atOnce) return Number.POSITIVE_INFINITY;
-  const ranked = row.toSorted((a, b) => b - a);
-  return Math.max(ranked[atOnce - 1]!, FAINT + Number.EPSILON);
+  let least = Number.POSITIVE_INFINITY;
+  for (let rank = Math.min(row.length, Math.round(heads)); rank > 0; ) {
+    let next = Number.NEGATIVE_INFINITY;
+    let ties = 0;
+    for (let voice = 0; voice < row.length; voice++) {
+      const votes = row[voice]!;
+      if (votes >= least || votes < next) continue;
+      ties = votes > next ? 1 : ties + 1;
+      next = votes;
+    }
+    least = next;
+    rank -= ties;
+  }
+  return Math.max(least, FAINT + Number.EPSILON);
 }
 
 /** Joins what one voice says without a real pause, then drops what is too short to be speech. `turns` are in order of each voice's time. */

@@ -42,7 +42,9 @@ export function englishClips(): Clip[] {
 
 /** Clips in other languages with a full transcript. */
 export function foreignClips(): Clip[] {
-  return clips().filter((clip) => clip.language !== 'en' && !clip.language.includes('+') && clip.transcript && clip.category === '2');
+  return clips().filter(
+    (clip) => clip.language !== 'en' && clip.seconds >= 1 && !clip.language.includes('+') && clip.transcript && clip.category === '2',
+  );
 }
 
 /** Voices with clean clips of at least 2 s, for generated conversations: speaker -> clips. FLEURS clips are each another speaker. */

@@ -42,7 +42,7 @@ export async function withService<T>(work: (service: Service) => Promise<T>): Pr
     const { id: workspaceId } = await createWorkspace(db, vault, { name: 'Bench', minutes: 1_000_000 });
     const { id: memberId } = await addMember(db, { workspaceId, email: 'bench@example.com', role: 'owner' });
     const { key } = await createKey(db, { workspaceId, memberId, scopes: SCOPES });
-    child = spawn(process.execPath, ['--import', 'tsx', 'api/main.ts'], {
+    child = spawn(process.execPath, ['--max-semi-space-size=4', '--import', 'tsx', 'api/main.ts'], {
       env: {
         PATH: process.env.PATH,
         DATABASE_URL: postgres.url,

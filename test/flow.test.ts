@@ -89,7 +89,12 @@ async function transcribed(name: string, body: Uint8Array): Promise<Transcriptio
 /** The process numbers of the parts that `up` runs, by name. */
 function partsOf(pid: number): Map<string, number> {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-  return new Map(children.map((child) => [readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0')[2]!, child]));
+  return new Map(
+    children.map((child) => {
+      const command = readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0');
+      return [command[command.findIndex((word) => word.endsWith('launch.mjs')) + 1]!, child];
+    }),
+  );
 }
 
 await t.test('the printed lines upload a recording and read who said what', async (t) => {

@@ -7,7 +7,7 @@ import type { Vault } from '../db/vault.ts';
 import { openCallers } from './caller.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Settings } from './contract/settings.ts';
-import { openFloods, openRates } from './limits.ts';
+import { BAD_KEYS, FAILED_SIGN_INS, openFloods, openRates } from './limits.ts';
 import type { Log } from './log.ts';
 import { openMetrics } from './metrics.ts';
 import { openRecords } from './records.ts';
@@ -43,13 +43,14 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     records: openRecords(db, vault),
     nodeId: randomUUID(),
     flying: new Set(),
+    rates: openRates(db, settings.LONGHAND_RATE_LIMIT),
+    floods: openFloods(BAD_KEYS),
+    signIns: openFloods(FAILED_SIGN_INS),
   };
   const served = await serve({
     ...services,
     routes: [...ROUTES, ...consoleRoutes(ROUTES)],
     callers: openCallers(db),
-    rates: openRates(db, settings.LONGHAND_RATE_LIMIT),
-    floods: openFloods(),
     host: settings.HOST,
     port: settings.PORT,
   });

@@ -14,18 +14,14 @@ export type { Caller } from '../db/keys.ts';
 export interface Callers {
   /** The caller that a key or token stands for; null when it is unknown, revoked or expired, or its member has left. */
   find(credential: string): Promise<Caller | null>;
-  /** True when this credential was good within the last minutes: a flood from its address does not shut it out. */
-  remembered(credential: string): boolean;
 }
 
 const FRESH_MS = 1_000; // how long an answer is used again: a revoked key stops working within this
-const REMEMBERED_MS = 600_000;
 const MOST = 50_000; // credentials held
 
 interface Entry {
   caller: Promise<Caller | null>;
   at: number;
-  goodAt: number;
 }
 
 /** Looks credentials up in the database, and holds answers for a second, so that a busy key costs one query a second and host. */
@@ -37,19 +33,13 @@ export function openCallers(db: Db): Callers {
       const known = entries.get(credential);
       if (known && now - known.at < FRESH_MS) return known.caller;
       if (entries.size >= MOST) entries.clear();
-      const entry: Entry = { caller: findCredential(db, credential), at: now, goodAt: known?.goodAt ?? Number.NEGATIVE_INFINITY };
+      const entry: Entry = { caller: findCredential(db, credential), at: now };
       entries.set(credential, entry);
       entry.caller.then(
-        (caller) => {
-          if (caller) entry.goodAt = now;
-          else entries.delete(credential);
-        },
+        (caller) => caller ?? entries.delete(credential),
         () => entries.delete(credential),
       );
       return entry.caller;
-    },
-    remembered(credential) {
-      return performance.now() - (entries.get(credential)?.goodAt ?? Number.NEGATIVE_INFINITY) < REMEMBERED_MS;
     },
   };
 }
@@ -68,10 +58,12 @@ export async function identify(
   challenge = 'Bearer',
 ): Promise<Caller> {
   const credential = bearer(request);
-  if (!credential || !callers.remembered(credential)) floods.check(request.address);
+  floods.check(request.address, credential);
   const caller = credential ? await callers.find(credential) : null;
-  const fresh = caller && (caller.expiresAt === null || caller.expiresAt.getTime() > Date.now());
-  if (fresh && isForUs(caller.resource, request, settings)) return caller;
+  if (caller && isForUs(caller.resource, request, settings)) {
+    floods.spare(credential!);
+    return caller;
+  }
   floods.count(request.address);
   throw new ApiError('unauthorized', { headers: { 'www-authenticate': challenge } });
 }

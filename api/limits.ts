@@ -88,32 +88,44 @@ export function openRates(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): Rates 
   };
 }
 
-/** Addresses that send bad keys, in the memory of this host: they are refused before any query. */
+/** Who sends too much that is bad, in the memory of this host: refused before any query. */
 export interface Floods {
-  /** Throws `rate_limit_exceeded` when this address has sent too many. */
-  check(address: string): void;
-  /** Notes one bad key. */
-  count(address: string): void;
+  /** Throws `rate_limit_exceeded` when this subject, an address or an identity, has sent too much; never for a secret that was good just now. */
+  check(subject: string, secret?: string | null): void;
+  /** Notes one bad key, cookie or sign-in. */
+  count(subject: string): void;
+  /** Notes a good one: for the next minutes a flood from its address does not shut it out. */
+  spare(secret: string): void;
 }
 
-const BAD_KEYS: Bucket = { burst: 300, perSecond: 5 };
+/** Of one address: so many at once, then so many a second. */
+export const BAD_KEYS: Bucket = { burst: 300, perSecond: 5 };
+/** Of one address or one identity: an office may mistype. */
+export const FAILED_SIGN_INS: Bucket = { burst: 30, perSecond: 0.5 };
+const SPARED_MS = 600_000;
 
 /** `now` in milliseconds, from any fixed start. */
-export function openFloods(now: () => number = () => performance.now()): Floods {
+export function openFloods(bucket: Bucket, now: () => number = () => performance.now()): Floods {
   const bad = new Map<string, { count: number; at: number }>(); // a count that leaks `perSecond`
-  const level = (address: string) => {
-    const entry = bad.get(address);
-    return entry ? Math.max(0, entry.count - ((now() - entry.at) / 1000) * BAD_KEYS.perSecond) : 0;
+  const good = new Map<string, number>();
+  const level = (subject: string) => {
+    const entry = bad.get(subject);
+    return entry ? Math.max(0, entry.count - ((now() - entry.at) / 1000) * bucket.perSecond) : 0;
   };
   return {
-    check(address) {
-      const over = level(address) - BAD_KEYS.burst;
-      if (over >= 0) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: Math.ceil((over + 1) / BAD_KEYS.perSecond) });
+    check(subject, secret) {
+      if (secret && now() - (good.get(secret) ?? Number.NEGATIVE_INFINITY) < SPARED_MS) return;
+      const over = level(subject) - bucket.burst;
+      if (over >= 0) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: Math.ceil((over + 1) / bucket.perSecond) });
     },
-    count(address) {
-      const count = level(address) + 1;
+    count(subject) {
+      const count = level(subject) + 1;
       if (bad.size >= MOST) bad.clear();
-      bad.set(address, { count, at: now() });
+      bad.set(subject, { count, at: now() });
+    },
+    spare(secret) {
+      if (good.size >= MOST) good.clear();
+      good.set(secret, now());
     },
   };
 }

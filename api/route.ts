@@ -7,6 +7,7 @@ import type { ErrorCode } from './contract/errors.ts';
 import type { Limits } from './contract/limits.ts';
 import type { Settings } from './contract/settings.ts';
 import type { Scope } from './contract/workspace.ts';
+import type { Floods, Rates } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Records } from './records.ts';
@@ -38,6 +39,12 @@ export interface Services {
   nodeId: string;
   /** Uploads that this process is receiving: the ids of the transcriptions to be. */
   flying: Set<string>;
+  /** Requests per key, token or signed-in member. */
+  rates: Rates;
+  /** Addresses that send bad keys or cookies. */
+  floods: Floods;
+  /** Addresses and identities whose sign-ins fail. */
+  signIns: Floods;
 }
 
 /**
@@ -48,6 +55,8 @@ export interface Context<Q = unknown, B = unknown> extends Services {
   /** Throws on a route without `access`. */
   readonly caller: Caller;
   readonly request: Request;
+  /** Headers that the answer will have, also when it is a refusal; the handler's own win. */
+  readonly replyHeaders: Record<string, string>;
   /** Path parameters, percent-decoded once. Any text: ids are checked by the look-up, which answers 404. */
   readonly params: Readonly<Record<string, string>>;
   /** The query as the route's schema reads it. Checked when first touched: throws `validation_error` (also for a known parameter sent twice). */
@@ -118,6 +127,9 @@ export type Route = RouteSpec<z.ZodType, z.ZodType>;
 export function route<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(spec: RouteSpec<Q, B>): Route {
   return spec as unknown as Route;
 }
+
+/** On every answer to somebody: shared caches keep nothing, browsers ask each time and guess no types. */
+export const NO_STORE = { 'cache-control': 'private, no-cache', 'x-content-type-options': 'nosniff' };
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 

@@ -4,17 +4,14 @@ import { type Life, type RawResponse, send } from './answer.ts';
 import { attachBody, type Body } from './body.ts';
 import { authorize, type Caller, type Callers, identify } from './caller.ts';
 import { ApiError } from './contract/errors.ts';
-import type { Floods, Rates } from './limits.ts';
 import { routeTable } from './match.ts';
 import { refusal } from './refusal.ts';
 import { check, parseQuery, type Request, readJson, readQuery } from './request.ts';
-import type { Context, Reply, Route, Services } from './route.ts';
+import { type Context, NO_STORE, type Reply, type Route, type Services } from './route.ts';
 
 export interface ServeOptions extends Services {
   routes: readonly Route[];
   callers: Callers;
-  rates: Rates;
-  floods: Floods;
   host: string;
   /** 0 picks a free one. */
   port: number;
@@ -27,7 +24,6 @@ export interface Served {
 }
 
 const HEADER_BYTES = 32_768; // uWebSockets reads this when it is loaded, so it is set first; its default of 4 KB is smaller than X-Metadata may be
-const NO_STORE = { 'cache-control': 'private, no-cache', 'x-content-type-options': 'nosniff' };
 
 /** Serves the routes. Every request is answered by `answer`, the one catch included. */
 export async function serve(options: ServeOptions): Promise<Served> {
@@ -99,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       const { route, params } = match(request.method, request.path);
       found(route);
       const caller = route.access ? await admit(request, route, headers) : null;
-      const reply = await route.handler(makeContext(options, route, request, params, caller));
+      const reply = await route.handler(makeContext(options, route, request, params, caller, headers));
       return { ...reply, headers: { ...headers, ...reply.headers } };
     } catch (error) {
       const reply = refusal(error, request, options.log);
@@ -154,12 +150,20 @@ function readHeaders(raw: { forEach(each: (name: string, value: string) => void)
 }
 
 /** What a handler gets; the query is read when it is first touched. */
-function makeContext(services: Services, route: Route, request: Request, params: Context['params'], caller: Caller | null): Context {
-  const { db, vault, spool, settings, limits, log, metrics, records, nodeId, flying } = services;
+function makeContext(
+  services: Services,
+  route: Route,
+  request: Request,
+  params: Context['params'],
+  caller: Caller | null,
+  replyHeaders: Context['replyHeaders'],
+): Context {
+  const { db, vault, spool, settings, limits, log, metrics, records, nodeId, flying, rates, floods, signIns } = services;
   let query: { value: unknown } | null = null;
   const json = () => readJson(request.body, limits.JSON_BODY_BYTES);
   return {
-    ...{ db, vault, spool, settings, limits, log, metrics, records, nodeId, flying, request, params, json },
+    ...{ db, vault, spool, settings, limits, log, metrics, records, nodeId, flying, rates, floods, signIns },
+    ...{ request, params, json, replyHeaders },
     get caller() {
       if (!caller) throw new Error(`Cannot tell who calls ${route.method} ${route.path}: the route asks for no key`);
       return caller;

@@ -3,25 +3,37 @@ import { findSession, type Session } from '../../db/sessions.ts';
 import { ApiError, forbidden } from '../contract/errors.ts';
 import { originOf } from '../origin.ts';
 import type { Request } from '../request.ts';
-import type { Context } from '../route.ts';
+import { type Context, NO_STORE } from '../route.ts';
 
 const COOKIE = 'longhand_session';
 const SAFE = new Set(['GET', 'HEAD']);
 
 /**
- * The person who is signed in. Throws 401 without a session, 403 when a request that may change something does not carry the session's
- * CSRF token or comes from another origin.
+ * The person who is signed in. Throws 401 without a session, 429 as for keys, 403 when a request that may change something does not carry
+ * the session's CSRF token or comes from another origin.
  */
 export async function signedIn(context: Context): Promise<Session> {
   const token = sessionToken(context.request);
-  const session = token ? await context.db.system((tx) => findSession(tx, token)) : null;
+  const session = token ? await openedBy(token, context) : null;
   if (!session) throw new ApiError('unauthorized', { message: 'You are not signed in, or your session is over: sign in again' });
+  const rate = await context.rates.take(`member:${session.caller.memberId}`);
+  Object.assign(context.replyHeaders, rate.headers, NO_STORE);
+  if (!rate.allowed) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: rate.retryAfterSeconds });
   if (!SAFE.has(context.request.method)) {
     refuseForeign(context);
     if (!same(context.request.headers.get('x-csrf-token') ?? '', session.csrf)) {
       throw forbidden('The request does not carry the X-CSRF-Token of this session: load the page again');
     }
   }
+  return session;
+}
+
+/** The session behind a cookie. Throws 429 before any query when the address has sent too many bad ones. */
+async function openedBy(token: string, { db, floods, request }: Context): Promise<Session | null> {
+  floods.check(request.address, token);
+  const session = await db.system((tx) => findSession(tx, token));
+  if (session) floods.spare(token);
+  else floods.count(request.address);
   return session;
 }
 

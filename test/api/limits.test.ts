@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startApp } from '../../api/app.ts';
-import { openFloods, openRates } from '../../api/limits.ts';
+import { BAD_KEYS, openFloods, openRates } from '../../api/limits.ts';
 import { openLog } from '../../api/log.ts';
 import { takeTokens } from '../../db/limits.ts';
 import { testApi } from '../support/client.ts';
@@ -54,7 +54,7 @@ t.test('takeTokens() never hands out more than there is, and takes back what was
 
 t.test('openFloods() refuses an address after 300 bad keys, and forgives 5 a second', async (t) => {
   let now = 0;
-  const floods = openFloods(() => now);
+  const floods = openFloods(BAD_KEYS, () => now);
   for (let n = 0; n < 300; n++) {
     floods.check('192.0.2.1');
     floods.count('192.0.2.1');
@@ -63,6 +63,18 @@ t.test('openFloods() refuses an address after 300 bad keys, and forgives 5 a sec
   t.doesNotThrow(() => floods.check('192.0.2.2'));
   now = 1000;
   t.doesNotThrow(() => floods.check('192.0.2.1'));
+});
+
+t.test('openFloods() spares what was good just now, whatever else its address sends', async (t) => {
+  let now = 0;
+  const floods = openFloods({ burst: 1, perSecond: 0 }, () => now);
+  floods.count('192.0.2.1');
+  t.throws(() => floods.check('192.0.2.1', 'good'), { code: 'rate_limit_exceeded' });
+  floods.spare('good');
+  t.doesNotThrow(() => floods.check('192.0.2.1', 'good'));
+  t.throws(() => floods.check('192.0.2.1', 'other'), { code: 'rate_limit_exceeded' });
+  now = 600_000;
+  t.throws(() => floods.check('192.0.2.1', 'good'), { code: 'rate_limit_exceeded' });
 });
 
 t.test('every authenticated answer carries RateLimit-* headers, and 429 comes after the scope', async (t) => {

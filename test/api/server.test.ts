@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { readSettings } from '../../api/contract/settings.ts';
-import { openFloods } from '../../api/limits.ts';
+import { BAD_KEYS, openFloods } from '../../api/limits.ts';
 import { openLog } from '../../api/log.ts';
 import { openMetrics } from '../../api/metrics.ts';
 import { json, type Route, route } from '../../api/route.ts';
@@ -56,7 +56,13 @@ const ROUTES: Route[] = [
 
 async function start(environment: Record<string, string> = {}) {
   const settings = readSettings({ LOG_LEVEL: 'silent', ...environment });
-  const options = { settings, limits: settings.limits, log: openLog(settings, 'test'), metrics: openMetrics(), floods: openFloods() };
+  const options = {
+    settings,
+    limits: settings.limits,
+    log: openLog(settings, 'test'),
+    metrics: openMetrics(),
+    floods: openFloods(BAD_KEYS),
+  };
   const served = await serve({ ...options, routes: ROUTES, host: '127.0.0.1', port: 0 } as unknown as ServeOptions); // these routes use nothing else
   t.teardown(() => served.stop(1));
   return `http://127.0.0.1:${served.port}`;

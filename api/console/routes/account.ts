@@ -1,23 +1,27 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { listNotifications, markRead } from '../../../db/console/notifications.ts';
-import { findCredential } from '../../../db/keys.ts';
+import { findCredential, hashOf } from '../../../db/keys.ts';
 import { closeSession, type Entrant, findSession, openSession, type Session, spendSignInLink } from '../../../db/sessions.ts';
 import { ApiError } from '../../contract/errors.ts';
+import type { Settings } from '../../contract/settings.ts';
 import { type Context, empty, json, type Reply, route } from '../../route.ts';
 import { providerName } from '../oidc.ts';
 import { page } from '../page.ts';
 import { refuseForeign, sessionCookie, sessionToken, signedIn } from '../session.ts';
 
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string };
 const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
 
 /** What the page needs to know about the person. */
-function told({ caller, csrf }: Session) {
+function told({ caller, csrf }: Session, settings: Settings) {
   return {
     member: { id: caller.memberId, email: caller.memberEmail, name: caller.memberName, role: caller.role },
     workspace: { id: caller.workspaceId, name: caller.workspaceName },
     csrf,
     expires_at: caller.expiresAt,
     operator: caller.role === 'owner',
+    oidc: providerName(settings),
   };
 }
 
@@ -26,7 +30,7 @@ export const options = route({
   method: 'GET',
   path: '/v1/app/options',
   summary: 'Ways to sign in',
-  handler: ({ settings }) => json(200, { oidc: providerName(settings) }),
+  handler: ({ settings }) => json(200, { oidc: providerName(settings), version: VERSION }),
 });
 
 export const whoAmI = route({
@@ -34,7 +38,7 @@ export const whoAmI = route({
   method: 'GET',
   path: '/v1/app/session',
   summary: 'Who is signed in',
-  handler: async (context) => json(200, told(await signedIn(context as unknown as Context))),
+  handler: async (context) => json(200, told(await signedIn(context as unknown as Context), context.settings)),
 });
 
 const SignIn = z.strictObject({ key: z.string().max(512).optional(), link: z.string().max(512).optional() });
@@ -47,9 +51,13 @@ export const signIn = route({
   body: SignIn,
   async handler(context) {
     refuseForeign(context as unknown as Context);
+    const { db, request, signIns } = context;
     const { key, link } = await context.body();
-    const member = key ? await findCredential(context.db, key) : link ? await context.db.system((tx) => spendSignInLink(tx, link)) : null;
+    const subjects = [request.address, `proof ${hashOf(key ?? link ?? '').toString('base64')}`];
+    for (const subject of subjects) signIns.check(subject);
+    const member = key ? await findCredential(db, key) : link ? await db.system((tx) => spendSignInLink(tx, link)) : null;
     if (!member || ('kind' in member && member.kind !== 'key')) {
+      for (const subject of subjects) signIns.count(subject);
       throw new ApiError('unauthorized', {
         message: key ? 'This key is not valid: it is mistyped, expired or revoked' : 'This link is used or over: ask for a new one',
       });
@@ -65,7 +73,7 @@ async function welcome(context: Context, member: Entrant): Promise<Reply> {
     return { token, session: await findSession(tx, token) };
   });
   if (!session) throw new ApiError('unauthorized', { message: 'This member is no longer active' });
-  return json(201, told(session), { 'set-cookie': sessionCookie(context, token) });
+  return json(201, told(session, context.settings), { 'set-cookie': sessionCookie(context, token) });
 }
 
 export const signOut = page({

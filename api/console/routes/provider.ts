@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { memberWithEmail, openSession } from '../../../db/sessions.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { originOf } from '../../origin.ts';
 import { type Context, type Reply, route } from '../../route.ts';
 import { begin, pack, providerName, Unverified, unpack, verifiedEmail } from '../oidc.ts';
@@ -50,22 +51,27 @@ export const endOidc = route({
   path: BACK,
   summary: 'Back from the provider',
   async handler(context) {
-    const { settings, request, log, db } = context;
+    const { settings, request, log, db, signIns } = context;
     const cookie = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w.-]+)`).exec(request.headers.get('cookie') ?? '')?.[1];
     if (!cookie) return refuse('This sign-in was not begun in this browser, or it took too long: try again');
     try {
+      signIns.check(request.address);
       const asked = await unpack(settings, cookie);
       const returned = new URL(originOf(request, settings) + BACK);
       for (const [name, [value]] of request.parameters) returned.searchParams.set(name, value!);
       const email = await verifiedEmail(settings, returned, asked);
+      signIns.check(email.toLowerCase());
       const token = await db.system(async (tx) => {
         const member = await memberWithEmail(tx, email);
         return member && openSession(tx, member);
       });
-      if (!token) return refuse('Nobody here has your address: ask an owner of the workspace to invite you');
-      return see(asked.next, { 'set-cookie': sessionCookie(context as unknown as Context, token) });
+      if (token) return see(asked.next, { 'set-cookie': sessionCookie(context as unknown as Context, token) });
+      signIns.count(email.toLowerCase());
+      return refuse('Nobody here has your address: ask an owner of the workspace to invite you');
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'a sign-in by OpenID Connect failed');
+      if (error instanceof ApiError && error.status === 429) return refuse('Too many sign-ins failed: wait a minute and try again');
+      signIns.count(request.address);
       if (error instanceof Unverified) return refuse('The sign-in provider does not vouch for your e-mail address');
       return refuse('The sign-in failed: try again');
     }

@@ -47,7 +47,7 @@ t.test('a member with a verified address is signed in by the provider', async (t
   t.match(last, { status: 302, headers: { location: '/?client_id=x#/authorize' } });
   t.match(String(last.headers['set-cookie']), /; HttpOnly; SameSite=Strict/);
   const session = await visitor(api, cookieOf(last)!, '').ask('GET', '/session');
-  t.match(session, { status: 200, json: { member: { id: ann.id }, workspace: { name: 'Acme' } } });
+  t.match(session, { status: 200, json: { member: { id: ann.id }, workspace: { name: 'Acme' }, oidc: { name: '127.0.0.1' } } });
 });
 
 t.test('the address may come with the user information', async (t) => {
@@ -107,6 +107,20 @@ t.test('an answer is taken only in the browser that asked, with its state, once'
   const done = await goThrough(known);
   const again = await api.call('', 'GET', done.url.pathname + done.url.search, { headers: { cookie: done.held } });
   t.match(told(again), /The sign-in failed/, 'a code that was used');
+});
+
+t.test('who fails too often is told to wait, by person and by address', async (t) => {
+  const said = async (person: Person) => {
+    for (let tries = 0; ; tries++) {
+      const text = told((await goThrough(person)).last);
+      if (/wait a minute/.test(text) || tries === 100) return { text, tries };
+    }
+  };
+  const stranger = await said({ email: 'stranger@example.com', email_verified: true });
+  t.match(stranger.text, /Too many sign-ins failed/);
+  t.ok(cookieOf((await goThrough(known)).last), 'another person from the same address comes in');
+  const forger = await said({ ...known, forged: true });
+  t.match(forger.text, /Too many sign-ins failed/);
 });
 
 t.test('without a provider, or with one that is not to be trusted or not there, people are told so', async (t) => {

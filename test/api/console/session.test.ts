@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { makeSignInLink } from '../../../db/sessions.ts';
 import { testApi } from '../../support/client.ts';
@@ -16,7 +17,12 @@ t.test('POST /v1/app/session signs in with a key, behind a cookie that scripts a
   const answer = await signIn({ key });
   t.match(answer, {
     status: 201,
-    json: { member: { id: owner.id, email: 'ann@example.com', name: 'Ann', role: 'owner' }, workspace: { name: 'Acme' }, operator: true },
+    json: {
+      member: { id: owner.id, email: 'ann@example.com', name: 'Ann', role: 'owner' },
+      workspace: { name: 'Acme' },
+      operator: true,
+      oidc: null,
+    },
   });
   const cookie = String(answer.headers['set-cookie']);
   for (const flag of [/; Path=\//, /; HttpOnly/, /; SameSite=Strict/]) t.match(cookie, flag);
@@ -63,7 +69,8 @@ t.test('signedIn() asks for the session, not for an API key', async (t) => {
     t.match(await call(key, 'GET', path), { status: 401, json: { code: 'unauthorized' } }, path);
     t.equal((await call('', 'GET', path, { headers: { cookie: `longhand_session=${'A'.repeat(43)}` } })).status, 401, path);
   }
-  t.equal((await call('', 'GET', '/v1/app/options')).status, 200, 'the ways to sign in need no session');
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  t.strictSame((await call('', 'GET', '/v1/app/options')).json, { oidc: null, version }, 'the ways to sign in need no session');
 });
 
 t.test('signedIn() lets nothing change without the CSRF token of the session, or from another origin', async (t) => {

@@ -1,0 +1,65 @@
+import t from 'tap';
+import { testApi } from '../../support/client.ts';
+import { cookieOf, visit } from '../../support/console.ts';
+
+const api = await testApi(t, { LONGHAND_RATE_LIMIT: '30/min' }); // a burst of 5
+const workspace = await api.world.workspace();
+const owner = await api.world.member(workspace, { role: 'owner' });
+const { key } = await api.world.key(owner);
+
+t.test('signedIn() counts requests per member, over all sessions, as keys are counted, with the same headers', async (t) => {
+  const [one, other] = [await visit(api, { key }), await visit(api, { key })];
+  const answers = [];
+  for (let n = 0; n < 7; n++) answers.push(await (n % 2 ? one : other).ask('GET', n < 3 ? '/session' : '/workspace'));
+  t.strictSame(
+    answers.slice(0, 5).map(({ status }) => status),
+    [200, 200, 200, 200, 200],
+  );
+  for (const { headers } of answers) {
+    for (const name of ['limit', 'remaining', 'reset']) t.match(headers[`ratelimit-${name}`], /^\d+$/);
+    t.equal(headers['cache-control'], 'private, no-cache');
+  }
+  t.match(answers[6], { status: 429, json: { code: 'rate_limit_exceeded' }, headers: { 'retry-after': /^[1-9]\d*$/ } });
+  t.equal((await one.ask('POST', '/projects', { name: 'P' })).status, 429, 'the console’s own endpoints too');
+  t.equal((await api.call(key, 'GET', '/v1/workspace')).status, 200, 'a key has its own');
+  const second = await visit(api, await api.world.key(await api.world.member(workspace)));
+  const refused = await second.ask('GET', '/transcriptions/none');
+  t.match(refused, { status: 404, headers: { 'ratelimit-limit': '30' } }, 'refusals carry them too');
+});
+
+t.test('failed sign-ins are refused by address, in words, while those who are in stay in', async (t) => {
+  const here = await testApi(t);
+  const person = await here.world.member(await here.world.workspace());
+  const inside = await visit(here, await here.world.key(person));
+  const attempt = (n: number) => here.call('', 'POST', '/v1/app/session', { body: n % 2 ? { key: `lh_${n}` } : { link: `${n}` } });
+  let refused = await attempt(0);
+  for (let n = 1; n < 200 && refused.status === 401; n++) refused = await attempt(n);
+  t.match(refused, { status: 429, json: { code: 'rate_limit_exceeded' }, headers: { 'retry-after': /^[1-9]\d*$/ } });
+  t.equal((await inside.ask('GET', '/session')).status, 200);
+});
+
+t.test('the same proof tried from many addresses is refused as well', async (t) => {
+  const here = await testApi(t, { LONGHAND_TRUST_PROXY: '127.0.0.1' });
+  const from = (n: number, body: unknown) =>
+    here.call('', 'POST', '/v1/app/session', { body, headers: { 'x-forwarded-for': `192.0.2.${n}` } });
+  let tries = 0;
+  let refused = await from(0, { key: 'lh_stolen_and_revoked' });
+  for (; tries < 200 && refused.status === 401; tries++) refused = await from(tries, { key: 'lh_stolen_and_revoked' });
+  t.equal(refused.status, 429, `after ${tries}`);
+  t.equal((await from(250, { key: 'lh_another' })).status, 401, 'another proof, from an address that did nothing');
+});
+
+t.test('a flood of made-up cookies is refused before any query, and shuts nobody out who is signed in', async (t) => {
+  const here = await testApi(t);
+  const person = await here.world.member(await here.world.workspace());
+  const signedIn = await here.call('', 'POST', '/v1/app/session', { body: { key: (await here.world.key(person)).key } });
+  const ask = (cookie: string) => here.call('', 'GET', '/v1/app/session', { headers: { cookie } });
+  t.equal((await ask(cookieOf(signedIn)!)).status, 200);
+  let refused = await ask(`longhand_session=${'A'.repeat(43)}`);
+  for (let n = 0; n < 2_000 && refused.status === 401; n += 50)
+    [refused] = (await Promise.all(Array.from({ length: 50 }, (_, i) => ask(`longhand_session=${String(n + i).padStart(43, 'A')}`)))) as [
+      typeof refused,
+    ];
+  t.match(refused, { status: 429, json: { code: 'rate_limit_exceeded' } });
+  t.equal((await ask(cookieOf(signedIn)!)).status, 200);
+});

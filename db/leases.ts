@@ -2,13 +2,13 @@ import { LEASE } from '../api/contract/limits.ts';
 import type { Tx } from './orm.ts';
 
 /*
- * Who works on a transcription or a report is said by its row: a token that fences every write, and a time, by the clock of the database, at
+ * Who works on a transcription, a report or a preview is said by its row: a token that fences every write, and a time, by the clock of the database, at
  * which the holder counts as dead. The queue's own locks decide nothing.
  */
 
 /** The right to work on one row. */
 export interface Lease {
-  kind: 'transcriptions' | 'reports';
+  kind: 'transcriptions' | 'reports' | 'previews';
   id: string;
   workspaceId: string;
   token: string;
@@ -32,7 +32,7 @@ export const FREE = 'lease_token = null, lease_until = null, engine_id = null';
 /** Gives signs of life and the progress of all work held. Returns the ids that are still held: the others were deleted or are another's now. */
 export async function renew(tx: Tx, signs: readonly Sign[]): Promise<Set<string>> {
   const held = new Set<string>();
-  for (const kind of ['transcriptions', 'reports'] as const) {
+  for (const kind of ['transcriptions', 'reports', 'previews'] as const) {
     const values = signs
       .filter(({ lease }) => lease.kind === kind)
       .map(({ lease: { id, token }, stage, fraction }) => ({ id, token, stage, fraction }));

@@ -63,7 +63,11 @@ export async function claimReport(db: Db, engineId: string): Promise<ReportClaim
 }
 
 /** Opens the transcript a report is about. Null: the transcription is gone. */
-export async function loadSource(db: Db, vault: Vault, { lease, transcriptionId: id }: ReportClaim): Promise<ReportSource | null> {
+export async function loadSource(
+  db: Db,
+  vault: Vault,
+  { lease, transcriptionId: id }: Pick<ReportClaim, 'lease' | 'transcriptionId'>,
+): Promise<ReportSource | null> {
   const { workspaceId } = lease;
   const rows = await db.read<{
     language: string | null;

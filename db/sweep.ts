@@ -1,6 +1,7 @@
 import { LEASE } from '../api/contract/limits.ts';
 import { FREE } from './leases.ts';
 import type { Db, Tx } from './orm.ts';
+import { forgetPreviews } from './previews.ts';
 import { enqueue } from './queue.ts';
 import { failReportRow } from './reportwork.ts';
 import { failRow, type Media } from './settle.ts';
@@ -102,9 +103,10 @@ export function expireTranscripts(db: Db, days: number | null): Promise<Media[]>
   });
 }
 
-/** Removes what has run out: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries. */
+/** Removes what has run out: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries, previews. */
 export async function forgetExpired(db: Db): Promise<void> {
   await sweepUploads(db);
+  await forgetPreviews(db);
   const statements = [
     `delete from counters where day < (now() at time zone 'utc')::date - 2`,
     `delete from deletions where at < clock_timestamp() - interval '1 hour'`,

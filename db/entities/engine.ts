@@ -18,6 +18,7 @@ export const Engine = defineEntity({
     working: p.integer().default(0),
     finished: p.integer().default(0),
     failedDiarizations: p.integer().default(0),
+    writing: p.json().defaultRaw("'{}'"),
     startedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
     lastSeen: p.datetime().columnType('timestamptz').defaultRaw('now()'),
     lastPoll: p.datetime().columnType('timestamptz').nullable(),

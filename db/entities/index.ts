@@ -4,7 +4,7 @@ import { Engine } from './engine.ts';
 import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
 import { Delivery, Notification, Webhook } from './outbox.ts';
-import { Report, Template } from './report.ts';
+import { Preview, Report, Template } from './report.ts';
 import { Checkpoint, MetadataTerm, Segment, Transcription } from './transcription.ts';
 import { Counter, Deletion, IdempotencyKey, Rate, UploadLease } from './upload.ts';
 import { DataKey, Fact, Workspace } from './workspace.ts';
@@ -25,6 +25,7 @@ export const ENTITIES = [
   Checkpoint,
   Template,
   Report,
+  Preview,
   Reservation,
   LedgerEntry,
   IdempotencyKey,

@@ -1,10 +1,12 @@
 import { Migration001 } from './001_initial.ts';
 import { Migration002 } from './002_row_level_security.ts';
 import { Migration003 } from './003_session_keys.ts';
+import { Migration004 } from './004_previews.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
 export const MIGRATIONS = [
   { name: '001_initial', class: Migration001 },
   { name: '002_row_level_security', class: Migration002 },
   { name: '003_session_keys', class: Migration003 },
+  { name: '004_previews', class: Migration004 },
 ];

@@ -1,6 +1,7 @@
 import { type EngineFacts, registerEngine, seen, unregisterEngine } from '../../db/engines.ts';
 import { nextDelivery } from './deliver.ts';
 import type { Engine } from './engine.ts';
+import { nextPreview } from './preview.ts';
 import { nextProbe } from './probe.ts';
 import { nextReport } from './report.ts';
 import { openSlots, type Slots } from './slots.ts';
@@ -19,6 +20,7 @@ const POLL_MS = 2000; // in case a wake-up went to an engine without a free plac
 const ALIVE_MS = 15_000; // between signs of life, and between sweeps
 const PROBES = 2;
 const REPORTS = 2;
+const PREVIEWS = 1; // beside the reports: a person waits for it
 const DELIVERIES = 4;
 
 /** Registers the engine and works until `stop`. */
@@ -29,11 +31,16 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   const transcriptions = openSlots('transcriptions', facts.concurrency, () => nextTranscription(engine, lanes), log);
   const probes = openSlots('probes', PROBES, () => nextProbe(engine, transcriptions.wake), log);
   const reports = openSlots('reports', REPORTS, () => nextReport(engine), log);
+  const previews = openSlots('previews', PREVIEWS, () => nextPreview(engine), log);
   const deliveries = openSlots('deliveries', DELIVERIES, () => nextDelivery(engine), log);
-  const all: Slots[] = [probes, transcriptions, reports, deliveries];
+  const all: Slots[] = [probes, transcriptions, reports, previews, deliveries];
   const sweeper = openSweeper(engine);
   const wakeAll = () => {
     for (const slots of all) slots.wake();
+  };
+  const wakeWriters = () => {
+    reports.wake();
+    previews.wake();
   };
   const alive = () => giveSign(engine, facts, transcriptions);
   const sweep = () => void sweeper.sweep();
@@ -41,7 +48,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   wakeAll();
   sweep();
   return {
-    wake: { probe: probes.wake, dispatch: transcriptions.wake, report: reports.wake, deliver: deliveries.wake, sweep },
+    wake: { probe: probes.wake, dispatch: transcriptions.wake, report: wakeWriters, deliver: deliveries.wake, sweep },
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);
       const ended = Promise.all(all.map((slots) => slots.close()));

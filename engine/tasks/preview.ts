@@ -1,0 +1,51 @@
+import { handBack } from '../../db/leases.ts';
+import { claimPreview, endPreview, type PreviewClaim } from '../../db/previews.ts';
+import { loadSource } from '../../db/reportwork.ts';
+import { SAMPLE } from '../reports/sample.ts';
+import { ReportError, type ReportTranscript } from '../reports/writer.ts';
+import type { Engine } from './engine.ts';
+import { type Holding, Lost, Stopping } from './holdings.ts';
+import { insist } from './insist.ts';
+import type { Job } from './slots.ts';
+
+/** Takes the next preview of a template. */
+export async function nextPreview(engine: Engine): Promise<Job | null> {
+  const claim = await claimPreview(engine.db, engine.id);
+  return claim && (() => work(engine, claim));
+}
+
+/** Writes one preview. A person waits for it, so a failure is told at once instead of tried again later. */
+async function work(engine: Engine, claim: PreviewClaim): Promise<void> {
+  const { db, vault, writer, log } = engine;
+  const holding = engine.holdings.take(claim.lease);
+  try {
+    const { text } = await writer.write(claim, await talkOf(engine, claim), holding.signal);
+    await insist(() => endPreview(db, vault, claim, { text, writer: writer.name }));
+  } catch (thrown) {
+    await settle(engine, claim, holding, thrown);
+  } finally {
+    holding.letGo();
+  }
+  log.debug({ preview: claim.lease.id }, 'preview done');
+}
+
+async function talkOf({ db, vault }: Engine, { lease, transcriptionId }: PreviewClaim): Promise<ReportTranscript> {
+  if (transcriptionId === null) return SAMPLE;
+  const source = await loadSource(db, vault, { lease, transcriptionId });
+  if (!source) throw new Lost();
+  const { language, durationSeconds, turns } = source;
+  return { language, durationSeconds, segments: turns };
+}
+
+async function settle({ db, vault, log }: Engine, claim: PreviewClaim, { signal }: Holding, thrown: unknown): Promise<void> {
+  const { lease } = claim;
+  const error = signal.aborted ? signal.reason : thrown;
+  if (error instanceof Lost) return;
+  if (error instanceof Stopping) {
+    await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { blameless: true })));
+    return;
+  }
+  const code = error instanceof ReportError ? error.code : 'INTERNAL_ERROR';
+  log.warn({ preview: lease.id, code, ...(code === 'INTERNAL_ERROR' && { error }) }, 'preview failed');
+  await insist(() => endPreview(db, vault, claim, { code }));
+}

@@ -1,0 +1,111 @@
+/* Previews of templates: what the console asks for, what an engine makes of it, and what is left afterwards. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { claimPreview, forgetPreviews, readPreview, startPreview } from '../../../db/previews.ts';
+import type { Viewer } from '../../../db/visibility.ts';
+import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
+import type { Engine } from '../../../engine/tasks/engine.ts';
+import { openHoldings } from '../../../engine/tasks/holdings.ts';
+import { nextPreview } from '../../../engine/tasks/preview.ts';
+import { testDatabase } from '../../support/database.ts';
+import { startLlm } from '../../support/llm-server.ts';
+import { openBench } from '../../support/work.ts';
+import { openWorld, type Person } from '../../support/world.ts';
+
+const { db } = await testDatabase(t);
+const { vault } = await openBench(db);
+const world = openWorld(db, vault);
+const note = () => {};
+const log = { debug: note, info: note, warn: note, error: note };
+const holdings = openHoldings(db, log);
+t.teardown(() => holdings.close());
+
+const workspace = await world.workspace();
+const anna = await world.member(workspace, { role: 'owner' });
+const bert = await world.member(workspace);
+const stranger = await world.member(await world.workspace());
+const viewer = (person: Person): Viewer => ({
+  ...{ workspaceId: person.workspaceId, memberId: person.id, keyId: null },
+  role: person === anna ? 'owner' : 'user',
+});
+const start = (
+  person: Person,
+  transcriptionId: string | null,
+  prompt: string | null = 'List the prices that were named.',
+  slug = 'draft',
+) => db.workspace(person.workspaceId, (tx) => startPreview(tx, viewer(person), { slug, name: 'Prices', prompt, transcriptionId }));
+const read = (person: Person, id: string | null) => readPreview(db, vault, viewer(person), id ?? '');
+const engineWith = (writer: Writer) => ({ id: randomUUID(), db, vault, log, holdings, writer }) as unknown as Engine;
+const work = async (writer: Writer = openWriter({})) => (await nextPreview(engineWith(writer)))?.();
+
+t.test('a preview on the sample is written by whatever writes reports, and only its member can read it', async (t) => {
+  const id = await start(anna, null);
+  t.match(await read(anna, id), { id, status: 'queued', text: null, writer: null });
+  await work();
+  const { status, text, writer } = (await read(anna, id))!;
+  t.match({ status, writer }, { status: 'completed', writer: 'built-in' });
+  t.match(text, /1,900 euros/, 'the passages nearest to the template');
+  t.equal(await read(bert, id), null);
+  t.equal(await read(stranger, id), null);
+  const [row] = await db.read<{ text_sealed: Buffer }>('*', 'select text_sealed from previews');
+  t.notOk(row!.text_sealed.includes('euros'), 'sealed like a report');
+});
+
+t.test('a preview of a talk needs one that is completed and visible to the member', async (t) => {
+  const own = await world.transcription(bert, {
+    turns: [{ start: 0, end: 9, speaker: 'speaker_1', text: 'The lamp for the hall costs ninety euros, and we decided to buy it.' }],
+  });
+  const id = await start(bert, own, null, 'decisions');
+  t.equal(await start(anna, await world.transcription(bert, { status: 'processing' })), null);
+  t.equal(await start(bert, await world.transcription(anna)), null);
+  t.equal(await start(stranger, own), null);
+  t.equal(await start(bert, 'no-id'), null);
+  await work();
+  t.match(await read(bert, id), { status: 'completed', text: /lamp for the hall/ });
+  t.strictSame(await db.read('*', 'select 1 from reports'), [], 'it is no report');
+});
+
+t.test('a new preview takes the place of the old one, whose model is not asked on', async (t) => {
+  const server = await startLlm((_, index) => (index === 0 ? { delay: 60_000 } : {}));
+  t.teardown(server.close);
+  const writer = openWriter({ baseUrl: server.url });
+  const first = await start(anna, null);
+  const working = work(writer);
+  while (server.calls.length === 0) await sleep(20);
+  const second = await start(anna, null);
+  t.not(second, first);
+  await working; // ends long before the answer: its signs of life find no row
+  while (server.left === 0) await sleep(20); // the server sees the client go
+  t.equal(await read(anna, first), null);
+  await work(writer);
+  t.match(await read(anna, second), { status: 'completed', writer: 'test-model' });
+});
+
+t.test('a failure is told at once, with its code', async (t) => {
+  const server = await startLlm(() => ({ status: 401 }));
+  t.teardown(server.close);
+  const id = await start(anna, null);
+  await work(openWriter({ baseUrl: server.url }));
+  t.match(await read(anna, id), { status: 'failed', error_code: 'LLM_UNAVAILABLE', text: null });
+  const unknown = await start(anna, null, null, 'no-such-slug');
+  await work();
+  t.match(await read(anna, unknown), { status: 'failed', error_code: 'TEMPLATE_UNAVAILABLE' });
+});
+
+t.test('a preview whose engine died is taken by another, ends when that dies too, and is gone after ten minutes', async (t) => {
+  const id = await start(anna, null);
+  const dies = async () => {
+    t.equal((await claimPreview(db, randomUUID()))?.lease.id, id);
+    t.equal(await claimPreview(db, randomUUID()), null, 'nobody else takes it meanwhile');
+    await db.read('*', `update previews set lease_until = clock_timestamp() - interval '1 second' where id = ?`, [id]);
+  };
+  await dies();
+  await dies();
+  t.equal(await claimPreview(db, randomUUID()), null);
+  await forgetPreviews(db);
+  t.match(await read(anna, id), { status: 'failed', error_code: 'INTERNAL_ERROR' });
+  await db.read('*', `update previews set created_at = clock_timestamp() - interval '11 minutes'`);
+  await forgetPreviews(db);
+  t.equal(await read(anna, id), null);
+});

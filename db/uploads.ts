@@ -137,14 +137,14 @@ async function insert(
     `insert into transcriptions (id, workspace_id, project_id, key_id, creator_id, author_id, author_email, author_name, status,
        filename_sealed, extension, size_bytes, requested_language, language, diarize, speakers_count, ai_metadata,
        external_id, metadata_text, metadata, error_code, completed_at, media_key_sealed, media_bytes)
-     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?::timestamptz, ?, ?)`,
+     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, case when ? then clock_timestamp() end, ?, ?)`,
     [
       ...[wish.id, wish.workspaceId, wish.projectId, wish.keyId, wish.creatorId],
       ...[wish.author.id, wish.author.email, wish.author.name, file.status],
       await vault.seal(wish.workspaceId, `transcriptions|${wish.id}|filename`, wish.filename),
       ...[wish.extension, file.bytes, wish.language, wish.language === 'auto' ? null : wish.language],
       ...[wish.diarize, wish.speakersCount, wish.aiMetadata, wish.externalId, wish.metadata, wish.metadata],
-      ...[broken ? 'UPLOAD_INCOMPLETE' : null, broken ? new Date().toISOString() : null],
+      ...[broken ? 'UPLOAD_INCOMPLETE' : null, broken],
       ...[file.mediaKey, file.mediaKey && file.bytes],
     ],
   );

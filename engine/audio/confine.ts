@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,7 +12,12 @@ export interface Confined {
   complaints(): string;
   /** Says that output arrived: the limit on silence starts anew. */
   alive(): void;
-  /** Resolves when the child has ended and its folder is gone. Rejects with PROCESSING_TIMEOUT or the reason of an abort; never for an exit code. */
+  /** Ends the child; `ended` rejects with `reason` unless it had another one already. */
+  stop(reason: Error): void;
+  /**
+   * Resolves when the child has ended by itself and its folder is gone, whatever its exit code. Rejects with PROCESSING_TIMEOUT, with the reason of
+   * an abort or a stop, and with an ordinary Error when the end was not the file's fault: the child was killed, could not start, or its file went.
+   */
   ended: Promise<End>;
 }
 
@@ -30,6 +35,8 @@ interface Limits {
 }
 
 const COMPLAINTS = 16_384; // characters kept of standard error
+const KILLS = new Set<NodeJS.Signals | null>(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']); // sent by people and by a system short of memory
+const FENCE = /^(?:unshare|setpriv|prlimit): .*/; // they end so when they cannot start the program
 
 /**
  * Runs a media program on an untrusted file: no shell, empty environment, an empty folder of its own, and the fences of fences.ts.
@@ -51,12 +58,27 @@ export async function confined(program: string, args: string[], input: string, l
     complaints = (complaints + text).slice(0, COMPLAINTS);
   });
   const watch = supervise(child, limits);
-  const ended = watch.ended.finally(() => rm(home, { recursive: true, force: true }));
+  const ended = watch.ended.then((end) => blameless(end, complaints, input)).finally(() => rm(home, { recursive: true, force: true }));
   ended.catch(() => {}); // whoever awaits it hears of it
-  return { child, ended, complaints: () => complaints, alive: watch.alive };
+  return { child, ended, complaints: () => complaints, alive: watch.alive, stop: watch.stop };
 }
 
-/** Waits for the end of the child and kills it on abort, on the time limit and on silence. */
+/** Throws when the end says nothing about the file: then it must not be judged by it. */
+async function blameless(end: End, complaints: string, input: string): Promise<End> {
+  if (KILLS.has(end.signal)) throw new Error(`Cannot decode the recording: the decoder was killed by ${end.signal} from outside`);
+  if (end.code === 0) return end;
+  const [fence] = FENCE.exec(complaints) ?? [];
+  if (fence) throw new Error(`Cannot decode the recording: the decoder could not be started (${fence})`);
+  await access(input, constants.R_OK).catch((cause: Error) => {
+    throw new Error('Cannot decode the recording: its file went while it was read', { cause });
+  });
+  return end;
+}
+
+/**
+ * Waits for the end of the child and kills it on abort, on the time limit and on silence. Seconds are counted while this process runs: one that was
+ * frozen, as on a machine that moves, must not take its own absence for a hanging decoder.
+ */
 function supervise(child: Confined['child'], { seconds, silence, signal }: Limits) {
   let reason: Error | undefined;
   const kill = (error: Error) => {
@@ -67,10 +89,12 @@ function supervise(child: Confined['child'], { seconds, silence, signal }: Limit
       child.kill('SIGKILL');
     }
   };
-  const stop = (why: string) => kill(timeout(why));
   const abort = () => kill(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
-  const whole = setTimeout(stop, seconds * 1000, `after ${seconds} s`);
-  const quiet = setTimeout(stop, silence * 1000, `after ${silence} s without output`);
+  let [whole, quiet] = [0, 0]; // seconds
+  const clock = setInterval(() => {
+    if (++whole >= seconds) kill(timeout(`after ${seconds} s`));
+    else if (++quiet >= silence) kill(timeout(`after ${silence} s without output`));
+  }, 1000);
   signal?.addEventListener('abort', abort, { once: true });
   const end = new Promise<End>((resolve, reject) => {
     child.once('error', reject);
@@ -82,11 +106,13 @@ function supervise(child: Confined['child'], { seconds, silence, signal }: Limit
     return end;
   });
   const ended = judged.finally(() => {
-    clearTimeout(whole);
-    clearTimeout(quiet);
+    clearInterval(clock);
     signal?.removeEventListener('abort', abort);
   });
-  return { ended, alive: () => void quiet.refresh() };
+  const alive = () => {
+    quiet = 0;
+  };
+  return { ended, alive, stop: kill };
 }
 
 function timeout(why: string): MediaError {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 
 export const NOBODY = 65_534;
 const MEMORY = 3 * 2 ** 30; // bytes of address space; decoding takes 60 MB resident
+const GRACE = 5; // seconds of processor time between SIGXCPU, which tells why, and SIGKILL
 const PROCESSES = 512; // of all media programs together, threads included: only where the user is theirs alone
 
 /**
@@ -22,7 +23,14 @@ export async function fences(seconds: number, asNobody: boolean): Promise<string
     fences.push('--');
   }
   if (existsSync('/usr/bin/prlimit')) {
-    fences.push('/usr/bin/prlimit', `--as=${MEMORY}`, `--cpu=${Math.ceil(seconds)}`, '--nofile=64', '--fsize=0', '--core=0');
+    fences.push(
+      '/usr/bin/prlimit',
+      `--as=${MEMORY}`,
+      `--cpu=${Math.ceil(seconds)}:${Math.ceil(seconds) + GRACE}`,
+      '--nofile=64',
+      '--fsize=0',
+      '--core=0',
+    );
     if (asNobody) fences.push(`--nproc=${PROCESSES}`);
     fences.push('--');
   }

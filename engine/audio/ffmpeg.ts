@@ -29,7 +29,7 @@ export interface DecodeOptions {
  * Decodes any media file to 16 kHz samples. Resolves when decoding has begun: `read` waits for samples still to come, `decoded` for all of them.
  * What can be decoded of a damaged file is kept, from one second on.
  * `read` and `decoded` throw MediaError FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, RECORDING_TOO_SHORT, RECORDING_TOO_LONG,
- * PROCESSING_TIMEOUT, or the reason of an abort. The caller closes the recording in every case.
+ * PROCESSING_TIMEOUT, the reason of an abort, or an Error that is no MediaError where the file is not at fault. The caller closes the recording in every case.
  */
 export async function decode(path: string, options: DecodeOptions): Promise<Recording> {
   const { channels, signal, maxSeconds = 36_000 } = options;
@@ -76,8 +76,8 @@ async function fill(scratch: Scratch, run: Confined, maxSeconds: number, onProgr
       onProgress?.(seconds);
     }
   } catch (error) {
-    run.child.kill('SIGKILL');
-    await run.ended; // a time limit or an abort explains a broken pipe better than the pipe does
+    run.stop(error as Error);
+    await run.ended; // rejects: a time limit or an abort explains a broken pipe better than the pipe does
     throw error;
   }
   const { code } = await run.ended;

@@ -40,7 +40,7 @@ export interface Holdings {
   close(): void;
 }
 
-const TICK_MS = 3000; // also how soon a deletion is noticed
+const TICK_MS = 1000; // also how soon a deletion is noticed
 
 export function openHoldings(db: Db, log: Log): Holdings {
   const held = new Map<Holding, Sign>();

@@ -6,12 +6,15 @@ import { type Claim, claimProbe, probed } from '../../db/work.ts';
 import { decode, probe, SAMPLE_RATE } from '../audio/ffmpeg.ts';
 import { MediaError } from '../types.ts';
 import type { Engine } from './engine.ts';
+import { hostFault } from './faults.ts';
 import { type Holding, Lost, Stopping } from './holdings.ts';
 import { insist } from './insist.ts';
 import { keepMedia, openMedia, removeMedia } from './media.ts';
 import type { Job } from './slots.ts';
 
 const SHORTEST = 1; // seconds
+const HOST_PAUSE = 15; // seconds until another try after a fault of the host
+const HOST_PATIENCE = 24 * 3600; // seconds since the upload in which faults of the host do not count: time to make room
 
 /** Takes the next recording that nobody has looked into yet. `onProbed` is told when one waits for a slot. */
 export async function nextProbe(engine: Engine, onProbed: () => void): Promise<Job | null> {
@@ -62,6 +65,11 @@ export async function settle(engine: Engine, claim: Claim, { signal }: Pick<Hold
   if (error instanceof Stopping) {
     await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { blameless: true })));
     return log.info(fields, 'handed back');
+  }
+  if (hostFault(error) && claim.waitedSeconds < HOST_PATIENCE) {
+    log.error({ ...fields, error }, 'this host cannot do the work now; it will be tried again until it can');
+    await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { seconds: HOST_PAUSE, blameless: true })));
+    return;
   }
   if (!(error instanceof MediaError) && attempt < LEASE.attempts) {
     log.warn({ ...fields, error }, 'failed; it will be tried again');

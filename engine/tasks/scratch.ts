@@ -32,14 +32,18 @@ export async function openScratch(installation: string, engineId: string, home: 
   const own = (base: string) => join(base, `${prefix}${engineId}`);
   const asRoot = process.getuid?.() === 0;
   const shared = new Map<string, boolean>(); // folders whose files the decoder can reach under a user of its own
-  for (const base of bases) {
-    await mkdir(own(base), { recursive: true, mode: 0o700 });
-    shared.set(own(base), asRoot && (await passable(base)));
-    if (shared.get(own(base))) await chmod(own(base), 0o711); // names inside cannot be guessed or listed
-  }
+  const make = async () => {
+    for (const base of bases) {
+      await mkdir(own(base), { recursive: true, mode: 0o700 });
+      shared.set(own(base), asRoot && (await passable(base)));
+      if (shared.get(own(base))) await chmod(own(base), 0o711); // names inside cannot be guessed or listed
+    }
+  };
+  await make();
   return {
     folder: own(disk),
     async place(bytes) {
+      await make(); // a neighbour removes them when we were taken for dead
       const folder = bases.includes(MEMORY) && bytes <= SMALL && (await free(MEMORY)) > ROOM * bytes ? own(MEMORY) : own(disk);
       return join(folder, randomUUID());
     },

@@ -1,3 +1,4 @@
+import { databaseSeconds, mendTimes } from '../../db/clock.ts';
 import { buryDeadEngines, livingEngines } from '../../db/engines.ts';
 import { purgeFailedJobs } from '../../db/queue.ts';
 import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../db/sweep.ts';
@@ -6,6 +7,7 @@ import { removeMedia } from './media.ts';
 
 const ORPHAN_MS = 30_000; // a spool file that nothing has needed for so long is removed
 const BATCH = 500;
+const LEAP = 5; // seconds that the database's clock may run ahead of ours between two sweeps
 
 /** Finds what the dead left behind. Every engine runs it; they do not disturb one another. */
 export interface Sweeper {
@@ -17,19 +19,14 @@ export interface Sweeper {
 export function openSweeper(engine: Engine): Sweeper {
   const orphans = new Map<string, number>(); // spool name -> when it was first seen without an owner, by our own steady clock
   let sweeping: Promise<void> | null = null;
+  const leaps = openClockWatch(engine);
   const sweep = async () => {
-    await note(engine, 'dead engines', async () => (await buryDeadEngines(engine.db)).length);
-    await note(engine, 'transcriptions of dead engines', async () => total(await reclaimTranscriptions(engine.db)));
-    await note(engine, 'reports of dead engines', async () => total(await reclaimReports(engine.db)));
+    await note(engine, 'times that a clock put back had left in the future', () => mendTimes(engine.db));
+    if (!(await leaps())) await sweepDead(engine);
     await note(engine, 'media of ended transcriptions', () => removeLeftovers(engine));
     await note(engine, 'transcripts past their age', () => expire(engine));
-    await note(engine, 'scratch folders of dead engines', async () => engine.scratch.clean(await livingEngines(engine.db)));
     await note(engine, 'orphans in the spool', () => removeOrphans(engine, orphans));
     await note(engine, 'jobs that failed for good', () => engine.db.system(purgeFailedJobs));
-    await note(engine, 'expired rows', async () => {
-      await forgetExpired(engine.db);
-      return 0;
-    });
   };
   return {
     sweep() {
@@ -39,6 +36,39 @@ export function openSweeper(engine: Engine): Sweeper {
       return sweeping;
     },
     close: async () => sweeping ?? undefined,
+  };
+}
+
+/** What has run out. */
+async function sweepDead(engine: Engine): Promise<void> {
+  await note(engine, 'dead engines', async () => (await buryDeadEngines(engine.db)).length);
+  await note(engine, 'transcriptions of dead engines', async () => total(await reclaimTranscriptions(engine.db)));
+  await note(engine, 'reports of dead engines', async () => total(await reclaimReports(engine.db)));
+  await note(engine, 'scratch folders of dead engines', async () => engine.scratch.clean(await livingEngines(engine.db)));
+  await note(engine, 'expired rows', async () => {
+    await forgetExpired(engine.db);
+    return 0;
+  });
+}
+
+/**
+ * Tells whether the clock of the database has leapt ahead of our steady one since the last call, or cannot be read. All leases seem to have run
+ * out then, and the living get the time until the next sweep to renew theirs.
+ */
+function openClockWatch(engine: Engine): () => Promise<boolean> {
+  let offset: number | null = null;
+  return async () => {
+    try {
+      const now = (await databaseSeconds(engine.db)) - performance.now() / 1000;
+      const ahead = now - (offset ?? now);
+      offset = now;
+      if (ahead > LEAP)
+        engine.log.warn({ seconds: Math.round(ahead) }, 'the clock of the database leapt ahead; nothing is taken for dead this time');
+      return ahead > LEAP;
+    } catch (error) {
+      engine.log.warn({ error }, 'the clock of the database cannot be read; trying again');
+      return true;
+    }
   };
 }
 

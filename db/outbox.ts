@@ -11,11 +11,11 @@ export interface Event {
   external_id: string | null;
 }
 
-/** Writes one delivery per active webhook of the workspace, in the transaction of the terminal status it tells of. */
+/** Writes one delivery per webhook of the workspace, in the transaction of the terminal status it tells of. Those of paused ones wait. */
 export async function announce(tx: Tx, workspaceId: string, event: Event): Promise<void> {
   const rows = await tx.rows(
     `insert into deliveries (workspace_id, webhook_id, event, body)
-     select w.workspace_id, w.id, ?, ?::jsonb from webhooks w where w.workspace_id = ?::uuid and w.active returning 1`,
+     select w.workspace_id, w.id, ?, ?::jsonb from webhooks w where w.workspace_id = ?::uuid returning 1`,
     [event.event, JSON.stringify(event), workspaceId],
   );
   if (rows.length) await enqueue(tx, 'deliver', {});
@@ -36,7 +36,7 @@ const HELD = '2 minutes'; // a delivery whose sender died is sent again after th
 /** Waits after each failed attempt, seconds; about 24 hours in all, then the delivery is dead. */
 const WAITS = [10, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_800];
 
-/** Takes deliveries that are due, oldest first; they come back after a while unless settled. */
+/** Takes deliveries that are due, oldest first, except those to paused webhooks; they come back after a while unless settled. */
 export async function claimDeliveries(tx: Tx, count: number): Promise<Delivery[]> {
   const rows = await tx.rows<{
     id: string;
@@ -49,8 +49,9 @@ export async function claimDeliveries(tx: Tx, count: number): Promise<Delivery[]
   }>(
     `update deliveries d set attempt = d.attempt + 1, next_at = clock_timestamp() + interval '${HELD}'
      from webhooks w where w.id = d.webhook_id and w.workspace_id = d.workspace_id and d.id in (
-       select due.id from deliveries due where due.status = 'pending' and due.next_at <= clock_timestamp()
-       order by due.next_at limit ? for update skip locked)
+       select due.id from deliveries due join webhooks hook on hook.id = due.webhook_id
+       where due.status = 'pending' and due.next_at <= clock_timestamp() and hook.active
+       order by due.next_at limit ? for update of due skip locked)
      returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, d.body, d.attempt`,
     [count],
   );

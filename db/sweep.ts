@@ -115,7 +115,7 @@ export async function forgetExpired(db: Db): Promise<void> {
     `delete from sign_in_links where expires_at < clock_timestamp() - interval '1 day'`,
     `delete from oauth_codes where expires_at < clock_timestamp() - interval '1 day'`,
     `delete from oauth_tokens where expires_at < clock_timestamp() - interval '30 days'`,
-    `delete from deliveries where status <> 'pending' and created_at < clock_timestamp() - interval '30 days'`,
+    `delete from deliveries where created_at < clock_timestamp() - interval '30 days'`,
     `delete from notifications where created_at < clock_timestamp() - interval '90 days'`,
     `delete from checkpoints c using transcriptions t where t.id = c.transcription_id and t.workspace_id = c.workspace_id
        and t.status in ('completed', 'failed', 'insufficient_balance')`,

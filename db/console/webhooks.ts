@@ -21,6 +21,7 @@ export async function addWebhook(tx: Tx, vault: Vault, workspaceId: string, url:
   return { id, url, secret, active: true, created_at: row!.created_at };
 }
 
+/** Pauses a webhook, whose deliveries then wait, or lets them go on. Throws 404. */
 export async function switchWebhook(tx: Tx, workspaceId: string, id: string, active: boolean) {
   const row = await tx.row('update webhooks set active = ? where workspace_id = ? and id = ? returning id, url, active, created_at', [
     active,
@@ -28,6 +29,7 @@ export async function switchWebhook(tx: Tx, workspaceId: string, id: string, act
     lookupId(id),
   ]);
   if (!row) throw notFound();
+  if (active) await enqueue(tx, 'deliver', {});
   return row;
 }
 

@@ -12,6 +12,13 @@ export interface Post {
   limitMs: number;
   /** Addresses of this machine and of private networks are allowed. */
   allowPrivate: boolean;
+  /** What a name stands for; the system's resolver unless given. */
+  lookUp?: (name: string) => Promise<Address>;
+}
+
+interface Address {
+  address: string;
+  family: number;
 }
 
 /** Where a webhook must not lead: this machine, private and link-local networks (cloud metadata among them), and what is no single host. */
@@ -55,12 +62,12 @@ export function isPublic(address: string): boolean {
  * Sends a POST and resolves with the status of the answer, whose body is not read. The address is looked up once, checked, and then used as it
  * is, so a name cannot change its meaning in between. Redirects are not followed. Throws when the address is refused or nothing answers in time.
  */
-export async function post({ url, body, headers, limitMs, allowPrivate }: Post): Promise<number> {
+export async function post({ url, body, headers, limitMs, allowPrivate, lookUp = lookup }: Post): Promise<number> {
   const target = new URL(url);
   if (target.protocol !== 'https:' && target.protocol !== 'http:')
     throw new Error(`Cannot send to ${target.protocol} addresses: http or https is wanted`);
   const signal = AbortSignal.timeout(limitMs);
-  const address = await within(signal, resolve(target.hostname.replace(/^\[|\]$/g, '')));
+  const address = await within(signal, resolve(target.hostname.replace(/^\[|\]$/g, ''), lookUp));
   if (!allowPrivate && !isPublic(address.address))
     throw new Error('Cannot send to this address: it belongs to this machine or to a private network');
   const send = target.protocol === 'https:' ? https : http;
@@ -86,9 +93,9 @@ export function signature(secret: string, timestamp: number, body: string): stri
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
 
-async function resolve(host: string): Promise<{ address: string; family: number }> {
+async function resolve(host: string, lookUp: (name: string) => Promise<Address>): Promise<Address> {
   const family = isIP(host);
-  return family ? { address: host, family } : lookup(host);
+  return family ? { address: host, family } : lookUp(host);
 }
 
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {

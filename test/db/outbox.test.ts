@@ -20,10 +20,9 @@ async function webhook(workspace: string, active = true): Promise<string> {
   return row!.id;
 }
 
-t.test('announce() writes one delivery per active webhook with each terminal status, ids and status only', async (t) => {
+t.test('announce() writes one delivery per webhook, paused ones too, with each terminal status, ids and status only', async (t) => {
   const workspace = await bench.workspace();
-  const hooks = [await webhook(workspace), await webhook(workspace)];
-  await webhook(workspace, false);
+  const hooks = [await webhook(workspace), await webhook(workspace, false)];
   await webhook(await bench.workspace());
   const [done, broken] = [await bench.transcription(workspace), await bench.transcription(workspace)];
   await complete(db, (await next()).lease, finished(60));

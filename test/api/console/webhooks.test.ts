@@ -32,6 +32,12 @@ const wait = () =>
   db.system((tx) =>
     tx.row<{ seconds: number }>(`select extract(epoch from next_at - now())::float8 as seconds from deliveries where status = 'pending'`),
   );
+/** How often engines were told that there is something to deliver. */
+const woken = () =>
+  db.system(async (tx) => {
+    await tx.rows('set local role none'); // the queue's tables are its owner's alone
+    return (await tx.rows(`select 1 from graphile_worker.jobs where task_identifier = 'deliver'`)).length;
+  });
 const due = () => db.system((tx) => tx.rows(`update deliveries set next_at = now() where status = 'pending'`));
 
 interface Call {
@@ -79,8 +85,6 @@ t.test('webhooks are made with a secret that is shown once, switched off and rem
   const [row] = await db.read<{ line: string }>('*', 'select w::text as line from webhooks w');
   t.notOk(row!.line.includes(made.json.secret), 'sealed');
   t.match(await ann.ask('PATCH', path, { active: false }), { status: 200, json: { active: false } });
-  await tell('off');
-  t.strictSame((await ann.ask('GET', `${path}/deliveries`)).json.items, [], 'one that is off hears nothing');
   for (const url of ['ftp://a.example/', 'file:///etc/passwd', 'https://user:pass@a.example/', 'nowhere', '']) {
     t.match(await ann.ask('POST', '/webhooks', { url }), { status: 422, json: { code: 'validation_error' } }, url);
   }
@@ -139,6 +143,29 @@ t.test('a receiver that answers 500, breaks off and stalls gets it all the same,
   t.ok(await attempt());
   t.equal(calls.at(-1)!.headers['longhand-delivery'], calls[0]!.headers['longhand-delivery'], 'a replay is the same delivery');
   t.equal((await ann.ask('DELETE', `/webhooks/${hook.id}`)).status, 204);
+});
+
+t.test('a paused webhook is sent nothing and loses nothing: what waited and what came meanwhile goes out once it is resumed', async (t) => {
+  const { url, calls } = await receiver(t, (response) => response.writeHead(500).end());
+  const { json: hook } = await ann.ask('POST', '/webhooks', { url });
+  const path = `/webhooks/${hook.id}`;
+  const ids = [await tell('before')];
+  t.ok(await attempt(), 'the first attempt fails, so the delivery is pending');
+  t.match(await ann.ask('PATCH', path, { active: false }), { status: 200, json: { active: false } });
+  ids.push(await tell('meanwhile'));
+  await due();
+  t.notOk(await attempt(), 'nothing is sent');
+  t.equal(calls.length, 1);
+  t.match((await ann.ask('GET', `${path}/deliveries`)).json.items, [
+    { status: 'pending', attempt: 0, transcription_id: ids[1] },
+    { status: 'pending', attempt: 1, transcription_id: ids[0] },
+  ]);
+  const told = await woken();
+  t.match(await ann.ask('PATCH', path, { active: true }), { status: 200, json: { active: true } });
+  t.equal(await woken(), told + 1, 'engines are told at once');
+  while (await attempt()) {}
+  t.strictSame(calls.map(({ body }) => JSON.parse(body).transcription_id).sort(), [ids[0], ...ids].sort());
+  await db.system((tx) => tx.rows('delete from webhooks'));
 });
 
 t.test('deliveries go out in the order of what they tell, one webhook failing does not hold up another', async (t) => {

@@ -66,6 +66,22 @@ t.test('post() refuses private addresses, given as numbers or as names, before i
   t.equal(calls.length, 0);
 });
 
+t.test('post() asks once what a name stands for, and goes there and nowhere else', async (t) => {
+  const { port, calls } = await receiver(t);
+  const asked: string[] = [];
+  const rebinding = async (name: string) => {
+    asked.push(name);
+    return { address: asked.length === 1 ? '2001:4860::1' : '127.0.0.1', family: asked.length === 1 ? 6 : 4 }; // then this machine
+  };
+  const url = `http://rebinding.example:${port}/`;
+  await t.rejects(post({ ...parts, url, limitMs: 500, allowPrivate: false, lookUp: rebinding }));
+  t.strictSame(asked, ['rebinding.example']);
+  await t.rejects(post({ ...parts, url, allowPrivate: false, lookUp: rebinding }), /private network/, 'the second meaning is refused');
+  t.equal(calls.length, 0);
+  t.equal(await post({ ...parts, url, lookUp: rebinding }), 200);
+  t.equal(calls[0]!.headers.host, `rebinding.example:${port}`, 'the receiver sees the name');
+});
+
 t.test('signature() is the HMAC-SHA256 of time and body', (t) => {
   // printf '%s' '1700000000.{"a":1}' | openssl dgst -sha256 -hmac secret
   t.equal(signature('secret', 1_700_000_000, '{"a":1}'), EXPECTED);

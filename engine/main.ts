@@ -61,6 +61,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
   await registerEngine(db, facts); // before its folders exist: others remove those of unknown engines
   const holdings = openHoldings(db, log);
   const scratch = await openScratch(await installationId(db), id, settings.LONGHAND_HOME);
+  process.env.TMPDIR = scratch.folder; // what a crash leaves of any kind goes with it
   try {
     const engine: Engine = {
       ...{ id, db, pool, log, holdings, scratch, limits: settings.limits },

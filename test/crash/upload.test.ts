@@ -1,0 +1,177 @@
+/*
+ * The API is killed with SIGKILL in the middle of uploads: while bytes come, after the last byte, and while PostgreSQL commits. The client does what
+ * the documentation says: the same request again, under the same Idempotency-Key, to whatever host answers.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { openDb } from '../../db/orm.ts';
+import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { connectRaw, head, type RawAnswer } from '../support/raw.ts';
+import { SEED, seeded } from '../support/seeded.ts';
+import { type Api, eventually, openService } from '../support/service.ts';
+import { send, uploadHeaders } from '../support/uploads.ts';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 1);
+const GATE = 4_711; // pg advisory lock: held by the test, it keeps commits from ending
+const { random } = seeded();
+t.comment(`SEED=${SEED} repeats the choice of the moments`);
+
+const service = await openService(t);
+const { db, key } = service;
+const limits = { LONGHAND_LIMIT_UPLOADS_PER_KEY: '1' }; // so that a slot that leaks is noticed at once
+const wav = await conversation(1);
+const survivor = await service.api(limits);
+const sent: { name: string; uuid: string }[] = [];
+
+/** A transaction of the test's own that is open until `end` is called. */
+async function holding(sql: string) {
+  const own = await openDb({ url: service.url, pool: 1, name: 'longhand-test' });
+  let end!: () => void;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const begun = new Promise<void>((resolve, reject) => {
+    own
+      .system(async (tx) => {
+        await tx.rows('set local role none');
+        await tx.rows(sql);
+        resolve();
+        await ended;
+      })
+      .catch(reject)
+      .finally(() => own.close());
+  });
+  await begun;
+  return end;
+}
+
+/** How many connections of APIs wait for a lock. */
+async function waiting(): Promise<number> {
+  return db.system(async (tx) => {
+    await tx.rows('set local role none');
+    const rows = await tx.rows(
+      `select 1 from pg_stat_activity where datname = current_database() and application_name = 'longhand-api' and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  });
+}
+
+const wish = (name: string) => ({
+  'Idempotency-Key': name,
+  'X-External-Id': name,
+  'Content-Length': wav.length,
+  'Content-Disposition': 'attachment; filename="call.wav"',
+});
+
+/** Sends the first bytes of an upload. */
+async function begin(api: Api, name: string, bytes: number) {
+  const connection = await connectRaw(api.url);
+  connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, wish(name))));
+  connection.write(wav.subarray(0, bytes));
+  return connection;
+}
+
+/** The same upload again until it is accepted. Leases of the dead are let run out, as 60 s would. */
+async function again(t: Test, name: string): Promise<RawAnswer> {
+  for (let attempt = 0; attempt < 50; attempt++, await sleep(200)) {
+    const answer = await send(survivor.url, key, wish(name), '', wav);
+    if (answer.status < 300) return answer;
+    t.match(String(answer.status), /^(409|429|503)$/, `${answer.status} ${answer.body}`);
+    t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/, 'the refusal says when to come again');
+    await db.system(async (tx) => {
+      await tx.rows(`update idempotency_keys set lease_until = clock_timestamp() where answer is null`);
+      await tx.rows('update upload_leases set lease_until = clock_timestamp()');
+    });
+  }
+  throw new Error(`${name} was never accepted`);
+}
+
+/** One attempt that is killed, then the client's repetition. */
+async function suffer(t: Test, name: string, kill: (api: Api) => Promise<void>, expected: number): Promise<void> {
+  const victim = await service.api(limits);
+  await kill(victim);
+  const answer = await again(t, name);
+  t.equal(answer.status, expected);
+  t.equal((await send(survivor.url, key, wish(name), '', wav)).json.uuid, answer.json.uuid, 'a third time is a replay');
+  const rows = await db.read<{ id: string }>('*', 'select id from transcriptions where external_id = ?', [name]);
+  t.strictSame(rows, [{ id: answer.json.uuid }], 'one transcription');
+  sent.push({ name, uuid: answer.json.uuid });
+}
+
+for (let round = 0; round < ROUNDS; round++) {
+  for (let i = 0; i < 3; i++) {
+    await t.test('an API killed while bytes come leaves a client that repeats its upload with one transcription', async (t) => {
+      await suffer(
+        t,
+        `during-${round}-${i}`,
+        async (api) => {
+          await begin(api, `during-${round}-${i}`, 1 + Math.floor(random() * (wav.length - 1)));
+          await eventually(() => service.spooled().length > 0, 'a file in the spool');
+          await sleep(random() * 50);
+          await api.stop('SIGKILL');
+        },
+        201,
+      );
+    });
+  }
+
+  await t.test('an API killed after the last byte, before its transaction, leaves no trace that counts', async (t) => {
+    await suffer(
+      t,
+      `received-${round}`,
+      async (api) => {
+        const release = await holding('lock table transcriptions in share row exclusive mode');
+        await begin(api, `received-${round}`, wav.length);
+        await eventually(async () => (await waiting()) > 0, 'the API waiting to write the row');
+        t.ok(
+          service.spooled().some((name) => name.endsWith('.wav')),
+          'the file is durable already',
+        );
+        await api.stop('SIGKILL');
+        release();
+        await eventually(async () => (await waiting()) === 0, 'its connection gone');
+      },
+      201,
+    );
+  });
+
+  await t.test('an API killed while PostgreSQL commits has accepted the file: the repetition is told so', async (t) => {
+    await db.system(async (tx) => {
+      await tx.rows('set local role none');
+      await tx.rows(`create or replace function gate() returns trigger language plpgsql as
+        $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return null; end $$`);
+      await tx.rows(`create constraint trigger gate after insert on transcriptions deferrable initially deferred
+        for each row execute function gate()`);
+    });
+    await suffer(
+      t,
+      `committing-${round}`,
+      async (api) => {
+        const release = await holding(`select pg_advisory_xact_lock(${GATE})`);
+        await begin(api, `committing-${round}`, wav.length);
+        await eventually(async () => (await waiting()) > 0, 'the commit waiting');
+        await api.stop('SIGKILL');
+        release();
+        await eventually(async () => (await waiting()) === 0, 'the commit done');
+      },
+      200,
+    );
+    await db.system(async (tx) => {
+      await tx.rows('set local role none');
+      await tx.rows('drop trigger gate on transcriptions');
+    });
+  });
+}
+
+await t.test('afterwards everything ends well: each transcribed and charged once, no orphan file, no slot and no key held', async (t) => {
+  const engine = await service.engine();
+  for (const { name, uuid } of sent) {
+    await service.until<TranscriptionRow>(uuid, ({ status }) => status === 'completed', 120);
+    t.equal((await db.read('*', 'select 1 from ledger where transcription_id = ?', [uuid])).length, 1, `${name} is charged once`);
+  }
+  t.equal((await db.read('*', 'select 1 from transcriptions')).length, sent.length);
+  t.equal((await db.read('*', 'select 1 from ledger where minutes < 0')).length, sent.length);
+  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
+  await eventually(async () => !(await service.files()).length, 'the orphans swept', 120);
+  t.equal((await db.read('*', 'select 1 from upload_leases where lease_until > clock_timestamp()')).length, 0);
+  t.equal((await db.read('*', 'select 1 from idempotency_keys where answer is null and lease_until > clock_timestamp()')).length, 0);
+  t.equal(await engine.stop(), 0);
+});

@@ -1,0 +1,89 @@
+/*
+ * ffmpeg is killed while it looks into recordings and while it decodes them, as by a system short of memory or by a service that stops. That is
+ * never the recording's fault: it is decoded whole by a later try, or ends as ENGINE_ERROR after the last, never as a damaged file and never cut.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
+import { MediaError } from '../../../engine/types.ts';
+import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
+import { hunt, mediaPrograms } from '../../support/hunt.ts';
+import { SEED, seeded } from '../../support/seeded.ts';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 1) * 15;
+const SECONDS = 600;
+const { random } = seeded();
+t.comment(`SEED=${SEED} repeats the choice of the moments`);
+
+await t.test('probe() and decode() tell a killed program from a damaged file, at any moment', async (t) => {
+  const path = join(t.testdir(), 'long.wav');
+  writeFileSync(path, await conversation(SECONDS / 20));
+  const whole = async () => {
+    await probe(path);
+    const recording = await decode(path, { channels: 1 });
+    try {
+      return (await recording.decoded) / 16_000;
+    } finally {
+      await recording.close();
+    }
+  };
+  const began = performance.now();
+  const seconds = await whole();
+  const took = performance.now() - began;
+  let [killed, done] = [0, 0];
+  for (let round = 0; round < ROUNDS; round++) {
+    const hunter = hunt(process.pid, () => random() * took * 0.7);
+    const outcome = await whole().catch((error: Error) => error);
+    hunter.stop();
+    if (outcome instanceof Error) {
+      killed++;
+      t.notOk(outcome instanceof MediaError, `${outcome}`);
+      t.match(outcome.message, /killed by SIGKILL|could not be started/);
+    } else {
+      done++;
+      t.equal(outcome, seconds, 'what is decoded is whole');
+    }
+  }
+  t.comment(`${killed} killed, ${done} done`);
+  t.ok(killed > 0, 'the kills did hit');
+  t.strictSame(mediaPrograms(process.pid), []);
+});
+
+await t.test('an engine whose decoder is killed tries again: the transcript is whole, or it ends as ENGINE_ERROR', async (t) => {
+  const bench = await engineBench(t);
+  const engine = await bench.engine();
+  const workspace = await bench.workspace({ minutes: 100 });
+  const wav = await conversation(2);
+  /** Uploads while the hunt is on; back-offs end at once. */
+  const suffer = async (delayMs: () => number, most: number) => {
+    const hunter = hunt(engine.child.pid!, delayMs, most);
+    const id = await bench.upload(workspace, wav);
+    const timer = setInterval(() => void bench.due(), 200);
+    try {
+      const row = await bench.until<TranscriptionRow & { duration_seconds: number }>(
+        id,
+        ({ status }) => !['queued', 'processing'].includes(status),
+        180,
+      );
+      const charges = await bench.db.read('*', 'select 1 from ledger where transcription_id = ?', [id]);
+      return { kills: hunter.kills, ...row, charges: charges.length };
+    } finally {
+      clearInterval(timer);
+      hunter.stop();
+    }
+  };
+  for (let round = 0; round < 3; round++) {
+    const { kills, status, duration_seconds, charges } = await suffer(() => random() * 60, 3);
+    t.match({ status, duration_seconds, charges }, { status: 'completed', duration_seconds: /^(39|40)/, charges: 1 }, `after ${kills} kills`);
+  }
+  const { kills, status, error_code, charges } = await suffer(() => 0, Number.POSITIVE_INFINITY);
+  t.match({ status, error_code, charges }, { status: 'failed', error_code: 'ENGINE_ERROR', charges: 0 });
+  t.ok(kills >= 4, 'every try was killed');
+  for (const end = Date.now() + 30_000; (await bench.files()).length && Date.now() < end; ) await sleep(100);
+  t.strictSame(await bench.files(), [], 'nothing is left in the spool or in scratch');
+  t.strictSame(mediaPrograms(engine.child.pid!), []);
+  t.equal((await bench.db.read('*', 'select 1 from reservations')).length, 0);
+  t.equal(await engine.stop(), 0, 'the engine is unharmed');
+});

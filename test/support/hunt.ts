@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Process numbers of the media programs that a process has started and that run, the fences before them included. */
+export function mediaPrograms(parent: number): number[] {
+  const children = readOr(`/proc/${parent}/task/${parent}/children`).split(' ').filter(Boolean).map(Number);
+  return children.filter((pid) => /^(?:ff(?:mpeg|probe)|unshare|setpriv|prlimit)$/.test(readOr(`/proc/${pid}/comm`).trim()));
+}
+
+function readOr(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return ''; // it has ended
+  }
+}
+
+/** Kills media programs of a process as they appear, each once, `delayMs` after it was seen, until `stop` is called. */
+export function hunt(parent: number, delayMs: () => number, most = Number.POSITIVE_INFINITY) {
+  const seen = new Set<number>();
+  const hunter = { kills: 0, stop: () => void (over = true) };
+  let over = false;
+  const strike = async (pid: number) => {
+    await sleep(delayMs());
+    if (over || hunter.kills >= most || !mediaPrograms(parent).includes(pid)) return;
+    process.kill(pid, 'SIGKILL');
+    hunter.kills++;
+  };
+  const look = async () => {
+    for (; !over; await sleep(2)) {
+      for (const pid of mediaPrograms(parent)) {
+        if (seen.has(pid)) continue;
+        seen.add(pid);
+        strike(pid).catch(() => {}); // it ended by itself
+      }
+    }
+  };
+  void look();
+  return hunter;
+}

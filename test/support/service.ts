@@ -1,0 +1,69 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestDatabase } from './database.ts';
+import { type EngineBench, engineBench } from './engine.ts';
+import { ROOT, type Running, start } from './processes.ts';
+import { openWorld, type Person } from './world.ts';
+
+/** The whole service as processes of its own, to be harmed: any number of APIs and engines on one database and spool. */
+export interface Service extends EngineBench {
+  workspaceId: string;
+  owner: Person;
+  key: string;
+  api(env?: Record<string, string>, nodeArguments?: readonly string[]): Promise<Api>;
+  /** Files of the spool, names only. */
+  spooled(): string[];
+  /** A transcription through an API: its record, or null when it is unknown. Rejects on any other answer. */
+  record(api: Api, id: string): Promise<Record<string, unknown> | null>;
+}
+
+export interface Api extends Running {
+  url: string;
+}
+
+interface Test {
+  teardown(after: () => unknown): void;
+  testdir(): string;
+}
+
+export async function openService(t: Test, options: { database?: TestDatabase; minutes?: number } = {}): Promise<Service> {
+  const bench = await engineBench(t, options.database);
+  const world = openWorld(bench.db, bench.vault);
+  const workspaceId = await bench.workspace({ minutes: options.minutes ?? 1000 });
+  const owner = await world.member(workspaceId, { role: 'owner' });
+  const { key } = await world.key(owner);
+  return {
+    ...bench,
+    ...{ workspaceId, owner, key },
+    async api(env = {}, nodeArguments = []) {
+      const running = start(t, process.execPath, [...nodeArguments, '--import', 'tsx', join(ROOT, 'api/main.ts')], {
+        DATABASE_URL: bench.url,
+        LONGHAND_HOME: bench.home,
+        LONGHAND_MASTER_KEY: bench.masterKey,
+        LONGHAND_RATE_LIMIT: '0',
+        LOG_FORMAT: 'json',
+        PORT: '0',
+        ...env,
+      });
+      const [, url] = await running.said(/^listening on (\S+)$/m);
+      return { ...running, url: url! };
+    },
+    spooled: () => readdirSync(join(bench.home, 'spool')),
+    async record(api, id) {
+      const answer = await fetch(`${api.url}/v1/transcriptions/${id}`, { headers: { authorization: `Bearer ${key}` } });
+      if (answer.status === 404) return null;
+      if (!answer.ok) throw new Error(`GET ${id}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as Record<string, unknown>;
+    },
+  };
+}
+
+/** Waits until `look` gives something other than undefined, null or false. Rejects after `seconds`. */
+export async function eventually<T>(look: () => T | Promise<T>, what: string, seconds = 60): Promise<NonNullable<T>> {
+  for (const end = performance.now() + seconds * 1000; ; await sleep(50)) {
+    const found = await look();
+    if (found !== undefined && found !== null && found !== false) return found as NonNullable<T>;
+    if (performance.now() > end) throw new Error(`${what}: not within ${seconds} s`);
+  }
+}

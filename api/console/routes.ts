@@ -12,10 +12,11 @@ import {
   memberLink,
   putProjectMember,
   updateMember,
+  uploadPlaces,
 } from './routes/people.ts';
 import { endOidc, startOidc } from './routes/provider.ts';
-import { createTemplate, deleteTemplate, templates, updateTemplate } from './routes/templates.ts';
-import { find, rename } from './routes/transcripts.ts';
+import { createTemplate, deleteTemplate, readDraft, templates, tryDraft, updateTemplate } from './routes/templates.ts';
+import { find, rename, rights } from './routes/transcripts.ts';
 import { createWebhook, deleteWebhook, deliveries, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
 import { pages } from './static.ts';
 import { twins } from './twins.ts';
@@ -34,6 +35,8 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     readNotifications,
     find,
     rename,
+    rights,
+    uploadPlaces,
     keys,
     createKey,
     deleteKey,
@@ -49,6 +52,8 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     createTemplate,
     updateTemplate,
     deleteTemplate,
+    tryDraft,
+    readDraft,
     webhooks,
     createWebhook,
     updateWebhook,

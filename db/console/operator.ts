@@ -27,7 +27,10 @@ export async function writeSettings(
   ]);
 }
 
-/** Queue, throughput and failures of one workspace; engines are the installation's. */
+/** Named, so that the index by status and time serves. */
+const EVERY = `array['queued', 'processing', 'completed', 'failed', 'insufficient_balance']`;
+
+/** Queue, the last 48 hours and failures of one workspace; engines are the installation's. */
 export async function overview(tx: Tx, workspaceId: string) {
   const queue = await tx.row(
     `select count(*) filter (where status = 'queued')::int as queued, count(*) filter (where status = 'processing')::int as processing,
@@ -40,17 +43,25 @@ export async function overview(tx: Tx, workspaceId: string) {
      from reports where workspace_id = ? and status in ('queued', 'processing')`,
     [workspaceId],
   );
-  const throughput = await tx.rows(
-    `select to_char(date_trunc('hour', completed_at at time zone 'utc'), 'YYYY-MM-DD"T"HH24:00:00.000"Z"') as hour,
-       round((sum(duration_seconds) / 60)::numeric, 1)::float8 as minutes, count(*)::int as files
-     from transcriptions where workspace_id = ? and status = 'completed' and completed_at > now() - interval '48 hours' group by 1 order by 1`,
-    [workspaceId],
+  const hours = await tx.rows(
+    `select to_char(hour, 'YYYY-MM-DD"T"HH24:00:00.000"Z"') as hour, coalesce(arrived, 0) as arrived, coalesce(minutes, 0) as minutes,
+       coalesce(completed, 0) as completed, coalesce(failed, 0) as failed
+     from generate_series(date_trunc('hour', now() at time zone 'utc') - interval '47 hours', now() at time zone 'utc', interval '1 hour') as hour
+     left join (select date_trunc('hour', created_at at time zone 'utc') as hour, count(*)::int as arrived from transcriptions
+       where workspace_id = ? and status = any(${EVERY}) and created_at > now() - interval '49 hours' group by 1) came using (hour)
+     left join (select date_trunc('hour', completed_at at time zone 'utc') as hour,
+         coalesce(round((sum(duration_seconds) filter (where status = 'completed') / 60)::numeric, 1), 0)::float8 as minutes,
+         count(*) filter (where status = 'completed')::int as completed, count(*) filter (where status <> 'completed')::int as failed
+       from transcriptions where workspace_id = ? and status = any(${EVERY}) and created_at > now() - interval '5 days'
+         and completed_at > now() - interval '49 hours' group by 1) ended using (hour)
+     order by hour`,
+    [workspaceId, workspaceId],
   );
   const failures = await tx.rows(
     `select id, error_code, created_at from transcriptions where workspace_id = ? and status = 'failed' order by created_at desc, id desc limit 20`,
     [workspaceId],
   );
-  return { queue, reports, throughput, failures };
+  return { queue, reports, hours, failures };
 }
 
 export function engines(tx: Tx) {

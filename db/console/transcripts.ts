@@ -3,7 +3,7 @@ import { hold } from '../changes.ts';
 import type { StoredSpeaker } from '../items.ts';
 import type { Tx } from '../orm.ts';
 import type { Vault } from '../vault.ts';
-import { type Viewer, visible } from '../visibility.ts';
+import { editable, lookupId, type Viewer, visible } from '../visibility.ts';
 import { titleOf } from './notifications.ts';
 
 /** Gives a speaker a name that overrides the AI's; null takes it away. Throws 404, and 403 without the right to change the transcription. */
@@ -32,6 +32,17 @@ export async function renameSpeaker(
     viewer.workspaceId,
     held.id,
   ]);
+}
+
+/** Whether the viewer may change a transcription. Throws 404. */
+export async function mayEdit(tx: Tx, viewer: Viewer, id: string): Promise<boolean> {
+  const [see, edit] = [visible(viewer), editable(viewer)];
+  const row = await tx.row<{ editable: boolean }>(
+    `select (${edit.sql}) as editable from transcriptions t where t.id = ?::uuid and ${see.sql}`,
+    [...edit.parameters, lookupId(id), ...see.parameters],
+  );
+  if (!row) throw notFound();
+  return row.editable;
 }
 
 export interface SearchHit {

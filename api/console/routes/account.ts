@@ -18,6 +18,7 @@ function told({ caller, csrf }: Session, settings: Settings) {
   return {
     member: { id: caller.memberId, email: caller.memberEmail, name: caller.memberName, role: caller.role },
     workspace: { id: caller.workspaceId, name: caller.workspaceName },
+    scopes: [...caller.scopes],
     csrf,
     expires_at: caller.expiresAt,
     operator: caller.role === 'owner',

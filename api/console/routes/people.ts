@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { addMember, endMembership, setProjectMember } from '../../../db/admin/members.ts';
 import { addProject, changeMember, keepsOwner, pendingMembers, projectMembers, standing } from '../../../db/console/people.ts';
 import { activeMember } from '../../../db/members.ts';
+import { uploadProjects } from '../../../db/projects.ts';
 import { makeSignInLink } from '../../../db/sessions.ts';
 import { forbidden, invalid, notFound } from '../../contract/errors.ts';
 import { PROJECT_ROLES, ROLES } from '../../contract/workspace.ts';
@@ -89,6 +90,13 @@ export const createProject = page({
     const { name } = await context.body();
     return json(201, await context.db.workspace(caller.workspaceId, (tx) => addProject(tx, caller, name)));
   },
+});
+
+/** Projects in which this person may put recordings: a viewer of a project may not. */
+export const uploadPlaces = page({
+  method: 'GET',
+  path: '/projects/upload',
+  handler: async ({ db }, { caller }) => json(200, { items: await db.workspace(caller.workspaceId, (tx) => uploadProjects(tx, caller)) }),
 });
 
 export const listProjectMembers = page({

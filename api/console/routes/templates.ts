@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { addTemplate, changeTemplate, customTemplates, removeTemplate } from '../../../db/console/templates.ts';
+import { readPreview, startPreview } from '../../../db/previews.ts';
 import { CATALOGUE } from '../../contract/catalogue.ts';
-import { forbidden, invalid } from '../../contract/errors.ts';
+import { forbidden, invalid, notFound } from '../../contract/errors.ts';
 import { Slug, slugOf, TEMPLATE_SCOPES } from '../../contract/report.ts';
 import { empty, json } from '../../route.ts';
 import { page } from '../page.ts';
@@ -64,5 +65,29 @@ export const deleteTemplate = page({
   async handler({ db, params }, { caller }) {
     await db.workspace(caller.workspaceId, (tx) => removeTemplate(tx, caller, params.id!));
     return empty(204);
+  },
+});
+
+/** What a template makes of a talk, before anybody else sees it: of a transcript, or of a short sample. Written by an engine, read with `readDraft`. */
+export const tryDraft = page({
+  method: 'POST',
+  path: '/templates/preview',
+  body: z.strictObject({ name: fields.name, prompt: fields.prompt, transcription_id: z.uuid().nullable().default(null) }),
+  async handler(context, { caller }) {
+    const { name, prompt, transcription_id: transcriptionId } = await context.body();
+    const wish = { slug: slugOf(name) || 'draft', name, prompt, transcriptionId };
+    const id = await context.db.workspace(caller.workspaceId, (tx) => startPreview(tx, caller, wish));
+    if (!id) throw invalid([{ field: 'transcription_id', message: 'is no finished transcript that you may see' }]);
+    return json(202, { id, status: 'queued' });
+  },
+});
+
+export const readDraft = page({
+  method: 'GET',
+  path: '/templates/preview/{id}',
+  async handler({ db, vault, params }, { caller }) {
+    const preview = await readPreview(db, vault, caller, params.id!);
+    if (!preview) throw notFound();
+    return json(200, preview);
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { renameSpeaker, search } from '../../../db/console/transcripts.ts';
+import { mayEdit, renameSpeaker, search } from '../../../db/console/transcripts.ts';
 import { json, jsonText } from '../../route.ts';
 import { page } from '../page.ts';
 
@@ -16,6 +16,16 @@ export const rename = page({
     records.forget(caller.workspaceId, params.id!);
     const served = await records.find(caller, params.id!, false);
     return jsonText(200, served!.body.toString());
+  },
+});
+
+/** Whether this person may rename speakers and delete: the page shows no button that would be refused. */
+export const rights = page({
+  method: 'GET',
+  path: '/transcriptions/{id}/rights',
+  async handler({ db, params }, { caller, limited }) {
+    const edit = await db.workspace(caller.workspaceId, (tx) => mayEdit(tx, caller, params.id!));
+    return json(200, { edit: edit && !limited, delete: edit && caller.scopes.has('transcriptions:delete') });
   },
 });
 

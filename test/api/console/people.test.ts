@@ -68,6 +68,35 @@ t.test('projects belong to whoever makes them; their owners decide who is in the
   t.equal((await bob.ask('PUT', `${path}/${foreign.id}`, { role: 'viewer' })).status, 404, 'nobody from elsewhere');
 });
 
+t.test('the page learns where a person may upload and what may be changed: a viewer gets neither', async (t) => {
+  const [anna, ben] = [await visit(api, await world.key(owner)), await visit(api, await world.key(user))];
+  const [open, closed, hidden] = [
+    await world.project(workspace, 'B open'),
+    await world.project(workspace, 'A closed'),
+    await world.project(workspace, 'C'),
+  ];
+  await world.join(open, user, 'editor');
+  await world.join(closed, user, 'viewer');
+  const places = async (person: typeof ben) =>
+    (await person.ask('GET', '/projects/upload')).json.items.map((one: { id: string }) => one.id);
+  const his: string[] = await places(ben);
+  t.ok(his.includes(open) && !his.includes(closed) && !his.includes(hidden));
+  const hers: string[] = await places(anna);
+  t.ok(
+    [open, closed, hidden].every((id) => hers.includes(id)),
+    'an owner of the workspace may upload to all',
+  );
+  const rights = async (person: typeof ben, id: string) => (await person.ask('GET', `/transcriptions/${id}/rights`)).json;
+  t.strictSame(await rights(ben, await world.transcription(owner, { projectId: open })), { edit: true, delete: true });
+  const seen = await world.transcription(owner, { projectId: closed });
+  t.strictSame(await rights(ben, seen), { edit: false, delete: false });
+  t.strictSame(await rights(anna, seen), { edit: true, delete: true });
+  t.match(await rights(ben, await world.transcription(owner)), { code: null, message: String }, 'what is not seen is not there');
+  const reader = await visit(api, await world.key(owner, ['read']));
+  t.strictSame(await rights(reader, seen), { edit: false, delete: false }, 'signed in with a key that only reads');
+  t.strictSame((await reader.ask('GET', '/session')).json.scopes, ['read']);
+});
+
 t.test('keys are shown once, limited to their scopes, listed by their hint and revoked', async (t) => {
   const [ann, bob] = [await visit(api, await world.key(owner)), await visit(api, await world.key(user))];
   const made = await bob.ask('POST', '/keys', {

@@ -28,17 +28,18 @@ t.test('settings keep vocabulary, sealed, and retention', async (t) => {
 });
 
 t.test('overview() counts the queue, the hours and the failures of the own workspace, and shows the engines', async (t) => {
-  t.match((await ann.ask('GET', '/operator')).json, {
-    queue: { queued: 0, processing: 0, oldest_seconds: 0 },
-    throughput: [],
-    failures: [],
-  });
+  const empty = (await ann.ask('GET', '/operator')).json;
+  t.match(empty, { queue: { queued: 0, processing: 0, oldest_seconds: 0 }, failures: [] });
+  t.equal(empty.hours.length, 48);
+  for (const hour of empty.hours)
+    t.match(hour, { hour: /^\d{4}-\d\d-\d\dT\d\d:00:00.000Z$/, arrived: 0, minutes: 0, completed: 0, failed: 0 });
   await world.transcription(owner, { status: 'queued', createdAt: new Date(Date.now() - 90_000).toISOString() });
   await world.transcription(owner, { status: 'processing' });
   const done = await world.transcription(owner, { duration: 90 });
   await db.system((tx) => tx.rows('update transcriptions set completed_at = now() where id = ?', [done]));
   await world.report(done, 'summary', 'queued');
   const failed = await world.transcription(owner, { status: 'failed', errorCode: 'FILE_CORRUPTED' });
+  await db.system((tx) => tx.rows('update transcriptions set completed_at = now() where id = ?', [failed]));
   await db.system((tx) =>
     tx.rows(
       `insert into engines (id, host, pid, version, device, model, concurrency) values (gen_random_uuid(), 'a', 1, '1.0.0', 'cpu', 'whisper-base', 2)`,
@@ -48,15 +49,16 @@ t.test('overview() counts the queue, the hours and the failures of the own works
   t.match(json, {
     queue: { queued: 1, processing: 1 },
     reports: { queued: 1, processing: 0 },
-    throughput: [{ hour: /^\d{4}-\d\d-\d\dT\d\d:00:00.000Z$/, minutes: 1.5, files: 1 }],
     failures: [{ id: failed, error_code: 'FILE_CORRUPTED' }],
     engines: [{ host: 'a', device: 'cpu', alive: true }],
   });
+  const sum = (name: string) => json.hours.reduce((total: number, hour: Record<string, number>) => total + hour[name]!, 0);
+  t.strictSame(['arrived', 'minutes', 'completed', 'failed'].map(sum), [4, 1.5, 1, 1]);
   t.ok(json.queue.oldest_seconds >= 90 && json.queue.oldest_seconds < 600);
   t.match((await other.ask('GET', '/operator')).json, {
     queue: { queued: 0, processing: 0 },
-    throughput: [],
     failures: [],
     engines: [{ host: 'a' }],
   });
+  t.ok((await other.ask('GET', '/operator')).json.hours.every((hour: { arrived: number }) => hour.arrived === 0));
 });

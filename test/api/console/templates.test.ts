@@ -73,3 +73,21 @@ t.test('templates of another workspace are not there', async (t) => {
   t.equal((await other.ask('DELETE', `/templates/${id}`)).status, 404);
   t.strictSame((await other.ask('GET', '/templates')).json.items, []);
 });
+
+t.test('a draft is tried on a sample or on a transcript; nobody else sees what came of it', async (t) => {
+  const draft = { name: 'Open questions', prompt: PROMPT };
+  const started = await bob.ask('POST', '/templates/preview', draft);
+  t.match(started, { status: 202, json: { id: String, status: 'queued' } });
+  const path = `/templates/preview/${started.json.id}`;
+  t.strictSame((await bob.ask('GET', path)).json, {
+    ...{ id: started.json.id, status: 'queued', error_code: null, text: null, writer: null },
+  });
+  for (const stranger of [ann, other]) t.equal((await stranger.ask('GET', path)).status, 404);
+  t.strictSame((await bob.ask('GET', '/templates')).json.items.length, 1, 'nothing was saved: the one for all is there');
+  const [mine, hers] = [await world.transcription(user), await world.transcription(owner)];
+  t.equal((await bob.ask('POST', '/templates/preview', { ...draft, transcription_id: mine })).status, 202);
+  t.equal((await bob.ask('GET', path)).status, 404, 'a new one takes its place');
+  for (const body of [{ ...draft, transcription_id: hers }, { ...draft, prompt: 'short' }, { ...draft, slug: 'x' }, { prompt: PROMPT }])
+    t.match(await bob.ask('POST', '/templates/preview', body), { status: 422, json: { code: 'validation_error' } }, JSON.stringify(body));
+  t.equal((await call('', 'POST', '/v1/app/templates/preview', { body: draft })).status, 401);
+});

@@ -28,6 +28,12 @@ function unexpected(thrown: unknown, request: Request, log: Log): ApiError {
 const UNAVAILABLE = new Set([
   'ENOSPC', // the spool is full
   'EDQUOT',
+  'EIO', // a store or a share that fails
+  'ESTALE',
+  'EROFS',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',

@@ -4,25 +4,17 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { findOnPath, installFromDistribution, say } from './host.mjs';
+import { startTestPrograms } from './testing.mjs';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const MODULES = path.join(ROOT, 'node_modules');
 const OLDEST_NODE = [20, 19];
 const testing = process.argv.includes('--test');
-
-/** Programs that tests run, and the package of Debian and Ubuntu that brings each. Tests without their program are skipped. */
-const TEST_PROGRAMS = [
-  { program: 'curl', package: 'curl' }, // test/flow.test.ts runs the lines that `up` prints
-  { program: 'chromium', package: 'chromium' }, // test/api/console
-  { program: 'nginx', package: 'nginx-light' }, // test/deploy
-  { program: 'haproxy', package: 'haproxy' }, // test/deploy
-];
-
-const say = (text) => process.stderr.write(`${text}\n`);
 
 class Missing extends Error {}
 
@@ -145,37 +137,6 @@ function buildTestRunner() {
     say('tap could not be built ahead; the first run is slower');
 }
 
-function installTestPrograms() {
-  const missing = TEST_PROGRAMS.filter(({ program }) => !findOnPath(program));
-  if (!missing.length || installFromDistribution(missing.map((entry) => entry.package))) return;
-  say(
-    `tests that need ${missing.map(({ program }) => program).join(', ')} are skipped: not installed, and only root can install them here`,
-  );
-}
-
-/** True when the packages were installed: as root, on Debian and its relatives. */
-function installFromDistribution(packages) {
-  if (process.getuid?.() !== 0 || !findOnPath('apt-get')) return false;
-  say(`installing ${packages.join(', ')} …`);
-  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, stdio: ['ignore', 2, 2] };
-  spawnSync('apt-get', ['update', '-qq'], options);
-  return spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options).status === 0;
-}
-
-function findOnPath(program) {
-  const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean);
-  return folders.map((folder) => path.join(folder, program)).find(executable) ?? null;
-}
-
-function executable(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
-}
-
 function runnable(file) {
   try {
     execFileSync(file, ['-version'], { stdio: 'ignore', timeout: 10_000 });
@@ -208,17 +169,16 @@ function readOr(file, otherwise) {
 
 try {
   checkNode();
+  const finishTestPrograms = testing ? startTestPrograms() : async () => {};
   installPackages();
   findFfmpeg();
   await checkPostgres();
   await verifyModels();
   await buildConsole();
-  if (testing) {
-    buildTestRunner();
-    installTestPrograms();
-  }
+  if (testing) buildTestRunner();
+  await finishTestPrograms();
 } catch (error) {
   if (!(error instanceof Missing)) throw error;
   say(`Cannot prepare Longhand: ${error.message}`);
-  process.exitCode = 1;
+  process.exit(1);
 }

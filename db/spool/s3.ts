@@ -14,7 +14,10 @@ import { Sealer, unseal } from './sealed.ts';
 
 const PART_BYTES = 8 * 1_048_576; // held in memory once per upload in flight
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+)$/;
+const PATIENCE = { connectionTimeout: 5_000, socketTimeout: 30_000 }; // milliseconds; by itself the library waits for ever
+const TRIAL_MS = 10_000;
 const FULL = new Set(['EntityTooLarge', 'QuotaExceeded', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'InsufficientStorage']);
+const OF_ONE_FILE = new Set(['NoSuchKey', 'NoSuchUpload', 'AbortError']);
 
 interface Store {
   client: S3Client;
@@ -29,9 +32,20 @@ export async function openS3Spool(place: string, endpoint?: string): Promise<Spo
   const client = new S3Client({
     region: process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION ?? 'us-east-1',
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
+    requestHandler: PATIENCE,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
+  client.middlewareStack.add(
+    (next) => async (request) => {
+      try {
+        return await next(request);
+      } catch (error) {
+        throw asSystemError(error as Error);
+      }
+    },
+    { step: 'initialize' },
+  );
   const store: Store = { client, bucket, prefix: folder ? `${folder}/` : '' };
   const at = (id: string, extension: string) => ({ Bucket: bucket, Key: `${store.prefix}${id}.${extension}` });
   return {
@@ -47,7 +61,7 @@ export async function openS3Spool(place: string, endpoint?: string): Promise<Spo
     list: () => entries(store),
     async writable() {
       const trial = { Bucket: bucket, Key: `${store.prefix}.trial` };
-      await client.send(new PutObjectCommand({ ...trial, Body: 'trial' }));
+      await client.send(new PutObjectCommand({ ...trial, Body: 'trial' }), { abortSignal: AbortSignal.timeout(TRIAL_MS) });
     },
   };
 }
@@ -90,7 +104,6 @@ class S3Writer implements SpoolWriter {
   #sealer: Sealer;
   #upload: Upload;
   #done: Promise<unknown>;
-  #failure: Error | undefined;
 
   constructor(store: Store, name: string) {
     this.#store = store;
@@ -104,27 +117,21 @@ class S3Writer implements SpoolWriter {
       leavePartsOnError: false,
     });
     this.#done = this.#upload.done();
-    this.#done.catch((error: Error) => {
-      this.#failure = asDiskError(error);
-      this.#body.destroy(); // wakes a writer that waits for room
-    });
+    this.#done.catch(() => this.#body.destroy()); // wakes a writer that waits for room
   }
 
   async write(chunk: Uint8Array): Promise<void> {
     const pieces = this.#sealer.push(chunk); // copied before the first await
-    if (this.#failure) throw this.#failure;
     let room = true;
     for (const piece of pieces) room = this.#body.write(piece);
     if (!room) await roomIn(this.#body);
-    if (this.#failure) throw this.#failure;
+    if (this.#body.destroyed) await this.#done; // the library lets go of the body some time before it says why
   }
 
   async finish(): Promise<{ bytes: number; key: Buffer }> {
     for (const piece of this.#sealer.end()) this.#body.write(piece);
     this.#body.end();
-    await this.#done.catch((error: Error) => {
-      throw asDiskError(error);
-    });
+    await this.#done;
     return { bytes: this.#sealer.bytes, key: this.#sealer.key };
   }
 
@@ -140,6 +147,7 @@ class S3Writer implements SpoolWriter {
 /** Resolves when the stream takes more, or never will. */
 function roomIn(body: PassThrough): Promise<void> {
   return new Promise((resolve) => {
+    if (body.destroyed) return resolve();
     const done = () => {
       body.off('drain', done).off('close', done);
       resolve();
@@ -148,8 +156,15 @@ function roomIn(body: PassThrough): Promise<void> {
   });
 }
 
-/** A full store looks to callers like a full disk. */
-function asDiskError(error: Error & { $metadata?: { httpStatusCode?: number } }): Error {
-  if (!FULL.has(error.name) && error.$metadata?.httpStatusCode !== 507) return error;
-  return Object.assign(new Error(`Cannot write to the spool: the store is full (${error.name})`), { code: 'ENOSPC' });
+/**
+ * A store that cannot do what was asked looks to callers like a disk that is full (ENOSPC) or faulty (EIO: wrong credentials, an absent bucket,
+ * an outage), for which requests wait and work is tried again. Lost connections have codes already; what concerns one file stays as it is.
+ */
+function asSystemError(error: Error & { code?: string; $metadata?: { httpStatusCode?: number } }): Error {
+  if (error.code || OF_ONE_FILE.has(error.name)) return error;
+  const full = FULL.has(error.name) || error.$metadata?.httpStatusCode === 507;
+  return Object.assign(error, {
+    code: full ? 'ENOSPC' : 'EIO',
+    message: `Cannot use the store of LONGHAND_MEDIA: ${error.name}: ${error.message}`,
+  });
 }

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openVault } from '../../db/vault.ts';
 import { testDatabase } from '../support/database.ts';
-import { environment, LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
+import { environment, freePort, LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -223,14 +223,5 @@ function headersOnly(port: number, length: number): Promise<string> {
     socket.setTimeout(8_000, () => socket.destroy());
     const headers = Object.entries(uploadHeaders('huge.wav', length)).map(([name, value]) => `${name}: ${value}`);
     socket.write(`POST /v1/transcriptions HTTP/1.1\r\nHost: x\r\n${headers.join('\r\n')}\r\n\r\n`);
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
   });
 }

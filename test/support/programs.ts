@@ -1,10 +1,13 @@
 import { accessSync, constants } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import type t from 'tap';
 
+const FETCHED = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'longhand-tests', 'bin'); // by scripts/testing.mjs
+
 /** Where a program is, or null. Debian keeps servers in /usr/sbin, which is not on everybody's path. */
 export function findProgram(name: string): string | null {
-  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/sbin'];
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/sbin', FETCHED];
   for (const folder of folders.filter(Boolean)) {
     try {
       accessSync(path.join(folder, name), constants.X_OK);
@@ -19,7 +22,7 @@ export function needPrograms<N extends string>(test: typeof t, ...names: N[]): R
   const found = Object.fromEntries(names.map((name) => [name, findProgram(name)]));
   const missing = names.filter((name) => !found[name]);
   if (missing.length) {
-    test.plan(0, `needs ${missing.join(', ')}, which this system lacks: install it from the distribution`);
+    test.plan(0, `needs ${missing.join(', ')}, which this system lacks and \`npm test\` could not install`);
     process.exit();
   }
   return found as Record<N, string>;

@@ -1,50 +1,26 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import t from 'tap';
 import { openSpool, type Spool } from '../../../db/spool.ts';
+import { needPrograms } from '../../support/programs.ts';
+import { CREDENTIALS, startS3 } from '../../support/s3.ts';
 
-Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' });
+const { versitygw } = needPrograms(t, 'versitygw');
+const s3 = await startS3(t, versitygw);
+const open = async (place?: string): Promise<Spool> =>
+  openSpool({ LONGHAND_HOME: '.', LONGHAND_MEDIA: place ?? (await s3.place()), S3_ENDPOINT: s3.endpoint });
 
-/** TEST_S3_ENDPOINT, or a server of the Python package moto where it is installed: `pip install 'moto[server]'`. */
-async function server(): Promise<string | null> {
-  if (process.env.TEST_S3_ENDPOINT) return process.env.TEST_S3_ENDPOINT;
-  try {
-    execFileSync('moto_server', ['--help'], { stdio: 'ignore' });
-  } catch {
-    return null;
-  }
-  const port = await new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-  const child = spawn('moto_server', ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
-  t.teardown(() => child.kill());
-  const url = `http://127.0.0.1:${port}`;
-  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
-    const up = await fetch(url).then(
-      () => true,
-      () => false,
-    );
-    if (up) return url;
-  }
-  throw new Error('moto_server did not start');
-}
-
-const endpoint = await server();
-const skip = endpoint ? false : 'there is no S3 server: set TEST_S3_ENDPOINT, or install moto[server]';
-
-async function open(): Promise<Spool> {
-  const bucket = `test-${randomUUID()}`;
-  await new S3Client({ endpoint: endpoint!, region: 'us-east-1', forcePathStyle: true }).send(new CreateBucketCommand({ Bucket: bucket }));
-  return openSpool({ LONGHAND_HOME: '.', LONGHAND_MEDIA: `s3://${bucket}/some/prefix`, S3_ENDPOINT: endpoint! });
+/** What a process leaves that was killed after its first part. */
+async function halfUploaded(place: string, name: string): Promise<void> {
+  const { host: Bucket, pathname } = new URL(place);
+  const object = { Bucket, Key: `${pathname.slice(1)}/${name}` };
+  const client = new S3Client({ endpoint: s3.endpoint, region: 'us-east-1', forcePathStyle: true });
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(object));
+  await client.send(new UploadPartCommand({ ...object, UploadId, PartNumber: 1, Body: randomBytes(5_242_880) }));
+  client.destroy();
 }
 
 async function names(spool: Spool): Promise<string[]> {
@@ -53,7 +29,7 @@ async function names(spool: Spool): Promise<string[]> {
   return all;
 }
 
-t.test('open() gives back from S3 what was written, in one part or several', { skip }, async (t) => {
+t.test('open() gives back from S3 what was written, in one part or several', async (t) => {
   const spool = await open();
   await spool.writable();
   for (const size of [0, 1000, 20_000_000]) {
@@ -76,8 +52,9 @@ t.test('open() gives back from S3 what was written, in one part or several', { s
   }
 });
 
-t.test('abort() leaves nothing in S3, and remove() takes what a crash left half uploaded', { skip }, async (t) => {
-  const spool = await open();
+t.test('abort() leaves nothing in S3, and remove() takes what a crash left half uploaded', async (t) => {
+  const place = await s3.place();
+  const spool = await open(place);
   const [small, large, crashed] = [randomUUID(), randomUUID(), randomUUID()];
   const first = await spool.create(small, 'mp3');
   await first.write(randomBytes(100));
@@ -86,15 +63,44 @@ t.test('abort() leaves nothing in S3, and remove() takes what a crash left half 
   for (let i = 0; i < 160; i++) await second.write(randomBytes(65_536));
   await second.abort();
   t.strictSame(await names(spool), []);
-  const third = await spool.create(crashed, 'mp3');
-  for (let i = 0; i < 160; i++) await third.write(randomBytes(65_536));
+  await halfUploaded(place, `${crashed}.mp3`);
   t.strictSame(await names(spool), [`${crashed}.mp3.part`]);
   await spool.remove(crashed, 'mp3.part');
   t.strictSame(await names(spool), []);
-  await third.abort();
 });
 
-t.test('writable() rejects where there is no bucket', { skip }, async (t) => {
-  const spool = await openSpool({ LONGHAND_HOME: '.', LONGHAND_MEDIA: `s3://absent-${randomUUID()}`, S3_ENDPOINT: endpoint! });
-  await t.rejects(spool.writable(), { name: 'NoSuchBucket' });
+t.test('writable() rejects where there is no bucket, and under wrong credentials', async (t) => {
+  await t.rejects((await open(`s3://absent-${randomUUID()}`)).writable(), { name: 'NoSuchBucket', code: 'EIO' });
+  const place = await s3.place();
+  process.env.AWS_SECRET_ACCESS_KEY = 'another secret';
+  const stranger = await open(place);
+  await t.rejects(stranger.writable(), { name: 'SignatureDoesNotMatch', code: 'EIO' });
+  Object.assign(process.env, CREDENTIALS);
+});
+
+t.test('write() and finish() reject while S3 is down, and the same spool goes on when it is back', async (t) => {
+  const spool = await open();
+  const [kept, lost, broken] = [randomUUID(), randomUUID(), randomUUID()];
+  const first = await spool.create(kept, 'wav');
+  await first.write(randomBytes(1000));
+  const { key } = await first.finish();
+  const half = await spool.create(broken, 'wav');
+  for (let i = 0; i < 160; i++) await half.write(randomBytes(65_536)); // over one part
+  await s3.down();
+  const refused = { code: 'ECONNREFUSED' };
+  await t.rejects(async () => {
+    for (let i = 0; i < 1000; i++) await half.write(randomBytes(65_536));
+  }, refused);
+  const small = await spool.create(lost, 'wav');
+  await small.write(randomBytes(1000));
+  await t.rejects(small.finish(), refused);
+  await t.rejects(spool.open(kept, 'wav', key, join(t.testdir(), 'plain')), refused);
+  await t.rejects(spool.writable(), refused);
+  await s3.up();
+  await spool.writable();
+  await spool.open(kept, 'wav', key, join(t.testdir(), 'plain'));
+  for (const left of await names(spool)) {
+    if (left.endsWith('.part')) await spool.remove(broken, 'wav.part');
+  }
+  t.strictSame(await names(spool), [`${kept}.wav`]);
 });

@@ -1,0 +1,30 @@
+/** What preparation does to the system it runs on: finds programs, and installs packages of the distribution. Plain Node. */
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+
+export const say = (text) => process.stderr.write(`${text}\n`);
+
+/** Where a program is, or null. */
+export function findOnPath(program, more = []) {
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter), ...more].filter(Boolean);
+  return folders.map((folder) => path.join(folder, program)).find(executable) ?? null;
+}
+
+function executable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** True when the packages were installed: as root, on Debian and its relatives. */
+export function installFromDistribution(packages) {
+  if (process.getuid?.() !== 0 || !findOnPath('apt-get')) return false;
+  say(`installing ${packages.join(', ')} …`);
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, stdio: ['ignore', 2, 2] };
+  spawnSync('apt-get', ['update', '-qq'], options);
+  return spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options).status === 0;
+}

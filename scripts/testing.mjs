@@ -1,0 +1,103 @@
+/**
+ * Brings the programs that tests run beside Longhand, where they are missing and can be had: from the distribution as root, else from package
+ * registries into a cache of the user. A test without its program is skipped and says what it needs. Plain Node.
+ */
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { findOnPath, installFromDistribution, say } from './host.mjs';
+
+const CACHE = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'longhand-tests');
+const BIN = path.join(CACHE, 'bin'); // test/support/programs.ts looks here too
+const MINUTES = 6; // for one program; then the tests go on without it
+
+/** The packages of Debian and Ubuntu that bring each. */
+const DISTRIBUTION = [
+  { program: 'curl', packages: ['curl'] }, // test/flow.test.ts runs the lines that `up` prints
+  { program: 'chromium', packages: ['chromium'] }, // test/api/console
+  { program: 'nginx', packages: ['nginx-light'] }, // test/deploy
+  { program: 'haproxy', packages: ['haproxy'] }, // test/deploy
+  { program: 'php', packages: ['php-cli', 'php-curl'] }, // test/api/guides.test.ts
+];
+
+/** Of exact versions, which the registries keep with their checksums. */
+const REGISTRIES = [
+  { program: 'versitygw', fetch: fromGo, what: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0' }, // an S3 server
+  { program: 'helm', fetch: fromGo, what: 'helm.sh/helm/v3/cmd/helm@v3.22.0' }, // test/deploy
+  { program: 'deno', fetch: fromNpm, what: 'deno@2.9.6' }, // test/deno.test.ts
+];
+
+/** Out of its package, not installed: that would start a server. */
+const PROMTOOL = { program: 'promtool', fetch: fromDebian, what: 'prometheus' };
+
+const lacks = ({ program }) => !findOnPath(program, [BIN, '/usr/sbin']);
+
+/** Begins with what takes minutes; the function that it returns does the rest and waits for all of it. */
+export function startTestPrograms() {
+  const begun = Promise.all(REGISTRIES.filter(lacks).map(bring));
+  return async () => {
+    const wanted = DISTRIBUTION.filter(lacks).flatMap(({ packages }) => packages);
+    if (wanted.length) installFromDistribution(wanted);
+    if (lacks(PROMTOOL)) await bring(PROMTOOL);
+    await begun;
+    const missing = [...DISTRIBUTION, ...REGISTRIES, PROMTOOL].filter(lacks).map(({ program }) => program);
+    if (missing.length) say(`tests that need ${missing.join(', ')} are skipped: not installed, and they could not be fetched here`);
+  };
+}
+
+async function bring({ program, fetch, what }) {
+  mkdirSync(BIN, { recursive: true });
+  const scratch = mkdtempSync(path.join(CACHE, '.new-'));
+  say(`fetching ${program} for the tests (${what}) …`);
+  try {
+    await fetch(program, what, scratch);
+  } catch (error) {
+    say(`${program} could not be fetched: ${error.message}`);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Go's checksum database vouches for the sources. */
+async function fromGo(program, module, scratch) {
+  const env = { GOBIN: scratch, GOPATH: path.join(scratch, 'path'), GOCACHE: path.join(scratch, 'cache'), CGO_ENABLED: '0' };
+  await run('go', ['install', '-modcacherw', module], scratch, env);
+  renameSync(path.join(scratch, program), path.join(BIN, program));
+}
+
+async function fromNpm(program, module, scratch) {
+  await run('npm', ['install', '--prefix', scratch, '--no-audit', '--no-fund', '--ignore-scripts', module], scratch);
+  const folder = path.join(CACHE, module);
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(path.join(scratch, 'node_modules'), folder);
+  rmSync(path.join(BIN, program), { force: true });
+  symlinkSync(path.join(folder, '.bin', program), path.join(BIN, program));
+}
+
+async function fromDebian(program, name, scratch) {
+  await run('apt-get', ['download', '-qq', name], scratch);
+  await run('dpkg-deb', ['-x', readdirSync(scratch).find((file) => file.endsWith('.deb')) ?? '', '.'], scratch);
+  copyFileSync(path.join(scratch, 'usr', 'bin', program), path.join(BIN, program));
+}
+
+function run(program, parameters, cwd, more = {}) {
+  const child = spawn(program, parameters, {
+    cwd,
+    env: { ...process.env, ...more },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: MINUTES * 60_000,
+  });
+  process.once('exit', () => child.kill()); // preparation failed meanwhile
+  let complaint = '';
+  child.stderr.on('data', (text) => {
+    complaint = `${complaint}${text}`.slice(-300);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(signal ? `it had not ended after ${MINUTES} minutes` : complaint.trim()));
+    });
+  });
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { openSpool } from '../../db/spool.ts';
+import { openVault } from '../../db/vault.ts';
+import { testDatabase } from '../support/database.ts';
+import { LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
+import { needPrograms } from '../support/programs.ts';
+import { connectRaw, head } from '../support/raw.ts';
+import { CREDENTIALS, startS3 } from '../support/s3.ts';
+import { send, uploadHeaders } from '../support/uploads.ts';
+import { openWorld } from '../support/world.ts';
+
+// An API and an engine process whose spool is a real S3 server, which goes away and comes back.
+const { versitygw } = needPrograms(t, 'versitygw');
+const s3 = await startS3(t, versitygw);
+const media = await s3.place();
+const spool = await openSpool({ LONGHAND_HOME: '.', LONGHAND_MEDIA: media, S3_ENDPOINT: s3.endpoint });
+const { url: database, db } = await testDatabase(t);
+const folder = mkdtempSync(path.join(tmpdir(), 'longhand-s3-hosts-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const master = randomBytes(32);
+const world = openWorld(db, await openVault(db, [master]));
+const workspace = await world.workspace({ minutes: 1000 });
+const { key } = await world.key(await world.member(workspace, { role: 'owner' }));
+const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
+const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
+
+const settings = {
+  DATABASE_URL: database,
+  LONGHAND_HOME: folder,
+  LONGHAND_MEDIA: media,
+  S3_ENDPOINT: s3.endpoint,
+  LONGHAND_MASTER_KEY: master.toString('base64'),
+  LONGHAND_RATE_LIMIT: '0',
+  LONGHAND_THREADS: '1',
+  PORT: '0',
+  LOG_FORMAT: 'json',
+};
+const startApi = async (credentials: Record<string, string>): Promise<{ api: Running; url: string }> => {
+  const api = start(t, LONGHAND, ['api'], { ...settings, ...credentials });
+  return { api, url: (await api.said(/listening on (\S+)/))[1]! };
+};
+const { url } = await startApi(CREDENTIALS);
+
+interface Row {
+  status: string;
+  error_code: string | null;
+}
+const row = async (id: string) => (await db.read<Row>('*', 'select status, error_code from transcriptions where id = ?::uuid', [id]))[0];
+const stored = async () => {
+  const names: string[] = [];
+  for await (const { id, extension } of spool.list()) names.push(`${id}.${extension}`);
+  return names;
+};
+/** Waits until something holds; the caller says for how long at most. */
+async function until(holds: () => Promise<boolean>, seconds: number, what: string): Promise<void> {
+  for (const end = Date.now() + seconds * 1000; !(await holds()); await sleep(200)) {
+    if (Date.now() > end) throw new Error(`Not after ${seconds} s: ${what}`);
+  }
+}
+
+t.test('GET /readyz says that the spool cannot be used: S3 is down, or the credentials are wrong', async (t) => {
+  const ready = async (at: string) => {
+    const answer = await fetch(`${at}/readyz`);
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  t.match(await ready(url), { status: 200, body: { spool: true } });
+  const stranger = await startApi({ ...CREDENTIALS, AWS_SECRET_ACCESS_KEY: 'another' });
+  t.match(await ready(stranger.url), { status: 503, body: { status: 'unready', database: true, spool: false } });
+  t.match(stranger.api.output.stdout + stranger.api.output.stderr, /SignatureDoesNotMatch/, 'and the log says why');
+  t.match(await send(stranger.url, key, WAV), { status: 503, json: { code: 'service_unavailable' } });
+  await stranger.api.stop();
+  await s3.down();
+  await sleep(1_100); // an answer holds for a second
+  t.match(await ready(url), { status: 503, body: { status: 'unready', database: true, spool: false } });
+  await s3.up();
+  await sleep(1_100);
+  t.match(await ready(url), { status: 200, body: { spool: true } });
+});
+
+t.test('an upload during which S3 goes down gets 503, leaves nothing, and its key is free again', async (t) => {
+  const bytes = Buffer.alloc(40_000_000, RECORDING);
+  const headers = { 'Idempotency-Key': 'once', ...WAV };
+  const connection = await connectRaw(url);
+  connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { 'Content-Length': bytes.length, ...headers })));
+  connection.write(bytes.subarray(0, 20_000_000));
+  await until(async () => (await stored()).length > 0, 30, 'a part of the upload is in S3');
+  await s3.down();
+  connection.write(bytes.subarray(20_000_000));
+  const answer = await connection.answer(60_000);
+  t.match(answer, { status: 503, json: { code: 'service_unavailable' } });
+  t.ok(Number(answer.headers.get('retry-after')) >= 1);
+  connection.end();
+  t.equal((await db.read('*', 'select 1 from transcriptions')).length, 0);
+  await s3.up();
+  t.match(await send(url, key, headers, '', RECORDING), { status: 201 });
+});
+
+t.test('a recording whose spool is down waits without blame, is finished when S3 is back, and nothing stays in S3', async (t) => {
+  const { json } = await send(url, key, WAV, '', RECORDING);
+  await s3.down();
+  const engine = start(t, LONGHAND, ['engine'], { ...settings, ...CREDENTIALS });
+  await engine.said(/^working/m);
+  await until(async () => /cannot do the work now/.test(engine.output.stdout + engine.output.stderr), 60, 'the engine has met the outage');
+  t.match(await row(json.uuid), { error_code: null, status: /queued|processing/ });
+  await s3.up();
+  await until(async () => (await row(json.uuid))?.status === 'completed', 120, 'the recording is completed');
+  await until(
+    async () => (await db.read('*', `select 1 from transcriptions where status <> 'completed'`)).length === 0,
+    120,
+    'the other too',
+  );
+  await until(async () => (await stored()).length === 0, 120, 'S3 is empty, the half upload of before included');
+  const charges = await db.read<{ transcription_id: string }>('*', 'select transcription_id from ledger where minutes < 0');
+  t.equal(charges.length, 2);
+});

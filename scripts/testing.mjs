@@ -49,14 +49,11 @@ export function startTestPrograms() {
 async function bring({ program, fetch, what }) {
   mkdirSync(BIN, { recursive: true });
   const scratch = mkdtempSync(path.join(CACHE, '.new-'));
+  const clean = () => rmSync(scratch, { recursive: true, force: true });
+  process.once('exit', clean);
   say(`fetching ${program} for the tests (${what}) …`);
-  try {
-    await fetch(program, what, scratch);
-  } catch (error) {
-    say(`${program} could not be fetched: ${error.message}`);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  await fetch(program, what, scratch).catch((error) => say(`${program} could not be fetched: ${error.message}`));
+  clean();
 }
 
 /** Go's checksum database vouches for the sources. */

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Facts } from '../db/health.ts';
+import type { EngineFact, Facts } from '../db/health.ts';
 
 /** Numbers of this API process, and of the whole installation, for Prometheus. */
 export interface Metrics {
@@ -33,12 +33,13 @@ export function openMetrics(): Metrics {
   const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
   const memory = gauge('engine_memory_bytes', 'Memory of the engine with its workers', 'engine', 'host');
   const undiarized = gauge('engine_failed_diarizations_total', 'Transcripts that lost their speakers to a failure', 'engine', 'host');
+  const written = writingMetrics(gauge);
   const minutes = gauge('minutes_processed_total', 'Minutes of audio charged so far');
   const factor = gauge('real_time_factor', 'Hours of audio per hour of work, over the last recordings');
   const flying = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
 
   const show = (facts: Facts) => {
-    for (const labelled of [depth, oldest, engine, poll, memory, undiarized]) labelled.reset();
+    for (const labelled of [depth, oldest, engine, poll, memory, undiarized, ...written.all]) labelled.reset();
     for (const kind of ['transcription', 'report'] as const) {
       for (const state of ['queued', 'processing'] as const) {
         const found = facts.depths.find((row) => row.kind === kind && row.state === state);
@@ -51,6 +52,7 @@ export function openMetrics(): Metrics {
       engine.set({ engine: row.id, host: row.host, device: row.device, model: row.model }, row.concurrency);
       memory.set({ engine: row.id, host: row.host }, row.memory_bytes);
       undiarized.set({ engine: row.id, host: row.host }, row.failed_diarizations);
+      written.show(row);
       if (row.seconds_since_poll !== null) poll.set({ engine: row.id, host: row.host }, row.seconds_since_poll);
     }
     minutes.set(facts.minutes);
@@ -77,5 +79,33 @@ export function openMetrics(): Metrics {
       return registry.metrics();
     },
     type: registry.contentType,
+  };
+}
+
+/** What the writers of reports did, engine by engine; they die with their engine, as counters of a process do. */
+function writingMetrics(gauge: <L extends string>(name: string, help: string, ...labelNames: L[]) => Gauge<L>) {
+  const calls = gauge('llm_calls_total', 'Calls of the language model by outcome', 'engine', 'host', 'model', 'outcome');
+  const tokens = gauge(
+    'llm_tokens_total',
+    'Tokens of prompts and of answers, as the server counts them',
+    'engine',
+    'host',
+    'model',
+    'kind',
+  );
+  const seconds = gauge('llm_seconds_total', 'Time spent in calls of the language model', 'engine', 'host', 'model');
+  const dropped = gauge('reports_dropped_quotes_total', 'Invented quotations and times removed from reports', 'engine', 'host', 'model');
+  return {
+    all: [calls, tokens, seconds, dropped] as Gauge[],
+    show({ id: engine, host, writing }: EngineFact) {
+      const { model = '', calls: made = {}, promptTokens = 0, completionTokens = 0 } = writing;
+      if (!model) return;
+      const labels = { engine, host, model };
+      for (const [outcome, count] of Object.entries(made)) calls.set({ ...labels, outcome }, count);
+      tokens.set({ ...labels, kind: 'prompt' }, promptTokens);
+      tokens.set({ ...labels, kind: 'completion' }, completionTokens);
+      seconds.set(labels, writing.seconds ?? 0);
+      dropped.set(labels, writing.dropped ?? 0);
+    },
   };
 }

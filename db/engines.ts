@@ -36,6 +36,20 @@ export interface Vitals {
   /** Ended since its start. */
   finished: number;
   failedDiarizations: number;
+  writing: Writing;
+}
+
+/** What its writer of reports has done since its start. */
+export interface Writing {
+  /** Or `built-in`. */
+  model: string;
+  /** Calls of the language model by outcome. */
+  calls: Record<string, number>;
+  promptTokens: number;
+  completionTokens: number;
+  seconds: number;
+  /** Invented quotations and times. */
+  dropped: number;
 }
 
 /** A sign of life. False: it was taken for dead and must register again. */
@@ -43,8 +57,16 @@ export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<bo
   const rows = await db.read(
     '*',
     `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end,
-       memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ? where id = ?::uuid returning 1`,
-    [vitals.polled, vitals.memoryBytes, vitals.working, vitals.finished, vitals.failedDiarizations, engineId],
+       memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, writing = ?::jsonb where id = ?::uuid returning 1`,
+    [
+      vitals.polled,
+      vitals.memoryBytes,
+      vitals.working,
+      vitals.finished,
+      vitals.failedDiarizations,
+      JSON.stringify(vitals.writing),
+      engineId,
+    ],
   );
   return rows.length > 0;
 }

@@ -1,3 +1,4 @@
+import type { Writing } from './engines.ts';
 import type { Db } from './orm.ts';
 
 /** What waits and runs: transcriptions and reports by state, with the age of the oldest in seconds. */
@@ -18,6 +19,8 @@ export interface EngineFact {
   seconds_since_poll: number | null;
   memory_bytes: number;
   failed_diarizations: number;
+  /** Empty from an engine of the version before. */
+  writing: Partial<Writing>;
 }
 
 /** What the installation as a whole does. */
@@ -62,7 +65,7 @@ export function readFacts(db: Db): Promise<Facts> {
 function liveEngines(tx: Parameters<Parameters<Db['system']>[0]>[0]): Promise<EngineFact[]> {
   return tx.rows<EngineFact>(
     `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
-       memory_bytes::float8 as memory_bytes, failed_diarizations
+       memory_bytes::float8 as memory_bytes, failed_diarizations, writing
      from engines where last_seen > now() - ${ENGINE_SILENCE} order by started_at`,
   );
 }

@@ -28,7 +28,7 @@ const DOORS: Record<string, string[]> = {
   'hyper-express': ['api/server.ts'],
   jose: ['api/mcp/', 'api/console/'],
   'onnxruntime-node': ['engine/session.ts'],
-  openai: ['engine/reports/model.ts'],
+  openai: ['engine/reports/endpoint.ts'],
   'openid-client': ['api/console/'],
   pino: ['api/log.ts', 'engine/log.ts'],
   'pino-pretty': ['api/log.ts', 'engine/log.ts'],

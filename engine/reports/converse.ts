@@ -34,6 +34,7 @@ export async function converse<T>(
       if (shape.name === 'report' && !reply.text.includes('{') && reply.text.length >= LEAST) return { value: null, prose: reply.text };
       return { value: parse(reply.text, shape), prose: '' };
     } catch (error) {
+      model.disappoint();
       if (!(error instanceof ReportError) || attempt === TRIES) throw error;
       remark = `\n\nYour last answer could not be used (${error.message}). Answer with the complete JSON object and nothing else${reply.cut ? ', and be much shorter' : ''}.`;
       if (reply.cut) room = Math.floor(room * 1.5);

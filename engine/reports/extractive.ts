@@ -5,6 +5,7 @@ import { LAYOUTS, type Layout, type Section } from './extractive/layouts.ts';
 import { closest } from './extractive/query.ts';
 import { line, linesOf } from './extractive/sections.ts';
 import { type Talk, talkOf } from './extractive/talk.ts';
+import { newFigures } from './figures.ts';
 import type { AiLayer, ReportRequest, ReportResult, ReportTranscript, Writer } from './report.ts';
 import { ReportError } from './report.ts';
 
@@ -14,6 +15,7 @@ const PASSAGES = 10; // shown for a custom template
 export class ExtractiveWriter implements Writer {
   readonly kind = 'extractive';
   readonly name = 'built-in';
+  readonly figures = newFigures(); // no calls, and nothing invented
 
   async write(request: ReportRequest, transcript: ReportTranscript, signal: AbortSignal): Promise<ReportResult> {
     const talk = listen(transcript, signal);

@@ -39,15 +39,16 @@ export function contextExceeded(message: string): number | null {
   return named === null ? 0 : Number(named[1]);
 }
 
+/** What is in use comes before what would be possible. */
 const FIELDS = [
   'max_model_len',
+  'loaded_context_length',
+  'n_ctx',
+  'context_size',
   'context_length',
   'context_window',
-  'max_context_length',
-  'n_ctx',
-  'loaded_context_length',
-  'context_size',
   'max_input_tokens',
+  'max_context_length',
 ];
 const OLLAMA = 4096; // its default when the request cannot say more; longer prompts are cut silently
 

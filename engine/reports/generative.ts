@@ -2,6 +2,7 @@ import { provenNames } from './claims.ts';
 import { isKnown } from './extractive/cues/index.ts';
 import { say } from './extractive/headings/index.ts';
 import { guess, textOf } from './extractive/talk.ts';
+import type { Figures } from './figures.ts';
 import { evidenceOf, ground, groundProse } from './ground.ts';
 import { type Line, linesOf } from './lines.ts';
 import { Model, type ModelSettings } from './model.ts';
@@ -29,6 +30,10 @@ export class GenerativeWriter implements Writer {
     return this.#model.name;
   }
 
+  get figures(): Figures {
+    return this.#model.figures;
+  }
+
   async write(request: ReportRequest, transcript: ReportTranscript, signal: AbortSignal): Promise<ReportResult> {
     const lines = spoken(transcript);
     const task = taskOf(request);
@@ -43,6 +48,7 @@ export class GenerativeWriter implements Writer {
       );
     });
     const { text, dropped } = answer.value === null ? groundProse(answer.prose, evidence) : ground(answer.value, evidence);
+    this.figures.dropped += dropped;
     return { text: text === '' ? say('nothing', isKnown(code) ? code : 'en') : text, dropped, tokens };
   }
 
@@ -57,7 +63,8 @@ export class GenerativeWriter implements Writer {
       const { value } = await converse(this.#model, told(part), ABOUT, size.output, tokens, signal);
       return { about: value!, speakers: [...part.speakers, ...value!.speakers] };
     });
-    const summary = groundProse(about.summary, evidence).text;
+    const { text: summary, dropped } = groundProse(about.summary, evidence);
+    this.figures.dropped += dropped;
     if (summary === '')
       throw new ReportError('LLM_INVALID_OUTPUT', 'Cannot use the summary: all of its quotations and times were invented');
     return {

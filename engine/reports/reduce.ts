@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { converse } from './converse.ts';
+import { TooLong } from './failures.ts';
 import { chunk, type Line, tokensOf, toLine } from './lines.ts';
-import { type Model, TooLong } from './model.ts';
+import type { Model } from './model.ts';
 import { notesPrompt, type Prompt } from './prompt.ts';
 import { ReportError, type ReportTranscript, type Tokens } from './report.ts';
 import { type NamedSpeaker, NOTES } from './shapes.ts';

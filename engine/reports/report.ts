@@ -1,4 +1,6 @@
-/** What goes into a report and what comes out. A leaf: everything else in this folder builds on it. */
+/** What goes into a report and what comes out. Everything else in this folder builds on it. */
+
+import type { Figures } from './figures.ts';
 
 export interface ReportSegment {
   id: number;
@@ -58,6 +60,7 @@ export interface Writer {
   readonly kind: 'model' | 'extractive';
   /** The model's name, or `built-in`. */
   readonly name: string;
+  readonly figures: Readonly<Figures>;
   /** Applies one template to one transcript. Throws a ReportError, or the signal's reason when cancelled. */
   write(request: ReportRequest, transcript: ReportTranscript, signal: AbortSignal): Promise<ReportResult>;
   /** Title, summary, topics and the names that speakers are given in the talk. Throws as `write` does. */

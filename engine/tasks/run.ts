@@ -71,6 +71,7 @@ async function giveSign(engine: Engine, facts: EngineFacts, transcriptions: Slot
       working: transcriptions.running,
       finished,
       failedDiarizations,
+      writing: { model: engine.writer.name, ...engine.writer.figures },
     });
     if (!known) await registerEngine(engine.db, facts);
   } catch (error) {

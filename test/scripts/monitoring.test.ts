@@ -27,9 +27,13 @@ async function shown(test: { teardown(after: () => unknown): void }): Promise<Ma
   const { key } = await api.world.key(owner);
   await api.call(key, 'GET', '/v1/workspace');
   await api.db.system((tx) =>
-    tx.rows(`insert into engines (id, host, pid, device, model, last_poll) values (?, 'h', 1, 'cpu', 'whisper-base', now())`, [
-      randomUUID(),
-    ]),
+    tx.rows(
+      `insert into engines (id, host, pid, device, model, last_poll, writing) values (?, 'h', 1, 'cpu', 'whisper-base', now(), ?::jsonb)`,
+      [
+        randomUUID(),
+        JSON.stringify({ model: 'm', calls: { ok: 3, timeout: 1 }, promptTokens: 900, completionTokens: 80, seconds: 4.5, dropped: 2 }),
+      ],
+    ),
   );
   const found = new Map<string, Set<string>>();
   for (const [, name, labels = ''] of (await api.call('', 'GET', '/metrics')).text.matchAll(/^(longhand_\w+)(?:\{(.*)\})? /gm))

@@ -33,6 +33,8 @@ export interface Answer {
   delay?: number;
   /** Close the connection: before the headers, or in the middle of the stream. */
   drop?: 'before' | 'during';
+  /** Stream in this many pieces, with a pause after each, in milliseconds. */
+  pieces?: { count: number; pause: number };
   /** Answer in one piece although a stream was asked for. */
   whole?: boolean;
   /** An error event inside the stream. */
@@ -49,16 +51,21 @@ export interface LlmServer {
   close(): Promise<void>;
 }
 
-/** A small server that speaks the OpenAI protocol over HTTP. `answers` decides each answer; `models` is what `/models` lists. */
+/** A small server that speaks the OpenAI protocol over HTTP. `answers` decides each answer; `models` is what `/v1/models` lists, `pages` what it tells besides. */
 export async function startLlm(
   answers: (call: Call, index: number) => Answer = () => ({}),
   models: unknown = [{ id: 'test-model', object: 'model', max_model_len: 8192 }],
+  pages: Record<string, unknown> = {},
 ): Promise<LlmServer> {
   const state: LlmServer = { url: '', calls: [], peak: 0, left: 0, close: async () => {} };
   let active = 0;
   const server = createServer(async (request, response) => {
-    if (request.url?.endsWith('/models'))
-      return void response.setHeader('content-type', 'application/json').end(JSON.stringify({ object: 'list', data: models }));
+    if (request.method === 'GET') {
+      const page = { '/v1/models': { object: 'list', data: models }, ...pages }[request.url ?? ''];
+      return void response
+        .writeHead(page === undefined ? 404 : 200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(page ?? {}));
+    }
     const call: Call = { headers: request.headers, body: JSON.parse(await textOf(request)) };
     const index = state.calls.push(call) - 1;
     state.peak = Math.max(state.peak, ++active);
@@ -115,6 +122,10 @@ async function stream(
     send({ id: 'x', object: 'chat.completion.chunk', choices: [{ index: 0, delta: part, finish_reason }] });
   delta({ role: 'assistant', content: '' });
   if (answer.reasoning) delta({ reasoning_content: answer.reasoning });
+  for (let piece = 0; piece < (answer.pieces?.count ?? 0) && !response.destroyed; piece++) {
+    delta({ content: '' });
+    await wait(answer.pieces!.pause, undefined, { ref: false });
+  }
   const half = Math.ceil(text.length / 2);
   delta({ content: text.slice(0, half) });
   if (answer.drop === 'during') {

@@ -110,6 +110,30 @@ t.test('contextIn() reads what vLLM, llama.cpp, LM Studio, OpenRouter and Ollama
   t.equal(contextIn({ id: 'a' }), null);
 });
 
+t.test('write() asks beside /v1 for the context that the list does not tell, and reads long talks by it', async (t) => {
+  const bare = [{ id: 'test-model', object: 'model', owned_by: 'me' }];
+  const pages = {
+    'llama.cpp': { '/props': { default_generation_settings: { n_ctx: 2048 }, total_slots: 1 } },
+    'LM Studio': {
+      '/api/v0/models': { data: [{ id: 'test-model', state: 'loaded', max_context_length: 131072, loaded_context_length: 2048 }] },
+    },
+  };
+  for (const [name, told] of Object.entries(pages)) {
+    const server = await startLlm(undefined, bare, told);
+    t.teardown(server.close);
+    await openWriter({ baseUrl: server.url }).write(summary, turns(100), never);
+    t.ok(server.calls.length > 3, `${name}: in parts`);
+    t.ok(
+      server.calls.every((call) => JSON.stringify(call.body.messages).length < 2048 * 4),
+      name,
+    );
+  }
+  const silent = await startLlm(undefined, bare);
+  t.teardown(silent.close);
+  await openWriter({ baseUrl: silent.url }).write(summary, turns(100), never);
+  t.equal(silent.calls.length, 1, 'where nothing tells, 8192 tokens');
+});
+
 t.test('contextExceeded() tells the limit in the words of several servers, and nothing from other refusals', async (t) => {
   t.equal(contextExceeded("This model's maximum context length is 4096 tokens."), 4096);
   t.equal(contextExceeded('the request exceeds the available context size (8192 tokens), try increasing it'), 8192);

@@ -114,10 +114,28 @@ t.test('write() gives LLM_UNAVAILABLE at once when nobody listens, the key is re
   t.match(error, { code: 'LLM_UNAVAILABLE', message: /LLM_MODEL/ });
 });
 
-t.test('write() gives LLM_TIMEOUT when the model is too slow', async (t) => {
-  const { error, server } = await write(t, () => ({ delay: 5000 }), { timeoutSeconds: 0.2 });
-  t.match(error, { code: 'LLM_TIMEOUT', retryable: true });
-  t.equal(server.calls.length, 1);
+t.test('write() gives LLM_TIMEOUT when the model says nothing for too long, or never comes to an end', async (t) => {
+  const silent = await write(t, () => ({ delay: 5000 }), { patience: { silentSeconds: 0.2, totalSeconds: 60 } });
+  t.match(silent.error, { code: 'LLM_TIMEOUT', retryable: true, message: /0\.2 s/ });
+  t.equal(silent.server.calls.length, 1);
+  const endless = await write(t, () => ({ content: good, pieces: { count: 1000, pause: 50 } }), {
+    patience: { silentSeconds: 60, totalSeconds: 1 },
+  });
+  t.match(endless.error, { code: 'LLM_TIMEOUT', message: /1 s/ });
+});
+
+t.test('write() waits for a model that is slow, as long as it goes on', async (t) => {
+  const { report } = await write(t, () => ({ content: good, pieces: { count: 30, pause: 200 } }), {
+    patience: { silentSeconds: 4, totalSeconds: 600 },
+  });
+  t.match(report.text, 'They agreed on a pilot.');
+});
+
+t.test('write() sets its own limits of time: the fetch of Node, which gives up after five minutes, is never used', async (t) => {
+  const { fetch } = globalThis;
+  t.teardown(() => void (globalThis.fetch = fetch));
+  globalThis.fetch = () => Promise.reject(new Error('fetch was called'));
+  t.match((await write(t, () => ({ content: good }))).report.text, 'They agreed on a pilot.');
 });
 
 t.test('write() gives LLM_REFUSED for a refusal in any form', async (t) => {
@@ -189,12 +207,22 @@ t.test('write() never has more requests open than `concurrency`', async (t) => {
   t.equal(server.calls.length, 9);
 });
 
-t.test('openWriter() reports every answer to onUsage', async (t) => {
-  const seen: string[] = [];
-  await write(t, () => ({ content: good }), {
-    onUsage: ({ model, input, output, seconds }) => seen.push(`${model} ${input > 0} ${output > 0} ${seconds >= 0}`),
-  });
-  t.strictSame(seen, ['test-model true true true']);
+t.test('figures count calls by outcome, tokens, seconds, and what was invented', async (t) => {
+  const invented = {
+    sections: [{ heading: 'Summary', style: 'list', items: [{ text: 'Agreed.', segment: 17, quote: 'nobody ever said this' }] }],
+  };
+  const answers: Answer[] = [
+    { status: 400, error: { message: "'response_format.type' must be 'json_object' or 'text'" } },
+    { status: 503 },
+    { content: '{"sections": [' },
+    { content: invented },
+  ];
+  const { writer, report } = await write(t, (_, index) => answers[index]!);
+  const { calls, promptTokens, completionTokens, seconds, dropped } = writer.figures;
+  t.strictSame(calls, { adapted: 1, unavailable: 1, ok: 1, invalid: 1 });
+  t.strictSame({ input: promptTokens, output: completionTokens }, report.tokens);
+  t.ok(seconds > 0);
+  t.equal(dropped, 1);
 });
 
 t.test('write() works against LLM_BASE_URL', { skip: process.env.LLM_BASE_URL === undefined && 'LLM_BASE_URL is not set' }, async (t) => {

@@ -118,7 +118,7 @@ t.test('what the language model does wrong ends a report with its code, after as
   const cases: [ReportErrorCode, number, Answer, object?][] = [
     ['LLM_UNAVAILABLE', LEASE.attempts, { status: 503 }],
     ['LLM_UNAVAILABLE', 1, { status: 401 }],
-    ['LLM_TIMEOUT', LEASE.attempts, { delay: 2000 }, { timeoutSeconds: 0.05 }],
+    ['LLM_TIMEOUT', LEASE.attempts, { delay: 2000 }, { patience: { silentSeconds: 0.05, totalSeconds: 60 } }],
     ['LLM_REFUSED', 1, { content: '', refusal: 'I cannot help with Hello there.' }],
     ['LLM_INVALID_OUTPUT', 0, { content: '{"answer": "Hello there."}' }],
   ];

@@ -1,0 +1,43 @@
+/** How long one call may take. */
+export interface Patience {
+  /** Without a byte: reading a long prompt on a small machine, or waiting behind others, is silent. */
+  silentSeconds: number;
+  /** In all. */
+  totalSeconds: number;
+}
+
+/** Why a call was given up: too slow. */
+export class OutOfPatience extends Error {
+  readonly seconds: number;
+  constructor(seconds: number) {
+    super(`no end within ${seconds} s`);
+    this.seconds = seconds;
+  }
+}
+
+/**
+ * Runs `work` with a controller that aborts with OutOfPatience, or as `signal` does. `heard` starts the silence anew. Throws the reason of the abort, whatever
+ * the work makes of it.
+ */
+export async function patiently<T>(
+  { silentSeconds, totalSeconds }: Patience,
+  signal: AbortSignal,
+  work: (limit: AbortController, heard: () => void) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const limit = new AbortController();
+  const after = (seconds: number) => setTimeout(() => limit.abort(new OutOfPatience(seconds)), seconds * 1000);
+  const silence = after(silentSeconds);
+  const total = after(totalSeconds);
+  const leave = () => limit.abort(signal.reason);
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await work(limit, () => void silence.refresh());
+  } catch (error) {
+    throw limit.signal.aborted ? limit.signal.reason : error;
+  } finally {
+    clearTimeout(silence);
+    clearTimeout(total);
+    signal.removeEventListener('abort', leave);
+  }
+}

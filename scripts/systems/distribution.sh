@@ -1,0 +1,80 @@
+#!/bin/sh
+# Proves Node 22 and 24 on Debian 13 or Ubuntu 24.04: a tree of its own by debootstrap, Node from npm; in it a fresh clone of the last commit,
+# `npm start` (which installs ffmpeg), one transcription and a part of the tests (TESTS=all: every one).
+#   sudo sh scripts/systems/distribution.sh debian13|ubuntu2404 [FOLDER]
+# Needs root, debootstrap, git, npm, 8 GB; for Ubuntu its ubuntu-archive-keyring. Without FOLDER the tree is removed at the end. NODES="24": only these.
+set -eu
+repository=$(cd "$(dirname "$0")/../.." && pwd)
+case ${1:-} in
+  debian13) suite=trixie script=trixie components=main mirror=${MIRROR:-http://deb.debian.org/debian} keys=debian-archive-keyring ;;
+  ubuntu2404) suite=noble script=gutsy components=main,universe mirror=${MIRROR:-http://archive.ubuntu.com/ubuntu} keys=ubuntu-archive-keyring ;;
+  *) echo 'Say debian13 or ubuntu2404' >&2; exit 2 ;;
+esac
+system=$1
+kept=${2:-}
+tree=${kept:-$(mktemp -d "/var/tmp/longhand-$system.XXXXXX")}
+majors=${NODES:-22 24}
+tests=${TESTS:-test/imports.test.ts test/db/vault.test.ts test/db/work.test.ts test/api/server.test.ts test/engine/transcribe.test.ts}
+test "$tests" != all || tests=
+case $(uname -m) in x86_64) build=x64 ;; aarch64) build=arm64 ;; *) echo "There is no Node of npm for $(uname -m)" >&2; exit 1 ;; esac
+
+leave() {
+  for at in dev/shm dev proc; do umount "$tree/$at" 2>/dev/null || true; done
+  # never remove a tree in which something of the host is still mounted
+  if [ -z "${1:-}" ] && ! grep -q " $tree/" /proc/mounts; then rm -rf "$tree"; fi
+}
+trap 'leave "$kept"' EXIT
+
+mkdir -p "$tree"
+chmod 755 "$tree"
+if [ ! -e "$tree/etc/debian_version" ]; then
+  # older hosts lack the newer names of Ubuntu, which all mean the same script
+  debootstrap --variant=minbase --components="$components" --include=ca-certificates,curl,git,procps \
+    --keyring="/usr/share/keyrings/$keys.gpg" "$suite" "$tree" "$mirror" "/usr/share/debootstrap/scripts/$script"
+fi
+cp /etc/resolv.conf "$tree/etc/resolv.conf"
+for file in .npmrc; do if [ -e "$HOME/$file" ]; then cp "$HOME/$file" "$tree/root/$file"; fi; done
+mount -t proc proc "$tree/proc"
+mount --bind /dev "$tree/dev"
+mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm"
+
+cat >"$tree/root/prove.sh" <<'INSIDE'
+set -eu
+cd "/srv/longhand-$1"
+export PATH="/opt/node-$1/bin:$PATH" HOME=/root LONGHAND_HOME="/srv/state-$1"
+echo "== $(. /etc/os-release && echo "$PRETTY_NAME"), Node $(node --version), npm $(npm --version)"
+npm start -- --port 0 >"/tmp/out-$1" 2>"/tmp/err-$1" &
+started=$!
+trap 'kill $started 2>/dev/null || true' EXIT
+for _ in $(seq 600); do
+  url=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' "/tmp/out-$1" | head -1)
+  test -z "$url" || break
+  kill -0 $started 2>/dev/null || break
+  sleep 1
+done
+test -n "$url" || { cat "/tmp/out-$1" "/tmp/err-$1"; exit 1; }
+key=$(grep -o 'lh_[0-9A-Za-z]*' "/tmp/out-$1" | head -1)
+id=$(curl -sSf -H "Authorization: Bearer $key" -H 'Content-Disposition: attachment; filename="a.wav"' --data-binary @bench/data/two-speakers.wav \
+  "$url/v1/transcriptions" | sed 's/.*"uuid":"\([^"]*\)".*/\1/')
+for _ in $(seq 300); do
+  record=$(curl -sSf -H "Authorization: Bearer $key" "$url/v1/transcriptions/$id")
+  case $record in *'"status":"queued"'* | *'"status":"processing"'*) sleep 1 ;; *) break ;; esac
+done
+case $record in *'"status":"completed"'*) echo "ok Node $1 transcribes" ;; *) echo "$record"; exit 1 ;; esac
+curl -sSf -H "Authorization: Bearer $key" "$url/v1/transcriptions/$id/export?format=txt"
+kill -TERM $started && wait $started || true
+trap - EXIT
+shift
+if [ $# -gt 0 ]; then npx tap "$@"; else npm test; fi
+INSIDE
+
+for major in $majors; do
+  npm install --prefix "$tree/opt/npm-$major" --no-save --no-audit --no-fund --ignore-scripts "node-linux-$build@$major" npm@10
+  mkdir -p "$tree/opt/node-$major/bin"
+  cp "$tree/opt/npm-$major/node_modules/node-linux-$build/bin/node" "$tree/opt/node-$major/bin/node"
+  for name in npm npx; do ln -sf "/opt/npm-$major/node_modules/npm/bin/$name-cli.js" "$tree/opt/node-$major/bin/$name"; done
+  if [ ! -e "$tree/srv/longhand-$major" ]; then git clone --quiet --no-hardlinks "$repository" "$tree/srv/longhand-$major"; fi
+  # shellcheck disable=SC2086  # a list of files
+  chroot "$tree" sh /root/prove.sh "$major" $tests
+done
+echo "ok Node $majors on $system"

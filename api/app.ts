@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sweepBuckets } from '../db/limits.ts';
 import type { Db } from '../db/orm.ts';
 import type { Spool } from '../db/spool.ts';
+import { openTotals, sumUpChanges } from '../db/totals.ts';
 import { sweepUploads } from '../db/uploads.ts';
 import type { Vault } from '../db/vault.ts';
 import { openCallers } from './caller.ts';
@@ -41,6 +42,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     limits: settings.limits,
     metrics: openMetrics(),
     records: openRecords(db, vault),
+    totals: openTotals(),
     nodeId: randomUUID(),
     flying: new Set(),
     rates: openRates(db, settings.LONGHAND_RATE_LIMIT),
@@ -56,7 +58,9 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
   });
   const stopBeating = keepAlive(services);
   const housekeeping = setInterval(() => {
-    Promise.all([sweepBuckets(db), sweepUploads(db)]).catch((error: unknown) => log.warn({ error }, 'cannot tidy up limits and leases'));
+    Promise.all([sweepBuckets(db), sweepUploads(db), sumUpChanges(db)]).catch((error: unknown) =>
+      log.warn({ error }, 'cannot tidy up limits and leases'),
+    );
   }, HOUSEKEEPING_MS);
   return {
     port: served.port,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Db } from '../db/orm.ts';
 import type { Spool } from '../db/spool.ts';
+import type { Totals } from '../db/totals.ts';
 import type { Vault } from '../db/vault.ts';
 import type { Caller } from './caller.ts';
 import type { ErrorCode } from './contract/errors.ts';
@@ -35,6 +36,8 @@ export interface Services {
   metrics: Metrics;
   /** Full records as they are sent. */
   records: Records;
+  /** How many transcriptions filters find. */
+  totals: Totals;
   /** This process, as the owner of upload leases. */
   nodeId: string;
   /** Uploads that this process is receiving: the ids of the transcriptions to be. */

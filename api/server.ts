@@ -158,11 +158,11 @@ function makeContext(
   caller: Caller | null,
   replyHeaders: Context['replyHeaders'],
 ): Context {
-  const { db, vault, spool, settings, limits, log, metrics, records, nodeId, flying, rates, floods, signIns } = services;
+  const { db, vault, spool, settings, limits, log, metrics, records, totals, nodeId, flying, rates, floods, signIns } = services;
   let query: { value: unknown } | null = null;
   const json = () => readJson(request.body, limits.JSON_BODY_BYTES);
   return {
-    ...{ db, vault, spool, settings, limits, log, metrics, records, nodeId, flying, rates, floods, signIns },
+    ...{ db, vault, spool, settings, limits, log, metrics, records, totals, nodeId, flying, rates, floods, signIns },
     ...{ request, params, json, replyHeaders },
     get caller() {
       if (!caller) throw new Error(`Cannot tell who calls ${route.method} ${route.path}: the route asks for no key`);

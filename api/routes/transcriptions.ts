@@ -34,11 +34,11 @@ export const listTranscriptions = route({
     },
   },
   errors: ['validation_error'],
-  async handler({ db, vault, caller, query, request }) {
+  async handler({ db, vault, totals, caller, query, request }) {
     const { project_id, external_id, date_from, date_to, ...rest } = query;
     const metadata = metadataFilters(request);
     const { items, total } = await db.workspace(caller.workspaceId, (tx) =>
-      listItems(tx, vault, caller, {
+      listItems(tx, vault, totals, caller, {
         ...rest,
         metadata,
         projectId: project_id,

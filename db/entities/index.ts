@@ -5,7 +5,7 @@ import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
 import { Delivery, Notification, Webhook } from './outbox.ts';
 import { Preview, Report, Template } from './report.ts';
-import { Checkpoint, MetadataTerm, Segment, Transcription } from './transcription.ts';
+import { Checkpoint, ListChange, MetadataTerm, Segment, Transcription } from './transcription.ts';
 import { Counter, Deletion, IdempotencyKey, Rate, UploadLease } from './upload.ts';
 import { DataKey, Fact, Workspace } from './workspace.ts';
 
@@ -21,6 +21,7 @@ export const ENTITIES = [
   ProjectMember,
   Transcription,
   MetadataTerm,
+  ListChange,
   Segment,
   Checkpoint,
   Template,

@@ -68,6 +68,18 @@ export const MetadataTerm = defineEntity({
   }),
 });
 
+/** What may have changed the totals of lists: see db/totals.ts. */
+export const ListChange = defineEntity({
+  name: 'ListChange',
+  tableName: 'list_changes',
+  properties: (p) => ({
+    id: p.bigint().primary().autoincrement(),
+    workspaceId: p.uuid(),
+    day: p.date(),
+    changes: p.bigint(),
+  }),
+});
+
 export const Segment = defineEntity({
   name: 'Segment',
   tableName: 'segments',

@@ -4,6 +4,7 @@ import t from 'tap';
 import { SORTS } from '../../api/contract/transcription.ts';
 import { listItems } from '../../db/listing.ts';
 import type { ListQuery } from '../../db/matching.ts';
+import { openTotals } from '../../db/totals.ts';
 import { openVault } from '../../db/vault.ts';
 import { testDatabase } from '../support/database.ts';
 import { openWorld, type Person } from '../support/world.ts';
@@ -11,6 +12,7 @@ import { openWorld, type Person } from '../support/world.ts';
 const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);
 const world = openWorld(db, vault);
+const totals = openTotals();
 const workspace = await world.workspace();
 const people = [await world.member(workspace, { role: 'owner' }), await world.member(workspace), await world.member(workspace)];
 const projects = [await world.project(workspace, 'A'), await world.project(workspace, 'B')];
@@ -115,7 +117,7 @@ t.test('listItems() agrees with a plain filter in memory, for every filter, sort
     fc.asyncProperty(queries, fc.integer({ min: 0, max: 2 }), async (query, i) => {
       const person = people[i]!;
       const viewer = { workspaceId: workspace, memberId: person.id, role: i ? ('user' as const) : ('owner' as const), keyId: null };
-      const { items, total } = await db.workspace(workspace, (tx) => listItems(tx, vault, viewer, query));
+      const { items, total } = await db.workspace(workspace, (tx) => listItems(tx, vault, totals, viewer, query));
       const wanted = expected(person, i === 0, query);
       t.equal(total, wanted.length);
       t.strictSame(

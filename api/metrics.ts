@@ -18,12 +18,9 @@ export function openMetrics(): Metrics {
   const registers = [registry];
   const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Gauge({ name: `longhand_${name}`, help, labelNames, registers });
-  const responses = new Counter({
-    name: 'longhand_responses_total',
-    help: 'Answers of this process by method, route and status',
-    labelNames: ['method', 'route', 'code'],
-    registers,
-  });
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name: `longhand_${name}`, help, labelNames, registers });
+  const responses = counter('responses_total', 'Answers of this process by method, route and status', 'method', 'route', 'code');
   const receiving = gauge('uploads_receiving', 'Uploads that this process is receiving');
   const up = gauge('database_up', '1 when the database answered');
   const depth = gauge('queue_depth', 'Transcriptions and reports by state', 'kind', 'state');
@@ -32,14 +29,14 @@ export function openMetrics(): Metrics {
   const engine = gauge('engine_info', 'Concurrency of each engine, with the device really used', 'engine', 'host', 'device', 'model');
   const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
   const memory = gauge('engine_memory_bytes', 'Memory of the engine with its workers', 'engine', 'host');
-  const undiarized = gauge('engine_failed_diarizations_total', 'Transcripts that lost their speakers to a failure', 'engine', 'host');
-  const written = writingMetrics(gauge);
-  const minutes = gauge('minutes_processed_total', 'Minutes of audio charged so far');
+  const undiarized = counter('engine_failed_diarizations_total', 'Transcripts that lost their speakers to a failure', 'engine', 'host');
+  const written = writingMetrics(counter);
+  const minutes = counter('minutes_processed_total', 'Minutes of audio charged so far');
   const factor = gauge('real_time_factor', 'Hours of audio per hour of work, over the last recordings');
   const flying = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
 
   const show = (facts: Facts) => {
-    for (const labelled of [depth, oldest, engine, poll, memory, undiarized, ...written.all]) labelled.reset();
+    for (const stale of [depth, oldest, engine, poll, memory, undiarized, minutes, ...written.all]) stale.reset();
     for (const kind of ['transcription', 'report'] as const) {
       for (const state of ['queued', 'processing'] as const) {
         const found = facts.depths.find((row) => row.kind === kind && row.state === state);
@@ -51,11 +48,11 @@ export function openMetrics(): Metrics {
     for (const row of facts.engines) {
       engine.set({ engine: row.id, host: row.host, device: row.device, model: row.model }, row.concurrency);
       memory.set({ engine: row.id, host: row.host }, row.memory_bytes);
-      undiarized.set({ engine: row.id, host: row.host }, row.failed_diarizations);
+      undiarized.inc({ engine: row.id, host: row.host }, row.failed_diarizations);
       written.show(row);
       if (row.seconds_since_poll !== null) poll.set({ engine: row.id, host: row.host }, row.seconds_since_poll);
     }
-    minutes.set(facts.minutes);
+    minutes.inc(facts.minutes);
     factor.set(facts.realTimeFactor ?? 0);
     flying.set(facts.uploadsInFlight);
   };
@@ -83,9 +80,9 @@ export function openMetrics(): Metrics {
 }
 
 /** What the writers of reports did, engine by engine; they die with their engine, as counters of a process do. */
-function writingMetrics(gauge: <L extends string>(name: string, help: string, ...labelNames: L[]) => Gauge<L>) {
-  const calls = gauge('llm_calls_total', 'Calls of the language model by outcome', 'engine', 'host', 'model', 'outcome');
-  const tokens = gauge(
+function writingMetrics(counter: <L extends string>(name: string, help: string, ...labelNames: L[]) => Counter<L>) {
+  const calls = counter('llm_calls_total', 'Calls of the language model by outcome', 'engine', 'host', 'model', 'outcome');
+  const tokens = counter(
     'llm_tokens_total',
     'Tokens of prompts and of answers, as the server counts them',
     'engine',
@@ -93,19 +90,19 @@ function writingMetrics(gauge: <L extends string>(name: string, help: string, ..
     'model',
     'kind',
   );
-  const seconds = gauge('llm_seconds_total', 'Time spent in calls of the language model', 'engine', 'host', 'model');
-  const dropped = gauge('reports_dropped_quotes_total', 'Invented quotations and times removed from reports', 'engine', 'host', 'model');
+  const seconds = counter('llm_seconds_total', 'Time spent in calls of the language model', 'engine', 'host', 'model');
+  const dropped = counter('reports_dropped_quotes_total', 'Invented quotations and times removed from reports', 'engine', 'host', 'model');
   return {
-    all: [calls, tokens, seconds, dropped] as Gauge[],
+    all: [calls, tokens, seconds, dropped] as Counter[],
     show({ id: engine, host, writing }: EngineFact) {
       const { model = '', calls: made = {}, promptTokens = 0, completionTokens = 0 } = writing;
       if (!model) return;
       const labels = { engine, host, model };
-      for (const [outcome, count] of Object.entries(made)) calls.set({ ...labels, outcome }, count);
-      tokens.set({ ...labels, kind: 'prompt' }, promptTokens);
-      tokens.set({ ...labels, kind: 'completion' }, completionTokens);
-      seconds.set(labels, writing.seconds ?? 0);
-      dropped.set(labels, writing.dropped ?? 0);
+      for (const [outcome, count] of Object.entries(made)) calls.inc({ ...labels, outcome }, count);
+      tokens.inc({ ...labels, kind: 'prompt' }, promptTokens);
+      tokens.inc({ ...labels, kind: 'completion' }, completionTokens);
+      seconds.inc(labels, writing.seconds ?? 0);
+      dropped.inc(labels, writing.dropped ?? 0);
     },
   };
 }

@@ -2,7 +2,7 @@
 # Proves Node 22 and 24 on Debian 13 or Ubuntu 24.04: a tree of its own by debootstrap, Node from npm; in it a fresh clone of the last commit,
 # `npm start` (which installs ffmpeg), one transcription and a part of the tests (TESTS=all: every one).
 #   sudo sh scripts/systems/distribution.sh debian13|ubuntu2404 [FOLDER]
-# Needs root, debootstrap, git, npm, 8 GB; for Ubuntu its ubuntu-archive-keyring. Without FOLDER the tree is removed at the end. NODES="24": only these.
+# Needs root, debootstrap, git, npm, 8 GB. Without FOLDER the tree is removed at the end. NODES="24": only these.
 set -eu
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 case ${1:-} in
@@ -29,8 +29,10 @@ mkdir -p "$tree"
 chmod 755 "$tree"
 if [ ! -e "$tree/etc/debian_version" ]; then
   # older hosts lack the newer names of Ubuntu, which all mean the same script
-  debootstrap --variant=minbase --components="$components" --include=ca-certificates,curl,git,procps \
-    --keyring="/usr/share/keyrings/$keys.gpg" "$suite" "$tree" "$mirror" "/usr/share/debootstrap/scripts/$script"
+  signed=--keyring=/usr/share/keyrings/$keys.gpg
+  if [ ! -e "${signed#*=}" ]; then echo "The packages are not verified: ${signed#*=} is not installed"; signed=--no-check-gpg; fi
+  debootstrap --variant=minbase --components="$components" --include=ca-certificates,curl,git,procps "$signed" \
+    "$suite" "$tree" "$mirror" "/usr/share/debootstrap/scripts/$script"
 fi
 cp /etc/resolv.conf "$tree/etc/resolv.conf"
 for file in .npmrc; do if [ -e "$HOME/$file" ]; then cp "$HOME/$file" "$tree/root/$file"; fi; done

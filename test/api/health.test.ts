@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
@@ -52,12 +52,16 @@ t.test('GET /healthz says that the process runs, GET /readyz what is missing', a
   t.match(await api.call('', 'GET', '/readyz'), { status: 200, json: { status: 'degraded', engines: 0 } });
 });
 
-t.test('GET /readyz is 503 without a writable spool', { skip: process.getuid?.() === 0 && 'root may write everywhere' }, async (t) => {
+t.test('GET /readyz is 503 without a writable spool', async (t) => {
   const api = await testApi(t);
   const spool = join(api.settings.LONGHAND_HOME, 'spool');
-  chmodSync(spool, 0o500);
+  renameSync(spool, `${spool}.aside`);
+  writeFileSync(spool, 'a file where the folder was: also root cannot write into it');
   t.match(await api.call('', 'GET', '/readyz'), { status: 503, json: { status: 'unready', spool: false } });
-  chmodSync(spool, 0o700);
+  rmSync(spool);
+  renameSync(`${spool}.aside`, spool);
+  await fresh();
+  t.match(await api.call('', 'GET', '/readyz'), { status: 200, json: { spool: true } });
 });
 
 t.test('GET /readyz is 503 and GET /healthz 200 without a database; requests get 503 with Retry-After', async (t) => {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { testApi } from '../support/client.ts';
-import { ROOT } from '../support/processes.ts';
+import { finish, ROOT } from '../support/processes.ts';
+import { findProgram } from '../support/programs.ts';
 
 const deploy = (name: string) => readFileSync(join(ROOT, 'scripts/deploy', name), 'utf8');
 const dashboard = JSON.parse(deploy('grafana-dashboard.json')) as {
@@ -20,8 +21,8 @@ const panels = dashboard.panels.flatMap(({ title, targets }) =>
   targets.map(({ expr, legendFormat }) => ({ name: title, expr, legend: legendFormat })),
 );
 
-/** Every metric with its labels, as the API of a busy installation shows them. */
-async function shown(test: { teardown(after: () => unknown): void }): Promise<Map<string, Set<string>>> {
+/** What Prometheus reads from the API of a busy installation. */
+async function page(test: { teardown(after: () => unknown): void }): Promise<string> {
   const api = await testApi(test);
   const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
   const { key } = await api.world.key(owner);
@@ -35,8 +36,13 @@ async function shown(test: { teardown(after: () => unknown): void }): Promise<Ma
       ],
     ),
   );
+  return (await api.call('', 'GET', '/metrics')).text;
+}
+
+/** Every metric with its labels. */
+async function shown(test: { teardown(after: () => unknown): void }): Promise<Map<string, Set<string>>> {
   const found = new Map<string, Set<string>>();
-  for (const [, name, labels = ''] of (await api.call('', 'GET', '/metrics')).text.matchAll(/^(longhand_\w+)(?:\{(.*)\})? /gm))
+  for (const [, name, labels = ''] of (await page(test)).matchAll(/^(longhand_\w+)(?:\{(.*)\})? /gm))
     found.set(name!, new Set([...labels.matchAll(/(\w+)="/g)].map((label) => label[1]!)));
   return found;
 }
@@ -74,4 +80,20 @@ t.test('every alert says how bad it is, what happened and what to do', async (t)
     t.ok(annotations.summary.length > 10 && annotations.description.length > 20, alert);
   }
   t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
+});
+
+const promtool = findProgram('promtool');
+t.test('Prometheus accepts the alert rules', { skip: !promtool && 'promtool is not installed' }, async (t) => {
+  const { code, stdout, stderr } = await finish(promtool!, ['check', 'rules', join(ROOT, 'scripts/deploy/alerts.yaml')]);
+  t.equal(code, 0, stderr);
+  t.match(stdout, `${rules.length} rules found`);
+});
+
+t.test('Prometheus finds no fault with the metrics', { skip: !promtool && 'promtool is not installed' }, async (t) => {
+  const file = join(t.testdir({ metrics: await page(t) }), 'metrics');
+  const { code, stdout, stderr } = await finish('sh', ['-c', `"${promtool}" check metrics <"${file}"`]);
+  t.ok(code === 0 || code === 3, 'it could read the page'); // 3: with advice
+  const taken = /^longhand_api_|use base unit "seconds" instead of "minutes"/; // names of prom-client; minutes are what is charged
+  const advice = `${stdout}${stderr}`.split('\n').filter((line) => line && !taken.test(line));
+  t.strictSame(advice, []);
 });

@@ -36,6 +36,9 @@ if [ ! -e "$tree/etc/debian_version" ]; then
 fi
 cp /etc/resolv.conf "$tree/etc/resolv.conf"
 for file in .npmrc; do if [ -e "$HOME/$file" ]; then cp "$HOME/$file" "$tree/root/$file"; fi; done
+# authorities that this host trusts beyond the usual ones, as behind the proxy of a company
+find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$tree/usr/local/share/ca-certificates/" \;
+chroot "$tree" update-ca-certificates >/dev/null
 mount -t proc proc "$tree/proc"
 mount --bind /dev "$tree/dev"
 mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm"
@@ -43,7 +46,7 @@ mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm"
 cat >"$tree/root/prove.sh" <<'INSIDE'
 set -eu
 cd "/srv/longhand-$1"
-export PATH="/opt/node-$1/bin:$PATH" HOME=/root LONGHAND_HOME="/srv/state-$1"
+export PATH="/opt/node-$1/bin:$PATH" HOME=/root NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LONGHAND_HOME="/srv/state-$1"
 echo "== $(. /etc/os-release && echo "$PRETTY_NAME"), Node $(node --version), npm $(npm --version)"
 npm start -- --port 0 >"/tmp/out-$1" 2>"/tmp/err-$1" &
 started=$!

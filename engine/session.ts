@@ -3,6 +3,7 @@ import * as ort from 'onnxruntime-node';
 export type Device = 'cpu' | 'cuda' | 'webgpu';
 export type Tensor = ort.Tensor;
 export type Feeds = Record<string, ort.Tensor>;
+export type Fetches = Record<string, ort.Tensor | null>;
 
 /** One network held open on one thread. `run` blocks that thread while it works, so call it from worker threads only. */
 export interface Session {
@@ -10,8 +11,8 @@ export interface Session {
   readonly outputs: readonly string[];
   /** The device really used. */
   readonly device: Device;
-  /** Runs the network; `fetches` limits the outputs that are computed and copied. */
-  run(feeds: Feeds, fetches?: readonly string[]): Promise<Record<string, ort.Tensor>>;
+  /** Runs the network; `fetches` limits the outputs that are computed, and names memory that they are written into where it is not null. */
+  run(feeds: Feeds, fetches?: Fetches): Promise<Record<string, ort.Tensor>>;
   close(): Promise<void>;
 }
 
@@ -19,6 +20,11 @@ export interface SessionOptions {
   /** Threads inside one operator. 1: parallelism comes from several worker threads, a third faster than threads inside (engine.md). */
   threads?: number;
   device?: Device;
+  /**
+   * Keeps the memory of a run for the next one. It never shrinks and grows with every new shape, so only for networks whose input has one shape:
+   * two threads take 300 MB less without it, and 1 % less time with it.
+   */
+  arena?: boolean;
 }
 
 let closing: Int32Array | undefined;
@@ -43,6 +49,7 @@ export async function openSession(path: string, options: SessionOptions = {}): P
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
+    enableCpuMemArena: options.arena ?? false,
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   });

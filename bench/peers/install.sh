@@ -1,14 +1,21 @@
 #!/bin/sh
 # Installs faster-whisper and whisper.cpp (built here, natively) from PyPI into a virtual environment of their own, with the same weights.
 #   bench/peers/install.sh CHECKPOINT_FOLDER     (config.json, generation_config.json, tokenizer.json, model.safetensors of openai/whisper-base)
+# Into $BENCH_PEERS, else .longhand/peers. Needs python3 with venv and a C++ compiler; reaches the package registry only.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${BENCH_PEERS:-$here/../../.longhand/peers}
 checkpoint=${1:?"give the folder of the openai/whisper-base checkpoint"}
+[ -f "$checkpoint/model.safetensors" ] || { echo "Cannot install the peers: $checkpoint/model.safetensors is missing; give the folder of the openai/whisper-base checkpoint" >&2; exit 2; }
 mkdir -p "$out"
-python3 -m venv "$out"
+[ -x "$out/bin/python" ] || python3 -m venv "$out"
 "$out/bin/pip" install -q faster-whisper safetensors
 "$out/bin/python" "$here/convert.py" "$checkpoint" "$out/base-ct2"
-# compiled from source, so that it uses all that this processor has
-"$out/bin/pip" install -q --no-binary pywhispercpp pywhispercpp || echo "whisper.cpp could not be built (cmake and a C++ compiler are needed); faster-whisper is ready" >&2
+# Compiled from source, so that it uses all that this processor has, and linked into its module, so that no library need be found later.
+unset SOURCE_DATE_EPOCH # set, it would turn native code off
+CMAKE_ARGS='-DGGML_NATIVE=ON -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DWHISPER_BUILD_EXAMPLES=OFF -DWHISPER_BUILD_TESTS=OFF' \
+  "$out/bin/pip" install -q --no-binary pywhispercpp pywhispercpp || {
+  echo "Cannot build whisper.cpp: a C++ compiler is needed. faster-whisper is ready" >&2
+  exit 1
+}
 "$out/bin/python" "$here/convert_ggml.py" "$checkpoint" "$out/ggml-base.bin"

@@ -96,7 +96,7 @@ export class Decoder {
     try {
       order.check();
       const { facts } = this.#model;
-      const number = this.#batch.add(await order.source());
+      const number = await this.#batch.add(order.source);
       const opening = order.prompt.length ? [facts.startOfPrevious, ...order.prompt] : [];
       if (opening.length) await this.#batch.prefill(number, opening, []);
       const heard = await this.#listen(number);

@@ -49,7 +49,7 @@ type Json = Record<string, unknown>;
 /** Opens encoder and decoder of a built model folder. Throws when a file is missing, or the device asked for is. */
 export async function openWhisper(folder: string, device: Device = 'cpu', threads = 1): Promise<Whisper> {
   const facts = await readFacts(folder);
-  const encoder = await openSession(join(folder, 'encoder.onnx'), { device, threads });
+  const encoder = await openSession(join(folder, 'encoder.onnx'), { device, threads, arena: true });
   const decoder = await openSession(join(folder, 'decoder.onnx'), { device, threads });
   const cross = encoder.outputs.filter((name) => decoder.inputs.includes(name));
   return {

@@ -64,7 +64,7 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
   const first: Order = {
     job: request.job,
     manner: FAST,
-    source: () => encode(request, model),
+    source: (into) => encode(request, model, into),
     language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
     expected: request.expected === null ? null : knownLanguage(model.facts, request.expected),
     prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
@@ -109,10 +109,9 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
 
 /** Language and no-speech probabilities of one window. */
 export async function listenTo(request: WindowRequest, { model, decoder }: Recogniser, check: () => void): Promise<Listening> {
-  const source = () => encode(request, model);
   return decoder.decode({
     job: request.job,
-    source,
+    source: (into) => encode(request, model, into),
     manner: PLAIN,
     language: null,
     expected: null,
@@ -136,12 +135,13 @@ const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made
 const RAISED = 10 ** (-40 / 20);
 
 /** Runs the encoder on one window, padded with silence to 30 s. */
-function encode({ samples, speech }: WindowRequest, model: Whisper): Promise<Encoded> {
+async function encode({ samples, speech }: WindowRequest, model: Whisper, into?: Encoded): Promise<Encoded> {
   const padded = new Float32Array(WINDOW_SAMPLES);
   padded.set(samples.subarray(0, WINDOW_SAMPLES));
   const level = loudness(samples, speech);
   if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
-  return model.encoder.run({ samples: float32(padded, [1, WINDOW_SAMPLES]) });
+  const said = await model.encoder.run({ samples: float32(padded, [1, WINDOW_SAMPLES]) }, into);
+  return into ?? said;
 }
 
 /** Root mean square over the speech. */

@@ -5,6 +5,9 @@ import type { Facts } from './model.ts';
 /** The encoder's outputs for one window, by name. */
 export type Encoded = Record<string, Tensor>;
 
+/** Encodes a window, into the memory given if any is, or hands over what was encoded before. */
+export type Source = (into?: Encoded) => Promise<Encoded>;
+
 /** How one attempt at a window decodes. */
 export interface Manner {
   timestamps: boolean;
@@ -42,8 +45,8 @@ export interface Attempt extends Listening {
 export interface Order {
   /** The file it belongs to: files take turns. */
   job: number;
-  /** Encodes the window, or hands over what was encoded before; called when there is room in the batch. */
-  source: () => Promise<Encoded>;
+  /** Called when there is room in the batch. */
+  source: Source;
   manner: Manner;
   language: string | null;
   /** With a null language: the recording's, kept unless this window is clearly in another one. */

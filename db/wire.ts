@@ -23,6 +23,7 @@ interface Types {
 interface Wire {
   stream: { cork(): void; uncork(): void };
   parse(message: { name: string; text: string; types?: number[] }): void;
+  close(message: { type: 'S'; name: string }): void;
   bind(message: { portal: string; statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
   describe(message: { type: 'P'; name: string }): void;
   execute(message: { portal: string; rows: number }): void;
@@ -35,8 +36,22 @@ interface Field {
 }
 
 const KEPT = 200; // prepared statements a connection keeps; others are parsed each time
-const prepared = new WeakMap<Client, Map<string, string>>();
+const connections = new WeakMap<Client, Prepared>();
 let names = 0;
+
+/** What one connection has prepared. */
+interface Prepared {
+  /** Names by text. */
+  known: Map<string, string>;
+  /** Names of a pipeline that failed: some may exist and would stay for as long as the connection, so all are closed by the next one. */
+  doubtful: string[];
+}
+
+function preparedBy(client: Client): Prepared {
+  const prepared = connections.get(client) ?? { known: new Map(), doubtful: [] };
+  connections.set(client, prepared);
+  return prepared;
+}
 
 /** Runs the statements in order, in one round trip. Resolves with the rows of the last one; rejects with PostgreSQL's error. */
 export function pipeline(client: Client, statements: readonly Statement[]): Promise<Record<string, unknown>[]> {
@@ -73,10 +88,10 @@ class Pipeline {
     } catch (error) {
       return error as Error;
     }
-    const known = prepared.get(this.#client) ?? new Map<string, string>();
-    prepared.set(this.#client, known);
+    const { known, doubtful } = preparedBy(this.#client);
     wire.stream.cork();
     try {
+      for (const name of doubtful.splice(0)) wire.close({ type: 'S', name }); // of a name that does not exist: no error
       for (const [index, { text }] of this.#statements.entries()) {
         let name = known.get(text) ?? this.#fresh.get(text);
         if (name === undefined) {
@@ -125,11 +140,13 @@ class Pipeline {
   }
 
   handleError(error: Error): void {
+    preparedBy(this.#client).doubtful.push(...this.#fresh.values());
+    this.#fresh.clear();
     this.#reject(error);
   }
 
   handleReadyForQuery(): void {
-    const known = prepared.get(this.#client)!;
+    const { known } = preparedBy(this.#client);
     for (const [text, name] of this.#fresh) known.set(text, name);
     if (this.#failure) this.#reject(this.#failure as Error);
     else this.#resolve(this.#rows);

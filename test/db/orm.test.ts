@@ -67,6 +67,15 @@ t.test('read() answers again and again on prepared statements, and after an erro
   t.strictSame(await db.read('*', 'select 1 / ?::int as n', [1]), [{ n: 1 }]);
 });
 
+t.test('read() that fails again and again leaves no prepared statement on its connection', async (t) => {
+  const kept = 'select count(*)::int as n from pg_prepared_statements';
+  const count = () => db.system(async (tx) => (await tx.row<{ n: number }>(kept))!.n);
+  await count();
+  const before = await count();
+  for (let i = 0; i < 30; i++) await t.rejects(db.system((tx) => tx.rows('select 2 / ?::int as never', [0])), { code: '22012' });
+  t.equal(await count(), before);
+});
+
 t.test('row-level security hides other workspaces from queries without a predicate', async (t) => {
   const [mine, other] = [await workspace('mine'), await workspace('other')];
   const insert = 'insert into projects (workspace_id, name) values (?, ?)';

@@ -72,7 +72,11 @@ t.test('read() that fails again and again leaves no prepared statement on its co
   const count = () => db.system(async (tx) => (await tx.row<{ n: number }>(kept))!.n);
   await count();
   const before = await count();
-  for (let i = 0; i < 30; i++) await t.rejects(db.system((tx) => tx.rows('select 2 / ?::int as never', [0])), { code: '22012' });
+  for (let i = 0; i < 30; i++)
+    await t.rejects(
+      db.system((tx) => tx.rows('select 2 / ?::int as never', [0])),
+      { code: '22012' },
+    );
   t.equal(await count(), before);
 });
 

@@ -30,6 +30,8 @@ export interface Delivery {
   body: unknown;
   /** From 1. */
   attempt: number;
+  /** When it was taken, seconds since 1970 by the clock of the database. */
+  takenAt: number;
 }
 
 const HELD = '2 minutes'; // a delivery whose sender died is sent again after this
@@ -46,13 +48,15 @@ export async function claimDeliveries(tx: Tx, count: number): Promise<Delivery[]
     secret_sealed: Buffer;
     body: unknown;
     attempt: number;
+    taken_at: number;
   }>(
     `update deliveries d set attempt = d.attempt + 1, next_at = clock_timestamp() + interval '${HELD}'
      from webhooks w where w.id = d.webhook_id and w.workspace_id = d.workspace_id and d.id in (
        select due.id from deliveries due join webhooks hook on hook.id = due.webhook_id
        where due.status = 'pending' and due.next_at <= clock_timestamp() and hook.active
        order by due.next_at limit ? for update of due skip locked)
-     returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, d.body, d.attempt`,
+     returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, d.body, d.attempt,
+       floor(extract(epoch from clock_timestamp()))::float8 as taken_at`,
     [count],
   );
   return rows.map((row) => ({
@@ -63,6 +67,7 @@ export async function claimDeliveries(tx: Tx, count: number): Promise<Delivery[]
     secretSealed: row.secret_sealed,
     body: row.body,
     attempt: row.attempt,
+    takenAt: row.taken_at,
   }));
 }
 

@@ -24,7 +24,7 @@ async function send(engine: Engine, delivery: Delivery): Promise<{ ok: boolean; 
     const { workspaceId, webhookId } = delivery;
     const secret = await engine.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.secretSealed);
     const body = JSON.stringify(delivery.body);
-    const timestamp = Math.floor(Date.now() / 1000);
+    const timestamp = delivery.takenAt; // a receiver that refuses old ones goes by the right time
     const headers = {
       'Content-Type': 'application/json',
       'User-Agent': 'Longhand-Webhooks/1',

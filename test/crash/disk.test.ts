@@ -1,0 +1,99 @@
+/* Disks that are really full: of the spool while an upload comes, of an engine while it decodes, of PostgreSQL while it writes. */
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { startEmbedded } from '../../db/embedded.ts';
+import { migrate } from '../../db/migrate.ts';
+import { openDb } from '../../db/orm.ts';
+import { noDisks, smallDisk } from '../support/disk.ts';
+import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { eventually, openService } from '../support/service.ts';
+import { send } from '../support/uploads.ts';
+
+const MB = 1_048_576;
+const LARGE = JSON.stringify({ note: 'x'.repeat(4000) });
+const skip = noDisks() ?? false;
+const wish = (name: string) => ({ 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' });
+
+t.test('a spool without room: 503 with Retry-After, nothing half-written, and later the same upload is taken', { skip }, async (t) => {
+  const service = await openService(t);
+  const disk = smallDisk(t, 8 * MB);
+  const api = await service.api({ LONGHAND_MEDIA: disk.path });
+  const wav = await conversation(6); // 3.8 MB
+  disk.fill(0);
+  t.equal((await fetch(`${api.url}/readyz`)).status, 503, 'a balancer hears that nothing can be taken');
+  for (const left of [0, 100_000, 2 * MB]) {
+    disk.empty();
+    disk.fill(left);
+    const answer = await send(api.url, service.key, wish('full'), '', wav);
+    t.match({ status: answer.status, code: answer.json?.code }, { status: 503, code: 'service_unavailable' }, `${left} bytes left`);
+    t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
+    t.strictSame(readdirSync(disk.path), ['filler']);
+  }
+  t.equal((await service.db.read('*', 'select 1 from transcriptions')).length, 0);
+  t.equal((await service.db.read('*', 'select 1 from upload_leases')).length, 0, 'the slots are free');
+  disk.empty();
+  await eventually(async () => (await fetch(`${api.url}/readyz`)).ok, 'ready again');
+  const answer = await send(api.url, service.key, wish('full'), '', wav);
+  t.equal(answer.status, 201, 'the key is free');
+  t.strictSame(readdirSync(disk.path), [`${answer.json.uuid}.wav`]);
+});
+
+t.test('an engine without room for samples tries until there is some; the recording is not blamed', { skip }, async (t) => {
+  const service = await openService(t);
+  const disk = smallDisk(t, 32 * MB);
+  const engine = await service.engine({ TMPDIR: disk.path });
+  disk.fill(MB / 2);
+  const id = await service.upload(service.workspaceId, await conversation(2)); // 1.3 MB of samples
+  const failures = () => engine.output.stderr.split('cannot do the work now').length - 1;
+  const impatience = setInterval(() => void service.due(), 200); // back-offs end at once
+  t.teardown(() => clearInterval(impatience));
+  await eventually(() => failures() > 5, 'more failures than there are tries');
+  t.match(await service.row('transcriptions', id), { status: /queued|processing/, error_code: null, deaths: 0 });
+  disk.empty();
+  await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed');
+  t.equal((await service.db.read('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 1);
+  t.equal(await engine.stop(), 0);
+  t.strictSame(
+    readdirSync(disk.path).filter((name) => name.startsWith('longhand')),
+    [],
+  );
+});
+
+t.test('a PostgreSQL without room makes the API answer 503, and work goes on when there is room', { skip }, async (t) => {
+  const disk = smallDisk(t, 256 * MB);
+  const server = await startEmbedded(disk.path);
+  const db = await openDb({ url: server.url, name: 'longhand-test' });
+  t.teardown(async () => {
+    await db.close();
+    await server.stop();
+  });
+  await migrate(db);
+  const service = await openService(t, { database: { db, url: server.url } });
+  const [api, engine] = [await service.api(), await service.engine()];
+  const wav = await conversation(1);
+  const first = (await send(api.url, service.key, wish('first'), '', wav)).json.uuid as string;
+  await service.until<TranscriptionRow>(first, ({ stage }) => stage === 'transcribing');
+  disk.fill(0);
+  let refused = 0;
+  for (let i = 0; i < 300 && refused < 10; i++) {
+    const answer = await send(api.url, service.key, { ...wish(`more ${i}`), 'X-Metadata': LARGE }, '', wav);
+    if (answer.status === 201) continue; // into the room that PostgreSQL had kept for itself
+    t.match({ status: answer.status, code: answer.json?.code }, { status: 503, code: 'service_unavailable' }, answer.body);
+    t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
+    refused++;
+    await sleep(200);
+  }
+  t.equal(refused, 10);
+  disk.empty();
+  const again = () => send(api.url, service.key, wish('afterwards'), '', wav);
+  const answer = await eventually(async () => {
+    const answer = await again();
+    return answer.status < 300 ? answer : null;
+  }, 'an upload is accepted again');
+  for (const id of [first, answer.json.uuid as string]) {
+    await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 120);
+    t.equal((await db.read('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 1);
+  }
+  t.equal(await engine.stop(), 0);
+});

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { encoded, headerValue, judge, odd, openTarget, RUNS, request } from '../../support/fuzz.ts';
+
+const { api, id, bearer, exchange, always } = await openTarget(t);
+
+t.test('hostile messages to /mcp are answered in JSON-RPC or in shape', async (t) => {
+  const method = fc.oneof(
+    fc.constantFrom(
+      'initialize',
+      'tools/list',
+      'tools/call',
+      'ping',
+      'resources/list',
+      'notifications/initialized',
+      'notifications/cancelled',
+    ),
+    odd,
+  );
+  const tool = fc.constantFrom(
+    'list_transcriptions',
+    'get_transcription',
+    'search_by_external_id',
+    'list_templates',
+    'request_reports',
+    'get_workspace',
+    'export_transcription',
+    'x',
+  );
+  const value: fc.Arbitrary<unknown> = fc.oneof(odd, fc.constant(id), fc.jsonValue({ maxDepth: 2 }), fc.integer(), fc.constant(null));
+  const input = fc.dictionary(
+    fc.constantFrom(
+      'id',
+      'external_id',
+      'limit',
+      'offset',
+      'slugs',
+      'reports',
+      'format',
+      'query',
+      'status',
+      'metadata',
+      'from',
+      'part',
+      'x',
+    ),
+    value,
+    { maxKeys: 5 },
+  );
+  const params = fc.oneof(
+    fc.record({ name: fc.oneof({ weight: 4, arbitrary: tool }, odd), arguments: fc.oneof({ weight: 4, arbitrary: input }, value) }),
+    fc.jsonValue(),
+  );
+  const message = fc.record(
+    {
+      jsonrpc: fc.constantFrom('2.0', '1.0'),
+      id: fc.oneof(fc.integer(), odd, fc.constant(null)),
+      method: fc.oneof({ weight: 4, arbitrary: fc.constant('tools/call') }, method),
+      params,
+    },
+    { requiredKeys: ['method'] },
+  );
+  const body = fc.oneof(
+    { weight: 6, arbitrary: message.map((one) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...one })) },
+    fc.array(message).map((all) => JSON.stringify(all)),
+    odd,
+  );
+  await always(
+    t,
+    fc.tuple(body, fc.oneof(fc.constant('application/json, text/event-stream'), headerValue)),
+    async ([body, accept]) => {
+      judge(await exchange(request('POST', '/mcp', { ...bearer, 'Content-Type': 'application/json', Accept: accept }, body)), 'rpc');
+    },
+    2 * RUNS,
+  );
+});
+
+t.test('hostile OAuth parameters are refused in shape', async (t) => {
+  const registered = await api.call('', 'POST', '/oauth/register', {
+    body: { client_name: 'x', redirect_uris: ['http://127.0.0.1:9/cb'] },
+  });
+  const value = fc.oneof(
+    encoded,
+    fc.constantFrom(
+      registered.json.client_id,
+      'code',
+      'authorization_code',
+      'refresh_token',
+      'S256',
+      encodeURIComponent('http://127.0.0.1:9/cb'),
+      'read',
+      encodeURIComponent(`${api.url}/mcp`),
+    ),
+  );
+  const field = fc.constantFrom(
+    'response_type',
+    'client_id',
+    'redirect_uri',
+    'scope',
+    'state',
+    'code_challenge',
+    'code_challenge_method',
+    'resource',
+    'grant_type',
+    'code',
+    'code_verifier',
+    'refresh_token',
+    'token',
+  );
+  const form = fc.dictionary(field, value, { maxKeys: 9 }).map((all) =>
+    Object.entries(all)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('&'),
+  );
+  const full = fc
+    .tuple(fc.constantFrom('authorization_code', 'refresh_token'), form)
+    .map(([grant, more]) => `grant_type=${grant}&client_id=${registered.json.client_id}&${more}`);
+  const uri = fc.oneof(
+    odd,
+    fc.webUrl(),
+    fc.constantFrom('javascript:alert(1)', 'http://evil.example/cb', 'https://a/\0', 'com.app:/x', 'http://[::1'),
+  );
+  const client = fc.record(
+    {
+      client_name: fc.oneof(odd, fc.jsonValue()),
+      redirect_uris: fc.oneof(fc.array(uri, { maxLength: 3 }), fc.jsonValue()),
+      token_endpoint_auth_method: fc.oneof(fc.constant('none'), odd),
+    },
+    { requiredKeys: ['redirect_uris'] },
+  );
+  const calls = fc.oneof(
+    form.map((query) => request('GET', `/oauth/authorize?${query}`, {})),
+    fc.oneof(form, full).map((body) => request('POST', '/oauth/token', { 'Content-Type': 'application/x-www-form-urlencoded' }, body)),
+    form.map((body) => request('POST', '/oauth/revoke', { 'Content-Type': 'application/x-www-form-urlencoded' }, body)),
+    client.map((body) => request('POST', '/oauth/register', { 'Content-Type': 'application/json' }, JSON.stringify(body))),
+    odd.map((body) => request('POST', '/oauth/register', {}, body)),
+  );
+  await always(t, calls, async (bytes) => judge(await exchange(bytes), bytes.includes('/oauth/authorize') ? 'page' : 'oauth'), 3 * RUNS);
+});

@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import type tap from 'tap';
+import { type TestApi, testApi } from './client.ts';
+import { connectRaw, head, type RawAnswer } from './raw.ts';
+import type { Person } from './world.ts';
+
+/*
+ * Hostile requests over real sockets: whatever comes, the answer is below 500, in the contract's shape, in time, and the server goes on.
+ * A failure prints its seed and path: SEED=n repeats it, RUNS=n tries more.
+ */
+const SEED = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+export const RUNS = Number(process.env.RUNS ?? 120);
+const PATIENCE_MS = 5_000; // an answer takes milliseconds; more is a hang
+const LONGEST_MS = 40_000; // of one property, shrinking included
+
+export interface Target {
+  api: TestApi;
+  owner: Person;
+  key: string;
+  bearer: { Authorization: string };
+  /** A transcription. */
+  id: string;
+  /** Sends these bytes on a connection of their own. Null: the server closed without an answer. */
+  exchange(bytes: string | Uint8Array): Promise<RawAnswer | null>;
+  /** Runs a property, then asks whether the server still lives. */
+  always<T>(test: Asserts, arbitrary: fc.Arbitrary<T>, property: (value: T) => Promise<void>, runs?: number): Promise<void>;
+}
+
+interface Asserts {
+  notOk(value: unknown, message: string): unknown;
+  equal(found: unknown, wanted: unknown): unknown;
+}
+
+export async function openTarget(t: typeof tap): Promise<Target> {
+  t.comment(`SEED=${SEED}`);
+  const api = await testApi(t);
+  const workspace = await api.world.workspace({ minutes: 1e9 });
+  const owner = await api.world.member(workspace, { role: 'owner', email: 'owner@example.org' });
+  const { key } = await api.world.key(owner);
+  const id = await api.world.transcription(owner, { externalId: 'deal/42', metadata: '{"deal":42,"tags":["a"]}' });
+  return {
+    ...{ api, owner, key, id },
+    bearer: { Authorization: `Bearer ${key}` },
+    async exchange(bytes) {
+      const connection = await connectRaw(api.url);
+      try {
+        connection.write(bytes);
+        return await connection.answer(PATIENCE_MS).catch((error: Error) => {
+          if (error.message.includes('connection was closed') && !error.message.includes('HTTP/1.1')) return null;
+          throw error;
+        });
+      } finally {
+        connection.end(true);
+      }
+    },
+    async always(test, arbitrary, property, runs = RUNS) {
+      const check = await fc.check(fc.asyncProperty(arbitrary, property), {
+        seed: SEED,
+        numRuns: runs,
+        interruptAfterTimeLimit: LONGEST_MS,
+      });
+      test.notOk(
+        check.failed,
+        check.failed
+          ? `SEED=${SEED} path ${check.counterexamplePath}\n${fc.defaultReportMessage(check)}`
+          : `${check.numRuns} runs from seed ${SEED}`,
+      );
+      test.equal((await api.call('', 'GET', '/healthz')).status, 200);
+      await api.db.system((tx) => tx.rows('delete from transcriptions where id <> ?', [id])); // the queue has a limit
+    },
+  };
+}
+
+/** A request whose header values are bytes as given: `latin1` code units. */
+export function request(method: string, path: string, headers: Record<string, string>, body: string | Uint8Array = ''): Buffer {
+  const bytes = Buffer.from(body as string);
+  const all = { ...headers, ...(bytes.length || method !== 'GET' ? { 'Content-Length': String(bytes.length) } : {}) };
+  return Buffer.concat([Buffer.from(head(method, path, all), 'latin1'), bytes]);
+}
+
+/** Throws when an answer is none that the contract knows. */
+export function judge(answer: RawAnswer | null, form: 'contract' | 'oauth' | 'rpc' | 'page' = 'contract'): void {
+  if (!answer) throw new Error('closed without an answer');
+  const { status, headers, body, json } = answer;
+  if (status >= 500) throw new Error(`${status} ${body}`);
+  if (status < 400) return;
+  const ours = headers.has('x-request-id');
+  if (!ours && [400, 431, 505].includes(status)) return; // of the HTTP parser: HTML, documented
+  const keys = Object.keys(json ?? {})
+    .sort()
+    .join();
+  if (form === 'oauth' && keys === 'error,error_description') return;
+  if (form === 'page' && headers.get('content-type')?.startsWith('text/plain')) return; // people read it
+  if (form === 'rpc' && json?.jsonrpc === '2.0') return;
+  if (keys !== 'code,detail,message,request_id') throw new Error(`${status} has another shape: ${body}`);
+  if (!headers.get('content-type')?.startsWith('application/json')) throw new Error(`${status} is ${headers.get('content-type')}`);
+  if (json.request_id !== headers.get('x-request-id')) throw new Error(`${status} has two request ids`);
+  if (json.code !== null && !/^[a-z_]+$/.test(json.code)) throw new Error(`code ${json.code}`);
+  if (typeof json.message !== 'string' || typeof json.detail !== 'object') throw new Error(body);
+}
+
+const ODD = [
+  '\0',
+  '\u0001',
+  '\u001f',
+  '\u007f',
+  '\u0085',
+  '\u00a0',
+  '\u202e',
+  '\u2066',
+  '\ufeff',
+  '\uffff',
+  '\ud800',
+  '🦏',
+  'é',
+  '%',
+  '%2F',
+  '%00',
+  '%zz',
+  '/',
+  '\\',
+  '..',
+  "'",
+  '"',
+  ';',
+  ',',
+  '=',
+  '*',
+  '&',
+  '#',
+  '?',
+  '{',
+  '}',
+  '[',
+  ']',
+  '$',
+  '\\u0000',
+  '\\ud800',
+  ' ',
+  '\t',
+  '-1',
+  '1e999',
+  '9007199254740993',
+  'null',
+  'true',
+  '__proto__',
+  'constructor',
+];
+/** Text that programs stumble over. */
+export const odd = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.array(fc.oneof(fc.constantFrom(...ODD), fc.string({ maxLength: 6 })), { maxLength: 10 }).map((parts) => parts.join('')),
+  },
+  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .integer({ min: 100, max: 6000 })
+      .chain((length) => fc.constantFrom('a', 'é', '%41', '"').map((unit) => unit.repeat(length / unit.length))),
+  },
+);
+/** What may stand in a header: bytes without controls. What becomes of those is told in test/api/fuzz/wire.test.ts. */
+export const headerValue = odd.map((text) =>
+  Buffer.from(text)
+    .toString('latin1')
+    .replace(/[\0-\x1f\x7f]/g, ' ')
+    .slice(0, 6000),
+);
+export const encoded = odd.map((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '')));
+export const inPath = fc.oneof(
+  encoded,
+  odd.map((text) =>
+    Buffer.from(text)
+      .toString('latin1')
+      .replace(/[\s\0-\x20\x7f-\xff]/g, '_'),
+  ),
+);

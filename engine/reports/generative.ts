@@ -1,4 +1,5 @@
 import { provenNames } from './claims.ts';
+import { converse } from './converse.ts';
 import { isKnown } from './extractive/cues/index.ts';
 import { say } from './extractive/headings/index.ts';
 import { guess, textOf } from './extractive/talk.ts';
@@ -11,7 +12,6 @@ import { condense, type Part, withRoom } from './reduce.ts';
 import type { AiLayer, ReportRequest, ReportResult, ReportTranscript, Writer } from './report.ts';
 import { ReportError } from './report.ts';
 import { ABOUT, REPORT, type Report } from './shapes.ts';
-import { converse } from './converse.ts';
 
 const TITLE = 120; // characters
 const TOPICS = 8;

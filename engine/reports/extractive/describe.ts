@@ -1,8 +1,9 @@
 import type { AiLayer } from '../report.ts';
+import { clip } from './lines.ts';
 import { namesOf } from './names.ts';
-import { clip, points } from './sections.ts';
+import { points } from './points.ts';
 import type { Talk } from './talk.ts';
-import { topicsOf } from './topics.ts';
+import { capital, topicsOf } from './topics.ts';
 
 const TITLE = 80; // characters
 const SUMMARY_SENTENCES = 5;
@@ -12,17 +13,18 @@ export function describe(talk: Talk): AiLayer {
   const topics = topicsOf(talk, talk.sentences, 6);
   const sentences = points(talk, SUMMARY_SENTENCES);
   return {
-    title: titleOf(topics, sentences[0]?.text ?? ''),
+    title: titleOf(talk),
     summary: sentences.map((sentence) => clip(sentence.text)).join(' '),
-    topics,
+    topics: topics.map(capital),
     speakerNames: namesOf(talk),
   };
 }
 
-function titleOf(topics: string[], sentence: string): string {
-  if (topics.length < 2) return clip(sentence, TITLE).replace(/[.,;:]+$/, '');
-  const [first, ...others] = topics;
-  let title = first!;
-  for (const topic of others.slice(0, 2)) if (title.length + topic.length + 2 <= TITLE) title += `, ${topic}`;
+/** The commonest topics; of a talk without any, its best sentence. */
+export function titleOf(talk: Talk): string {
+  const [first, ...others] = topicsOf(talk, talk.sentences, 3);
+  if (first === undefined || others.length === 0) return clip(points(talk, 1)[0]?.text ?? '', TITLE).replace(/[.,;:]+$/, '');
+  let title = capital(first);
+  for (const topic of others) if (title.length + topic.length + 2 <= TITLE) title += `, ${topic}`;
   return title;
 }

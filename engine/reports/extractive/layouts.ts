@@ -7,7 +7,8 @@ export type Section =
       kind: 'points' | 'bySpeaker' | 'topics' | 'outline' | 'questions' | 'openQuestions' | 'quotes' | 'participants' | 'figures';
       heading: Heading;
     }
-  | { kind: 'cues'; heading: Heading; cues: readonly Cue[]; replies?: boolean }
+  /** `rest`: without what the report has shown before, and left out when nothing is left. */
+  | { kind: 'cues'; heading: Heading; cues: readonly Cue[]; replies?: boolean; rest?: boolean }
   | { kind: 'perSpeaker'; heading: Heading; parts: readonly { heading: Heading; cues: readonly Cue[] }[] }
   | { kind: 'checklist'; heading: Heading; parts: readonly { heading: Heading; cues: readonly Cue[] }[] }
   | { kind: 'text'; text: Heading };
@@ -29,6 +30,7 @@ const cues = (heading: Heading, ...wanted: Cue[]): Section => ({ kind: 'cues', h
 const part = (heading: Heading, ...wanted: Cue[]) => ({ heading, cues: wanted });
 const tasks = cues('tasks', 'task');
 const decisions = cues('decisions', 'decision');
+const otherDates: Section = { kind: 'cues', heading: 'otherDates', cues: ['deadline'], rest: true };
 const nextSteps = cues('nextSteps', 'nextStep', 'task');
 const objections: Section = { kind: 'cues', heading: 'objections', cues: ['objection'], replies: true };
 const extract = (...sections: Section[]): Layout => ({ note: 'extract', sections });
@@ -40,8 +42,8 @@ export const LAYOUTS: Record<string, Layout> = {
   'topics-outline': extract(topics, outline),
   'questions-answers': extract(questions),
   quotes: extract(quotes),
-  tasks: extract(tasks, cues('deadlines', 'deadline')),
-  'meeting-minutes': extract(participants, topics, points, decisions, tasks, openQuestions, cues('deadlines', 'deadline')),
+  tasks: extract(tasks, otherDates),
+  'meeting-minutes': extract(participants, topics, points, decisions, tasks, openQuestions, otherDates),
   decisions: extract(decisions),
   'one-on-one': extract(
     cues('wellbeing', 'wellbeing'),
@@ -67,7 +69,7 @@ export const LAYOUTS: Record<string, Layout> = {
   ),
   bant: extract(cues('budget', 'money'), cues('authority', 'authority'), cues('needs', 'need'), cues('timing', 'deadline')),
   objections: extract(objections),
-  'next-steps': extract(nextSteps, cues('deadlines', 'deadline')),
+  'next-steps': extract(nextSteps, otherDates),
   'follow-up-email': {
     note: 'needsModel',
     sections: [
@@ -87,7 +89,12 @@ export const LAYOUTS: Record<string, Layout> = {
     questions,
     nextSteps,
   ),
-  'complaint-summary': extract(cues('complaint', 'problem'), cues('wanted', 'remedy'), cues('solution', 'solution', 'apology'), nextSteps),
+  'complaint-summary': extract(cues('complaint', 'problem'), cues('wanted', 'remedy'), cues('solution', 'solution', 'apology'), {
+    kind: 'cues',
+    heading: 'nextSteps',
+    cues: ['nextStep', 'task'],
+    rest: true,
+  }),
   'call-quality-checklist': extract(
     {
       kind: 'checklist',

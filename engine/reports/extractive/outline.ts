@@ -2,14 +2,14 @@ import type { Matrix } from './rank.ts';
 import type { Sentence } from './sentences.ts';
 import type { Talk } from './talk.ts';
 
-const SECONDS = 150; // of talk that one chapter should last
+const SECONDS = 150; // of talk that one chapter should last; of a short one, half of it
 const MOST = 12;
 const WINDOW = 10; // sentences compared on each side of a cut
 
 /** The talk cut into chapters where the words change most (TextTiling, Hearst 1997): at most 12, none shorter than half an even share. */
 export function chaptersOf(talk: Talk): Sentence[][] {
   const { sentences } = talk;
-  const wanted = Math.min(MOST, Math.floor(sentences.length / 4), Math.round(talk.transcript.durationSeconds / SECONDS) || 1);
+  const wanted = Math.min(MOST, Math.floor(sentences.length / 6), Math.max(2, Math.round(talk.transcript.durationSeconds / SECONDS)));
   if (wanted < 2) return sentences.length > 0 ? [sentences] : [];
   const least = Math.max(2, Math.floor(sentences.length / wanted / 2));
   const cuts: number[] = [];

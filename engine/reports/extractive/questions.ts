@@ -5,11 +5,15 @@ const LEAST_WORDS = 3; // `Right?` asks nothing
 const AHEAD = 4; // sentences in which an answer must begin
 const ANSWER = 2; // sentences of an answer that are shown
 
-/** The questions of the talk, without mere tags. */
+/** The questions of the talk, without mere tags, offers of help, and those for account numbers and birthdays. */
 export function asked(talk: Talk): Sentence[] {
   return talk.sentences.filter(
     (sentence) =>
-      sentence.question && (sentence.words >= LEAST_WORDS || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Thai}]/u.test(sentence.text)),
+      sentence.question &&
+      !talk.matches('anythingElse', sentence) &&
+      !talk.matches('introduction', sentence) &&
+      !talk.matches('verify', sentence) &&
+      (sentence.words >= LEAST_WORDS || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Thai}]/u.test(sentence.text)),
   );
 }
 

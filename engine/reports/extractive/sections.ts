@@ -1,8 +1,11 @@
 import { clock } from '../time.ts';
 import type { Cue } from './cues/cue.ts';
+import { titleOf } from './describe.ts';
 import { say } from './headings/index.ts';
 import type { Section } from './layouts.ts';
+import { clip, line } from './lines.ts';
 import { chaptersOf } from './outline.ts';
+import { points } from './points.ts';
 import { answerTo, asked } from './questions.ts';
 import { pick, strongest } from './select.ts';
 import type { Sentence } from './sentences.ts';
@@ -10,19 +13,21 @@ import type { Talk } from './talk.ts';
 import { capital, topicsOf } from './topics.ts';
 
 const LIMIT = 25; // lines of one section
-const LONGEST = 400; // characters of one line
 const LEAST_WORDS = 4; // of a sentence that a phrase is looked for in
 const ASKED: readonly Cue[] = ['task', 'nextStep', 'deadline', 'idea', 'wellbeing']; // said as a question as often as not
 
-/** The lines of one section, without its heading; none when the recording has nothing for it. */
-export function linesOf(talk: Talk, section: Section): string[] {
+/**
+ * The lines of one section, without its heading; none when the recording has nothing for it, null when the report can do without the section. Sentences
+ * that are listed join `shown`.
+ */
+export function linesOf(talk: Talk, section: Section, shown: Set<Sentence>): string[] | null {
   switch (section.kind) {
     case 'points':
       return points(talk).map(line);
     case 'bySpeaker':
       return talk.speakers.length < 2 ? [] : talk.speakers.flatMap(({ label }) => perSpeakerPoints(talk, label));
     case 'topics':
-      return topicsOf(talk, talk.sentences, 8).map((topic) => `- ${topic}`);
+      return topicsOf(talk, talk.sentences, 8).map((topic) => `- ${capital(topic)}`);
     case 'outline':
       return outline(talk);
     case 'questions':
@@ -35,17 +40,16 @@ export function linesOf(talk: Talk, section: Section): string[] {
     case 'quotes':
       return quotes(talk).map((sentence) => `- “${clip(sentence.text)}” — ${sentence.speaker}, [${clock(sentence.start)}]`);
     case 'participants':
-      return talk.speakers.map(({ label, seconds, share }) => `- ${label}: ${clock(seconds)} (${Math.round(share * 100)} %)`);
+      return talk.speakers.map(
+        ({ label, seconds, share }) => `- ${label}: ${say('share', talk.code, { time: clock(seconds), share: Math.round(share * 100) })}`,
+      );
     case 'figures':
       return limited(
         talk,
-        talk.sentences.filter((sentence) => /\d/.test(sentence.text) || found(talk, sentence, ['deadline'])),
+        talk.sentences.filter((sentence) => /\d/.test(sentence.text) || found(talk, sentence, ['deadline', 'money'])),
       ).lines((sentence) => [line(sentence)]);
     case 'cues':
-      return limited(talk, matching(talk, section.cues)).lines((sentence) => [
-        line(sentence),
-        ...(section.replies ? replies(talk, sentence, 'reply') : []),
-      ]);
+      return cued(talk, section, shown);
     case 'perSpeaker':
       return talk.speakers.flatMap(({ label }) => perSpeakerCues(talk, label, section.parts));
     case 'checklist':
@@ -56,35 +60,31 @@ export function linesOf(talk: Talk, section: Section): string[] {
           : `- ✓ ${say(part.heading, talk.code)}: ${line(evidence).slice(2)}`;
       });
     case 'text':
-      return [say(section.text, talk.code)];
+      return [say(section.text, talk.code, { title: titleOf(talk) })];
   }
-}
-
-/** How many lines stand for a whole talk: the square root of its sentences, 3 to 10. */
-export function points(talk: Talk, most = 10): Sentence[] {
-  return pick(talk, talk.sentences, Math.min(most, Math.max(3, Math.round(Math.sqrt(talk.sentences.length) * 0.9))));
-}
-
-/** `- [mm:ss] Speaker: sentence` */
-export function line(sentence: Sentence): string {
-  return `- [${clock(sentence.start)}] ${sentence.speaker}: ${clip(sentence.text)}`;
-}
-
-/** The sentence, cut at a word when it is very long. */
-export function clip(text: string, longest = LONGEST): string {
-  if (text.length <= longest) return text;
-  const cut = text.lastIndexOf(' ', longest - 1);
-  return `${text.slice(0, cut > longest / 2 ? cut : longest - 1)}…`;
 }
 
 function found(talk: Talk, sentence: Sentence, cues: readonly Cue[]): boolean {
   return cues.some((cue) => talk.matches(cue, sentence));
 }
 
+function cued(talk: Talk, section: Section & { kind: 'cues' }, shown: Set<Sentence>): string[] | null {
+  const all = matching(talk, section.cues);
+  const left = section.rest ? all.filter((sentence) => !shown.has(sentence)) : all;
+  if (left.length < all.length && left.length === 0) return null;
+  for (const sentence of left) shown.add(sentence);
+  return limited(talk, left).lines((sentence) => [line(sentence), ...(section.replies ? replies(talk, sentence, 'reply') : [])]);
+}
+
 function matching(talk: Talk, cues: readonly Cue[]): Sentence[] {
+  const asksForWork = cues.includes('task') || cues.includes('nextStep'); // `can you confirm your address` asks for none
   const openToQuestions = ASKED.some((cue) => cues.includes(cue));
   return talk.sentences.filter(
-    (sentence) => sentence.words >= LEAST_WORDS && (openToQuestions || !sentence.question) && found(talk, sentence, cues),
+    (sentence) =>
+      sentence.words >= LEAST_WORDS &&
+      (openToQuestions || !sentence.question) &&
+      found(talk, sentence, cues) &&
+      !(asksForWork && talk.matches('verify', sentence)),
   );
 }
 
@@ -95,7 +95,7 @@ function limited(talk: Talk, sentences: readonly Sentence[]) {
   return {
     lines: (print: (sentence: Sentence) => string[]) => [
       ...kept.flatMap(print),
-      ...(left > 0 ? [`- ${say('more', talk.code).replace('{n}', String(left))}`] : []),
+      ...(left > 0 ? [`- ${say('more', talk.code, { n: left })}`] : []),
     ],
   };
 }
@@ -133,11 +133,9 @@ function perSpeakerCues(
 
 function outline(talk: Talk): string[] {
   return chaptersOf(talk).map((chapter) => {
-    const topics = topicsOf(talk, chapter, 3)
-      .map((topic, index) => (index === 0 ? capital(topic) : topic))
-      .join(', ');
+    const topics = topicsOf(talk, chapter, 3).join(', ');
     const best = strongest(talk, chapter, 1)[0]!;
-    return `- [${clock(chapter[0]!.start)}] ${topics === '' ? '' : `${topics} — `}${best.speaker}: ${clip(best.text, 240)}`;
+    return `- [${clock(chapter[0]!.start)}] ${topics === '' ? '' : `${capital(topics)} — `}${best.speaker}: ${clip(best.text, 240)}`;
   });
 }
 

@@ -4,7 +4,7 @@ import { stem, stopwords, wordsOf } from './words.ts';
 
 export interface Sentence {
   index: number;
-  /** The segment it begins in, and that segment's start in seconds. */
+  /** The segment it begins in, and the second: the segment's start, as the transcript shows it, or about the sentence's own deep in a long one. */
   segmentId: number;
   start: number;
   speaker: string;
@@ -20,6 +20,7 @@ export interface Sentence {
 const LONGEST = 60; // words of one sentence, where a recogniser left out the punctuation
 const PIECE = 30; // words of a piece that such a text is cut into
 const JOIN_SECONDS = 5; // a sentence may go on in the next segment of the same speaker after a pause this long
+const DEEP = 15; // seconds into a segment from which on its start is no help to find the words
 const ABBREVIATED = 12; // characters before a full stop that can make it an abbreviation
 const BOUNDARY = /[.!?…]+["'»”’)\]]*\s+|[。！？]+[」』”]?\s*/g;
 const ABBREVIATION =
@@ -31,14 +32,14 @@ export function sentencesOf(segments: readonly ReportSegment[], language: Langua
   const found: Sentence[] = [];
   for (const run of runsOf(segments)) {
     for (const piece of split(run.text, language)) {
-      const segment = run.at(piece.offset);
+      const { segment, start } = run.at(piece.offset);
       const words = wordsOf(piece.text, language?.elision);
       if (words.length === 0) continue;
       const plain = ` ${words.join(' ')} `;
       found.push({
         index: found.length,
         segmentId: segment.id,
-        start: segment.start,
+        start,
         speaker: segment.speaker,
         text: piece.text,
         plain,
@@ -55,8 +56,8 @@ export function sentencesOf(segments: readonly ReportSegment[], language: Langua
 
 interface Run {
   text: string;
-  /** The segment that holds this character. */
-  at(offset: number): ReportSegment;
+  /** The segment that holds this character, and about when it was said. */
+  at(offset: number): { segment: ReportSegment; start: number };
 }
 
 function runsOf(segments: readonly ReportSegment[]): Run[] {
@@ -90,7 +91,15 @@ function runOf(segments: ReportSegment[]): Run {
   }
   return {
     text,
-    at: (offset) => segments[starts.findLastIndex((start) => start <= offset)] ?? segments[0]!,
+    at: (offset) => {
+      const index = Math.max(
+        0,
+        starts.findLastIndex((start) => start <= offset),
+      );
+      const segment = segments[index]!;
+      const into = ((offset - starts[index]!) / segment.text.length) * (segment.end - segment.start);
+      return { segment, start: into > DEEP ? segment.start + into : segment.start };
+    },
   };
 }
 

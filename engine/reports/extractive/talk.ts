@@ -29,6 +29,7 @@ export interface Talk {
 }
 
 const SAMPLE = 12_000; // characters, enough to recognise a language
+const OPENING = 0.25; // of a talk, where its reason is given
 const LEAST_SHARE = 0.15; // of words that are stopwords of it
 
 export function talkOf(transcript: ReportTranscript): Talk {
@@ -81,6 +82,9 @@ function weigh(sentences: Sentence[], central: Float64Array, language: Language 
     if (sentence.question) score *= 0.5;
     if (matches('important', sentence)) score *= 1.5;
     if (matches('decision', sentence) || matches('problem', sentence)) score *= 1.25;
+    if (index < sentences.length * OPENING && sentence.words >= 8 && (matches('problem', sentence) || matches('need', sentence)))
+      score *= 1.3; // why they talk
+    if (matches('verify', sentence) || (index > 0 && matches('verify', sentences[index - 1]!))) score *= 0.3; // account numbers and birthdays
     if (matches('introduction', sentence) || matches('apology', sentence)) score *= 0.4;
     if (sentence.words < 14 && (matches('greeting', sentence) || matches('thanks', sentence) || matches('farewell', sentence)))
       score *= 0.3;

@@ -36,7 +36,7 @@ export function topicsOf(talk: Talk, sentences: readonly Sentence[], count: numb
     .map(({ phrase }) => phrase);
   const repeated = distinct(ranked.filter((phrase) => phrase.count > 1));
   const topics = repeated.length >= ENOUGH ? repeated : distinct([...repeated, ...ranked.filter((phrase) => phrase.words === 1)]);
-  return topics.slice(0, count).map((phrase) => capital(phrase.surface));
+  return topics.slice(0, count).map((phrase) => phrase.surface);
 }
 
 /** Without those that share a word with one before. */
@@ -120,7 +120,8 @@ function note(phrases: Map<string, Phrase>, key: string, clause: Clause, from: n
   if (phrase.count > FORMS) return;
   let surface = clause.surfaces[from]!;
   for (let at = from + 1; at < to; at++) surface += clause.joint + clause.surfaces[at]!;
-  if (phrase.surface === '' || surface.length < phrase.surface.length) phrase.surface = surface;
+  const shorter = surface.length - phrase.surface.length;
+  if (phrase.surface === '' || shorter < 0 || (shorter === 0 && surface > phrase.surface)) phrase.surface = surface; // small letters sort last
 }
 
 function overlaps(a: Phrase, b: Phrase): boolean {

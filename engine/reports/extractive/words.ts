@@ -37,8 +37,12 @@ export function stopwords(language: Language | null): Set<string> {
   return found;
 }
 
-/** Folds the commonest endings, so that `contract` and `contracts` meet: a plural s, then everything after seven letters. */
+const CYRILLIC_ENDING =
+  /(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|иях|ией|ям|ам|ях|ах|ом|ем|ов|ев|ой|ей|ый|ий|ая|яя|ое|ее|ые|ие|ую|юю|ия|ию|ии|[аяоеуюыийь])$/;
+
+/** Folds the commonest endings, so that `contract` and `contracts` meet: endings of cases, a plural s, then everything after seven letters. */
 export function stem(word: string): string {
+  if (/^[а-я]{4,}$/.test(word)) return word.replace(CYRILLIC_ENDING, '').slice(0, 7);
   const singular = word.length > 4 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
   return singular.slice(0, 7);
 }

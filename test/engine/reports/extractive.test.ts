@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { CATALOGUE } from '../../../api/contract/catalogue.ts';
 import { INSTRUCTIONS } from '../../../engine/reports/catalogue.ts';
@@ -8,7 +9,9 @@ import { talk, transcript } from './talks.ts';
 
 const never = new AbortController().signal;
 const writer = openWriter({});
-const TALKS = ['en-sales', 'en-standup', 'de-besprechung', 'es-soporte', 'fr-vente', 'ru-prodazhi', 'pt-entrevista', 'it-visita'];
+const TALKS = readdirSync(new URL('fixtures/', import.meta.url))
+  .filter((file) => file.endsWith('.txt'))
+  .map((file) => file.slice(0, -4));
 const report = async (name: string, slug: string) => (await writer.write({ slug, name: slug, prompt: null }, talk(name), never)).text;
 
 /** The lines under one heading. */
@@ -42,6 +45,7 @@ t.test('write() gives every template of the catalogue in every language, the sam
 t.test('write() summarises the main point of a talk, in its language', async (t) => {
   const expected = {
     'en-sales': [/delivery routes are still wrong/, /route planning tool/, /let's go with the pilot/],
+    'en-support': [/got my bill this morning and it's, it's just wrong/, /a hold on the direct debit/],
     'en-standup': [/mobile release moves to Thursday/, /search index/],
     'de-besprechung': [
       /Start des Kundenportals/,
@@ -51,6 +55,9 @@ t.test('write() summarises the main point of a talk, in its language', async (t)
     'es-soporte': [/conexión a internet no funciona/, /técnico/, /descontar una semana/],
     'fr-vente': [/L'arrosage des parcs nous prend quarante heures/, /commencer par six parcs/],
     'ru-prodazhi': [/учёта? товара/, /пробный месяц/],
+    'ru-soveshchanie': [/Подрядчик опять сорвал сроки/, /даём им срок до конца месяца/],
+    'fr-entretien': [/on change les priorités toutes les semaines/],
+    'de-bewerbung': [/mehr Verantwortung übernehmen/],
     'pt-entrevista': [/engenheiro de energia solar/, /painéis solares/],
     'it-visita': [/dolore al ginocchio/, /risonanza/],
   };
@@ -76,6 +83,18 @@ t.test('write() finds tasks with who and when', async (t) => {
     'es-soporte': ['Tareas', /Hablante 1: Le enviaré un mensaje/, /le llamaré yo misma antes del viernes/],
     'fr-vente': ['Tâches', /Intervenant 1: Je vous enverrai le devis avant vendredi/, /Intervenant 2: Oui, j'enverrai les plans lundi/],
     'ru-prodazhi': ['Задачи', /Спикер 1: Я отправлю вам договор и презентацию до пятницы/, /Спикер 2: А я подготовлю список товаров/],
+    'en-support': [
+      'Tasks',
+      /put that reading in now and cancel the bill/,
+      /raise a ticket with the app team and someone will email you by Thursday/,
+    ],
+    'ru-soveshchanie': [
+      'Задачи',
+      /Сергей, подготовь, пожалуйста, договор аренды до среды/,
+      /Марина, напиши им официальное письмо/,
+      /пришли мне контакты/,
+    ],
+    'fr-entretien': ['Tâches', /confier la documentation à Léa/, /tu me prépares une liste/, /je te l'envoie vendredi/],
     'pt-entrevista': ['Tarefas', /Orador 1: Vou enviar-lhe uma resposta até sexta-feira/],
     'it-visita': ['Attività', /Le mando la ricetta entro domani/, /deve prenotare la risonanza/],
   };
@@ -91,12 +110,14 @@ t.test('write() finds decisions and leaves proposals out', async (t) => {
     'de-besprechung': /^- \[01:24\] Sprecher 1: Gut, dann haben wir entschieden[^\n]+$/,
     'es-soporte': /^- \[01:07\] Hablante 1: Hemos decidido descontar[^\n]+$/,
     'fr-vente': /^- \[01:28\] Intervenant 2: Alors nous avons décidé[^\n]+$/,
+    'ru-soveshchanie': /^- \[00:36\] Спикер 1: Хорошо, тогда берём Химки\.- \[01:11\] Спикер 1: Давайте так: даём им срок[^\n]+$/,
+    'fr-entretien': /^- \[01:15\] Intervenant 1: Bon, alors on fait comme ça[^\n]+$/,
     'ru-prodazhi': /^- \[01:28\] Спикер 2: Хорошо, договорились[^\n]+$/,
     'pt-entrevista': /^- \[00:48\] Orador 2: Decidimos instalar[^\n]+$/,
     'it-visita': /^- \[01:31\] Parlante 1: Abbiamo deciso di aspettare[^\n]+$/,
   };
   for (const [name, lines] of Object.entries(expected))
-    t.match((await report(name, 'decisions')).split('\n\n').slice(2).join(''), lines, name);
+    t.match((await report(name, 'decisions')).split('\n\n').slice(2).join('').replaceAll('\n', ''), lines, name);
 });
 
 t.test('write() pairs questions with answers, and objections with replies', async (t) => {
@@ -128,6 +149,35 @@ t.test('write() fills the templates of sales, support, HR and medicine from the 
   t.match(standup, "- Blockers [00:06]: I'm blocked because the mail server on staging is broken.");
 });
 
+t.test('write() sorts a messy support call: what is wrong, what is wanted, what was offered, and no account number among it', async (t) => {
+  const text = await report('en-support', 'complaint-summary');
+  t.match(
+    section(text, 'The complaint'),
+    /it's just wrong, it says three hundred and twelve pounds[\s\S]+it never went through[\s\S]+broken since February/,
+  );
+  t.match(section(text, 'What the customer wants'), 'I want somebody to look at the app');
+  t.match(section(text, 'What was done or offered'), /cancel the bill[\s\S]+put a hold on the direct debit[\s\S]+thirty pounds credit/);
+  t.equal(section(text, 'Next steps'), '', 'nothing is listed twice');
+  for (const slug of ['summary', 'questions-answers', 'support-call-review', 'tasks'])
+    t.notMatch(await report('en-support', slug), /four four seven/, slug);
+});
+
+t.test('write() gives the main points where a template finds nothing of its own', async (t) => {
+  t.match(section(await report('en-support', 'soap-note'), 'Main points'), 'got my bill this morning');
+});
+
+t.test('write() gives the time of a sentence deep in a long turn, and the start of the turn for the others', async (t) => {
+  const long = `${'The weather in the valley was mild and dry all through the autumn. '.repeat(9)}We decided to build the new bridge in spring.`;
+  const speech = {
+    language: 'en',
+    durationSeconds: 60,
+    segments: [{ id: 1, start: 100, end: 160, speaker: 'Ann', text: `We agreed to close the old road. ${long}` }],
+  };
+  const { text } = await writer.write({ slug: 'decisions', name: '', prompt: null }, speech, never);
+  t.match(text, '- [01:40] Ann: We agreed to close the old road.');
+  t.match(text, '- [02:36] Ann: We decided to build the new bridge in spring.');
+});
+
 t.test('write() says plainly what only a model can do', async (t) => {
   t.match(await report('en-sales', 'article-draft'), /only a language model can write/);
   t.match(await report('de-besprechung', 'follow-up-email'), /nur ein Sprachmodell/);
@@ -151,7 +201,7 @@ t.test('write() ranks and outlines in a language whose phrases it does not know,
   );
   const { text } = await writer.write({ slug: 'meeting-minutes', name: '', prompt: null }, japanese, never);
   t.match(text, '話者1: 新しい倉庫は来年の春に完成する予定です。');
-  t.match(text, 'need a language model: Decisions, Tasks, Dates and deadlines.');
+  t.match(text, 'need a language model: Decisions, Tasks, Other dates.');
   const tasks = await writer.write({ slug: 'tasks', name: '', prompt: null }, japanese, never);
   t.match(tasks.text, '**Main points**');
 });

@@ -14,7 +14,8 @@ export type Translation = Record<Exclude<Heading, 'unknownLanguage'>, string>;
 
 const TRANSLATIONS: Record<Code, Partial<Record<Heading, string>>> = { en, de, es, fr, ru, pt, it };
 
-/** The text in this language; English where there is no translation. */
-export function say(heading: Heading, code: Code): string {
-  return TRANSLATIONS[code][heading] ?? en[heading];
+/** The text in this language, English where there is no translation, with `{name}` filled in. */
+export function say(heading: Heading, code: Code, values: Record<string, string | number> = {}): string {
+  const text = TRANSLATIONS[code][heading] ?? en[heading];
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }

@@ -1,0 +1,16 @@
+import { clock } from '../time.ts';
+import type { Sentence } from './sentences.ts';
+
+const LONGEST = 400; // characters of one line
+
+/** `- [mm:ss] Speaker: sentence` */
+export function line(sentence: Sentence): string {
+  return `- [${clock(sentence.start)}] ${sentence.speaker}: ${clip(sentence.text)}`;
+}
+
+/** The sentence, cut at a word when it is very long. */
+export function clip(text: string, longest = LONGEST): string {
+  if (text.length <= longest) return text;
+  const cut = text.lastIndexOf(' ', longest - 1);
+  return `${text.slice(0, cut > longest / 2 ? cut : longest - 1)}…`;
+}

@@ -71,7 +71,7 @@ export async function identify(
 /** The credential in the Authorization header; null when it is missing or malformed, or when the query holds one. */
 function bearer(request: Request): string | null {
   for (const [name, values] of request.parameters) {
-    if (KEYS_IN_QUERY.has(name.toLowerCase()) || values.some((value) => value.startsWith('lh_'))) return null;
+    if (KEYS_IN_QUERY.has(name.toLowerCase()) || values.some((value) => /^lht?_/.test(value))) return null;
   }
   if (request.repeated.has('authorization')) return null;
   return /^bearer +([\x21-\x7e]{1,512}) *$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Body } from './body.ts';
-import { ApiError, invalid } from './contract/errors.ts';
+import { invalid } from './contract/errors.ts';
+import { unstorable, walkJson } from './tokens.ts';
 
 /** One HTTP request as plain values: nothing of the HTTP library is left in it. */
 export interface Request {
@@ -73,7 +74,10 @@ export function check<S extends z.ZodType>(schema: S, value: unknown): z.output<
   throw invalid(parsed.error.issues.map((issue) => ({ field: issue.path.join('.') || 'body', message: issue.message })));
 }
 
-/** The JSON body. Throws `validation_error` when it is missing, too long, not UTF-8, malformed or holds NUL. */
+/**
+ * The JSON body. Throws `validation_error` when it is missing, too long, not UTF-8 or malformed, and when something of it would be lost:
+ * a key that is repeated, a character that cannot be stored.
+ */
 export async function readJson(body: Body | null, limit: number): Promise<unknown> {
   const refuse = (message: string) => invalid([{ field: 'body', message }]);
   if (!body) throw refuse('a JSON body is needed, and none was sent');
@@ -85,16 +89,18 @@ export async function readJson(body: Body | null, limit: number): Promise<unknow
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
+  } catch {
     throw refuse('is not valid JSON in UTF-8');
   }
-  if (text.includes('\\u0000') && holdsNul(value)) throw refuse('holds the character U+0000, which cannot be stored');
+  const storable = (string: string) => {
+    if (unstorable(string)) throw refuse('holds U+0000 or half of a character, which cannot be stored');
+  };
+  walkJson(text, {
+    key: (name, known) => {
+      storable(name);
+      if (known.has(name)) throw refuse(`holds the field ${JSON.stringify(name)} twice`);
+    },
+    string: storable,
+  });
   return value;
-}
-
-function holdsNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0');
-  if (value === null || typeof value !== 'object') return false;
-  return Object.entries(value).some(([key, inner]) => key.includes('\0') || holdsNul(inner));
 }

@@ -15,8 +15,8 @@ const NewIdentity = z
   .strictObject({
     provider: z
       .string()
-      .toLowerCase()
-      .regex(/^[a-z0-9_-]{1,32}$/),
+      .regex(/^[A-Za-z0-9_-]{1,32}$/)
+      .toLowerCase(),
     external_id: z.string().regex(new RegExp(`^[\\x20-\\x7e]{1,${LIMITS.EXTERNAL_ID_CHARACTERS}}$`)),
   })
   .meta({ id: 'NewIdentity' });

@@ -9,7 +9,11 @@ export function readAuthor(text: string): AuthorRef {
   const [type, value] = splitOnce(text);
   if (!type || !value) throw new ApiError('invalid_author');
   if (!TYPES.includes(type)) throw new ApiError('unsupported_author_type');
-  if (type === 'email') return { kind: 'email', email: value.toLowerCase() };
+  if (type === 'email') {
+    const email = value.trim().toLowerCase();
+    if (!email) throw new ApiError('invalid_author');
+    return { kind: 'email', email };
+  }
   if (type === 'user') {
     if (!isUuid(value)) throw new ApiError('invalid_author');
     return { kind: 'user', id: value };
@@ -19,8 +23,8 @@ export function readAuthor(text: string): AuthorRef {
   return { kind: 'external', provider: provider.toLowerCase(), externalId };
 }
 
-/** Both sides of the first colon, trimmed; null when there is none. An id may hold more of them. */
+/** Both sides of the first colon; null when there is none. An id may hold more of them, and spaces. */
 function splitOnce(text: string): [string | null, string | null] {
   const colon = text.indexOf(':');
-  return colon < 0 ? [null, null] : [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
+  return colon < 0 ? [null, null] : [text.slice(0, colon), text.slice(colon + 1)];
 }

@@ -124,11 +124,11 @@ async function owner({ db, request, caller }: Context): Promise<AuthorRow> {
 
 /** The templates that `reports` names; an empty list is no `reports`. Throws `too_many_reports`, then `prompt_not_found` with `detail.slug`. */
 async function reports({ db, request, caller }: Context): Promise<TemplateRef[]> {
-  const lists = (request.parameters.get('reports') ?? []).join(',');
-  if (!/[^\s,]/.test(lists)) return [];
+  const lists = request.parameters.get('reports') ?? [];
+  if (lists.length < 2 && !/[^\s,]/.test(lists.join())) return [];
   requireScope(caller, 'reports:write', 'reports_scope_required');
-  readQuery(request.parameters, ReportsQuery); // given once
-  const slugs = readSlugs(lists);
+  const { reports: list } = readQuery(request.parameters, ReportsQuery); // given once
+  const slugs = readSlugs(list!);
   const { templates, missing } = await db.workspace(caller.workspaceId, (tx) => resolveTemplates(tx, caller, slugs));
   if (missing !== null) throw new ApiError('prompt_not_found', { detail: { slug: missing } });
   return templates;

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCode } from '../contract/errors.ts';
 import { LIMITS } from '../contract/limits.ts';
+import { unstorable, walkJson } from '../tokens.ts';
 import { looksSecret } from './secret.ts';
 
 /** Faults of metadata, in the order in which they are answered (contract 4.8). */
@@ -31,45 +32,24 @@ export function checkMetadata(text: string): string {
   return text;
 }
 
-const LONE = /\p{Surrogate}/u; // half of a character
-const TOKENS = /"(?:[^"\\]|\\.)*"|[-\d][\d.eE+-]*|[{}[\]:]/g; // true, false, null, commas and white space say nothing here
-
-/** Walks over the tokens of a valid JSON text. */
 function findFaults(text: string): Set<Fault> {
   const faults = new Set<Fault>();
-  const keys: (Set<string> | null)[] = []; // of every open object; null for an array
-  let word: string | null = null; // a string that may turn out to be a key
-  const endWord = () => {
-    if (word !== null && badString(word)) faults.add('metadata_value_invalid');
-    word = null;
-  };
-  for (const [token] of text.matchAll(TOKENS)) {
-    if (token === ':') {
-      for (const fault of keyFaults(word!, keys.at(-1)!)) faults.add(fault);
-      word = null;
-      continue;
-    }
-    endWord();
-    if (token[0] === '"') word = JSON.parse(token) as string;
-    else if (token === '{' || token === '[') {
-      keys.push(token === '{' ? new Set() : null);
-      if (keys.length > LIMITS.METADATA_DEPTH) faults.add('metadata_too_deep');
-    } else if (token === '}' || token === ']') keys.pop();
-    else if (badNumber(token)) faults.add('metadata_value_invalid');
-  }
+  walkJson(text, {
+    key: (name, known) => {
+      for (const fault of keyFaults(name, known)) faults.add(fault);
+    },
+    string: (value) => void ((unstorable(value) || looksSecret(value)) && faults.add('metadata_value_invalid')),
+    number: (token) => void (badNumber(token) && faults.add('metadata_value_invalid')),
+    level: (level) => void (level > LIMITS.METADATA_DEPTH && faults.add('metadata_too_deep')),
+  });
   return faults;
 }
 
-function keyFaults(key: string, known: Set<string>): Fault[] {
+function keyFaults(key: string, known: ReadonlySet<string>): Fault[] {
   const faults: Fault[] = [];
   if ([...key].length > LIMITS.METADATA_KEY_CHARACTERS) faults.push('metadata_key_too_long');
-  if (!key || known.has(key) || /[\u0000-\u001F\u007F-\u009F]/.test(key) || LONE.test(key)) faults.push('metadata_key_invalid');
-  known.add(key);
+  if (!key || known.has(key) || /[\u0000-\u001F\u007F-\u009F]/.test(key) || unstorable(key)) faults.push('metadata_key_invalid');
   return faults;
-}
-
-function badString(value: string): boolean {
-  return value.includes('\0') || LONE.test(value) || looksSecret(value);
 }
 
 /** Beyond the range of a double: too large, or so small that it would become 0. */

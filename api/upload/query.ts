@@ -10,11 +10,11 @@ const flag = z
 export const PlaceQuery = z.object({
   language: z
     .string()
-    .toLowerCase()
+    .overwrite((code) => code.replace(/[A-Z]/g, (letter) => letter.toLowerCase())) // not K for the Kelvin sign
     .refine((code) => code === 'auto' || isLanguage(code), { error: 'must be auto or one of the supported language codes' })
     .default('auto')
     .meta({ description: '`auto` detects; otherwise a supported code, in any letter case', example: 'en' }),
-  project_id: z.uuid({ error: 'must be a UUID' }).optional().meta({ description: 'Attach to this project' }),
+  project_id: z.guid({ error: 'must be a UUID' }).optional().meta({ description: 'Attach to this project' }),
 });
 
 /** The rest of it. */

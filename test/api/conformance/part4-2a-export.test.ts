@@ -1,6 +1,6 @@
 import t from 'tap';
 import { parse } from 'yaml';
-import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
+import { type Entry, fromBuffer, type ZipFile } from 'yauzl';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 

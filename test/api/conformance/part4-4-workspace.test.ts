@@ -62,6 +62,19 @@ t.test('GET members: active ones with their identities; pending, removed and for
   });
 });
 
+t.test('GET members: at most 1,000, and total is the number returned', async (t) => {
+  const large = await world.workspace();
+  const boss = await world.member(large, { role: 'owner' });
+  await api.db.system((tx) =>
+    tx.rows(`insert into members (workspace_id, email) select ?::uuid, 'n' || n || '@example.com' from generate_series(1, 1005) n`, [
+      large,
+    ]),
+  );
+  const { json } = await api.call((await world.key(boss)).key, 'GET', '/v1/workspace/members');
+  t.equal(json.items.length, 1000);
+  t.equal(json.total, 1000);
+});
+
 t.test(
   'members endpoints: a token is api_key_required, before members_scope_required; a member who is no owner never has the scope',
   async (t) => {
@@ -101,6 +114,7 @@ t.test('PUT identity: members come before fields; whatever breaks the rules is i
     { ...good, provider: 'a b' },
     { ...good, provider: 'x'.repeat(33) },
     { ...good, provider: 'é' },
+    { ...good, provider: '\u212a' }, // the Kelvin sign, whose lower case is k
     { ...good, external_id: '' },
     { ...good, external_id: 'x'.repeat(129) },
     { ...good, external_id: 'é' },

@@ -120,6 +120,7 @@ t.test('looksSecret() knows the structures of keys, and leaves ordinary ids alon
 t.test('readAuthor() splits the type once, and an external id twice', async (t) => {
   t.strictSame(readAuthor('email: Anna@Example.com '), { kind: 'email', email: 'anna@example.com' });
   t.strictSame(readAuthor('user:7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e'), { kind: 'user', id: '7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e' });
+  t.strictSame(readAuthor('external:crm: 7 '), { kind: 'external', provider: 'crm', externalId: ' 7 ' });
   t.strictSame(readAuthor('external:CRM:a:b:c'), { kind: 'external', provider: 'crm', externalId: 'a:b:c' });
   for (const text of ['anna@example.com', '', ':', 'email:', ':x', 'email: ', 'user:7f2c', 'external:crm', 'external::1', 'external:crm:'])
     t.equal(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { testApi } from '../support/client.ts';
-import type { Person } from '../support/world.ts';
+import { testApi } from '../../support/client.ts';
+import type { Person } from '../../support/world.ts';
 
 const api = await testApi(t);
 const { world } = api;

@@ -48,7 +48,11 @@ t.test('POST /transcriptions refuses before the body, in the published order, an
     [provokes(POST, 403, 'api_access_required'), free.key, {}, ''],
     [provokes(POST, 403, 'upload_scope_required'), reader, {}, ''],
     [provokes(POST, 411, 'length_required'), key, { 'Content-Length': undefined, 'Transfer-Encoding': 'chunked' }, ''],
+    [provokes(POST, 411, 'length_required'), key, { 'Content-Length': undefined, 'Content-Disposition': undefined }, ''],
     [provokes(POST, 400, 'filename_required'), key, { 'Content-Disposition': undefined }, '?filename=call.mp3'],
+    [provokes(POST, 400, 'filename_required'), key, { 'Content-Disposition': 'attachment', 'Content-Length': 0 }, ''],
+    [provokes(POST, 400, 'unsupported_file_format'), key, { ...name('call.txt'), 'Content-Length': 0 }, ''],
+    [provokes(POST, 400, 'file_too_small'), key, { 'Content-Length': 1 }, '?language=xx'],
     [provokes(POST, 400, 'filename_required'), key, { 'Content-Disposition': undefined, 'Content-Type': 'multipart/form-data' }, ''],
     [provokes(POST, 400, 'filename_required'), key, { 'Content-Disposition': "attachment; filename*=UTF-8''%ff.mp3" }, ''],
     [provokes(POST, 400, 'unsupported_file_format'), key, name('call.mp3.exe'), ''],
@@ -59,7 +63,13 @@ t.test('POST /transcriptions refuses before the body, in the published order, an
     [provokes(POST, 422, 'validation_error'), key, {}, '?language=en-US'],
     [provokes(POST, 422, 'validation_error'), key, {}, '?language=jv'],
     [provokes(POST, 422, 'validation_error'), key, {}, '?language=en&language=de'],
+    [provokes(POST, 422, 'validation_error'), key, {}, '?language=%E2%84%AAo'], // the Kelvin sign is no k
+    ...['language', 'project_id', 'diarize', 'speakers_count', 'ai_metadata'].map(
+      (field): [ReturnType<typeof provokes>, string, Headers, string] =>
+        [provokes(POST, 422, 'validation_error'), ...[key, {}, `?${field}=`]] as never,
+    ),
     [provokes(POST, 422, 'validation_error'), key, {}, '?project_id=7'],
+    [provokes(POST, 422, 'project_not_found'), key, {}, '?project_id=11111111-1111-1111-1111-111111111111'],
     [provokes(POST, 422, 'project_not_found'), key, {}, `?project_id=${uuid(1)}&diarize=perhaps`],
     [provokes(POST, 422, 'project_not_found'), memberKey, {}, `?project_id=${closed}`],
     [provokes(POST, 422, 'validation_error'), key, {}, '?diarize=yes'],
@@ -74,12 +84,14 @@ t.test('POST /transcriptions refuses before the body, in the published order, an
     [provokes(POST, 422, 'external_id_invalid'), key, { 'X-External-Id': 'é', 'X-Metadata': '[' }, ''],
     [provokes(POST, 422, 'metadata_too_large'), key, { 'X-Metadata': `{"a":"${'x'.repeat(4096)}"}` }, ''],
     [provokes(POST, 422, 'metadata_invalid_json'), key, { 'X-Metadata': '{', 'X-Author': 'nobody' }, ''],
+    [provokes(POST, 422, 'metadata_invalid_json'), key, { 'X-Metadata': '' }, ''],
     [provokes(POST, 422, 'metadata_not_object'), key, { 'X-Metadata': '[]' }, ''],
     [provokes(POST, 422, 'metadata_key_too_long'), key, { 'X-Metadata': `{"${'k'.repeat(65)}":1}` }, ''],
     [provokes(POST, 422, 'metadata_key_invalid'), key, { 'X-Metadata': '{"a":1,"a":2}' }, ''],
     [provokes(POST, 422, 'metadata_too_deep'), key, { 'X-Metadata': '{"a":[[[1]]]}' }, ''],
     [provokes(POST, 422, 'metadata_value_invalid'), key, { 'X-Metadata': '{"a":"\\u0000"}' }, ''],
     [provokes(POST, 422, 'invalid_author'), key, { 'X-Author': 'anna@example.com' }, '?reports=a,b,c,d'],
+    [provokes(POST, 422, 'invalid_author'), key, { 'X-Author': '' }, ''],
     [provokes(POST, 422, 'unsupported_author_type'), key, { 'X-Author': 'phone:1' }, ''],
     [provokes(POST, 422, 'author_not_member'), key, { 'X-Author': 'email:nobody@example.com' }, ''],
     [provokes(POST, 422, 'author_not_member'), key, { 'X-Author': `email:${foreign.email}` }, ''],
@@ -87,12 +99,17 @@ t.test('POST /transcriptions refuses before the body, in the published order, an
     [provokes(POST, 422, 'author_not_member'), key, { 'X-Author': `user:${pending.id}` }, ''],
     [provokes(POST, 422, 'author_not_member'), key, { 'X-Author': 'external:crm:7' }, ''],
     [provokes(POST, 403, 'reports_scope_required'), writer, {}, '?reports=a,b,c,d'],
+    [provokes(POST, 403, 'reports_scope_required'), writer, {}, '?reports=&reports='],
+    [provokes(POST, 422, 'validation_error'), key, {}, '?reports=&reports='],
     [provokes(POST, 422, 'too_many_reports'), key, {}, '?reports=a,b,c,d'],
     [provokes(POST, 422, 'prompt_not_found'), key, { 'Idempotency-Key': 'ü' }, '?reports=summary,no-such'],
     [provokes(POST, 422, 'prompt_not_found'), key, {}, '?reports=draft-one'],
     [provokes(POST, 422, 'validation_error'), key, {}, '?reports=summary&reports=tasks'],
     [provokes(POST, 422, 'idempotency_key_invalid'), poor.key, { 'Idempotency-Key': 'x'.repeat(256) }, ''],
+    [provokes(POST, 422, 'idempotency_key_invalid'), poor.key, { 'Idempotency-Key': '' }, ''],
     [provokes(POST, 402, 'insufficient_balance'), poor.key, {}, ''],
+    [provokes(POST, 402, 'insufficient_balance'), poor.key, { 'Content-Length': 1024 }, '?reports=,%20,'], // an empty list is none
+    [provokes(POST, 402, 'insufficient_balance'), poor.key, { 'Content-Length': 2147483648 }, '?unknown=1&unknown=2'],
   ];
   for (const [expected, caller, headers, query] of cases) {
     const answer = await knock(api.url, caller, headers, query);
@@ -144,7 +161,7 @@ t.test('POST /transcriptions accepts each of the 73 extensions and 99 languages'
 
 t.test('POST /transcriptions stores what was asked for, and returns metadata byte for byte', async (t) => {
   await api.db.system((tx) =>
-    tx.rows(`insert into identities (workspace_id, member_id, provider, external_id) values (?, ?, 'crm', 'Agent:7')`, [
+    tx.rows(`insert into identities (workspace_id, member_id, provider, external_id) values (?, ?, 'crm', ' Agent:7')`, [
       workspace,
       member.id,
     ]),
@@ -156,7 +173,7 @@ t.test('POST /transcriptions stores what was asked for, and returns metadata byt
     {
       'X-External-Id': 'Deal 42: =x',
       'X-Metadata': metadata,
-      'X-Author': 'external:CRM:Agent:7',
+      'X-Author': 'external:CRM: Agent:7',
       'Content-Disposition': `attachment; filename="x.wav"; filename*=UTF-8''..%2F%2E%2E%2Fgr%C3%B6%C3%9Fe%0d%0a.M4A`,
     },
     `?language=DE&project_id=${open.toUpperCase()}&diarize=0&speakers_count=20&ai_metadata=1&reports=tasks,%20Summary,,tasks&unknown=ignored`,

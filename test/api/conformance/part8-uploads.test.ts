@@ -111,6 +111,27 @@ t.test('reports that wait are limited', async (t) => {
   t.match(await knock(api.url, one, {}, '?reports=summary'), provokes(POST, 429, 'too_many_queued_reports'));
 });
 
+t.test('of several limits that are reached the first published one answers: 402, in flight, queued, day, reports of the day', async (t) => {
+  const { workspace, one } = await newcomer();
+  for (let n = 0; n < 6; n++) await send(api.url, one);
+  const set = (sql: string) => api.db.system((tx) => tx.rows(sql, [workspace]));
+  await set(`update counters set count = 8 where workspace_id = ? and name = 'uploads'`);
+  await set(`insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, 4)`);
+  await set(`insert into upload_leases (id, workspace_id, node_id, lease_until)
+    select gen_random_uuid(), ?, gen_random_uuid(), now() + interval '1 hour' from generate_series(1, 3)`);
+  await set('update workspaces set balance_minutes = 0 where id = ?');
+  const code = async () => (await knock(api.url, one, {}, '?reports=summary')).json.code;
+  t.equal(await code(), 'insufficient_balance');
+  await set('update workspaces set balance_minutes = 10 where id = ?');
+  t.equal(await code(), 'too_many_concurrent_uploads');
+  await set('delete from upload_leases where workspace_id = ?');
+  t.equal(await code(), 'too_many_queued_files');
+  await set(`update transcriptions set status = 'processing' where workspace_id = ?`);
+  t.equal(await code(), 'upload_quota_exceeded');
+  await set(`update counters set count = 0 where workspace_id = ? and name = 'uploads'`);
+  t.equal(await code(), 'daily_reports_quota_exceeded');
+});
+
 t.test('a refused upload leaves no place taken', async (t) => {
   const { workspace, one } = await newcomer();
   await api.db.system((tx) => tx.rows('update workspaces set balance_minutes = 0 where id = ?', [workspace]));

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { ERRORS } from '../../api/contract/errors.ts';
-import { ROUTES } from '../../api/routes.ts';
-import { ENDPOINTS, EVERYWHERE, PAIRS } from './codes.ts';
+import { ERRORS } from '../../../api/contract/errors.ts';
+import { ROUTES } from '../../../api/routes.ts';
+import { ENDPOINTS, EVERYWHERE, PAIRS } from '../codes.ts';
 
-const TESTS = new URL('../', import.meta.url);
+const TESTS = new URL('../../', import.meta.url);
 /** No request provokes it on purpose: it says that something of ours is broken. */
 const OURS = new Set(['internal_error']);
 

@@ -1,9 +1,10 @@
 import t from 'tap';
-import { SCOPES } from '../../api/contract/workspace.ts';
-import { kindOf, newKey, newToken } from '../../db/keys.ts';
-import { testApi } from '../support/client.ts';
-import { provokes, provokesEverywhere } from '../support/provokes.ts';
-import { connectRaw, head } from '../support/raw.ts';
+import { SCOPES, type Scope } from '../../../api/contract/workspace.ts';
+import { kindOf, newKey, newToken } from '../../../db/keys.ts';
+import { testApi } from '../../support/client.ts';
+import { provokes, provokesEverywhere } from '../../support/provokes.ts';
+import { connectRaw, head } from '../../support/raw.ts';
+import { ENDPOINTS } from '../codes.ts';
 
 const api = await testApi(t);
 const workspace = await api.world.workspace();
@@ -63,7 +64,18 @@ t.test('a key is refused when it is malformed, in the query, or not in a Bearer 
     `Bearer ${newToken()}`,
   ])
     t.equal(await authorization(value), 401, value.slice(0, 12));
-  for (const query of [`api_key=${key}`, 'APIKEY=x', 'key=x', 'token=x', 'access_token=x', 'Authorization=x', `anything=${key}`, 'q=lh_x'])
+  for (const query of [
+    `api_key=${key}`,
+    'APIKEY=x',
+    'key=x',
+    'token=x',
+    'access_token=x',
+    'Authorization=x',
+    `anything=${key}`,
+    'q=lh_x',
+    'q=lht_x',
+    'q=1&q=lh_x',
+  ])
     t.equal(await status(key, `/v1/workspace?${query}`), 401, query.slice(0, 12));
   t.equal(await status(key, '/v1/transcriptions?metadata.token=x'), 200);
 });
@@ -78,6 +90,46 @@ t.test('a revoked or expired key, and one whose creator has left, stops within a
   await sql(`update api_keys set expires_at = now() - interval '1 second' where id = ?`, [expired.id]);
   await sql(`update members set status = 'removed' where id = ?`, [leaver.id]);
   for (const each of [revoked, expired, left]) t.ok(await within(2_500, async () => (await status(each.key)) === 401));
+});
+
+/** What part 5 demands of a key for each endpoint, and what it answers without; a token is refused before. */
+const NEEDS: Record<string, [scope: Scope, code: string | null, token?: string]> = {
+  'POST /transcriptions': ['uploads:write', 'upload_scope_required'],
+  'GET /transcriptions': ['read', null],
+  'GET /transcriptions/{id}': ['read', null],
+  'PATCH /transcriptions/{id}': ['uploads:write', 'upload_scope_required', 'author_requires_api_key'],
+  'DELETE /transcriptions/{id}': ['transcriptions:delete', 'delete_scope_required'],
+  'GET /transcriptions/{id}/export': ['read', null],
+  'GET /transcriptions/{id}/subtitles': ['read', null],
+  'POST /transcriptions/export': ['read', null],
+  'GET /prompts': ['reports:write', 'reports_scope_required'],
+  'POST /transcriptions/{id}/reports': ['reports:write', 'reports_scope_required'],
+  'GET /workspace': ['read', null],
+  'GET /projects': ['read', null],
+  'GET /workspace/members': ['members:write', 'members_scope_required', 'api_key_required'],
+  'PUT /workspace/members/{user_id}/identities': ['members:write', 'members_scope_required', 'api_key_required'],
+  'DELETE /workspace/members/{user_id}/identities/{provider}/{external_id}': [
+    'members:write',
+    'members_scope_required',
+    'api_key_required',
+  ],
+};
+
+t.test('each endpoint needs its one permission, of a key and of a token, and no other', async (t) => {
+  for (const scope of SCOPES) {
+    const { key: made } = await api.world.key(owner, [scope]);
+    const { key: token } = await api.world.token(owner, [scope]);
+    for (const [endpoint, path] of ENDPOINTS) {
+      const [needed, code, refusesTokens] = NEEDS[endpoint]!;
+      const method = endpoint.split(' ')[0]!;
+      const answer = await api.call(made, method, path);
+      if (scope === needed) t.not(answer.status, 403, `${scope}: ${endpoint}`);
+      else t.match(answer, { status: 403, json: { code } }, `${scope}: ${endpoint}`);
+      const under = await api.call(token, method, path);
+      if (scope === needed && !refusesTokens) t.not(under.status, 403, `token of ${scope}: ${endpoint}`);
+      else t.match(under, { status: 403, json: { code: refusesTokens ?? code } }, `token of ${scope}: ${endpoint}`);
+    }
+  }
 });
 
 t.test('the first refusal is the published one: 401, plan, token, scope', async (t) => {

@@ -61,6 +61,24 @@ t.test('a key in flight answers 409 with Retry-After, and 200 once the first upl
   first.end();
 });
 
+t.test('replay and conflict are answered before minutes and limits are looked at', async (t) => {
+  const spent = await api.world.workspace();
+  const { key: spender } = await api.world.key(await api.world.member(spent, { role: 'owner' }));
+  t.equal((await send(api.url, spender, { 'Idempotency-Key': 'early' })).status, 201);
+  const first = await connectRaw(api.url);
+  first.write(head('POST', '/v1/transcriptions', uploadHeaders(spender, { 'Idempotency-Key': 'slow' })));
+  first.write(FILE.subarray(0, 100));
+  const held = () => api.db.system((tx) => tx.row(`select 1 from upload_leases where workspace_id = ?`, [spent]));
+  while (!(await held())) await new Promise((resolve) => setTimeout(resolve, 20));
+  await api.db.system((tx) => tx.rows('update workspaces set balance_minutes = 0 where id = ?', [spent]));
+  t.match(await knock(api.url, spender, { 'Idempotency-Key': 'early' }), { status: 200 });
+  t.match(await knock(api.url, spender, { 'Idempotency-Key': 'slow' }), { status: 409, json: { code: 'idempotency_conflict' } });
+  t.match(await knock(api.url, spender, { 'Idempotency-Key': 'new' }), { status: 402 });
+  first.write(FILE.subarray(100));
+  t.equal((await first.answer()).status, 201, 'what was accepted before the minutes were spent goes on');
+  first.end();
+});
+
 t.test('a refused attempt frees its key at once', async (t) => {
   const { key: poor } = await api.world.key(await api.world.member(await api.world.workspace({ minutes: 0 }), { role: 'owner' }));
   for (let tries = 0; tries < 2; tries++)

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { startApp } from '../../api/app.ts';
-import { BAD_KEYS, openFloods, openRates } from '../../api/limits.ts';
-import { openLog } from '../../api/log.ts';
-import { takeTokens } from '../../db/limits.ts';
-import { testApi } from '../support/client.ts';
-import { testDatabase } from '../support/database.ts';
-import { provokesEverywhere } from '../support/provokes.ts';
+import { startApp } from '../../../api/app.ts';
+import { BAD_KEYS, openFloods, openRates } from '../../../api/limits.ts';
+import { openLog } from '../../../api/log.ts';
+import { takeTokens } from '../../../db/limits.ts';
+import { testApi } from '../../support/client.ts';
+import { testDatabase } from '../../support/database.ts';
+import { provokesEverywhere } from '../../support/provokes.ts';
 
 t.test('openRates() lets a burst of 100 through over two hosts together, then refuses with the seconds to wait', async (t) => {
   const { db } = await testDatabase(t);
@@ -97,6 +97,32 @@ t.test('every authenticated answer carries RateLimit-* headers, and 429 comes af
   t.ok(scope.headers['ratelimit-remaining']);
   const elsewhere = await fetch(`${other.url}/v1/workspace`, { headers: { authorization: `Bearer ${key}` } });
   t.equal(elsewhere.status, 429, 'the other host knows');
+});
+
+t.test('RateLimit-* headers are on every authenticated answer, whatever its status', async (t) => {
+  const api = await testApi(t, { LONGHAND_RATE_LIMIT: '6000/min' });
+  const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
+  const { key } = await api.world.key(owner);
+  const id = await api.world.transcription(owner);
+  const { headers } = await api.call(key, 'GET', `/v1/transcriptions/${id}`);
+  const path = `/v1/transcriptions/${id}`;
+  const answers: [number, () => ReturnType<typeof api.call>][] = [
+    [200, () => api.call(key, 'GET', path)],
+    [200, () => api.call(key, 'HEAD', path)],
+    [200, () => api.call(key, 'POST', '/v1/transcriptions/export', { body: { ids: [id] } })],
+    [304, () => api.call(key, 'GET', path, { headers: { 'if-none-match': headers.etag! } })],
+    [202, () => api.call(key, 'POST', `${path}/reports`, { body: { reports: ['summary'] } })],
+    [422, () => api.call(key, 'GET', '/v1/transcriptions?limit=x')],
+    [411, () => api.call(key, 'POST', '/v1/transcriptions', { headers: { 'transfer-encoding': 'chunked' } })],
+    [404, () => api.call(key, 'GET', '/v1/transcriptions/none')],
+    [204, () => api.call(key, 'DELETE', path)],
+  ];
+  for (const [status, ask] of answers) {
+    const answer = await ask();
+    t.equal(answer.status, status);
+    for (const name of ['limit', 'remaining', 'reset']) t.match(answer.headers[`ratelimit-${name}`], /^\d+$/, `${status} ${name}`);
+  }
+  t.notOk((await api.call('', 'GET', path)).headers['ratelimit-limit'], 'of whom nothing is known no rate is told');
 });
 
 t.test('every endpoint answers 429 when the rate is used up', async (t) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SORTS } from '../contract/transcription.ts';
 import { LIMITS } from '../contract/limits.ts';
+import { SORTS } from '../contract/transcription.ts';
 
 /** Pieces of query schemas: every parameter arrives as a string. */
 

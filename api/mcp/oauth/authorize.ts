@@ -54,7 +54,11 @@ export const authorizePage = route({
 
 const see = (location: string): Reply => ({ status: 302, headers: { location, 'cache-control': 'no-store' }, body: '' });
 
-const one = (parameters: Parameters, name: string) => (parameters.get(name)?.length === 1 ? parameters.get(name)![0] : undefined);
+/** A parameter that was sent once; NUL, which no value may hold, makes it count as absent. */
+function one(parameters: Parameters, name: string): string | undefined {
+  const [value, ...more] = parameters.get(name) ?? [];
+  return more.length || value?.includes('\0') ? undefined : value;
+}
 
 /** The registered return address; null when it or the client is not known: then nobody may be redirected. */
 async function returnAddress({ db }: Context, parameters: Parameters): Promise<string | null> {

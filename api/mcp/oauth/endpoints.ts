@@ -160,6 +160,7 @@ async function readForm({ request }: Context): Promise<Map<string, string>> {
   const form = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
     if (form.has(name)) throw new OAuthError('invalid_request', `${name.slice(0, 50)} was sent twice`);
+    if (value.includes('\0')) throw new OAuthError('invalid_request', `${name.slice(0, 50)} holds NUL, which nothing does`);
     form.set(name, value);
   }
   return form;

@@ -137,3 +137,23 @@ t.test('hostile OAuth parameters are refused in shape', async (t) => {
   );
   await always(t, calls, async (bytes) => judge(await exchange(bytes), bytes.includes('/oauth/authorize') ? 'page' : 'oauth'), 3 * RUNS);
 });
+
+t.test('NUL in a parameter of OAuth is refused, however it comes', async (t) => {
+  const uri = 'http://127.0.0.1:9/cb';
+  const { json: client } = await api.call('', 'POST', '/oauth/register', { body: { client_name: 'x', redirect_uris: [uri] } });
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  for (const name of ['token', 'client_id', 'code', 'redirect_uri', 'refresh_token', 'code_verifier']) {
+    for (const path of ['/oauth/revoke', '/oauth/token?', '/oauth/token']) {
+      const grant = path.endsWith('?') ? 'refresh_token' : 'authorization_code';
+      const fields = { token: 'x', code: 'x', refresh_token: 'x', code_verifier: 'x', client_id: client.client_id, redirect_uri: uri };
+      const body = new URLSearchParams({ grant_type: grant, ...fields, [name]: 'a\0b' }).toString();
+      const answer = await exchange(request('POST', path, form, body));
+      judge(answer, 'oauth');
+      t.match(answer, { status: 400, json: { error: 'invalid_request' } }, `${path} ${name}`);
+    }
+  }
+  const query = new URLSearchParams({ client_id: client.client_id, redirect_uri: `${uri}\0`, response_type: 'code' }).toString();
+  const page = await exchange(request('GET', `/oauth/authorize?${query}`, {}));
+  judge(page, 'page');
+  t.equal(page!.status < 300, false);
+});

@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -50,6 +50,17 @@ function installPackages() {
       throw new Missing('The npm packages could not be installed; the lines above say why. A package registry must be reachable once.');
   }
   remember(stamp, wanted);
+}
+
+/** npm 10 takes the paths of `overrides` from the package that asks for them, not from here, and leaves links that lead nowhere. */
+function linkStubs() {
+  const { overrides } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  for (const [name, place] of Object.entries(overrides)) {
+    const link = path.join(MODULES, name);
+    if (!place.startsWith('file:') || existsSync(link)) continue;
+    rmSync(link, { force: true });
+    symlinkSync(path.relative(MODULES, path.join(ROOT, place.slice('file:'.length))), link);
+  }
 }
 
 function findFfmpeg() {
@@ -171,6 +182,7 @@ try {
   checkNode();
   const finishTestPrograms = testing ? startTestPrograms() : async () => {};
   installPackages();
+  linkStubs();
   findFfmpeg();
   await checkPostgres();
   await verifyModels();

@@ -10,19 +10,19 @@ export interface Polled {
 }
 
 /**
- * Many clients that each hold one connection and ask in turn, at a fixed rate over all of them: request n is due at n / rate, whatever came
- * back until then. Times count from when a request was due, so a server that falls behind shows it.
+ * Many clients that each hold one connection and ask for one of `urls` in turn, at a fixed rate over all of them: request n is due at
+ * n / rate, whatever came back until then. Times count from when a request was due, so a server that falls behind shows it.
  */
 export async function poll(
-  url: string,
+  urls: string | readonly string[],
   headers: Record<string, string>,
   connections: number,
   rate: number,
   seconds: number,
 ): Promise<Polled> {
-  const { hostname, port, pathname } = new URL(url);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const request = `GET ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\n${lines.join('')}\r\n`;
+  const requests = [urls].flat().map((url) => `GET ${new URL(url).pathname} HTTP/1.1\r\nHost: longhand\r\n${lines.join('')}\r\n`);
+  const { hostname, port } = new URL([urls].flat()[0]!);
   const times: number[] = [];
   let [failed, bytes] = [0, 0];
   const clients = await Promise.all(
@@ -40,7 +40,8 @@ export async function poll(
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       for (let due = start + (sent * 1000) / rate; sent < total && due <= performance.now(); due = start + (sent * 1000) / rate) {
-        clients[sent++ % connections]!(request, due);
+        clients[sent % connections]!(requests[sent % requests.length]!, due);
+        sent++;
       }
       if (times.length < total && performance.now() - start < (seconds + 10) * 1000) return;
       clearInterval(timer);

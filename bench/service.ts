@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SCOPES } from '../api/contract/workspace.ts';
 import { createKey } from '../db/admin/access.ts';
 import { addMember } from '../db/admin/members.ts';
@@ -13,15 +14,18 @@ import { migrate } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/orm.ts';
 import { openVault, type Vault } from '../db/vault.ts';
 
+const LONGHAND = fileURLToPath(new URL('../scripts/longhand', import.meta.url));
 const TICKS = 100; // a second, in /proc
 
-/** The API as it runs in production, a process of its own on a database of its own, without engines and request rates. */
+/** The API as it runs in production, a process of its own on a database of its own, without request rates. */
 export interface Service {
   url: string;
   /** With every scope, of the owner. */
   key: string;
   workspaceId: string;
   memberId: string;
+  /** Another key of the owner: uploads are capped by key. */
+  anotherKey(): Promise<string>;
   db: Db;
   vault: Vault;
   /** Resident memory of the API process, MB. */
@@ -30,40 +34,44 @@ export interface Service {
   processor(): number;
 }
 
-/** Starts the service, works with it, and leaves nothing behind. */
-export async function withService<T>(work: (service: Service) => Promise<T>): Promise<T> {
+/** Starts the service, works with it, and leaves nothing behind. With `engine`, one runs beside it. */
+export async function withService<T>(work: (service: Service) => Promise<T>, { engine = false } = {}): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), 'longhand-bench-'));
   const postgres = await startEmbedded(join(home, 'postgres'));
   const db = await openDb({ url: postgres.url, name: 'longhand-bench' });
-  let child: ChildProcess | null = null;
+  const children: ChildProcess[] = [];
+  const environment = {
+    PATH: process.env.PATH,
+    DATABASE_URL: postgres.url,
+    LONGHAND_HOME: home,
+    PORT: '0',
+    LONGHAND_RATE_LIMIT: '0',
+    LOG_LEVEL: 'error',
+  };
+  const start = async (part: string, ready: RegExp): Promise<{ pid: number; said: RegExpExecArray }> => {
+    const child = spawn(LONGHAND, [part], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+    children.push(child);
+    const [line] = (await once(child.stdout!, 'data')) as [Buffer];
+    return { pid: child.pid!, said: ready.exec(line.toString())! };
+  };
   try {
     await migrate(db);
     const vault = await openVault(db, await loadMasterKeys({ LONGHAND_HOME: home }));
     const { id: workspaceId } = await createWorkspace(db, vault, { name: 'Bench', minutes: 1_000_000 });
     const { id: memberId } = await addMember(db, { workspaceId, email: 'bench@example.com', role: 'owner' });
-    const { key } = await createKey(db, { workspaceId, memberId, scopes: SCOPES });
-    child = spawn(process.execPath, ['--max-semi-space-size=4', '--import', 'tsx', 'api/main.ts'], {
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: postgres.url,
-        LONGHAND_HOME: home,
-        PORT: '0',
-        LONGHAND_RATE_LIMIT: '0',
-        LOG_LEVEL: 'error',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const { pid } = child;
-    const [line] = (await once(child.stdout!, 'data')) as [Buffer];
-    const url = /listening on (\S+)/.exec(line.toString())![1]!;
+    const anotherKey = async () => (await createKey(db, { workspaceId, memberId, scopes: SCOPES })).key;
+    const key = await anotherKey();
+    const { pid, said } = await start('api', /listening on (\S+)/);
+    const url = said[1]!;
+    if (engine) await start('engine', /^working/);
     const memory = () => Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
     const processor = () => {
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
       return (Number(fields[11]) + Number(fields[12])) / TICKS;
     };
-    return await work({ url, key, workspaceId, memberId, db, vault, memory, processor });
+    return await work({ url, key, workspaceId, memberId, anotherKey, db, vault, memory, processor });
   } finally {
-    if (child?.kill('SIGTERM') && child.exitCode === null) await once(child, 'exit');
+    for (const child of children.reverse()) if (child.kill('SIGTERM') && child.exitCode === null) await once(child, 'exit');
     await db.close();
     await postgres.stop();
     rmSync(home, { recursive: true, force: true });

@@ -1,0 +1,142 @@
+/*
+ * Several actors on real connections of their own, interleaved statement by statement as a seeded scheduler wills. Between any two statements, and
+ * before each commit, an actor waits for its turn; one whose statement waits for a lock of PostgreSQL is passed over until it has the lock. So a
+ * seed names one interleaving, and transactions meet in ways that chance would bring about once in a thousand runs.
+ */
+import { type Db, openDb, type Tx } from '../../db/orm.ts';
+import { type Seeded, seeded } from './seeded.ts';
+
+/** Somebody who acts: every statement on `db` waits for its turn. */
+export interface Actor {
+  db: Db;
+  /** Its own choices. */
+  chance: Seeded;
+  /** A promise that resolves at the next turn. */
+  turn(): Promise<void>;
+}
+
+export interface Stage {
+  /** Lets them act until all have ended, calling `between` after every transaction. */
+  play(seed: number, parts: readonly ((actor: Actor) => Promise<void>)[], between: () => Promise<void>): Promise<void>;
+}
+
+/** A fault of the connection that the schedule makes: before the commit, or after it when nobody hears that it succeeded. */
+export class Fault extends Error {}
+
+interface Player extends Actor {
+  /** Takes the turn; null while the actor is at work, or waits for a lock. */
+  go: (() => void) | null;
+  over: boolean;
+  /** A transaction has ended since the last turn. */
+  ended: boolean;
+}
+
+const FAULTS = 0.06; // of all transactions
+const PATIENCE_MS = 1; // before a statement is suspected to wait for a lock
+
+/** Opens `count` connections for actors, and one that watches their locks. */
+export async function openStage(t: { teardown(after: () => unknown): void }, url: string, count: number): Promise<Stage> {
+  const name = `stage-${process.pid}`;
+  const databases = await Promise.all(Array.from({ length: count }, (_, i) => openDb({ url, pool: 1, name: `${name}-${i}` })));
+  const watch = await openDb({ url, pool: 1, name: 'longhand-test' });
+  t.teardown(() => Promise.all([...databases, watch].map((db) => db.close())));
+
+  /** The actors that wait for a lock now. */
+  async function blocked(players: readonly Player[]): Promise<Set<Player>> {
+    const rows = await watch.system(async (tx) => {
+      await tx.rows('set local role none');
+      return tx.rows<{ name: string }>(
+        `select application_name as name from pg_stat_activity where application_name like ? and cardinality(pg_blocking_pids(pid)) > 0`,
+        [`${name}-%`],
+      );
+    });
+    return new Set(rows.map((row) => players[Number(row.name.split('-').at(-1))]!));
+  }
+
+  /** Waits until every actor that is not over waits for its turn or for a lock. */
+  async function settle(players: readonly Player[]): Promise<void> {
+    for (const began = performance.now(); ; ) {
+      const working = players.filter((player) => !player.over && !player.go);
+      if (!working.length) return;
+      await new Promise(setImmediate);
+      if (performance.now() - began < PATIENCE_MS || !players.some(({ go }) => go)) continue; // when all are stuck PostgreSQL ends the deadlock
+      const stuck = await blocked(players);
+      if (working.every((player) => stuck.has(player) && !player.go)) return;
+    }
+  }
+
+  return {
+    async play(seed, parts, between) {
+      const scheduler = seeded(seed);
+      const players = parts.map((_, i) => player(databases[i]!, seeded(seed * 100 + i)));
+      const acting = players.map((actor, i) =>
+        parts[i]!(actor).finally(() => {
+          actor.over = true;
+        }),
+      );
+      const all = Promise.all(acting);
+      all.catch(() => {}); // told at the end
+      for (;;) {
+        await settle(players);
+        if (players.some(({ ended }) => ended)) await between();
+        for (const each of players) each.ended = false;
+        const chosen = scheduler.pick(players.filter(({ go }) => go));
+        if (!chosen) break;
+        const { go } = chosen;
+        chosen.go = null;
+        go!();
+      }
+      await all;
+    },
+  };
+}
+
+function player(db: Db, chance: Seeded): Player {
+  const self: Player = {
+    ...{ db, chance, go: null, over: false, ended: false },
+    turn: () =>
+      new Promise((resolve) => {
+        self.go = resolve;
+      }),
+  };
+  const stepwise = (tx: Tx): Tx => ({
+    ...tx,
+    async rows(sql, parameters) {
+      await self.turn();
+      return tx.rows(sql, parameters);
+    },
+    async row(sql, parameters) {
+      await self.turn();
+      return tx.row(sql, parameters);
+    },
+    get em() {
+      return tx.em;
+    },
+  });
+  const wrap = async <T>(run: (work: (tx: Tx) => Promise<T>) => Promise<T>, work: (tx: Tx) => Promise<T>): Promise<T> => {
+    const fault = chance.random() < FAULTS ? chance.pick(['before', 'after']) : null;
+    try {
+      const result = await run(async (tx) => {
+        const value = await work(stepwise(tx));
+        await self.turn(); // before the commit
+        if (fault === 'before') throw new Fault('before the commit');
+        return value;
+      });
+      if (fault === 'after') throw new Fault('after the commit');
+      return result;
+    } finally {
+      self.ended = true;
+    }
+  };
+  self.db = {
+    ...db,
+    system: (work) => wrap((inner) => db.system(inner), work),
+    aside: (work) => wrap((inner) => db.system(inner), work),
+    workspace: (id, work) => wrap((inner) => db.workspace(id, inner), work),
+    async read(scope, sql, parameters) {
+      await self.turn();
+      return db.read(scope, sql, parameters);
+    },
+  };
+  return self;
+}

@@ -2,10 +2,11 @@ import type { Recording, Turn } from '../types.ts';
 import { assign } from './assign.ts';
 import { findVoices } from './clustering.ts';
 import { likenessOf } from './contrast.ts';
+import { loudness, toSound } from './edges.ts';
 import { cutPieces, extent, lasting, type Piece } from './pieces.ts';
 import type { Activity } from './segmentation.ts';
 import { joinTracks } from './tracks.ts';
-import { toTurns } from './turns.ts';
+import { renumbered, toTurns } from './turns.ts';
 
 /** Computes voice prints of pieces of equal length on some thread. */
 export type Embedder = (pieces: Float32Array[]) => Promise<Float32Array[]>;
@@ -37,7 +38,8 @@ export async function diarize(
   const prints = await embedAll(pieces, recording, channel, embedder, options);
   const likeness = likenessOf(pieces, prints, tracks.tracks);
   const voices = findVoices(...certain(pieces, prints, options.speakers), likeness, options.speakers);
-  return toTurns(tracks, pieces, assign(pieces, tracks.tracks, prints, voices), voices.length);
+  const turns = toTurns(tracks, pieces, assign(pieces, tracks.tracks, prints, voices), voices.length);
+  return renumbered(toSound(turns, await loudness(recording, channel, options.signal), tracks.heads));
 }
 
 /** Voice prints of all pieces; those of equal length go through together. */

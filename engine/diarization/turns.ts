@@ -1,6 +1,6 @@
 import type { Turn } from '../types.ts';
 import type { Piece } from './pieces.ts';
-import { FRAME_STEP } from './segmentation.ts';
+import { FRAME_START, FRAME_STEP } from './segmentation.ts';
 import type { Track, Tracks } from './tracks.ts';
 
 const FAINT = 0.1; // votes below this name nobody
@@ -17,7 +17,7 @@ export function toTurns({ tracks, heads }: Tracks, pieces: Piece[], who: Int32Ar
   const open: (number | null)[] = new Array(voices).fill(null); // frame where each voice's turn under way began
   const turns: Turn[] = [];
   const close = (voice: number, end: number) => {
-    if (open[voice] !== null) turns.push({ speaker: voice, start: open[voice]! * FRAME_STEP, end: end * FRAME_STEP });
+    if (open[voice] !== null) turns.push({ speaker: voice, start: edge(open[voice]!), end: edge(end) });
     open[voice] = null;
   };
   let waiting = 0; // ballots before this one are over
@@ -36,6 +36,11 @@ export function toTurns({ tracks, heads }: Tracks, pieces: Piece[], who: Int32Ar
   }
   for (let voice = 0; voice < voices; voice++) close(voice, heads.length);
   return renumbered(smoothed(turns));
+}
+
+/** Seconds at which a frame begins, whose centre the network's facts give. */
+function edge(frame: number): number {
+  return frame === 0 ? 0 : (frame - 0.5) * FRAME_STEP + FRAME_START;
 }
 
 /** A track with the voice of each of its stretches. */

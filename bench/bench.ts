@@ -21,6 +21,8 @@ export interface BenchOptions {
   /** Leave the speed out: with `accuracy`, a gate for continuous integration. */
   speed: boolean;
   accurate: boolean;
+  /** Folder of clips to measure accuracy with; default: bench/data. */
+  data?: string;
   peers: string[];
   load?: string;
   meanMinutes: number;
@@ -54,6 +56,7 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
         minutes: Math.min(20, options.minutes),
         conversations: 10,
         accurate: options.accurate,
+        data: options.data,
         log,
       });
       report.wer = report.accuracy.joined.rate;

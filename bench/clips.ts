@@ -1,6 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const DATA = new URL('./data/', import.meta.url);
+/** The recordings that come with bench. Another folder must be of the same form: MANIFEST.tsv, the files beside it or in `clips`, and `rttm`. */
+export const DATA = fileURLToPath(new URL('./data/', import.meta.url));
+const HEADLESS = /\.(raw|sph)$/; // samples without a header that the decoder knows
 
 export interface Clip {
   path: string;
@@ -12,15 +16,16 @@ export interface Clip {
   category: string;
 }
 
-/** Every recording in bench/data with what is said in it. */
-export function clips(): Clip[] {
-  const [header, ...lines] = readFileSync(new URL('MANIFEST.tsv', DATA), 'utf8').trim().split('\n');
+/** Every recording of the folder with what is said in it. */
+export function clips(folder = DATA): Clip[] {
+  const [header, ...lines] = readFileSync(join(folder, 'MANIFEST.tsv'), 'utf8').trim().split('\n');
   const columns = header!.split('\t');
-  return lines.map((line) => {
+  const files = existsSync(join(folder, 'clips')) ? join(folder, 'clips') : folder;
+  const all = lines.map((line) => {
     const cells = line.split('\t');
     const cell = (name: string) => cells[columns.indexOf(name)] ?? '';
     return {
-      path: new URL(`clips/${encodeURIComponent(cell('file'))}`, DATA).pathname,
+      path: join(files, cell('file')),
       file: cell('file'),
       seconds: Number(cell('duration_s')),
       language: cell('language'),
@@ -31,26 +36,27 @@ export function clips(): Clip[] {
       category: cell('category'),
     };
   });
+  return all.filter(({ file }) => !HEADLESS.test(file));
 }
 
 /** The English clips of one speaker from 1 to 30 s: what the word error rate is measured on. */
-export function englishClips(): Clip[] {
-  return clips().filter(
+export function englishClips(folder = DATA): Clip[] {
+  return clips(folder).filter(
     (clip) => clip.language === 'en' && clip.seconds >= 1 && clip.seconds <= 30 && clip.transcript && '15'.includes(clip.category),
   );
 }
 
 /** Clips in other languages with a full transcript. */
-export function foreignClips(): Clip[] {
-  return clips().filter(
+export function foreignClips(folder = DATA): Clip[] {
+  return clips(folder).filter(
     (clip) => clip.language !== 'en' && clip.seconds >= 1 && !clip.language.includes('+') && clip.transcript && clip.category === '2',
   );
 }
 
 /** Voices with clean clips of at least 2 s, for generated conversations: speaker -> clips. FLEURS clips are each another speaker. */
-export function voices(): Map<string, Clip[]> {
+export function voices(folder = DATA): Map<string, Clip[]> {
   const found = new Map<string, Clip[]>();
-  for (const clip of clips()) {
+  for (const clip of clips(folder)) {
     if (clip.seconds < 2 || clip.seconds > 30 || clip.category === '3' || clip.category === '4' || clip.category === '5') continue;
     const voice = clip.speaker || (clip.file.includes('fleurs') && clip.language === 'en' ? '' : clip.file);
     if (voice) found.set(voice, [...(found.get(voice) ?? []), clip]);
@@ -66,8 +72,8 @@ export interface TrueTurn {
 }
 
 /** Turns of the clips that have them. */
-export function turnsOf(file: string): TrueTurn[] {
-  const text = readFileSync(new URL(`rttm/${file.replace(/\.\w+$/, '')}.rttm`, DATA), 'utf8');
+export function turnsOf(file: string, folder = DATA): TrueTurn[] {
+  const text = readFileSync(join(folder, 'rttm', `${file.replace(/\.\w+$/, '')}.rttm`), 'utf8');
   return text
     .trim()
     .split('\n')

@@ -1,6 +1,7 @@
 import { type Clip, englishClips, type TrueTurn, voices } from './clips.ts';
 import { type Random, seeded } from './random.ts';
 import { level, mixInto, RATE, samplesOf, scaled, telephone } from './sound.ts';
+import { speechSpans } from './truth.ts';
 
 export interface TrueWordRun extends TrueTurn {
   transcript: string;
@@ -10,7 +11,7 @@ export interface TrueWordRun extends TrueTurn {
 export interface Conversation {
   name: string;
   samples: Float32Array;
-  /** Who speaks when; pauses over 0.3 s inside a clip are not speech. */
+  /** Who speaks when, as `truth.ts` hears it in the clean clips: pauses over 0.3 s inside a clip are not speech. */
   turns: TrueTurn[];
   /** What is said, clip by clip, in order. */
   said: TrueWordRun[];
@@ -25,6 +26,10 @@ export interface ConversationOptions {
   telephone?: boolean;
   /** Signal to noise, dB; null: no noise. */
   noise?: number | null;
+  /** Voices of these languages; default: English. */
+  languages?: (language: string) => boolean;
+  /** Folder of clips. */
+  data?: string;
 }
 
 const cache = new Map<string, Promise<Float32Array>>();
@@ -38,7 +43,8 @@ function cleanSamples(clip: Clip): Promise<Float32Array> {
 /** Makes a conversation of several voices from single-speaker clips. The same seed gives the same conversation. */
 export async function conversation(seed: number, options: ConversationOptions): Promise<Conversation> {
   const random = seeded(seed);
-  const all = [...voices()].filter(([, list]) => list.every((clip) => clip.language === 'en'));
+  const spoken = options.languages ?? ((language) => language === 'en');
+  const all = [...voices(options.data)].filter(([, list]) => list.every((clip) => spoken(clip.language)));
   const cast = random
     .shuffle(all)
     .sort((a, b) => Number(b[1].length >= 2) - Number(a[1].length >= 2))
@@ -84,29 +90,13 @@ function finish(
   return { name, samples, turns, said, speakers };
 }
 
-/** Spans in which a clean clip is louder than 35 dB below its loud parts; pauses up to 0.3 s belong to the speech. Seconds. */
-export function speechSpans(samples: Float32Array): { start: number; end: number }[] {
-  const frame = RATE / 100;
-  const levels = Array.from({ length: Math.floor(samples.length / frame) }, (_, i) => level(samples.subarray(i * frame, (i + 1) * frame)));
-  const loud = [...levels].sort((a, b) => a - b)[Math.floor(levels.length * 0.95)] ?? 0;
-  const spans: { start: number; end: number }[] = [];
-  levels.forEach((x, i) => {
-    if (x < loud * 10 ** (-35 / 20)) return;
-    const previous = spans.at(-1);
-    if (previous && i / 100 - previous.end <= 0.3) previous.end = (i + 1) / 100;
-    else spans.push({ start: i / 100, end: (i + 1) / 100 });
-  });
-  const long = spans.filter((span) => span.end - span.start >= 0.1);
-  return long.length ? long : [{ start: 0, end: samples.length / RATE }];
-}
-
 /** English clips, each at the same loudness, joined in a fixed shuffled order with short pauses until `seconds` are full: what the long word error rate is measured on. */
-export async function joined(seconds: number, seed = 1): Promise<Conversation> {
+export async function joined(seconds: number, { seed = 1, data }: { seed?: number; data?: string } = {}): Promise<Conversation> {
   const random = seeded(seed);
   const samples = new Float32Array(Math.ceil((seconds + 40) * RATE));
   const said: TrueWordRun[] = [];
   let at = 0.5;
-  const distinct = englishClips().filter((clip) => clip.category === '1');
+  const distinct = englishClips(data).filter((clip) => clip.category === '1');
   while (at < seconds) {
     for (const clip of random.shuffle(distinct)) {
       if (at >= seconds) break;

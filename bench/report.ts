@@ -58,13 +58,14 @@ export function table(report: Report): string {
       `${percent(accuracy.joined.rate)} (${accuracy.joined.errors.deleted} deleted of ${accuracy.joined.errors.reference}) at ${two(accuracy.joined.minutesPerHour)} min/h`,
     );
     for (const l of accuracy.languages) row(`error rate, ${l.language}`, `${percent(l.rate)}; language right ${l.detected}`);
+    row('error rate, all other languages', percent(accuracy.foreign.rate));
     const c = accuracy.conversations;
     row(
       `diarization error, ${c.files} conversations`,
       `${percent(c.error)} (miss ${percent(c.miss)}, false ${percent(c.falseAlarm)}, confusion ${percent(c.confusion)})`,
     );
     row('right number of speakers', `${c.rightCount} of ${c.files}`);
-    row('words with the right speaker', percent(c.wordsAttributed));
+    row('words with the right speaker', `${percent(c.wordsAttributed)} of those heard right; ${percent(c.wordErrorRate)} wrong`);
     for (const r of accuracy.realTurns)
       row(`diarization error, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`);
     row(
@@ -73,7 +74,13 @@ export function table(report: Report): string {
         .map(([name, n]) => `${name} ${n}`)
         .join(', '),
     );
-    row('word times, edges of clips, p50 / p90', `${accuracy.wordTimes.p50.toFixed(3)} s / ${accuracy.wordTimes.p90.toFixed(3)} s`);
+    const { loud, quiet } = accuracy.quiet;
+    row('word error rate at -26 / -60 dBFS', `${percent(loud.rate)} / ${percent(quiet.rate)}`);
+    const times = accuracy.wordTimes;
+    row(
+      'word times, edges of clips, p50 / p90',
+      `${times.p50.toFixed(3)} s / ${times.p90.toFixed(3)} s (${times.compared} compared; ${times.disordered} words out of order)`,
+    );
     lines.push('');
   }
   if (peers?.length) {
@@ -106,6 +113,13 @@ export function compare(now: Report, before: Report): string {
     ['peak memory, MB', now.peak_rss_mb, before.peak_rss_mb],
     ['word error rate', now.wer, before.wer],
     ['diarization error rate', now.der, before.der],
+    ['word error rate, clips', now.accuracy?.clips.rate, before.accuracy?.clips.rate],
+    ['error rate, languages', now.accuracy?.foreign?.rate, before.accuracy?.foreign?.rate],
+    ...(now.accuracy?.languages ?? []).map((l): [string, number, number | undefined] => [
+      `error rate, ${l.language}`,
+      l.rate,
+      before.accuracy?.languages.find(({ language }) => language === l.language)?.rate,
+    ]),
   ];
   const lines = figures.flatMap(([name, a, b]) =>
     a === undefined || b === undefined || b === 0

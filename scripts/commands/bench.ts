@@ -7,6 +7,7 @@ interface Options {
   accuracy?: boolean;
   speed: boolean;
   accurate?: boolean;
+  data?: string;
   peer?: string[];
   load?: string;
   meanMinutes: number;
@@ -26,6 +27,7 @@ export function addBench(program: Command): void {
     .option('--accuracy', 'also word error rate and diarization error rate on bench/data')
     .option('--no-speed', 'leave speed out')
     .option('--accurate', 'with beams')
+    .option('--data <folder>', 'clips to measure accuracy with: MANIFEST.tsv as in bench/data, the files beside it, rttm/')
     .option('--peer <name...>', 'the same audio through another program, where it is installed: faster-whisper')
     .option('--load <hours>', 'what to recommend for, as 200h/day')
     .addOption(new Option('--mean-minutes <minutes>', 'mean length of a recording of that load').argParser(positive).default(10))

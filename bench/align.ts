@@ -1,0 +1,118 @@
+import type { Segment } from '../engine/types.ts';
+import type { TrueTurn } from './clips.ts';
+import type { Conversation, TrueWordRun } from './conversations.ts';
+import { bestMapping } from './der.ts';
+import { englishWords } from './normalise.ts';
+
+/** Pairs [index in `reference`, index in `hypothesis`] of equal words in the alignment with the fewest errors, in order. A byte a pair of words. */
+export function matches(reference: readonly string[], hypothesis: readonly string[]): [number, number][] {
+  const width = hypothesis.length + 1;
+  const moves = new Uint8Array((reference.length + 1) * width); // 0: both, 1: a deleted word, 2: an inserted one
+  let row = Uint32Array.from({ length: width }, (_, j) => j);
+  moves.fill(2, 1, width);
+  for (let i = 1; i <= reference.length; i++) {
+    const next = new Uint32Array(width);
+    next[0] = i;
+    moves[i * width] = 1;
+    for (let j = 1; j < width; j++) {
+      const both = row[j - 1]! + (reference[i - 1] === hypothesis[j - 1] ? 0 : 1);
+      const least = Math.min(both, row[j]! + 1, next[j - 1]! + 1);
+      next[j] = least;
+      moves[i * width + j] = least === both ? 0 : least === row[j]! + 1 ? 1 : 2;
+    }
+    row = next;
+  }
+  const pairs: [number, number][] = [];
+  for (let i = reference.length, j = hypothesis.length; i > 0 || j > 0; ) {
+    const move = moves[i * width + j];
+    if (move === 0 && reference[i - 1] === hypothesis[j - 1]) pairs.push([i - 1, j - 1]);
+    if (move !== 2) i--;
+    if (move !== 1) j--;
+  }
+  return pairs.reverse();
+}
+
+interface Unit<T> {
+  text: string;
+  of: T;
+}
+
+/** Words one by one as error rates compare them, each with what it came from. Both sides are cut alike, so numbers stay apart. */
+function units<T>(texts: readonly { text: string; of: T }[]): Unit<T>[] {
+  return texts.flatMap(({ text, of }) => englishWords(text).map((word) => ({ text: word, of })));
+}
+
+interface HeardWord {
+  start: number;
+  end: number;
+  speaker: string;
+}
+
+interface SaidWord {
+  run: TrueWordRun;
+  /** Whether it is the first or the last word of its clip. */
+  first: boolean;
+  last: boolean;
+}
+
+/** The words that were said and heard alike: each with the clip it came from and where it was heard. */
+function understood(made: Conversation, segments: readonly Segment[]): { said: SaidWord; heard: HeardWord }[] {
+  const said = made.said
+    .toSorted((a, b) => a.start - b.start)
+    .flatMap((run) => {
+      const own = units(run.transcript.split(/\s+/).map((text) => ({ text, of: run })));
+      return own.map(({ text }, i): Unit<SaidWord> => ({ text, of: { run, first: i === 0, last: i === own.length - 1 } }));
+    });
+  const words = segments.flatMap((segment) => segment.words.map((word) => ({ ...word, speaker: String(segment.speaker) })));
+  const heard = units<HeardWord>(words.map((of) => ({ text: of.text, of })));
+  const pairs = matches(
+    said.map(({ text }) => text),
+    heard.map(({ text }) => text),
+  );
+  return pairs.map(([i, j]) => ({ said: said[i]!.of, heard: heard[j]!.of }));
+}
+
+/** Of the words heard right, those that carry the speaker of the clip they came from, under the best one-to-one mapping of speakers. */
+export function wordsAttributed(made: Conversation, segments: readonly Segment[]): { right: number; total: number } {
+  const words = understood(made, segments);
+  const truth = [...new Set(words.map(({ said }) => said.run.speaker))];
+  const found = [...new Set(words.map(({ heard }) => heard.speaker))];
+  const counts = found.map(() => truth.map(() => 0));
+  for (const { said, heard } of words) counts[found.indexOf(heard.speaker)]![truth.indexOf(said.run.speaker)]!++;
+  const right = bestMapping(counts).reduce((sum, j, i) => sum + (j >= 0 ? counts[i]![j]! : 0), 0);
+  return { right, total: words.length };
+}
+
+export interface WordTimes {
+  /** Seconds between where the speech of a clip begins and where its first word does, and the same of ends: all of them, ascending. */
+  errors: number[];
+  /** Edges whose word was not understood, so that no time can be compared. */
+  unheard: number;
+  /** Words that begin before the word before them, end before they begin, or lie past the end. */
+  disordered: number;
+}
+
+/** Word times against clips that were joined at known places: where the first word of each begins, where the last one ends. */
+export function wordTimes(made: Conversation, segments: readonly Segment[], durationSeconds: number): WordTimes {
+  const errors = understood(made, segments)
+    .flatMap(({ said: { run, first, last }, heard }) => [
+      ...(first ? [Math.abs(heard.start - run.start)] : []),
+      ...(last ? [Math.abs(heard.end - run.end)] : []),
+    ])
+    .sort((a, b) => a - b);
+  const words = segments.flatMap((segment) => segment.words);
+  const disordered = words.filter(
+    ({ start, end }, i) => start < (words[i - 1]?.start ?? 0) || end < start || end > durationSeconds + 0.001,
+  ).length;
+  return { errors, unheard: 2 * made.said.length - errors.length, disordered };
+}
+
+/** The value below which a part of ascending numbers lies. */
+export function quantile(ascending: readonly number[], part: number): number {
+  return ascending[Math.floor(part * (ascending.length - 1))] ?? 0;
+}
+
+/** Turns as error rates compare them. */
+export function named(turns: readonly { speaker: number; start: number; end: number }[]): TrueTurn[] {
+  return turns.map(({ speaker, start, end }) => ({ speaker: String(speaker), start, end }));
+}

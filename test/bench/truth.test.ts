@@ -1,0 +1,52 @@
+import t, { type Test } from 'tap';
+import { seeded } from '../../bench/random.ts';
+import { RATE } from '../../bench/sound.ts';
+import { speechSpans } from '../../bench/truth.ts';
+
+/** A clip with hiss of one level throughout and voice-like sound in the given spans. */
+function clip(seconds: number, hiss: number, spans: readonly [number, number][]): Float32Array {
+  const random = seeded(1);
+  const out = new Float32Array(seconds * RATE).map(() => hiss * random.normal());
+  for (const [start, end] of spans)
+    for (let i = Math.round(start * RATE); i < end * RATE; i++) out[i] = out[i]! + 0.2 * Math.sin((2 * Math.PI * 180 * i) / RATE);
+  return out;
+}
+
+function near(t: Test, found: { start: number; end: number }[], wanted: readonly [number, number][]): void {
+  t.equal(found.length, wanted.length, JSON.stringify(found));
+  for (const [i, [start, end]] of wanted.entries())
+    t.ok(Math.abs(found[i]!.start - start) <= 0.02 && Math.abs(found[i]!.end - end) <= 0.02, JSON.stringify(found[i]));
+}
+
+for (const [name, hiss] of [
+  ['a clean clip', 1e-5],
+  ['a clip with hiss 23 dB under the voice', 0.01],
+] as const) {
+  t.test(`speechSpans() leaves the pauses of ${name} out`, async (t) => {
+    const spoken: [number, number][] = [
+      [0.5, 1.5],
+      [2.1, 3],
+    ];
+    near(t, speechSpans(clip(4, hiss, spoken)), spoken);
+  });
+}
+
+t.test('speechSpans() keeps a pause of up to 0.3 s, and takes a click for no speech', async (t) => {
+  near(
+    t,
+    speechSpans(
+      clip(4, 1e-5, [
+        [0.5, 1.5],
+        [1.75, 2.5],
+        [3.4, 3.43],
+      ]),
+    ),
+    [[0.5, 2.5]],
+  );
+});
+
+t.test('speechSpans() takes a clip without any pause for speech from end to end', async (t) => {
+  const random = seeded(2);
+  const noisy = new Float32Array(2 * RATE).map(() => 0.1 * random.normal());
+  t.strictSame(speechSpans(noisy), [{ start: 0, end: 2 }]);
+});

@@ -6,6 +6,7 @@ import type { Talk } from './talk.ts';
 import { capital, topicsOf } from './topics.ts';
 
 const TITLE = 80; // characters
+const NAMED = 3; // topics in a title
 const SUMMARY_SENTENCES = 5;
 
 /** Title and topics from the commonest phrases, a summary from the most central sentences. */
@@ -13,7 +14,7 @@ export function describe(talk: Talk): AiLayer {
   const topics = topicsOf(talk, talk.sentences, 6);
   const sentences = points(talk, SUMMARY_SENTENCES);
   return {
-    title: titleOf(talk),
+    title: titled(talk, topics),
     summary: sentences.map((sentence) => clip(sentence.text)).join(' '),
     topics: topics.map(capital),
     speakerNames: namesOf(talk),
@@ -22,7 +23,11 @@ export function describe(talk: Talk): AiLayer {
 
 /** The commonest topics; of a talk without any, its best sentence. */
 export function titleOf(talk: Talk): string {
-  const [first, ...others] = topicsOf(talk, talk.sentences, 3);
+  return titled(talk, topicsOf(talk, talk.sentences, NAMED));
+}
+
+function titled(talk: Talk, topics: readonly string[]): string {
+  const [first, ...others] = topics.slice(0, NAMED);
   if (first === undefined || others.length === 0) return clip(points(talk, 1)[0]?.text ?? '', TITLE).replace(/[.,;:]+$/, '');
   let title = capital(first);
   for (const topic of others) if (title.length + topic.length + 2 <= TITLE) title += `, ${topic}`;

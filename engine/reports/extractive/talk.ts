@@ -75,6 +75,7 @@ export function guess(text: string): Code | null {
 
 /** Centrality, corrected for what makes a sentence a poor or a good line of a summary. */
 function weigh(sentences: Sentence[], central: Float64Array, language: Language | null, matches: Talk['matches']): Float64Array {
+  let verified = false; // the sentence before asked who somebody is
   return central.map((rank, index) => {
     const sentence = sentences[index]!;
     let score = rank * lengthFactor(sentence);
@@ -82,9 +83,11 @@ function weigh(sentences: Sentence[], central: Float64Array, language: Language 
     if (sentence.question) score *= 0.5;
     if (matches('important', sentence)) score *= 1.5;
     if (matches('decision', sentence) || matches('problem', sentence)) score *= 1.25;
-    if (index < sentences.length * OPENING && sentence.words >= 8 && (matches('problem', sentence) || matches('need', sentence)))
-      score *= 1.3; // why they talk
-    if (matches('verify', sentence) || (index > 0 && matches('verify', sentences[index - 1]!))) score *= 0.3; // account numbers and birthdays
+    const early = index < sentences.length * OPENING && sentence.words >= 8;
+    if (early && (matches('problem', sentence) || matches('need', sentence))) score *= 1.3; // why they talk
+    const verifies = matches('verify', sentence);
+    if (verifies || verified) score *= 0.3; // account numbers and birthdays
+    verified = verifies;
     if (matches('introduction', sentence) || matches('apology', sentence)) score *= 0.4;
     if (sentence.words < 14 && (matches('greeting', sentence) || matches('thanks', sentence) || matches('farewell', sentence)))
       score *= 0.3;

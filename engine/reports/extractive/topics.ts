@@ -34,15 +34,23 @@ export function topicsOf(talk: Talk, sentences: readonly Sentence[], count: numb
     .map((phrase) => ({ phrase, worth: phrase.count * Math.log2(phrase.words + 1) * (1 + phrase.nominal / phrase.count) }))
     .sort((a, b) => b.worth - a.worth || a.phrase.first - b.phrase.first)
     .map(({ phrase }) => phrase);
-  const repeated = distinct(ranked.filter((phrase) => phrase.count > 1));
-  const topics = repeated.length >= ENOUGH ? repeated : distinct([...repeated, ...ranked.filter((phrase) => phrase.words === 1)]);
+  const most = Math.max(count, ENOUGH);
+  const repeated = distinct(
+    ranked.filter((phrase) => phrase.count > 1),
+    most,
+  );
+  const single = repeated.length >= ENOUGH ? [] : ranked.filter((phrase) => phrase.words === 1);
+  const topics = single.length === 0 ? repeated : distinct([...repeated, ...single], most);
   return topics.slice(0, count).map((phrase) => phrase.surface);
 }
 
-/** Without those that share a word with one before. */
-function distinct(phrases: readonly Phrase[]): Phrase[] {
+/** The first `most` that share no word with one before. */
+function distinct(phrases: readonly Phrase[], most: number): Phrase[] {
   const chosen: Phrase[] = [];
-  for (const phrase of phrases) if (!chosen.some((other) => overlaps(other, phrase))) chosen.push(phrase);
+  for (const phrase of phrases) {
+    if (chosen.length === most) break;
+    if (!chosen.some((other) => overlaps(other, phrase))) chosen.push(phrase);
+  }
   return chosen;
 }
 

@@ -19,8 +19,13 @@ export interface People {
 /** The call in the middle of the year, to find again. */
 export const middleOf = (rows: number): number => rows >> 1;
 
-/** Spreads numbers so that nothing that is derived from one goes together with anything derived from another. */
-const mix = (i: number, salt: number): number => Math.imul((Math.imul(i + 1, 0x9e3779b1) ^ salt) >>> 7, 0x85ebca6b) >>> 11;
+/** Spreads numbers so that nothing that is derived from one goes together with anything derived from another (the finaliser of MurmurHash3). */
+function mix(i: number, salt: number): number {
+  let h = Math.imul(i, 0x9e3779b1) ^ Math.imul(salt, 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
 
 /** Call `i`: 20 calls a deal, about 1,000 an agent, a tenth a region, two thirds from one source, one tag on all. */
 export function call(i: number) {

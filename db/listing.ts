@@ -2,17 +2,25 @@ import { createHash } from 'node:crypto';
 import { ITEM_COLUMNS, type Item, type ItemRow, toItem } from './items.ts';
 import { type ListQuery, type Matching, matching } from './matching.ts';
 import type { Tx } from './orm.ts';
-import { LIST_VERSION, type Totals } from './totals.ts';
+import { type Counted, FEW, LIST_VERSION, type Totals } from './totals.ts';
 import type { Vault } from './vault.ts';
 import { type Viewer, visible } from './visibility.ts';
 
 /** Ties always break by id, upwards; an index gives the leading order and PostgreSQL sorts within equal values. */
-const ORDERS: Record<ListQuery['sort'], (found: Matching) => string> = {
-  created_at: ({ createdAt, id }) => `${createdAt}, ${id}`,
-  '-created_at': ({ createdAt, id }) => `${createdAt} desc, ${id}`,
-  duration: ({ id }) => `t.duration_seconds asc nulls last, ${id}`,
-  '-duration': ({ id }) => `t.duration_seconds desc nulls last, ${id}`,
+const ORDERS: Record<ListQuery['sort'], string> = {
+  created_at: 's.created_at, s.id',
+  '-created_at': 's.created_at desc, s.id',
+  duration: 's.duration_seconds asc nulls last, s.id',
+  '-duration': 's.duration_seconds desc nulls last, s.id',
 };
+
+/**
+ * A filter finds one row or a million: what is planned for one may not serve another, and compiling a plan takes longer than running it. What
+ * is asked for lies in memory or on a disk without heads, and no row is looked up twice.
+ */
+const PLANNED = Object.entries({ plan_cache_mode: 'force_custom_plan', jit: 'off', random_page_cost: '1.1', enable_memoize: 'off' })
+  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+  .join(', ');
 
 interface PageRow extends ItemRow {
   version: string;
@@ -29,43 +37,72 @@ export async function listItems(
   viewer: Viewer,
   query: ListQuery,
 ): Promise<{ items: Item[]; total: number }> {
-  // A filter finds one row or a million: what is planned for one may not serve another, and compiling a plan takes longer than running it.
-  await tx.rows(`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`);
+  await tx.rows(`select ${PLANNED}`);
   const { limit: _limit, offset: _offset, sort: _sort, ...filters } = query;
   const asked = JSON.stringify([viewer.workspaceId, viewer.role === 'owner' || viewer.memberId, filters]);
   const filter = createHash('sha256').update(asked).digest('base64');
   const day = new Date().toISOString().slice(0, 10);
-  const known = totals.find(filter);
-  let rows = await page(tx, viewer, query, day, known?.day !== day);
-  if (rows[0]!.old === null && rows[0]!.version !== known?.version) rows = await page(tx, viewer, query, day, true);
-  const { version, old, fresh } = rows[0]!;
-  const total = old === null ? known!.total : Number(old);
-  if (old !== null) totals.keep(filter, { day, version, total });
+  const remembered = totals.find(filter);
+  let known = remembered?.day === day ? remembered : null;
+  let rows = await page(tx, viewer, query, day, known);
+  if (known && rows[0]!.version !== known.version) {
+    known = null;
+    rows = await page(tx, viewer, query, day, null);
+  }
+  if (!known) {
+    const { version, old } = rows[0]!;
+    known = { day, version, total: Number(old), ids: null };
+    if (known.total <= FEW) known.ids = await few(tx, viewer, query, known);
+    totals.keep(filter, known);
+  }
   const found = rows.filter((row) => row.place !== null);
   const items = await Promise.all(found.map((row) => toItem(vault, row)));
-  return { items: items.map(({ item }) => item), total: total + Number(fresh) };
+  return { items: items.map(({ item }) => item), total: known.total + Number(rows[0]!.fresh) };
 }
 
-/** The rows of the page, each with the counts; one row without a place when the page is empty. `old` is null unless `count`. */
-function page(tx: Tx, viewer: Viewer, query: ListQuery, day: string, count: boolean): Promise<PageRow[]> {
-  const counted = matching(viewer, query, false);
-  const sorted = matching(viewer, query, query.sort.endsWith('duration'));
-  const split = (sign: string) => `(select count(*) from ${counted.sql} and ${counted.createdAt} ${sign} ?::timestamp at time zone 'utc')`;
-  const days = [...counted.parameters, day];
+/**
+ * The rows of the page, each with the counts; one row without a place when the page is empty. What is known of the days gone by is neither
+ * counted nor, where the ids are known, searched again: it holds if the version is the same.
+ */
+function page(tx: Tx, viewer: Viewer, query: ListQuery, day: string, known: Counted | null): Promise<PageRow[]> {
+  const before = matching(viewer, query, { before: day });
+  const since = matching(viewer, query, { from: day });
+  const found = known?.ids ? among(viewer, query, day, known.ids) : matching(viewer, query, {}, query.sort.endsWith('duration'));
   return tx.rows<PageRow>(
-    `select c.*, page.* from (select ${LIST_VERSION} as version, ${count ? split('<') : 'null'} as old, ${split('>=')} as fresh) c
+    `select c.*, page.* from (select ${LIST_VERSION} as version,
+       ${known ? 'null' : `(select count(*) from (${before.sql}) b)`} as old, (select count(*) from (${since.sql}) f) as fresh) c
      left join lateral (
        select ${ITEM_COLUMNS}, found.place
        from (select ids.id, row_number() over () as place
-         from (select ${sorted.id} as id from ${sorted.sql} order by ${ORDERS[query.sort](sorted)} limit ? offset ?) ids) found
+         from (select s.id from (${found.sql}) s order by ${ORDERS[query.sort]} limit ? offset ?) ids) found
        join transcriptions t on t.id = found.id and t.workspace_id = ?::uuid
        left join projects p on p.id = t.project_id and p.workspace_id = t.workspace_id) page on true
      order by page.place`,
     [
-      ...[viewer.workspaceId, day, ...(count ? days : []), ...days],
-      ...[...sorted.parameters, query.limit, query.offset, viewer.workspaceId],
+      ...[viewer.workspaceId, day, ...(known ? [] : before.parameters), ...since.parameters],
+      ...[...found.parameters, query.limit, query.offset, viewer.workspaceId],
     ],
   );
+}
+
+/** What is known of the days before `day`, and what is found since. */
+function among(viewer: Viewer, query: ListQuery, day: string, ids: readonly string[]): Matching {
+  const since = matching(viewer, query, { from: day }, true);
+  return {
+    sql: `select t.id, t.created_at, t.duration_seconds from transcriptions t where t.workspace_id = ?::uuid and t.id = any(?::uuid[])
+      union all ${since.sql}`,
+    parameters: [viewer.workspaceId, ids, ...since.parameters],
+  };
+}
+
+/** The ids that were counted; null when the list has changed meanwhile. */
+async function few(tx: Tx, viewer: Viewer, query: ListQuery, { day, version }: Counted): Promise<string[] | null> {
+  const { sql, parameters } = matching(viewer, query, { before: day });
+  const row = await tx.row<{ version: string; ids: string[] }>(
+    `select ${LIST_VERSION} as version, (select coalesce(json_agg(b.id), '[]') from (${sql}) b) as ids`,
+    [viewer.workspaceId, day, ...parameters],
+  );
+  return row!.version === version ? row!.ids : null;
 }
 
 /** Id and title of those among `ids` that the viewer sees, in the order of `ids`. */

@@ -19,49 +19,61 @@ export interface ListQuery {
   offset: number;
 }
 
-/** What a query matches: SQL to go behind `from`, with its parameters in order, and the names of columns in it. */
+/** Days of creation, YYYY-MM-DD: from the first, before the second. */
+export interface Days {
+  from?: string;
+  before?: string;
+}
+
+/** SQL that selects `id` and `created_at` of what a query matches, with its parameters in order. */
 export interface Matching {
   sql: string;
   parameters: unknown[];
-  id: string;
-  createdAt: string;
 }
 
 /** Terms that are joined; more are asked of each candidate, for planning a join of hundreds of tables takes for ever. */
 const JOINED = 3;
 
 /**
- * The transcriptions that a viewer finds. Filters on metadata lead, by `metadata_terms`: that index is in the order of creation, and answers
- * alone where nothing else is asked (`withRow`: a column of `transcriptions t` is).
+ * The transcriptions that a viewer finds, created on these days. Filters on metadata lead, by `metadata_terms`: that index is in the order of
+ * creation, and answers alone where nothing else is asked. `withDuration` selects `duration_seconds` too.
  */
-export function matching(viewer: Viewer, query: ListQuery, withRow: boolean): Matching {
+export function matching(viewer: Viewer, query: ListQuery, days: Days = {}, withDuration = false): Matching {
+  if (!answerable(query)) return { sql: 'select t.id, t.created_at, t.duration_seconds from transcriptions t where false', parameters: [] };
+  const { workspaceId } = viewer;
   const terms = query.metadata.map(({ key, value }) => termOf(key, value));
   const [led, asked] = [terms.slice(0, JOINED), terms.slice(JOINED)];
   const owns = viewer.role === 'owner' && (query.projectId ?? query.language ?? query.externalId) === undefined;
-  const rows = !led.length || withRow || !owns;
-  const names = led.length ? { id: 'm0.transcription_id', createdAt: 'm0.created_at' } : { id: 't.id', createdAt: 't.created_at' };
-  if (!answerable(query)) return { sql: 'transcriptions t where false', parameters: [], id: 't.id', createdAt: 't.created_at' };
+  const rows = !led.length || withDuration || !owns;
+  const [id, createdAt] = led.length ? ['m0.transcription_id', 'm0.created_at'] : ['t.id', 't.created_at'];
   const parts: Condition[] = led.map((term, i) => ({
     sql: `m${i}.workspace_id = ?::uuid and m${i}.term = ?::uuid and m${i}.status = ?`,
-    parameters: [viewer.workspaceId, term, query.status],
+    parameters: [workspaceId, term, query.status],
   }));
   if (asked.length)
     parts.push({
-      sql: `(select count(*) from metadata_terms x
-        where x.workspace_id = ?::uuid and x.transcription_id = m0.transcription_id and x.term = any(?::uuid[])) = ?`,
-      parameters: [viewer.workspaceId, asked, new Set(asked).size],
+      sql: `(select count(*) from metadata_terms x where x.workspace_id = ?::uuid and x.transcription_id = ${id} and x.term = any(?::uuid[])) = ?`,
+      parameters: [workspaceId, asked, new Set(asked).size],
     });
   if (rows) parts.push(visible(viewer), { sql: 't.status = ?', parameters: [query.status] });
   const add = (sql: string, value: string | undefined) => value !== undefined && parts.push({ sql, parameters: [value] });
   add('t.project_id = ?', query.projectId);
   add(`${LANGUAGE} = ?`, query.language);
   add('t.external_id = ?', query.externalId);
-  add(`${names.createdAt} >= ?::timestamp at time zone 'utc'`, query.dateFrom);
-  add(`${names.createdAt} < (?::timestamp + interval '1 day') at time zone 'utc'`, query.dateTo);
+  // of every table that is joined: the planner does not know that they say the same
+  for (const column of [...led.map((_, i) => `m${i}.created_at`), ...(rows ? ['t.created_at'] : [])]) {
+    add(`${column} >= ?::timestamp at time zone 'utc'`, query.dateFrom);
+    add(`${column} < (?::timestamp + interval '1 day') at time zone 'utc'`, query.dateTo);
+    add(`${column} >= ?::timestamp at time zone 'utc'`, days.from);
+    add(`${column} < ?::timestamp at time zone 'utc'`, days.before);
+  }
   const tables = [...led.map((_, i) => `metadata_terms m${i}`), ...(rows ? ['transcriptions t'] : [])];
   const joins = [...led.slice(1).map((_, i) => `m${i + 1}.transcription_id`), ...(rows && led.length ? ['t.id'] : [])];
-  const where = [...joins.map((column) => `${column} = ${names.id}`), ...parts.map(({ sql }) => `(${sql})`)].join(' and ');
-  return { sql: `${tables.join(', ')} where ${where}`, parameters: parts.flatMap(({ parameters }) => parameters), ...names };
+  const where = [...joins.map((column) => `${column} = ${id}`), ...parts.map(({ sql }) => `(${sql})`)].join(' and ');
+  return {
+    sql: `select ${id} as id, ${createdAt} as created_at${withDuration ? ', t.duration_seconds' : ''} from ${tables.join(', ')} where ${where}`,
+    parameters: parts.flatMap(({ parameters }) => parameters),
+  };
 }
 
 /** False when nothing can match: an unknown status, or U+0000, which PostgreSQL refuses. */

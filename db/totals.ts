@@ -6,6 +6,8 @@ export interface Counted {
   day: string;
   version: string;
   total: number;
+  /** All of them, when they are few; null: not known. */
+  ids: string[] | null;
 }
 
 /**
@@ -17,7 +19,9 @@ export interface Totals {
   keep(filter: string, counted: Counted): void;
 }
 
-const MOST = 10_000; // filters remembered, the least recently used goes first
+/** So few are remembered one by one: where filters hardly ever meet, finding a page takes as long as counting. */
+export const FEW = 200;
+const MOST = 2_000; // filters remembered, the least recently used goes first
 
 export function openTotals(most = MOST): Totals {
   const known = new Map<string, Counted>();

@@ -112,7 +112,7 @@ t.test(
 
 t.test('openTotals() forgets what was asked longest ago', async (t) => {
   const totals = openTotals(2);
-  const counted = { day: '2026-01-01', version: '1', total: 1 };
+  const counted = { day: '2026-01-01', version: '1', total: 1, ids: null };
   for (const filter of ['a', 'b']) totals.keep(filter, counted);
   totals.find('a');
   totals.keep('c', counted);

@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -52,14 +52,21 @@ function installPackages() {
   remember(stamp, wanted);
 }
 
-/** npm 10 takes the paths of `overrides` from the package that asks for them, not from here, and leaves links that lead nowhere. */
-function linkStubs() {
+/**
+ * Puts copies where npm puts links for the `file:` overrides: npm 10 takes their paths from the package that asks for them, not from here, and
+ * its links lead nowhere; Deno follows no link out of node_modules.
+ */
+function copyStubs() {
   const { overrides } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-  for (const [name, place] of Object.entries(overrides)) {
-    const link = path.join(MODULES, name);
-    if (!place.startsWith('file:') || existsSync(link)) continue;
-    rmSync(link, { force: true });
-    symlinkSync(path.relative(MODULES, path.join(ROOT, place.slice('file:'.length))), link);
+  for (const [name, place] of Object.entries(overrides).filter(([, place]) => place.startsWith('file:'))) {
+    const target = path.join(MODULES, name);
+    if (existsSync(target) && !lstatSync(target).isSymbolicLink()) continue;
+    try {
+      rmSync(target, { force: true });
+      cpSync(path.join(ROOT, place.slice('file:'.length)), target, { recursive: true });
+    } catch (error) {
+      if (!existsSync(target)) throw error; // an account that may not write here uses the link
+    }
   }
 }
 
@@ -182,7 +189,7 @@ try {
   checkNode();
   const finishTestPrograms = testing ? startTestPrograms() : async () => {};
   installPackages();
-  linkStubs();
+  copyStubs();
   findFfmpeg();
   await checkPostgres();
   await verifyModels();

@@ -6,7 +6,6 @@ import { Piscina } from 'piscina';
 import type { Local } from './diarization/segmentation.ts';
 import type { Device } from './session.ts';
 import type { Heard, WindowRequest } from './whisper/recognise.ts';
-import type { Listening } from './whisper/row.ts';
 import type { Outcome, WorkerData } from './worker.ts';
 
 export interface PoolOptions {
@@ -34,7 +33,6 @@ export interface Pool {
 /** The work of one file. Everything rejects with the signal's reason once it has aborted. */
 export interface Job {
   recognise(window: Omit<WindowRequest, 'job'>): Promise<Heard>;
-  listen(window: Omit<WindowRequest, 'job'>): Promise<Listening>;
   segment(windows: Float32Array[]): Promise<Local[]>;
   embed(pieces: Float32Array[]): Promise<Float32Array[]>;
 }
@@ -49,7 +47,7 @@ export class EngineError extends Error {
   }
 }
 
-type Name = 'recognise' | 'listen' | 'segment' | 'embed';
+type Name = 'recognise' | 'segment' | 'embed';
 const ROWS = 8;
 const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it never waits
 const SMALL = 2; // units of the other networks a thread holds
@@ -73,7 +71,6 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
     const used = await onEach<{ device: Device }>('describe');
     const turns = {
       recognise: new Turns(threads * (rows + AHEAD)),
-      listen: new Turns(threads * 2),
       segment: new Turns(threads * SMALL),
       embed: new Turns(threads * SMALL),
     };
@@ -114,7 +111,6 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, sign
   };
   return {
     recognise: (window) => ask('recognise', { ...window, job }, [window.samples.buffer]),
-    listen: (window) => ask('listen', { ...window, job }, [window.samples.buffer]),
     segment: (windows) => ask('segment', windows, buffers(windows)),
     embed: (pieces) => ask('embed', pieces, buffers(pieces)),
   };

@@ -3,6 +3,7 @@ import { timeline } from './speech/timeline.ts';
 import { readWindow } from './speech/windows.ts';
 import type { Checkpoints, Options, Recording, Span, Window, Word } from './types.ts';
 import { decideLanguage } from './whisper/language.ts';
+import { languageOf } from './whisper/row.ts';
 
 export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary' | 'accurate'> {
   signal: AbortSignal;
@@ -16,8 +17,11 @@ export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary
 const ENOUGH = 4; // windows that tell the language
 
 /**
- * The words of all windows, in recording time and in order, and the language: the one asked for, or the one most probable over several windows.
+ * The words of all windows, in recording time and in order, and the language: the one asked for, or the one most probable over all windows.
  * Finished windows are kept as checkpoints and not recognised again. Null language: there are no windows, and none was asked for.
+ *
+ * Nothing is heard beforehand to find the language: the first windows are recognised in the one each is most probably in, later ones know what
+ * those say together, and the few that were taken for another language without being clearly in it are recognised once more at the end.
  */
 export async function recogniseAll(
   windows: readonly Window[],
@@ -25,33 +29,51 @@ export async function recogniseAll(
   job: Job,
   options: RecogniseOptions,
 ): Promise<{ words: Word[]; language: string | null }> {
-  const finished = (await options.checkpoints?.load()) ?? new Map<string, Uint8Array>();
-  const expected = options.language === 'auto' ? await languageOf(windows, recording, job, options) : null;
+  const saved = (await options.checkpoints?.load()) ?? new Map<string, Uint8Array>();
   const results: Finished[] = new Array(windows.length);
-  let next = 0;
+  const auto = options.language === 'auto';
+  const one = async (i: number, expected: string | null) => {
+    results[i] = await recogniseOne(windows[i]!, expected, recording, job, options);
+    await options.checkpoints?.save(key(i), Buffer.from(JSON.stringify(results[i])));
+  };
+  let expected: string | null = null;
   let done = 0;
-  const lane = async () => {
-    for (let i = next++; i < windows.length; i = next++) {
-      options.signal.throwIfAborted();
-      const key = `window-${i}`;
-      const saved = finished.get(key);
-      results[i] = saved
-        ? (JSON.parse(Buffer.from(saved).toString()) as Finished)
-        : await recogniseOne(windows[i]!, expected, recording, job, options);
-      if (!saved) await options.checkpoints?.save(key, Buffer.from(JSON.stringify(results[i])));
-      options.onProgress(++done / windows.length);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(options.concurrency, windows.length) }, lane));
-  return {
-    words: results.flatMap(({ words }) => words),
-    language: options.language === 'auto' ? (expected ?? results[0]?.language ?? null) : options.language,
-  };
+  await inLanes([...windows.keys()], options, async (i) => {
+    const kept = saved.get(key(i));
+    if (kept) results[i] = JSON.parse(Buffer.from(kept).toString()) as Finished;
+    else await one(i, expected);
+    if (++done >= ENOUGH && auto) expected ??= spokenIn(windows, results);
+    options.onProgress(done / windows.length);
+  });
+  const language = auto ? spokenIn(windows, results) : options.language;
+  if (auto && language && windows.length > 1) {
+    const astray = [...windows.keys()].filter((i) => strays(results[i]!, windows[i]!, language));
+    await inLanes(astray, options, (i) => one(i, language));
+  }
+  return { words: results.flatMap(({ words }) => words), language };
 }
 
+/** A recognised window, as a checkpoint keeps it. */
 interface Finished {
   language: string;
+  /** The most probable ones, with their probabilities. */
+  languages: [code: string, probability: number][];
   words: Word[];
+}
+
+function key(i: number): string {
+  return `recognised-${i}`;
+}
+
+async function inLanes(numbers: number[], { concurrency, signal }: RecogniseOptions, work: (i: number) => Promise<void>): Promise<void> {
+  const left = numbers.values();
+  const lane = async () => {
+    for (const i of left) {
+      signal.throwIfAborted();
+      await work(i);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, numbers.length) }, lane));
 }
 
 async function recogniseOne(
@@ -66,43 +88,27 @@ async function recogniseOne(
   const times = timeline(window.pieces);
   const channel = window.channel === 'mix' ? undefined : window.channel;
   const words = heard.words.map((word) => ({ ...word, ...times.originalSpan(word), ...(channel === undefined ? {} : { channel }) }));
-  return { language: heard.language, words };
+  return { language: heard.language, languages: heard.languages, words };
 }
 
-/** What several windows say together about the language; null for one window, since recognising it tells. */
-async function languageOf(
-  windows: readonly Window[],
-  recording: Recording,
-  job: Job,
-  { language, vocabulary, accurate }: RecogniseOptions,
-): Promise<string | null> {
-  if (windows.length < 2) return null;
-  const chosen = telling(windows);
-  const heard = await Promise.all(
-    chosen.map(async (window) => {
-      const samples = await readWindow(recording, window);
-      const { languages } = await job.listen({
-        samples,
-        speech: window.speech,
-        peak: window.peak,
-        language,
-        expected: null,
-        vocabulary,
-        accurate,
-      });
-      return { languages, seconds: spoken(window.speech) };
-    }),
-  );
-  return decideLanguage(heard).language;
+/**
+ * What the windows that are done say together about the language, by the seconds of speech in them; those in which nothing was said do not count.
+ * A window alone was tried in several languages where it is in doubt.
+ */
+function spokenIn(windows: readonly Window[], results: readonly Finished[]): string | null {
+  if (windows.length === 1) return results[0]!.language;
+  const heard = results.flatMap(({ languages, words }, i) => ({
+    languages: new Map(languages),
+    seconds: spoken(windows[i]!.speech),
+    words,
+  }));
+  const telling = heard.filter(({ words }) => words.length);
+  return heard.length ? decideLanguage(telling.length ? telling : heard).language : null;
 }
 
-/** Windows with much speech, from all parts of the recording. */
-function telling(windows: readonly Window[]): Window[] {
-  const parts = Math.min(ENOUGH, windows.length);
-  return Array.from({ length: parts }, (_, part) => {
-    const those = windows.slice(Math.floor((part * windows.length) / parts), Math.floor(((part + 1) * windows.length) / parts));
-    return those.reduce((a, b) => (spoken(b.speech) > spoken(a.speech) ? b : a));
-  });
+/** Whether a window was recognised in another language than it would have been, had the one of the recording been known. */
+function strays({ language, languages }: Finished, { speech }: Window, expected: string): boolean {
+  return languageOf({ languages: new Map(languages), noSpeech: 0 }, expected, speech) !== language;
 }
 
 function spoken(spans: readonly Span[]): number {

@@ -1,5 +1,5 @@
 import { layoutOf, withoutCrosstalk } from './audio/channels.ts';
-import { decode, probe, SAMPLE_RATE } from './audio/ffmpeg.ts';
+import { decode, type Probe, probe, SAMPLE_RATE } from './audio/ffmpeg.ts';
 import { diarize } from './diarization/diarize.ts';
 import { type Activity, FRAME_START, FRAME_STEP, observe, speechProbability } from './diarization/segmentation.ts';
 import type { Job, Pool } from './pool.ts';
@@ -16,6 +16,8 @@ export interface Limits {
   maxSeconds?: number;
   /** Folder for decoded samples. */
   scratch?: string;
+  /** What a probe of this file has found already. */
+  probed?: Pick<Probe, 'mediaType' | 'channels'>;
 }
 
 /** One stream of sound in which speech was looked for. */
@@ -33,8 +35,9 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   const { signal } = run;
   const progress = progressOf(run, options.diarize);
   progress.stage('probing');
-  const { mediaType, channels } = await probe(path, { signal });
-  const recording = await decode(path, { channels: channels === 2 ? 2 : 1, signal, ...limits });
+  const { mediaType, channels } = limits.probed ?? (await probe(path, { signal }));
+  const { maxSeconds, scratch } = limits;
+  const recording = await decode(path, { channels: channels === 2 ? 2 : 1, signal, maxSeconds, scratch });
   recording.decoded.then(
     (samples) => run.decoded?.(samples / SAMPLE_RATE),
     () => {}, // whoever reads hears of it

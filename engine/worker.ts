@@ -5,8 +5,7 @@ import { type Local, segment as segmentWindows } from './diarization/segmentatio
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 import { Decoder } from './whisper/decode.ts';
 import { openWhisper } from './whisper/model.ts';
-import { type Heard, listenTo, type Recogniser, recognise as recogniseWindow, type WindowRequest } from './whisper/recognise.ts';
-import type { Listening } from './whisper/row.ts';
+import { type Heard, type Recogniser, recognise as recogniseWindow, type WindowRequest } from './whisper/recognise.ts';
 import { openTokenizer } from './whisper/tokenizer.ts';
 
 /** What every thread is started with. */
@@ -59,10 +58,6 @@ export function rest(): Promise<Outcome<null>> {
 
 export function recognise({ stop, work }: Order<WindowRequest>): Promise<Outcome<Heard>> {
   return outcome(async () => recogniseWindow(work, await recogniser(), () => check(stop)));
-}
-
-export function listen({ stop, work }: Order<WindowRequest>): Promise<Outcome<Listening>> {
-  return outcome(async () => listenTo(work, await recogniser(), () => check(stop)));
 }
 
 export function segment({ stop, work }: Order<Float32Array[]>): Promise<Outcome<Local[]>> {

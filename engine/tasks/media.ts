@@ -1,12 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { mediaRemoved } from '../../db/settle.ts';
 import type { Claim } from '../../db/work.ts';
+import type { Probe } from '../audio/ffmpeg.ts';
 import type { Engine } from './engine.ts';
 import { insist } from './insist.ts';
 
 /** A plain copy of a recording. */
 export interface Plain {
   path: string;
+  /** What the probe of this engine has found in it, a moment ago. */
+  probed?: Pick<Probe, 'mediaType' | 'channels'>;
   /** Removes it. */
   close(): Promise<void>;
 }

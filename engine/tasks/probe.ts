@@ -30,7 +30,7 @@ async function look(engine: Engine, claim: Claim, onProbed: () => void): Promise
     try {
       const found = await measure(media.path, engine.limits.MAX_DURATION_S, engine.scratch.folder, holding.signal);
       if (!(await insist(() => probed(engine.db, claim.lease, found)))) throw new Lost();
-      await keepMedia(engine, claim.lease.id, media);
+      await keepMedia(engine, claim.lease.id, { ...media, probed: found });
     } catch (error) {
       await media.close();
       throw error;
@@ -45,11 +45,11 @@ async function look(engine: Engine, claim: Claim, onProbed: () => void): Promise
 
 /** What the file declares, or what decoding all of it finds where that is missing or cannot be right. */
 async function measure(path: string, maxSeconds: number, scratch: string, signal: AbortSignal) {
-  const { durationSeconds: declared, mediaType } = await probe(path, { signal });
-  if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, mediaType };
+  const { durationSeconds: declared, mediaType, channels } = await probe(path, { signal });
+  if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, mediaType, channels };
   const recording = await decode(path, { channels: 1, signal, maxSeconds, scratch });
   try {
-    return { durationSeconds: (await recording.decoded) / SAMPLE_RATE, mediaType };
+    return { durationSeconds: (await recording.decoded) / SAMPLE_RATE, mediaType, channels };
   } finally {
     await recording.close();
   }

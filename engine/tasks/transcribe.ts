@@ -79,7 +79,7 @@ async function listen(engine: Engine, claim: Claim, holding: Holding): Promise<T
       checkpoints: forgiving(engine, checkpointsOf(engine.db, engine.vault, claim.lease)),
       decoded: (seconds: number) => void cover(engine, claim, holding, seconds).catch(holding.abort),
     };
-    const limits = { maxSeconds: engine.limits.MAX_DURATION_S, scratch: engine.scratch.folder };
+    const limits = { maxSeconds: engine.limits.MAX_DURATION_S, scratch: engine.scratch.folder, probed: media.probed };
     const transcript = await transcribe(media.path, await options(engine, claim), run, engine.pool, limits);
     if (transcript.diarizationError) {
       engine.counts.failedDiarizations++;

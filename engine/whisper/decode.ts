@@ -107,8 +107,7 @@ export class Decoder {
       const row: Row = { task, feed: 0, tokens: [], logProbs: [], attention: [], score: 0, resumed: [] };
       this.#rows[number] = row;
       this.#owners.set(task, order);
-      if (order.listenOnly) this.#finish(task);
-      else await this.#begin(row, opening.length);
+      await this.#begin(row, opening.length);
     } catch (error) {
       if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
       order.reject(error);

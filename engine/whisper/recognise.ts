@@ -4,7 +4,7 @@ import type { Decoder } from './decode.ts';
 import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
 import { otherLanguages } from './language.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
-import { type Attempt, type Encoded, type Listening, likeliest, type Manner, type Order } from './row.ts';
+import { type Attempt, type Encoded, type Manner, type Order } from './row.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { type Spoken, toWords } from './words.ts';
 
@@ -36,8 +36,8 @@ export interface WindowRequest {
 export interface Heard {
   words: Spoken[];
   language: string;
-  /** Of the most probable language. */
-  languageProbability: number;
+  /** The most probable ones, with their probabilities, best first. */
+  languages: [code: string, probability: number][];
   noSpeech: number;
   meanLogProb: number;
   /** Manners that were tried, in order. */
@@ -53,6 +53,7 @@ const HOTTER: Manner[] = [
 ];
 const UNSURE = -0.25; // mean log-probability below which `accurate` searches with beams
 const PROMPT = 160; // tokens of vocabulary at most
+const LIKELIEST = 5; // languages that are told of a window
 
 /** The words of one window. Throws what `check` throws when the file is no longer wanted. */
 export async function recognise(request: WindowRequest, { model, tokenizer, decoder }: Recogniser, check: () => void): Promise<Heard> {
@@ -107,24 +108,10 @@ export async function recognise(request: WindowRequest, { model, tokenizer, deco
   return { ...summary(result), words, tried };
 }
 
-/** Language and no-speech probabilities of one window. */
-export async function listenTo(request: WindowRequest, { model, decoder }: Recogniser, check: () => void): Promise<Listening> {
-  return decoder.decode({
-    job: request.job,
-    source: (into) => encode(request, model, into),
-    manner: PLAIN,
-    language: null,
-    expected: null,
-    prompt: [],
-    speech: [],
-    listenOnly: true,
-    check,
-  });
-}
-
 function summary(attempt: Attempt): Omit<Heard, 'words' | 'tried'> {
   const { language, noSpeech, meanLogProb } = attempt;
-  return { language, languageProbability: likeliest(attempt.languages).probability, noSpeech, meanLogProb };
+  const languages = [...attempt.languages].sort((a, b) => b[1] - a[1]).slice(0, LIKELIEST);
+  return { language, languages, noSpeech, meanLogProb };
 }
 
 function name({ timestamps, beams, temperature }: Manner): string {

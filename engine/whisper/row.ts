@@ -54,7 +54,6 @@ export interface Order {
   /** Tokens of the vocabulary prompt. */
   prompt: readonly number[];
   speech: readonly Span[];
-  listenOnly?: boolean;
   /** Whether the window may be decoded again: then what the encoder said comes with the attempt, and need not be held till then. */
   again?: (attempt: Attempt) => boolean;
   /** Throws when the file is no longer wanted; called at every step. */

@@ -1,0 +1,90 @@
+import t from 'tap';
+import type { Job } from '../../engine/pool.ts';
+import { recogniseAll } from '../../engine/recognition.ts';
+import type { Recording, Window } from '../../engine/types.ts';
+import type { Heard } from '../../engine/whisper/recognise.ts';
+
+const recording = { read: async (_channel, start, end) => new Float32Array(end - start) } as Recording;
+const windows: Window[] = Array.from({ length: 6 }, (_, i) => {
+  const start = i * 30;
+  return { pieces: [{ start, end: start + 20 }], speech: [{ start: 0, end: 20 }], peak: 1, channel: 'mix' as const };
+});
+
+/** Says of each window what its ear says: the likeliest language, unless another is expected and this one is in doubt. Keeps what it was asked. */
+function listener(ears: [code: string, probability: number][][]) {
+  const asked: [window: number, expected: string | null][] = [];
+  let next = 0;
+  const recognise: Job['recognise'] = async ({ expected, samples }) => {
+    const window = asked.length < ears.length ? next++ : ears.findIndex(([best]) => best![1] < 0.9);
+    asked.push([window, expected]);
+    const [code, probability] = ears[window]![0]!;
+    const language = expected && probability < 0.9 ? expected : code;
+    const words = [{ start: 1, end: 2, text: ` ${language}${samples.length ? '' : '!'}`, probability: 1 }];
+    return { words, language, languages: ears[window]!, noSpeech: 0, meanLogProb: 0, tried: [] } satisfies Heard;
+  };
+  return { asked, job: { recognise } as Job };
+}
+
+function options(saved = new Map<string, Uint8Array>()) {
+  const seen: number[] = [];
+  const checkpoints = { load: async () => saved, save: async (key: string, bytes: Uint8Array) => void saved.set(key, bytes) };
+  const { signal } = new AbortController();
+  const onProgress = (fraction: number) => void seen.push(fraction);
+  return { language: 'auto', vocabulary: '', accurate: false, signal, onProgress, concurrency: 8, checkpoints, seen };
+}
+
+t.test('recogniseAll() hears every window once, and those in doubt again when the others tell another language', async (t) => {
+  const sure: [string, number][] = [['es', 0.98]];
+  const { asked, job } = listener([
+    sure,
+    sure,
+    [
+      ['pt', 0.55],
+      ['es', 0.4],
+    ],
+    sure,
+    [['de', 0.97]],
+    sure,
+  ]);
+  const run = options();
+  const { words, language } = await recogniseAll(windows, recording, job, run);
+  t.equal(language, 'es');
+  t.strictSame(asked.length, 7, 'six windows, and one of them again');
+  t.strictSame(asked.at(-1), [2, 'es'], 'the one in doubt, in the language of the recording');
+  t.strictSame(
+    words.map(({ start, text }) => [start, text]),
+    [
+      [1, ' es'],
+      [31, ' es'],
+      [61, ' es'],
+      [91, ' es'],
+      [121, ' de'],
+      [151, ' es'],
+    ],
+    'a window that is clearly in another language stays',
+  );
+  t.strictSame(
+    run.seen,
+    run.seen.toSorted((a, b) => a - b),
+    'progress never falls',
+  );
+});
+
+t.test('recogniseAll() goes on from checkpoints without hearing those windows again', async (t) => {
+  const saved = new Map<string, Uint8Array>();
+  const sure: [string, number][] = [['en', 0.99]];
+  const all = windows.map(() => sure);
+  await recogniseAll(windows, recording, listener(all).job, options(saved));
+  saved.delete([...saved.keys()][3]!);
+  const { asked, job } = listener(all);
+  const { words, language } = await recogniseAll(windows, recording, job, options(saved));
+  t.equal(asked.length, 1);
+  t.equal(words.length, 6);
+  t.equal(language, 'en');
+});
+
+t.test('recogniseAll() keeps the language that was asked for, and names none where there are no windows', async (t) => {
+  const { job } = listener([[['en', 0.99]]]);
+  t.equal((await recogniseAll(windows.slice(0, 1), recording, job, { ...options(), language: 'fr' })).language, 'fr');
+  t.equal((await recogniseAll([], recording, job, options())).language, null);
+});

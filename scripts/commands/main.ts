@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addAdmin } from './admin.ts';
 import { addBench } from './bench.ts';
 import { addDoctor } from './doctor.ts';
+import { addMeasures } from './measures.ts';
 import { addModels } from './models.ts';
 import { addParts } from './parts.ts';
 import { addTranscribe } from './transcribe.ts';
@@ -14,7 +15,7 @@ const program = new Command('longhand')
   .description('Self-hosted transcription: who said what, when, in which language, on your own machine.')
   .showHelpAfterError('(--help shows what is possible)')
   .exitOverride();
-for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addModels, addDoctor, addAdmin]) add(program);
+for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addMeasures, addModels, addDoctor, addAdmin]) add(program);
 overrideExits(program);
 
 try {

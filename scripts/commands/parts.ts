@@ -1,6 +1,9 @@
+import { getPriority, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { loadSettings } from './environment.ts';
 import { print } from './output.ts';
+
+const ENGINE_PRIORITY = 10; // as `nice` counts
 
 /** `api`, `engine`, `migrate`: one part alone, for several hosts. */
 export function addParts(program: Command): void {
@@ -21,6 +24,7 @@ export function addParts(program: Command): void {
     .action(async () => {
       await useDatabase({});
       endWithParent();
+      yieldToOthers();
       await import('../../engine/main.ts');
     });
   program
@@ -41,6 +45,14 @@ async function useDatabase(given: Record<string, string | undefined>): Promise<v
   const url = databaseUrl(settings);
   if (!url) throw new Error('There is no database: set DATABASE_URL, or run scripts/longhand up on the same state folder.');
   process.env.DATABASE_URL = url;
+}
+
+/**
+ * The engine takes every core it finds. The API and PostgreSQL beside it answer people who wait, so they come first; threads and programs that
+ * are started later inherit this.
+ */
+function yieldToOthers(): void {
+  setPriority(Math.max(getPriority(), ENGINE_PRIORITY));
 }
 
 /** A part that `up` started ends in good order when `up` was killed. Listening to that alone does not keep it alive. */

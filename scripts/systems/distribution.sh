@@ -19,11 +19,12 @@ test "$tests" != all || tests=
 case $(uname -m) in x86_64) build=x64 ;; aarch64) build=arm64 ;; *) echo "There is no Node of npm for $(uname -m)" >&2; exit 1 ;; esac
 
 leave() {
-  for at in dev/shm dev proc; do umount "$tree/$at" 2>/dev/null || true; done
-  # never remove a tree in which something of the host is still mounted
+  # what still runs in the tree may hold them; never remove a tree in which something of the host is mounted
+  for at in dev/shm dev proc; do umount --lazy "$tree/$at" 2>/dev/null || true; done
   if [ -z "${1:-}" ] && ! grep -q " $tree/" /proc/mounts; then rm -rf "$tree"; fi
 }
 trap 'leave "$kept"' EXIT
+trap 'exit 1' INT TERM
 
 mkdir -p "$tree"
 chmod 755 "$tree"

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+
+const MEASURES = {
+  load: 'records a second, and memory while large files are uploaded',
+  busy: 'whether pollers and slow uploads notice an engine at work',
+  soak: 'hours of mixed work, with the slope of the memory',
+  list: 'long lists of transcriptions',
+  fuzz: 'schemathesis against the API description (needs python3)',
+};
+
+/** `bench load` and the like: programs of bench/ with options of their own, which the comment at their top tells. */
+export function addMeasures(program: Command): void {
+  const bench = program.commands.find((command) => command.name() === 'bench')!.enablePositionalOptions();
+  for (const [name, description] of Object.entries(MEASURES)) {
+    bench
+      .command(name)
+      .description(`${description}; see bench/${name}.ts`)
+      .argument('[options...]')
+      .allowUnknownOption()
+      .passThroughOptions()
+      .action(async (options: string[]) => {
+        process.exitCode = await run(name, options);
+      });
+  }
+}
+
+function run(name: string, options: string[]): Promise<number> {
+  const file = fileURLToPath(new URL(`../../bench/${name}.ts`, import.meta.url));
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), file, ...options], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}

@@ -51,7 +51,7 @@ async function settle(engine: Engine, claim: ReportClaim, { signal }: Holding, t
   const lasting = error instanceof ReportError && !error.retryable;
   if (!lasting && attempt < LEASE.attempts) {
     log.warn({ ...fields, ...about(error) }, 'report failed; it will be tried again');
-    return void (await back({ seconds: backOff(attempt) }));
+    return void (await back({ seconds: backOff(attempt) * (0.75 + Math.random() / 2) })); // those that failed together come back apart
   }
   const code = error instanceof ReportError ? error.code : 'INTERNAL_ERROR';
   log.warn({ ...fields, ...about(error) }, 'report failed');

@@ -1,0 +1,95 @@
+/* Reports by a language model in real engine processes: killed in the midst of a call, deleted in the midst of a call, and counted. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { Writing } from '../../../db/engines.ts';
+import { engineBench } from '../../support/engine.ts';
+import { type Answer, startLlm } from '../../support/llm-server.ts';
+import { openWorld } from '../../support/world.ts';
+
+const bench = await engineBench(t);
+const { db } = bench;
+const world = openWorld(db, bench.vault);
+const owner = await world.member(await world.workspace(), { role: 'owner' });
+const TURNS = [{ start: 0, end: 9, speaker: 'speaker_1', text: 'We decided to paint the bridge green before the first of May.' }];
+
+interface Row {
+  status: string;
+  attempt: number;
+  deaths: number;
+  lease_token: string | null;
+  text_sealed: Buffer | null;
+}
+
+/** A model whose first calls take an hour, until `wake`. */
+async function sleeper(t: Test) {
+  let asleep = true;
+  const server = await startLlm((): Answer => (asleep ? { delay: 3_600_000 } : {}));
+  t.teardown(server.close);
+  const wake = () => void (asleep = false);
+  return { server, wake, env: { LLM_BASE_URL: server.url } };
+}
+
+async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined, seconds = 120): Promise<T> {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(50)) {
+    const found = await look();
+    if (found) return found;
+  }
+  throw new Error(`Waited ${seconds} s in vain: ${what}`);
+}
+
+const report = async () => world.report(await world.transcription(owner, { turns: TURNS, language: 'en' }), 'summary', 'queued');
+const ended = (id: string) =>
+  until('the report ends', async () => {
+    const row = await bench.row<Row>('reports', id);
+    return row && /completed|failed/.test(row.status) ? row : undefined;
+  });
+
+t.test('a report whose engine is killed in the midst of a call is written by another engine, and the model is told to stop', async (t) => {
+  const { server, wake, env } = await sleeper(t);
+  const id = await report();
+  const engine = await bench.engine(env);
+  await until('the model is asked', () => server.calls.length > 0);
+  await engine.stop('SIGKILL');
+  await until('the server sees the engine go', () => server.left > 0);
+  wake();
+  await bench.expire('reports', id); // as 60 s would
+  await db.system((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
+  const heir = await bench.engine(env);
+  const row = await ended(id);
+  t.match(row, { status: 'completed', attempt: 2, deaths: 1, lease_token: null });
+  const text = await bench.vault.text(owner.workspaceId, `reports|${id}|text`, row.text_sealed);
+  t.match(text, 'paint the bridge green');
+  const writing = await until('the engine tells its figures', async () => {
+    const [found] = await db.read<{ writing: Partial<Writing> }>('*', 'select writing from engines');
+    return found?.writing.calls?.ok ? found.writing : undefined;
+  });
+  t.match(writing, { model: 'test-model', calls: { ok: 1 }, promptTokens: Number, completionTokens: Number, dropped: 0 });
+  t.ok(writing.promptTokens! > 100);
+  t.equal(await heir.stop(), 0);
+});
+
+t.test('an engine that is stopped in the midst of a call hands the report back without blame', async (t) => {
+  const { server, wake, env } = await sleeper(t);
+  const id = await report();
+  const engine = await bench.engine(env);
+  await until('the model is asked', () => server.calls.length > 0);
+  t.equal(await engine.stop(), 0);
+  await until('the server sees the engine go', () => server.left > 0);
+  t.match(await bench.row('reports', id), { lease_token: null, attempt: 0, deaths: 0 });
+  wake();
+  const heir = await bench.engine(env);
+  t.match(await ended(id), { status: 'completed', attempt: 1, deaths: 0 });
+  t.equal(await heir.stop(), 0);
+});
+
+t.test('a transcription that is deleted while its report is written closes the call', async (t) => {
+  const { server, env } = await sleeper(t);
+  const id = await report();
+  const engine = await bench.engine(env);
+  await until('the model is asked', () => server.calls.length > 0);
+  await db.system((tx) => tx.rows('delete from transcriptions where id = (select transcription_id from reports where id = ?)', [id]));
+  await until('the server sees the engine go', () => server.left > 0);
+  t.equal(await bench.row('reports', id), null);
+  await until('the log tells', () => engine.output.stderr.includes('report stopped: deleted or taken over'));
+  t.equal(await engine.stop(), 0);
+});

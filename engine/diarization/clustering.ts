@@ -1,12 +1,14 @@
+import { setImmediate as pause } from 'node:timers/promises';
 import { dot } from './assign.ts';
 import { SIZE, unit } from './embedding.ts';
-import { link, type Rows } from './linkage.ts';
+import { type LinkageOptions, link, type Rows } from './linkage.ts';
 
 const VOICE = 3; // seconds of speech that make a voice …
 const PART = 0.06; // … or this share of all speech, in short recordings
 const BLOCK = 1200; // most vectors in one similarity matrix: about an hour of talk
 const CAUTIOUS = 0.7; // cosine of the pairs merged first, block by block …
 const RELAX = 0.06; // … and how much lower each round
+const MOST = 1800; // clusters of which voices are made, the largest: what is like nothing else founds no voice, it only joins one
 const SMALL = 8; // seconds, and …
 const SMALL_PART = 0.12; // … share of all speech: a voice with less is often a stray part of another …
 const BENEFIT = 0.04; // … and joins it already at this much less likeness
@@ -17,19 +19,26 @@ const BENEFIT = 0.04; // … and joins it already at this much less likeness
  * @param seconds of speech behind each
  * @param likeness mean cosine from which on two clusters are one voice
  * @param speakers how many there are, when that is known
+ * @param signal looked at between blocks, as other work is let in: each takes up to a second
  */
-export function findVoices(prints: Float32Array[], seconds: number[], likeness: number, speakers: number | null): Float32Array[] {
+export async function findVoices(
+  prints: Float32Array[],
+  seconds: number[],
+  likeness: number,
+  speakers: number | null,
+  signal?: AbortSignal,
+): Promise<Float32Array[]> {
   let means: Rows = rows(prints);
   let weights: Float64Array = Float64Array.from(seconds);
   let group = Int32Array.from(prints, (_, i) => i);
   for (let stop = CAUTIOUS; means.count > BLOCK && stop > likeness; stop -= RELAX) {
-    const part = linkBlocks(means, weights, stop);
+    const part = await linkBlocks(means, weights, stop, signal);
     ({ means, weights } = gather(means, weights, part));
     group = group.map((g) => part[g]!);
   }
   const spoken = seconds.reduce((sum, s) => sum + s, 0);
   const need = Math.min(VOICE, PART * spoken);
-  const labels = link(means, weights, { stop: likeness, speakers: speakers ?? undefined, need });
+  const labels = linkLargest(means, weights, { stop: likeness, speakers: speakers ?? undefined, need });
   const clusters = gather(
     rows(prints),
     Float64Array.from(seconds),
@@ -39,12 +48,33 @@ export function findVoices(prints: Float32Array[], seconds: number[], likeness: 
   return chosen(clusters, need, speakers);
 }
 
+/** Links the largest clusters; the others get the label -1. */
+function linkLargest(means: Rows, weights: Float64Array, options: LinkageOptions): Int32Array {
+  if (means.count <= MOST) return link(means, weights, options);
+  const largest = Int32Array.from(weights.keys())
+    .sort((a, b) => weights[b]! - weights[a]! || a - b)
+    .subarray(0, MOST)
+    .sort();
+  const data = new Float32Array(MOST * means.width);
+  for (const [i, row] of largest.entries()) data.set(means.data.subarray(row * means.width, (row + 1) * means.width), i * means.width);
+  const linked = link(
+    { count: MOST, width: means.width, data },
+    Float64Array.from(largest, (row) => weights[row]!),
+    options,
+  );
+  const labels = new Int32Array(means.count).fill(-1);
+  for (const [i, row] of largest.entries()) labels[row] = linked[i]!;
+  return labels;
+}
+
 /** Merges the sure pairs within equal blocks of neighbours: as exact as one matrix, and small. */
-function linkBlocks(means: Rows, weights: Float64Array, stop: number): Int32Array {
+async function linkBlocks(means: Rows, weights: Float64Array, stop: number, signal?: AbortSignal): Promise<Int32Array> {
   const part = new Int32Array(means.count);
   const blocks = Math.ceil(means.count / BLOCK);
   let base = 0;
   for (let block = 0; block < blocks; block++) {
+    await pause();
+    signal?.throwIfAborted();
     const [from, to] = [Math.floor((block * means.count) / blocks), Math.floor(((block + 1) * means.count) / blocks)];
     const data = means.data.subarray(from * means.width, to * means.width);
     const labels = link({ count: to - from, width: means.width, data }, weights.subarray(from, to), { stop });
@@ -54,13 +84,14 @@ function linkBlocks(means: Rows, weights: Float64Array, stop: number): Int32Arra
   return part;
 }
 
-/** The weighted mean of the members of each cluster. */
+/** The weighted mean of the members of each cluster; those of cluster -1 are left out. */
 function gather(means: Rows, weights: Float64Array, part: Int32Array): Clusters {
   const { width } = means;
   const count = Math.max(...part) + 1;
   const sums = new Float64Array(count * width);
   const total = new Float64Array(count);
   for (const [row, cluster] of part.entries()) {
+    if (cluster < 0) continue;
     total[cluster]! += weights[row]!;
     for (let k = 0; k < width; k++) sums[cluster * width + k]! += means.data[row * width + k]! * weights[row]!;
   }

@@ -37,7 +37,7 @@ export async function diarize(
   if (!pieces.length) return [];
   const prints = await embedAll(pieces, recording, channel, embedder, options);
   const likeness = likenessOf(pieces, prints, tracks.tracks);
-  const voices = findVoices(...certain(pieces, prints, options.speakers), likeness, options.speakers);
+  const voices = await findVoices(...certain(pieces, prints, options.speakers), likeness, options.speakers, options.signal);
   const turns = toTurns(tracks, pieces, assign(pieces, tracks.tracks, prints, voices), voices.length);
   return renumbered(toSound(turns, await loudness(recording, channel, options.signal), tracks.heads));
 }

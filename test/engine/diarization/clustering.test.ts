@@ -26,11 +26,13 @@ t.test('findVoices() finds one voice a person', async (t) => {
   for (const people of [1, 2, 6, 20]) {
     const all = prints(people, 12);
     t.equal(
-      findVoices(
-        all,
-        all.map(() => 2),
-        0.53,
-        null,
+      (
+        await findVoices(
+          all,
+          all.map(() => 2),
+          0.53,
+          null,
+        )
       ).length,
       people,
     );
@@ -39,7 +41,7 @@ t.test('findVoices() finds one voice a person', async (t) => {
 
 t.test('findVoices() finds the same voices block by block', async (t) => {
   const all = prints(5, 600);
-  const voices = findVoices(
+  const voices = await findVoices(
     all,
     all.map(() => 2),
     0.53,
@@ -52,20 +54,24 @@ t.test('findVoices() finds the same voices block by block', async (t) => {
 t.test('findVoices() keeps to a known number of speakers', async (t) => {
   const all = prints(4, 10);
   t.equal(
-    findVoices(
-      all,
-      all.map(() => 2),
-      0.53,
-      4,
+    (
+      await findVoices(
+        all,
+        all.map(() => 2),
+        0.53,
+        4,
+      )
     ).length,
     4,
   );
   t.equal(
-    findVoices(
-      all,
-      all.map(() => 2),
-      0.53,
-      2,
+    (
+      await findVoices(
+        all,
+        all.map(() => 2),
+        0.53,
+        2,
+      )
     ).length,
     2,
   );
@@ -74,5 +80,28 @@ t.test('findVoices() keeps to a known number of speakers', async (t) => {
 t.test('findVoices() does not take a short stray sound for a person', async (t) => {
   const all = prints(2, 20);
   const stray = unit(Float32Array.from({ length: SIZE }, noise(99)));
-  t.equal(findVoices([...all, stray], [...all.map(() => 2), 1], 0.53, null).length, 2);
+  t.equal((await findVoices([...all, stray], [...all.map(() => 2), 1], 0.53, null)).length, 2);
+});
+
+t.test('findVoices() finds the voices among many sounds that are like nothing else, in bounded memory', async (t) => {
+  const next = noise(5);
+  const voices = prints(3, 60);
+  const strays = Array.from({ length: 2400 }, () => unit(Float32Array.from({ length: SIZE }, next)));
+  const all = [...strays.slice(0, 1200), ...voices, ...strays.slice(1200)];
+  const isVoice = all.map((print) => voices.includes(print));
+  const found = await findVoices(
+    all,
+    isVoice.map((voice) => (voice ? 4 : 1)),
+    0.53,
+    null,
+  );
+  t.equal(found.length, 3);
+});
+
+t.test('findVoices() stops between blocks when aborted', async (t) => {
+  const all = prints(2, 700);
+  const stop = new AbortController();
+  stop.abort(new Error('deleted'));
+  const seconds = all.map(() => 2);
+  await t.rejects(findVoices(all, seconds, 0.53, null, stop.signal), { message: 'deleted' });
 });

@@ -29,6 +29,11 @@ export interface Life {
 
 const DRAIN_MS = 3_000;
 
+/*
+ * uWebSockets closes a connection on which a request arrives while the one before is unanswered. So nothing is read from a connection until
+ * its request is answered: one that is sent ahead waits in the socket, unless it came in the same segment.
+ */
+
 /** Sends a reply, once. Throws before anything is sent when a header's value holds a line break or NUL. */
 export async function send(raw: RawResponse, life: Life, reply: Reply, body: Body | null, head: boolean): Promise<void> {
   if (life.over) return;
@@ -44,6 +49,7 @@ export async function send(raw: RawResponse, life: Life, reply: Reply, body: Bod
   body?.close();
   if (reply.stream) return sendStream(raw, life, reply, head);
   raw.cork(() => {
+    raw.resume();
     writeHead(raw, reply);
     if (head) endEmpty(raw, length(reply));
     else if (reply.body === undefined) endEmpty(raw, bodiless(reply.status) ? undefined : 0);
@@ -89,6 +95,7 @@ async function sendEarly(raw: RawResponse, life: Life, reply: Reply, body: Body)
 async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: boolean): Promise<void> {
   if (head) {
     raw.cork(() => {
+      raw.resume();
       writeHead(raw, reply);
       raw.endWithoutBody();
     });
@@ -117,7 +124,10 @@ async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: bool
     }
     if (life.over) return;
     life.over = true;
-    raw.cork(() => raw.end());
+    raw.cork(() => {
+      raw.resume();
+      raw.end();
+    });
   } catch (error) {
     if (!life.over) {
       life.over = true;

@@ -73,7 +73,7 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
     wake = null;
   };
   const finish = () => {
-    if (held) raw.resume(); // a paused connection could not be used again
+    if (!held) raw.pause(); // until the answer: see answer.ts
     complete = true;
     clearInterval(flip);
   };
@@ -111,7 +111,7 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
         await sink(chunk);
         if (queued < HELD_BYTES) release();
       } else if (complete) return 'complete';
-      if (aborted) return 'aborted';
+      if (aborted && !complete) return 'aborted'; // what had arrived whole is whole, though its client has gone
       const now = performance.now();
       const late = start + limits.totalMs - now;
       if (late <= 0 && !complete) return 'late';

@@ -42,6 +42,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     const life: Life = { over: false, onLost: new Set() };
     const { headers, repeated } = readHeaders(request.raw);
     const body = headers.has('content-length') || headers.has('transfer-encoding') ? attachBody(raw) : null;
+    if (!body) raw.pause(); // until the answer: see answer.ts
     raw.onAborted(() => {
       life.over = true;
       body?.abort();

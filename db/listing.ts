@@ -43,18 +43,17 @@ export async function listItems(
   const filter = createHash('sha256').update(asked).digest('base64');
   const day = new Date().toISOString().slice(0, 10);
   const remembered = totals.find(filter);
-  let known = remembered?.day === day ? remembered : null;
+  let known = remembered?.day === day ? remembered : await count(tx, viewer, query, day);
   let rows = await page(tx, viewer, query, day, known);
-  if (known && rows[0]!.version !== known.version) {
-    known = null;
-    rows = await page(tx, viewer, query, day, null);
+  if (known === remembered && rows[0]!.version !== known.version) {
+    known = await count(tx, viewer, query, day);
+    rows = await page(tx, viewer, query, day, known);
   }
-  if (!known) {
-    const { version, old } = rows[0]!;
-    known = { day, version, total: Number(old), ids: null };
-    if (known.total <= FEW) known.ids = await few(tx, viewer, query, known);
-    totals.keep(filter, known);
+  if (rows[0]!.version !== known.version) {
+    rows = await page(tx, viewer, query, day, null); // days gone by change all the time: both at once
+    known = { day, version: rows[0]!.version, total: Number(rows[0]!.old), ids: null };
   }
+  if (known !== remembered) totals.keep(filter, known);
   const found = rows.filter((row) => row.place !== null);
   const items = await Promise.all(found.map((row) => toItem(vault, row)));
   return { items: items.map(({ item }) => item), total: known.total + Number(rows[0]!.fresh) };
@@ -95,14 +94,19 @@ function among(viewer: Viewer, query: ListQuery, day: string, ids: readonly stri
   };
 }
 
-/** The ids that were counted; null when the list has changed meanwhile. */
-async function few(tx: Tx, viewer: Viewer, query: ListQuery, { day, version }: Counted): Promise<string[] | null> {
+/** Counts what is found of the days before `day`, and reads the ids where they are few. */
+async function count(tx: Tx, viewer: Viewer, query: ListQuery, day: string): Promise<Counted> {
   const { sql, parameters } = matching(viewer, query, { before: day });
-  const row = await tx.row<{ version: string; ids: string[] }>(
-    `select ${LIST_VERSION} as version, (select coalesce(json_agg(b.id), '[]') from (${sql}) b) as ids`,
-    [viewer.workspaceId, day, ...parameters],
-  );
-  return row!.version === version ? row!.ids : null;
+  const ask = (what: string) =>
+    tx.row<{ version: string; found: unknown }>(`select ${LIST_VERSION} as version, (select ${what} from (${sql}) b) as found`, [
+      viewer.workspaceId,
+      day,
+      ...parameters,
+    ]);
+  const { version, found } = (await ask('count(*)'))!;
+  const total = Number(found);
+  const few = total <= FEW ? await ask(`coalesce(json_agg(b.id), '[]')`) : null;
+  return { day, version, total, ids: few?.version === version ? (few.found as string[]) : null };
 }
 
 /** Id and title of those among `ids` that the viewer sees, in the order of `ids`. */

@@ -11,6 +11,12 @@ import { connectRaw, head } from '../support/raw.ts';
 const common = { summary: 'A route', tag: 'Test', access: null, answers: {}, errors: [] } as const;
 const MIB = Buffer.alloc(1_048_576, 'a');
 
+/** Lets the requests that wait in /slow go on. */
+const slow: (() => void)[] = [];
+const waiting = async () => {
+  while (!slow.length) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
 const ROUTES: Route[] = [
   route({
     ...common,
@@ -48,6 +54,15 @@ const ROUTES: Route[] = [
           for (let i = 0; i < 20; i++) yield MIB;
         })(),
       };
+    },
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/slow/{name}',
+    async handler({ params }) {
+      await new Promise<void>((resolve) => slow.push(resolve));
+      return json(200, params);
     },
   }),
   route({ ...common, method: 'GET', path: '/files/{path...}', handler: ({ params }) => json(200, params) }),
@@ -147,6 +162,44 @@ t.test('serve() streams with back-pressure, and survives a client that leaves', 
   await new Promise((resolve) => setTimeout(resolve, 50));
   leaver.end(true);
   t.equal((await call('/things/a/parts/b')).status, 200);
+});
+
+t.test('serve() answers a request that is sent ahead after the one before, and closes when it came in the same segment', async (t) => {
+  const ahead = await connectRaw(url);
+  ahead.write(head('GET', '/slow/one', {}));
+  await waiting();
+  ahead.write(head('GET', '/things/a/parts/two', {}));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  slow.shift()!();
+  t.match(await ahead.answer(), { status: 200, json: { name: 'one' } });
+  t.match(await ahead.answer(), { status: 200, json: { name: 'two' } });
+  ahead.end();
+
+  const together = await connectRaw(url);
+  together.write(head('GET', '/slow/one', {}) + head('GET', '/slow/two', {}));
+  t.equal(await together.closed(), '', 'no answer, so none to the wrong request: the client sends both again');
+  slow.shift()!();
+
+  const three = await connectRaw(url);
+  three.write(head('GET', '/slow/one', {}));
+  await waiting();
+  for (const name of ['two', 'three']) three.write(head('GET', `/slow/${name}`, {}));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  slow.shift()!();
+  t.match(await three.answer(), { status: 200, json: { name: 'one' } });
+  t.notMatch(await three.closed(), 'two');
+  for (const release of slow.splice(0)) release();
+  t.equal((await call('/things/a/parts/b')).status, 200);
+});
+
+t.test('serve() answers a client that has closed its side after the request', async (t) => {
+  const connection = await connectRaw(url);
+  connection.write(head('GET', '/slow/one', {}));
+  await waiting();
+  connection.end();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  slow.shift()!();
+  t.match(await connection.closed(), '{"name":"one"}');
 });
 
 t.test('serve() never lets a value break out of its header', async (t) => {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { call, ended, remember, type Session } from './client.ts';
 import { Authorize } from './pages/authorize.tsx';
 import { List } from './pages/list.tsx';
@@ -8,11 +8,15 @@ import { TranscriptPage } from './pages/transcript.tsx';
 import { Workspace } from './pages/workspace.tsx';
 import { Waiting } from './parts/basics.tsx';
 import { Bell } from './parts/bell.tsx';
-import { go, useRoute } from './use.ts';
+import { Brand } from './parts/icons.tsx';
+import { Menu } from './parts/menu.tsx';
+import { createQueue, type UploadQueue } from './uploading.ts';
+import { go, useLoaded, useRoute } from './use.ts';
 
-/** The whole console: who is signed in decides what is shown. */
+/** The whole console: who is signed in decides what is shown. Uploads go on while other pages are open. */
 export function App() {
   const [session, setSession] = useState<Session | null | undefined>(undefined);
+  const uploads = useMemo(createQueue, []);
   const { path, query } = useRoute();
   const enter = (found: Session | null) => {
     remember(found);
@@ -22,6 +26,7 @@ export function App() {
     ended.notify = () => enter(null);
     call<Session>('GET', '/session').then(enter, () => enter(null));
   }, []);
+  useEffect(() => document.getElementById('content')?.focus({ preventScroll: true }), [path]);
   if (session === undefined) return <Waiting />;
   if (session === null) return <SignIn link={query.get('link')} error={query.get('error')} onSignedIn={enter} />;
   return (
@@ -29,44 +34,47 @@ export function App() {
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <header class="top">
-        <a class="brand" href="#/">
-          Longhand
-        </a>
+      <header class="top no-print">
+        <Brand />
         <nav aria-label="Main">
           <Tab to="/" path={path} label="Transcripts" />
           <Tab to="/workspace" path={path} label="Workspace" />
           {session.operator && <Tab to="/operator" path={path} label="Operation" />}
         </nav>
-        <span class="quiet who">
-          {session.workspace.name} · {session.member.name ?? session.member.email}
-        </span>
-        <Bell />
-        <button
-          type="button"
-          class="small"
-          onClick={async () => {
-            await call('DELETE', '/session');
-            enter(null);
-            go('/');
-          }}
-        >
-          Sign out
-        </button>
+        <div class="own">
+          <Bell />
+          <Account session={session} leave={() => enter(null)} />
+        </div>
       </header>
       <main id="content" tabIndex={-1}>
-        <Content path={path} query={query} session={session} />
+        <Content path={path} query={query} session={session} uploads={uploads} />
       </main>
     </>
   );
 }
 
-function Content({ path, query, session }: { path: string; query: URLSearchParams; session: Session }) {
-  if (path.startsWith('/t/')) return <TranscriptPage key={path} id={path.slice(3)} at={Number(query.get('turn')) || null} />;
+interface Place {
+  path: string;
+  query: URLSearchParams;
+  session: Session;
+  uploads: UploadQueue;
+}
+
+function Content({ path, query, session, uploads }: Place) {
+  if (path.startsWith('/t/'))
+    return (
+      <TranscriptPage
+        key={path}
+        id={path.slice(3)}
+        at={Number(query.get('turn')) || null}
+        look={query.get('find') ?? ''}
+        session={session}
+      />
+    );
   if (path.startsWith('/workspace')) return <Workspace session={session} tab={path.split('/')[2] ?? ''} />;
   if (path === '/operator' && session.operator) return <Operator />;
   if (path === '/authorize') return <Authorize />;
-  return <List query={query} />;
+  return <List query={query} session={session} uploads={uploads} />;
 }
 
 function Tab({ to, path, label }: { to: string; path: string; label: string }) {
@@ -75,5 +83,39 @@ function Tab({ to, path, label }: { to: string; path: string; label: string }) {
     <a href={`#${to}`} aria-current={here ? 'page' : undefined}>
       {label}
     </a>
+  );
+}
+
+function Account({ session: { member, workspace }, leave }: { session: Session; leave: () => void }) {
+  const { value } = useLoaded<{ version: string }>('/options');
+  return (
+    <Menu kind="bare" name="Account" label={<span class="face">{(member.name ?? member.email).slice(0, 1).toUpperCase()}</span>}>
+      <div class="told">
+        <b>{member.name ?? member.email}</b>
+        <div class="quiet">{member.email}</div>
+        <div class="quiet">
+          {workspace.name}, {member.role}
+        </div>
+      </div>
+      <hr />
+      <a class="choice" href="/docs/guides">
+        Guides
+      </a>
+      <a class="choice" href="/docs">
+        API reference <span class="quiet">{value?.version}</span>
+      </a>
+      <hr />
+      <button
+        type="button"
+        class="choice"
+        onClick={async () => {
+          await call('DELETE', '/session');
+          leave();
+          go('/');
+        }}
+      >
+        Sign out
+      </button>
+    </Menu>
   );
 }

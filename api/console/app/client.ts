@@ -1,9 +1,15 @@
+import type { Scope } from '../../contract/workspace.ts';
+
 /** A refusal of the service, in its own words. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string | null;
-  constructor(status: number, body: { code?: string | null; message?: string }) {
-    super(body.message ?? `The service answered ${status}`);
+  constructor(
+    status: number,
+    body: { code?: string | null; message?: string; detail?: { errors?: { field: string; message: string }[] } },
+  ) {
+    const faults = body.detail?.errors?.map(({ field, message }) => `${field} ${message}`);
+    super(faults?.length ? faults.join('; ') : (body.message ?? `The service answered ${status}`));
     this.status = status;
     this.code = body.code ?? null;
   }
@@ -12,6 +18,8 @@ export class Refused extends Error {
 export interface Session {
   member: { id: string; email: string; name: string | null; role: 'owner' | 'user' };
   workspace: { id: string; name: string };
+  /** What this session may do. */
+  scopes: Scope[];
   csrf: string;
   operator: boolean;
 }
@@ -29,17 +37,25 @@ export function headers(): Record<string, string> {
   return csrf ? { 'X-CSRF-Token': csrf } : {};
 }
 
-/** Asks the console's API. Throws Refused. */
+/** One request. Throws Refused, and in words when nothing answers. */
+async function ask(path: string, init: RequestInit): Promise<Response> {
+  const answer = await fetch(`/v1/app${path}`, init).catch(() => {
+    throw new Error('The service cannot be reached: check the connection and try again');
+  });
+  if (answer.ok || answer.status === 304) return answer;
+  if (answer.status === 401 && csrf) ended.notify();
+  throw new Refused(answer.status, await answer.json().catch(() => ({})));
+}
+
+/** Asks the console's API. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await fetch(`/v1/app${path}`, {
+  const answer = await ask(path, {
     method,
     headers: { ...headers(), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  if (answer.ok) return (answer.status === 204 || answer.status === 202 ? undefined : await answer.json()) as T;
-  const told = await answer.json().catch(() => ({}));
-  if (answer.status === 401 && csrf) ended.notify();
-  throw new Refused(answer.status, told);
+  const text = await answer.text();
+  return (text ? JSON.parse(text) : undefined) as T;
 }
 
 /** GET that costs nothing while nothing changed: the last answer again when the service says 304. */
@@ -47,15 +63,8 @@ export function poller<T>(path: string): () => Promise<{ value: T; changed: bool
   let tag = '';
   let last: T;
   return async () => {
-    const answer = await fetch(`/v1/app${path}`, {
-      headers: { ...headers(), ...(tag ? { 'If-None-Match': tag } : {}) },
-      cache: 'no-store',
-    });
+    const answer = await ask(path, { headers: { ...headers(), ...(tag ? { 'If-None-Match': tag } : {}) }, cache: 'no-store' });
     if (answer.status === 304) return { value: last, changed: false };
-    if (!answer.ok) {
-      if (answer.status === 401) ended.notify();
-      throw new Refused(answer.status, await answer.json().catch(() => ({})));
-    }
     tag = answer.headers.get('etag') ?? '';
     last = (await answer.json()) as T;
     return { value: last, changed: true };

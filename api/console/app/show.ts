@@ -1,4 +1,6 @@
-/** Values as people read them. */
+import { LANGUAGES } from '../../contract/languages.ts';
+
+/* Values as people read them. */
 
 export function clock(seconds: number | null): string {
   if (seconds === null) return '';
@@ -10,11 +12,21 @@ export function length(seconds: number | null): string {
   if (seconds === null) return '–';
   const whole = Math.round(seconds);
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
-  return h ? `${h} h ${m} min` : m ? `${m} min ${s} s` : `${s} s`;
+  if (h) return m ? `${h} h ${m} min` : `${h} h`;
+  return m ? (m < 10 && s ? `${m} min ${s} s` : `${m} min`) : `${s} s`;
 }
 
+/** Day and time in full. */
 export function day(stamp: string): string {
   return new Date(stamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/** As short as it is clear: the time today, else the day. */
+export function when(stamp: string, now = new Date()): string {
+  const date = new Date(stamp);
+  if (date.toDateString() === now.toDateString()) return date.toLocaleTimeString(undefined, { timeStyle: 'short' });
+  const sameYear = date.getFullYear() === now.getFullYear();
+  return date.toLocaleDateString(undefined, { day: 'numeric', month: 'short', ...(sameYear ? {} : { year: 'numeric' }) });
 }
 
 const names = new Intl.DisplayNames(undefined, { type: 'language' });
@@ -28,10 +40,13 @@ export function language(code: string | null): string {
   }
 }
 
+/** Every language with its name, by name. */
+export const LANGUAGE_CHOICES = LANGUAGES.map((code) => [code, language(code)] as const).sort((a, b) => a[1].localeCompare(b[1]));
+
 export const STATUS: Record<string, string> = {
-  queued: 'Waiting',
-  processing: 'In progress',
   completed: 'Ready',
+  processing: 'In progress',
+  queued: 'Waiting',
   failed: 'Failed',
   insufficient_balance: 'Not enough minutes',
 };
@@ -53,4 +68,17 @@ export const FAILURE: Record<string, string> = {
   UNSUPPORTED_CODEC: 'The sound in this file is in a format that cannot be read.',
   PROCESSING_TIMEOUT: 'Reading this file took too long.',
   ENGINE_ERROR: 'The engine failed on this file several times.',
+};
+
+/** Why there is no report. */
+export const NO_REPORT: Record<string, string> = {
+  TRANSCRIPTION_FAILED: 'The recording could not be transcribed.',
+  TRANSCRIPT_EMPTY: 'Nobody speaks in this recording.',
+  TRANSCRIPT_TOO_LONG: 'The transcript is too long for the language model.',
+  TEMPLATE_UNAVAILABLE: 'The template is no longer there.',
+  LLM_UNAVAILABLE: 'The language model does not answer. Try again later.',
+  LLM_TIMEOUT: 'The language model took too long. Try again later.',
+  LLM_REFUSED: 'The language model refused to write it.',
+  LLM_INVALID_OUTPUT: 'The language model answered with something that is no report.',
+  INTERNAL_ERROR: 'Something failed. Try again.',
 };

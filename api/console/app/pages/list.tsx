@@ -1,170 +1,168 @@
 import { useEffect, useState } from 'preact/hooks';
+import { call, poller, type Session } from '../client.ts';
 import { Problem, Waiting } from '../parts/basics.tsx';
-import { MetadataFilter, ProjectChoice, TextFilter } from '../parts/filters.tsx';
+import { Filters } from '../parts/filters.tsx';
 import { Found } from '../parts/found.tsx';
 import { Table } from '../parts/table.tsx';
 import { Uploads } from '../parts/uploads.tsx';
-import { STATUS } from '../show.ts';
-import type { Item, Page, Project } from '../types.ts';
+import { STAGE, STATUS } from '../show.ts';
+import type { Item, Page, Transcription } from '../types.ts';
+import type { UploadQueue } from '../uploading.ts';
 import { go, useLoaded } from '../use.ts';
 
 const PAGE = 20;
+const BUSY_MS = 4_000;
+const IDLE_MS = 20_000;
+const FOLLOWED = 5; // files under way whose progress is shown
 
-/** Uploads, search, and the transcriptions with every filter of the API. Filters live in the address, so that a list can be shared. */
-export function List({ query }: { query: URLSearchParams }) {
+/** Uploads, search, and the transcriptions by status with every filter of the API. */
+export function List({ query, session, uploads }: { query: URLSearchParams; session: Session; uploads: UploadQueue }) {
   const status = query.get('status') ?? 'completed';
   const offset = Number(query.get('offset')) || 0;
-  const asked = new URLSearchParams(query);
-  asked.delete('q');
-  const path = `/transcriptions?${asked}${asked.size ? '&' : ''}limit=${PAGE}`;
-  const { value, error, again } = useLoaded<Page<Item>>(path);
-  const pending = useLoaded<Page<Item>>('/transcriptions?status=processing&limit=100');
-  const waiting = useLoaded<Page<Item>>('/transcriptions?status=queued&limit=100');
-  const projects = useLoaded<{ items: Project[] }>('/projects');
-  const [options, setOptions] = useState({ language: 'auto', project_id: '', speakers_count: '', ai_metadata: false });
-  const busy = (pending.value?.total ?? 0) + (waiting.value?.total ?? 0);
+  const filters = new URLSearchParams([...query].filter(([name]) => !['q', 'status', 'offset'].includes(name)));
+  const { value, error, again } = useLoaded<Page<Item>>(`/transcriptions?${filters}&status=${status}&offset=${offset}&limit=${PAGE}`);
+  const [totals, count] = useTotals(filters.toString());
+  const busy = (totals.processing ?? 0) + (totals.queued ?? 0) > 0;
   const refresh = () => {
     again();
-    pending.again();
-    waiting.again();
+    count();
   };
   useEffect(() => {
-    const timer = setInterval(refresh, busy ? 3_000 : 15_000);
+    const timer = setInterval(refresh, busy ? BUSY_MS : IDLE_MS);
     return () => clearInterval(timer);
-  }, [busy > 0]);
-
-  const filter = (name: string, wanted: string) => {
-    const next = new URLSearchParams(query);
-    next.delete('offset');
-    if (wanted) next.set(name, wanted);
-    else next.delete(name);
-    go('/', next);
-  };
-  const uploadQuery = () => {
-    const wanted = new URLSearchParams({ language: options.language, ai_metadata: String(options.ai_metadata) });
-    if (options.project_id) wanted.set('project_id', options.project_id);
-    if (options.speakers_count) wanted.set('speakers_count', options.speakers_count);
-    return wanted.toString();
-  };
+  }, [busy, filters.toString()]);
 
   return (
     <>
-      <h1>Transcripts</h1>
-      <Uploads query={uploadQuery} onDone={refresh} />
-      <details class="options">
-        <summary>For these uploads</summary>
-        <div class="row">
-          <label class="field">
-            <span>Language</span>
-            <input
-              value={options.language}
-              size={6}
-              onInput={(event) => setOptions({ ...options, language: (event.currentTarget as HTMLInputElement).value || 'auto' })}
-            />
-          </label>
-          <label class="field">
-            <span>Speakers, if known</span>
-            <input
-              type="number"
-              min={1}
-              max={20}
-              value={options.speakers_count}
-              onInput={(event) => setOptions({ ...options, speakers_count: (event.currentTarget as HTMLInputElement).value })}
-            />
-          </label>
-          <ProjectChoice
-            label="Project"
-            projects={projects.value?.items ?? []}
-            value={options.project_id}
-            choose={(project_id) => setOptions({ ...options, project_id })}
-          />
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={options.ai_metadata}
-              onChange={(event) => setOptions({ ...options, ai_metadata: (event.currentTarget as HTMLInputElement).checked })}
-            />
-            Title, summary and topics
-          </label>
-        </div>
-      </details>
-
-      <search class="row filters">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            filter('q', String(new FormData(event.currentTarget as HTMLFormElement).get('q') ?? ''));
-          }}
-        >
-          <label class="field">
-            <span>Search in what was said</span>
-            <input name="q" type="search" minLength={2} defaultValue={query.get('q') ?? ''} />
-          </label>
-        </form>
-        <label class="field">
-          <span>Status</span>
-          <select value={status} onChange={(event) => filter('status', (event.currentTarget as HTMLSelectElement).value)}>
-            {Object.entries(STATUS).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-        <ProjectChoice
-          label="In project"
-          projects={projects.value?.items ?? []}
-          value={query.get('project_id') ?? ''}
-          choose={(id) => filter('project_id', id)}
-        />
-        <TextFilter label="Language" name="language" query={query} filter={filter} />
-        <TextFilter label="External id" name="external_id" query={query} filter={filter} />
-        <TextFilter label="From" name="date_from" type="date" query={query} filter={filter} />
-        <TextFilter label="To" name="date_to" type="date" query={query} filter={filter} />
-        <MetadataFilter query={query} />
-        <label class="field">
-          <span>Order</span>
-          <select
-            value={query.get('sort') ?? '-created_at'}
-            onChange={(event) => filter('sort', (event.currentTarget as HTMLSelectElement).value)}
-          >
-            <option value="-created_at">newest first</option>
-            <option value="created_at">oldest first</option>
-            <option value="-duration">longest first</option>
-            <option value="duration">shortest first</option>
-          </select>
-        </label>
-      </search>
-
-      <Problem error={error} />
-      {query.get('q') ? <Found text={query.get('q')!} /> : null}
-      {!query.get('q') && status === 'completed' && busy > 0 && (
-        <Table items={[...(pending.value?.items ?? []), ...(waiting.value?.items ?? [])]} label="In progress" />
-      )}
-      {!query.get('q') && (value ? <Table items={value.items} label={STATUS[status] ?? status} /> : <Waiting />)}
-      {!query.get('q') && value && value.total > PAGE && (
-        <nav class="row" aria-label="Pages">
-          <button type="button" disabled={offset === 0} onClick={() => go('/', withOffset(query, offset - PAGE))}>
-            Earlier
-          </button>
-          <span class="quiet">
-            {offset + 1}–{offset + value.items.length} of {value.total}
-          </span>
-          <button
-            type="button"
-            disabled={offset + value.items.length >= value.total}
-            onClick={() => go('/', withOffset(query, offset + PAGE))}
-          >
-            Later
-          </button>
-        </nav>
+      <div class="head">
+        <h1>Transcripts</h1>
+      </div>
+      {session.scopes.includes('uploads:write') && <Uploads uploads={uploads} onDone={refresh} />}
+      <Filters query={query} />
+      {query.get('q') ? (
+        <Found text={query.get('q')!} />
+      ) : (
+        <>
+          {status === 'completed' && busy && <UnderWay />}
+          <nav class="tabs" aria-label="Status">
+            {Object.entries(STATUS)
+              .filter(([name]) => name !== 'insufficient_balance' || totals[name] || status === name)
+              .map(([name, label]) => (
+                <a key={name} href={`#/?${withStatus(query, name)}`} aria-current={name === status ? 'page' : undefined}>
+                  {label} {totals[name] !== undefined && <span class="quiet figure">{totals[name]}</span>}
+                </a>
+              ))}
+          </nav>
+          <Problem error={error} again={again} />
+          {!value && !error && <Waiting />}
+          {value && value.items.length > 0 && <Table items={value.items} label={STATUS[status] ?? status} />}
+          {value && value.items.length === 0 && <Empty filtered={filters.size > 0} status={status} />}
+          {value && value.total > PAGE && <Pages query={query} offset={offset} page={value} />}
+        </>
       )}
     </>
   );
 }
 
-function withOffset(query: URLSearchParams, offset: number): URLSearchParams {
+/** How many there are of each status under the same filters. */
+function useTotals(filters: string): [Partial<Record<string, number>>, () => void] {
+  const [totals, set] = useState<Partial<Record<string, number>>>({});
+  const count = () => {
+    for (const status of Object.keys(STATUS))
+      call<Page<Item>>('GET', `/transcriptions?${filters}&status=${status}&limit=1`).then(
+        ({ total }) => set((before) => ({ ...before, [status]: total })),
+        () => {},
+      );
+  };
+  useEffect(count, [filters]);
+  return [totals, count];
+}
+
+/** Files that are being transcribed, with how far they are. */
+function UnderWay() {
+  const { value, again } = useLoaded<Page<Item>>(`/transcriptions?status=processing&limit=${FOLLOWED}`);
+  useEffect(() => {
+    const timer = setInterval(again, BUSY_MS);
+    return () => clearInterval(timer);
+  }, [again]);
+  if (!value?.items.length) return null;
+  return (
+    <section class="card flush" aria-label="In progress">
+      <ul class="plain lines under-way">
+        {value.items.map((item) => (
+          <Running key={item.id} item={item} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Running({ item }: { item: Item }) {
+  const [record, set] = useState<Transcription | null>(null);
+  useEffect(() => {
+    const ask = poller<Transcription>(`/transcriptions/${item.id}`);
+    const step = () =>
+      ask().then(
+        ({ value }) => set(value),
+        () => {},
+      );
+    step();
+    const timer = setInterval(step, BUSY_MS);
+    return () => clearInterval(timer);
+  }, [item.id]);
+  const { stage = 'waiting', fraction = 0 } = record?.progress ?? {};
+  return (
+    <li>
+      <a class="grow" href={`#/t/${item.id}`} dir="auto">
+        {item.title}
+      </a>
+      <span class="quiet">{STAGE[stage] ?? stage}</span>
+      <progress max={1} value={fraction} aria-label={`Progress of ${item.title}`} />
+      <span class="quiet figure">{Math.round(fraction * 100)} %</span>
+    </li>
+  );
+}
+
+function Empty({ filtered, status }: { filtered: boolean; status: string }) {
+  if (filtered)
+    return (
+      <p class="empty">
+        <b>Nothing matches these filters</b>Clear one of them to see more.
+      </p>
+    );
+  if (status !== 'completed') return <p class="empty">Nothing here.</p>;
+  return (
+    <p class="empty">
+      <b>No transcripts yet</b>Upload a recording above, or send one with the <a href="/docs/guides">API</a>.
+    </p>
+  );
+}
+
+function Pages({ query, offset, page }: { query: URLSearchParams; offset: number; page: Page<Item> }) {
+  const to = (next: number) => () => {
+    const address = new URLSearchParams(query);
+    address.set('offset', String(Math.max(0, next)));
+    go('/', address);
+    scrollTo(0, 0);
+  };
+  const last = offset + page.items.length;
+  return (
+    <nav class="row middle pages" aria-label="Pages">
+      <button type="button" disabled={offset === 0} onClick={to(offset - PAGE)}>
+        Previous
+      </button>
+      <span class="quiet figure">{page.items.length ? `${offset + 1}–${last} of ${page.total}` : `none of ${page.total} here`}</span>
+      <button type="button" disabled={last >= page.total} onClick={to(offset + PAGE)}>
+        Next
+      </button>
+    </nav>
+  );
+}
+
+function withStatus(query: URLSearchParams, status: string): URLSearchParams {
   const next = new URLSearchParams(query);
-  next.set('offset', String(Math.max(0, offset)));
+  next.delete('offset');
+  if (status === 'completed') next.delete('status');
+  else next.set('status', status);
   return next;
 }

@@ -1,103 +1,151 @@
 import { useEffect } from 'preact/hooks';
 import { Problem, Waiting } from '../parts/basics.tsx';
-import { day, FAILURE } from '../show.ts';
+import { Chart } from '../parts/chart.tsx';
+import { day, FAILURE, length, when } from '../show.ts';
 import { useLoaded } from '../use.ts';
+
+interface Hour {
+  hour: string;
+  arrived: number;
+  minutes: number;
+  completed: number;
+  failed: number;
+}
 
 interface Overview {
   queue: { queued: number; processing: number; oldest_seconds: number };
   reports: { queued: number; processing: number };
   engines: { id: string; host: string; device: string; model: string; concurrency: number; last_seen: string; alive: boolean }[];
-  throughput: { hour: string; minutes: number; files: number }[];
+  hours: Hour[];
   failures: { id: string; error_code: string; created_at: string }[];
 }
 
-/** How the service is doing: queue, engines, throughput, failures. */
+const POLL_MS = 5_000;
+
+/** How the service is doing: queue, engines, the last two days, failures. */
 export function Operator() {
   const { value, error, again } = useLoaded<Overview>('/operator');
   useEffect(() => {
-    const timer = setInterval(again, 5_000);
+    const timer = setInterval(again, POLL_MS);
     return () => clearInterval(timer);
   }, [again]);
-  if (error && !value) return <Problem error={error} />;
+  if (error && !value) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
-  const alive = value.engines.filter((engine) => engine.alive);
+  const { queue, reports, engines, hours, failures } = value;
+  const alive = engines.filter((engine) => engine.alive).length;
+  const sum = (name: 'minutes' | 'failed' | 'arrived') => hours.reduce((total, hour) => total + hour[name], 0);
   return (
     <>
-      <h1>Operation</h1>
-      <dl class="facts">
-        <Figure name="Waiting" value={value.queue.queued} />
-        <Figure name="In progress" value={value.queue.processing} />
-        <Figure name="Oldest waits, seconds" value={value.queue.oldest_seconds} />
-        <Figure name="Reports waiting" value={value.reports.queued} />
-        <Figure name="Engines at work" value={alive.length} />
-      </dl>
-      {alive.length === 0 && <p class="problem">No engine is connected: uploads are accepted and wait.</p>}
-      <h2>Minutes of audio transcribed, by hour</h2>
-      <Bars
-        values={value.throughput.map(({ hour, minutes, files }) => ({
-          label: `${day(hour)}: ${minutes} minutes in ${files} files`,
-          value: minutes,
-        }))}
-      />
-      <h2>Engines</h2>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Host</th>
-              <th scope="col">Device</th>
-              <th scope="col">Model</th>
-              <th scope="col">At once</th>
-              <th scope="col">Last seen</th>
-            </tr>
-          </thead>
-          <tbody>
-            {value.engines.map((engine) => (
-              <tr key={engine.id}>
-                <td>{engine.host}</td>
-                <td>{engine.device}</td>
-                <td>{engine.model}</td>
-                <td>{engine.concurrency}</td>
-                <td class={engine.alive ? 'good' : 'bad'}>{day(engine.last_seen)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <div class="head">
+        <h1>Operation</h1>
       </div>
+      <Problem error={error} />
+      {alive === 0 && <p class="problem">No engine is connected: uploads are accepted and wait.</p>}
+      <dl class="figures">
+        <Figure name="Waiting" value={queue.queued} />
+        <Figure name="In progress" value={queue.processing} />
+        <Figure name="The oldest waits" value={queue.queued ? length(queue.oldest_seconds) : '–'} />
+        <Figure name="Reports to write" value={reports.queued + reports.processing} />
+        <Figure name="Engines at work" value={alive} />
+      </dl>
+      <section class="card">
+        <h2>Minutes of audio transcribed, by hour</h2>
+        <Hours
+          hours={hours}
+          say={({ minutes, completed }) => [minutes, `${minutes} minutes in ${completed} files`]}
+          summary={`${Math.round(sum('minutes'))} minutes in the last 48 hours`}
+        />
+      </section>
+      <div class="grid">
+        <section class="card">
+          <h2>Waiting or in progress, at the end of each hour</h2>
+          <Hours
+            hours={queueOver(hours, queue.queued + queue.processing)}
+            say={({ arrived }) => [arrived, `${arrived} files`]}
+            summary={`${queue.queued + queue.processing} files now, ${sum('arrived')} came in the last 48 hours`}
+          />
+        </section>
+        <section class="card">
+          <h2>Failures, by hour</h2>
+          <Hours
+            hours={hours}
+            kind="failed"
+            say={({ failed }) => [failed, `${failed} failed`]}
+            summary={`${sum('failed')} failures in the last 48 hours`}
+          />
+        </section>
+      </div>
+      <h2>Engines</h2>
+      <Engines engines={engines} />
       <h2>Last failures</h2>
-      {value.failures.length === 0 && <p class="quiet">None.</p>}
-      <ul class="plain">
-        {value.failures.map((failure) => (
-          <li key={failure.id}>
-            <a href={`#/t/${failure.id}`}>{day(failure.created_at)}</a> {FAILURE[failure.error_code] ?? failure.error_code}
-          </li>
-        ))}
-      </ul>
+      {failures.length === 0 && <p class="quiet">None.</p>}
+      {failures.length > 0 && (
+        <ul class="card plain lines">
+          {failures.map((failure) => (
+            <li key={failure.id}>
+              <a href={`#/t/${failure.id}`}>{day(failure.created_at)}</a>
+              <span class="grow">{FAILURE[failure.error_code] ?? failure.error_code}</span>
+            </li>
+          ))}
+        </ul>
+      )}
     </>
   );
 }
 
-function Figure({ name, value }: { name: string; value: number }) {
+/** How many files were in line at the end of each hour, counted back from those that are in line now. */
+function queueOver(hours: Hour[], now: number): Hour[] {
+  let waiting = now;
+  return hours
+    .toReversed()
+    .map((hour) => {
+      const then = Math.max(0, waiting);
+      waiting += hour.completed + hour.failed - hour.arrived;
+      return { ...hour, arrived: then };
+    })
+    .reverse();
+}
+
+interface HoursProps {
+  hours: Hour[];
+  say: (hour: Hour) => [number, string];
+  summary: string;
+  kind?: string;
+}
+
+function Hours({ hours, say, summary, kind }: HoursProps) {
+  const bars = hours.map((hour) => {
+    const [value, words] = say(hour);
+    return { value, label: `${day(hour.hour)}: ${words}` };
+  });
+  const quarters = hours.filter((_, at) => at % 12 === 0).map(({ hour }) => dayAndHour(hour));
+  return <Chart bars={bars} summary={summary} marks={[...quarters, 'now']} kind={kind} />;
+}
+
+const dayAndHour = (stamp: string) => new Date(stamp).toLocaleString(undefined, { day: 'numeric', month: 'short', hour: 'numeric' });
+
+function Engines({ engines }: { engines: Overview['engines'] }) {
+  if (!engines.length) return <p class="quiet">None in the last day. Start one with `longhand engine`.</p>;
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd class="big">{value}</dd>
-    </div>
+    <ul class="card plain lines">
+      {engines.map((engine) => (
+        <li key={engine.id}>
+          <span class={`chip ${engine.alive ? 'good' : 'bad'}`}>{engine.alive ? 'at work' : 'gone'}</span>
+          <b class="grow">{engine.host}</b>
+          <span class="quiet">
+            {engine.model} on {engine.device}, {engine.concurrency} at once · seen {when(engine.last_seen)}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
-/** A bar chart whose bars can be read out. */
-function Bars({ values }: { values: { label: string; value: number }[] }) {
-  if (!values.length) return <p class="quiet">Nothing in the last two days.</p>;
-  const most = Math.max(...values.map(({ value }) => value), 1);
-  const width = 100 / values.length;
+function Figure({ name, value }: { name: string; value: number | string }) {
   return (
-    <svg class="bars" viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={values.map(({ label }) => label).join('; ')}>
-      {values.map(({ label, value }, i) => (
-        <rect key={label} x={i * width} y={30 - (28 * value) / most} width={Math.max(0.3, width - 0.4)} height={(28 * value) / most}>
-          <title>{label}</title>
-        </rect>
-      ))}
-    </svg>
+    <div class="card">
+      <dt class="quiet">{name}</dt>
+      <dd class="big">{value}</dd>
+    </div>
   );
 }

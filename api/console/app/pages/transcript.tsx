@@ -1,153 +1,165 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { call, poller } from '../client.ts';
-import { Action, Copy, Problem, Waiting } from '../parts/basics.tsx';
+import { useEffect, useState } from 'preact/hooks';
+import { call, poller, type Session } from '../client.ts';
+import { Action, Problem, Waiting } from '../parts/basics.tsx';
+import { Export } from '../parts/export.tsx';
+import { Reading } from '../parts/reading.tsx';
 import { Reports } from '../parts/reports.tsx';
-import { Turns } from '../parts/turns.tsx';
-import { day, FAILURE, language, length, STAGE, STATUS } from '../show.ts';
+import { Speakers } from '../parts/speakers.tsx';
+import { day, FAILURE, language, length, STAGE } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
-import { go } from '../use.ts';
+import { go, useLoaded } from '../use.ts';
 
 const POLL_MS = 2_000;
 
 /** One transcript: turns with colours and times, speakers to rename, reports, exports. Follows the work while it is under way. */
-export function TranscriptPage({ id, at }: { id: string; at: number | null }) {
-  const [record, setRecord] = useState<Transcription | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const [search, setSearch] = useState('');
+export function TranscriptPage({ id, at, look, session }: { id: string; at: number | null; look: string; session: Session }) {
   const [words, setWords] = useState(false);
-  const [round, again] = useState(0);
+  const { record, error, replace, again } = useRecord(id, words);
+  const rights = useLoaded<{ edit: boolean; delete: boolean }>(`/transcriptions/${id}/rights`).value;
+  const [tab, show] = useState<'transcript' | 'reports'>('transcript');
   useEffect(() => {
-    const ask = poller<Transcription>(`/transcriptions/${id}${words ? '?words=true' : ''}`);
-    let timer = 0;
-    const step = async () => {
-      try {
-        const { value, changed } = await ask();
-        if (changed) setRecord(value);
-        setError(null);
-        if (unfinished(value)) timer = window.setTimeout(step, POLL_MS);
-      } catch (failure) {
-        setError(failure as Error);
-      }
-    };
-    step();
-    return () => clearTimeout(timer);
-  }, [id, words, round]);
-  if (!record) return error ? <Problem error={error} /> : <Waiting />;
+    if (at !== null) show('transcript');
+  }, [at]);
+  if (!record)
+    return error ? (
+      <p class="empty">
+        <b>{error.message}</b>
+        <a href="#/">All transcripts</a>
+      </p>
+    ) : (
+      <Waiting />
+    );
 
   const order = new Map(record.speakers.map((speaker, index) => [speaker.id, index]));
   const names = new Map(record.speakers.map((speaker) => [speaker.id, speaker.name]));
   const label = (segment: Segment) => segment.speaker_name ?? names.get(segment.speaker_id ?? '') ?? 'Speaker 1';
   const colour = (segment: Segment) => (order.get(segment.speaker_id ?? '') ?? 0) % 8;
-  const found =
-    search.length > 1 ? record.segments.filter((segment) => segment.text.toLowerCase().includes(search.toLowerCase())) : record.segments;
-  const rename = async (speaker: string, name: string) =>
-    setRecord(await call<Transcription>('PATCH', `/transcriptions/${id}/speakers/${speaker}`, { name: name.trim() || null }));
-  const download = (path: string) => `/v1/app/transcriptions/${id}/${path}`;
-
+  const rename = async (speaker: string, name: string) => {
+    const renamed = await call<Transcription>('PATCH', `/transcriptions/${id}/speakers/${speaker}`, { name: name.trim() || null });
+    if (words) again();
+    replace(renamed);
+  };
+  const possible = !['failed', 'insufficient_balance'].includes(record.status);
   return (
     <>
-      <p class="no-print">
-        <a href="#/">All transcripts</a>
-      </p>
-      <h1>{record.title}</h1>
-      <dl class="facts">
-        <Fact name="Status" value={STATUS[record.status] ?? record.status} />
-        <Fact name="Length" value={length(record.duration_seconds)} />
-        <Fact name="Language" value={language(record.language)} />
-        <Fact name="Author" value={record.author.name ?? record.author.email} />
-        <Fact name="Project" value={record.project?.name ?? '–'} />
-        {record.external_id && <Fact name="External id" value={record.external_id} />}
-        <Fact name="Uploaded" value={day(record.created_at)} />
-      </dl>
-      {record.metadata && (
-        <details class="no-print">
-          <summary>Metadata</summary>
-          <pre>{JSON.stringify(record.metadata, null, 2)}</pre>
-        </details>
-      )}
+      <div class="head">
+        <div>
+          <a class="back no-print" href="#/">
+            ← Transcripts
+          </a>
+          <h1 dir="auto">{record.title}</h1>
+          <Meta record={record} />
+        </div>
+        <div class="row no-print">
+          <Export id={id} ready={record.status === 'completed'} />
+          {rights?.delete && <Remove id={id} />}
+        </div>
+      </div>
+      <Problem error={error} />
       <Progress record={record} />
-      {record.summary && (
-        <section>
-          <h2>Summary</h2>
-          <p dir="auto">{record.summary}</p>
-          <p class="row">
-            {record.topics?.map((topic) => (
-              <span class="chip" key={topic.title}>
-                {topic.title}
-              </span>
-            ))}
-          </p>
-        </section>
-      )}
-      {record.speakers.length > 0 && (
-        <section class="no-print">
-          <h2>Speakers</h2>
-          <ul class="row plain">
-            {record.speakers.map((speaker, index) => (
-              <li key={speaker.id} class={`voice-${index % 8}`}>
-                <Rename name={speaker.name} save={(name) => rename(speaker.id, name)} />
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      <Reports record={record} changed={() => again((n) => n + 1)} />
-      {record.status === 'completed' && (
-        <section>
-          <h2>Transcript</h2>
-          <div class="row no-print">
-            <label class="field">
-              <span>Find</span>
-              <input type="search" value={search} onInput={(event) => setSearch((event.currentTarget as HTMLInputElement).value)} />
-            </label>
-            <span class="quiet" role="status">
-              {search.length > 1 ? `${found.length} of ${record.segments.length} turns` : ''}
-            </span>
-            <label class="check">
-              <input type="checkbox" checked={words} onChange={(event) => setWords((event.currentTarget as HTMLInputElement).checked)} />{' '}
-              Times of words
-            </label>
-            <Copy text={record.text ?? ''} label="Copy text" />
-            {(['md', 'txt', 'json'] as const).map((format) => (
-              <a class="button small" key={format} href={download(`export?format=${format}`)} download>
-                {format}
-              </a>
-            ))}
-            {(['srt', 'vtt'] as const).map((format) => (
-              <a class="button small" key={format} href={download(`subtitles?format=${format}`)} download>
-                {format}
-              </a>
-            ))}
-            <button type="button" class="small" onClick={() => print()}>
-              Print
-            </button>
-          </div>
-          {record.segments.length ? (
-            <Turns segments={found} label={label} colour={colour} search={search} at={at} />
-          ) : (
-            <p class="quiet">Nobody speaks in this recording.</p>
+      <div class="reading">
+        <div>
+          {possible && (
+            <div class="tabs no-print" role="tablist">
+              {(['transcript', 'reports'] as const).map((name) => (
+                <button key={name} type="button" role="tab" aria-selected={tab === name} onClick={() => show(name)}>
+                  {name === 'transcript' ? 'Transcript' : 'Reports'}{' '}
+                  {name === 'reports' && record.prompt_results.length > 0 && (
+                    <span class="quiet figure">{record.prompt_results.length}</span>
+                  )}
+                </button>
+              ))}
+            </div>
           )}
-        </section>
-      )}
-      <Remove id={id} />
+          {tab === 'reports' && possible && <Reports record={record} may={session.scopes.includes('reports:write')} changed={again} />}
+          {tab === 'transcript' && record.status === 'completed' && <Reading {...{ record, label, colour, at, look, words, setWords }} />}
+        </div>
+        <aside class="aside">
+          <About record={record} />
+          {record.speakers.length > 0 && <Speakers record={record} rename={rights?.edit ? rename : null} />}
+          {record.status === 'completed' && <p class="quiet no-print">The recording itself was deleted after it was transcribed.</p>}
+        </aside>
+      </div>
     </>
   );
+}
+
+/** The record as it is, asked for again while something of it is under way. */
+function useRecord(id: string, words: boolean) {
+  const [record, replace] = useState<Transcription | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const [round, next] = useState(0);
+  useEffect(() => {
+    const ask = poller<Transcription>(`/transcriptions/${id}${words ? '?words=true' : ''}`);
+    let timer = 0;
+    let current = true;
+    const step = async () => {
+      try {
+        const { value, changed } = await ask();
+        if (!current) return;
+        if (changed) replace(value);
+        setError(null);
+        if (unfinished(value)) timer = window.setTimeout(step, POLL_MS);
+      } catch (failure) {
+        if (current) setError(failure as Error);
+      }
+    };
+    step();
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [id, words, round]);
+  return { record, error, replace, again: () => next((n) => n + 1) };
 }
 
 const unfinished = (record: Transcription) =>
   ['queued', 'processing'].includes(record.status) ||
   record.prompt_results.some((report) => ['queued', 'processing'].includes(report.status));
 
-function Fact({ name, value }: { name: string; value: string }) {
+function Meta({ record }: { record: Transcription }) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
+    <p class="meta">
+      <span>{day(record.created_at)}</span>
+      {record.duration_seconds !== null && <span class="figure">{length(record.duration_seconds)}</span>}
+      {record.language && <span>{language(record.language)}</span>}
+      <span>{record.author.name ?? record.author.email}</span>
+      {record.project && <span class="chip">{record.project.name}</span>}
+      {record.external_id && <code class="chip">{record.external_id}</code>}
+    </p>
+  );
+}
+
+function About({ record }: { record: Transcription }) {
+  const { summary, topics, metadata } = record;
+  if (!summary && !metadata) return null;
+  return (
+    <section class="card">
+      {summary && (
+        <>
+          <h2>Summary</h2>
+          <p dir="auto">{summary}</p>
+          <p class="row">
+            {topics?.map((topic) => (
+              <span class="chip" key={topic.title}>
+                {topic.title}
+              </span>
+            ))}
+          </p>
+        </>
+      )}
+      {metadata && (
+        <details class="no-print" open={!summary}>
+          <summary>Metadata</summary>
+          <pre>{JSON.stringify(metadata, null, 2)}</pre>
+        </details>
+      )}
+    </section>
   );
 }
 
 function Progress({ record }: { record: Transcription }) {
+  if (record.status === 'completed') return null;
   if (record.status === 'failed') return <p class="problem">{FAILURE[record.error_code ?? ''] ?? `It failed: ${record.error_code}`}</p>;
   if (record.status === 'insufficient_balance') {
     return (
@@ -156,70 +168,33 @@ function Progress({ record }: { record: Transcription }) {
       </p>
     );
   }
-  if (record.status === 'completed') return <p class="quiet no-print">The recording itself was deleted after it was transcribed.</p>;
   const { stage = 'waiting', fraction = 0 } = record.progress ?? {};
   return (
-    <p role="status">
-      <progress max={1} value={fraction} aria-label="Progress" /> {Math.round(fraction * 100)} %, {STAGE[stage] ?? stage}
+    <p class="card row middle" role="status">
+      <progress class="grow" max={1} value={fraction} aria-label="Progress" />
+      <span class="figure">{Math.round(fraction * 100)} %</span>
+      <span class="quiet">{STAGE[stage] ?? stage}</span>
     </p>
-  );
-}
-
-function Rename({ name, save }: { name: string; save: (name: string) => Promise<void> }) {
-  const [editing, edit] = useState(false);
-  const [error, setError] = useState<Error | null>(null);
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (editing) input.current?.select();
-  }, [editing]);
-  if (!editing) {
-    return (
-      <button type="button" class="speaker" aria-label={`Rename ${name}`} onClick={() => edit(true)}>
-        {name}
-      </button>
-    );
-  }
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save(input.current!.value).then(() => edit(false), setError);
-      }}
-    >
-      <input
-        ref={input}
-        aria-label="Name of the speaker"
-        defaultValue={name}
-        maxLength={100}
-        onKeyDown={(event) => event.key === 'Escape' && edit(false)}
-      />
-      <button type="submit" class="small main">
-        Save
-      </button>
-      <Problem error={error} />
-    </form>
   );
 }
 
 function Remove({ id }: { id: string }) {
   const [sure, ask] = useState(false);
+  if (!sure) {
+    return (
+      <button type="button" class="danger" onClick={() => ask(true)}>
+        Delete…
+      </button>
+    );
+  }
   return (
-    <p class="row no-print end">
-      {sure ? (
-        <>
-          <span>Text, reports and media go for everybody.</span>
-          <Action kind="danger" run={() => call('DELETE', `/transcriptions/${id}`).then(() => go('/'))}>
-            Delete for good
-          </Action>
-          <button type="button" onClick={() => ask(false)}>
-            Keep
-          </button>
-        </>
-      ) : (
-        <button type="button" class="small" onClick={() => ask(true)}>
-          Delete…
-        </button>
-      )}
-    </p>
+    <>
+      <Action kind="danger" run={() => call('DELETE', `/transcriptions/${id}`).then(() => go('/'))}>
+        Delete text and reports for everybody
+      </Action>
+      <button type="button" onClick={() => ask(false)}>
+        Keep
+      </button>
+    </>
   );
 }

@@ -14,10 +14,10 @@ import { Webhooks } from './workspace/webhooks.tsx';
 export function Workspace({ session, tab }: { session: Session; tab: string }) {
   const owner = session.member.role === 'owner';
   const tabs = [
-    ['', 'Minutes and limits', <Minutes />],
+    ['', 'Overview', <Minutes />],
     ['keys', 'API keys', <Keys owner={owner} />],
     ['templates', 'Templates', <Templates owner={owner} />],
-    ['projects', 'Projects', <Projects />],
+    ['projects', 'Projects', <Projects owner={owner} />],
     ...(owner
       ? [
           ['members', 'Members', <Members me={session.member.id} />],
@@ -37,7 +37,9 @@ export function Workspace({ session, tab }: { session: Session; tab: string }) {
         ))}
       </nav>
       <section>
-        <h1>{title}</h1>
+        <div class="head">
+          <h1>{title}</h1>
+        </div>
         {content}
       </section>
     </div>
@@ -53,22 +55,27 @@ const LIMIT: Record<string, string> = {
 };
 
 function Minutes() {
-  const { value, error } = useLoaded<WorkspaceInfo>('/workspace');
-  if (error) return <Problem error={error} />;
+  const { value, error, again } = useLoaded<WorkspaceInfo>('/workspace');
+  if (error) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
   return (
     <>
-      <p class="big">
-        {value.balance.available_minutes.toLocaleString(undefined, { maximumFractionDigits: 0 })} <span class="quiet">minutes left</span>
-      </p>
-      <dl class="facts">
-        {Object.entries(value.limits).map(([name, limit]) => (
-          <div key={name}>
-            <dt>{LIMIT[name] ?? name}</dt>
-            <dd>{limit}</dd>
-          </div>
-        ))}
-      </dl>
+      <section class="card">
+        <div class="quiet">{value.workspace.name} has left</div>
+        <div class="big">{Math.floor(value.balance.available_minutes).toLocaleString()} minutes</div>
+        <div class="quiet">of audio, those reserved for files under way already taken off</div>
+      </section>
+      <section class="card">
+        <h2>Limits</h2>
+        <dl class="facts">
+          {Object.entries(value.limits).map(([name, limit]) => (
+            <div key={name}>
+              <dt>{LIMIT[name] ?? name}</dt>
+              <dd class="figure">{limit.toLocaleString()}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
     </>
   );
 }

@@ -1,11 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from './icons.tsx';
 
-/** Says what went wrong, in a region that screen readers announce. */
-export function Problem({ error }: { error: Error | null }) {
+/** Says what went wrong, in a region that screen readers announce; `again` offers to try once more. */
+export function Problem({ error, again }: { error: Error | null; again?: () => void }) {
   return error ? (
-    <p class="problem" role="alert">
-      {error.message}
+    <p class="problem full" role="alert">
+      {error.message}{' '}
+      {again && (
+        <button type="button" class="small" onClick={again}>
+          Try again
+        </button>
+      )}
     </p>
   ) : null;
 }
@@ -50,10 +56,12 @@ export function Action({
 export function Form({
   send,
   label,
+  kind = 'row',
   children,
 }: {
   send: (fields: Record<string, string>) => Promise<unknown>;
   label: string;
+  kind?: string;
   children: ComponentChildren;
 }) {
   const [busy, setBusy] = useState(false);
@@ -72,7 +80,7 @@ export function Form({
     setBusy(false);
   };
   return (
-    <form class="row" onSubmit={submit}>
+    <form class={kind} onSubmit={submit}>
       {children}
       <button type="submit" class="main" disabled={busy}>
         {label}
@@ -109,14 +117,26 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
       type="button"
       class="small"
       onClick={async () => {
-        await navigator.clipboard.writeText(text);
+        await copy(text);
         set(true);
         setTimeout(() => set(false), 1500);
       }}
     >
-      {done ? 'Copied' : label}
+      <Icon of="copy" /> {done ? 'Copied' : label}
     </button>
   );
+}
+
+/** Puts text on the clipboard, also where the page came by plain http and the browser's clipboard is closed. */
+async function copy(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const box = document.createElement('textarea');
+  box.value = text;
+  box.className = 'unseen';
+  document.body.append(box);
+  box.select();
+  document.execCommand('copy');
+  box.remove();
 }
 
 export function Waiting() {

@@ -1,45 +1,43 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../client.ts';
-import { day } from '../show.ts';
+import { when } from '../show.ts';
+import { Icon } from './icons.tsx';
+import { Menu } from './menu.tsx';
 
 interface Notices {
   items: { id: number; transcription_id: string; title: string; created_at: string; read: boolean }[];
   unread: number;
 }
 
-/** "Ready" notices of the person's own transcriptions. */
+const POLL_MS = 20_000;
+
+/** "Ready" notices of the person's own transcriptions; read once the panel was open. */
 export function Bell() {
   const [notices, set] = useState<Notices>({ items: [], unread: 0 });
   const load = () => call<Notices>('GET', '/notifications').then(set, () => {});
   useEffect(() => {
     load();
-    const timer = setInterval(load, 20_000);
+    const timer = setInterval(load, POLL_MS);
     return () => clearInterval(timer);
   }, []);
   return (
-    <details
-      class="bell"
-      onToggle={(event) =>
-        (event.currentTarget as HTMLDetailsElement).open || (notices.unread && call('POST', '/notifications/read', {}).then(load))
+    <Menu
+      kind="bare icon"
+      name={notices.unread ? `Ready: ${notices.unread} new` : 'Ready'}
+      label={
+        <>
+          <Icon of="bell" /> {notices.unread > 0 && <span class="count">{notices.unread}</span>}
+        </>
       }
+      onClose={() => notices.unread && call('POST', '/notifications/read', {}).then(load, () => {})}
     >
-      <summary>
-        Ready
-        {notices.unread ? (
-          <b class="count">
-            {notices.unread}
-            <span class="hidden"> new</span>
-          </b>
-        ) : null}
-      </summary>
-      <ul>
-        {notices.items.length === 0 && <li class="quiet">Nothing yet</li>}
-        {notices.items.map((notice) => (
-          <li key={notice.id} class={notice.read ? '' : 'new'}>
-            <a href={`#/t/${notice.transcription_id}`}>{notice.title}</a> <span class="quiet">{day(notice.created_at)}</span>
-          </li>
-        ))}
-      </ul>
-    </details>
+      {notices.items.length === 0 && <p class="told quiet">When a recording of yours is transcribed, it is told here.</p>}
+      {notices.items.map((notice) => (
+        <a class="choice" key={notice.id} href={`#/t/${notice.transcription_id}`}>
+          <span dir="auto">{notice.read ? notice.title : <b>{notice.title}</b>}</span>
+          <span class="quiet">{when(notice.created_at)}</span>
+        </a>
+      ))}
+    </Menu>
   );
 }

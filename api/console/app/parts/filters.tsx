@@ -1,76 +1,116 @@
+import { useState } from 'preact/hooks';
+import { LANGUAGE_CHOICES } from '../show.ts';
 import type { Project } from '../types.ts';
-import { go } from '../use.ts';
+import { go, useLoaded } from '../use.ts';
+import { Field } from './basics.tsx';
+import { Icon } from './icons.tsx';
 
-export function ProjectChoice({
-  label,
-  projects,
-  value,
-  choose,
-}: {
-  label: string;
-  projects: Project[];
-  value: string;
-  choose: (id: string) => void;
-}) {
+const NAMES = ['project_id', 'language', 'external_id', 'date_from', 'date_to'];
+const ofMetadata = (name: string) => name.startsWith('metadata.');
+
+/** Every filter of the list. They live in the address, so that a list can be shared. */
+export function Filters({ query }: { query: URLSearchParams }) {
+  const projects = useLoaded<{ items: Project[] }>('/projects');
+  const active = [...query.keys()].filter((name) => NAMES.includes(name) || ofMetadata(name)).length;
+  const [open, show] = useState(active > 0);
+  const set = (name: string) => (event: Event) => go('/', changed(query, name, (event.currentTarget as HTMLInputElement).value.trim()));
+  const text = (name: string, label: string, type = 'text') => (
+    <Field label={label}>
+      <input type={type} value={query.get(name) ?? ''} onChange={set(name)} />
+    </Field>
+  );
   return (
-    <label class="field">
-      <span>{label}</span>
-      <select value={value} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
-        <option value="">–</option>
-        {projects.map((project) => (
-          <option key={project.id} value={project.id}>
-            {project.name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <search class="filters">
+      <div class="row">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            go('/', changed(query, 'q', String(new FormData(event.currentTarget as HTMLFormElement).get('q') ?? '').trim()));
+          }}
+        >
+          <input
+            name="q"
+            type="search"
+            minLength={2}
+            aria-label="Search in what was said"
+            placeholder="Search in what was said"
+            key={query.get('q')}
+            defaultValue={query.get('q') ?? ''}
+          />
+        </form>
+        <select aria-label="Order" value={query.get('sort') ?? '-created_at'} onChange={set('sort')}>
+          <option value="-created_at">newest first</option>
+          <option value="created_at">oldest first</option>
+          <option value="-duration">longest first</option>
+          <option value="duration">shortest first</option>
+        </select>
+        <button type="button" aria-expanded={open} onClick={() => show(!open)}>
+          <Icon of="filter" /> Filters {active > 0 && <span class="count">{active}</span>}
+        </button>
+        {active > 0 && (
+          <button type="button" class="bare" onClick={() => go('/', new URLSearchParams([...query].filter(([name]) => name === 'status')))}>
+            Clear
+          </button>
+        )}
+      </div>
+      {open && (
+        <div class="more">
+          <Field label="Project">
+            <select value={query.get('project_id') ?? ''} onChange={set('project_id')}>
+              <option value="">any</option>
+              {projects.value?.items.map((project) => (
+                <option key={project.id} value={project.id}>
+                  {project.name}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Field label="Language">
+            <select value={query.get('language') ?? ''} onChange={set('language')}>
+              <option value="">any</option>
+              {LANGUAGE_CHOICES.map(([code, name]) => (
+                <option key={code} value={code}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+          {text('date_from', 'From', 'date')}
+          {text('date_to', 'To', 'date')}
+          {text('external_id', 'External id')}
+          <MetadataFilter query={query} />
+        </div>
+      )}
+    </search>
   );
 }
 
-/** One filter of the list, taken when the field is left. */
-export function TextFilter({
-  label,
-  name,
-  type = 'text',
-  query,
-  filter,
-}: {
-  label: string;
-  name: string;
-  type?: string;
-  query: URLSearchParams;
-  filter: (name: string, value: string) => void;
-}) {
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        type={type}
-        size={10}
-        value={query.get(name) ?? ''}
-        onChange={(event) => filter(name, (event.currentTarget as HTMLInputElement).value.trim())}
-      />
-    </label>
-  );
+/** The address with one filter more, or less; back at the first page. */
+function changed(query: URLSearchParams, name: string, value: string): URLSearchParams {
+  const next = new URLSearchParams(query);
+  next.delete('offset');
+  if (value) next.set(name, value);
+  else next.delete(name);
+  return next;
 }
 
-/** One metadata filter as `key=value`; several may be in the address. */
-export function MetadataFilter({ query }: { query: URLSearchParams }) {
-  const given = [...query].filter(([name]) => name.startsWith('metadata.'));
+/** Metadata as `key=value`; several, with a comma between them, must all hold. */
+function MetadataFilter({ query }: { query: URLSearchParams }) {
+  const given = [...query].filter(([name]) => ofMetadata(name)).map(([name, value]) => `${name.slice(9)}=${value}`);
   return (
-    <label class="field">
-      <span>Metadata, as key=value</span>
+    <Field label="Metadata, as key=value">
       <input
-        size={14}
-        value={given.map(([name, value]) => `${name.slice(9)}=${value}`).join(' ')}
+        value={given.join(', ')}
+        placeholder="deal=42, stage=won"
         onChange={(event) => {
-          const next = new URLSearchParams([...query].filter(([name]) => !name.startsWith('metadata.') && name !== 'offset'));
-          const text = (event.currentTarget as HTMLInputElement).value.trim();
-          const at = text.indexOf('=');
-          if (at > 0) next.set(`metadata.${text.slice(0, at)}`, text.slice(at + 1));
+          const next = new URLSearchParams([...query].filter(([name]) => !ofMetadata(name) && name !== 'offset'));
+          for (const part of (event.currentTarget as HTMLInputElement).value.split(',')) {
+            const at = part.indexOf('=');
+            if (at > 0) next.set(`metadata.${part.slice(0, at).trim()}`, part.slice(at + 1).trim());
+          }
           go('/', next);
         }}
       />
-    </label>
+    </Field>
   );
 }

@@ -1,53 +1,84 @@
 import { useState } from 'preact/hooks';
 import { call } from '../client.ts';
-import type { Template, Transcription } from '../types.ts';
+import { NO_REPORT } from '../show.ts';
+import type { Report, Template, Transcription } from '../types.ts';
 import { useLoaded } from '../use.ts';
-import { Action, Copy } from './basics.tsx';
+import { Action, Copy, Problem } from './basics.tsx';
+import { Prose } from './prose.tsx';
 
 /** Reports of a transcript: read, copy, request. */
-export function Reports({ record, changed }: { record: Transcription; changed: () => void }) {
-  const { value } = useLoaded<{ prompts: Template[] }>('/prompts');
-  const [slug, choose] = useState('summary');
-  const possible = !['failed', 'insufficient_balance'].includes(record.status);
+export function Reports({ record, may, changed }: { record: Transcription; may: boolean; changed: () => void }) {
+  const newest = record.prompt_results.findLast(({ status }) => status === 'completed');
+  const seek = (seconds: number) => {
+    const turn = record.segments.findLast(({ start }) => (start ?? 0) < seconds + 1);
+    return turn ? `#/t/${record.id}?turn=${turn.id}` : null;
+  };
   return (
-    <section>
-      <h2 class={record.prompt_results.length ? '' : 'no-print'}>Reports</h2>
+    <section aria-label="Reports">
+      {may && <Request record={record} changed={changed} />}
+      {record.prompt_results.length === 0 && (
+        <p class="empty">
+          <b>No reports yet</b>A report sums the talk up: minutes, tasks, a checklist of your own.
+        </p>
+      )}
       {record.prompt_results.map((report) => (
-        <details class="card report" key={report.id} open={report.status === 'completed' && record.prompt_results.length === 1}>
-          <summary>
-            {report.name}{' '}
-            {report.status !== 'completed' && (
-              <span class="quiet">{report.status === 'failed' ? `failed: ${report.error_code}` : 'being written…'}</span>
-            )}
-          </summary>
-          {report.text && (
-            <>
-              <div class="prose" dir="auto">
-                {report.text}
-              </div>
-              <Copy text={report.text} />
-            </>
-          )}
-        </details>
+        <One key={report.id} report={report} open={report === newest} seek={seek} />
       ))}
-      {possible && (
-        <div class="row no-print">
-          <label class="field">
-            <span>Template</span>
-            <select value={slug} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
-              {value?.prompts.map((template) => (
+    </section>
+  );
+}
+
+function One({ report, open, seek }: { report: Report; open: boolean; seek: (seconds: number) => string | null }) {
+  return (
+    <details class="card report" open={open}>
+      <summary>
+        {report.name}
+        {report.status === 'failed' && <span class="chip bad">failed</span>}
+        {['queued', 'processing'].includes(report.status) && <span class="chip">being written…</span>}
+      </summary>
+      <div>
+        {report.status === 'failed' && <p class="bad">{NO_REPORT[report.error_code ?? ''] ?? report.error_code}</p>}
+        {report.text && (
+          <>
+            <Prose text={report.text} seek={seek} />
+            <span class="no-print">
+              <Copy text={report.text} />
+            </span>
+          </>
+        )}
+      </div>
+    </details>
+  );
+}
+
+function Request({ record, changed }: { record: Transcription; changed: () => void }) {
+  const { value, error } = useLoaded<{ prompts: Template[] }>('/prompts');
+  const [slug, choose] = useState('summary');
+  const groups = new Map<string, Template[]>();
+  for (const template of value?.prompts ?? []) {
+    const group = template.kind === 'builtin' ? (template.description ?? 'Built in') : 'Your own';
+    groups.set(group, [...(groups.get(group) ?? []), template]);
+  }
+  return (
+    <div class="card row no-print">
+      <label class="field grow">
+        <span>Template</span>
+        <select value={slug} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
+          {[...groups].map(([group, templates]) => (
+            <optgroup key={group} label={group}>
+              {templates.map((template) => (
                 <option key={template.slug} value={template.slug}>
-                  {template.description && template.kind === 'builtin' ? `${template.description}: ` : ''}
                   {template.name}
                 </option>
               ))}
-            </select>
-          </label>
-          <Action run={() => call('POST', `/transcriptions/${record.id}/reports`, { reports: [slug] }).then(changed)}>
-            Write this report
-          </Action>
-        </div>
-      )}
-    </section>
+            </optgroup>
+          ))}
+        </select>
+      </label>
+      <Action kind="main" run={() => call('POST', `/transcriptions/${record.id}/reports`, { reports: [slug] }).then(changed)}>
+        Write this report
+      </Action>
+      <Problem error={error} />
+    </div>
   );
 }

@@ -1,109 +1,111 @@
-import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../show.ts';
 import type { Segment } from '../types.ts';
+import { Marked, pattern } from './marked.tsx';
 
-const BLOCK = 30; // turns that appear and disappear together
-const GUESS = 74; // pixels of a turn not yet measured
-const MARGIN = '1500px';
+const BLOCK = 25; // turns that appear and disappear together
+const MARGIN = '1200px';
+const LINE = 24; // pixels of a line; with CHARACTERS and EXTRA a guess at blocks that were never measured
+const CHARACTERS = 88; // of a line
+const EXTRA = 36; // pixels of a turn beside its text
 
-/** All turns of a transcript. Only blocks near the screen are in the page: ten hours scroll like ten minutes. */
-export function Turns({
-  segments,
-  label,
-  colour,
-  search,
-  at,
-}: {
+export interface TurnsProps {
+  /** Of the transcript, for addresses of turns. */
+  id: string;
   segments: Segment[];
   label: (segment: Segment) => string;
   colour: (segment: Segment) => number;
   search: string;
+  /** The turn to be shown, in the middle of the screen. */
   at: number | null;
-}) {
-  const blocks: Segment[][] = [];
-  for (let i = 0; i < segments.length; i += BLOCK) blocks.push(segments.slice(i, i + BLOCK));
+  /** All of them are in the page: for paper. */
+  whole: boolean;
+}
+
+/** All turns of a transcript. Only blocks near the screen are in the page: ten hours scroll like ten minutes. */
+export function Turns(props: TurnsProps) {
+  const { segments, at, whole } = props;
+  const count = Math.ceil(segments.length / BLOCK);
+  const wanted = at === null ? -1 : Math.floor(segments.findIndex((segment) => segment.id === at) / BLOCK);
+  const [near, setNear] = useState<ReadonlySet<number>>(() => new Set([0]));
+  const heights = useRef(new Map<number, number>());
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const watcher = new IntersectionObserver(
+      (entries) =>
+        setNear((before) => {
+          const after = new Set(before);
+          for (const { target, isIntersecting } of entries) {
+            const index = Number((target as HTMLElement).dataset.block);
+            if (isIntersecting) after.add(index);
+            else after.delete(index);
+          }
+          return after;
+        }),
+      { rootMargin: MARGIN },
+    );
+    for (const block of box.current!.children) watcher.observe(block);
+    return () => watcher.disconnect();
+  }, [count]);
+  useEffect(() => {
+    if (at !== null) document.getElementById(`turn-${at}`)?.scrollIntoView({ block: 'center' });
+  }, [at, segments.length]);
   return (
-    <div class="turns">
-      {blocks.map((block) => (
-        <Block key={block[0]!.id} block={block} label={label} colour={colour} search={search} at={at} />
+    <div class="turns" ref={box}>
+      {Array.from({ length: count }, (_, index) => (
+        <Block key={index} index={index} shown={whole || near.has(index) || index === wanted} heights={heights.current} turns={props} />
       ))}
     </div>
   );
 }
 
-function Block({
-  block,
-  label,
-  colour,
-  search,
-  at,
-}: {
-  block: Segment[];
-  label: (segment: Segment) => string;
-  colour: (segment: Segment) => number;
-  search: string;
-  at: number | null;
-}) {
-  const holds = at !== null && block[0]!.id <= at && at <= block.at(-1)!.id;
-  const [near, setNear] = useState(block[0]!.id === 1 || holds);
-  const [height, setHeight] = useState(block.length * GUESS);
+interface BlockProps {
+  index: number;
+  shown: boolean;
+  heights: Map<number, number>;
+  turns: TurnsProps;
+}
+
+function Block({ index, shown, heights, turns }: BlockProps) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const watcher = new IntersectionObserver(([entry]) => setNear(entry!.isIntersecting), { rootMargin: MARGIN });
-    watcher.observe(box.current!);
-    return () => watcher.disconnect();
-  }, []);
+  const { segments } = turns;
+  const from = index * BLOCK;
+  const own = segments.slice(from, from + BLOCK);
   useLayoutEffect(() => {
-    if (near) setHeight(box.current!.offsetHeight);
-  }, [near, block, search]);
-  useEffect(() => {
-    if (holds) document.getElementById(`turn-${at}`)?.scrollIntoView({ block: 'center' });
-  }, [at]);
+    if (shown) heights.set(index, box.current!.offsetHeight);
+  });
+  const height = shown ? undefined : (heights.get(index) ?? guess(own));
   return (
-    <div ref={box} style={near ? undefined : { height: `${height}px` }}>
-      {near &&
-        block.map((segment) => (
-          <article key={segment.id} id={`turn-${segment.id}`} class={`turn voice-${colour(segment)} ${segment.id === at ? 'wanted' : ''}`}>
-            <header>
-              <b>{label(segment)}</b> <time class="quiet">{clock(segment.start)}</time>
-            </header>
-            <p dir="auto">
-              {segment.words ? (
-                segment.words.map((word) => <Spoken key={`${word.start} ${word.text}`} word={word} search={search} />)
-              ) : (
-                <Marked text={segment.text} search={search} />
-              )}
-            </p>
-          </article>
-        ))}
+    <div ref={box} data-block={index} style={{ height: height === undefined ? '' : `${height}px` }}>
+      {shown && own.map((segment, i) => <Turn key={segment.id} segment={segment} before={segments[from + i - 1]} turns={turns} />)}
     </div>
   );
 }
 
-/** A word that tells its time when pointed at, and stands out when it is searched for. */
-function Spoken({ word, search }: { word: { start: number; end: number; text: string }; search: string }) {
-  const hit = search.length > 1 && word.text.toLowerCase().includes(search.toLowerCase());
-  return (
-    <span class={`word ${hit ? 'hit' : ''}`} title={`${word.start.toFixed(2)} – ${word.end.toFixed(2)} s`}>
-      {word.text}{' '}
-    </span>
-  );
+function guess(turns: Segment[]): number {
+  return turns.reduce((sum, { text }) => sum + EXTRA + LINE * Math.ceil(text.length / CHARACTERS), 0);
 }
 
-function Marked({ text, search }: { text: string; search: string }) {
-  if (search.length < 2) return <>{text}</>;
-  const parts: (string | JSX.Element)[] = [];
-  const lower = text.toLowerCase();
-  let from = 0;
-  for (let at = lower.indexOf(search.toLowerCase()); at >= 0; at = lower.indexOf(search.toLowerCase(), from)) {
-    parts.push(text.slice(from, at), <mark key={at}>{text.slice(at, at + search.length)}</mark>);
-    from = at + search.length;
-  }
+function Turn({ segment, before, turns }: { segment: Segment; before: Segment | undefined; turns: TurnsProps }) {
+  const { id, label, colour, search, at } = turns;
+  const goesOn = before !== undefined && before.speaker_id === segment.speaker_id;
   return (
-    <>
-      {parts}
-      {text.slice(from)}
-    </>
+    <article id={`turn-${segment.id}`} class={`turn voice-${colour(segment)} ${segment.id === at ? 'wanted' : ''}`}>
+      <a href={`#/t/${id}?turn=${segment.id}`}>
+        <time>{clock(segment.start)}</time>
+      </a>
+      <b class={goesOn ? 'unseen' : ''}>{label(segment)}</b>
+      <p dir="auto">
+        {segment.words && !pattern(search) ? (
+          segment.words.map((word) => (
+            <span key={`${word.start} ${word.text}`} class="word" title={`${word.start.toFixed(2)} – ${word.end.toFixed(2)} s`}>
+              {word.text}{' '}
+            </span>
+          ))
+        ) : (
+          <Marked text={segment.text} search={search} />
+        )}
+      </p>
+    </article>
   );
 }

@@ -1,43 +1,23 @@
-import { useState } from 'preact/hooks';
-import { headers } from '../client.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { LANGUAGE_CHOICES } from '../show.ts';
+import type { UploadQueue } from '../uploading.ts';
+import { useLoaded } from '../use.ts';
+import { Field } from './basics.tsx';
+import { Icon } from './icons.tsx';
 
-interface Upload {
-  key: string;
-  file: File;
-  sent: number;
-  state: 'waiting' | 'sending' | 'done' | 'failed';
-  problem: string | null;
-}
-
-const AT_ONCE = 2;
-
-/** Files dropped or chosen, sent a few at a time; a failed one can be sent again and never becomes a second transcription. */
-export function Uploads({ query, onDone }: { query: () => string; onDone: () => void }) {
-  const [uploads, set] = useState<Upload[]>([]);
+/** Files dropped or chosen, with what is wanted of them, and how far they are. */
+export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () => void }) {
   const [over, setOver] = useState(false);
-  const change = (key: string, part: Partial<Upload>) => set((all) => all.map((one) => (one.key === key ? { ...one, ...part } : one)));
-
-  const start = async (upload: Upload) => {
-    change(upload.key, { state: 'sending', sent: 0, problem: null });
-    try {
-      await send(upload.file, upload.key, query(), (sent) => change(upload.key, { sent }));
-      change(upload.key, { state: 'done', sent: 1 });
-      onDone();
-    } catch (error) {
-      change(upload.key, { state: 'failed', problem: (error as Error).message });
-    }
+  const [options, setOptions] = useState({ language: 'auto', project_id: '', speakers_count: '', ai_metadata: false });
+  const places = useLoaded<{ items: { id: string; name: string }[] }>('/projects/upload');
+  const set = (name: keyof typeof options) => (event: Event) => {
+    const input = event.currentTarget as HTMLInputElement;
+    setOptions({ ...options, [name]: input.type === 'checkbox' ? input.checked : input.value });
   };
-  const add = async (files: Iterable<File>) => {
-    const fresh = [...files].map((file): Upload => ({ key: crypto.randomUUID(), file, sent: 0, state: 'waiting', problem: null }));
-    set((all) => [...fresh, ...all]);
-    const queue = [...fresh];
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        for (let next = queue.shift(); next; next = queue.shift()) await start(next);
-      }),
-    );
+  const add = (files: Iterable<File>) => {
+    const wanted = Object.entries(options).filter(([, value]) => value !== '');
+    uploads.add(files, new URLSearchParams(wanted.map(([name, value]) => [name, String(value)])).toString());
   };
-
   return (
     <section aria-label="Upload">
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way to the button inside */}
@@ -55,11 +35,11 @@ export function Uploads({ query, onDone }: { query: () => string; onDone: () => 
         }}
       >
         <label class="button main">
-          Choose recordings
+          <Icon of="upload" /> Choose recordings
           <input
             type="file"
             multiple
-            class="hidden"
+            class="unseen"
             onChange={(event) => {
               const input = event.currentTarget as HTMLInputElement;
               add([...(input.files ?? [])]);
@@ -67,62 +47,100 @@ export function Uploads({ query, onDone }: { query: () => string; onDone: () => 
             }}
           />
         </label>
-        <span class="quiet">
-          or drop them here: audio or video, up to 2 GB and 10 hours. The recording is deleted once it is transcribed.
-        </span>
+        <p>or drop them here: audio or video, up to 2 GB and 10 hours each. A recording is deleted once it is transcribed.</p>
+        <details>
+          <summary>Language, speakers, project</summary>
+          <div class="row">
+            <Field label="Language">
+              <select value={options.language} onChange={set('language')}>
+                <option value="auto">find out</option>
+                {LANGUAGE_CHOICES.map(([code, name]) => (
+                  <option key={code} value={code}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </Field>
+            <Field label="Speakers, if known">
+              <input type="number" min={1} max={20} value={options.speakers_count} onInput={set('speakers_count')} />
+            </Field>
+            <Field label="Project">
+              <select value={options.project_id} onChange={set('project_id')}>
+                <option value="">none</option>
+                {places.value?.items.map((place) => (
+                  <option key={place.id} value={place.id}>
+                    {place.name}
+                  </option>
+                ))}
+              </select>
+            </Field>
+            <label class="check">
+              <input type="checkbox" checked={options.ai_metadata} onChange={set('ai_metadata')} />
+              Title, summary and topics
+            </label>
+          </div>
+        </details>
       </div>
-      {uploads.length > 0 && (
-        <ul class="uploads" aria-live="polite">
-          {uploads.map((upload) => (
-            <li key={upload.key}>
-              <span class="name">{upload.file.name}</span>
-              <progress max={1} value={upload.sent} aria-label={`Upload of ${upload.file.name}`} />
-              {upload.state === 'done' && <span class="good">uploaded</span>}
-              {upload.state === 'failed' && (
-                <>
-                  <span class="bad">{upload.problem}</span>
-                  <button type="button" class="small" onClick={() => start(upload)}>
-                    Send again
-                  </button>
-                </>
-              )}
-              {upload.state !== 'sending' && (
-                <button
-                  type="button"
-                  class="small"
-                  aria-label={`Hide ${upload.file.name}`}
-                  onClick={() => set((all) => all.filter((one) => one.key !== upload.key))}
-                >
-                  ×
-                </button>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Sent uploads={uploads} onDone={onDone} />
     </section>
   );
 }
 
-/** Sends the raw bytes; fetch cannot report how far an upload is. */
-function send(file: File, key: string, query: string, progress: (fraction: number) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('POST', `/v1/app/transcriptions?${query}`);
-    const name = encodeURIComponent(file.name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-    request.setRequestHeader('Content-Disposition', `attachment; filename*=UTF-8''${name}`);
-    request.setRequestHeader('Idempotency-Key', key);
-    for (const [header, value] of Object.entries(headers())) request.setRequestHeader(header, value);
-    request.upload.onprogress = (event) => progress(event.loaded / Math.max(1, event.total));
-    request.onload = () => {
-      if (request.status < 300) return resolve();
-      let message = `The service answered ${request.status}`;
-      try {
-        message = JSON.parse(request.responseText).message ?? message;
-      } catch {}
-      reject(new Error(message));
-    };
-    request.onerror = () => reject(new Error('The connection broke off; send it again'));
-    request.send(file);
-  });
+function Sent({ uploads, onDone }: { uploads: UploadQueue; onDone: () => void }) {
+  const [, redraw] = useState(0);
+  useEffect(
+    () =>
+      uploads.watch((done) => {
+        redraw((n) => n + 1);
+        if (done) onDone();
+      }),
+    [uploads],
+  );
+  const all = uploads.all();
+  const failed = all.filter(({ state }) => state === 'failed').map(({ key }) => key);
+  if (!all.length) return null;
+  return (
+    <div class="card">
+      <ul class="uploads plain" aria-live="polite">
+        {all.map(({ key, file, sent, state, problem }) => (
+          <li key={key}>
+            <span class="name" title={file.name}>
+              {file.name} <span class="quiet">{size(file.size)}</span>
+            </span>
+            <progress max={1} value={sent} aria-label={`Upload of ${file.name}`} />
+            {state === 'done' ? <span class="chip good">uploaded</span> : <span class="quiet figure">{Math.floor(sent * 100)} %</span>}
+            <button
+              type="button"
+              class="bare small icon"
+              disabled={state === 'sending'}
+              aria-label={`Hide ${file.name}`}
+              onClick={() => uploads.hide(key)}
+            >
+              <Icon of="close" />
+            </button>
+            {problem && (
+              <span class="bad">
+                {problem}{' '}
+                {state === 'failed' && (
+                  <button type="button" class="small" onClick={() => uploads.again([key])}>
+                    Send again
+                  </button>
+                )}
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {failed.length > 1 && (
+        <button type="button" class="small" onClick={() => uploads.again(failed)}>
+          Send all {failed.length} failed again
+        </button>
+      )}
+    </div>
+  );
+}
+
+function size(bytes: number): string {
+  const megabytes = bytes / 1_048_576;
+  return megabytes < 1 ? `${Math.ceil(bytes / 1024)} KB` : `${megabytes < 10 ? megabytes.toFixed(1) : Math.round(megabytes)} MB`;
 }

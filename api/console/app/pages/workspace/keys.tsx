@@ -30,56 +30,72 @@ export function Keys({ owner }: { owner: boolean }) {
   return (
     <>
       {fresh && <Once text={fresh} hint="This is the new key. It is shown only now: copy it." />}
-      <Form
-        label="Create key"
-        send={async ({ name, expires_at, ...given }) => {
-          const scopes = ['read', ...SCOPES.map(([scope]) => scope).filter((scope) => given[scope])];
-          const made = await call<{ key: string }>('POST', '/keys', {
-            name: name || null,
-            scopes,
-            expires_at: expires_at ? new Date(expires_at).toISOString() : null,
-          });
-          show(made.key);
-          again();
-        }}
-      >
-        <Field label="Name">
-          <input name="name" maxLength={100} placeholder="CRM" />
-        </Field>
-        <fieldset class="row">
-          <legend>May read, and</legend>
-          {SCOPES.filter(([scope]) => owner || scope !== 'members:write').map(([scope, label]) => (
-            <label class="check" key={scope}>
-              <input type="checkbox" name={scope} /> {label}
-            </label>
-          ))}
-        </fieldset>
-        <Field label="Expires">
-          <input name="expires_at" type="date" />
-        </Field>
-      </Form>
-      <Problem error={error} />
-      <ul class="plain">
+      <section class="card">
+        <h2>New key</h2>
+        <Form
+          label="Create key"
+          send={async ({ name, expires_at, ...given }) => {
+            const scopes = ['read', ...SCOPES.map(([scope]) => scope).filter((scope) => given[scope])];
+            const made = await call<{ key: string }>('POST', '/keys', {
+              name: name || null,
+              scopes,
+              expires_at: expires_at ? new Date(expires_at).toISOString() : null,
+            });
+            show(made.key);
+            again();
+          }}
+        >
+          <Field label="Name">
+            <input name="name" maxLength={100} placeholder="CRM" />
+          </Field>
+          <Field label="Expires (empty: never)">
+            <input name="expires_at" type="date" />
+          </Field>
+          <fieldset class="row">
+            <legend>May read, and</legend>
+            {SCOPES.filter(([scope]) => owner || scope !== 'members:write').map(([scope, label]) => (
+              <label class="check" key={scope}>
+                <input type="checkbox" name={scope} /> {label}
+              </label>
+            ))}
+          </fieldset>
+        </Form>
+      </section>
+      <Problem error={error} again={again} />
+      <ul class="card plain lines">
         {value?.items.map((key) => (
-          <li class="card row" key={key.id}>
-            <div>
-              <b>{key.name ?? 'Key'}</b> …{key.hint} <span class="quiet">of {key.member.email}</span>
-              <div class="quiet">
-                {key.scopes.join(', ')} · made {day(key.created_at)}
-                {key.expires_at ? ` · until ${day(key.expires_at)}` : ''} ·{' '}
-                {key.last_used_at ? `last used ${day(key.last_used_at)}` : 'never used'}
-              </div>
-            </div>
-            {key.revoked_at ? (
-              <span class="quiet">revoked</span>
-            ) : (
-              <Action kind="small danger" run={() => call('DELETE', `/keys/${key.id}`).then(again)}>
-                Revoke
-              </Action>
-            )}
-          </li>
+          <One key={key.id} of={key} changed={again} />
         ))}
       </ul>
     </>
+  );
+}
+
+function One({ of: key, changed }: { of: Key; changed: () => void }) {
+  const over = key.expires_at !== null && Date.parse(key.expires_at) < Date.now();
+  return (
+    <li>
+      <div class="grow">
+        <b>{key.name ?? 'Key'}</b> <code class="quiet">lh_…{key.hint}</code>
+        <div class="quiet">
+          {key.member.email} · {key.last_used_at ? `last used ${day(key.last_used_at)}` : 'never used'} · made {day(key.created_at)}
+          {key.expires_at && !over ? ` · until ${day(key.expires_at)}` : ''}
+        </div>
+        <div class="ids row">
+          {key.scopes.map((scope) => (
+            <span class="chip" key={scope}>
+              {scope}
+            </span>
+          ))}
+        </div>
+      </div>
+      {key.revoked_at || over ? (
+        <span class="chip bad">{key.revoked_at ? 'revoked' : 'expired'}</span>
+      ) : (
+        <Action kind="small danger" run={() => call('DELETE', `/keys/${key.id}`).then(changed)}>
+          Revoke
+        </Action>
+      )}
+    </li>
   );
 }

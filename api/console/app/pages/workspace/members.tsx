@@ -16,69 +16,44 @@ export function Members({ me }: { me: string }) {
   return (
     <>
       {link && <Once text={link} hint="Send this link to the member. It signs in once, within a day." />}
-      <Form
-        label="Add member"
-        send={async ({ email, name, role, pending }) => {
-          await call('POST', '/members', { email, ...(name ? { name } : {}), role, pending: Boolean(pending) });
-          refresh();
-        }}
-      >
-        <Field label="E-mail">
-          <input name="email" type="email" required />
-        </Field>
-        <Field label="Name">
-          <input name="name" maxLength={200} />
-        </Field>
-        <Field label="Role">
-          <select name="role">
-            <option value="user">user</option>
-            <option value="owner">owner</option>
-          </select>
-        </Field>
-        <label class="check">
-          <input type="checkbox" name="pending" /> only invited
-        </label>
-      </Form>
-      <Problem error={error} />
-      <ul class="plain">
+      <section class="card">
+        <h2>Add somebody</h2>
+        <Form
+          label="Add member"
+          send={async ({ email, name, role, pending }) => {
+            await call('POST', '/members', { email, ...(name ? { name } : {}), role, pending: Boolean(pending) });
+            refresh();
+          }}
+        >
+          <Field label="E-mail">
+            <input name="email" type="email" required />
+          </Field>
+          <Field label="Name">
+            <input name="name" maxLength={200} />
+          </Field>
+          <Field label="Role">
+            <select name="role">
+              <option value="user">user</option>
+              <option value="owner">owner</option>
+            </select>
+          </Field>
+          <label class="check">
+            <input type="checkbox" name="pending" /> only invited
+          </label>
+        </Form>
+      </section>
+      <Problem error={error} again={refresh} />
+      <ul class="card plain lines">
         {value?.items.map((member) => (
-          <li class="card" key={member.id}>
-            <div class="row">
-              <div>
-                <b>{member.name ?? member.email}</b> <span class="quiet">{member.email}</span>
-              </div>
-              <label class="field">
-                <span>Role</span>
-                <select
-                  value={member.role}
-                  onChange={(event) =>
-                    call('PATCH', `/members/${member.id}`, { role: (event.currentTarget as HTMLSelectElement).value }).then(
-                      refresh,
-                      refresh,
-                    )
-                  }
-                >
-                  <option value="user">user</option>
-                  <option value="owner">owner</option>
-                </select>
-              </label>
-              <Action kind="small" run={async () => show((await call<{ url: string }>('POST', `/members/${member.id}/link`)).url)}>
-                Sign-in link
-              </Action>
-              {member.id !== me && (
-                <Action kind="small danger" run={() => call('DELETE', `/members/${member.id}`).then(refresh)}>
-                  Remove
-                </Action>
-              )}
-            </div>
-            <Identities member={member} changed={refresh} />
-          </li>
+          <Active key={member.id} member={member} me={me} show={show} changed={refresh} />
         ))}
         {invited.value?.items.map((member) => (
-          <li class="card row" key={member.id}>
-            <span>
-              {member.email} <span class="quiet">invited</span>
-            </span>
+          <li key={member.id}>
+            <span class="face">{initial(member)}</span>
+            <div class="grow">
+              <b>{member.name ?? member.email}</b> <span class="chip">invited</span>
+              <div class="quiet">{member.email}</div>
+            </div>
             <Action kind="small" run={() => call('PATCH', `/members/${member.id}`, { status: 'active' }).then(refresh)}>
               Activate
             </Action>
@@ -89,14 +64,60 @@ export function Members({ me }: { me: string }) {
   );
 }
 
+const initial = ({ name, email }: Member) => (name ?? email).slice(0, 1).toUpperCase();
+
+interface ActiveProps {
+  member: Member;
+  me: string;
+  show: (link: string) => void;
+  changed: () => void;
+}
+
+function Active({ member, me, show, changed }: ActiveProps) {
+  const [error, setError] = useState<Error | null>(null);
+  const put = (role: string) =>
+    call('PATCH', `/members/${member.id}`, { role })
+      .then(() => setError(null), setError)
+      .then(changed);
+  return (
+    <li>
+      <span class="face">{initial(member)}</span>
+      <div class="grow">
+        <b>{member.name ?? member.email}</b> {member.id === me && <span class="chip">you</span>}
+        <div class="quiet">{member.email}</div>
+      </div>
+      <select
+        aria-label={`Role of ${member.email}`}
+        value={member.role}
+        onChange={(event) => put((event.currentTarget as HTMLSelectElement).value)}
+      >
+        <option value="user">user</option>
+        <option value="owner">owner</option>
+      </select>
+      <Action kind="small" run={async () => show((await call<{ url: string }>('POST', `/members/${member.id}/link`)).url)}>
+        Sign-in link
+      </Action>
+      {member.id !== me && (
+        <Action kind="small danger" run={() => call('DELETE', `/members/${member.id}`).then(changed)}>
+          Remove
+        </Action>
+      )}
+      <Problem error={error} />
+      <div class="full">
+        <Identities member={member} changed={changed} />
+      </div>
+    </li>
+  );
+}
+
 function Identities({ member, changed }: { member: Member; changed: () => void }) {
   const path = `/workspace/members/${member.id}/identities`;
   return (
     <details>
-      <summary>Identities in other systems ({member.identities.length})</summary>
+      <summary class="quiet">Identities in other systems ({member.identities.length})</summary>
       <ul class="plain">
         {member.identities.map(({ provider, external_id }) => (
-          <li class="row" key={`${provider}:${external_id}`}>
+          <li class="row middle" key={`${provider}:${external_id}`}>
             <code>
               {provider}:{external_id}
             </code>

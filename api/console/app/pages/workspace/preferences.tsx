@@ -7,11 +7,12 @@ import { useLoaded } from '../../use.ts';
 export function Preferences() {
   const { value, error, again } = useLoaded<{ vocabulary: string; retention_days: number | null }>('/settings');
   const [saved, tell] = useState(false);
-  if (error) return <Problem error={error} />;
+  if (error) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
   return (
     <Form
       key={JSON.stringify(value)}
+      kind="card row"
       label="Save"
       send={async ({ vocabulary, retention_days }) => {
         await call('PUT', '/settings', { vocabulary, retention_days: retention_days ? Number(retention_days) : null });
@@ -20,7 +21,7 @@ export function Preferences() {
       }}
     >
       <label class="field wide">
-        <span>Names and terms, as they are written, separated by commas</span>
+        <span>Vocabulary: names and terms as they are written, separated by commas. The recogniser then spells them like this.</span>
         <textarea name="vocabulary" rows={5} maxLength={2000} defaultValue={value.vocabulary} />
       </label>
       <label class="field">

@@ -4,21 +4,34 @@ import type { Member, Project } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
 
 /** Projects and who works in them. */
-export function Projects() {
+export function Projects({ owner }: { owner: boolean }) {
   const { value, error, again } = useLoaded<{ items: Project[] }>('/projects');
-  const people = useLoaded<{ items: Member[] }>('/workspace/members');
+  const people = useLoaded<{ items: Member[] }>(owner ? '/workspace/members' : null);
   return (
     <>
-      <Form label="Create project" send={({ name }) => call('POST', '/projects', { name }).then(again)}>
-        <Field label="Name">
-          <input name="name" required maxLength={200} />
-        </Field>
-      </Form>
-      <Problem error={error} />
+      <section class="card">
+        <h2>New project</h2>
+        <Form label="Create project" send={({ name }) => call('POST', '/projects', { name }).then(again)}>
+          <Field label="Name">
+            <input name="name" required maxLength={200} />
+          </Field>
+        </Form>
+      </section>
+      <Problem error={error} again={again} />
+      {value?.items.length === 0 && (
+        <p class="empty">
+          <b>No projects yet</b>A project shares its transcripts with everybody in it.
+        </p>
+      )}
       {value?.items.map((project) => (
-        <details class="card" key={project.id}>
+        <details class="card report" key={project.id}>
           <summary>{project.name}</summary>
-          <ProjectMembers id={project.id} people={people.value?.items ?? []} />
+          <div>
+            <p>
+              <a href={`#/?project_id=${project.id}`}>Its transcripts</a>
+            </p>
+            <ProjectMembers id={project.id} people={people.value?.items ?? []} />
+          </div>
         </details>
       ))}
     </>
@@ -35,13 +48,15 @@ function ProjectMembers({ id, people }: { id: string; people: Member[] }) {
       <Problem error={error} />
       <ul class="plain">
         {value?.items.map((member) => (
-          <li class="row" key={member.id}>
+          <li class="row middle" key={member.id}>
             <span>
-              {member.name ?? member.email}, {member.role}
+              {member.name ?? member.email} <span class="chip">{member.role}</span>
             </span>
-            <Action kind="small" run={() => put(member.id, 'none')}>
-              Remove
-            </Action>
+            {people.length > 0 && (
+              <Action kind="small" run={() => put(member.id, 'none')}>
+                Remove
+              </Action>
+            )}
           </li>
         ))}
       </ul>

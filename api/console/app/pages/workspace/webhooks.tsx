@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
-import { Action, Field, Form, Once, Problem } from '../../parts/basics.tsx';
+import { Action, Form, Once, Problem } from '../../parts/basics.tsx';
 import { day } from '../../show.ts';
 import { useLoaded } from '../../use.ts';
 
@@ -15,6 +15,7 @@ interface Delivery {
   event: string;
   status: string;
   attempt: number;
+  next_at: string;
   last_status: number | null;
   last_error: string | null;
   created_at: string;
@@ -28,22 +29,27 @@ export function Webhooks() {
   return (
     <>
       {secret && <Once text={secret} hint="The secret that signs every delivery. It is shown only now: copy it." />}
-      <Form
-        label="Add webhook"
-        send={async ({ url }) => {
-          show((await call<{ secret: string }>('POST', '/webhooks', { url })).secret);
-          again();
-        }}
-      >
-        <Field label="Address">
-          <input name="url" type="url" required size={40} placeholder="https://crm.example/longhand" />
-        </Field>
-      </Form>
-      <Problem error={error} />
+      <section class="card">
+        <h2>New webhook</h2>
+        <Form
+          label="Add webhook"
+          send={async ({ url }) => {
+            show((await call<{ secret: string }>('POST', '/webhooks', { url })).secret);
+            again();
+          }}
+        >
+          <label class="field grow">
+            <span>Address that is told when a transcription or report ends</span>
+            <input name="url" type="url" required placeholder="https://crm.example/longhand" />
+          </label>
+        </Form>
+      </section>
+      <Problem error={error} again={again} />
       {value?.items.map((hook) => (
         <article class="card" key={hook.id}>
-          <div class="row">
-            <code>{hook.url}</code>
+          <div class="row middle">
+            <code class="grow">{hook.url}</code>
+            {!hook.active && <span class="chip">paused, deliveries wait</span>}
             <Action kind="small" run={() => call('PATCH', `/webhooks/${hook.id}`, { active: !hook.active }).then(again)}>
               {hook.active ? 'Pause' : 'Resume'}
             </Action>
@@ -51,10 +57,7 @@ export function Webhooks() {
               Delete
             </Action>
           </div>
-          <details>
-            <summary>Deliveries</summary>
-            <Deliveries hook={hook.id} />
-          </details>
+          <Deliveries hook={hook.id} />
         </article>
       ))}
     </>
@@ -62,18 +65,29 @@ export function Webhooks() {
 }
 
 function Deliveries({ hook }: { hook: string }) {
-  const { value, error, again } = useLoaded<{ items: Delivery[] }>(`/webhooks/${hook}/deliveries`);
+  const [open, show] = useState(false);
+  const { value, error, again } = useLoaded<{ items: Delivery[] }>(open ? `/webhooks/${hook}/deliveries` : null);
   return (
-    <>
-      <Problem error={error} />
-      {value && value.items.length === 0 && <p class="quiet">None yet.</p>}
+    <details onToggle={(event) => show((event.currentTarget as HTMLDetailsElement).open)}>
+      <summary class="quiet">Deliveries</summary>
+      <Problem error={error} again={again} />
+      {value && (
+        <p class="row middle">
+          {value.items.length === 0 && <span class="quiet">None yet.</span>}
+          <button type="button" class="small" onClick={again}>
+            Look again
+          </button>
+        </p>
+      )}
       <ul class="plain">
         {value?.items.map((delivery) => (
-          <li class="row" key={delivery.id}>
+          <li class="row middle" key={delivery.id}>
+            <span class={`chip ${STATE[delivery.status] ?? ''}`}>{delivery.status}</span>
             <a href={`#/t/${delivery.transcription_id}`}>{delivery.event}</a>
-            <span class="quiet">{day(delivery.created_at)}</span>
-            <span class={delivery.status === 'delivered' ? 'good' : delivery.status === 'dead' ? 'bad' : ''}>
-              {delivery.status}, attempt {delivery.attempt} {delivery.last_status ?? delivery.last_error ?? ''}
+            <span class="quiet grow">
+              {day(delivery.created_at)}
+              {delivery.attempt > 0 && ` · attempt ${delivery.attempt}: ${delivery.last_status ?? delivery.last_error ?? 'under way'}`}
+              {delivery.status === 'pending' && ` · next ${day(delivery.next_at)}`}
             </span>
             <Action kind="small" run={() => call('POST', `/deliveries/${delivery.id}/replay`).then(again)}>
               Send again
@@ -81,6 +95,8 @@ function Deliveries({ hook }: { hook: string }) {
           </li>
         ))}
       </ul>
-    </>
+    </details>
   );
 }
+
+const STATE: Record<string, string> = { delivered: 'good', dead: 'bad' };

@@ -1,0 +1,131 @@
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../client.ts';
+import { Action, Field } from '../../parts/basics.tsx';
+import { Prose } from '../../parts/prose.tsx';
+import { NO_REPORT } from '../../show.ts';
+import type { Item, Page } from '../../types.ts';
+import { useLoaded } from '../../use.ts';
+import type { Custom } from './templates.tsx';
+
+interface Props {
+  template: Partial<Custom>;
+  owner: boolean;
+  done: () => void;
+  cancel: () => void;
+}
+
+/** A template being written, with what it makes of a talk. */
+export function Editor({ template, owner, done, cancel }: Props) {
+  const [draft, set] = useState({ name: '', slug: '', prompt: '', description: '', scope: 'personal', status: 'draft', ...template });
+  const field = (name: keyof typeof draft) => ({
+    value: String(draft[name] ?? ''),
+    onInput: (event: Event) => set({ ...draft, [name]: (event.currentTarget as HTMLInputElement).value }),
+  });
+  const save = async () => {
+    const { name, slug, prompt, scope, status } = draft;
+    const body = { name, prompt, scope, status, description: draft.description || null, ...(slug ? { slug } : {}) };
+    await (template.id ? call('PATCH', `/templates/${template.id}`, body) : call('POST', '/templates', body));
+    done();
+  };
+  return (
+    <section class="card" aria-label="Template">
+      <h2>{template.id ? 'Edit template' : 'New template'}</h2>
+      <div class="row">
+        <Field label="Name">
+          <input {...field('name')} maxLength={100} />
+        </Field>
+        <Field label="Slug">
+          <input {...field('slug')} maxLength={64} placeholder="made from the name" />
+        </Field>
+        <Field label="For">
+          <select {...field('scope')}>
+            <option value="personal">me</option>
+            {owner && <option value="workspace">the whole workspace</option>}
+          </select>
+        </Field>
+      </div>
+      <label class="field wide">
+        <span>Description</span>
+        <input {...field('description')} maxLength={300} />
+      </label>
+      <label class="field wide">
+        <span>What the report should hold</span>
+        <textarea
+          {...field('prompt')}
+          rows={8}
+          maxLength={8000}
+          placeholder="List every promise about a delivery date, with who made it."
+        />
+      </label>
+      <Preview name={draft.name} prompt={draft.prompt} />
+      <p class="row">
+        <Action kind="main" run={save}>
+          Save
+        </Action>
+        <button type="button" onClick={cancel}>
+          Cancel
+        </button>
+      </p>
+    </section>
+  );
+}
+
+interface Written {
+  id: string;
+  status: string;
+  error_code: string | null;
+  text: string | null;
+  writer: string | null;
+}
+
+const POLL_MS = 1_000;
+
+/** What the template makes of a short sample or of a transcript, written as the report would be. */
+function Preview({ name, prompt }: { name: string; prompt: string }) {
+  const talks = useLoaded<Page<Item>>('/transcriptions?status=completed&limit=30');
+  const [talk, choose] = useState('');
+  const [written, tell] = useState<Written | null>(null);
+  const [error, fail] = useState<Error | null>(null);
+  const waiting = written !== null && ['queued', 'processing'].includes(written.status);
+  useEffect(() => {
+    if (!waiting) return;
+    const timer = setTimeout(() => call<Written>('GET', `/templates/preview/${written.id}`).then(tell, fail), POLL_MS);
+    return () => clearTimeout(timer);
+  }, [written]);
+  return (
+    <section aria-label="Preview" aria-live="polite">
+      <div class="row">
+        <label class="field grow">
+          <span>Try it on</span>
+          <select value={talk} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
+            <option value="">a short sample of a sales call</option>
+            {talks.value?.items.map((item) => (
+              <option key={item.id} value={item.id}>
+                {item.title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Action
+          disabled={waiting}
+          run={async () => {
+            fail(null);
+            tell(await call<Written>('POST', '/templates/preview', { name: name || 'Draft', prompt, transcription_id: talk || null }));
+          }}
+        >
+          {waiting ? 'Being written…' : 'Preview'}
+        </Action>
+      </div>
+      {error && <p class="problem">{error.message}</p>}
+      {written?.status === 'failed' && <p class="problem">{NO_REPORT[written.error_code ?? ''] ?? written.error_code}</p>}
+      {written?.text && (
+        <div class="card sample">
+          <p class="quiet">
+            Written by {written.writer === 'built-in' ? 'the built-in writer, which quotes and needs no language model' : written.writer}
+          </p>
+          <Prose text={written.text} />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,98 @@
+import { options } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Segment, Transcription } from '../types.ts';
+import { Copy } from './basics.tsx';
+import { Icon } from './icons.tsx';
+import { pattern } from './marked.tsx';
+import { Turns } from './turns.tsx';
+
+interface Props {
+  record: Transcription;
+  label: (segment: Segment) => string;
+  colour: (segment: Segment) => number;
+  /** The turn that the address names. */
+  at: number | null;
+  /** What the address looks for. */
+  look: string;
+  words: boolean;
+  setWords: (on: boolean) => void;
+}
+
+/** The turns, with a bar that finds words in all of them: the browser's own search sees only those near the screen. */
+export function Reading({ record, label, colour, at, look, words, setWords }: Props) {
+  const [search, setSearch] = useState(look);
+  const [hit, setHit] = useState(-1);
+  const input = useRef<HTMLInputElement>(null);
+  const whole = usePaper();
+  const hits = useMemo(() => {
+    const wanted = pattern(search);
+    return wanted ? record.segments.filter(({ text }) => text.search(wanted) >= 0).map(({ id }) => id) : [];
+  }, [search, record.segments]);
+  useEffect(() => {
+    const find = (event: KeyboardEvent) => {
+      const asked = event.key === 'f' && (event.ctrlKey || event.metaKey);
+      if (!asked || document.activeElement === input.current) return; // asked twice: the browser's own
+      event.preventDefault();
+      input.current?.focus();
+      input.current?.select();
+    };
+    addEventListener('keydown', find);
+    return () => removeEventListener('keydown', find);
+  }, []);
+  const move = (step: number) => hits.length && setHit((before) => (before + step + hits.length) % hits.length);
+  if (!record.segments.length) return <p class="empty">Nobody speaks in this recording.</p>;
+  return (
+    <section class="card" aria-label="Transcript">
+      <div class="find no-print">
+        <input
+          ref={input}
+          type="search"
+          aria-label="Find"
+          placeholder="Find in this transcript"
+          value={search}
+          onInput={(event) => {
+            setSearch((event.currentTarget as HTMLInputElement).value);
+            setHit(-1);
+          }}
+          onKeyDown={(event) => event.key === 'Enter' && move(event.shiftKey ? -1 : 1)}
+        />
+        <span class="quiet figure" role="status">
+          {pattern(search) ? `${hit >= 0 ? `${hit + 1} of ` : ''}${hits.length} turns` : ''}
+        </span>
+        <button type="button" class="small icon" aria-label="Previous" disabled={!hits.length} onClick={() => move(hit < 0 ? 0 : -1)}>
+          <Icon of="up" />
+        </button>
+        <button type="button" class="small icon" aria-label="Next" disabled={!hits.length} onClick={() => move(1)}>
+          <Icon of="down" />
+        </button>
+        <label class="check">
+          <input type="checkbox" checked={words} onChange={(event) => setWords((event.currentTarget as HTMLInputElement).checked)} /> Times
+          of words
+        </label>
+        <Copy text={record.text ?? ''} label="Copy text" />
+      </div>
+      <Turns id={record.id} segments={record.segments} label={label} colour={colour} search={search} at={hits[hit] ?? at} whole={whole} />
+    </section>
+  );
+}
+
+/** True while the page goes to the printer: at once, since the browser takes the page as it is when the event ends. */
+function usePaper(): boolean {
+  const [paper, set] = useState(false);
+  useEffect(() => {
+    const now = (on: boolean) => () => {
+      const later = options.debounceRendering;
+      options.debounceRendering = (render) => render();
+      set(on);
+      options.debounceRendering = later;
+    };
+    const [before, after] = [now(true), now(false)];
+    addEventListener('beforeprint', before);
+    addEventListener('afterprint', after);
+    return () => {
+      removeEventListener('beforeprint', before);
+      removeEventListener('afterprint', after);
+    };
+  }, []);
+  return paper;
+}

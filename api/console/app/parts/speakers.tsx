@@ -1,0 +1,76 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { length } from '../show.ts';
+import type { Transcription } from '../types.ts';
+import { Problem } from './basics.tsx';
+
+/** Who speaks, how long, and what to call them. */
+export function Speakers({ record, rename }: { record: Transcription; rename: ((id: string, name: string) => Promise<void>) | null }) {
+  const spoken = new Map<string, number>();
+  for (const { speaker_id: id, start, end } of record.segments) {
+    if (id !== null) spoken.set(id, (spoken.get(id) ?? 0) + Math.max(0, (end ?? 0) - (start ?? 0)));
+  }
+  const all = Math.max(
+    1,
+    [...spoken.values()].reduce((sum, seconds) => sum + seconds, 0),
+  );
+  return (
+    <section class="card no-print">
+      <h2>Speakers</h2>
+      <ul class="plain speakers">
+        {record.speakers.map(({ id, name }, index) => (
+          <li key={id} class={`voice-${index % 8}`}>
+            <span class="dot" />
+            <Name name={name} save={rename && ((next) => rename(id, next))} />
+            <span class="quiet figure">{length(spoken.get(id) ?? 0)}</span>
+            <div class="share" role="img" aria-label={`${Math.round((100 * (spoken.get(id) ?? 0)) / all)} % of the talk`}>
+              <i style={{ width: `${(100 * (spoken.get(id) ?? 0)) / all}%` }} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Name({ name, save }: { name: string; save: ((name: string) => Promise<void>) | null }) {
+  const [editing, edit] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const was = useRef(false);
+  useLayoutEffect(() => {
+    if (editing) input.current!.focus();
+    if (editing) input.current!.select();
+    else if (was.current) button.current?.focus();
+    was.current = editing;
+  }, [editing]);
+  if (!save) return <span>{name}</span>;
+  if (!editing) {
+    return (
+      <button type="button" ref={button} class="speaker" aria-label={`Rename ${name}`} title="Rename" onClick={() => edit(true)}>
+        {name}
+      </button>
+    );
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save(input.current!.value).then(() => edit(false), setError);
+      }}
+    >
+      <input
+        ref={input}
+        aria-label="Name of the speaker"
+        placeholder="Name; empty takes it away"
+        defaultValue={name}
+        maxLength={100}
+        onKeyDown={(event) => event.key === 'Escape' && edit(false)}
+      />
+      <button type="submit" class="small main">
+        Save
+      </button>
+      <Problem error={error} />
+    </form>
+  );
+}

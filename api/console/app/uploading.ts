@@ -1,0 +1,113 @@
+import { headers } from './client.ts';
+
+export interface Upload {
+  /** Its Idempotency-Key: sent again, it never becomes a second transcription. */
+  key: string;
+  file: File;
+  /** Parameters of the request. */
+  query: string;
+  /** 0 to 1. */
+  sent: number;
+  state: 'waiting' | 'sending' | 'done' | 'failed';
+  problem: string | null;
+}
+
+/** Uploads of this page: sent a few at a time, tried again by themselves where that can help, else when the person says so. */
+export interface UploadQueue {
+  all(): readonly Upload[];
+  add(files: Iterable<File>, query: string): void;
+  /** Sends failed ones again. */
+  again(keys: readonly string[]): void;
+  hide(key: string): void;
+  /** Calls back after every change; `done` tells that a file has arrived. Returns what ends that. */
+  watch(told: (done: boolean) => void): () => void;
+}
+
+const AT_ONCE = 2;
+const TRIES = 4;
+const LONGEST_WAIT_S = 60;
+
+export function createQueue(): UploadQueue {
+  let uploads: readonly Upload[] = [];
+  let running = 0;
+  const watchers = new Set<(done: boolean) => void>();
+  const change = (key: string, part: Partial<Upload>) => {
+    uploads = uploads.map((one) => (one.key === key ? { ...one, ...part } : one));
+    for (const told of watchers) told(part.state === 'done');
+  };
+  const step = () => {
+    for (const next of uploads.filter(({ state }) => state === 'waiting').slice(0, AT_ONCE - running)) {
+      running += 1;
+      change(next.key, { state: 'sending', sent: 0, problem: null });
+      persist(next, (part) => change(next.key, part))
+        .then(() => change(next.key, { state: 'done', sent: 1, problem: null }))
+        .catch((error: Error) => change(next.key, { state: 'failed', problem: error.message }))
+        .finally(() => {
+          running -= 1;
+          step();
+        });
+    }
+    window.onbeforeunload = running ? (event) => event.preventDefault() : null;
+  };
+  return {
+    all: () => uploads,
+    add(files, query) {
+      const fresh = [...files].map((file): Upload => ({ key: newKey(), file, query, sent: 0, state: 'waiting', problem: null }));
+      uploads = [...fresh, ...uploads];
+      step();
+    },
+    again(keys) {
+      for (const key of keys) change(key, { state: 'waiting', sent: 0, problem: null });
+      step();
+    },
+    hide(key) {
+      uploads = uploads.filter((one) => one.key !== key);
+      for (const told of watchers) told(false);
+    },
+    watch(told) {
+      watchers.add(told);
+      return () => watchers.delete(told);
+    },
+  };
+}
+
+/** 128 random bits; `randomUUID` is not there on plain http. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Sends a file, again after a lost connection, a full queue or a busy service. */
+async function persist(upload: Upload, told: (part: Partial<Upload>) => void): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await send(upload, (sent) => told({ sent }));
+    if (outcome === null) return;
+    const { message, waitSeconds } = outcome;
+    if (waitSeconds === null || waitSeconds > LONGEST_WAIT_S || attempt === TRIES) throw new Error(message);
+    told({ problem: `${message} – trying again`, sent: 0 });
+    await new Promise((resolve) => setTimeout(resolve, Math.max(waitSeconds, 2 ** attempt) * 1000));
+  }
+}
+
+/** One attempt; fetch cannot tell how far an upload is. Null: it arrived. `waitSeconds` null: another attempt would end the same. */
+function send({ file, key, query }: Upload, progress: (fraction: number) => void) {
+  return new Promise<{ message: string; waitSeconds: number | null } | null>((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', `/v1/app/transcriptions?${query}`);
+    const name = encodeURIComponent(file.name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+    request.setRequestHeader('Content-Disposition', `attachment; filename*=UTF-8''${name}`);
+    request.setRequestHeader('Idempotency-Key', key);
+    for (const [header, value] of Object.entries(headers())) request.setRequestHeader(header, value);
+    request.upload.onprogress = (event) => progress(event.loaded / Math.max(1, event.total));
+    request.onload = () => {
+      if (request.status < 300) return resolve(null);
+      const wait = Number(request.getResponseHeader('Retry-After'));
+      let message = `The service answered ${request.status}`;
+      try {
+        message = JSON.parse(request.responseText).message ?? message;
+      } catch {}
+      resolve({ message, waitSeconds: wait || (request.status >= 500 || request.status === 408 ? 1 : null) });
+    };
+    request.onerror = () => resolve({ message: 'The connection broke off', waitSeconds: 1 });
+    request.send(file);
+  });
+}

@@ -1,0 +1,65 @@
+import t from 'tap';
+import { faultsOf, openBrowser, signIn } from '../../support/browser.ts';
+import { testApi } from '../../support/client.ts';
+import { needPrograms } from '../../support/programs.ts';
+import { SPEAKERS } from '../../support/world.ts';
+
+const programs = needPrograms(t, 'chromium');
+const { world, url } = await testApi(t);
+const workspace = await world.workspace({ name: 'Acme' });
+const ann = await world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
+const { key } = await world.key(ann);
+const browser = await openBrowser(t, programs.chromium);
+
+t.test('ten hours are read like ten minutes: few nodes however far one scrolls, found, copied and printed whole', async (t) => {
+  const WORDS = 'we should look at the delivery date again because the supplier said that parts will not arrive before March'.split(' ');
+  const turns = Array.from({ length: 6_000 }, (_, i) => ({
+    ...{ start: i * 6, end: i * 6 + 5.5, speaker: `speaker_${(i % 2) + 1}` },
+    text: `${Array.from({ length: 17 }, (_, j) => WORDS[(i * 5 + j) % WORDS.length]).join(' ')}${i === 5_500 ? ' xylophone' : ''}.`,
+  }));
+  const id = await world.transcription(ann, { title: 'A conference', duration: 36_000, turns, speakers: SPEAKERS });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
+  const page = await context.newPage();
+  const faults = faultsOf(page);
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${id}`);
+  await page.waitForSelector('.turn');
+  const { most, longest, seen } = await page.evaluate(async () => {
+    let [most, longest] = [0, 0];
+    const seen = new Set<string>();
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+    }).observe({ entryTypes: ['longtask'] });
+    for (let y = 0; y < document.documentElement.scrollHeight; y += 800) {
+      scrollTo(0, y);
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      most = Math.max(most, document.querySelectorAll('*').length);
+      for (const { id } of document.querySelectorAll('.turn')) seen.add(id);
+    }
+    return { most, longest, seen: seen.size };
+  });
+  t.ok(most < 3_000, `${most} nodes at most`);
+  t.equal(seen, 6_000, 'every turn was on the screen');
+  t.comment(`scrolling all of it: the longest task took ${Math.round(longest)} ms, ${most} nodes at most`);
+  await page.keyboard.press('Control+f');
+  await page.waitForSelector('input[aria-label="Find"]:focus');
+  await page.keyboard.type('xylophone');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#turn-5501 mark');
+  t.ok(
+    await page
+      .locator('#turn-5501')
+      .evaluate((turn) => turn.getBoundingClientRect().top > 0 && turn.getBoundingClientRect().bottom < innerHeight),
+  );
+  t.match(await page.textContent('.find [role=status]'), /1 of 1 turns/);
+  await page.click('text=Copy text');
+  await page.waitForSelector('text=Copied');
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  t.equal(copied.split('\n').length, 6_000);
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  t.equal(await page.locator('.turn').count(), 6_000, 'paper gets all of it');
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  t.ok((await page.locator('.turn').count()) < 300);
+  t.strictSame(faults, []);
+  await context.close();
+});

@@ -1,0 +1,67 @@
+import t from 'tap';
+import { faultsOf, openBrowser, signIn } from '../../support/browser.ts';
+import { testApi } from '../../support/client.ts';
+import { needPrograms } from '../../support/programs.ts';
+
+const programs = needPrograms(t, 'chromium');
+const { world, db, url } = await testApi(t);
+const workspace = await world.workspace({ name: 'Acme' });
+const ann = await world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
+const { key } = await world.key(ann);
+const browser = await openBrowser(t, programs.chromium);
+const talk = await world.transcription(ann);
+await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
+
+t.test('members, identities, projects, vocabulary and webhooks are kept', async (t) => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const faults = faultsOf(page);
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/members`);
+  await page.fill('input[name=email]', 'dora@example.com');
+  await page.click('text=Add member');
+  const dora = page.locator('li:has-text("dora@example.com")');
+  await dora.locator('summary').click();
+  await dora.locator('input[name=provider]').fill('Bitrix');
+  await dora.locator('input[name=external_id]').fill('77');
+  await dora.locator('button:text-is("Link")').click();
+  await dora.locator('code:text-is("bitrix:77")').waitFor();
+  await dora.locator('text=Sign-in link').click();
+  t.match(await page.textContent('.once code'), /#\/sign-in\?link=/);
+  await page.selectOption('select[aria-label="Role of ann@example.com"]', 'user');
+  await page.waitForSelector('[role=alert]:has-text("last owner")');
+  await page.goto(`${url}/#/workspace/projects`);
+  await page.fill('input[name=name]', 'Research');
+  await page.click('text=Create project');
+  await page.click('summary:has-text("Research")');
+  await page.locator('details:has-text("Research") select[name=member]').selectOption({ label: 'Bob' });
+  await page.locator('details:has-text("Research") >> text=Add').last().click();
+  await page.waitForSelector('details:has-text("Research") li:has-text("Bob")');
+  await page.goto(`${url}/#/workspace/settings`);
+  await page.fill('textarea', 'Longhand, Zwolle');
+  await page.fill('input[name=retention_days]', '90');
+  await page.click('text=Save');
+  await page.reload();
+  await page.waitForSelector('textarea');
+  t.equal(await page.inputValue('textarea'), 'Longhand, Zwolle');
+  await page.goto(`${url}/#/workspace/webhooks`);
+  await page.fill('input[name=url]', 'https://crm.example/hook');
+  await page.click('text=Add webhook');
+  t.match(await page.textContent('.once code'), /^whsec_/);
+  await db.system((tx) =>
+    tx.rows(
+      `insert into deliveries (workspace_id, webhook_id, event, body, status, attempt, last_status)
+       select workspace_id, id, 'transcription.completed', json_build_object('transcription_id', ?::text), 'dead', 11, 500 from webhooks`,
+      [talk],
+    ),
+  );
+  await page.click('text=Pause');
+  await page.waitForSelector('text=paused, deliveries wait');
+  await page.click('text=Resume');
+  await page.click('summary:has-text("Deliveries")');
+  await page.waitForSelector('li:has-text("attempt 11: 500")');
+  await page.click('text=Send again');
+  await page.waitForSelector('li .chip:text-is("pending")');
+  t.strictSame(faults, []);
+  await context.close();
+});

@@ -1,0 +1,58 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { ROOT } from './processes.ts';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const AXE = readFileSync(path.join(ROOT, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
+const ARTEFACTS = path.join(ROOT, 'test', 'artefacts');
+
+/** The distribution's Chromium, closed at teardown. */
+export async function openBrowser(t: { teardown(after: () => unknown): void }, executablePath: string): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/** Errors that the page throws or prints from now on; what the service refuses is no error of the page. */
+export function faultsOf(page: Page): string[] {
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text());
+  });
+  return faults;
+}
+
+/** Serious and critical findings of axe on the page as it is. */
+export async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  // biome-ignore lint/suspicious/noExplicitAny: axe is a global of the page
+  const { violations } = await page.evaluate(() => (globalThis as any).axe.run(document, { resultTypes: ['violations'] }));
+  return violations
+    .filter(({ impact }: { impact: string }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** Keeps a picture of what is on the screen, for people. */
+export async function shot(page: Page, name: string): Promise<void> {
+  mkdirSync(ARTEFACTS, { recursive: true });
+  await page.screenshot({ path: path.join(ARTEFACTS, `${name}.png`) });
+}
+
+/** Signs in with a key, by keyboard. */
+export async function signIn(page: Page, base: string, key: string): Promise<void> {
+  await page.goto(`${base}/`);
+  await page.focus('input[name=key]');
+  await page.keyboard.type(key);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('h1:has-text("Transcripts")');
+}

@@ -9,6 +9,7 @@ const BLOCK = 1200; // most vectors in one similarity matrix: about an hour of t
 const CAUTIOUS = 0.7; // cosine of the pairs merged first, block by block …
 const RELAX = 0.06; // … and how much lower each round
 const MOST = 1800; // clusters of which voices are made, the largest: what is like nothing else founds no voice, it only joins one
+const MANY = 100; // voices at most: the largest
 const SMALL = 8; // seconds, and …
 const SMALL_PART = 0.12; // … share of all speech: a voice with less is often a stray part of another …
 const BENEFIT = 0.04; // … and joins it already at this much less likeness
@@ -44,6 +45,7 @@ export async function findVoices(
     Float64Array.from(seconds),
     group.map((g) => labels[g]!),
   );
+  leaveLargest(clusters.weights);
   if (!speakers) joinSmall(clusters, likeness - BENEFIT, need);
   return chosen(clusters, need, speakers);
 }
@@ -104,6 +106,12 @@ interface Clusters {
   means: Rows;
   /** Seconds of speech; 0 for a cluster that has joined another. */
   weights: Float64Array;
+}
+
+/** Takes all clusters but the largest out. */
+function leaveLargest(weights: Float64Array): void {
+  const least = weights.toSorted().at(-MANY) ?? 0;
+  for (let c = 0; c < weights.length; c++) if (weights[c]! < least) weights[c] = 0;
 }
 
 /** Joins small voices to the one most like them, the likest pair first. Those too small to be a voice stay out of it. */

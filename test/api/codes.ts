@@ -54,7 +54,7 @@ export const PAIRS: readonly Pair[] = [
     [503, 'service_unavailable'],
   ),
   ...at('GET /transcriptions', [422, 'validation_error']),
-  ...at('GET /transcriptions/{id}', [404, null]),
+  ...at('GET /transcriptions/{id}', [404, null], [422, 'validation_error']),
   ...at(
     'PATCH /transcriptions/{id}',
     [403, 'upload_scope_required', 'author_requires_api_key', null],
@@ -81,7 +81,7 @@ export const PAIRS: readonly Pair[] = [
     [403, 'members_scope_required', 'api_key_required'],
     [404, 'member_not_found'],
     [409, 'identity_conflict'],
-    [422, 'invalid_identity'],
+    [422, 'invalid_identity', 'validation_error'],
   ),
   ...at(
     `DELETE ${IDENTITIES}/{provider}/{external_id}`,

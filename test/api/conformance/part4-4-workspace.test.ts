@@ -123,6 +123,8 @@ t.test('PUT identity: members come before fields; whatever breaks the rules is i
     [],
   ];
   for (const body of bad) t.match(await put(bob.id, body), provokes(PUT, 422, 'invalid_identity'));
+  for (const body of [undefined, '{', '{"provider":"a","provider":"b","external_id":"1"}'])
+    t.match(await put(bob.id, body), provokes(PUT, 422, 'validation_error'));
   t.match(await put(bob.id, { provider: 'x'.repeat(32), external_id: 'y'.repeat(128) }), { status: 201 });
 });
 

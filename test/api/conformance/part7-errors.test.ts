@@ -39,3 +39,19 @@ t.test('every endpoint of the route table is in the table of part 7', async (t) 
   const known = new Set(ENDPOINTS.map(([endpoint]) => endpoint));
   for (const { method, path, hidden } of ROUTES) if (!hidden) t.ok(known.has(`${method} ${path.replace('/v1', '')}`), `${method} ${path}`);
 });
+
+t.test('every answer that a route documents is in the table of part 7', async (t) => {
+  const known = new Set(PAIRS.map((pair) => pair.join(' ')));
+  for (const { method, path, errors, access, hidden } of ROUTES) {
+    if (hidden) continue;
+    const endpoint = `${method} ${path.replace('/v1', '')}`;
+    for (const error of [
+      ...errors,
+      ...(access?.scopeError ? [access.scopeError] : []),
+      ...(access?.tokenError ? [access.tokenError] : []),
+    ]) {
+      const [status, code] = typeof error === 'number' ? [error, null] : [ERRORS[error].status, error];
+      t.ok(known.has(`${endpoint} ${status} ${code ?? ''}`), `${endpoint} ${status} ${code}`);
+    }
+  }
+});

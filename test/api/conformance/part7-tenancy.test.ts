@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { ROUTES } from '../../../api/routes.ts';
 import { testApi } from '../../support/client.ts';
+import { knock } from '../../support/uploads.ts';
 import type { Person } from '../../support/world.ts';
 
 const api = await testApi(t);
@@ -54,6 +56,16 @@ t.test('a foreign, an absent and a malformed id give every role the same 404 on 
   t.match(await api.call(key, 'GET', `/v1/transcriptions/${foreign}`), { status: 200, json: { prompt_results: [] } });
 });
 
+t.test('no route that names something is forgotten here: the route table holds none but these', async (t) => {
+  const members = '/v1/workspace/members/{user_id}/identities';
+  const asked = new Set([
+    ...ABOUT.map(([method, path]) => `${method} ${path('{id}').split('?')[0]}`),
+    ...[`PUT ${members}`, `DELETE ${members}/{provider}/{external_id}`], // in the next test, as what is named in queries, headers and bodies
+  ]);
+  const naming = ROUTES.filter(({ hidden, path }) => !hidden && path.includes('{')).map(({ method, path }) => `${method} ${path}`);
+  t.strictSame([...new Set(naming)].sort(), [...asked].sort());
+});
+
 t.test('lists, archives and searches hold nothing of another workspace', async (t) => {
   const foreign = await theirs.make();
   const key = await keyOf(ours.people.owner);
@@ -74,8 +86,18 @@ t.test('lists, archives and searches hold nothing of another workspace', async (
   t.match(await api.call(key, 'DELETE', `${member}/a/1`), { status: 404, json: { code: 'member_not_found' } });
   const own = await ours.make();
   t.match(await api.call(key, 'PATCH', `/v1/transcriptions/${own}`, { body: { author: `user:${theirs.people.owner.id}` } }), {
-    status: 422,
+    ...{ status: 422, json: { code: 'author_not_member' } },
   });
+  t.match(await knock(api.url, key, {}, `?project_id=${theirs.project}`), { status: 422, json: { code: 'project_not_found' } });
+  for (const author of [`user:${theirs.people.owner.id}`, `email:${theirs.people.owner.email}`])
+    t.match(await knock(api.url, key, { 'X-Author': author }), { status: 422, json: { code: 'author_not_member' } });
+  await world.template(theirs.workspace, 'their-own');
+  t.notOk((await api.call(key, 'GET', '/v1/prompts')).text.includes('their-own'));
+  t.match(await knock(api.url, key, {}, '?reports=their-own'), { status: 422, json: { code: 'prompt_not_found' } });
+  const wish = { body: { reports: ['their-own'] } };
+  t.match(await api.call(key, 'POST', `/v1/transcriptions/${own}/reports`, wish), { status: 422, json: { code: 'prompt_not_found' } });
+  await api.call(await keyOf(theirs.people.owner), 'PUT', member, { body: { provider: 'crm', external_id: 'theirs' } });
+  t.match(await knock(api.url, key, { 'X-Author': 'external:crm:theirs' }), { status: 422, json: { code: 'author_not_member' } });
 });
 
 t.test('the same identity may be linked in two workspaces', async (t) => {

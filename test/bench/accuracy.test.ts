@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { rateOf } from '../../bench/accuracy.ts';
+import { named, quantile, wordsAttributed, wordTimes } from '../../bench/align.ts';
+import { clips, DATA, englishClips, foreignClips, turnsOf, voices } from '../../bench/clips.ts';
+import { conversation } from '../../bench/conversations.ts';
+import { diarizationError } from '../../bench/der.ts';
+import { diarization, transcript } from '../../bench/measure.ts';
+import { seeded } from '../../bench/random.ts';
+import { NOISES, writeWav } from '../../bench/sound.ts';
+import { openPool } from '../../engine/pool.ts';
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+t.test('bench/data holds clips of every kind that bench measures with', async (t) => {
+  t.ok(englishClips().length >= 40);
+  t.ok(new Set(foreignClips().map(({ language }) => language)).size >= 8);
+  t.ok([...voices()].filter(([, list]) => list[0]!.language === 'en').length >= 10);
+  for (const { file } of clips().filter(({ category }) => category === '3')) t.ok(turnsOf(file).length, file);
+});
+
+t.test('conversation() is the same for the same seed, and its truth lies within it', async (t) => {
+  const [made, again, other] = [await conversation(5, SHORT), await conversation(5, SHORT), await conversation(6, SHORT)];
+  t.strictSame(made.turns, again.turns);
+  t.equal(Buffer.compare(Buffer.from(made.samples.slice().buffer), Buffer.from(again.samples.slice().buffer)), 0);
+  t.not(other.samples.length, made.samples.length);
+  t.equal(new Set(made.turns.map(({ speaker }) => speaker)).size, 3);
+  for (const { start, end } of made.turns) t.ok(start >= 0 && start < end && end <= made.samples.length / 16_000);
+});
+
+const SHORT = { speakers: 3, seconds: 40, overlaps: 0.2 };
+
+t.test('accuracy does not fall', async (t) => {
+  const models = { whisper: at('../../models/whisper-base'), diarization: at('../../models/diarization') };
+  const pool = await openPool({ models, threads: 1 });
+  t.teardown(() => pool.close());
+  const folder = t.testdir();
+
+  await t.test('rateOf() stays under a fifth of the words of six readers, some hard to follow', async (t) => {
+    const readers = ['1272-128104-0000', '2033-164914-0001', '2609-156975-0000', '3080-5032-0004', '367-130732-0001', 'LJ050-0131'];
+    const list = englishClips(DATA).filter(({ file }) => readers.some((reader) => file.includes(reader)));
+    t.equal(list.length, readers.length);
+    const { rate, errors } = await rateOf(pool, list);
+    t.ok(rate < 0.2, JSON.stringify(errors));
+  });
+
+  await t.test('a conversation of three, with interruptions: who spoke when, who said what, and when', async (t) => {
+    const made = await conversation(5, SHORT);
+    const path = join(folder, 'talk.wav');
+    await writeWav(path, made.samples);
+    const { error, speakers } = diarizationError(made.turns, named((await diarization(path, pool)).result));
+    t.equal(speakers, 3);
+    t.ok(error < 0.12, `diarization error ${error}`);
+    const { segments, durationSeconds } = await transcript(path, pool, { language: 'en' });
+    const { right, total } = wordsAttributed(made, segments);
+    t.ok(total > 60 && right / total > 0.9, `${right} of ${total} words have the right speaker`);
+    const { errors, disordered } = wordTimes(made, segments, durationSeconds);
+    t.ok(errors.length >= 6 && quantile(errors, 0.5) < 0.2, `edges of words ${errors}`);
+    t.equal(disordered, 0);
+  });
+
+  await t.test('no words are invented where nobody speaks', async (t) => {
+    for (const [name, make] of Object.entries(NOISES)) {
+      const path = join(folder, 'noise.wav');
+      await writeWav(path, make(20, seeded(3)));
+      t.strictSame((await transcript(path, pool, { diarize: false })).segments, [], name);
+    }
+  });
+});

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import type { Segment } from '../contract/transcription.ts';
+import { TemplateList } from '../contract/report.ts';
+import { ReportTickets, SORTS, STATUSES } from '../contract/transcription.ts';
+import { WorkspaceInfo } from '../contract/workspace.ts';
 import type { Ask } from '../inner.ts';
 import type { Route } from '../route.ts';
 import { exportOne } from '../routes/exports.ts';
 import { listPrompts, requestReport } from '../routes/reports.ts';
 import { getTranscription, listTranscriptions } from '../routes/transcriptions.ts';
 import { getWorkspace } from '../routes/workspace.ts';
-
-const PAGE_CHARACTERS = 24_000; // of one result: about 6,000 tokens, so that it fits beside a conversation
+import { fitting, ListPart, PAGE_CHARACTERS, TranscriptPart, transcriptPart } from './parts.ts';
 
 /** Asks a route of `/v1` for the caller; the text of its answer. */
 export type Asker = (route: Route, ask: Ask) => Promise<string>;
@@ -17,6 +18,7 @@ export interface Tool {
   title: string;
   description: string;
   input: z.ZodRawShape;
+  output: z.ZodObject;
   readOnly: boolean;
   run(input: Record<string, unknown>, ask: Asker): Promise<Record<string, unknown>>;
 }
@@ -38,23 +40,25 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'list_transcriptions',
     title: 'List transcriptions',
-    description:
-      'Newest first, without their text. Filters combine. Go on with a larger offset while offset plus the number of items is below total.',
+    description: 'Newest first, without their text. Filters combine. A long list comes in parts: call again with next_offset as offset.',
     readOnly: true,
+    output: ListPart,
     input: {
-      status: z.enum(['queued', 'processing', 'completed', 'failed', 'insufficient_balance']).default('completed'),
+      status: z.enum(STATUSES).default('completed'),
       language: z.string().optional().describe('Two-letter code'),
       project_id: z.guid().optional(),
       date_from: z.iso.date().optional().describe('Created on or after this day, UTC'),
       date_to: z.iso.date().optional().describe('Created on or before this day, UTC'),
       metadata: z.record(z.string(), z.string()).optional().describe("Exact matches on keys of the caller's own metadata"),
-      sort: z.enum(['created_at', '-created_at', 'duration', '-duration']).default('-created_at'),
+      sort: z.enum(SORTS).default('-created_at'),
       limit,
       offset,
     },
     async run({ metadata, limit, offset, ...filters }, ask) {
       const named = Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [`metadata.${key}`, value]));
-      return JSON.parse(await ask(listTranscriptions, { query: { ...filters, ...named, limit: text(limit), offset: text(offset) } }));
+      return fitting(
+        JSON.parse(await ask(listTranscriptions, { query: { ...filters, ...named, limit: text(limit), offset: text(offset) } })),
+      );
     },
   }),
   tool({
@@ -62,14 +66,17 @@ export const TOOLS: readonly Tool[] = [
     title: 'Find by external id',
     description: 'Transcriptions that carry this identifier of the calling system (a deal or call id), exact match. Several may match.',
     readOnly: true,
+    output: ListPart,
     input: {
       external_id: z.string().min(1).max(128),
-      status: z.enum(['queued', 'processing', 'completed', 'failed', 'insufficient_balance']).default('completed'),
+      status: z.enum(STATUSES).default('completed'),
       limit,
       offset,
     },
     async run({ external_id, status, limit, offset }, ask) {
-      return JSON.parse(await ask(listTranscriptions, { query: { external_id, status, limit: text(limit), offset: text(offset) } }));
+      return fitting(
+        JSON.parse(await ask(listTranscriptions, { query: { external_id, status, limit: text(limit), offset: text(offset) } })),
+      );
     },
   }),
   tool({
@@ -78,6 +85,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'Status, facts, reports and turns of one transcription. A long transcript comes in parts: call again with the next_segment of the last answer as from_segment. Narrow it by speaker, time range or words searched for.',
     readOnly: true,
+    output: TranscriptPart,
     input: {
       id,
       from_segment: z.int().min(1).default(1).describe('Id of the first turn wanted'),
@@ -86,16 +94,14 @@ export const TOOLS: readonly Tool[] = [
       end: z.number().min(0).optional().describe('Only turns that begin before this second'),
       search: z.string().optional().describe('Only turns that hold this text, in any letter case'),
     },
-    async run(input, ask) {
-      const { segments, text: _, ...facts } = JSON.parse(await ask(getTranscription, { params: { id: input.id } }));
-      return { ...facts, ...part(segments, facts.speakers, input) };
-    },
+    run: async (input, ask) => transcriptPart(JSON.parse(await ask(getTranscription, { params: { id: input.id } })), input),
   }),
   tool({
     name: 'list_templates',
     title: 'List report templates',
     description: 'Templates whose slugs request_reports takes.',
     readOnly: true,
+    output: TemplateList,
     input: {},
     run: async (_, ask) => JSON.parse(await ask(listPrompts, {})),
   }),
@@ -105,6 +111,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'Starts up to 3 reports by slug. An existing one is returned. Read them with get_transcription once their status is completed.',
     readOnly: false,
+    output: ReportTickets,
     input: { id, reports: z.array(z.string()).min(1).max(3).describe('Slugs from list_templates') },
     run: async ({ id, reports }, ask) => JSON.parse(await ask(requestReport, { params: { id }, body: { reports } })),
   }),
@@ -113,14 +120,21 @@ export const TOOLS: readonly Tool[] = [
     title: 'Workspace',
     description: 'Name, minutes left and limits of the workspace.',
     readOnly: true,
+    output: WorkspaceInfo,
     input: {},
     run: async (_, ask) => JSON.parse(await ask(getWorkspace, {})),
   }),
   tool({
     name: 'export_transcription',
     title: 'Export as a document',
-    description: 'The transcript with summary and reports as Markdown or text. A long one comes in parts: call again with next_character.',
+    description:
+      'The transcript with summary and reports as Markdown or text. A long one comes in parts: call again with next_character as from_character.',
     readOnly: true,
+    output: z.object({
+      document: z.string(),
+      characters: z.int().describe('Of the whole document'),
+      next_character: z.int().nullable(),
+    }),
     input: { id, format: z.enum(['md', 'txt']).default('md'), from_character: z.int().min(0).default(0) },
     async run({ id, format, from_character }, ask) {
       const whole = (await ask(exportOne, { params: { id }, query: { format } })).replace(/^\uFEFF/, '');
@@ -130,41 +144,3 @@ export const TOOLS: readonly Tool[] = [
     },
   }),
 ];
-
-interface Wanted {
-  from_segment: number;
-  speaker?: string;
-  start?: number;
-  end?: number;
-  search?: string;
-}
-
-/** The turns asked for, as many as fit one result, and where to go on. */
-function part(segments: z.infer<typeof Segment>[], speakers: { id: string; name: string }[], wanted: Wanted) {
-  const names = new Map(speakers.map(({ id, name }) => [id, name]));
-  const shown = (segment: z.infer<typeof Segment>) => segment.speaker_name ?? names.get(segment.speaker_id ?? '') ?? null;
-  const searched = wanted.search?.toLowerCase();
-  const matching = segments.filter(
-    (segment) =>
-      segment.id >= wanted.from_segment &&
-      (wanted.speaker === undefined ||
-        segment.speaker_id === wanted.speaker ||
-        shown(segment)?.toLowerCase() === wanted.speaker.toLowerCase()) &&
-      (wanted.start === undefined || (segment.end ?? 0) > wanted.start) &&
-      (wanted.end === undefined || (segment.start ?? 0) < wanted.end) &&
-      (searched === undefined || segment.text.toLowerCase().includes(searched)),
-  );
-  const turns: { id: number; start: number | null; end: number | null; speaker: string | null; text: string }[] = [];
-  let characters = 0;
-  for (const segment of matching) {
-    characters += segment.text.length + 60;
-    if (turns.length && characters > PAGE_CHARACTERS) break;
-    turns.push({ id: segment.id, start: segment.start, end: segment.end, speaker: shown(segment), text: segment.text });
-  }
-  return {
-    segments_total: segments.length,
-    segments_matching: matching.length,
-    segments: turns,
-    next_segment: matching[turns.length]?.id ?? null,
-  };
-}

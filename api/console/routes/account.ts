@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { listNotifications, markRead } from '../../../db/console/notifications.ts';
 import { findCredential, hashOf } from '../../../db/keys.ts';
@@ -6,11 +5,11 @@ import { closeSession, type Entrant, findSession, openSession, type Session, spe
 import { ApiError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { type Context, empty, json, type Reply, route } from '../../route.ts';
+import { VERSION } from '../../version.ts';
 import { providerName } from '../oidc.ts';
 import { page } from '../page.ts';
 import { refuseForeign, sessionCookie, sessionToken, signedIn } from '../session.ts';
 
-const { version: VERSION } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string };
 const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
 
 /** What the page needs to know about the person. */

@@ -112,6 +112,74 @@ t.test('request_reports starts reports with reports:write, and is refused in wor
   await reader.close();
 });
 
+t.test('every tool says what it answers, and the official client finds that it answers so', async (t) => {
+  const { tools } = await client.listTools();
+  for (const { name, outputSchema } of tools) t.match(outputSchema, { type: 'object', properties: {} }, name);
+  await api.world.report(id, 'quotes', 'completed', 'a'.repeat(20_000));
+  await api.world.report(id, 'decisions', 'completed', 'b'.repeat(20_000));
+  await api.world.transcription(ann, { status: 'processing', filename: 'now.mp3', stage: 'transcribing', fraction: 0.5 });
+  const inputs: [string, Record<string, unknown>][] = [
+    ['list_transcriptions', { status: 'processing' }],
+    ['list_transcriptions', { sort: 'duration', metadata: { none: '1' } }],
+    ['search_by_external_id', { external_id: 'deal/42' }],
+    ['get_transcription', { id }],
+    ['list_templates', {}],
+    ['request_reports', { id, reports: ['tasks'] }],
+    ['get_workspace', {}],
+    ['export_transcription', { id }],
+  ];
+  for (const [name, input] of inputs) {
+    const answer = await ask(client, name, input); // throws where the answer is not as the tool says
+    t.notOk(answer.isError, name);
+    t.strictSame(JSON.parse(answer.content[0].text), answer.structuredContent, name);
+  }
+  const [first, later] = [
+    (await ask(client, 'get_transcription', { id })).structuredContent,
+    (await ask(client, 'get_transcription', { id, from_segment: 2 })).structuredContent,
+  ];
+  const texts = (part: Result) =>
+    part.prompt_results.map(({ slug, text }: { slug: string; text: string | null }) => [slug, text?.length ?? 0]);
+  t.strictSame(new Map(texts(first)).get('quotes'), 20_000);
+  t.strictSame(new Map(texts(first)).get('decisions'), 0, 'what does not fit is left to the export');
+  t.ok(texts(later).every(([, length]: [string, number]) => length === 0));
+});
+
+t.test('a list of large records comes in parts that fit a context', async (t) => {
+  const eve = await api.world.member(await api.world.workspace(), { role: 'owner' });
+  const metadata = JSON.stringify(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`key-${n}`, 'v'.repeat(100)])));
+  for (let n = 0; n < 25; n++) await api.world.transcription(eve, { metadata, summary: 's'.repeat(1_000) });
+  const reader = await connect((await api.world.key(eve)).key);
+  const seen = new Set<string>();
+  for (let offset: number | null = 0; offset !== null; ) {
+    const { structuredContent: part, content } = await ask(reader, 'list_transcriptions', { limit: 100, offset });
+    t.ok(content[0].text.length < 60_000);
+    for (const item of part.items) seen.add(item.id);
+    offset = part.next_offset;
+  }
+  t.equal(seen.size, 25);
+  await reader.close();
+});
+
+t.test('a token without the scope is refused, and what is wrong with a call is said in words', async (t) => {
+  const { key: bare } = await api.world.token(ann, ['reports:write']);
+  const refused = await api.call(bare, 'POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } });
+  t.match(refused, { status: 403, json: { code: null, message: /lacks the permission "read"/ } });
+  const wrong: [string, Record<string, unknown>, RegExp][] = [
+    ['get_transcription', { id: 'deal/42' }, /id/],
+    ['get_transcription', {}, /id/],
+    ['request_reports', { id, reports: [] }, /reports/],
+    ['request_reports', { id, reports: ['no-such-template'] }, /prompt_not_found/],
+    ['list_transcriptions', { date_from: '2026-02-30' }, /date_from/],
+    ['get_transcription', { id: '7b0a3a3c-0000-4000-8000-000000000000' }, /find ids with list_transcriptions/],
+    ['no_such_tool', {}, /no_such_tool/],
+  ];
+  for (const [name, input, words] of wrong) {
+    const told = await ask(client, name, input).catch((error: Error) => ({ isError: true, content: [{ text: error.message }] }));
+    t.equal(told.isError, true, name);
+    t.match(told.content[0].text, words, name);
+  }
+});
+
 t.test('tools answer for what is foreign as if it did not exist', async (t) => {
   const other = await api.world.member(await api.world.workspace(), { role: 'owner' });
   const stranger = await connect((await api.world.key(other)).key);

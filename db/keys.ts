@@ -70,12 +70,8 @@ export function kindOf(credential: string): 'key' | 'token' | null {
   return prefix === TOKEN ? 'token' : 'key';
 }
 
-interface CredentialRow {
-  id: string;
-  hash: Buffer;
-  scopes: Scope[];
-  expires_at: string | null;
-  resource: string | null;
+/** Columns that say who acts, however they signed in. */
+export interface ActorRow {
   workspace_id: string;
   workspace_name: string;
   plan: Plan;
@@ -83,6 +79,28 @@ interface CredentialRow {
   email: string;
   name: string | null;
   role: Role;
+}
+
+/** Who acts, as a caller: the member's rights among `scopes`, for `members:write` is an owner's. */
+export function actor(row: ActorRow, scopes: readonly Scope[]) {
+  return {
+    workspaceId: row.workspace_id,
+    workspaceName: row.workspace_name,
+    plan: row.plan,
+    memberId: row.member_id,
+    memberEmail: row.email,
+    memberName: row.name,
+    role: row.role,
+    scopes: new Set(scopes.filter((scope) => scope !== 'members:write' || row.role === 'owner')),
+  };
+}
+
+interface CredentialRow extends ActorRow {
+  id: string;
+  hash: Buffer;
+  scopes: Scope[];
+  expires_at: string | null;
+  resource: string | null;
 }
 
 const WHO = `w.name as workspace_name, w.plan, m.email, m.name, m.role
@@ -109,14 +127,7 @@ export async function findCredential(db: Db, credential: string): Promise<Caller
   if (!row || !timingSafeEqual(row.hash, hash)) return null;
   return {
     kind,
-    workspaceId: row.workspace_id,
-    workspaceName: row.workspace_name,
-    plan: row.plan,
-    memberId: row.member_id,
-    memberEmail: row.email,
-    memberName: row.name,
-    role: row.role,
-    scopes: new Set(row.scopes.filter((scope) => scope !== 'members:write' || row.role === 'owner')),
+    ...actor(row, row.scopes),
     keyId: kind === 'key' ? row.id : null,
     tokenId: kind === 'token' ? row.id : null,
     expiresAt: row.expires_at === null ? null : new Date(row.expires_at),

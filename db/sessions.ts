@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { SCOPES, type Scope } from '../api/contract/workspace.ts';
-import { type Caller, hashOf } from './keys.ts';
+import { type ActorRow, actor, type Caller, hashOf } from './keys.ts';
 import type { Tx } from './orm.ts';
 
 const SESSION_HOURS = 12;
@@ -15,16 +15,9 @@ export interface Session {
   csrf: string;
 }
 
-interface SessionRow {
+interface SessionRow extends ActorRow {
   csrf: string;
   expires_at: string;
-  workspace_id: string;
-  workspace_name: string;
-  plan: Caller['plan'];
-  member_id: string;
-  email: string;
-  name: string | null;
-  role: Caller['role'];
   /** Of the key that opened the session; null: no key did. */
   scopes: Scope[] | null;
 }
@@ -61,24 +54,18 @@ export async function findSession(tx: Tx, token: string): Promise<Session | null
     [hashOf(token)],
   );
   if (!row) return null;
-  const rights = SCOPES.filter((scope) => scope !== 'members:write' || row.role === 'owner');
-  const scopes = rights.filter((scope) => row.scopes?.includes(scope) ?? true);
+  const { scopes: rights, ...who } = actor(row, SCOPES);
+  const scopes = new Set([...rights].filter((scope) => row.scopes?.includes(scope) ?? true));
   const caller: Caller = {
     kind: 'key',
-    workspaceId: row.workspace_id,
-    workspaceName: row.workspace_name,
-    plan: row.plan,
-    memberId: row.member_id,
-    memberEmail: row.email,
-    memberName: row.name,
-    role: row.role,
-    scopes: new Set(scopes),
+    ...who,
+    scopes,
     keyId: null,
     tokenId: row.member_id,
     expiresAt: new Date(row.expires_at),
     resource: null,
   };
-  return { caller, limited: scopes.length < rights.length, csrf: row.csrf };
+  return { caller, limited: scopes.size < rights.size, csrf: row.csrf };
 }
 
 export async function closeSession(tx: Tx, token: string): Promise<void> {

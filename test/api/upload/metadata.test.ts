@@ -3,15 +3,7 @@ import t from 'tap';
 import { readAuthor } from '../../../api/upload/author.ts';
 import { checkMetadata } from '../../../api/upload/metadata.ts';
 import { looksSecret } from '../../../api/upload/secret.ts';
-
-const code = (read: () => unknown): string => {
-  try {
-    read();
-    return 'accepted';
-  } catch (error) {
-    return (error as { code: string }).code;
-  }
-};
+import { refusal as code } from '../../support/refusal.ts';
 
 t.test('checkMetadata() answers the first fault of the published order', async (t) => {
   const cases: [string, string][] = [

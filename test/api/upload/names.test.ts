@@ -1,15 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { cleanName, givenName, readFileName } from '../../../api/upload/filename.ts';
-
-const code = (read: () => unknown): string => {
-  try {
-    read();
-    return 'accepted';
-  } catch (error) {
-    return (error as { code: string }).code;
-  }
-};
+import { refusal as code } from '../../support/refusal.ts';
 
 t.test('givenName() reads every form of Content-Disposition', async (t) => {
   const forms: [string, string | null][] = [

@@ -1,0 +1,50 @@
+import t from 'tap';
+import { replaced, thinStretches, within } from '../../../engine/whisper/thin.ts';
+
+const TIME = 1000;
+const at = (seconds: number) => TIME + Math.round(seconds / 0.02);
+const text = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+
+t.test('thinStretches() finds a segment with far too few tokens for its speech', async (t) => {
+  const speech = [{ start: 0, end: 24 }];
+  const tokens = [at(0), ...text(18), at(7), at(7), ...text(17), at(22.7), at(22.7), ...text(6), at(24)];
+  t.match(thinStretches(tokens, speech, TIME), [{ start: 7, end: 22.7 }]);
+  t.equal(thinStretches(tokens, speech, TIME).length, 1);
+});
+
+t.test('thinStretches() leaves slow speech, pauses and short segments alone', async (t) => {
+  const speech = [
+    { start: 0, end: 9 },
+    { start: 20, end: 28 },
+  ];
+  t.strictSame(thinStretches([at(0), ...text(15), at(9)], speech, TIME), [], 'slow');
+  t.strictSame(thinStretches([at(9), ...text(13), at(28)], speech, TIME), [], 'a pause of eleven seconds in it');
+  t.strictSame(thinStretches([at(0), ...text(2), at(4)], speech, TIME), [], 'short');
+  t.strictSame(thinStretches([at(9), at(28)], speech, TIME), [], 'between segments');
+});
+
+t.test('within() cuts spans to a stretch', async (t) => {
+  const spans = [
+    { start: 1, end: 3 },
+    { start: 4, end: 9 },
+    { start: 11, end: 12 },
+  ];
+  t.strictSame(within(spans, { start: 2, end: 10 }), [
+    { start: 0, end: 1 },
+    { start: 2, end: 7 },
+  ]);
+});
+
+t.test('replaced() takes what was heard in a stretch when it is clearly more', async (t) => {
+  const word = (text: string, start: number) => ({ text, start, end: start + 1, probability: 1 });
+  const words = [word(' a', 0), word(' b', 6), word(' c', 8), word(' d', 12)];
+  const stretch = { start: 5, end: 11 };
+  t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2), word(' z', 4)]), [
+    word(' a', 0),
+    word(' x', 5),
+    word(' y', 7),
+    word(' z', 9),
+    word(' d', 12),
+  ]);
+  t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2)]), words);
+});

@@ -16,9 +16,15 @@ const ORDERS: Record<ListQuery['sort'], string> = {
 
 /**
  * A filter finds one row or a million: what is planned for one may not serve another, and compiling a plan takes longer than running it. What
- * is asked for lies in memory or on a disk without heads, and no row is looked up twice.
+ * is asked for lies in memory or on a disk without heads, no row is looked up twice, and what is joined is hashed in memory.
  */
-const PLANNED = Object.entries({ plan_cache_mode: 'force_custom_plan', jit: 'off', random_page_cost: '1.1', enable_memoize: 'off', work_mem: '64MB' })
+const PLANNED = Object.entries({
+  plan_cache_mode: 'force_custom_plan',
+  jit: 'off',
+  random_page_cost: '1.1',
+  enable_memoize: 'off',
+  work_mem: '64MB',
+})
   .map(([name, value]) => `set_config('${name}', '${value}', true)`)
   .join(', ');
 

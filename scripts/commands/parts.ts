@@ -1,10 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { loadSettings } from './environment.ts';
 import { print } from './output.ts';
 
-const ENGINE_PRIORITY = 10; // as `nice` counts
+const ENGINE_PRIORITY = 5; // as `nice` counts
 
 /** `api`, `engine`, `migrate`: one part alone, for several hosts. */
 export function addParts(program: Command): void {
@@ -50,14 +49,10 @@ async function useDatabase(given: Record<string, string | undefined>): Promise<v
 
 /**
  * The engine takes every core it finds. The API and PostgreSQL beside it answer people who wait, so they come first; threads and programs that
- * are started later inherit this. Where Linux shares processors out by session (autogroup), the priority of our own session counts.
+ * are started later inherit this.
  */
 function yieldToOthers(): void {
   setPriority(Math.max(getPriority(), ENGINE_PRIORITY));
-  try {
-    const session = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ')[3];
-    if (session === String(process.pid)) writeFileSync('/proc/self/autogroup', String(ENGINE_PRIORITY)); // `up` gives it one of its own
-  } catch {} // another system, or one that shares by control groups
 }
 
 /** A part that `up` started ends in good order when `up` was killed. Listening to that alone does not keep it alive. */

@@ -46,7 +46,10 @@ export function table(report: Report): string {
     row('hours of audio per day', speed.audioHoursPerDay.toFixed(0));
     row('a 5-second note, cold / warm', `${two(speed.note.cold)} s / ${two(speed.note.warm)} s`);
     for (const p of speed.parallel)
-      row(`${p.files} file(s) at once`, `${two(p.minutesPerHour)}; one-minute call p50 ${two(p.call.p50)} s, p95 ${two(p.call.p95)} s`);
+      row(
+        `${p.files} file(s) at once`,
+        `${two(p.minutesPerHour)}; meanwhile a one-minute call p50 ${two(p.call.p50)} s, p95 ${two(p.call.p95)} s, a 5-second note ${two(p.note.p50)} s, ${two(p.note.p95)} s`,
+      );
     row('peak memory', `${speed.peakMegabytes.toFixed(0)} MB`);
     lines.push('');
   }

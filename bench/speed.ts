@@ -19,8 +19,9 @@ export interface Speed {
 export interface Parallel {
   files: number;
   minutesPerHour: number;
-  /** Seconds that a one-minute call takes while these files run. */
+  /** Seconds that a one-minute call and a 5-second note take while these files run. */
   call: { p50: number; p95: number };
+  note: { p50: number; p95: number };
 }
 
 export interface SpeedOptions {
@@ -32,7 +33,7 @@ export interface SpeedOptions {
   log: (line: string) => void;
 }
 
-const CALLS = 6; // one-minute calls sent while busy, for the percentiles
+const CALLS = 6; // one-minute calls, and notes, sent while busy, for the percentiles
 
 /** Times recognition alone, diarization alone, everything, and several files at once. Nothing else should run on the machine. */
 export async function measureSpeed(pool: Pool, { minutes, files, folder, log }: SpeedOptions): Promise<Speed> {
@@ -85,13 +86,22 @@ async function makeFiles(minutes: number, folder: string): Promise<Paths> {
   return paths;
 }
 
-/** `n` long files at once, and one-minute calls in between. */
+/** `n` long files at once, and in between one-minute calls and notes. */
 async function busy(pool: Pool, paths: Paths, n: number, audioSeconds: number): Promise<Parallel> {
-  const latencies: number[] = [];
+  const calls: number[] = [];
+  const notes: number[] = [];
   const work = timed(() => Promise.all(Array.from({ length: n }, () => transcript(paths.long, pool))));
-  for (let i = 0; i < CALLS; i++) latencies.push((await timed(() => transcript(paths.call, pool))).seconds);
+  for (let i = 0; i < CALLS; i++) {
+    notes.push((await timed(() => transcript(paths.note, pool))).seconds);
+    calls.push((await timed(() => transcript(paths.call, pool))).seconds);
+  }
   const { seconds } = await work;
-  latencies.sort((a, b) => a - b);
-  const at = (p: number) => latencies[Math.min(latencies.length - 1, Math.floor(p * latencies.length))]!;
-  return { files: n, minutesPerHour: minutesPerHour(seconds, audioSeconds * n + CALLS * 56), call: { p50: at(0.5), p95: at(0.95) } };
+  const audio = audioSeconds * n + CALLS * (56 + 5);
+  return { files: n, minutesPerHour: minutesPerHour(seconds, audio), call: percentiles(calls), note: percentiles(notes) };
+}
+
+function percentiles(seconds: number[]): { p50: number; p95: number } {
+  const sorted = seconds.toSorted((a, b) => a - b);
+  const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]!;
+  return { p50: at(0.5), p95: at(0.95) };
 }

@@ -71,7 +71,7 @@ def convert(source, out):
     spec.optimize(quantization='int8')
     spec.save(out)
     for name in ('tokenizer.json', 'preprocessor_config.json'):
-        shutil.copy(f'{source}/{name}', out)
+        shutil.copyfile(f'{source}/{name}', f'{out}/{name}')
 
 
 if __name__ == '__main__':

@@ -28,7 +28,7 @@ export function addBench(program: Command): void {
     .option('--no-speed', 'leave speed out')
     .option('--accurate', 'with beams')
     .option('--data <folder>', 'clips to measure accuracy with: MANIFEST.tsv as in bench/data, the files beside it, rttm/')
-    .option('--peer <name...>', 'the same audio through another program, where it is installed: faster-whisper')
+    .option('--peer <name...>', 'the same audio through another program, where it is installed: faster-whisper, whisper.cpp')
     .option('--load <hours>', 'what to recommend for, as 200h/day')
     .addOption(new Option('--mean-minutes <minutes>', 'mean length of a recording of that load').argParser(positive).default(10))
     .option('--save <file>', 'write the figures as JSON')

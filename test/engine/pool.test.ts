@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { openPool, physicalCores, Turns } from '../../engine/pool.ts';
+import { openPool, physicalCores } from '../../engine/pool.ts';
+import { Turns } from '../../engine/turns.ts';
 
 const MODELS = { whisper: folder('whisper-base'), diarization: folder('diarization') };
 const SECOND = 16_000;

@@ -1,0 +1,37 @@
+import t from 'tap';
+import { chart, compare, type Report, table } from '../../bench/report.ts';
+
+const report: Report = {
+  machine: 'A <fast> & small machine',
+  model: 'whisper-base',
+  device: 'cpu',
+  threads: 2,
+  at: '2026-01-01T00:00:00.000Z',
+  minutes_per_hour: { recognition: 0.5, diarization: 0.25, total: 0.8 },
+  peak_rss_mb: 1200,
+  wer: 0.09,
+  peers: [
+    { name: 'Longhand int8', minutesPerHour: 0.5, wordErrorRate: 0.09, peakMegabytes: 1200, ratio: 1 },
+    { name: 'other & <careful>', minutesPerHour: 4, wordErrorRate: 0.1, peakMegabytes: 900, ratio: 8 },
+  ],
+};
+
+t.test('chart() draws a bar for everything that was measured, as long as its time', async (t) => {
+  const svg = chart(report);
+  const bars = [...svg.matchAll(/<rect x="260" y="\d+" width="([\d.]+)"/g)].map(([, width]) => Number(width));
+  t.strictSame(bars, [84, 52.5, 420]);
+  t.notMatch(svg.replace(/<\/?(svg|rect|text)\b[^<>]*>/g, ''), /</, 'names bring no markup of their own');
+  t.equal(svg.match(/<text/g)?.length, svg.match(/<\/text>/g)?.length);
+});
+
+t.test('table() has a line for every peer with its time against ours', async (t) => {
+  t.match(table(report), /other & <careful> +4\.00 min\/h, 10\.0 % words wrong, 900 MB, 8\.00 x our time/);
+});
+
+t.test('compare() says in percent what got worse', async (t) => {
+  const before: Report = { ...report, minutes_per_hour: { recognition: 0.4, diarization: 0.25, total: 0.8 }, wer: 0.1 };
+  const text = compare(report, before);
+  t.match(text, /recognition, min\/h +0\.400 -> 0\.500 +\(\+25\.0 %\)/);
+  t.match(text, /word error rate +0\.100 -> 0\.090 +\(-10\.0 %\)/);
+  t.notMatch(text, /diarization error rate/, 'what was not measured is left out');
+});

@@ -12,9 +12,9 @@ export interface RawResponse {
   onWritable(handler: (offset: number) => boolean): unknown;
   cork(work: () => void): unknown;
   writeStatus(status: string): unknown;
-  writeHeader(name: string, value: string): unknown;
+  writeHeader(name: string, value: string | Uint8Array): unknown;
   write(chunk: Uint8Array): boolean;
-  end(body?: string | Uint8Array, close?: boolean): unknown;
+  end(body?: Uint8Array, close?: boolean): unknown;
   endWithoutBody(length?: number, close?: boolean): unknown;
   close(): unknown;
   getRemoteAddressAsText(): ArrayBuffer;
@@ -53,7 +53,7 @@ export async function send(raw: RawResponse, life: Life, reply: Reply, body: Bod
     writeHead(raw, reply);
     if (head) endEmpty(raw, length(reply));
     else if (reply.body === undefined) endEmpty(raw, bodiless(reply.status) ? undefined : 0);
-    else raw.end(reply.body);
+    else raw.end(utf8(reply.body));
   });
   life.over = true;
 }
@@ -71,7 +71,7 @@ async function sendEarly(raw: RawResponse, life: Life, reply: Reply, body: Body)
     if (bodiless(reply.status)) raw.writeHeader('connection', 'close\r\n');
     else {
       raw.writeHeader('connection', 'close');
-      raw.writeHeader('content-length', `${Buffer.byteLength(text ?? '') + 2}\r\n\r\n${text ?? ''}`);
+      raw.writeHeader('content-length', utf8(`${Buffer.byteLength(text ?? '') + 2}\r\n\r\n${text ?? ''}`));
     }
   });
   await new Promise<void>((resolve) => {
@@ -108,7 +108,10 @@ async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: bool
     return true;
   });
   life.onLost.add(() => proceed?.());
-  raw.cork(() => writeHead(raw, reply));
+  raw.cork(() => {
+    raw.resume(); // now, for uWebSockets does not wake a connection that was held while it had to wait for its client
+    writeHead(raw, reply);
+  });
   try {
     for await (const chunk of reply.stream!) {
       if (life.over) return;
@@ -124,10 +127,7 @@ async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: bool
     }
     if (life.over) return;
     life.over = true;
-    raw.cork(() => {
-      raw.resume();
-      raw.end();
-    });
+    raw.cork(() => raw.end());
   } catch (error) {
     if (!life.over) {
       life.over = true;
@@ -145,7 +145,12 @@ function endEmpty(raw: RawResponse, length: number | undefined): void {
 
 function writeHead(raw: RawResponse, reply: Reply): void {
   raw.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? 'Status'}`);
-  for (const [name, value] of Object.entries(reply.headers ?? {})) raw.writeHeader(name, value);
+  for (const [name, value] of Object.entries(reply.headers ?? {})) raw.writeHeader(name, utf8(value));
+}
+
+/** Text goes out as bytes: on Node 24 uWebSockets sends a string without characters beyond Latin-1 in Latin-1. */
+function utf8(text: string | Uint8Array): Uint8Array {
+  return typeof text === 'string' ? Buffer.from(text) : text;
 }
 
 function bodiless(status: number): boolean {

@@ -18,7 +18,7 @@ const education = row('Education');
 const media = row('Media');
 const records = row('Medical/Legal');
 
-/** Every built-in template, in the order in which it is listed. */
+/** Every built-in template, in the order in which it is listed: the 26 of the contract's table (9.1). The specification names `summary` and `tasks` of them. */
 export const CATALOGUE: readonly BuiltinTemplate[] = [
   general('summary', 'Summary'),
   general('key-points', 'Key points'),

@@ -224,12 +224,3 @@ t.test('figures count calls by outcome, tokens, seconds, and what was invented',
   t.ok(seconds > 0);
   t.equal(dropped, 1);
 });
-
-t.test('write() works against LLM_BASE_URL', { skip: process.env.LLM_BASE_URL === undefined && 'LLM_BASE_URL is not set' }, async (t) => {
-  const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: apiKey } = process.env;
-  const writer = openWriter({ baseUrl, model, apiKey });
-  const { text } = await writer.write(summary, talk('en-sales'), never);
-  t.match(text, /pilot|route/i);
-  const about = await writer.describe(talk('de-besprechung'), never);
-  t.match(about.summary, /Kundenportal/);
-});

@@ -24,6 +24,7 @@ interface Answer {
 }
 
 const ATTEMPTS = 10;
+const CONFLICTS = 30; // an attempt that a killed server cut off holds the key for a minute at most
 const FIRST_PAUSE_S = 1;
 const LONGEST_PAUSE_S = 60;
 const AGAIN = new Set([408, 429, 500, 502, 503, 504]);
@@ -52,17 +53,21 @@ export function openClient(address: string, key: string): Client {
 
 /** Tries again what may go well later: lost connections, overload, an upload of the same key that is still in flight. */
 async function patiently<T>(attempt: () => Promise<Answer>): Promise<T> {
-  for (let count = 1, pause = FIRST_PAUSE_S; ; count++, pause = Math.min(pause * 2, LONGEST_PAUSE_S)) {
+  let [count, conflicts, pause] = [0, 0, FIRST_PAUSE_S];
+  for (;;) {
     const answer = await attempt().catch((error: Error) => error);
     if (!(answer instanceof Error) && answer.status < 300) return answer.body as T;
     const again = answer instanceof Error ? isLost(answer) : mayTryAgain(answer);
-    if (!again || count === ATTEMPTS) throw answer instanceof Error ? answer : refusal(answer);
+    if (!(answer instanceof Error) && answer.body.code === 'idempotency_conflict') conflicts++;
+    else count++;
+    if (!again || count === ATTEMPTS || conflicts === CONFLICTS) throw answer instanceof Error ? answer : refusal(answer);
     const wanted = answer instanceof Error ? null : answer.retryAfter;
     const seconds = wanted ?? pause * (0.5 + Math.random() / 2);
     process.stderr.write(
       `${answer instanceof Error ? answer.message : refusal(answer).message}; trying again in ${Math.ceil(seconds)} s\n`,
     );
     await sleep(seconds * 1000);
+    pause = Math.min(pause * 2, LONGEST_PAUSE_S);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import t from 'tap';
 import { guides } from '../../api/guides.ts';
 import { finish, LONGHAND, longhand, ROOT, start } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
+import { connectRaw } from '../support/raw.ts';
 
 // Every sample of the guides, as a reader copies it, against the whole product.
 const home = mkdtempSync(path.join(tmpdir(), 'longhand-guides-'));
@@ -71,6 +72,50 @@ t.test('the Python guide prints who said what', { skip: !python && 'python3 is n
 const php = findProgram('php');
 t.test('the PHP guide prints the text', { skip: !php && 'php is not installed' }, async (t) => {
   t.match(await run(php!, 'guide.php', samples('php', 'php run')[0]!), /completed[\s\S]*account of himself/i);
+});
+
+/** A request as 1C:Enterprise sends it: the address and the headers of the guide, its variables filled in, a line at a time. */
+async function fromOneC(nth: number, values: Record<string, string>, body?: Buffer) {
+  const [, code] = /```bsl\n([\s\S]*?)```/.exec(guides().find(({ name }) => name === '1c')!.text)!;
+  const part = code!.split(/^КонецФункции$/m)[nth]!;
+  const fill = (expression: string) =>
+    expression
+      .split(' + ')
+      .map((piece) => /^"(.*)"$/.exec(piece)?.[1] ?? values[piece] ?? t.fail(`the guide uses ${piece}`))
+      .join('');
+  const target = fill(/Новый HTTPЗапрос\((.*)\);/.exec(part)![1]!);
+  const headers = [...part.matchAll(/Заголовки\.Вставить\("([^"]+)", (.*)\);/g)].map(([, name, value]) => `${name}: ${fill(value!)}`);
+  const length = body ? [`Content-Length: ${body.length}`] : [];
+  const connection = await connectRaw(BASE!);
+  const lines = [
+    `${body ? 'POST' : 'GET'} ${target} HTTP/1.1`,
+    `Host: ${new URL(BASE!).host}`,
+    'User-Agent: 1C+Enterprise/8.3',
+    ...headers,
+  ];
+  for (const line of [...lines, ...length, '']) {
+    connection.write(`${line}\r\n`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  for (let at = 0; body && at < body.length; at += 65_536) connection.write(body.subarray(at, at + 65_536));
+  const answer = await connection.answer(20_000);
+  connection.end();
+  return answer;
+}
+
+t.test('the 1C guide uploads under a Cyrillic name and asks for the text', async (t) => {
+  const [name, once] = [encodeURIComponent('Звонок клиенту.wav'), '"6e1f0b1c-1c1c-4c1c-8c1c-0123456789ab"'];
+  const values = { Ключ: KEY!, Имя: name, 'Строка(Новый УникальныйИдентификатор)': once.slice(1, -1) };
+  const sent = readFileSync(path.join(place, 'call.wav'));
+  const made = await fromOneC(0, values, sent);
+  t.equal(made.status, 201);
+  t.match(await fromOneC(0, values, sent), { status: 200, json: { uuid: made.json.uuid } }, 'sent again it is the same');
+  let answer = await fromOneC(1, { Ключ: KEY!, Идентификатор: made.json.uuid });
+  while (['queued', 'processing'].includes(answer.json.status)) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    answer = await fromOneC(1, { Ключ: KEY!, Идентификатор: made.json.uuid });
+  }
+  t.match(answer, { status: 200, json: { status: 'completed', title: 'Звонок клиенту.wav', text: /account of himself/i } });
 });
 
 t.test('the CRM recipe finds a call by its deal, with its checklist', async (t) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BlockList, isIP } from 'node:net';
+import { clientAddress, trusted } from './address.ts';
 import { type Life, type RawResponse, send } from './answer.ts';
 import { attachBody, type Body } from './body.ts';
 import { authorize, type Caller, type Callers, identify } from './caller.ts';
@@ -175,31 +175,6 @@ function makeContext(
     },
     body: async () => check(route.body!, await json()),
   };
-}
-
-/** `10.0.0.1, 192.168.0.0/16` as a list of addresses. Throws when one is neither an address nor a network. */
-function trusted(setting: string | undefined): BlockList {
-  const list = new BlockList();
-  for (const entry of setting?.split(/[\s,]+/).filter(Boolean) ?? []) {
-    const [address, bits] = entry.split('/');
-    const family = isIP(address!) === 6 ? 'ipv6' : 'ipv4';
-    if (!isIP(address!)) throw new Error(`Cannot trust the proxy ${entry} of LONGHAND_TRUST_PROXY: it is not an IP address or network`);
-    if (bits === undefined) list.addAddress(address!, family);
-    else list.addSubnet(address!, Number(bits), family);
-  }
-  return list;
-}
-
-/** The address of the connection; when that is a trusted proxy, the last one in X-Forwarded-For that is not. */
-function clientAddress(connection: string, forwarded: string | undefined, proxies: BlockList): string {
-  const known = (address: string) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  let address = connection;
-  for (const hop of forwarded?.split(',').reverse() ?? []) {
-    if (!isIP(address) || !known(address)) return address;
-    if (!isIP(hop.trim())) return address;
-    address = hop.trim();
-  }
-  return address;
 }
 
 function ms(request: Request): number {

@@ -8,7 +8,8 @@ import { failRow, type Media } from './settle.ts';
 import { sweepUploads } from './uploads.ts';
 
 const BATCH = 100;
-const EXPIRED = 'lease_token is not null and lease_until < clock_timestamp()';
+/** SQL: the holder gave no sign of life. One parameter: the latest time it can be, seconds since 1970, whatever the clock says; null for no bound. */
+const EXPIRED = `lease_token is not null and lease_until < least(clock_timestamp(), to_timestamp(?::float8))`;
 
 /** What the dead left: how much was handed on, and how much was ended because too many engines died of it. */
 export interface Reclaimed {
@@ -17,11 +18,12 @@ export interface Reclaimed {
 }
 
 /** Frees transcriptions whose holder gave no sign of life. The third death ends one as ENGINE_ERROR. */
-export function reclaimTranscriptions(db: Db): Promise<Reclaimed> {
+export function reclaimTranscriptions(db: Db, latest: number | null = null): Promise<Reclaimed> {
   return db.system(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; status: string; deaths: number; probed: boolean }>(
       `select id, workspace_id, status, deaths, probed_at is not null as probed from transcriptions
        where ${EXPIRED} and status in ('queued', 'processing') order by lease_until limit ${BATCH} for update skip locked`,
+      [latest],
     );
     let ended = 0;
     for (const { id, workspace_id: workspaceId, deaths, probed } of rows) {
@@ -37,11 +39,12 @@ export function reclaimTranscriptions(db: Db): Promise<Reclaimed> {
 }
 
 /** The same for reports; they end as INTERNAL_ERROR. */
-export function reclaimReports(db: Db): Promise<Reclaimed> {
+export function reclaimReports(db: Db, latest: number | null = null): Promise<Reclaimed> {
   return db.system(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; deaths: number }>(
       `select id, workspace_id, deaths from reports where ${EXPIRED} and status in ('queued', 'processing')
        order by lease_until limit ${BATCH} for update skip locked`,
+      [latest],
     );
     let ended = 0;
     for (const { id, workspace_id: workspaceId, deaths } of rows) {

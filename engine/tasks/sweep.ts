@@ -19,10 +19,11 @@ export interface Sweeper {
 export function openSweeper(engine: Engine): Sweeper {
   const orphans = new Map<string, number>(); // spool name -> when it was first seen without an owner, by our own steady clock
   let sweeping: Promise<void> | null = null;
-  const leaps = openClockWatch(engine);
+  const readClock = openClockWatch(engine);
   const sweep = async () => {
     await note(engine, 'times that a clock put back had left in the future', () => mendTimes(engine.db));
-    if (!(await leaps())) await sweepDead(engine);
+    const latest = await readClock();
+    if (latest) await sweepDead(engine, latest);
     await note(engine, 'media of ended transcriptions', () => removeLeftovers(engine));
     await note(engine, 'transcripts past their age', () => expire(engine));
     await note(engine, 'orphans in the spool', () => removeOrphans(engine, orphans));
@@ -40,10 +41,10 @@ export function openSweeper(engine: Engine): Sweeper {
 }
 
 /** What has run out. */
-async function sweepDead(engine: Engine): Promise<void> {
+async function sweepDead(engine: Engine, latest: () => number): Promise<void> {
   await note(engine, 'dead engines', async () => (await buryDeadEngines(engine.db)).length);
-  await note(engine, 'transcriptions of dead engines', async () => total(await reclaimTranscriptions(engine.db)));
-  await note(engine, 'reports of dead engines', async () => total(await reclaimReports(engine.db)));
+  await note(engine, 'transcriptions of dead engines', async () => total(await reclaimTranscriptions(engine.db, latest())));
+  await note(engine, 'reports of dead engines', async () => total(await reclaimReports(engine.db, latest())));
   await note(engine, 'scratch folders of dead engines', async () => engine.scratch.clean(await livingEngines(engine.db)));
   await note(engine, 'expired rows', async () => {
     await forgetExpired(engine.db);
@@ -52,23 +53,22 @@ async function sweepDead(engine: Engine): Promise<void> {
 }
 
 /**
- * Tells whether the clock of the database has leapt ahead of our steady one since the last call, or cannot be read. All leases seem to have run
- * out then, and the living get the time until the next sweep to renew theirs.
+ * Reads the clock of the database for a sweep. Gives the latest time that it can truly be: when it leaps ahead, during the sweep or just before,
+ * all leases seem to have run out, and the living need some seconds to renew theirs. Null: it cannot be read, or has leapt.
  */
-function openClockWatch(engine: Engine): () => Promise<boolean> {
-  let offset: number | null = null;
+function openClockWatch(engine: Engine): () => Promise<(() => number) | null> {
+  let known: number | null = null; // seconds that it is ahead of our steady clock
   return async () => {
     try {
-      const now = (await databaseSeconds(engine.db)) - performance.now() / 1000;
-      const ahead = now - (offset ?? now);
-      offset = now;
-      if (ahead > LEAP)
-        engine.log.warn({ seconds: Math.round(ahead) }, 'the clock of the database leapt ahead; nothing is taken for dead this time');
-      return ahead > LEAP;
+      const offset = (await databaseSeconds(engine.db)) - performance.now() / 1000;
+      const leap = offset - (known ?? offset);
+      known = offset;
+      if (leap <= LEAP) return () => offset + performance.now() / 1000 + LEAP;
+      engine.log.warn({ seconds: Math.round(leap) }, 'the clock of the database leapt ahead; nothing is taken for dead this time');
     } catch (error) {
       engine.log.warn({ error }, 'the clock of the database cannot be read; trying again');
-      return true;
     }
+    return null;
   };
 }
 

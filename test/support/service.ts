@@ -59,8 +59,8 @@ export async function openService(t: Test, options: { database?: TestDatabase; m
   };
 }
 
-/** Waits until `look` gives something other than undefined, null or false. Rejects after `seconds`. */
-export async function eventually<T>(look: () => T | Promise<T>, what: string, seconds = 60): Promise<NonNullable<T>> {
+/** Waits until `look` gives something, not false, null or undefined. Rejects after `seconds`. */
+export async function eventually<T>(look: () => T | Promise<T>, what: string, seconds = 120): Promise<NonNullable<T>> {
   for (const end = performance.now() + seconds * 1000; ; await sleep(50)) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as NonNullable<T>;

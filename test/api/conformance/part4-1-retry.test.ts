@@ -4,11 +4,14 @@ import t from 'tap';
 import { startApp } from '../../../api/app.ts';
 import { openLog } from '../../../api/log.ts';
 import { type Claim, claimKey, keepAnswer, releaseKey } from '../../../db/idempotency.ts';
+import { complete } from '../../../db/settle.ts';
 import { beat } from '../../../db/uploads.ts';
+import { claimNext, claimProbe, probed } from '../../../db/work.ts';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 import { connectRaw, head } from '../../support/raw.ts';
 import { FILE, knock, send, uploadHeaders } from '../../support/uploads.ts';
+import { finished } from '../../support/work.ts';
 
 const POST = 'POST /transcriptions';
 const api = await testApi(t);
@@ -95,7 +98,18 @@ t.test('a key is free again after 24 hours, and after its transcription was dele
   t.equal((await send(api.url, key, { 'Idempotency-Key': 'day' })).status, 201);
 });
 
-t.test('N parallel uploads under one key, on two hosts, give one transcription (property)', async () => {
+/** Lets an engine transcribe all that waits. Returns how many charges there are then. */
+async function transcribeAll(): Promise<number> {
+  const engineId = randomUUID();
+  for (let claim = await claimProbe(api.db, engineId); claim; claim = await claimProbe(api.db, engineId))
+    await probed(api.db, claim.lease, { durationSeconds: 1, mediaType: 'audio' });
+  const next = () => claimNext(api.db, { engineId, longest: null });
+  for (let claim = await next(); claim; claim = await next()) if ('lease' in claim) await complete(api.db, claim.lease, finished(1));
+  return Number((await api.db.system((tx) => tx.row<{ n: string }>('select count(*) as n from ledger')))!.n);
+}
+
+t.test('N parallel uploads under one key, on two hosts, give one transcription and one charge (property)', async () => {
+  let charges = await transcribeAll();
   await fc.assert(
     fc.asyncProperty(fc.uuid(), fc.integer({ min: 2, max: 8 }), async (name, n) => {
       const before = await total();
@@ -108,7 +122,8 @@ t.test('N parallel uploads under one key, on two hosts, give one transcription (
         accepted.length === 1 &&
         ids.size === 1 &&
         answers.every(({ status }) => [200, 201, 409].includes(status)) &&
-        (await total()) === before + 1
+        (await total()) === before + 1 &&
+        (await transcribeAll()) === ++charges
       );
     }),
     { numRuns: 8 },

@@ -18,6 +18,7 @@ const DISTRIBUTION = [
   { program: 'chromium', packages: ['chromium'] }, // test/api/console
   { program: 'nginx', packages: ['nginx-light'] }, // test/deploy
   { program: 'haproxy', packages: ['haproxy'] }, // test/deploy
+  { program: 'faketime', packages: ['faketime'] }, // test/crash/clock.test.ts
   { program: 'php', packages: ['php-cli', 'php-curl'] }, // test/api/guides.test.ts
 ];
 
@@ -67,9 +68,10 @@ async function fromNpm(program, module, scratch) {
   await run('npm', ['install', '--prefix', scratch, '--no-audit', '--no-fund', '--ignore-scripts', module], scratch);
   const folder = path.join(CACHE, module);
   rmSync(folder, { recursive: true, force: true });
-  renameSync(path.join(scratch, 'node_modules'), folder);
+  mkdirSync(folder);
+  renameSync(path.join(scratch, 'node_modules'), path.join(folder, 'node_modules'));
   rmSync(path.join(BIN, program), { force: true });
-  symlinkSync(path.join(folder, '.bin', program), path.join(BIN, program));
+  symlinkSync(path.join(folder, 'node_modules', '.bin', program), path.join(BIN, program));
 }
 
 async function fromDebian(program, name, scratch) {

@@ -41,7 +41,7 @@ export function createQueue(): UploadQueue {
       change(next.key, { state: 'sending', sent: 0, problem: null });
       persist(next, (part) => change(next.key, part))
         .then(() => change(next.key, { state: 'done', sent: 1, problem: null }))
-        .catch((error: Error) => change(next.key, { state: 'failed', problem: error.message }))
+        .catch((error: Error) => change(next.key, { state: 'failed', sent: 0, problem: error.message }))
         .finally(() => {
           running -= 1;
           step();

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { call } from './client.ts';
+import { call, poller } from './client.ts';
+import type { Transcription } from './types.ts';
 
 export interface Loaded<T> {
   value: T | null;
@@ -25,6 +26,41 @@ export function useLoaded<T>(path: string | null): Loaded<T> {
   }, [path, round]);
   return { ...state, again: useCallback(() => next((n) => n + 1), []) };
 }
+
+const POLL_MS = 2_000;
+
+/** A transcription as it is, asked for again while something of it is under way. */
+export function useRecord(id: string, words: boolean) {
+  const [record, replace] = useState<Transcription | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const [round, next] = useState(0);
+  useEffect(() => {
+    const ask = poller<Transcription>(`/transcriptions/${id}${words ? '?words=true' : ''}`);
+    let timer = 0;
+    let current = true;
+    const step = async () => {
+      try {
+        const { value, changed } = await ask();
+        if (!current) return;
+        if (changed) replace(value);
+        setError(null);
+        if (unfinished(value)) timer = window.setTimeout(step, POLL_MS);
+      } catch (failure) {
+        if (current) setError(failure as Error);
+      }
+    };
+    step();
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [id, words, round]);
+  return { record, error, replace, again: () => next((n) => n + 1) };
+}
+
+const unfinished = (record: Transcription) =>
+  ['queued', 'processing'].includes(record.status) ||
+  record.prompt_results.some((report) => ['queued', 'processing'].includes(report.status));
 
 /** The part of the address behind #, as `{ path, query }`; follows the browser's history. */
 export function useRoute(): { path: string; query: URLSearchParams } {

@@ -1,15 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
-import { call, poller, type Session } from '../client.ts';
+import { call, type Session } from '../client.ts';
 import { Action, Problem, Waiting } from '../parts/basics.tsx';
 import { Export } from '../parts/export.tsx';
+import { About, Meta, Progress } from '../parts/facts.tsx';
 import { Reading } from '../parts/reading.tsx';
 import { Reports } from '../parts/reports.tsx';
 import { Speakers } from '../parts/speakers.tsx';
-import { day, FAILURE, language, length, STAGE } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
-import { go, useLoaded } from '../use.ts';
-
-const POLL_MS = 2_000;
+import { go, useLoaded, useRecord } from '../use.ts';
 
 /** One transcript: turns with colours and times, speakers to rename, reports, exports. Follows the work while it is under way. */
 export function TranscriptPage({ id, at, look, session }: { id: string; at: number | null; look: string; session: Session }) {
@@ -81,100 +79,6 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
         </aside>
       </div>
     </>
-  );
-}
-
-/** The record as it is, asked for again while something of it is under way. */
-function useRecord(id: string, words: boolean) {
-  const [record, replace] = useState<Transcription | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const [round, next] = useState(0);
-  useEffect(() => {
-    const ask = poller<Transcription>(`/transcriptions/${id}${words ? '?words=true' : ''}`);
-    let timer = 0;
-    let current = true;
-    const step = async () => {
-      try {
-        const { value, changed } = await ask();
-        if (!current) return;
-        if (changed) replace(value);
-        setError(null);
-        if (unfinished(value)) timer = window.setTimeout(step, POLL_MS);
-      } catch (failure) {
-        if (current) setError(failure as Error);
-      }
-    };
-    step();
-    return () => {
-      current = false;
-      clearTimeout(timer);
-    };
-  }, [id, words, round]);
-  return { record, error, replace, again: () => next((n) => n + 1) };
-}
-
-const unfinished = (record: Transcription) =>
-  ['queued', 'processing'].includes(record.status) ||
-  record.prompt_results.some((report) => ['queued', 'processing'].includes(report.status));
-
-function Meta({ record }: { record: Transcription }) {
-  return (
-    <p class="meta">
-      <span>{day(record.created_at)}</span>
-      {record.duration_seconds !== null && <span class="figure">{length(record.duration_seconds)}</span>}
-      {record.language && <span>{language(record.language)}</span>}
-      <span>{record.author.name ?? record.author.email}</span>
-      {record.project && <span class="chip">{record.project.name}</span>}
-      {record.external_id && <code class="chip">{record.external_id}</code>}
-    </p>
-  );
-}
-
-function About({ record }: { record: Transcription }) {
-  const { summary, topics, metadata } = record;
-  if (!summary && !metadata) return null;
-  return (
-    <section class="card">
-      {summary && (
-        <>
-          <h2>Summary</h2>
-          <p dir="auto">{summary}</p>
-          <p class="row">
-            {topics?.map((topic) => (
-              <span class="chip" key={topic.title}>
-                {topic.title}
-              </span>
-            ))}
-          </p>
-        </>
-      )}
-      {metadata && (
-        <details class="no-print" open={!summary}>
-          <summary>Metadata</summary>
-          <pre>{JSON.stringify(metadata, null, 2)}</pre>
-        </details>
-      )}
-    </section>
-  );
-}
-
-function Progress({ record }: { record: Transcription }) {
-  if (record.status === 'completed') return null;
-  if (record.status === 'failed') return <p class="problem">{FAILURE[record.error_code ?? ''] ?? `It failed: ${record.error_code}`}</p>;
-  if (record.status === 'insufficient_balance') {
-    return (
-      <p class="problem">
-        {record.required_minutes} minutes are needed and {record.available_minutes} are left. Top up and upload the file again.
-      </p>
-    );
-  }
-  const { stage = 'waiting', fraction = 0 } = record.progress ?? {};
-  return (
-    <p class="card row middle" role="status">
-      <progress class="grow" max={1} value={fraction} aria-label="Progress" />
-      <span class="figure">{Math.round(fraction * 100)} %</span>
-      <span class="quiet">{STAGE[stage] ?? stage}</span>
-    </p>
   );
 }
 

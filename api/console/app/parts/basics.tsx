@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { LANGUAGE_CHOICES } from '../show.ts';
 import { Icon } from './icons.tsx';
 
 /** Says what went wrong, in a region that screen readers announce; `again` offers to try once more. */
@@ -97,6 +98,19 @@ export function Field({ label, children }: { label: string; children: ComponentC
       <span>{label}</span>
       {children}
     </label>
+  );
+}
+
+/** Every language of the recogniser, for a choice. */
+export function Languages() {
+  return (
+    <>
+      {LANGUAGE_CHOICES.map(([code, name]) => (
+        <option key={code} value={code}>
+          {name}
+        </option>
+      ))}
+    </>
   );
 }
 

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
-import { LANGUAGE_CHOICES } from '../show.ts';
 import type { Project } from '../types.ts';
 import { go, useLoaded } from '../use.ts';
-import { Field } from './basics.tsx';
+import { Field, Languages } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
 const NAMES = ['project_id', 'language', 'external_id', 'date_from', 'date_to'];
@@ -68,11 +67,7 @@ export function Filters({ query }: { query: URLSearchParams }) {
           <Field label="Language">
             <select value={query.get('language') ?? ''} onChange={set('language')}>
               <option value="">any</option>
-              {LANGUAGE_CHOICES.map(([code, name]) => (
-                <option key={code} value={code}>
-                  {name}
-                </option>
-              ))}
+              <Languages />
             </select>
           </Field>
           {text('date_from', 'From', 'date')}

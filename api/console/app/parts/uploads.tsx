@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { LANGUAGE_CHOICES } from '../show.ts';
 import type { UploadQueue } from '../uploading.ts';
 import { useLoaded } from '../use.ts';
-import { Field } from './basics.tsx';
+import { Field, Languages } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
 /** Files dropped or chosen, with what is wanted of them, and how far they are. */
@@ -54,11 +53,7 @@ export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () 
             <Field label="Language">
               <select value={options.language} onChange={set('language')}>
                 <option value="auto">find out</option>
-                {LANGUAGE_CHOICES.map(([code, name]) => (
-                  <option key={code} value={code}>
-                    {name}
-                  </option>
-                ))}
+                <Languages />
               </select>
             </Field>
             <Field label="Speakers, if known">
@@ -108,7 +103,9 @@ function Sent({ uploads, onDone }: { uploads: UploadQueue; onDone: () => void })
               {file.name} <span class="quiet">{size(file.size)}</span>
             </span>
             <progress max={1} value={sent} aria-label={`Upload of ${file.name}`} />
-            {state === 'done' ? <span class="chip good">uploaded</span> : <span class="quiet figure">{Math.floor(sent * 100)} %</span>}
+            {state === 'done' && <span class="chip good">uploaded</span>}
+            {state === 'failed' && <span class="chip bad">failed</span>}
+            {(state === 'sending' || state === 'waiting') && <span class="quiet figure">{Math.floor(sent * 100)} %</span>}
             <button
               type="button"
               class="bare small icon"

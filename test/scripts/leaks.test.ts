@@ -9,9 +9,10 @@ import t from 'tap';
 import { openDb } from '../../db/orm.ts';
 import { runningDatabase } from '../../scripts/commands/home.ts';
 import { conversation } from '../support/engine.ts';
-import { LONGHAND, start } from '../support/processes.ts';
+import { LONGHAND, longhand, start } from '../support/processes.ts';
 
 const FILE_NAME = 'Quarterly-Zanzibar-Negotiation';
+const SPEAKER = 'Zebulon Quartz';
 const home = join(t.testdir(), 'home');
 const up = start(t, LONGHAND, ['up', '--json'], {
   LONGHAND_HOME: home,
@@ -88,6 +89,26 @@ async function search(sound: Buffer): Promise<string[]> {
   ]);
 }
 
+/** Somebody signs in to the console: with the cookie that `search` must not find, and the token that its requests carry. */
+async function signIn() {
+  const json = { 'content-type': 'application/json' };
+  const session = await fetch(`${told.url}/v1/app/session`, { method: 'POST', headers: json, body: JSON.stringify({ key: told.key }) });
+  const cookie = session.headers.getSetCookie()[0]!.split(';')[0]!;
+  const { csrf } = (await session.json()) as { csrf: string };
+  return {
+    secret: cookie.split('=')[1]!,
+    async ask(method: string, path: string, body?: object) {
+      const answer = await fetch(`${told.url}/v1/app${path}`, {
+        method,
+        headers: { ...json, cookie, 'x-csrf-token': csrf },
+        body: JSON.stringify(body),
+      });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as Record<string, unknown>;
+    },
+  };
+}
+
 await t.test('the search finds what lies open', async (t) => {
   t.strictSame(found(`x ${Buffer.from(`aa${FILE_NAME}`).toString('latin1')}`, [FILE_NAME]), [FILE_NAME]);
   t.strictSame(found('he was Hugely Pleased', SPOKEN), ['hugely pleased']);
@@ -95,6 +116,25 @@ await t.test('the search finds what lies open', async (t) => {
 });
 
 await t.test('mid-work and afterwards, nothing that was said, named or uploaded can be read in tables, files or logs', async (t) => {
+  const person = await signIn();
+  const { workspace } = (await ask('/v1/workspace')) as { workspace: { id: string } };
+  const [member] = (await db.read<{ id: string }>('*', `select id from members where workspace_id = ? and role = 'owner'`, [
+    workspace.id,
+  ]))!;
+  const webhook = await person.ask('POST', '/webhooks', { url: 'https://webhooks.example.invalid/hook' });
+  const link = await person.ask('POST', `/members/${member!.id}/link`, {});
+  const made = await longhand(['admin', 'token', 'create', '--workspace', workspace.id, '--member', member!.id, '--json'], {
+    DATABASE_URL: runningDatabase(home)!,
+    LONGHAND_HOME: home,
+  });
+  const keys = [
+    person.secret,
+    webhook.secret,
+    new URL(link.url as string, told.url).href.split(/[=#/]/).at(-1),
+    JSON.parse(made.stdout).access_token,
+  ];
+  for (const each of keys) t.match(each, /^[\w-]{32,}$/, 'a key that is used');
+  secret.push(...(keys as string[]), SPEAKER);
   const sound = await conversation(3);
   const body = new Uint8Array(sound);
   const { uuid } = await ask('/v1/transcriptions?reports=summary,quotes&ai_metadata=true', {
@@ -107,12 +147,14 @@ await t.test('mid-work and afterwards, nothing that was said, named or uploaded 
   t.ok(readdirSync(join(home, 'spool')).length > 0, 'the sealed recording lies in the spool');
   t.strictSame(await search(sound), [], 'mid-work');
   let done = await record();
-  for (const end = Date.now() + 180_000; Date.now() < end; done = await record()) {
+  for (const end = Date.now() + 600_000; Date.now() < end; done = await record()) {
     const reports = (done.prompt_results ?? []) as { status: string }[];
     if (done.status === 'completed' && reports.every(({ status }) => status === 'completed' || status === 'failed')) break;
     await sleep(300);
   }
   t.equal(done.status, 'completed');
+  await person.ask('PATCH', `/transcriptions/${uuid}/speakers/speaker_1`, { name: SPEAKER });
+  t.match(JSON.stringify(await record()), SPEAKER);
   t.ok(found(done.text as string, SPOKEN).length >= 3, 'the words were said, and the owner of the key reads them');
   await ask('/v1/transcriptions?limit=1&external_id=deal/77');
   await ask('/v1/nothing', { headers: { 'x-title': FILE_NAME } });
@@ -122,6 +164,20 @@ await t.test('mid-work and afterwards, nothing that was said, named or uploaded 
     (await dump()).split('\n').some((line) => line.startsWith('public.segments ') && line.includes(uuid as string)),
     'the dump holds the transcript, sealed',
   );
+  const everything = await dump();
+  for (const table of [
+    'webhooks',
+    'deliveries',
+    'sessions',
+    'sign_in_links',
+    'oauth_tokens',
+    'reports',
+    'notifications',
+    'api_keys',
+    'data_keys',
+  ])
+    t.ok(everything.includes(`\npublic.${table} `), `rows of ${table} were looked at`);
+  t.match(everything, /^graphile_worker\._private_tasks /m, 'and those of the queue');
   t.strictSame(await search(sound), [], 'afterwards');
   const metrics = await (await fetch(`${told.url}/metrics`)).text();
   t.strictSame(found(metrics, secret), [], 'metrics');

@@ -7,6 +7,7 @@ import { joined } from './conversations.ts';
 import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
 import { countErrors, englishWords, errorRate } from './normalise.ts';
 import { openPeer } from './peers.ts';
+import { measureProfile } from './profile.ts';
 import { chart, compare, type PeerRow, type Report, table } from './report.ts';
 import { parseLoad, size } from './sizing.ts';
 import { writeWav } from './sound.ts';
@@ -23,6 +24,8 @@ export interface BenchOptions {
   accurate: boolean;
   /** Folder of clips to measure accuracy with; default: bench/data. */
   data?: string;
+  /** Folders of the networks whose operators are timed. */
+  profile?: { whisper: string; diarization: string };
   peers: string[];
   load?: string;
   meanMinutes: number;
@@ -51,6 +54,7 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
       report.rtfx = report.speed.rtfx;
       report.peak_rss_mb = report.speed.peakMegabytes;
     }
+    if (options.profile) report.profile = await measureProfile(options.profile);
     if (options.accuracy) {
       report.accuracy = await measureAccuracy(pool, {
         minutes: Math.min(20, options.minutes),

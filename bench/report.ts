@@ -1,4 +1,5 @@
 import type { Accuracy } from './accuracy.ts';
+import type { Profile } from './profile.ts';
 import type { Sizing } from './sizing.ts';
 import type { Speed } from './speed.ts';
 
@@ -15,6 +16,7 @@ export interface Report {
   wer?: number;
   der?: number;
   speed?: Speed;
+  profile?: Profile;
   accuracy?: Accuracy;
   peers?: PeerRow[];
   sizing?: Sizing & { load: string };
@@ -30,6 +32,8 @@ export interface PeerRow {
 }
 
 const percent = (x: number) => `${(100 * x).toFixed(1)} %`;
+const OPERATORS = 10; // shown of a profile
+const sum = (parts: Profile['parts']) => parts.reduce((total, { seconds }) => total + seconds, 0);
 const two = (x: number) => x.toFixed(2);
 
 /** Tables for people. */
@@ -51,6 +55,16 @@ export function table(report: Report): string {
         `${two(p.minutesPerHour)}; meanwhile a one-minute call p50 ${two(p.call.p50)} s, p95 ${two(p.call.p95)} s, a 5-second note ${two(p.note.p50)} s, ${two(p.note.p95)} s`,
       );
     row('peak memory', `${speed.peakMegabytes.toFixed(0)} MB`);
+    lines.push('');
+  }
+  if (report.profile) {
+    const { seconds, parts } = report.profile;
+    const share = (part: number) => `${two(part)} s (${percent(part / seconds)})`;
+    lines.push(`Where recognition spends the ${two(seconds)} s that one thread takes for an hour of speech`);
+    for (const part of parts.slice(0, OPERATORS)) row(`${part.network}: ${part.operator}`, share(part.seconds));
+    for (const network of ['encoder', 'decoder', 'segmentation'])
+      row(`${network}, in all`, share(sum(parts.filter((part) => part.network === network))));
+    row('JavaScript and copying', share(seconds - sum(parts)));
     lines.push('');
   }
   if (accuracy) {

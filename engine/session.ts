@@ -25,6 +25,8 @@ export interface SessionOptions {
    * two threads take 300 MB less without it, and 1 % less time with it.
    */
   arena?: boolean;
+  /** Path, without its end, of a file in which the runtime notes the time of every operator; written by `close`. */
+  profile?: string;
 }
 
 let closing: Int32Array | undefined;
@@ -51,6 +53,7 @@ export async function openSession(path: string, options: SessionOptions = {}): P
     graphOptimizationLevel: 'all',
     enableCpuMemArena: options.arena ?? false,
     logSeverityLevel: 3,
+    ...(options.profile ? { enableProfiling: true, profileFilePrefix: options.profile } : {}),
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   });
   return {
@@ -66,7 +69,10 @@ export async function openSession(path: string, options: SessionOptions = {}): P
         running--;
       }
     },
-    close: () => inference.release(),
+    close: async () => {
+      if (options.profile) inference.endProfiling();
+      await inference.release();
+    },
   };
 }
 

@@ -75,7 +75,7 @@ async function using<T>(open: () => Promise<Session>, stop: Int32Array, run: (se
 }
 
 async function openRecogniser(): Promise<Recogniser> {
-  const model = await openWhisper(data.whisper, data.device);
+  const model = await openWhisper(data.whisper, { device: data.device });
   return { model, tokenizer: await openTokenizer(data.whisper), decoder: new Decoder(model, data.rows) };
 }
 

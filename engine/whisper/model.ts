@@ -46,11 +46,16 @@ export interface Whisper {
 
 type Json = Record<string, unknown>;
 
-/** Opens encoder and decoder of a built model folder. Throws when a file is missing, or the device asked for is. */
-export async function openWhisper(folder: string, device: Device = 'cpu', threads = 1): Promise<Whisper> {
+/**
+ * Opens encoder and decoder of a built model folder. Throws when a file is missing, or the device asked for is.
+ * `profile` is a folder for what SessionOptions says of it.
+ */
+export async function openWhisper(folder: string, options: { device?: Device; profile?: string } = {}): Promise<Whisper> {
+  const { device, profile } = options;
+  const each = (name: string) => ({ device, profile: profile && join(profile, name) });
   const facts = await readFacts(folder);
-  const encoder = await openSession(join(folder, 'encoder.onnx'), { device, threads, arena: true });
-  const decoder = await openSession(join(folder, 'decoder.onnx'), { device, threads });
+  const encoder = await openSession(join(folder, 'encoder.onnx'), { ...each('encoder'), arena: true });
+  const decoder = await openSession(join(folder, 'decoder.onnx'), each('decoder'));
   const cross = encoder.outputs.filter((name) => decoder.inputs.includes(name));
   return {
     facts,

@@ -7,6 +7,7 @@ interface Options {
   accuracy?: boolean;
   speed: boolean;
   accurate?: boolean;
+  profile?: boolean;
   data?: string;
   peer?: string[];
   load?: string;
@@ -27,6 +28,7 @@ export function addBench(program: Command): void {
     .option('--accuracy', 'also word error rate and diarization error rate on bench/data')
     .option('--no-speed', 'leave speed out')
     .option('--accurate', 'with beams')
+    .option('--profile', 'also in which operators of the networks the time goes')
     .option('--data <folder>', 'clips to measure accuracy with: MANIFEST.tsv as in bench/data, the files beside it, rttm/')
     .option('--peer <name...>', 'the same audio through another program, where it is installed: faster-whisper, whisper.cpp')
     .option('--load <hours>', 'what to recommend for, as 200h/day')
@@ -37,7 +39,7 @@ export function addBench(program: Command): void {
     .option('--json', 'print JSON')
     .action(async ({ json, peer = [], ...options }: Options) => {
       const settings = loadSettings();
-      const [{ bench }, { openLocalPool }] = await Promise.all([import('../../bench/bench.ts'), import('./pool.ts')]);
+      const [{ bench }, { localModels, openLocalPool }] = await Promise.all([import('../../bench/bench.ts'), import('./pool.ts')]);
       const pool = await openLocalPool(settings);
       try {
         const { report, text } = await bench(pool, {
@@ -45,6 +47,7 @@ export function addBench(program: Command): void {
           accuracy: options.accuracy ?? false,
           accurate: options.accurate ?? settings.LONGHAND_DECODING === 'accurate',
           peers: peer,
+          profile: options.profile ? await localModels(settings) : undefined,
           model: settings.LONGHAND_MODEL,
           log: (line) => void process.stderr.write(`${line}\n`),
         });

@@ -28,6 +28,17 @@ t.test('table() has a line for every peer with its time against ours', async (t)
   t.match(table(report), /other & <careful> +4\.00 min\/h, 10\.0 % words wrong, 900 MB, 8\.00 x our time/);
 });
 
+t.test('table() says what part of the time each network and its operators take', async (t) => {
+  const parts = [
+    { network: 'encoder', operator: 'MultiHeadAttention', seconds: 50 },
+    { network: 'decoder', operator: 'MatMulInteger', seconds: 30 },
+  ];
+  const text = table({ ...report, profile: { seconds: 100, parts } });
+  t.match(text, /encoder: MultiHeadAttention +50\.00 s \(50\.0 %\)/);
+  t.match(text, /decoder, in all +30\.00 s \(30\.0 %\)/);
+  t.match(text, /JavaScript and copying +20\.00 s \(20\.0 %\)/);
+});
+
 t.test('compare() says in percent what got worse', async (t) => {
   const before: Report = { ...report, minutes_per_hour: { recognition: 0.4, diarization: 0.25, total: 0.8 }, wer: 0.1 };
   const text = compare(report, before);

@@ -1,0 +1,69 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { segment } from '../engine/diarization/segmentation.ts';
+import { openSession } from '../engine/session.ts';
+import { Decoder } from '../engine/whisper/decode.ts';
+import { openWhisper } from '../engine/whisper/model.ts';
+import { recognise } from '../engine/whisper/recognise.ts';
+import { openTokenizer } from '../engine/whisper/tokenizer.ts';
+import { joined } from './conversations.ts';
+import { RATE } from './sound.ts';
+
+/** Where the time of recognition goes: seconds of one thread per hour of audio. */
+export interface Profile {
+  seconds: number;
+  /** Operators of the networks, the longest first; what is left of `seconds` is JavaScript and copying. */
+  parts: { network: string; operator: string; seconds: number }[];
+}
+
+/** An entry of the runtime's own profile. */
+interface Event {
+  name: string;
+  dur: number; // microseconds
+  args?: { op_name?: string };
+}
+
+const WINDOWS = 9;
+const WINDOW = 28 * RATE; // samples
+const STEP = 5 * RATE; // between windows of the segmentation network
+
+/** Recognises a few minutes of joined speech on one thread while the runtime counts the time of every operator, which costs a little itself. */
+export async function measureProfile(models: { whisper: string; diarization: string }): Promise<Profile> {
+  const folder = await mkdtemp(join(tmpdir(), 'longhand-profile-'));
+  try {
+    const samples = (await joined((WINDOWS * WINDOW) / RATE)).samples.subarray(0, WINDOWS * WINDOW);
+    const model = await openWhisper(models.whisper, { profile: folder });
+    const network = join(models.diarization, 'segmentation-3.0.onnx');
+    const segmentation = await openSession(network, { profile: join(folder, 'segmentation') });
+    const recogniser = { model, tokenizer: await openTokenizer(models.whisper), decoder: new Decoder(model, WINDOWS - 1) };
+    const started = performance.now();
+    for (let at = 0; at < samples.length; at += STEP) await segment(segmentation, [samples.subarray(at, at + 2 * STEP)]);
+    const windows = Array.from({ length: WINDOWS }, (_, i) => samples.subarray(i * WINDOW, (i + 1) * WINDOW));
+    const speech = [{ start: 0, end: WINDOW / RATE }];
+    const order = { job: 1, speech, peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };
+    await Promise.all(windows.map((samples) => recognise({ ...order, samples }, recogniser, () => {})));
+    const seconds = (performance.now() - started) / 1000;
+    await model.close();
+    await segmentation.close();
+    const hours = samples.length / RATE / 3600;
+    return { seconds: seconds / hours, parts: await parts(folder, hours) };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Sums the profiles that the runtime has left in a folder, by network and operator. */
+async function parts(folder: string, hours: number): Promise<Profile['parts']> {
+  const sums = new Map<string, number>();
+  for (const name of await readdir(folder)) {
+    const network = name.split('_')[0]!;
+    for (const { name: node, dur, args } of JSON.parse(await readFile(join(folder, name), 'utf8')) as Event[]) {
+      if (!node.endsWith('_kernel_time')) continue;
+      const key = `${network} ${args?.op_name}`;
+      sums.set(key, (sums.get(key) ?? 0) + dur / 1e6 / hours);
+    }
+  }
+  const found = [...sums].map(([key, seconds]) => ({ network: key.split(' ')[0]!, operator: key.split(' ')[1]!, seconds }));
+  return found.sort((a, b) => b.seconds - a.seconds);
+}

@@ -25,10 +25,13 @@ export interface ReportSource {
   turns: { id: number; start: number; end: number; speaker: string; text: string }[];
 }
 
-/** Takes the next report of a completed transcription: the workspace with the fewest reports at work first, then the oldest. Null: none waits. */
+/**
+ * Takes the next report of a completed transcription: of the workspace with the fewest reports at work, of these the one that was served longest ago, the
+ * oldest. Null: none waits.
+ */
 export async function claimReport(db: Db, engineId: string): Promise<ReportClaim | null> {
-  const row = await db.system((tx) =>
-    tx.row<{
+  const row = await db.system(async (tx) => {
+    const taken = await tx.row<{
       id: string;
       workspace_id: string;
       lease_token: string;
@@ -41,15 +44,18 @@ export async function claimReport(db: Db, engineId: string): Promise<ReportClaim
     }>(
       `update reports r set ${TAKE}, status = 'processing' where r.id = (
          select q.id from reports q join transcriptions t on t.id = q.transcription_id and t.workspace_id = q.workspace_id and t.status = 'completed'
+           join workspaces w on w.id = q.workspace_id
          where q.status in ('queued', 'processing') and q.lease_token is null and q.run_after <= clock_timestamp()
          order by (select count(*) from reports b where b.workspace_id = q.workspace_id and b.status in ('queued', 'processing')
-             and b.lease_token is not null), q.created_at, q.id
+             and b.lease_token is not null), w.reports_served_at, q.created_at, q.id
          limit 1 for update of q skip locked)
        returning r.id, r.workspace_id, r.lease_token, r.transcription_id, r.template_id, r.slug, r.name, r.attempt,
          (select p.prompt from templates p where p.id = r.template_id and p.workspace_id = r.workspace_id) as prompt`,
       [engineId],
-    ),
-  );
+    );
+    if (taken) await tx.rows('update workspaces w set reports_served_at = clock_timestamp() where w.id = ?::uuid', [taken.workspace_id]);
+    return taken;
+  });
   if (!row) return null;
   return {
     lease: { kind: 'reports', id: row.id, workspaceId: row.workspace_id, token: row.lease_token },

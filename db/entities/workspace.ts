@@ -15,6 +15,7 @@ export const Workspace = defineEntity({
     retentionDays: p.integer().nullable(),
     vocabularySealed: p.blob().nullable(),
     servedAt: p.datetime().columnType('timestamptz').defaultRaw("'epoch'"),
+    reportsServedAt: p.datetime().columnType('timestamptz').defaultRaw("'epoch'"),
     createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
   }),
 });

@@ -3,6 +3,7 @@ import { Migration002 } from './002_row_level_security.ts';
 import { Migration003 } from './003_session_keys.ts';
 import { Migration004 } from './004_previews.ts';
 import { Migration005 } from './005_list_changes.ts';
+import { Migration006 } from './006_report_turns.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
 export const MIGRATIONS = [
@@ -11,4 +12,5 @@ export const MIGRATIONS = [
   { name: '003_session_keys', class: Migration003 },
   { name: '004_previews', class: Migration004 },
   { name: '005_list_changes', class: Migration005 },
+  { name: '006_report_turns', class: Migration006 },
 ];

@@ -104,6 +104,33 @@ t.test('200 reports of 5 workspaces are all written, each workspace in turn', as
   t.strictSame([...new Set(logged.map((fields) => Object.keys(fields).join()))], ['report,slug,dropped,tokens']);
 });
 
+t.test('one engine with its two places serves every workspace in turn, not only those that came first', async (t) => {
+  const people: Person[] = [];
+  for (let i = 0; i < 4; i++) people.push(await world.member(await world.workspace(), { role: 'owner' }));
+  for (const person of people)
+    for (const slug of ['summary', 'tasks', 'quotes'])
+      await world.report(await world.transcription(person, { language: 'en' }), slug, 'queued');
+  const engine = engineWith(openWriter({}));
+  const order: string[] = [];
+  const working: (() => Promise<void>)[] = [];
+  const seen = new Set<string>();
+  for (let job = await nextReport(engine); job || working.length; job = working.length < 2 ? await nextReport(engine) : null) {
+    if (job) {
+      const held = await db.read<{ id: string; workspace_id: string }>(
+        '*',
+        'select id, workspace_id from reports where lease_token is not null',
+      );
+      const taken = held.find(({ id }) => !seen.has(id))!;
+      seen.add(taken.id);
+      order.push(taken.workspace_id);
+      working.push(job);
+    }
+    if (working.length === 2 || !job) await working.shift()!();
+  }
+  const ids = people.map(({ workspaceId }) => workspaceId).sort();
+  for (const round of [0, 4, 8]) t.strictSame(order.slice(round, round + 4).sort(), ids, 'each once in every round');
+});
+
 t.test('a report says in the log how much was dropped and spent, in numbers', async (t) => {
   const server = await startLlm();
   t.teardown(server.close);

@@ -2,6 +2,20 @@
  * The protocol of uploads, leases and charges as a simulation: engines, clients and a sweeper on real connections, interleaved statement by
  * statement by a seeded scheduler, with faults: engines that stall past their lease and go on, work finished twice, commits that fail or whose
  * answer is lost, clients that repeat and delete, minutes that run out. A failure prints its seed: SEED=n SCHEDULES=1 repeats it.
+ *
+ * That it would notice, was tried by taking safeguards away, one at a time, from SEED=1:
+ *
+ *   safeguard removed                                              found after … schedules
+ *   row lock of the workspace at dispatch (lockNextWorkspace)      3, more at work than the workspace may
+ *   row lock of the balance at raise and complete (lockBalance)    5, more reserved than there is
+ *   lease token in hold() of db/settle.ts                          65, a reservation of what is not at work
+ *   token and status in hold(), and the unique charge              6, charged twice
+ *   the unique charge alone                                        not in 60: the token keeps the second charge away before it
+ *   row lock in hold()                                             16, a deadlock
+ *   a key is claimed only when it is free (claimKey)               1, two files under one key
+ *   release by deletion (the cascade to reservations)              1, a reservation of what is not at work
+ *   release at the end (failed, insufficient_balance)              2, a reservation of what is not at work
+ *   release with the charge                                        1, reservations are left at the end
  */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

@@ -51,8 +51,10 @@ export async function withService<T>(work: (service: Service) => Promise<T>, { e
   const start = async (part: string, ready: RegExp): Promise<{ pid: number; said: RegExpExecArray }> => {
     const child = spawn(LONGHAND, [part], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
     children.push(child);
-    const [line] = (await once(child.stdout!, 'data')) as [Buffer];
-    return { pid: child.pid!, said: ready.exec(line.toString())! };
+    const line = await Promise.race([once(child.stdout!, 'data').then(String), once(child, 'exit').then(() => '')]);
+    const said = ready.exec(line);
+    if (!said) throw new Error(`The ${part} did not start; its message is above`);
+    return { pid: child.pid!, said };
   };
   try {
     await migrate(db);

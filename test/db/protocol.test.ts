@@ -8,14 +8,15 @@
  *   safeguard removed                                              found after … schedules
  *   row lock of the workspace at dispatch (lockNextWorkspace)      3, more at work than the workspace may
  *   row lock of the balance at raise and complete (lockBalance)    5, more reserved than there is
- *   lease token in hold() of db/settle.ts                          65, a reservation of what is not at work
- *   token and status in hold(), and the unique charge              6, charged twice
- *   the unique charge alone                                        not in 60: the token keeps the second charge away before it
- *   row lock in hold()                                             16, a deadlock
+ *   lease token in hold() of db/settle.ts                          65 (*), a reservation of what is not at work
+ *   token and status in hold(), and the unique charge              6 (*), charged twice
+ *   row lock in hold()                                             16 (*), a deadlock
  *   a key is claimed only when it is free (claimKey)               1, two files under one key
  *   release by deletion (the cascade to reservations)              1, a reservation of what is not at work
  *   release at the end (failed, insufficient_balance)              2, a reservation of what is not at work
  *   release with the charge                                        1, reservations are left at the end
+ *
+ * (*) with operations weighted otherwise, before raise() and complete() were made more frequent.
  */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

@@ -6,8 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { builtin } from '../api/contract/catalogue.ts';
-import { openWriter, ReportError } from '../engine/reports/writer.ts';
-import { transcript } from '../test/engine/reports/talks.ts';
+import { openWriter, ReportError, type ReportTranscript } from '../engine/reports/writer.ts';
 
 const FOLDER = new URL('../test/engine/reports/fixtures/', import.meta.url);
 const SLUGS = ['summary', 'tasks', 'sales-call-review', 'call-quality-checklist'];
@@ -22,7 +21,7 @@ const talks = readdirSync(FOLDER)
   .filter((name) => values.talk === undefined || values.talk.includes(name));
 
 for (const name of talks) {
-  const talk = transcript(name.slice(0, 2), readFileSync(new URL(`${name}.txt`, FOLDER), 'utf8'));
+  const talk = talkIn(name.slice(0, 2), readFileSync(new URL(`${name}.txt`, FOLDER), 'utf8'));
   await told(`${name}: title, summary, topics, names`, async () => JSON.stringify(await writer.describe(talk, never), null, 2));
   for (const slug of positionals.length > 0 ? positionals : SLUGS) {
     const request = { slug, name: builtin(slug)?.name ?? slug, prompt: null };
@@ -44,4 +43,14 @@ async function told(what: string, work: () => Promise<string>): Promise<void> {
   });
   const took = ((performance.now() - began) / 1000).toFixed(1);
   console.log(`\n=== ${what} (${took} s, ${writer.figures.dropped - before} inventions removed)\n${text}`);
+}
+
+/** A talk from lines such as `[mm:ss] Speaker: text`; a turn lasts until the next. */
+function talkIn(language: string, lines: string): ReportTranscript {
+  const turns = [...lines.matchAll(/^\[(\d+):(\d+)\] ([^:]+): (.+)$/gm)].map(([, minutes, seconds, speaker, text], index) => {
+    const start = Number(minutes) * 60 + Number(seconds);
+    return { id: index + 1, start, end: start + 1, speaker: speaker!, text: text! };
+  });
+  const segments = turns.map((turn, index) => ({ ...turn, end: turns[index + 1]?.start ?? turn.end }));
+  return { language, durationSeconds: segments.at(-1)?.end ?? 0, segments };
 }

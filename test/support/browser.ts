@@ -1,7 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { type TestApi, testApi } from './client.ts';
 import { ROOT } from './processes.ts';
+import type { Person } from './world.ts';
 
 const FLAGS = [
   '--no-sandbox',
@@ -55,4 +57,22 @@ export async function signIn(page: Page, base: string, key: string): Promise<voi
   await page.keyboard.type(key);
   await page.keyboard.press('Enter');
   await page.waitForSelector('h1:has-text("Transcripts")');
+}
+
+export interface TestConsole extends TestApi {
+  browser: Browser;
+  workspace: string;
+  /** Owns the workspace. */
+  ann: Person;
+  /** Hers, with every scope. */
+  key: string;
+}
+
+/** The console over an empty database, with a workspace and its owner. */
+export async function openConsole(t: { teardown(after: () => unknown): void }, executablePath: string): Promise<TestConsole> {
+  const api = await testApi(t);
+  const workspace = await api.world.workspace({ name: 'Acme' });
+  const ann = await api.world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
+  const { key } = await api.world.key(ann);
+  return { ...api, workspace, ann, key, browser: await openBrowser(t, executablePath) };
 }

@@ -1,15 +1,10 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser, signIn } from '../../support/browser.ts';
-import { testApi } from '../../support/client.ts';
+import { openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
-const { world, db, url } = await testApi(t);
-const workspace = await world.workspace({ name: 'Acme' });
-const ann = await world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
-const { key } = await world.key(ann);
-const browser = await openBrowser(t, programs.chromium);
+const { world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
 const bob = await world.member(workspace, { name: 'Bob' });
 const [sales, closed] = [await world.project(workspace, 'Sales'), await world.project(workspace, 'Closed')];
 await world.join(sales, bob, 'editor');

@@ -1,15 +1,10 @@
 import t from 'tap';
-import { faultsOf, openBrowser, signIn } from '../../support/browser.ts';
-import { testApi } from '../../support/client.ts';
+import { faultsOf, openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 import { SPEAKERS } from '../../support/world.ts';
 
 const programs = needPrograms(t, 'chromium');
-const { world, url } = await testApi(t);
-const workspace = await world.workspace({ name: 'Acme' });
-const ann = await world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
-const { key } = await world.key(ann);
-const browser = await openBrowser(t, programs.chromium);
+const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);
 
 t.test('ten hours are read like ten minutes: few nodes however far one scrolls, found, copied and printed whole', async (t) => {
   const WORDS = 'we should look at the delivery date again because the supplier said that parts will not arrive before March'.split(' ');

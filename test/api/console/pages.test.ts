@@ -1,19 +1,12 @@
-import type { Page } from 'playwright-core';
 import t from 'tap';
-import { faultsOf, findings, openBrowser, shot, signIn } from '../../support/browser.ts';
-import { testApi } from '../../support/client.ts';
+import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
-import { SPEAKERS } from '../../support/world.ts';
 
 // Every page of the console over rows that a test wrote: what is on it, how it looks to axe, and whether hands on a keyboard can use it.
 const programs = needPrograms(t, 'chromium');
-const api = await testApi(t);
-const { world, db, url } = api;
-const workspace = await world.workspace({ name: 'Acme' });
-const ann = await world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
+const { world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
 const bob = await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
 await world.member(workspace, { email: 'carl@example.com', status: 'pending' });
-const { key } = await world.key(ann);
 const sales = await world.project(workspace, 'Sales');
 const closed = await world.project(workspace, 'Closed');
 await world.join(sales, bob, 'editor');
@@ -39,7 +32,6 @@ const poor = await world.transcription(ann, { status: 'insufficient_balance', fi
 const busy = await world.transcription(ann, { status: 'processing', filename: 'now.mp3', stage: 'transcribing', fraction: 0.4 });
 const watched = await world.transcription(bob, { title: 'Seen by a viewer', projectId: closed, author: ann });
 await db.system((tx) => tx.rows(`update transcriptions set creator_id = ? where id = ?`, [ann.id, watched]));
-const browser = await openBrowser(t, programs.chromium);
 
 const PAGES: Record<string, string> = {
   '/': 'text=Deliveries for March',

@@ -1,14 +1,9 @@
 import t from 'tap';
-import { faultsOf, openBrowser, signIn } from '../../support/browser.ts';
-import { testApi } from '../../support/client.ts';
+import { faultsOf, openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
-const { world, db, url } = await testApi(t);
-const workspace = await world.workspace({ name: 'Acme' });
-const ann = await world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
-const { key } = await world.key(ann);
-const browser = await openBrowser(t, programs.chromium);
+const { world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
 const talk = await world.transcription(ann);
 await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
 

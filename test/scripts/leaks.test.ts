@@ -60,7 +60,7 @@ function files(): { path: string; text: string }[] {
 
 const SPOKEN = ['account of himself', 'hugely pleased', 'my lady', 'shop boy', 'squire', 'knight'];
 
-/** Secrets that are found in a text; words are also sought as bytes of UTF-16 and base64 would hide them in. */
+/** Secrets that are found in a text; words are also sought as bytes of UTF-16 and base64 would hide them in, where those are too long for chance. */
 function found(text: string, secrets: readonly string[]): string[] {
   const lower = text.toLowerCase();
   const forms = (secret: string) => [
@@ -68,7 +68,7 @@ function found(text: string, secrets: readonly string[]): string[] {
     Buffer.from(secret, 'utf16le').toString('latin1'),
     Buffer.from(secret).toString('base64').slice(0, -4),
   ];
-  return secrets.filter((secret) => forms(secret).some((form) => form.length > 3 && lower.includes(form.toLowerCase())));
+  return secrets.filter((secret) => forms(secret).some((form) => form.length > 5 && lower.includes(form.toLowerCase())));
 }
 
 const secret = [...SPOKEN, FILE_NAME, told.key, told.key.slice(3, 30)];

@@ -4,7 +4,7 @@ import { needPrograms } from '../../support/programs.ts';
 
 // Every page of the console over rows that a test wrote: what is on it, how it looks to axe, and whether hands on a keyboard can use it.
 const programs = needPrograms(t, 'chromium');
-const { world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
+const { call, world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
 const bob = await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
 await world.member(workspace, { email: 'carl@example.com', status: 'pending' });
 const sales = await world.project(workspace, 'Sales');
@@ -52,6 +52,20 @@ const PAGES: Record<string, string> = {
   '/workspace/settings': 'textarea',
 };
 
+/** The query with which an assistant sends a person to the page of consent. */
+async function consent(): Promise<string> {
+  const redirect_uri = 'http://127.0.0.1:9/callback';
+  const { json } = await call('', 'POST', '/oauth/register', { body: { client_name: 'Helper', redirect_uris: [redirect_uri] } });
+  const asked = {
+    response_type: 'code',
+    client_id: json.client_id,
+    redirect_uri,
+    code_challenge: 'A'.repeat(43),
+    code_challenge_method: 'S256',
+  };
+  return `?${new URLSearchParams({ ...asked, resource: `${url}/mcp` })}`;
+}
+
 for (const colorScheme of ['light', 'dark'] as const) {
   t.test(`every page has no serious finding of axe, fits a narrow screen and does not fail: ${colorScheme}`, async (t) => {
     const context = await browser.newContext({ viewport: { width: 360, height: 740 }, colorScheme });
@@ -67,6 +81,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
       t.strictSame(await findings(page), [], path);
     }
     await shot(page, `phone-${colorScheme}`);
+    await page.goto(`${url}/${await consent()}#/authorize`);
+    await page.waitForSelector('h1:has-text("Allow Helper?")');
+    t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'consent');
+    t.strictSame(await findings(page), [], 'consent');
+    await shot(page, `consent-${colorScheme}`);
     t.strictSame(faults, []);
     await context.close();
   });

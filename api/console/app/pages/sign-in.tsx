@@ -31,7 +31,7 @@ export function SignIn({ link, error, onSignedIn }: { link: string | null; error
             </a>
           </p>
         )}
-        <Form label="Sign in" kind="enter-form" send={({ key = '' }) => enter({ key: key.trim() })}>
+        <Form label="Sign in" kind="" send={({ key = '' }) => enter({ key: key.trim() })}>
           <Field label="API key">
             <input name="key" type="password" required autocomplete="current-password" placeholder="lh_…" />
           </Field>

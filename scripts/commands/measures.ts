@@ -12,7 +12,8 @@ const MEASURES = {
 
 /** `bench load` and the like: programs of bench/ with options of their own, which the comment at their top tells. */
 export function addMeasures(program: Command): void {
-  const bench = program.commands.find((command) => command.name() === 'bench')!.enablePositionalOptions();
+  const bench = program.commands.find((command) => command.name() === 'bench')!;
+  for (const command of [program, bench]) command.enablePositionalOptions(); // else `bench` takes what is meant for the program
   for (const [name, description] of Object.entries(MEASURES)) {
     bench
       .command(name)

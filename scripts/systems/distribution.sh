@@ -52,7 +52,7 @@ echo "== $(. /etc/os-release && echo "$PRETTY_NAME"), Node $(node --version), np
 npm start -- --port 0 >"/tmp/out-$1" 2>"/tmp/err-$1" &
 started=$!
 trap 'kill $started 2>/dev/null || true' EXIT
-for _ in $(seq 600); do
+for _ in $(seq 1200); do
   url=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' "/tmp/out-$1" | head -1)
   test -z "$url" || break
   kill -0 $started 2>/dev/null || break

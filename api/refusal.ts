@@ -39,7 +39,8 @@ const UNAVAILABLE = new Set([
   'ENOTFOUND',
   'ETIMEDOUT',
   'EPIPE',
-  '53300', // PostgreSQL: too many connections
+  '40P01', // PostgreSQL: a deadlock, undone as a whole
+  '53300', // too many connections
   '53100', // disk full
   '57P01', // being shut down
   '57P02', // crashed

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sweepBuckets } from '../db/limits.ts';
+import type { Log } from '../db/log.ts';
 import type { Db } from '../db/orm.ts';
 import type { Spool } from '../db/spool.ts';
 import { openTotals, sumUpChanges } from '../db/totals.ts';
@@ -9,7 +10,6 @@ import { openCallers } from './caller.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Settings } from './contract/settings.ts';
 import { BAD_KEYS, FAILED_SIGN_INS, openFloods, openRates } from './limits.ts';
-import type { Log } from './log.ts';
 import { openMetrics } from './metrics.ts';
 import { openRecords } from './records.ts';
 import type { Services } from './route.ts';

@@ -1,3 +1,4 @@
+import { openLog } from '../db/log.ts';
 import { loadMasterKeys } from '../db/masterkey.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { openDb } from '../db/orm.ts';
@@ -5,7 +6,6 @@ import { openSpool } from '../db/spool.ts';
 import { openVault } from '../db/vault.ts';
 import { startApp } from './app.ts';
 import { readSettings } from './contract/settings.ts';
-import { openLog } from './log.ts';
 
 const GRACE_SECONDS = 30; // for uploads in flight after SIGTERM; the lease of a longer one ends by itself
 

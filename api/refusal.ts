@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { Log } from '../db/log.ts';
 import { ApiError, type ErrorBody } from './contract/errors.ts';
-import type { Log } from './log.ts';
 import type { Request } from './request.ts';
 import { json, type Reply } from './route.ts';
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Log } from '../db/log.ts';
 import type { Db } from '../db/orm.ts';
 import type { Spool } from '../db/spool.ts';
 import type { Totals } from '../db/totals.ts';
@@ -9,7 +10,6 @@ import type { Limits } from './contract/limits.ts';
 import type { Settings } from './contract/settings.ts';
 import type { Scope } from './contract/workspace.ts';
 import type { Floods, Rates } from './limits.ts';
-import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Records } from './records.ts';
 import type { Request } from './request.ts';

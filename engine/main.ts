@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { Logger, type Runner, run, type WorkerEvents } from 'graphile-worker';
 import { readSettings, type Settings } from '../api/contract/settings.ts';
 import { installationId, livingEngines, registerEngine } from '../db/engines.ts';
+import { type Log, openLog } from '../db/log.ts';
 import { loadMasterKeys } from '../db/masterkey.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/orm.ts';
@@ -15,7 +16,6 @@ import { openSpool } from '../db/spool.ts';
 import { openVault } from '../db/vault.ts';
 import { fittingModel } from '../models/fit.ts';
 import { SHIPPED_FOLDER } from '../models/manifest.ts';
-import { type Log, openLog } from './log.ts';
 import { openPool, type Pool } from './pool.ts';
 import { openWriter } from './reports/writer.ts';
 import type { Engine } from './tasks/engine.ts';
@@ -31,7 +31,7 @@ const PAUSE_MS = 5000; // before the queue is listened to again after it failed
 /** Runs an engine until SIGTERM or SIGINT; a second signal ends it at once. */
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
-  const log = openLog(settings);
+  const log = openLog(settings, 'engine');
   if (!settings.DATABASE_URL) throw new Error('Cannot start the engine: DATABASE_URL is not set. `longhand up` brings its own database');
   const db = await openDb({ url: settings.DATABASE_URL, pool: 8, name: 'longhand-engine' });
   try {

@@ -1,8 +1,8 @@
 import type { Limits } from '../../api/contract/limits.ts';
+import type { Log } from '../../db/log.ts';
 import type { Db } from '../../db/orm.ts';
 import type { Spool } from '../../db/spool.ts';
 import type { Vault } from '../../db/vault.ts';
-import type { Log } from '../log.ts';
 import type { Pool } from '../pool.ts';
 import type { Writer } from '../reports/writer.ts';
 import type { Holdings } from './holdings.ts';

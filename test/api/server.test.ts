@@ -2,10 +2,10 @@ import t from 'tap';
 import { z } from 'zod';
 import { readSettings } from '../../api/contract/settings.ts';
 import { BAD_KEYS, openFloods } from '../../api/limits.ts';
-import { openLog } from '../../api/log.ts';
 import { openMetrics } from '../../api/metrics.ts';
 import { json, type Route, route } from '../../api/route.ts';
 import { type ServeOptions, serve } from '../../api/server.ts';
+import { openLog } from '../../db/log.ts';
 import { connectRaw, head } from '../support/raw.ts';
 
 const common = { summary: 'A route', tag: 'Test', access: null, answers: {}, errors: [] } as const;

@@ -1,12 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import http from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import { startApp } from '../../api/app.ts';
-import { type Settings, readSettings } from '../../api/contract/settings.ts';
-import { openLog } from '../../api/log.ts';
+import { readSettings, type Settings } from '../../api/contract/settings.ts';
+import { openLog } from '../../db/log.ts';
 import type { Db } from '../../db/orm.ts';
 import { openSpool, type Spool } from '../../db/spool.ts';
 import { openVault, type Vault } from '../../db/vault.ts';

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endOrphan, startEmbedded } from '../../db/embedded.ts';
-import { alive, type Announcement } from './postgres.ts';
+import { type Announcement, alive } from './postgres.ts';
 
 const IDLE_MS = 15_000;
 const base = process.argv[2]!;

@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { openLog } from '../../../db/log.ts';
 import { announce } from '../../../db/outbox.ts';
-import { openLog } from '../../../engine/log.ts';
 import { nextDelivery } from '../../../engine/tasks/deliver.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { testApi } from '../../support/client.ts';
@@ -19,7 +19,7 @@ const foreign = await world.member(await world.workspace({ name: 'Other' }), { r
 const other = await visit(api, await world.key(foreign));
 
 /** What the delivery task uses of an engine. */
-const engine = { db, vault, log: openLog(settings), options: { privateWebhooks: true } } as unknown as Engine;
+const engine = { db, vault, log: openLog(settings, 'engine'), options: { privateWebhooks: true } } as unknown as Engine;
 
 /** Makes the next attempt of what is due; false when nothing is. */
 async function attempt(options = engine.options): Promise<boolean> {

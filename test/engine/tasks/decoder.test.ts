@@ -76,7 +76,11 @@ await t.test('an engine whose decoder is killed tries again: the transcript is w
   };
   for (let round = 0; round < 3; round++) {
     const { kills, status, duration_seconds, charges } = await suffer(() => random() * 60, 3);
-    t.match({ status, duration_seconds, charges }, { status: 'completed', duration_seconds: /^(39|40)/, charges: 1 }, `after ${kills} kills`);
+    t.match(
+      { status, duration_seconds, charges },
+      { status: 'completed', duration_seconds: /^(39|40)/, charges: 1 },
+      `after ${kills} kills`,
+    );
   }
   const { kills, status, error_code, charges } = await suffer(() => 0, Number.POSITIVE_INFINITY);
   t.match({ status, error_code, charges }, { status: 'failed', error_code: 'ENGINE_ERROR', charges: 0 });

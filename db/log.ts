@@ -1,9 +1,14 @@
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
 import pretty from 'pino-pretty';
-import type { Settings } from './contract/settings.ts';
+import type { Settings } from '../api/contract/settings.ts';
 
-/** Structured logs. Fields hold ids, counts and codes: never a title, a name, an external id, metadata or a key. */
-export type Log = Pick<Logger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>;
+/** Structured logs of API and engine. Fields hold ids, counts and codes: never a word of a transcript, a title, a name, an external id, metadata or a key. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
 
 const SECRET = ['authorization', 'key', 'token', 'password', 'secret', 'cookie'];
 

@@ -98,22 +98,33 @@ function spread(texts: readonly string[], start: number, end: number): Piece[] {
   });
 }
 
-/** Joins pieces of one word where the language writes no spaces: lines break between the words that a dictionary knows. */
+/**
+ * Joins pieces of one word where the language writes no spaces: lines break between the words that a dictionary knows. What would grow
+ * wider or longer than a subtitle can hold stays in pieces, for their times are known and those of its parts would be guesses. (To a
+ * dictionary, Latin letters and the Thai ones behind them are one word.)
+ */
 function whole(pieces: readonly Piece[], language: string | null): Piece[] {
   if (pieces.every((piece) => /^\s/.test(piece.text))) return [...pieces];
   const text = pieces.map((piece) => piece.text).join('');
   const boundaries = new Set([0, ...[...segmenter(language, 'word').segment(text)].map(({ index }) => index)]);
+  const characters = segmenter(null, 'grapheme').segment(text);
   const words: Piece[] = [];
   let offset = 0;
   for (const piece of pieces) {
     const last = words.at(-1);
-    if (last && !boundaries.has(offset) && !/^\s/.test(piece.text)) {
+    const inside = last !== undefined && !boundaries.has(offset) && !/^\s/.test(piece.text);
+    if (inside && (holds(last, piece) || characters.containing(offset)?.index !== offset)) {
       last.text += piece.text;
       last.end = piece.end;
-    } else words.push({ ...piece });
+    } else words.push({ ...piece, inside });
     offset += piece.text.length;
   }
   return words;
+}
+
+/** True where two pieces are narrow and short enough to be one. */
+function holds(word: Piece, more: Piece): boolean {
+  return columns(word.text) + columns(more.text) <= WIDEST && (more.end - word.start) * 1000 <= LONGEST_MS;
 }
 
 /** Splits what is wider than a line, between characters as people see them. */
@@ -125,7 +136,7 @@ function narrow(piece: Piece): Piece[] {
     if (last !== undefined && columns(last + segment) <= WIDEST) parts[parts.length - 1] = last + segment;
     else parts.push(segment);
   }
-  return spread(parts, piece.start, piece.end).map((part, index) => ({ ...part, inside: index > 0 }));
+  return spread(parts, piece.start, piece.end).map((part, index) => ({ ...part, inside: index > 0 || piece.inside === true }));
 }
 
 const segmenters = new Map<string, Intl.Segmenter>();

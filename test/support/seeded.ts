@@ -8,8 +8,8 @@ export interface Seeded {
   pick<T>(from: readonly T[]): T | undefined;
 }
 
-/** The seed of this run: SEED, or one by the clock. */
-export const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+/** The seed of this run: always the same one, so that a run tells of the change and not of luck; or SEED. */
+export const SEED = Number(process.env.SEED ?? 1);
 
 /** mulberry32: small, and good enough to choose steps. */
 export function seeded(seed = SEED): Seeded {

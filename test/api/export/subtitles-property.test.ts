@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { subtitles } from '../../../api/export/subtitles.ts';
+import { runs } from '../../support/property.ts';
+import { LONG, readSrt, readVtt, talk, turn } from '../../support/subtitles.ts';
+
+/** Columns: ideographs, kana, Hangul and emoji take two, marks that stand over or under a letter none. */
+const width = (line: string) =>
+  [...line].reduce((sum, character) => {
+    if (/\p{Mn}|\p{Me}|\p{Cf}/u.test(character)) return sum;
+    return sum + (/\p{scx=Han}|\p{scx=Hira}|\p{scx=Kana}|\p{scx=Hang}|\p{Emoji_Presentation}|[\uff01-\uff60]/u.test(character) ? 2 : 1);
+  }, 0);
+
+const words = fc.array(
+  fc.record({
+    text: fc.constantFrom(
+      ' yes',
+      ' and',
+      ' market,',
+      ' done.',
+      ' -->',
+      ' a<b>&c',
+      ` ${LONG}`,
+      '日本',
+      '。',
+      '東京特許許可局許可局長今日急遽休暇許可拒否',
+      ' สวัสดีครับ',
+      'ผมชื่อสมชายและผมทำงานที่กรุงเทพมหานครมาตั้งแต่ปีที่แล้ว',
+      ' 안녕하세요',
+      ' مرحبا',
+      ' שלום',
+      'ผม',
+      'ค้นหา',
+      'Google',
+      '\n x',
+      ' "quoted"',
+      ' 🙂',
+    ),
+    gap: fc.constantFrom(0, 0, 0, 0.05, 0.5, 9),
+    length: fc.constantFrom(0, 0.1, 0.3, 0.6, 2.5),
+  }),
+  { minLength: 1, maxLength: 25 },
+);
+const turns = fc.array(fc.record({ speaker: fc.constantFrom('speaker_1', 'speaker_2'), gap: fc.constantFrom(0, 0.2, 3), words }), {
+  maxLength: 6,
+});
+
+t.test(
+  'subtitles() of any talk in turn: strict parsers read them, nothing overlaps or is too long or wide, words lie inside, none is lost',
+  async (t) => {
+    await fc.assert(
+      fc.asyncProperty(turns, fc.constantFrom('srt' as const, 'vtt' as const), async (given, format) => {
+        let at = 0;
+        const segments = given.map(({ speaker, gap, words }, index) => {
+          at += gap;
+          const start = at;
+          const spoken = words.map((word) => {
+            const from = at + word.gap;
+            at = from + word.length;
+            return { start: from, end: at, text: word.text };
+          });
+          return { id: index + 1, start, end: at, speaker_id: speaker, text: '', words: spoken };
+        });
+        const text = await subtitles(talk(segments, { durationSeconds: at }), format);
+        const cues = format === 'srt' ? readSrt(text) : readVtt(text);
+        let free = 0;
+        for (const { start, end, lines } of cues) {
+          if (start < free || end <= start || end - start > 7_000 || lines.length > 2) throw new Error(`bad cue at ${start}: ${text}`);
+          for (const line of lines) if (width(line) > 42) throw new Error(`too wide: ${line}`);
+          free = end;
+        }
+        const all = segments.flatMap((segment) => segment.words);
+        for (const { start, end, text: word } of all) {
+          const [from, to] = [Math.round(start * 1000), Math.round(end * 1000)];
+          const crowded = all.filter((other) => Math.abs(other.start - start) < 0.002).length > 1;
+          if (word.includes(LONG) || word.length > 20 || crowded || to === from) continue; // split, or at one moment with others
+          if (!cues.some((cue) => cue.start <= from && to <= cue.end)) throw new Error(`${word} at ${from}-${to} lies in no cue: ${text}`);
+        }
+        const squeezed = (value: string) => value.replaceAll('-->', '→').replace(/[\s-]/g, '');
+        const shown = squeezed(cues.flatMap(({ lines }) => lines).join(''));
+        if (shown !== squeezed(all.map((word) => word.text).join(''))) throw new Error(`words were lost: ${text}`);
+      }),
+      runs(300),
+    );
+    t.pass();
+  },
+);
+
+t.test('subtitles() of people who talk at once: nothing overlaps, and words lie inside wherever two lines can hold them', async (t) => {
+  const overlapping = fc.array(fc.record({ at: fc.integer({ min: 0, max: 12 }), count: fc.integer({ min: 1, max: 7 }) }), {
+    minLength: 2,
+    maxLength: 3,
+  });
+  await fc.assert(
+    fc.asyncProperty(overlapping, async (given) => {
+      const segments = given.map(({ at, count }, i) =>
+        turn(i + 1, `speaker_${(i % 2) + 1}`, at, Array(count).fill(' well').join(''), 0.45),
+      );
+      const cues = readSrt(await subtitles(talk(segments), 'srt'));
+      let free = 0;
+      for (const { start, end, lines } of cues) {
+        if (start < free || end <= start || end - start > 7_000 || lines.length > 2) throw new Error(`bad cue at ${start}`);
+        free = end;
+      }
+      if (given.length > 2) return;
+      for (const { start, end } of segments.flatMap((segment) => segment.words))
+        if (!cues.some((cue) => cue.start <= Math.round(start * 1000) && Math.round(end * 1000) <= cue.end))
+          throw new Error(`a word at ${start} lies in no cue`);
+    }),
+    runs(200),
+  );
+  t.pass();
+});

@@ -7,6 +7,7 @@ import type { ListQuery } from '../../db/matching.ts';
 import { openTotals } from '../../db/totals.ts';
 import { openVault } from '../../db/vault.ts';
 import { testDatabase } from '../support/database.ts';
+import { runs } from '../support/property.ts';
 import { openWorld, type Person } from '../support/world.ts';
 
 const { db } = await testDatabase(t);
@@ -125,6 +126,6 @@ t.test('listItems() agrees with a plain filter in memory, for every filter, sort
         wanted.slice(query.offset, query.offset + query.limit).map(({ id }) => id),
       );
     }),
-    { numRuns: 150 },
+    runs(150),
   );
 });

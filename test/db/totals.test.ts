@@ -8,6 +8,7 @@ import { type Counted, openTotals, sumUpChanges } from '../../db/totals.ts';
 import { openVault } from '../../db/vault.ts';
 import type { Viewer } from '../../db/visibility.ts';
 import { testDatabase } from '../support/database.ts';
+import { runs } from '../support/property.ts';
 import { openWorld, type Person } from '../support/world.ts';
 
 const { db } = await testDatabase(t);
@@ -68,7 +69,7 @@ t.test('listItems() with remembered totals is exact after whatever changes (prop
           t.strictSame(await list(viewer, query), await list(viewer, query, openTotals()), JSON.stringify(steps));
       }
     }),
-    { numRuns: 60 },
+    runs(60),
   );
 });
 

@@ -8,6 +8,7 @@ import { complete } from '../../../db/settle.ts';
 import { beat } from '../../../db/uploads.ts';
 import { claimNext, claimProbe, probed } from '../../../db/work.ts';
 import { testApi } from '../../support/client.ts';
+import { runs } from '../../support/property.ts';
 import { provokes } from '../../support/provokes.ts';
 import { connectRaw, head } from '../../support/raw.ts';
 import { FILE, knock, send, uploadHeaders } from '../../support/uploads.ts';
@@ -126,7 +127,7 @@ t.test('N parallel uploads under one key, on two hosts, give one transcription a
         (await transcribeAll()) === ++charges
       );
     }),
-    { numRuns: 8 },
+    runs(8),
   );
 });
 

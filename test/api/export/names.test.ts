@@ -2,6 +2,7 @@ import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import t from 'tap';
 import { attachment, baseName, entryNames } from '../../../api/export/names.ts';
+import { runs } from '../../support/property.ts';
 
 const titles = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
@@ -34,7 +35,7 @@ t.test('baseName() of any title is safe as a file name everywhere', (t) => {
         !/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name)
       );
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   );
   t.end();
 });
@@ -62,6 +63,7 @@ t.test('entryNames() are unique ignoring case and composition; titles come first
       const names = entryNames(given, 'json').map((name) => name.normalize('NFC').toLowerCase());
       return new Set(names).size === given.length;
     }),
+    runs(),
   );
   t.end();
 });
@@ -76,7 +78,7 @@ t.test('attachment() of any name is one header line that reads back as the name'
         parse(header).parameters.filename === name
       );
     }),
-    { numRuns: 1_000 },
+    runs(1_000),
   );
   t.end();
 });

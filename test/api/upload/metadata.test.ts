@@ -3,6 +3,7 @@ import t from 'tap';
 import { readAuthor } from '../../../api/upload/author.ts';
 import { checkMetadata } from '../../../api/upload/metadata.ts';
 import { looksSecret } from '../../../api/upload/secret.ts';
+import { runs } from '../../support/property.ts';
 import { refusal as code } from '../../support/refusal.ts';
 
 t.test('checkMetadata() answers the first fault of the published order', async (t) => {
@@ -76,7 +77,7 @@ t.test('checkMetadata() returns what any serialiser wrote, byte for byte (proper
       fc.pre(Buffer.byteLength(text) <= 4096 && !looksSecret(text) && !/\\u0000|\\ud[89a-f]|\uFFFD/i.test(text));
       return checkMetadata(text) === text;
     }),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { cleanName, givenName, readFileName } from '../../../api/upload/filename.ts';
+import { runs } from '../../support/property.ts';
 import { refusal as code } from '../../support/refusal.ts';
 
 t.test('givenName() reads every form of Content-Disposition', async (t) => {
@@ -106,7 +107,7 @@ t.test('cleanName() never lets any name escape a folder, break a header or grow 
         cleanName(name) === name
       );
     }),
-    { numRuns: 3000 },
+    runs(3000),
   );
 });
 
@@ -118,6 +119,6 @@ t.test('givenName() returns what a correct client encoded (property)', async () 
       const quoted = name.replace(/["\\]/g, '\\$&');
       return givenName(`attachment; filename*=UTF-8''${encoded}`) === name && givenName(`attachment; filename="${quoted}"`) === name;
     }),
-    { numRuns: 2000 },
+    runs(2000),
   );
 });

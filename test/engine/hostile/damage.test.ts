@@ -6,10 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { EXTENSIONS } from '../../../api/contract/formats.ts';
+import { SEED } from '../../support/seeded.ts';
 import { each, ffmpeg, hostileFolder, judge, random, type Verdict } from './bench.ts';
 
 const { folder, left } = hostileFolder(t);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const ENDS = new Set([null, 'FILE_CORRUPTED', 'FILE_NO_AUDIO', 'UNSUPPORTED_CODEC', 'RECORDING_TOO_SHORT', 'RECORDING_TOO_LONG']);
 const before = process.memoryUsage.rss();
 

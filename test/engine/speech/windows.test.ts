@@ -3,6 +3,7 @@ import t from 'tap';
 import { timeline } from '../../../engine/speech/timeline.ts';
 import { PACKING, packWindows, quietestOf, readWindow } from '../../../engine/speech/windows.ts';
 import type { Recording, Span, Speech } from '../../../engine/types.ts';
+import { runs } from '../../support/property.ts';
 
 const speechOf = (spans: Span[]): Speech => ({ frameStep: 0.1, frameStart: 0.05, probability: new Float32Array(0), spans });
 const middle = async ({ start, end }: Span) => (start + end) / 2;
@@ -79,7 +80,7 @@ t.test('packWindows() keeps every span whole, in order, once, in windows that ar
         back.length === spans.length && back.every((span, i) => near(span.start, spans[i]!.start) && near(span.end, spans[i]!.end));
       return whole && windows.every(({ pieces }) => timeline(pieces).seconds <= PACKING.longest + 1e-6);
     }),
-    { seed: 5, numRuns: 200 },
+    runs(200),
   );
 });
 

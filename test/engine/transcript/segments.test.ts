@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { SaidWord } from '../../../engine/transcript/attribute.ts';
 import { toSegments } from '../../../engine/transcript/segments.ts';
+import { runs } from '../../support/property.ts';
 
 const word = (start: number, end: number, speaker: number | null, text = ' w', channel?: number): SaidWord => ({
   start,
@@ -86,6 +87,6 @@ t.test('toSegments() keeps every word, ids without gaps, times in order and with
         segments.flatMap(({ words }) => words).length === raw.length
       );
     }),
-    { seed: 3, numRuns: 300 },
+    runs(300),
   );
 });

@@ -1,6 +1,7 @@
 import { float32 } from '../session.ts';
 import type { Span } from '../types.ts';
 import type { Decoder } from './decode.ts';
+import { toSound } from './edges.ts';
 import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
 import { otherLanguages } from './language.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
@@ -123,7 +124,12 @@ async function hear(
     model.facts,
     tokenizer,
   );
-  return { ...summary(result), words, tried, thin: thinStretches(result.tokens, request.speech, model.facts.firstTimestamp) };
+  return {
+    ...summary(result),
+    words: toSound(words, request.samples),
+    tried,
+    thin: thinStretches(result.tokens, request.speech, model.facts.firstTimestamp),
+  };
 }
 
 function summary(attempt: Attempt): Omit<Heard, 'words' | 'tried'> {

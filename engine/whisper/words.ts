@@ -22,7 +22,7 @@ const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km', 'bo']
 
 /**
  * The words of a window with their times, in order, none overlapping. Only frames with speech are aligned, so that no word begins, ends or
- * lies in a pause; a word that crosses one keeps its longer part.
+ * lies in a pause; a word that crosses one keeps its longer part, and the word beside it gets the other.
  * @param speech spans in seconds of the window
  * @param seconds the window's real length
  */
@@ -45,16 +45,20 @@ export function toWords(
   const rows = (attention.length > tokens.length ? [...text, tokens.length] : text).map((i) => attention[i]!);
   const frames = framesOf(speech, seconds, rows.length);
   const begin = beginnings(rows, facts.alignmentHeads, frames);
-  const words: Spoken[] = [];
+  const words: Omit<Spoken, keyof Span>[] = [];
+  const ranges: Range[] = [];
   let k = 0;
   for (const { text: word, count } of groups) {
     const first = begin[k]!;
-    const end = Math.max(first + 1, k + count < begin.length ? begin[k + count]! : frames.length);
+    ranges.push({ first, end: Math.max(first + 1, k + count < begin.length ? begin[k + count]! : frames.length) });
     const probability = text.slice(k, k + count).reduce((sum, i) => sum + Math.exp(logProbs[i]!), 0) / count;
-    words.push({ text: word, probability, ...longest(frames, first, end, seconds) });
+    words.push({ text: word, probability });
     k += count;
   }
-  return words;
+  return withoutPauses(ranges, frames).map(({ first, end }, i) => {
+    const last = Math.min(frames.length, Math.max(first + 1, end)) - 1;
+    return { ...words[i]!, start: Math.min(seconds, frames[first]! * TICK), end: Math.min(seconds, (frames[last]! + 1) * TICK) };
+  });
 }
 
 /** Frames with speech; all frames of the window where those are too few for the tokens. */
@@ -65,16 +69,37 @@ function framesOf(speech: readonly Span[], seconds: number, tokens: number): Int
   return heard.length > tokens ? heard : all;
 }
 
-/** Times of frames [first, end); over a pause, of the longer part. */
-function longest(frames: Int32Array, first: number, end: number, seconds: number): Span {
-  let best = { first, end: first };
-  for (let from = first, i = first + 1; i <= end; i++) {
-    if (i < end && frames[i]! - frames[i - 1]! === 1) continue;
-    if (i - from > best.end - best.first) best = { first: from, end: i };
-    from = i;
+/** Indices of frames, [first, end). */
+interface Range {
+  first: number;
+  end: number;
+}
+
+/** Each range cut to its longest part without a pause. What is cut off beside a neighbour, the neighbour gets: those frames are speech, and its own. */
+function withoutPauses(ranges: readonly Range[], frames: Int32Array): Range[] {
+  const kept = ranges.map((range) => runs(range, frames).reduce((a, b) => (b.end - b.first > a.end - a.first ? b : a)));
+  ranges.forEach(({ first, end }, i) => {
+    const [own, before, after] = [kept[i]!, kept[i - 1], kept[i + 1]];
+    const parts = runs({ first, end }, frames);
+    if (own.first > first && before?.end === first && adjacent(frames, first)) before.end = parts[0]!.end;
+    if (own.end < end && after?.first === end && adjacent(frames, end)) after.first = parts.at(-1)!.first;
+  });
+  return kept;
+}
+
+/** The parts of a range between pauses. */
+function runs({ first, end }: Range, frames: Int32Array): Range[] {
+  const found: Range[] = [{ first, end: Math.min(first + 1, end) }];
+  for (let i = first + 1; i < Math.min(end, frames.length); i++) {
+    if (adjacent(frames, i)) found.at(-1)!.end = i + 1;
+    else found.push({ first: i, end: i + 1 });
   }
-  const last = Math.max(best.first, best.end - 1);
-  return { start: Math.min(seconds, frames[best.first]! * TICK), end: Math.min(seconds, (frames[last]! + 1) * TICK) };
+  return found;
+}
+
+/** Whether there is no pause before frame `i`. */
+function adjacent(frames: Int32Array, i: number): boolean {
+  return i < frames.length && frames[i]! - frames[i - 1]! === 1;
 }
 
 const MARK = /^[\p{P}\p{S}]+$/u;

@@ -143,7 +143,7 @@ function name({ timestamps, beams, temperature }: Manner): string {
 }
 
 const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made louder
-const RAISED = 10 ** (-40 / 20);
+const RAISED = 10 ** (-28 / 20);
 
 /** Runs the encoder on one window, padded with silence to 30 s. */
 async function encode({ samples, speech }: WindowRequest, model: Whisper, into?: Encoded): Promise<Encoded> {

@@ -28,7 +28,7 @@ process.exitCode = await withService(async (service) => {
     writeFileSync(config, await settings(service));
     const base = `${service.url}/v1`;
     const options = ['--url', base, '--max-examples', values.examples, '--checks', CHECKS.join(','), '--no-color'];
-    return run(program, ['--config-file', config, 'run', `${base}/openapi.json`, ...options]);
+    return run(program, ['--config-file', config, 'run', `${base}/openapi.json`, ...options], folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -53,6 +53,6 @@ function install(venv: string): string {
   return found;
 }
 
-function run(command: string, parameters: string[]): number {
-  return spawnSync(command, parameters, { stdio: 'inherit' }).status ?? 1;
+function run(command: string, parameters: string[], cwd?: string): number {
+  return spawnSync(command, parameters, { stdio: 'inherit', cwd }).status ?? 1;
 }

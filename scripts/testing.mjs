@@ -10,7 +10,7 @@ import { findOnPath, installFromDistribution, say } from './host.mjs';
 
 const CACHE = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'longhand-tests');
 const BIN = path.join(CACHE, 'bin'); // test/support/programs.ts looks here too
-const MINUTES = 6; // for one program; then the tests go on without it
+const MINUTES = 4; // for one program; then the tests go on without it
 
 /** The packages of Debian and Ubuntu that bring each. */
 const DISTRIBUTION = [

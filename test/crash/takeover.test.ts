@@ -1,4 +1,5 @@
 /* What the dead held comes free by itself, with the settings as they are shipped and nobody's help: measured with a watch. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
 import type { Running } from '../support/processes.ts';
@@ -49,7 +50,8 @@ await t.test('work of a killed engine goes on elsewhere within two minutes, and 
     async () => {
       const answer = await send(survivor.url, key, wish, '', wav);
       if (answer.status < 300) return { ...answer, seconds: since() };
-      t.match(answer, { status: 409 });
+      t.ok([409, 429].includes(answer.status), `${answer.status}: the key, then the slot of the dead is still held`);
+      await sleep(1_000); // as a client would: more is refused by the rate limit
       return null;
     },
     'the upload accepted again',

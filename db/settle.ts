@@ -61,7 +61,7 @@ export function complete(db: Db, lease: Lease, result: Finished): Promise<Settle
 /** Ends a transcription that cannot become a transcript. False: the lease was lost. */
 export function fail(db: Db, lease: Lease, code: TranscriptionErrorCode): Promise<boolean> {
   return db.workspace(lease.workspaceId, async (tx) => {
-    if (!(await hold(tx, lease))) return false;
+    if (!(await hold(tx, lease, ['queued', 'processing']))) return false; // a probe fails as well
     await failRow(tx, lease, code);
     return true;
   });
@@ -105,12 +105,12 @@ export async function mediaRemoved(tx: Tx, { workspaceId, id }: Row): Promise<vo
   await tx.rows('update transcriptions set media_key_sealed = null where workspace_id = ?::uuid and id = ?::uuid', [workspaceId, id]);
 }
 
-/** Locks the row if the lease still holds. */
-async function hold(tx: Tx, lease: Lease): Promise<boolean> {
+/** Locks the row if the lease still holds, of work in one of these states: minutes are reserved and charged for what has a slot, not for a probe. */
+async function hold(tx: Tx, lease: Lease, states: readonly string[] = ['processing']): Promise<boolean> {
   const row = await tx.row(
     `select 1 from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid and t.lease_token = ?::uuid
-       and t.status in ('queued', 'processing') for update`,
-    [lease.workspaceId, lease.id, lease.token],
+       and t.status = any (?::text[]) for update`,
+    [lease.workspaceId, lease.id, lease.token, [...states]],
   );
   return row !== null;
 }

@@ -36,15 +36,16 @@ if [ ! -e "$tree/etc/debian_version" ]; then
     "$suite" "$tree" "$mirror" "/usr/share/debootstrap/scripts/$script"
 fi
 cp /etc/resolv.conf "$tree/etc/resolv.conf"
-for file in .npmrc; do if [ -e "$HOME/$file" ]; then cp "$HOME/$file" "$tree/root/$file"; fi; done
+if [ -e "$HOME/.npmrc" ]; then cp "$HOME/.npmrc" "$tree/root/"; fi # the registry of this host, for the user root of the tree
 # authorities that this host trusts beyond the usual ones, as behind the proxy of a company
 find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$tree/usr/local/share/ca-certificates/" \;
 chroot "$tree" update-ca-certificates >/dev/null
+mkdir -p "$tree/srv"
 mount -t proc proc "$tree/proc"
 mount --bind /dev "$tree/dev"
 mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm"
 
-cat >"$tree/root/prove.sh" <<'INSIDE'
+cat >"$tree/srv/prove.sh" <<'INSIDE'
 set -eu
 cd "/srv/longhand-$1"
 export PATH="/opt/node-$1/bin:$PATH" HOME=/root NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LONGHAND_HOME="/srv/state-$1"
@@ -81,6 +82,6 @@ for major in $majors; do
   for name in npm npx; do ln -sf "/opt/npm-$major/node_modules/npm/bin/$name-cli.js" "$tree/opt/node-$major/bin/$name"; done
   if [ ! -e "$tree/srv/longhand-$major" ]; then git clone --quiet --no-hardlinks "$repository" "$tree/srv/longhand-$major"; fi
   # shellcheck disable=SC2086  # a list of files
-  chroot "$tree" sh /root/prove.sh "$major" $tests
+  chroot "$tree" sh /srv/prove.sh "$major" $tests
 done
 echo "ok Node $majors on $system"

@@ -62,7 +62,8 @@ async function template(maintenance: Db, server: string): Promise<string> {
 /** Changes with the text of any migration. */
 function fingerprint(): string {
   const hash = createHash('sha256');
-  for (const file of readdirSync(MIGRATIONS).sort()) hash.update(readFileSync(new URL(file, MIGRATIONS)));
+  const files = readdirSync(MIGRATIONS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  for (const file of files.sort()) hash.update(readFileSync(new URL(file, MIGRATIONS)));
   return hash.digest('hex').slice(0, 12);
 }
 

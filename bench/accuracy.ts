@@ -12,7 +12,10 @@ import { addErrors, countErrors, type Errors, englishWords, errorRate, NO_ERRORS
 import { seeded } from './random.ts';
 import { level, NOISES, samplesOf, scaled, writeWav } from './sound.ts';
 
-export interface Accuracy {
+/** What was measured of it; all of it, unless parts were asked for. */
+export type Accuracy = Partial<Measures>;
+
+interface Measures {
   /** English clips one by one, with language `auto`. */
   clips: Rate;
   joined: Rate & { minutesPerHour: number };
@@ -41,31 +44,40 @@ export interface AccuracyOptions {
   accurate: boolean;
   /** Folder of clips; default: bench/data. */
   data?: string;
+  /** Default: all. */
+  parts?: readonly Part[];
   log: (line: string) => void;
 }
 
 const LOUD = -26; // dBFS
 const QUIET = -60; // dBFS
-const QUIET_CLIPS = 20;
+
+type Measure = (pool: Pool, folder: string, options: AccuracyOptions) => Promise<Accuracy>;
+
+/** What can be measured by itself, in this order. */
+const PARTS = {
+  clips: async (pool, _, { data, accurate }) => ({ clips: await rateOf(pool, englishClips(data), accurate) }),
+  joined: joinedRate,
+  languages: languageRates,
+  conversations: conversationRates,
+  turns: async (pool, _, { data }) => ({ realTurns: await realTurns(pool, data) }),
+  noise: async (pool, folder) => ({ invented: await inventedWords(pool, folder) }),
+  quiet: async (pool, folder, options) => ({ quiet: await quietRates(pool, folder, options) }),
+} satisfies Record<string, Measure>;
+
+export type Part = keyof typeof PARTS;
 
 /** Word errors, diarization errors, invented words: everything that must not get worse when the engine gets faster. */
 export async function measureAccuracy(pool: Pool, options: AccuracyOptions): Promise<Accuracy> {
   const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
+  const found: Accuracy = {};
   try {
-    const { accurate, data, log } = options;
-    log('English clips');
-    const english = await rateOf(pool, englishClips(data), accurate);
-    log(`${options.minutes} minutes of joined speech`);
-    const long = await joinedRate(pool, folder, options);
-    log('other languages');
-    const others = await languageRates(pool, options);
-    log('conversations');
-    const talks = await conversationRates(pool, folder, options);
-    const real = await realTurns(pool, data);
-    log('silence, noise, music; quiet speech');
-    const invented = await inventedWords(pool, folder);
-    const quiet = await quietRates(pool, folder, options);
-    return { clips: english, joined: long.rate, ...others, conversations: talks, realTurns: real, invented, quiet, wordTimes: long.times };
+    for (const [part, measure] of Object.entries(PARTS)) {
+      if (options.parts && !options.parts.includes(part as Part)) continue;
+      options.log(part);
+      Object.assign(found, await measure(pool, folder, options));
+    }
+    return found;
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -83,7 +95,7 @@ export async function rateOf(pool: Pool, list: readonly Clip[], accurate = false
   return rated(errors);
 }
 
-async function joinedRate(pool: Pool, folder: string, { minutes, accurate, data }: AccuracyOptions) {
+async function joinedRate(pool: Pool, folder: string, { minutes, accurate, data }: AccuracyOptions): Promise<Accuracy> {
   const made = await joined(minutes * 60, { data });
   const path = join(folder, 'joined.wav');
   await writeWav(path, made.samples);
@@ -92,12 +104,12 @@ async function joinedRate(pool: Pool, folder: string, { minutes, accurate, data 
   const times = wordTimes(made, result.segments, result.durationSeconds);
   const { unheard, disordered } = times;
   return {
-    rate: { ...rated(errors), minutesPerHour: minutesPerHour(seconds, result.durationSeconds) },
-    times: { p50: quantile(times.errors, 0.5), p90: quantile(times.errors, 0.9), compared: times.errors.length, unheard, disordered },
+    joined: { ...rated(errors), minutesPerHour: minutesPerHour(seconds, result.durationSeconds) },
+    wordTimes: { p50: quantile(times.errors, 0.5), p90: quantile(times.errors, 0.9), compared: times.errors.length, unheard, disordered },
   };
 }
 
-async function languageRates(pool: Pool, { accurate, data }: AccuracyOptions): Promise<Pick<Accuracy, 'languages' | 'foreign'>> {
+async function languageRates(pool: Pool, _folder: string, { accurate, data }: AccuracyOptions): Promise<Accuracy> {
   const all = new Map<string, { errors: Errors; right: number; count: number }>();
   for (const clip of foreignClips(data)) {
     const found = await transcript(clip.path, pool, { diarize: false, accurate });
@@ -120,11 +132,7 @@ export function measured(i: number, data?: string): [seed: number, options: Conv
   return [100 + i, { speakers, seconds, overlaps: i % 2 ? 0.12 : 0, telephone: i % 3 === 1, noise: i % 4 === 3 ? 25 : null, data }];
 }
 
-async function conversationRates(
-  pool: Pool,
-  folder: string,
-  { conversations, accurate, data }: AccuracyOptions,
-): Promise<Accuracy['conversations']> {
+async function conversationRates(pool: Pool, folder: string, { conversations, accurate, data }: AccuracyOptions): Promise<Accuracy> {
   const results: Diarization[] = [];
   let errors = NO_ERRORS;
   let [right, total] = [0, 0];
@@ -140,11 +148,12 @@ async function conversationRates(
     right += attributed.right;
     total += attributed.total;
   }
-  return { ...meanDiarization(results), wordsAttributed: right / Math.max(1, total), wordErrorRate: errorRate(errors) };
+  const words = { wordsAttributed: right / Math.max(1, total), wordErrorRate: errorRate(errors) };
+  return { conversations: { ...meanDiarization(results), ...words } };
 }
 
-async function realTurns(pool: Pool, data?: string): Promise<Accuracy['realTurns']> {
-  const out: Accuracy['realTurns'] = [];
+async function realTurns(pool: Pool, data?: string): Promise<Measures['realTurns']> {
+  const out: Measures['realTurns'] = [];
   for (const clip of clips(data).filter((c) => c.category === '3')) {
     const found = named((await diarization(clip.path, pool)).result);
     const { error, speakers, trueSpeakers } = diarizationError(turnsOf(clip.file, data), found);
@@ -165,11 +174,10 @@ async function inventedWords(pool: Pool, folder: string): Promise<Record<string,
 }
 
 /** The same clips at two levels: what is said softly must be heard as well. */
-async function quietRates(pool: Pool, folder: string, { accurate, data }: AccuracyOptions): Promise<Accuracy['quiet']> {
-  const list = englishClips(data).filter((clip) => clip.category === '1' && clip.seconds >= 3);
+async function quietRates(pool: Pool, folder: string, { accurate, data }: AccuracyOptions): Promise<Measures['quiet']> {
   const at = async (decibels: number): Promise<Rate> => {
     const levelled: Clip[] = [];
-    for (const [i, clip] of list.slice(0, QUIET_CLIPS).entries()) {
+    for (const [i, clip] of englishClips(data).entries()) {
       const samples = await samplesOf(clip.path);
       const path = join(folder, `level-${i}.wav`);
       await writeWav(path, scaled(samples, 10 ** (decibels / 20) / (level(samples) || 1)));

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from '../engine/pool.ts';
-import { measureAccuracy } from './accuracy.ts';
+import { measureAccuracy, type Part } from './accuracy.ts';
 import { joined } from './conversations.ts';
 import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
 import { countErrors, englishWords, errorRate } from './normalise.ts';
@@ -18,7 +18,7 @@ export interface BenchOptions {
   minutes: number;
   /** Largest number of files at once. */
   files: number;
-  accuracy: boolean;
+  accuracy: boolean | readonly Part[];
   /** Leave the speed out: with `accuracy`, a gate for continuous integration. */
   speed: boolean;
   accurate: boolean;
@@ -61,10 +61,11 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
         conversations: 10,
         accurate: options.accurate,
         data: options.data,
+        parts: options.accuracy === true ? undefined : options.accuracy,
         log,
       });
-      report.wer = report.accuracy.joined.rate;
-      report.der = report.accuracy.conversations.error;
+      report.wer = report.accuracy.joined?.rate;
+      report.der = report.accuracy.conversations?.error;
     }
     if (options.peers.length) report.peers = await measurePeers(pool, folder, options);
     if (options.load) {

@@ -69,35 +69,7 @@ export function table(report: Report): string {
   }
   if (accuracy) {
     lines.push('Accuracy');
-    row('word error rate, English clips', percent(accuracy.clips.rate));
-    row(
-      'word error rate, joined speech',
-      `${percent(accuracy.joined.rate)} (${accuracy.joined.errors.deleted} deleted of ${accuracy.joined.errors.reference}) at ${two(accuracy.joined.minutesPerHour)} min/h`,
-    );
-    for (const l of accuracy.languages) row(`error rate, ${l.language}`, `${percent(l.rate)}; language right ${l.detected}`);
-    row('error rate, all other languages', percent(accuracy.foreign.rate));
-    const c = accuracy.conversations;
-    row(
-      `diarization error, ${c.files} conversations`,
-      `${percent(c.error)} (miss ${percent(c.miss)}, false ${percent(c.falseAlarm)}, confusion ${percent(c.confusion)})`,
-    );
-    row('right number of speakers', `${c.rightCount} of ${c.files}`);
-    row('words with the right speaker', `${percent(c.wordsAttributed)} of those heard right; ${percent(c.wordErrorRate)} wrong`);
-    for (const r of accuracy.realTurns)
-      row(`diarization error, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`);
-    row(
-      'invented words',
-      Object.entries(accuracy.invented)
-        .map(([name, n]) => `${name} ${n}`)
-        .join(', '),
-    );
-    const { loud, quiet } = accuracy.quiet;
-    row('word error rate at -26 / -60 dBFS', `${percent(loud.rate)} / ${percent(quiet.rate)}`);
-    const times = accuracy.wordTimes;
-    row(
-      'word times, edges of clips, p50 / p90',
-      `${times.p50.toFixed(3)} s / ${times.p90.toFixed(3)} s (${times.compared} compared; ${times.disordered} words out of order)`,
-    );
+    for (const [name, value] of accuracyRows(accuracy)) row(name, value);
     lines.push('');
   }
   if (peers?.length) {
@@ -121,6 +93,43 @@ export function table(report: Report): string {
   return lines.join('\n');
 }
 
+/** A line for everything that was measured. */
+function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: string]> {
+  const { clips, joined, languages, foreign, conversations, realTurns, invented, quiet, wordTimes } = accuracy;
+  if (clips) yield ['word error rate, English clips', percent(clips.rate)];
+  if (joined) {
+    const { deleted, reference } = joined.errors;
+    yield [
+      'word error rate, joined speech',
+      `${percent(joined.rate)} (${deleted} deleted of ${reference}) at ${two(joined.minutesPerHour)} min/h`,
+    ];
+  }
+  if (wordTimes) {
+    const { p50, p90, compared, disordered } = wordTimes;
+    const seconds = `${p50.toFixed(3)} s / ${p90.toFixed(3)} s`;
+    yield ['word times, edges of clips, p50 / p90', `${seconds} (${compared} compared; ${disordered} words out of order)`];
+  }
+  for (const l of languages ?? []) yield [`error rate, ${l.language}`, `${percent(l.rate)}; language right ${l.detected}`];
+  if (foreign) yield ['error rate, all other languages', percent(foreign.rate)];
+  if (conversations) {
+    const { files, error, miss, falseAlarm, confusion, rightCount, wordsAttributed, wordErrorRate } = conversations;
+    const parts = `miss ${percent(miss)}, false ${percent(falseAlarm)}, confusion ${percent(confusion)}`;
+    yield [`diarization error, ${files} conversations`, `${percent(error)} (${parts})`];
+    yield ['right number of speakers', `${rightCount} of ${files}`];
+    yield ['words with the right speaker', `${percent(wordsAttributed)} of those heard right; ${percent(wordErrorRate)} wrong`];
+  }
+  for (const r of realTurns ?? [])
+    yield [`diarization error, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`];
+  if (invented)
+    yield [
+      'invented words',
+      Object.entries(invented)
+        .map(([name, n]) => `${name} ${n}`)
+        .join(', '),
+    ];
+  if (quiet) yield ['word error rate at -26 / -60 dBFS', `${percent(quiet.loud.rate)} / ${percent(quiet.quiet.rate)}`];
+}
+
 /** What changed against a saved run, in percent; positive is worse (slower, more errors, more memory). */
 export function compare(now: Report, before: Report): string {
   const figures: [string, number | undefined, number | undefined][] = [
@@ -130,12 +139,12 @@ export function compare(now: Report, before: Report): string {
     ['peak memory, MB', now.peak_rss_mb, before.peak_rss_mb],
     ['word error rate', now.wer, before.wer],
     ['diarization error rate', now.der, before.der],
-    ['word error rate, clips', now.accuracy?.clips.rate, before.accuracy?.clips.rate],
+    ['word error rate, clips', now.accuracy?.clips?.rate, before.accuracy?.clips?.rate],
     ['error rate, languages', now.accuracy?.foreign?.rate, before.accuracy?.foreign?.rate],
     ...(now.accuracy?.languages ?? []).map((l): [string, number, number | undefined] => [
       `error rate, ${l.language}`,
       l.rate,
-      before.accuracy?.languages.find(({ language }) => language === l.language)?.rate,
+      before.accuracy?.languages?.find(({ language }) => language === l.language)?.rate,
     ]),
   ];
   const lines = figures.flatMap(([name, a, b]) =>

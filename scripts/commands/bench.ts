@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Part } from '../../bench/accuracy.ts';
 import { loadSettings } from './environment.ts';
+
+const PARTS: Part[] = ['clips', 'joined', 'languages', 'conversations', 'turns', 'noise', 'quiet'];
 
 interface Options {
   minutes: number;
   files: number;
-  accuracy?: boolean;
+  accuracy?: true | Part[];
   speed: boolean;
   accurate?: boolean;
   profile?: boolean;
@@ -25,7 +28,11 @@ export function addBench(program: Command): void {
     .description('measure this machine, and say what a load needs')
     .addOption(new Option('--minutes <minutes>', 'length of the measured recordings').argParser(positive).default(10))
     .addOption(new Option('--files <count>', 'most files at once').argParser(positive).default(4))
-    .option('--accuracy', 'also word error rate and diarization error rate on bench/data')
+    .addOption(
+      new Option('--accuracy [part...]', 'also word error rate and diarization error rate on bench/data; or only parts of that').choices(
+        PARTS,
+      ),
+    )
     .option('--no-speed', 'leave speed out')
     .option('--accurate', 'with beams')
     .option('--profile', 'also in which operators of the networks the time goes')

@@ -39,6 +39,19 @@ t.test('table() says what part of the time each network and its operators take',
   t.match(text, /JavaScript and copying +20\.00 s \(20\.0 %\)/);
 });
 
+t.test('table() tells of accuracy what was measured, and nothing of the rest', async (t) => {
+  const errors = { reference: 200, substituted: 30, deleted: 10, inserted: 4 };
+  const accuracy = { languages: [{ language: 'de', rate: 0.19, detected: '5/5' }], foreign: { rate: 0.22, errors } };
+  const lines = table({ ...report, peers: [], accuracy }).split('\n');
+  t.match(lines.slice(lines.indexOf('Accuracy')), [
+    'Accuracy',
+    /error rate, de +19\.0 %; language right 5\/5/,
+    /all other languages +22\.0 %/,
+    '',
+  ]);
+  t.equal(lines.filter((line) => line.startsWith('  ')).length, 2);
+});
+
 t.test('compare() says in percent what got worse', async (t) => {
   const before: Report = { ...report, minutes_per_hour: { recognition: 0.4, diarization: 0.25, total: 0.8 }, wer: 0.1 };
   const text = compare(report, before);

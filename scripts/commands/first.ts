@@ -35,7 +35,8 @@ export function instructions(base: string, key: string): string {
 
   ${key}
 
-The base URL is ${base}/v1
+The base URL of the API is ${base}/v1
+In the browser, sign in with the key: ${base}
 
 Upload a recording of two speakers:
 

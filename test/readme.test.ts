@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { SETTING_NAMES } from '../api/contract/settings.ts';
-import { longhand, ROOT } from './support/processes.ts';
+import { finish, longhand, ROOT } from './support/processes.ts';
 
 const README = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
 const code = [...README.matchAll(/`([^`\n]+)`/g)].map(([, text]) => text!);
@@ -33,5 +33,18 @@ t.test('README calls commands with options that they have', async (t) => {
     const { code, stdout, stderr } = await longhand([...words.slice(0, first < 0 ? undefined : first), '--help']);
     t.equal(code, 0, `${call}: ${stderr}`);
     for (const option of words.filter((word) => word.startsWith('--'))) t.match(stdout, new RegExp(`^ .*${option}\\b`, 'm'), call);
+  }
+});
+
+t.test('README runs tests that are there', async (t) => {
+  const calls = [...README.matchAll(/^.*npx tap (.*?)(?: {6}# .*)?$/gm)].map(([, files]) => files!);
+  t.ok(calls.length >= 4);
+  for (const files of calls) {
+    const { stdout } = await finish('sh', ['-c', `ls ${files.replace('--jobs=1 ', '')}`]);
+    const found = stdout.trim().split('\n');
+    t.ok(
+      found.every((file) => file.endsWith('.test.ts')),
+      `${files}: ${found.length} files`,
+    );
   }
 });

@@ -1,26 +1,24 @@
 /** How long the built-in writer takes: `node --import tsx bench/writing.ts`. Prints the slowest templates for talks of one and ten hours in each language. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { CATALOGUE } from '../api/contract/catalogue.ts';
 import { openWriter, type ReportTranscript } from '../engine/reports/writer.ts';
 import { seeded } from './random.ts';
+import { SECONDS_PER_WORD, TALKS, talk } from './talks.ts';
 
-const FOLDER = new URL('../test/engine/reports/fixtures/', import.meta.url);
-const SECONDS_PER_WORD = 0.4;
 const RARE = 3000; // words that a real talk has beyond those of the short one
 const LIMITS = { 1: 1000, 10: 2000 } as const; // milliseconds
 
 const never = new AbortController().signal;
 const writer = openWriter({});
 
-for (const file of readdirSync(FOLDER)) {
+for (const name of TALKS) {
   for (const hours of [1, 10] as const) {
-    const talk = longTalk(readFileSync(new URL(file, FOLDER), 'utf8'), file.slice(0, 2), hours);
-    const times: [name: string, milliseconds: number][] = [['(title, summary, topics)', await timed(() => writer.describe(talk, never))]];
-    for (const { slug, name } of CATALOGUE) times.push([slug, await timed(() => writer.write({ slug, name, prompt: null }, talk, never))]);
+    const long = longTalk(talk(name), hours);
+    const times: [name: string, milliseconds: number][] = [['(title, summary, topics)', await timed(() => writer.describe(long, never))]];
+    for (const { slug, name } of CATALOGUE) times.push([slug, await timed(() => writer.write({ slug, name, prompt: null }, long, never))]);
     times.sort((a, b) => b[1] - a[1]);
     const verdict = times[0]![1] < LIMITS[hours] ? 'within' : 'OVER';
     const shown = times.slice(0, 3).map(([name, milliseconds]) => `${name} ${milliseconds.toFixed(0)} ms`);
-    console.log(`${file} ${hours} h: ${verdict} ${LIMITS[hours]} ms; slowest: ${shown.join(', ')}`);
+    console.log(`${name} ${hours} h: ${verdict} ${LIMITS[hours]} ms; slowest: ${shown.join(', ')}`);
   }
 }
 
@@ -33,9 +31,9 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** A talk of this length: sentences of the short one, mixed with new ones made of its words and of rare ones. */
-function longTalk(short: string, language: string, hours: number): ReportTranscript {
+function longTalk(short: ReportTranscript, hours: number): ReportTranscript {
   const random = seeded(7);
-  const turns = [...short.matchAll(/^\[\d+:\d+\] [^:]+: (.+)$/gm)].map((match) => match[1]!);
+  const turns = short.segments.map(({ text }) => text);
   const words = turns.flatMap((turn) => turn.replace(/[.,?!:;¿¡]/g, '').split(' '));
   const vocabulary = [...words, ...Array.from({ length: RARE }, () => random.pick(words) + random.pick(words).slice(-3))];
   const sentence = () =>
@@ -50,5 +48,5 @@ function longTalk(short: string, language: string, hours: number): ReportTranscr
     segments.push({ id: segments.length + 1, start: now, end, speaker: `Speaker ${1 + Math.floor(random.next() * 3)}`, text });
     now = end;
   }
-  return { language, durationSeconds: now, segments };
+  return { language: short.language, durationSeconds: now, segments };
 }

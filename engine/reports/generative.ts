@@ -68,10 +68,7 @@ export class GenerativeWriter implements Writer {
     if (summary === '')
       throw new ReportError('LLM_INVALID_OUTPUT', 'Cannot use the summary: all of its quotations and times were invented');
     return {
-      title: about.title
-        .replace(/\s+/g, ' ')
-        .replace(/^["“«*#\s]+|["”»*\s]+$/g, '')
-        .slice(0, TITLE),
+      title: bare(about.title).slice(0, TITLE),
       summary,
       topics: [...new Set(about.topics.map((topic) => topic.trim()).filter((topic) => topic !== ''))].slice(0, TOPICS),
       speakerNames: provenNames(speakers, transcript, evidence),
@@ -105,6 +102,12 @@ function languageOf(transcript: ReportTranscript): { code: string | null; langua
   const code = transcript.language ?? guess(textOf(transcript));
   if (code === null) return { code, language: 'the language of the transcript' };
   return { code, language: new Intl.DisplayNames(['en'], { type: 'language' }).of(code === 'jw' ? 'jv' : code) ?? code };
+}
+
+/** A title without the marks and the quotes that models put around it; quotes inside stay. */
+function bare(title: string): string {
+  const plain = title.replace(/\s+/g, ' ').replace(/^[*#\s]+|[*\s]+$/g, '');
+  return plain.replace(/^["“«„]([^"“”«»„]*)["”“»]$/, '$1');
 }
 
 function remarked({ system, user }: Prompt, remark: string): Prompt {

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { talk, transcript } from '../../../bench/talks.ts';
 import { openWriter } from '../../../engine/reports/writer.ts';
 import { startLlm } from '../../support/llm-server.ts';
-import { talk, transcript } from './talks.ts';
 
 const never = new AbortController().signal;
 const builtIn = openWriter({});
@@ -58,7 +58,7 @@ t.test('describe() of the model keeps only names that the transcript proves', as
   ];
   const server = await startLlm(() => ({
     content: {
-      title: 'Pilot for "route planning"',
+      title: ' **Pilot for "route planning"**',
       summary: 'They agree on a pilot. Peter says “I will pay you twice as much”.',
       topics: ['Pilot', 'Pilot', 'Price'],
       speakers: claims,
@@ -67,7 +67,7 @@ t.test('describe() of the model keeps only names that the transcript proves', as
   t.teardown(server.close);
   const about = await openWriter({ baseUrl: server.url }).describe(talk('en-sales'), never);
   t.strictSame(about, {
-    title: 'Pilot for "route planning',
+    title: 'Pilot for "route planning"',
     summary: 'They agree on a pilot.',
     topics: ['Pilot', 'Price'],
     speakerNames: [

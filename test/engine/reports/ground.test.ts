@@ -1,6 +1,6 @@
 import t from 'tap';
+import { transcript } from '../../../bench/talks.ts';
 import { evidenceOf, ground, groundProse } from '../../../engine/reports/ground.ts';
-import { transcript } from './talks.ts';
 
 const evidence = evidenceOf(
   transcript(

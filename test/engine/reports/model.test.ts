@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import t from 'tap';
+import { talk } from '../../../bench/talks.ts';
 import type { GenerativeWriter } from '../../../engine/reports/generative.ts';
 import { openWriter, type ReportError, type WriterSettings } from '../../../engine/reports/writer.ts';
 import { type Answer, type Call, startLlm } from '../../support/llm-server.ts';
-import { talk } from './talks.ts';
 
 const never = new AbortController().signal;
 setMaxListeners(0, never);

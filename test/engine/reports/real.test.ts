@@ -5,9 +5,9 @@
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import { talk, transcript } from '../../../bench/talks.ts';
 import { evidenceOf } from '../../../engine/reports/ground.ts';
 import { openWriter, ReportError, type ReportTranscript, type Writer } from '../../../engine/reports/writer.ts';
-import { talk, transcript } from './talks.ts';
 
 const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: apiKey, LLM_CONTEXT } = process.env;
 t.setTimeout(baseUrl === undefined ? 30_000 : 3_600_000);

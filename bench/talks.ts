@@ -1,11 +1,17 @@
-import { readFileSync } from 'node:fs';
-import type { ReportTranscript } from '../../../engine/reports/writer.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { ReportTranscript } from '../engine/reports/writer.ts';
 
-const SECONDS_PER_WORD = 0.4;
+const FOLDER = new URL('../test/engine/reports/fixtures/', import.meta.url);
 
-/** The transcript of `fixtures/<name>.txt`, whose lines look like `[mm:ss] Speaker: text`; the language is the name's first part. */
+export const SECONDS_PER_WORD = 0.4;
+
+/** Names of the talks in seven languages that reports are tried on; the language is a name's first part. */
+export const TALKS: readonly string[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.txt'))
+  .map((file) => file.slice(0, -4));
+
 export function talk(name: string): ReportTranscript {
-  return transcript(name.slice(0, 2), readFileSync(new URL(`fixtures/${name}.txt`, import.meta.url), 'utf8'));
+  return transcript(name.slice(0, 2), readFileSync(new URL(`${name}.txt`, FOLDER), 'utf8'));
 }
 
 /** A transcript from lines such as `[mm:ss] Speaker: text`. */

@@ -6,10 +6,10 @@ import { measureAccuracy, type Part } from './accuracy.ts';
 import { joined } from './conversations.ts';
 import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
 import { countErrors, englishWords, errorRate } from './normalise.ts';
-import { openPeer } from './peers.ts';
+import { openPeer, type PEERS, type Peer } from './peers.ts';
 import { measureProfile } from './profile.ts';
 import { chart, compare, type PeerRow, type Report, table } from './report.ts';
-import { parseLoad, size } from './sizing.ts';
+import { BUSY_HOUR, size } from './sizing.ts';
 import { writeWav } from './sound.ts';
 import { measureSpeed } from './speed.ts';
 
@@ -26,8 +26,9 @@ export interface BenchOptions {
   data?: string;
   /** Folders of the networks whose operators are timed. */
   profile?: { whisper: string; diarization: string };
-  peers: string[];
-  load?: string;
+  peers: (typeof PEERS)[number][];
+  /** Hours of audio a day to recommend for; needs `speed`. */
+  load?: number;
   meanMinutes: number;
   save?: string;
   compare?: string;
@@ -38,6 +39,8 @@ export interface BenchOptions {
 
 /** Measures this machine. Returns the figures and their tables; writes what `save` and `chart` name. */
 export async function bench(pool: Pool, options: BenchOptions): Promise<{ report: Report; text: string }> {
+  const peers = options.peers.flatMap((name) => openPeer(name, pool.threads));
+  const before: Report | null = options.compare ? JSON.parse(await readFile(options.compare, 'utf8')) : null;
   const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
   const report: Report = {
     machine: machine(),
@@ -67,17 +70,15 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
       report.wer = report.accuracy.joined?.rate;
       report.der = report.accuracy.conversations?.error;
     }
-    if (options.peers.length) report.peers = await measurePeers(pool, folder, options);
-    if (options.load) {
-      const gib = Math.ceil((report.peak_rss_mb ?? 1500) / 1024 + 1);
-      const host = { cores: pool.threads, minutesPerHour: report.minutes_per_hour?.total ?? 1.2, gib };
-      report.sizing = {
-        load: options.load,
-        ...size({ hoursPerDay: parseLoad(options.load), meanMinutes: options.meanMinutes, busyHour: 0.15 }, host),
-      };
+    if (peers.length) report.peers = await measurePeers(pool, peers, folder, options);
+    if (options.load && report.speed) {
+      const { minutesPerHour, peakMegabytes } = report.speed;
+      const host = { cores: pool.threads, minutesPerHour: minutesPerHour.total, gib: Math.ceil(peakMegabytes / 1024 + 1) };
+      const load = { hoursPerDay: options.load, meanMinutes: options.meanMinutes, busyHour: BUSY_HOUR };
+      report.sizing = { load: `${options.load}h/day`, ...size(load, host) };
     }
     const text = [table(report)];
-    if (options.compare) text.push('', compare(report, JSON.parse(await readFile(options.compare, 'utf8'))));
+    if (before) text.push('', compare(report, before));
     if (options.save) await writeFile(options.save, `${JSON.stringify(report, null, 2)}\n`);
     if (options.chart) await writeFile(options.chart, chart(report));
     return { report, text: text.join('\n') };
@@ -87,7 +88,7 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
 }
 
 /** Ours and every setting of the peers over the same joined speech, one after another, ours before each of them. */
-async function measurePeers(pool: Pool, folder: string, { peers, minutes, log }: BenchOptions): Promise<PeerRow[]> {
+async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes, log }: BenchOptions): Promise<PeerRow[]> {
   const made = await joined(Math.min(20, minutes) * 60);
   const path = join(folder, 'peers.wav');
   await writeWav(path, made.samples);
@@ -109,7 +110,7 @@ async function measurePeers(pool: Pool, folder: string, { peers, minutes, log }:
   const fast = await ours(false);
   const careful = await ours(true);
   rows.push(fast, { ...careful, ratio: careful.minutesPerHour / fast.minutesPerHour });
-  for (const peer of peers.flatMap((name) => openPeer(name, pool.threads))) {
+  for (const peer of peers) {
     const before = await ours(false);
     log(peer.name);
     const found = await peer.run(path, 'en');

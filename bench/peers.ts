@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const HERE = new URL('./peers/', import.meta.url).pathname;
+const HERE = fileURLToPath(new URL('./peers/', import.meta.url));
 
-export interface PeerResult {
+/** Programs that the same audio can go through. */
+export const PEERS = ['faster-whisper', 'whisper.cpp'] as const;
+
+interface PeerResult {
   seconds: number;
   audio: number;
   text: string;
@@ -19,12 +23,12 @@ export interface Peer {
 }
 
 /** Where `bench/peers/install.sh` puts the peers. */
-export function peerFolder(): string {
-  return process.env.BENCH_PEERS ?? new URL('../.longhand/peers', import.meta.url).pathname;
+function peerFolder(): string {
+  return process.env.BENCH_PEERS ?? fileURLToPath(new URL('../.longhand/peers', import.meta.url));
 }
 
 /** The peer in its fastest and its most careful setting. Throws with the remedy when it is not installed. */
-export function openPeer(name: string, threads: number): Peer[] {
+export function openPeer(name: (typeof PEERS)[number], threads: number): Peer[] {
   const folder = peerFolder();
   const python = `${folder}/bin/python`;
   const setting = (label: string, script: string, model: string, mode: string): Peer => ({
@@ -41,8 +45,7 @@ export function openPeer(name: string, threads: number): Peer[] {
       return JSON.parse(stdout.trim().split('\n').at(-1)!) as PeerResult;
     },
   });
-  const wanted = name === 'faster-whisper' ? `${folder}/base-ct2/model.bin` : name === 'whisper.cpp' ? `${folder}/ggml-base.bin` : null;
-  if (!wanted) throw new Error(`Cannot compare with ${JSON.stringify(name)}: faster-whisper and whisper.cpp are known`);
+  const wanted = name === 'faster-whisper' ? `${folder}/base-ct2/model.bin` : `${folder}/ggml-base.bin`;
   if (!existsSync(wanted)) {
     throw new Error(`Cannot compare with ${name}: ${wanted} is missing. Run: bench/peers/install.sh [CHECKPOINT_FOLDER]`);
   }

@@ -5,9 +5,12 @@ export interface Load {
   hoursPerDay: number;
   /** Mean length of a recording, minutes. */
   meanMinutes: number;
-  /** Part of the day's audio that arrives in the busiest hour: 1/24 is even, telephony plans with 0.15. */
+  /** Part of the day's audio that arrives in the busiest hour: 1/24 is even. */
   busyHour: number;
 }
+
+/** What telephony plans with. */
+export const BUSY_HOUR = 0.15;
 
 export interface Host {
   cores: number;
@@ -28,13 +31,6 @@ export interface Sizing {
 const PATIENCE_S = 300; // a recommendation keeps 95 % of the busy hour's waits below this
 const DAYS = 5; // simulated; the first fills the queue and is not counted
 
-/** `200h/day`, `12h/day`; throws on anything else. */
-export function parseLoad(text: string): number {
-  const found = /^(\d+(?:\.\d+)?)\s*h\/day$/.exec(text.trim());
-  if (!found) throw new Error(`Cannot size for ${JSON.stringify(text)}: hours of audio a day are wanted, as in 200h/day`);
-  return Number(found[1]);
-}
-
 /** The fewest hosts that keep the wait short, found by simulation. */
 export function size(load: Load, host: Host): Sizing {
   const least = Math.max(1, Math.ceil((load.hoursPerDay * load.busyHour * host.minutesPerHour) / 60));
@@ -45,7 +41,7 @@ export function size(load: Load, host: Host): Sizing {
 }
 
 /** First come, first served, over several days of Poisson arrivals with log-normal lengths; each host works through one recording at a time. */
-export function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing {
+function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing {
   const random = seeded(seed);
   const free = new Array<number>(hosts).fill(0);
   const waits: number[] = [];

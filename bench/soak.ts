@@ -9,6 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { clips } from './clips.ts';
 import { seeded } from './random.ts';
@@ -27,7 +28,7 @@ const LEAST_HOURS = 2; // in less time a slope says nothing
 const TERMINAL = /^(completed|failed|insufficient_balance)$/;
 
 const home = mkdtempSync(join(tmpdir(), 'longhand-soak-'));
-const up = spawn(new URL('../scripts/longhand', import.meta.url).pathname, ['up'], {
+const up = spawn(fileURLToPath(new URL('../scripts/longhand', import.meta.url)), ['up'], {
   env: { ...process.env, LONGHAND_HOME: home, PORT: '0', LONGHAND_RATE_LIMIT: '0', LOG_LEVEL: 'error' },
   stdio: ['ignore', 'pipe', 'inherit'],
 });

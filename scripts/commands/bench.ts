@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Part } from '../../bench/accuracy.ts';
+import { PEERS } from '../../bench/peers.ts';
 import { loadSettings } from './environment.ts';
 
 const PARTS: Part[] = ['clips', 'joined', 'languages', 'conversations', 'turns', 'noise', 'quiet'];
@@ -12,8 +13,8 @@ interface Options {
   accurate?: boolean;
   profile?: boolean;
   data?: string;
-  peer?: string[];
-  load?: string;
+  peer?: (typeof PEERS)[number][];
+  load?: number;
   meanMinutes: number;
   save?: string;
   compare?: string;
@@ -37,8 +38,8 @@ export function addBench(program: Command): void {
     .option('--accurate', 'with beams')
     .option('--profile', 'also in which operators of the networks the time goes')
     .option('--data <folder>', 'clips to measure accuracy with: MANIFEST.tsv as in bench/data, the files beside it, rttm/')
-    .option('--peer <name...>', 'the same audio through another program, where it is installed: faster-whisper, whisper.cpp')
-    .option('--load <hours>', 'what to recommend for, as 200h/day')
+    .addOption(new Option('--peer <name...>', 'the same audio through another program, where it is installed').choices(PEERS))
+    .addOption(new Option('--load <hours>', 'what to recommend for, as 200h/day').argParser(hoursPerDay).conflicts('speed'))
     .addOption(new Option('--mean-minutes <minutes>', 'mean length of a recording of that load').argParser(positive).default(10))
     .option('--save <file>', 'write the figures as JSON')
     .option('--compare <file>', 'against figures saved before')
@@ -63,6 +64,12 @@ export function addBench(program: Command): void {
         await pool.close();
       }
     });
+}
+
+function hoursPerDay(text: string): number {
+  const hours = Number(/^(\d+(?:\.\d+)?)\s*h\/day$/.exec(text.trim())?.[1]);
+  if (!(hours > 0)) throw new InvalidArgumentError('It must be hours of audio a day, as in 200h/day.');
+  return hours;
 }
 
 function positive(text: string): number {

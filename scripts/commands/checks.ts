@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { type Settings, SETTING_NAMES } from '../../api/contract/settings.ts';
+import { SETTING_NAMES, type Settings } from '../../api/contract/settings.ts';
 import { pendingMigrations } from '../../db/migrate.ts';
 import { type Db, openDb } from '../../db/orm.ts';
 import { openSpool } from '../../db/spool.ts';
@@ -10,8 +10,9 @@ import { listModels, verifyModel } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
 import { openLocalPool } from './pool.ts';
+import { sentence } from './sentence.ts';
 
-export interface Check {
+interface Check {
   name: string;
   ok: boolean;
   found: string;
@@ -19,7 +20,7 @@ export interface Check {
   remedy: string;
 }
 
-export interface SettingShown {
+interface SettingShown {
   setting: string;
   value: string;
   from: string;
@@ -37,7 +38,11 @@ export async function examine(): Promise<{ checks: Check[]; settings: SettingSho
     await check('node', node, 'Use Node 20.19, 22 or 24; 24 where glibc is 2.38 or newer (Debian 13, Ubuntu 24.04).'),
     await check('memory', memory, 'Give the machine 4 GiB or more.'),
     await check('ffmpeg', ffmpeg, 'Install ffmpeg (apt-get install ffmpeg), or set FFMPEG_PATH.'),
-    await check('models', () => models(settings), 'Restore the files (git checkout -- models), or import the model again.'),
+    await check(
+      'models',
+      () => models(settings),
+      'Set LONGHAND_MODEL to one that is there; restore its files (git checkout -- models), or import it again.',
+    ),
     await check('device', () => device(settings), 'Set LONGHAND_DEVICE=cpu, or install the drivers of the device.'),
     ...(await database(settings)),
     await check('spool', () => spool(settings), 'Make LONGHAND_MEDIA a folder that this account may write, with room for uploads.'),
@@ -49,7 +54,7 @@ async function check(name: string, find: () => Promise<string>, remedy: string):
   try {
     return { name, ok: true, found: await find(), remedy: '' };
   } catch (error) {
-    return { name, ok: false, found: error instanceof Error ? error.message : String(error), remedy };
+    return { name, ok: false, found: sentence(error).replace(/\s+/g, ' '), remedy };
   }
 }
 
@@ -93,10 +98,12 @@ async function device(settings: Settings): Promise<string> {
 async function database(settings: Settings): Promise<Check[]> {
   const url = databaseUrl(settings);
   if (!url) return [{ name: 'database', ok: true, found: 'embedded PostgreSQL, not running: `up` starts it', remedy: '' }];
-  const db = await openDb({ url, pool: 1, name: 'longhand-doctor' });
+  const remedy = 'Start it, or correct DATABASE_URL; PostgreSQL 14 or newer is wanted.';
+  const db = await openDb({ url, pool: 1, name: 'longhand-doctor' }).catch((error: Error) => error);
+  if (db instanceof Error) return [{ name: 'database', ok: false, found: db.message, remedy }];
   try {
     return [
-      await check('database', () => version(db), 'Start it, and correct DATABASE_URL; PostgreSQL 14 or newer.'),
+      await check('database', () => version(db), remedy),
       await check('schema', () => schema(db), 'Run scripts/longhand migrate.'),
       await check('clock', () => clock(db), 'Let NTP set the clocks of this machine and of the database.'),
     ];

@@ -10,7 +10,7 @@ export interface Part {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface PartOptions {
+interface PartOptions {
   /** Of the command line: `api`, `engine`. */
   name: string;
   args?: readonly string[];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -35,7 +35,7 @@ export function openClient(address: string, key: string): Client {
   const base = new URL(`${address.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/`);
   const authorization = { Authorization: `Bearer ${key}` };
   return {
-    get: <T>(place: string) => patiently<T>(() => send(new URL(place, base), 'GET', authorization)),
+    get: <T>(place: string) => patiently<T>(base, () => send(new URL(place, base), 'GET', authorization)),
     async upload<T>(file: string, query: URLSearchParams, headers: Record<string, string>, onProgress: (fraction: number) => void) {
       const url = new URL(`transcriptions?${query}`, base);
       const { size } = await stat(file);
@@ -46,26 +46,25 @@ export function openClient(address: string, key: string): Client {
         'Content-Disposition': `attachment; filename*=UTF-8''${encoded(path.basename(file))}`,
       };
       const key = await fingerprint(file, url.pathname + url.search + JSON.stringify(headers) + path.basename(file));
-      return patiently<T>(() => send(url, 'POST', { ...all, 'Idempotency-Key': key }, { file, size, onProgress }));
+      return patiently<T>(base, () => send(url, 'POST', { ...all, 'Idempotency-Key': key }, { file, size, onProgress }));
     },
   };
 }
 
 /** Tries again what may go well later: lost connections, overload, an upload of the same key that is still in flight. */
-async function patiently<T>(attempt: () => Promise<Answer>): Promise<T> {
+async function patiently<T>(base: URL, attempt: () => Promise<Answer>): Promise<T> {
   let [count, conflicts, pause] = [0, 0, FIRST_PAUSE_S];
   for (;;) {
-    const answer = await attempt().catch((error: Error) => error);
+    const answer = await attempt().catch((error: Error) => lost(error, base));
     if (!(answer instanceof Error) && answer.status < 300) return answer.body as T;
-    const again = answer instanceof Error ? isLost(answer) : mayTryAgain(answer);
     if (!(answer instanceof Error) && answer.body.code === 'idempotency_conflict') conflicts++;
     else count++;
-    if (!again || count === ATTEMPTS || conflicts === CONFLICTS) throw answer instanceof Error ? answer : refusal(answer);
+    const failure = answer instanceof Error ? answer : refusal(answer);
+    const again = answer instanceof Error || mayTryAgain(answer);
+    if (!again || count === ATTEMPTS || conflicts === CONFLICTS) throw failure;
     const wanted = answer instanceof Error ? null : answer.retryAfter;
     const seconds = wanted ?? pause * (0.5 + Math.random() / 2);
-    process.stderr.write(
-      `${answer instanceof Error ? answer.message : refusal(answer).message}; trying again in ${Math.ceil(seconds)} s\n`,
-    );
+    process.stderr.write(`${failure.message}; trying again in ${Math.ceil(seconds)} s\n`);
     await sleep(seconds * 1000);
     pause = Math.min(pause * 2, LONGEST_PAUSE_S);
   }
@@ -75,9 +74,14 @@ function mayTryAgain({ status, body }: Answer): boolean {
   return (AGAIN.has(status) && !NEVER.has(body.code ?? '')) || body.code === 'idempotency_conflict';
 }
 
-/** A connection that was refused or broke off; other errors, as of an unreadable file, stay. */
-function isLost(error: Error & { code?: string }): boolean {
-  return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(error.code ?? '');
+/** A connection that was refused or broke off, in words; other errors, as of an unreadable file, are thrown. */
+function lost(error: Error & { code?: string }, { origin }: URL): Error {
+  const { code = '' } = error;
+  if (code === 'ENOTFOUND') throw new Error(`nothing is known of the host of ${origin}`, { cause: error });
+  if (['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(code))
+    return new Error(`nothing answers at ${origin} (${code})`, { cause: error });
+  if (['ECONNRESET', 'EPIPE'].includes(code)) return new Error(`the connection to ${origin} broke off`, { cause: error });
+  throw error;
 }
 
 function refusal({ status, body }: Answer): Error {

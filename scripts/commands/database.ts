@@ -41,14 +41,16 @@ export function withVault<T>(settings: Settings, work: (db: Db, vault: Vault) =>
 }
 
 /** Throws when migrations are pending. */
-export async function requireSchema(db: Db): Promise<void> {
+async function requireSchema(db: Db): Promise<void> {
   const pending = await pendingMigrations(db);
   if (pending.length)
     throw new Error(`The database is older than this program: ${pending.join(', ')} pending. Run scripts/longhand migrate.`);
 }
 
 async function withOpen<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const db = await openDb({ url, pool: 2, name: 'longhand-cli' });
+  const db = await openDb({ url, pool: 2, name: 'longhand-cli' }).catch((error: Error) => {
+    throw new Error(`Cannot open the database: ${error.message}. Start it, or correct DATABASE_URL.`, { cause: error });
+  });
   try {
     return await work(db);
   } finally {

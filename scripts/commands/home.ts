@@ -10,7 +10,7 @@ interface Holder {
   database: string | null;
 }
 
-export interface Home {
+interface Home {
   /** Tells other commands where the embedded PostgreSQL is. */
   announce(database: string): void;
   release(): void;

@@ -1,18 +1,23 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
+import { VERSION } from '../../api/version.ts';
 import { addAdmin } from './admin.ts';
 import { addBench } from './bench.ts';
 import { addDoctor } from './doctor.ts';
 import { addMeasures } from './measures.ts';
 import { addModels } from './models.ts';
 import { addParts } from './parts.ts';
+import { sentence } from './sentence.ts';
 import { addTranscribe } from './transcribe.ts';
 import { addUp } from './up.ts';
 import { addUpload } from './upload.ts';
 
 const WRONG_USE = 2;
+const help = new Help();
 
 const program = new Command('longhand')
   .description('Self-hosted transcription: who said what, when, in which language, on your own machine.')
+  .version(VERSION)
+  .configureHelp({ optionDescription: (option) => help.optionDescription(option) + (option.mandatory ? ' (required)' : '') })
   .showHelpAfterError('(--help shows what is possible)')
   .exitOverride();
 for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addMeasures, addModels, addDoctor, addAdmin]) add(program);
@@ -34,10 +39,4 @@ function overrideExits(command: Command): void {
     child.exitOverride().showHelpAfterError('(--help shows what is possible)');
     overrideExits(child);
   }
-}
-
-function sentence(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { message } = error instanceof AggregateError && !error.message ? (error.errors[0] as Error) : error;
-  return process.env.LOG_LEVEL === 'debug' ? (error.stack ?? message) : message;
 }

@@ -1,6 +1,7 @@
 import { getPriority, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { loadSettings } from './environment.ts';
+import { positive } from './numbers.ts';
 import { print } from './output.ts';
 
 const ENGINE_PRIORITY = 5; // as `nice` counts
@@ -20,7 +21,7 @@ export function addParts(program: Command): void {
   program
     .command('engine')
     .description('transcribe; needs DATABASE_URL, or `up` running on the same state folder')
-    .option('--concurrency <files>', 'files worked on at once')
+    .option('--concurrency <files>', 'files worked on at once', positive) // engine/main.ts reads it
     .action(async () => {
       await useDatabase({});
       endWithParent();

@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import type { Pool } from '../../engine/pool.ts';
@@ -7,6 +8,7 @@ import type { Transcript } from '../../engine/types.ts';
 import { render } from './formats.ts';
 import { openLocalPool } from './pool.ts';
 import { openBar } from './progress.ts';
+import { sentence } from './sentence.ts';
 import type { TranscribeOptions } from './transcribe.ts';
 
 /** Transcribes files, as many at once as there are threads, and gives their transcripts out in order. A file that fails does not stop the others. */
@@ -28,7 +30,7 @@ export async function transcribeFiles(files: readonly string[], options: Transcr
       const result = await work[index]!;
       stop.signal.throwIfAborted();
       if (result instanceof Error) {
-        process.stderr.write(`${file}: ${result.message}\n`);
+        process.stderr.write(`${file}: ${sentence(result)}\n`);
         process.exitCode = 1;
       } else await deliver(file, result, options, files.length > 1);
     }
@@ -38,7 +40,7 @@ export async function transcribeFiles(files: readonly string[], options: Transcr
   }
 }
 
-function transcribeFile(
+async function transcribeFile(
   file: string,
   options: TranscribeOptions,
   settings: Settings,
@@ -46,6 +48,7 @@ function transcribeFile(
   signal: AbortSignal,
   onProgress: (fraction: number) => void,
 ): Promise<Transcript> {
+  await access(file, constants.R_OK);
   const { language, diarize, speakers = null } = options;
   const accurate = options.accurate ?? settings.LONGHAND_DECODING === 'accurate';
   const run = { signal, progress: (_stage: string, fraction: number) => onProgress(fraction) };

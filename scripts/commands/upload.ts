@@ -18,7 +18,7 @@ export function addUpload(program: Command): void {
     .command('upload')
     .description('send recordings to a running service; what fails for now is tried again without making a second copy')
     .argument('<file...>', 'recordings, or folders of them')
-    .option('--url <address>', 'of the service', 'http://127.0.0.1:8080')
+    .option('--url <address>', 'of the service', address, 'http://127.0.0.1:8080')
     .requiredOption('--key <key>', 'an API key that may upload')
     .option('--external-id <id>', 'your own id, for one file')
     .option('--metadata <json>', 'a JSON object of your own', object)
@@ -35,11 +35,16 @@ export function addUpload(program: Command): void {
     });
 }
 
+function address(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw new InvalidArgumentError('It must be like http://127.0.0.1:8080.');
+  return text;
+}
+
 function object(text: string): string {
+  let value: unknown;
   try {
-    if (typeof JSON.parse(text) !== 'object') throw new Error();
-  } catch {
-    throw new InvalidArgumentError('It must be a JSON object.');
-  }
+    value = JSON.parse(text);
+  } catch {}
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidArgumentError('It must be a JSON object.');
   return text;
 }

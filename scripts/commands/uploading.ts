@@ -6,6 +6,7 @@ import { TERMINAL, type Transcription, type Uploaded } from '../../api/contract/
 import { type Client, openClient } from './client.ts';
 import { print } from './output.ts';
 import { openBar } from './progress.ts';
+import { sentence } from './sentence.ts';
 import type { UploadOptions } from './upload.ts';
 
 const POLL_MS = 5000;
@@ -59,7 +60,7 @@ async function uploadFile(client: Client, file: string, options: UploadOptions):
     const { uuid, status } = await client.upload<Uploaded>(file, query(options), headers(options), bar.to);
     return { file, id: uuid, status };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = sentence(error);
     process.stderr.write(`${file}: ${reason}\n`);
     return { file, id: null, status: reason };
   } finally {

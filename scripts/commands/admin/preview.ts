@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { builtin } from '../../api/contract/catalogue.ts';
-import type { ReportTranscript } from '../../engine/reports/report.ts';
-import { loadSettings } from './environment.ts';
-import { print } from './output.ts';
+import { builtin } from '../../../api/contract/catalogue.ts';
+import type { ReportTranscript } from '../../../engine/reports/report.ts';
+import { loadSettings } from '../environment.ts';
+import { print } from '../output.ts';
 
 interface Options {
   name?: string;
@@ -30,7 +30,7 @@ export function addPreview(group: Command): void {
       if (prompt === null && (slug === undefined || builtin(slug) === undefined))
         command.error('error: give --prompt, --prompt-file or the --slug of a built-in template');
       const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_API_KEY: apiKey, LLM_CONTEXT: contextTokens } = loadSettings();
-      const { openWriter } = await import('../../engine/reports/writer.ts');
+      const { openWriter } = await import('../../../engine/reports/writer.ts');
       const writer = openWriter({ baseUrl, model, apiKey, contextTokens });
       const request = { slug: slug ?? 'preview', name: name ?? builtin(slug ?? '')?.name ?? 'Preview', prompt };
       const report = await writer.write(request, transcriptIn(file), new AbortController().signal);
@@ -40,10 +40,10 @@ export function addPreview(group: Command): void {
 }
 
 function transcriptIn(file: string): ReportTranscript {
-  const record = JSON.parse(readFileSync(file, 'utf8'));
+  const record = parsed(readFileSync(file, 'utf8'));
   if (!Array.isArray(record?.segments))
     throw new Error(
-      `Cannot preview: ${file} has no segments; give the JSON of a transcription, as \`longhand transcribe --format json\` writes it`,
+      `Cannot preview: ${file} is no JSON with segments; give a transcription as \`longhand transcribe --format json\` writes it`,
     );
   const names = new Map<string, string>((record.speakers ?? []).map((speaker: { id: string; name: string }) => [speaker.id, speaker.name]));
   const segments = record.segments.map(
@@ -53,4 +53,13 @@ function transcriptIn(file: string): ReportTranscript {
     }),
   );
   return { language: record.language ?? null, durationSeconds: record.duration_seconds ?? segments.at(-1)?.end ?? 0, segments };
+}
+
+/** Null: it is no JSON. */
+function parsed(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { TEMPLATE_SCOPES } from '../../../api/contract/report.ts';
+import { addPreview } from './preview.ts';
+import { NAME, verb, WORKSPACE } from './verb.ts';
+
+const verbs = () => import('../../../db/admin/templates.ts');
+
+export function addTemplate(group: Command): void {
+  addPreview(group);
+  verb(group.command('create'), 'make a report template', async (db, _vault, { workspace, promptFile, ...template }) => {
+    const prompt = template.prompt ?? readFileSync(promptFile, 'utf8');
+    return (await verbs()).createTemplate(db, { ...template, prompt, workspaceId: workspace });
+  })
+    .requiredOption(...WORKSPACE)
+    .requiredOption(...NAME)
+    .addOption(new Option('--prompt <text>', 'what the report shall say').conflicts('promptFile'))
+    .addOption(new Option('--prompt-file <file>', 'the same, from a file'))
+    .option('--slug <slug>', 'its name in requests; from the name when left out')
+    .addOption(new Option('--scope <scope>', 'for everybody, or for its owner').choices(TEMPLATE_SCOPES).default('workspace'))
+    .option('--owner <member>', 'of a personal template')
+    .option('--draft', 'not yet to be requested')
+    .hook('preAction', (_program, command) => {
+      const { prompt, promptFile, scope, owner } = command.opts();
+      if (prompt === undefined && promptFile === undefined) command.error('error: give --prompt or --prompt-file');
+      if (scope === 'personal' && !owner) command.error('error: a personal template needs --owner');
+    });
+  for (const [name, description] of [
+    ['publish', 'let a draft be requested'],
+    ['delete', 'delete a template; its reports stay'],
+  ] as const)
+    verb(group.command(name), description, async (db, _vault, { workspace, slug, owner }) => {
+      const { publishTemplate, deleteTemplate } = await verbs();
+      return (name === 'publish' ? publishTemplate : deleteTemplate)(db, { workspaceId: workspace, slug, owner });
+    })
+      .requiredOption(...WORKSPACE)
+      .requiredOption('--slug <slug>', 'the template')
+      .option('--owner <member>', 'of a personal template');
+}

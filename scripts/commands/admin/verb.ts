@@ -1,0 +1,59 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { TemplateScope } from '../../../api/contract/report.ts';
+import { type Plan, SCOPES, type Scope } from '../../../api/contract/workspace.ts';
+import type { Db } from '../../../db/orm.ts';
+import type { Vault } from '../../../db/vault.ts';
+import { loadSettings } from '../environment.ts';
+import { print } from '../output.ts';
+
+/** What the calls take; each declares its own. */
+interface Options {
+  workspace: string;
+  member: string;
+  project: string;
+  keyId: string;
+  name: string;
+  minutes: number;
+  add: number;
+  plan: Plan;
+  concurrency: number;
+  email: string;
+  role: never;
+  pending?: boolean;
+  scopes: Scope[];
+  expires?: Date;
+  ttl: number;
+  prompt?: string;
+  promptFile: string;
+  slug: string;
+  scope: TemplateScope;
+  owner?: string;
+  draft?: boolean;
+  url?: string;
+}
+
+type Verb = (db: Db, vault: Vault, options: Options) => Promise<object>;
+
+/** A call that works on the database and prints what it answers. */
+export function verb(command: Command, description: string, work: Verb): Command {
+  return command
+    .description(description)
+    .option('--json', 'print JSON')
+    .action(async (options: Options & { json?: boolean }) => {
+      const { withVault } = await import('../database.ts');
+      print(await withVault(loadSettings(), (db, vault) => work(db, vault, options)), options.json);
+    });
+}
+
+export const WORKSPACE = ['--workspace <id>', 'the workspace'] as const;
+export const MEMBER = ['--member <id>', 'the member'] as const;
+export const NAME = ['--name <name>', 'a name for people'] as const;
+export const scopeList = () => new Option('--scopes <list>', `${SCOPES.join(',')} or all`).argParser(scopes).default([...SCOPES], 'all');
+
+function scopes(text: string): Scope[] {
+  if (text === 'all') return [...SCOPES];
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !SCOPES.includes(name as Scope));
+  if (unknown !== undefined) throw new InvalidArgumentError(`${JSON.stringify(unknown)} is none of ${SCOPES.join(', ')}, all.`);
+  return names as Scope[];
+}

@@ -1,0 +1,14 @@
+import { InvalidArgumentError } from 'commander';
+
+/* Numbers as options give them. */
+
+export function number(text: string): number {
+  if (text.trim() === '' || !Number.isFinite(Number(text))) throw new InvalidArgumentError('It must be a number.');
+  return Number(text);
+}
+
+/** A whole number from 1. */
+export function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return Number(text);
+}

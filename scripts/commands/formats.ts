@@ -1,6 +1,6 @@
+import { transcriptText } from '../../api/contract/text.ts';
 import { markdown } from '../../api/export/markdown.ts';
 import { subtitles } from '../../api/export/subtitles.ts';
-import { transcriptText } from '../../api/contract/text.ts';
 import type { Transcript } from '../../engine/types.ts';
 
 export const FORMATS = ['txt', 'md', 'json', 'srt', 'vtt'] as const;

@@ -29,7 +29,7 @@ export function page<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType =
     answers: {},
     errors: [],
     async handler(context) {
-      const session = await signedIn(context as unknown as Context);
+      const session = await signedIn(context);
       if (spec.owner && session.caller.role !== 'owner') throw forbidden('Only owners of the workspace may do this');
       if (session.limited && spec.method !== 'GET' && !spec.limited) {
         throw forbidden('You signed in with an API key that lacks some of your rights: sign in with a link or a key with every scope');

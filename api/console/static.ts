@@ -13,7 +13,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** Nothing from elsewhere, no inline script, no frame around it. */
-export const PAGE_HEADERS = {
+const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',

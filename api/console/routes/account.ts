@@ -38,7 +38,7 @@ export const whoAmI = route({
   method: 'GET',
   path: '/v1/app/session',
   summary: 'Who is signed in',
-  handler: async (context) => json(200, told(await signedIn(context as unknown as Context), context.settings)),
+  handler: async (context) => json(200, told(await signedIn(context), context.settings)),
 });
 
 const SignIn = z.strictObject({ key: z.string().max(512).optional(), link: z.string().max(512).optional() });
@@ -50,7 +50,7 @@ export const signIn = route({
   summary: 'Sign in',
   body: SignIn,
   async handler(context) {
-    refuseForeign(context as unknown as Context);
+    refuseForeign(context);
     const { db, request, signIns } = context;
     const { key, link } = await context.body();
     const subjects = [request.address, `proof ${hashOf(key ?? link ?? '').toString('base64')}`];
@@ -62,7 +62,7 @@ export const signIn = route({
         message: key ? 'This key is not valid: it is mistyped, expired or revoked' : 'This link is used or over: ask for a new one',
       });
     }
-    return welcome(context as unknown as Context, member);
+    return welcome(context, member);
   },
 });
 
@@ -82,7 +82,7 @@ export const signOut = page({
   limited: true,
   async handler(context) {
     await context.db.system((tx) => closeSession(tx, sessionToken(context.request)!));
-    return { ...empty(204), headers: { 'set-cookie': sessionCookie(context as unknown as Context, null) } };
+    return { ...empty(204), headers: { 'set-cookie': sessionCookie(context, null) } };
   },
 });
 

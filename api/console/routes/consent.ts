@@ -20,7 +20,7 @@ export const consent = page({
   method: 'GET',
   path: '/consent',
   async handler(context, { caller }) {
-    const { client, redirectUri, scopes } = await asked(context as unknown as Context, context.request.parameters);
+    const { client, redirectUri, scopes } = await asked(context, context.request.parameters);
     const { host, protocol } = new URL(redirectUri);
     return json(200, { client: { name: client.name }, redirect_host: host || protocol, scopes, workspace: caller.workspaceName });
   },
@@ -32,8 +32,7 @@ export const giveConsent = page({
   body: z.strictObject({ query: z.string().max(8_000), approve: z.boolean() }),
   async handler(context, { caller }) {
     const { query, approve: agreed } = await context.body();
-    const plain = context as unknown as Context;
-    const request = await asked(plain, parseQuery(query.replace(/^\?/, '')));
-    return json(200, { redirect: agreed ? await approve(plain, caller, request) : deny(plain, request) });
+    const request = await asked(context, parseQuery(query.replace(/^\?/, '')));
+    return json(200, { redirect: agreed ? await approve(context, caller, request) : deny(context, request) });
   },
 });

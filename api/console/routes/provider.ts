@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { memberWithEmail, openSession } from '../../../db/sessions.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { originOf } from '../../origin.ts';
-import { type Context, type Reply, route } from '../../route.ts';
+import { type Reply, route } from '../../route.ts';
 import { begin, pack, providerName, Unverified, unpack, verifiedEmail } from '../oidc.ts';
 import { sessionCookie } from '../session.ts';
 
@@ -65,7 +65,7 @@ export const endOidc = route({
         const member = await memberWithEmail(tx, email);
         return member && openSession(tx, member);
       });
-      if (token) return see(asked.next, { 'set-cookie': sessionCookie(context as unknown as Context, token) });
+      if (token) return see(asked.next, { 'set-cookie': sessionCookie(context, token) });
       signIns.count(email.toLowerCase());
       return refuse('Nobody here has your address: ask an owner of the workspace to invite you');
     } catch (error) {

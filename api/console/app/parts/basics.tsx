@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { LANGUAGE_CHOICES } from '../show.ts';
 import { Icon } from './icons.tsx';
 
 /** Says what went wrong, in a region that screen readers announce; `again` offers to try once more. */
@@ -101,13 +100,13 @@ export function Field({ label, children }: { label: string; children: ComponentC
   );
 }
 
-/** Every language of the recogniser, for a choice. */
-export function Languages() {
+/** What a select offers: values with what people read. */
+export function Options({ of }: { of: readonly (readonly [value: string, label: string | null])[] | undefined }) {
   return (
     <>
-      {LANGUAGE_CHOICES.map(([code, name]) => (
-        <option key={code} value={code}>
-          {name}
+      {of?.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
         </option>
       ))}
     </>

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
+import { LANGUAGE_CHOICES } from '../show.ts';
 import type { Project } from '../types.ts';
 import { go, useLoaded } from '../use.ts';
-import { Field, Languages } from './basics.tsx';
+import { Field, Options } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
 const NAMES = ['project_id', 'language', 'external_id', 'date_from', 'date_to'];
@@ -57,17 +58,13 @@ export function Filters({ query }: { query: URLSearchParams }) {
           <Field label="Project">
             <select value={query.get('project_id') ?? ''} onChange={set('project_id')}>
               <option value="">any</option>
-              {projects.value?.items.map((project) => (
-                <option key={project.id} value={project.id}>
-                  {project.name}
-                </option>
-              ))}
+              <Options of={projects.value?.items.map(({ id, name }) => [id, name])} />
             </select>
           </Field>
           <Field label="Language">
             <select value={query.get('language') ?? ''} onChange={set('language')}>
               <option value="">any</option>
-              <Languages />
+              <Options of={LANGUAGE_CHOICES} />
             </select>
           </Field>
           {text('date_from', 'From', 'date')}

@@ -3,7 +3,7 @@ import { call } from '../client.ts';
 import { NO_REPORT } from '../show.ts';
 import type { Report, Template, Transcription } from '../types.ts';
 import { useLoaded } from '../use.ts';
-import { Action, Copy, Problem } from './basics.tsx';
+import { Action, Copy, Options, Problem } from './basics.tsx';
 import { Prose } from './prose.tsx';
 
 /** Reports of a transcript: read, copy, request. */
@@ -66,11 +66,7 @@ function Request({ record, changed }: { record: Transcription; changed: () => vo
         <select value={slug} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
           {[...groups].map(([group, templates]) => (
             <optgroup key={group} label={group}>
-              {templates.map((template) => (
-                <option key={template.slug} value={template.slug}>
-                  {template.name}
-                </option>
-              ))}
+              <Options of={templates.map(({ slug, name }) => [slug, name])} />
             </optgroup>
           ))}
         </select>

@@ -9,7 +9,7 @@ const LINE = 24; // pixels of a line; with CHARACTERS and EXTRA a guess at block
 const CHARACTERS = 88; // of a line
 const EXTRA = 36; // pixels of a turn beside its text
 
-export interface TurnsProps {
+interface TurnsProps {
   /** Of the transcript, for addresses of turns. */
   id: string;
   segments: Segment[];

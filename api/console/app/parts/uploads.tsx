@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { LANGUAGE_CHOICES } from '../show.ts';
 import type { UploadQueue } from '../uploading.ts';
 import { useLoaded } from '../use.ts';
-import { Field, Languages } from './basics.tsx';
+import { Field, Options } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
 /** Files dropped or chosen, with what is wanted of them, and how far they are. */
@@ -53,7 +54,7 @@ export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () 
             <Field label="Language">
               <select value={options.language} onChange={set('language')}>
                 <option value="auto">find out</option>
-                <Languages />
+                <Options of={LANGUAGE_CHOICES} />
               </select>
             </Field>
             <Field label="Speakers, if known">
@@ -62,11 +63,7 @@ export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () 
             <Field label="Project">
               <select value={options.project_id} onChange={set('project_id')}>
                 <option value="">none</option>
-                {places.value?.items.map((place) => (
-                  <option key={place.id} value={place.id}>
-                    {place.name}
-                  </option>
-                ))}
+                <Options of={places.value?.items.map(({ id, name }) => [id, name])} />
               </select>
             </Field>
             <label class="check">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../client.ts';
-import { Action, Field } from '../../parts/basics.tsx';
+import { Action, Field, Options } from '../../parts/basics.tsx';
 import { Prose } from '../../parts/prose.tsx';
 import { NO_REPORT } from '../../show.ts';
 import type { Item, Page } from '../../types.ts';
@@ -99,11 +99,7 @@ function Preview({ name, prompt }: { name: string; prompt: string }) {
           <span>Try it on</span>
           <select value={talk} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
             <option value="">a short sample of a sales call</option>
-            {talks.value?.items.map((item) => (
-              <option key={item.id} value={item.id}>
-                {item.title}
-              </option>
-            ))}
+            <Options of={talks.value?.items.map(({ id, title }) => [id, title])} />
           </select>
         </label>
         <Action

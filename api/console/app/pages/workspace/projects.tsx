@@ -1,5 +1,5 @@
 import { call } from '../../client.ts';
-import { Action, Field, Form, Problem } from '../../parts/basics.tsx';
+import { Action, Field, Form, Options, Problem } from '../../parts/basics.tsx';
 import type { Member, Project } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
 
@@ -64,11 +64,7 @@ function ProjectMembers({ id, people }: { id: string; people: Member[] }) {
         <Form label="Add" send={({ member = '', role = 'viewer' }) => put(member, role)}>
           <Field label="Member">
             <select name="member">
-              {people.map((member) => (
-                <option key={member.id} value={member.id}>
-                  {member.name ?? member.email}
-                </option>
-              ))}
+              <Options of={people.map(({ id, name, email }) => [id, name ?? email])} />
             </select>
           </Field>
           <Field label="Role">

@@ -8,6 +8,7 @@ const BASE = '/v1';
 const GENERAL: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
 const GENERAL_WITH_KEY: readonly ErrorCode[] = ['unauthorized', 'api_access_required', 'rate_limit_exceeded'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const WAITING: ReadonlySet<ErrorCode | null> = new Set(['idempotency_conflict', 'transcription_not_completed']); // with Retry-After, as every 429 and 503
 
 const HEADERS = {
   RequestId: ['X-Request-Id', 'Names this request; also `request_id` of an error', 'string'],
@@ -149,7 +150,7 @@ function refusals(route: Route): Operation['responses'] {
 }
 
 function refusal(route: Route, status: number, codes: (ErrorCode | null)[]): Response {
-  const waits = codes.some((code) => code === 'idempotency_conflict') || status === 429 || status === 503;
+  const waits = status === 429 || status === 503 || codes.some((code) => WAITING.has(code));
   return {
     description: codes.map((code) => (code ? `\`${code}\`: ${ERRORS[code].message}` : `no code: ${bare(status)}`)).join('\n\n'),
     headers: {

@@ -71,7 +71,7 @@ export const getTranscription = route({
   query: z.object({ words: Flag.default(false).meta({ type: 'boolean', description: 'Adds the times of words to segments' }) }),
   answers: {
     200: { description: 'The full record', schema: Transcription, example: RECORD_EXAMPLE, headers: { ETag: 'Of this version' } },
-    304: { description: 'Unchanged since the version named in If-None-Match' },
+    304: { description: 'Unchanged since the version named in If-None-Match', headers: { ETag: 'Of this version' } },
   },
   errors: ['validation_error', 404],
   async handler({ records, caller, params, query, request }) {

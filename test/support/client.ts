@@ -11,6 +11,7 @@ import type { Db } from '../../db/orm.ts';
 import { openSpool, type Spool } from '../../db/spool.ts';
 import { openVault, type Vault } from '../../db/vault.ts';
 import { testDatabase } from './database.ts';
+import { checkDocumented } from './documented.ts';
 import { openWorld, type World } from './world.ts';
 
 export interface Response {
@@ -30,7 +31,7 @@ export interface TestApi {
   spool: Spool;
   settings: Settings;
   world: World;
-  /** One request under a key ('' for none). An object as body is sent as JSON. */
+  /** One request under a key ('' for none). An object as body is sent as JSON. Rejects when the answer is not as the description says. */
   call(key: string, method: string, path: string, options?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>;
 }
 
@@ -68,7 +69,9 @@ export async function testApi(t: { teardown(after: () => unknown): void }, envir
     try {
       json = JSON.parse(text);
     } catch {}
-    return { status: answer.statusCode!, headers: answer.headers as Record<string, string>, bytes, text, json };
+    const headersSent = answer.headers as Record<string, string>;
+    checkDocumented(method, path, { status: answer.statusCode!, headers: new Map(Object.entries(headersSent)), json });
+    return { status: answer.statusCode!, headers: headersSent, bytes, text, json };
   };
   return { url, db, vault, spool, settings, world: openWorld(db, vault), call };
 }

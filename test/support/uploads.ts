@@ -1,3 +1,4 @@
+import { checkDocumented } from './documented.ts';
 import { connectRaw, head, type RawAnswer } from './raw.ts';
 
 export const FILE = Buffer.alloc(2048, 'longhand ');
@@ -15,23 +16,23 @@ export function uploadHeaders(key: string, more: Headers = {}): Headers {
 }
 
 /** Sends only the head of an upload, so that an answer can only be an early one. */
-export async function knock(url: string, key: string, more: Headers = {}, query = ''): Promise<RawAnswer> {
-  const connection = await connectRaw(url);
-  try {
-    connection.write(head('POST', `/v1/transcriptions${query}`, uploadHeaders(key, more)));
-    return await connection.answer();
-  } finally {
-    connection.end();
-  }
+export function knock(url: string, key: string, more: Headers = {}, query = ''): Promise<RawAnswer> {
+  return upload(url, uploadHeaders(key, more), query, null);
 }
 
 /** A whole upload. */
-export async function send(url: string, key: string, more: Headers = {}, query = '', body: Uint8Array = FILE): Promise<RawAnswer> {
+export function send(url: string, key: string, more: Headers = {}, query = '', body: Uint8Array = FILE): Promise<RawAnswer> {
+  return upload(url, uploadHeaders(key, { 'Content-Length': body.length, ...more }), query, body);
+}
+
+async function upload(url: string, headers: Headers, query: string, body: Uint8Array | null): Promise<RawAnswer> {
   const connection = await connectRaw(url);
   try {
-    connection.write(head('POST', `/v1/transcriptions${query}`, uploadHeaders(key, { 'Content-Length': body.length, ...more })));
-    connection.write(body);
-    return await connection.answer();
+    connection.write(head('POST', `/v1/transcriptions${query}`, headers));
+    if (body) connection.write(body);
+    const answer = await connection.answer();
+    checkDocumented('POST', '/v1/transcriptions', answer);
+    return answer;
   } finally {
     connection.end();
   }

@@ -1,0 +1,62 @@
+import { describeApi } from '../../api/openapi.ts';
+import { routeTable } from '../../api/match.ts';
+import { ROUTES } from '../../api/routes.ts';
+
+/** What every answer may have without being told in the description: how it is sent, not what it says. */
+const PLAIN = new Set([
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'date',
+  'cache-control',
+  'x-content-type-options',
+]);
+const LISTED = ROUTES.filter(({ hidden }) => !hidden);
+
+const match = routeTable(ROUTES);
+const { paths } = describeApi(LISTED);
+
+/**
+ * Throws when an answer of /v1 is not as the OpenAPI description says: status, code, content type, headers, schema. The clients of the tests
+ * ask it about every answer they get, so that whatever a test provokes is documented. Passes over what is of no endpoint (an unknown path,
+ * another method) or of the HTTP parser.
+ */
+export function checkDocumented(
+  method: string,
+  path: string,
+  answer: { status: number; headers: ReadonlyMap<string, string>; json: unknown },
+): void {
+  const { status, headers, json } = answer;
+  if (!headers.has('x-request-id') || status === 405) return;
+  const route = routeOf(method, path.split('?')[0]!);
+  if (!route || route.hidden) return;
+  const where = `${method} ${path.slice(0, 100)} is answered ${status}`;
+  const response = paths[route.path.slice('/v1'.length)]![route.method.toLowerCase()]!.responses[status];
+  if (!response) throw new Error(`${where}, which the description does not have`);
+  const named = new Set(Object.keys(response.headers).map((name) => name.toLowerCase()));
+  for (const name of headers.keys()) {
+    if (!PLAIN.has(name) && !named.has(name)) throw new Error(`${where} with the header ${name}, which the description does not name`);
+  }
+  if (method === 'HEAD' || status === 204 || status === 304) return;
+  const type = headers.get('content-type')?.split(';')[0] ?? '';
+  const media = response.content?.[type];
+  if (!media) throw new Error(`${where} as ${type}, which the description does not have`);
+  if (status >= 400) {
+    const { code } = json as { code: string | null };
+    const { properties } = media.schema as unknown as { properties: { code: { enum: (string | null)[] } } };
+    if (!properties.code.enum.includes(code)) throw new Error(`${where} ${code}, which the description does not have`);
+    return;
+  }
+  const schema = type === 'application/json' ? route.answers[status]!.schema : undefined;
+  const parsed = schema?.safeParse(json);
+  if (parsed && !parsed.success) throw new Error(`${where} with a body that its schema refuses: ${parsed.error.message}`);
+}
+
+function routeOf(method: string, path: string) {
+  try {
+    return match(method, path).route;
+  } catch {
+    return null; // 404 or 405: of no endpoint
+  }
+}

@@ -1,16 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { claimReport, completeReport, failReport } from '../../../db/reportwork.ts';
 import { complete, fail } from '../../../db/settle.ts';
-import { type Claim, claimNext, claimProbe, probed } from '../../../db/work.ts';
+import { type Claim, claimNext } from '../../../db/work.ts';
+import { openByHand } from '../../support/byhand.ts';
 import { testApi } from '../../support/client.ts';
 import { send } from '../../support/uploads.ts';
-import { finished } from '../../support/work.ts';
-import { SPEAKERS, TURNS } from '../../support/world.ts';
 
 const api = await testApi(t);
 const { db, vault, world } = api;
-const engineId = randomUUID();
+const { engineId, probe, take, result } = openByHand(api);
 
 /** One file from its upload on, as the API shows it while an engine does its steps; `minutes` is what the workspace has. */
 async function begin(minutes = 100, query = '', headers: Record<string, string> = {}) {
@@ -23,29 +21,6 @@ async function begin(minutes = 100, query = '', headers: Record<string, string> 
   const available = async () => (await api.call(key, 'GET', '/v1/workspace')).json.balance.available_minutes;
   const remove = async () => (await api.call(key, 'DELETE', `/v1/transcriptions/${id}`)).status;
   return { workspace, key, id, answer, get, available, remove };
-}
-async function probe(durationSeconds = 60): Promise<void> {
-  const claim = (await claimProbe(db, engineId))!;
-  await probed(db, claim.lease, { durationSeconds, mediaType: 'audio' });
-}
-const take = async () => (await claimNext(db, { engineId, longest: null })) as Claim;
-async function result(workspace: string, id: string, seconds: number) {
-  const seal = (place: string, value: unknown) => vault.seal(workspace, place, JSON.stringify(value));
-  const turns = TURNS.map(({ words: _, ...turn }, index) => ({ id: index + 1, ...turn }));
-  return {
-    ...finished(seconds),
-    diarized: true,
-    speakersSealed: await seal(`transcriptions|${id}|speakers`, SPEAKERS),
-    blocks: [
-      {
-        turnsSealed: await seal(`segments|${id}:0|turns`, turns),
-        wordsSealed: await seal(
-          `segments|${id}:0|words`,
-          TURNS.map((turn) => turn.words),
-        ),
-      },
-    ],
-  };
 }
 t.afterEach(() => db.system((tx) => tx.rows('delete from transcriptions')));
 const UNFINISHED = { text: null, segments: [], error_code: null, required_minutes: null, available_minutes: null };

@@ -202,16 +202,6 @@ t.test('POST /transcriptions stores what was asked for, and returns metadata byt
   t.strictSame(await jobs(), ['probe']);
 });
 
-t.test('POST /transcriptions takes the creator of the key as author, without X-Author', async (t) => {
-  const { json } = await send(api.url, key);
-  const { author } = (await api.call(key, 'GET', `/v1/transcriptions/${json.uuid}`)).json;
-  t.strictSame(author, { id: owner.id, email: 'anna@example.com', name: 'Anna' });
-});
-
-t.test('POST /transcriptions takes exactly 1,024 bytes', async (t) => {
-  t.equal((await send(api.url, key, {}, '', Buffer.alloc(1024))).status, 201);
-});
-
 t.test('POST /transcriptions takes an OAuth token within its scopes', async (t) => {
   const { key: token } = await api.world.token(owner, ['read', 'uploads:write']);
   t.equal((await send(api.url, token)).status, 201);

@@ -115,3 +115,17 @@ t.test('unknown query parameters are ignored; U+0000 in a known one is refused, 
   t.equal((await list('?color=red&metadata=1')).json.total, 4);
   for (const query of ['?external_id=%00', '?language=%00', '?status=%00']) t.ok((await list(query)).status < 500);
 });
+
+t.test('pages: walked by offset they hold each item once, and on the last offset plus items reaches total', async (t) => {
+  for (const sort of ['created_at', '-created_at', 'duration', '-duration']) {
+    const seen: string[] = [];
+    for (let last = false; !last; ) {
+      const { items, total, offset } = (await list(`?sort=${sort}&limit=3&offset=${seen.length}`)).json;
+      seen.push(...items.map(({ title }: { title: string }) => title));
+      last = offset + items.length >= total;
+      t.ok(items.length === 3 || last);
+    }
+    t.strictSame(seen, await titles(`?sort=${sort}&limit=100`), sort);
+    t.equal(seen.length, 4);
+  }
+});

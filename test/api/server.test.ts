@@ -1,40 +1,27 @@
 import t from 'tap';
 import { z } from 'zod';
-import { readSettings } from '../../api/contract/settings.ts';
-import { BAD_KEYS, openFloods } from '../../api/limits.ts';
-import { openMetrics } from '../../api/metrics.ts';
 import { json, type Route, route } from '../../api/route.ts';
-import { type ServeOptions, serve } from '../../api/server.ts';
-import { openLog } from '../../db/log.ts';
 import { connectRaw, head } from '../support/raw.ts';
-
-const common = { summary: 'A route', tag: 'Test', access: null, answers: {}, errors: [] } as const;
-const MIB = Buffer.alloc(1_048_576, 'a');
-
-/** Lets the requests that wait in /slow go on. */
-const slow: (() => void)[] = [];
-const waiting = async () => {
-  while (!slow.length) await new Promise((resolve) => setTimeout(resolve, 5));
-};
+import { PLAIN, serveRoutes } from '../support/serving.ts';
 
 const ROUTES: Route[] = [
   route({
-    ...common,
+    ...PLAIN,
     method: 'GET',
     path: '/things/{id}/parts/{name}',
     query: z.object({ format: z.enum(['a', 'b']).default('a') }),
     handler: ({ params, query, request }) => json(200, { ...params, ...query, address: request.address }),
   }),
   route({
-    ...common,
+    ...PLAIN,
     method: 'POST',
     path: '/things',
     body: z.strictObject({ name: z.string() }),
     handler: async (context) => json(201, await context.body()),
   }),
-  route({ ...common, method: 'PUT', path: '/things', handler: () => ({ status: 204 }) }),
+  route({ ...PLAIN, method: 'PUT', path: '/things', handler: () => ({ status: 204 }) }),
   route({
-    ...common,
+    ...PLAIN,
     method: 'GET',
     path: '/broken/{how}',
     handler: ({ params }): never => {
@@ -42,47 +29,9 @@ const ROUTES: Route[] = [
       throw new Error('a secret detail');
     },
   }),
-  route({
-    ...common,
-    method: 'GET',
-    path: '/stream',
-    async handler() {
-      return {
-        status: 200,
-        headers: { 'content-type': 'text/plain' },
-        stream: (async function* () {
-          for (let i = 0; i < 20; i++) yield MIB;
-        })(),
-      };
-    },
-  }),
-  route({
-    ...common,
-    method: 'GET',
-    path: '/slow/{name}',
-    async handler({ params }) {
-      await new Promise<void>((resolve) => slow.push(resolve));
-      return json(200, params);
-    },
-  }),
-  route({ ...common, method: 'GET', path: '/files/{path...}', handler: ({ params }) => json(200, params) }),
-  route({ ...common, method: 'GET', path: '/split', handler: () => ({ status: 200, headers: { 'x-name': 'a\r\nx-evil: 1' }, body: '' }) }),
+  route({ ...PLAIN, method: 'GET', path: '/files/{path...}', handler: ({ params }) => json(200, params) }),
 ];
-
-async function start(environment: Record<string, string> = {}) {
-  const settings = readSettings({ LOG_LEVEL: 'silent', ...environment });
-  const options = {
-    settings,
-    limits: settings.limits,
-    log: openLog(settings, 'test'),
-    metrics: openMetrics(),
-    floods: openFloods(BAD_KEYS),
-  };
-  const served = await serve({ ...options, routes: ROUTES, host: '127.0.0.1', port: 0 } as unknown as ServeOptions); // these routes use nothing else
-  t.teardown(() => served.stop(1));
-  return `http://127.0.0.1:${served.port}`;
-}
-const url = await start();
+const url = await serveRoutes(t, ROUTES);
 
 const ERROR = ['code', 'message', 'detail', 'request_id'];
 const call = async (path: string, init?: RequestInit) => {
@@ -137,14 +86,6 @@ t.test('serve() takes strict JSON bodies only', async (t) => {
   t.match(await post(JSON.stringify({ name: 'x'.repeat(1_100_000) })), { status: 422, json: { code: 'validation_error' } }, 'over 1 MiB');
 });
 
-t.test('serve() waits 10 s for a JSON body that stalls, and not for ever', async (t) => {
-  const connection = await connectRaw(url);
-  connection.write(`${head('POST', '/things', { 'content-length': 100 })}{`);
-  const answer = await connection.answer(14_000);
-  t.match(answer, { status: 422, json: { code: 'validation_error' } });
-  await connection.closed(5_000);
-});
-
 t.test('serve() says nothing about what failed inside', async (t) => {
   const failed = await call('/broken/code');
   t.match(failed, { status: 500, json: { code: 'internal_error' } });
@@ -154,72 +95,8 @@ t.test('serve() says nothing about what failed inside', async (t) => {
   t.match(away.headers.get('retry-after'), /^[1-9]\d*$/);
 });
 
-t.test('serve() streams with back-pressure, and survives a client that leaves', async (t) => {
-  const whole = await fetch(`${url}/stream`);
-  t.equal((await whole.arrayBuffer()).byteLength, 20 * MIB.length);
-  const leaver = await connectRaw(url);
-  leaver.write(head('GET', '/stream', {}));
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  leaver.end(true);
-  t.equal((await call('/things/a/parts/b')).status, 200);
-});
-
-t.test('serve() answers a request that is sent ahead after the one before, and closes when it came in the same segment', async (t) => {
-  const ahead = await connectRaw(url);
-  ahead.write(head('GET', '/slow/one', {}));
-  await waiting();
-  ahead.write(head('GET', '/things/a/parts/two', {}));
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  slow.shift()!();
-  t.match(await ahead.answer(), { status: 200, json: { name: 'one' } });
-  t.match(await ahead.answer(), { status: 200, json: { name: 'two' } });
-  ahead.end();
-
-  const together = await connectRaw(url);
-  together.write(head('GET', '/slow/one', {}) + head('GET', '/slow/two', {}));
-  t.equal(await together.closed(), '', 'no answer, so none to the wrong request: the client sends both again');
-  slow.shift()!();
-
-  const three = await connectRaw(url);
-  three.write(head('GET', '/slow/one', {}));
-  await waiting();
-  for (const name of ['two', 'three']) three.write(head('GET', `/slow/${name}`, {}));
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  slow.shift()!();
-  t.match(await three.answer(), { status: 200, json: { name: 'one' } });
-  t.notMatch(await three.closed(), 'two');
-  for (const release of slow.splice(0)) release();
-  t.equal((await call('/things/a/parts/b')).status, 200);
-});
-
-t.test('serve() answers a client that has closed its side after the request', async (t) => {
-  const connection = await connectRaw(url);
-  connection.write(head('GET', '/slow/one', {}));
-  await waiting();
-  connection.end();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  slow.shift()!();
-  t.match(await connection.closed(), '{"name":"one"}');
-});
-
-t.test('serve() never lets a value break out of its header', async (t) => {
-  const connection = await connectRaw(url);
-  connection.write(head('GET', '/split', {}));
-  t.notMatch(await connection.closed(), 'x-evil');
-});
-
-t.test('serve() reads large heads in any segments, and leaves larger ones to the HTTP parser', async (t) => {
-  const connection = await connectRaw(url);
-  const text = head('GET', '/things/a/parts/b', { 'x-filler': 'y'.repeat(14_000) });
-  connection.write(text.slice(0, 5000));
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  connection.write(text.slice(5000));
-  t.equal((await connection.answer()).status, 200);
-  connection.end();
-});
-
 t.test('serve() believes X-Forwarded-For from trusted proxies only', async (t) => {
-  const trusting = await start({ LONGHAND_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
+  const trusting = await serveRoutes(t, ROUTES, { LONGHAND_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
   const address = async (base: string, forwarded?: string) =>
     (
       (await (await fetch(`${base}/things/a/parts/b`, forwarded ? { headers: { 'x-forwarded-for': forwarded } } : {})).json()) as {

@@ -5,48 +5,14 @@ import { encoded, headerValue, judge, odd, openTarget, RUNS, request } from '../
 const { api, id, bearer, exchange, always } = await openTarget(t);
 
 t.test('hostile messages to /mcp are answered in JSON-RPC or in shape', async (t) => {
-  const method = fc.oneof(
-    fc.constantFrom(
-      'initialize',
-      'tools/list',
-      'tools/call',
-      'ping',
-      'resources/list',
-      'notifications/initialized',
-      'notifications/cancelled',
-    ),
-    odd,
-  );
-  const tool = fc.constantFrom(
-    'list_transcriptions',
-    'get_transcription',
-    'search_by_external_id',
-    'list_templates',
-    'request_reports',
-    'get_workspace',
-    'export_transcription',
-    'x',
-  );
+  const word = (words: string) => fc.constantFrom(...words.split(' '));
+  const methods = 'initialize tools/list tools/call ping resources/list notifications/initialized notifications/cancelled';
+  const method = fc.oneof(word(methods), odd);
+  const reading = 'list_transcriptions get_transcription search_by_external_id list_templates get_workspace export_transcription';
+  const tool = word(`${reading} request_reports x`);
   const value: fc.Arbitrary<unknown> = fc.oneof(odd, fc.constant(id), fc.jsonValue({ maxDepth: 2 }), fc.integer(), fc.constant(null));
-  const input = fc.dictionary(
-    fc.constantFrom(
-      'id',
-      'external_id',
-      'limit',
-      'offset',
-      'slugs',
-      'reports',
-      'format',
-      'query',
-      'status',
-      'metadata',
-      'from',
-      'part',
-      'x',
-    ),
-    value,
-    { maxKeys: 5 },
-  );
+  const fields = word('id external_id limit offset slugs reports format query status metadata from part x');
+  const input = fc.dictionary(fields, value, { maxKeys: 5 });
   const params = fc.oneof(
     fc.record({ name: fc.oneof({ weight: 4, arbitrary: tool }, odd), arguments: fc.oneof({ weight: 4, arbitrary: input }, value) }),
     fc.jsonValue(),

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { z } from 'zod';
+import { json, type Route, route } from '../../api/route.ts';
+import { connectRaw, head } from '../support/raw.ts';
+import { PLAIN, serveRoutes } from '../support/serving.ts';
+
+const MIB = Buffer.alloc(1_048_576, 'a');
+
+/** Lets the requests that wait in /slow go on. */
+const slow: (() => void)[] = [];
+const waiting = async () => {
+  while (!slow.length) await sleep(5);
+};
+
+const ROUTES: Route[] = [
+  route({ ...PLAIN, method: 'GET', path: '/fast/{name}', handler: ({ params }) => json(200, params) }),
+  route({
+    ...PLAIN,
+    method: 'POST',
+    path: '/bodies',
+    body: z.strictObject({ name: z.string() }),
+    handler: async (context) => json(201, await context.body()),
+  }),
+  route({
+    ...PLAIN,
+    method: 'GET',
+    path: '/stream',
+    async handler() {
+      return {
+        status: 200,
+        headers: { 'content-type': 'text/plain' },
+        stream: (async function* () {
+          for (let i = 0; i < 20; i++) yield MIB;
+        })(),
+      };
+    },
+  }),
+  route({
+    ...PLAIN,
+    method: 'GET',
+    path: '/slow/{name}',
+    async handler({ params }) {
+      await new Promise<void>((resolve) => slow.push(resolve));
+      return json(200, params);
+    },
+  }),
+  route({ ...PLAIN, method: 'GET', path: '/split', handler: () => ({ status: 200, headers: { 'x-name': 'a\r\nx-evil: 1' }, body: '' }) }),
+];
+const url = await serveRoutes(t, ROUTES);
+const alive = async () => (await fetch(`${url}/fast/x`)).status === 200;
+
+t.test('serve() waits 10 s for a JSON body that stalls, and not for ever', async (t) => {
+  const connection = await connectRaw(url);
+  connection.write(`${head('POST', '/bodies', { 'content-length': 100 })}{`);
+  const answer = await connection.answer(14_000);
+  t.match(answer, { status: 422, json: { code: 'validation_error' } });
+  await connection.closed(5_000);
+});
+
+t.test('serve() streams with back-pressure, and survives a client that leaves', async (t) => {
+  const whole = await fetch(`${url}/stream`);
+  t.equal((await whole.arrayBuffer()).byteLength, 20 * MIB.length);
+  const leaver = await connectRaw(url);
+  leaver.write(head('GET', '/stream', {}));
+  await sleep(50);
+  leaver.end(true);
+  t.ok(await alive());
+});
+
+t.test('serve() answers a request that is sent ahead after the one before, and closes when it came in the same segment', async (t) => {
+  const ahead = await connectRaw(url);
+  ahead.write(head('GET', '/slow/one', {}));
+  await waiting();
+  ahead.write(head('GET', '/fast/two', {}));
+  await sleep(100);
+  slow.shift()!();
+  t.match(await ahead.answer(), { status: 200, json: { name: 'one' } });
+  t.match(await ahead.answer(), { status: 200, json: { name: 'two' } });
+  ahead.end();
+
+  const together = await connectRaw(url);
+  together.write(head('GET', '/slow/one', {}) + head('GET', '/slow/two', {}));
+  t.equal(await together.closed(), '', 'no answer, so none to the wrong request: the client sends both again');
+  slow.shift()!();
+
+  const three = await connectRaw(url);
+  three.write(head('GET', '/slow/one', {}));
+  await waiting();
+  for (const name of ['two', 'three']) three.write(head('GET', `/slow/${name}`, {}));
+  await sleep(100);
+  slow.shift()!();
+  t.match(await three.answer(), { status: 200, json: { name: 'one' } });
+  t.notMatch(await three.closed(), 'two');
+  for (const release of slow.splice(0)) release();
+  t.ok(await alive());
+});
+
+t.test('serve() answers a client that has closed its side after the request', async (t) => {
+  const connection = await connectRaw(url);
+  connection.write(head('GET', '/slow/one', {}));
+  await waiting();
+  connection.end();
+  await sleep(100);
+  slow.shift()!();
+  t.match(await connection.closed(), '{"name":"one"}');
+});
+
+t.test('serve() never lets a value break out of its header', async (t) => {
+  const connection = await connectRaw(url);
+  connection.write(head('GET', '/split', {}));
+  t.notMatch(await connection.closed(), 'x-evil');
+});
+
+t.test('serve() reads large heads in any segments, and leaves larger ones to the HTTP parser', async (t) => {
+  const connection = await connectRaw(url);
+  const text = head('GET', '/fast/b', { 'x-filler': 'y'.repeat(14_000) });
+  connection.write(text.slice(0, 5000));
+  await sleep(30);
+  connection.write(text.slice(5000));
+  t.equal((await connection.answer()).status, 200);
+  connection.end();
+});

@@ -1,0 +1,28 @@
+import { readSettings } from '../../api/contract/settings.ts';
+import { BAD_KEYS, openFloods } from '../../api/limits.ts';
+import { openMetrics } from '../../api/metrics.ts';
+import type { Route } from '../../api/route.ts';
+import { type ServeOptions, serve } from '../../api/server.ts';
+import { openLog } from '../../db/log.ts';
+
+/** What a route of a test has in common with the others. */
+export const PLAIN = { summary: 'A route', tag: 'Test', access: null, answers: {}, errors: [] } as const;
+
+/** Serves routes that ask for no key and use no database; returns where. */
+export async function serveRoutes(
+  t: { teardown(after: () => unknown): void },
+  routes: readonly Route[],
+  environment: Record<string, string> = {},
+): Promise<string> {
+  const settings = readSettings({ LOG_LEVEL: 'silent', ...environment });
+  const options = {
+    settings,
+    limits: settings.limits,
+    log: openLog(settings, 'test'),
+    metrics: openMetrics(),
+    floods: openFloods(BAD_KEYS),
+  };
+  const served = await serve({ ...options, routes, host: '127.0.0.1', port: 0 } as unknown as ServeOptions); // these routes use nothing else
+  t.teardown(() => served.stop(1));
+  return `http://127.0.0.1:${served.port}`;
+}

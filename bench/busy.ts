@@ -8,7 +8,8 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inspect, parseArgs } from 'node:util';
+import { inspect } from 'node:util';
+import { readNumbers } from './numbers.ts';
 import { poll } from './pollers.ts';
 import { type Service, withService } from './service.ts';
 
@@ -19,21 +20,8 @@ const HEAD = 44; // bytes, of a wav file
 const PER_KEY = 8; // uploads at once, below the cap of 10
 const SLICES = 200; // of a slow upload
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '60' },
-    pollers: { type: 'string', default: '1000' },
-    every: { type: 'string', default: '5' }, // seconds, as the API's documentation asks clients
-    uploads: { type: 'string', default: '16' },
-    json: { type: 'boolean', default: false },
-  },
-});
-const [seconds, pollers, every, uploads] = [values.seconds, values.pollers, values.every, values.uploads].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+// `every` in seconds, as the API's documentation asks clients
+const { seconds, pollers, every, uploads, json } = readNumbers({ seconds: 60, pollers: 1000, every: 5, uploads: 16 });
 
 process.exitCode = await withService(
   async (service) => {
@@ -62,7 +50,7 @@ process.exitCode = await withService(
       api_mb: service.memory(),
       kept,
     };
-    process.stdout.write(values.json ? `${JSON.stringify(result)}\n` : `${inspect(result, { depth: 3, breakLength: 120 })}\n`);
+    process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${inspect(result, { depth: 3, breakLength: 120 })}\n`);
     return kept ? 0 : 1;
   },
   { engine: true },

@@ -9,7 +9,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
-import { inspect, parseArgs } from 'node:util';
+import { inspect } from 'node:util';
+import { readNumbers } from './numbers.ts';
 import { type Polled, poll } from './pollers.ts';
 import { type Service, withService } from './service.ts';
 
@@ -29,21 +30,7 @@ const CALL_SECONDS = 600;
 const WARM_SECONDS = 3;
 const RUN_SECONDS = 10;
 
-const { values } = parseArgs({
-  options: {
-    connections: { type: 'string', default: '1000' },
-    rate: { type: 'string', default: '3000' },
-    uploads: { type: 'string', default: '10' },
-    mib: { type: 'string', default: '200' },
-    json: { type: 'boolean', default: false },
-  },
-});
-const [connections, rate, uploads, mib] = [values.connections, values.rate, values.uploads, values.mib].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+const { connections, rate, uploads, mib, json } = readNumbers({ connections: 1000, rate: 3000, uploads: 10, mib: 200 });
 
 await withService(async (service) => {
   const atStartMb = service.memory();
@@ -145,5 +132,5 @@ function print(found: {
     uploads: { files: uploads, mib, mib_per_second: Math.round((uploads * mib) / upload.seconds), accepted: upload.accepted },
     memory_mb: { at_start: atStartMb, peak_during_uploads: upload.peakMb, after_reads: afterReadsMb },
   };
-  process.stdout.write(values.json ? `${JSON.stringify(result)}\n` : `${inspect(result, { depth: 3, colors: false, breakLength: 120 })}\n`);
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${inspect(result, { depth: 3, colors: false, breakLength: 120 })}\n`);
 }

@@ -41,7 +41,9 @@ t.test('hosts whose clocks are wrong by a day in either direction work together 
   const broken = await connectRaw(ahead.url);
   broken.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { ...WAV, 'Content-Length': wav.length, 'X-External-Id': 'broken' })));
   broken.write(wav.subarray(0, 5000));
+  await eventually(async () => (await db.read('*', 'select 1 from upload_leases')).length === 2, 'both slow uploads in flight');
   broken.end(true);
+  await eventually(async () => (await db.read('*', `select 1 from transcriptions where status = 'failed'`)).length, 'the broken one kept');
 
   const engines = await Promise.all([service.engine(shifted(DAY_MS)), service.engine(shifted(-DAY_MS))]);
   const swept = () => engines.every(({ output }) => /"msg":"working"/.test(output.stderr));

@@ -8,11 +8,13 @@ interface Holder {
   started: string;
   /** Of the embedded PostgreSQL, once it runs. */
   database: string | null;
+  /** Of the API, once it listens. */
+  url: string | null;
 }
 
 interface Home {
-  /** Tells other commands where the embedded PostgreSQL is. */
-  announce(database: string): void;
+  /** Tells other commands where the embedded PostgreSQL and the API are. */
+  announce(place: { database: string } | { url: string }): void;
   release(): void;
 }
 
@@ -20,7 +22,7 @@ interface Home {
 export function claimHome(folder: string): Home {
   mkdirSync(folder, { recursive: true, mode: 0o711 }); // the account of PostgreSQL passes through it
   const file = holderFile(folder);
-  const own: Holder = { pid: process.pid, started: startOf(process.pid), database: null };
+  const own: Holder = { pid: process.pid, started: startOf(process.pid), database: null, url: null };
   for (;;) {
     try {
       writeFileSync(file, JSON.stringify(own), { flag: 'wx', mode: 0o600 });
@@ -36,8 +38,8 @@ export function claimHome(folder: string): Home {
     rmSync(file, { force: true });
   }
   return {
-    announce(database) {
-      writeFileSync(`${file}.new`, JSON.stringify({ ...own, database } satisfies Holder), { mode: 0o600 });
+    announce(place) {
+      writeFileSync(`${file}.new`, JSON.stringify(Object.assign(own, place)), { mode: 0o600 });
       renameSync(`${file}.new`, file);
     },
     release: () => rmSync(file, { force: true }),
@@ -47,6 +49,11 @@ export function claimHome(folder: string): Home {
 /** Address of the embedded PostgreSQL that runs on this state folder, or null. */
 export function runningDatabase(folder: string): string | null {
   return holderOf(folder)?.database ?? null;
+}
+
+/** Address of the API of the `up` that runs on this state folder, or null. */
+export function runningUrl(folder: string): string | null {
+  return holderOf(folder)?.url ?? null;
 }
 
 /** Who holds the folder and lives. */

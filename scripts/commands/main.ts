@@ -23,6 +23,11 @@ const program = new Command('longhand')
 for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addMeasures, addModels, addDoctor, addAdmin]) add(program);
 overrideExits(program);
 
+/** Whoever reads the output may stop, as `head` does: the program goes on to a good end. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -21,7 +21,7 @@ export async function serve(settings: Settings, json: boolean): Promise<void> {
   try {
     if (!settings.DATABASE_URL) {
       server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
-      home.announce(server.url);
+      home.announce({ database: server.url });
     }
     const url = server?.url ?? settings.DATABASE_URL!;
     await prepareSchema(url);
@@ -33,6 +33,7 @@ export async function serve(settings: Settings, json: boolean): Promise<void> {
     const base = LISTENING.exec(await Promise.race([api.ready, stop.then(() => '')]))?.[1];
     if (base) {
       port = new URL(base).port; // kept over restarts, also when it was picked
+      home.announce({ url: base });
       await tell(settings, url, base, json);
       await Promise.race([stop, server ? ended(server) : stop, engine.ready.then(() => stop)]);
     }

@@ -1,6 +1,8 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Settings } from '../../../api/contract/settings.ts';
 import { ROLES } from '../../../api/contract/workspace.ts';
 import { loadSettings } from '../environment.ts';
+import { runningUrl } from '../home.ts';
 import { MEMBER, NAME, verb, WORKSPACE } from './verb.ts';
 
 const verbs = () => import('../../../db/admin/members.ts');
@@ -10,7 +12,7 @@ export function addMember(group: Command): void {
     (await verbs()).addMember(db, { ...member, workspaceId: workspace }),
   )
     .requiredOption(...WORKSPACE)
-    .requiredOption('--email <address>', 'their address')
+    .requiredOption('--email <address>', 'their address', email)
     .option(...NAME)
     .addOption(new Option('--role <role>', 'an owner sees and changes everything').choices(ROLES).default('user'))
     .option('--pending', 'invited, not yet active');
@@ -29,7 +31,7 @@ export function addMember(group: Command): void {
     'a link that signs a member in to the console, once, within a day',
     async (db, _vault, { workspace, member, url }) => {
       const secret = await (await verbs()).signInLink(db, workspace, member);
-      return { url: new URL(`/#/sign-in?link=${secret}`, url ?? loadSettings().LONGHAND_PUBLIC_URL ?? address(loadSettings())).href };
+      return { url: new URL(`/#/sign-in?link=${secret}`, url ?? address(loadSettings())).href };
     },
   )
     .requiredOption(...WORKSPACE)
@@ -37,7 +39,12 @@ export function addMember(group: Command): void {
     .option('--url <address>', 'of the console (LONGHAND_PUBLIC_URL)');
 }
 
-/** Where an API with these settings listens on this machine. */
-function address({ HOST, PORT }: { HOST: string; PORT: number }): string {
-  return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
+function email(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new InvalidArgumentError('It must be an address such as anna@example.com.');
+  return text;
+}
+
+/** Where people find the console: as set, as `up` runs, or as an API with these settings would listen. */
+function address({ LONGHAND_PUBLIC_URL: set, LONGHAND_HOME: home, HOST, PORT }: Settings): string {
+  return set ?? runningUrl(home) ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
 }

@@ -47,8 +47,13 @@ export function verb(command: Command, description: string, work: Verb): Command
 
 export const WORKSPACE = ['--workspace <id>', 'the workspace'] as const;
 export const MEMBER = ['--member <id>', 'the member'] as const;
-export const NAME = ['--name <name>', 'a name for people'] as const;
+export const NAME = ['--name <name>', 'a name for people', filled] as const;
 export const scopeList = () => new Option('--scopes <list>', `${SCOPES.join(',')} or all`).argParser(scopes).default([...SCOPES], 'all');
+
+function filled(text: string): string {
+  if (!text.trim()) throw new InvalidArgumentError('It must not be empty.');
+  return text.trim();
+}
 
 function scopes(text: string): Scope[] {
   if (text === 'all') return [...SCOPES];

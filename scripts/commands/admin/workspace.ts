@@ -1,8 +1,10 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PLANS } from '../../../api/contract/workspace.ts';
 import { loadSettings } from '../environment.ts';
 import { number, positive } from '../numbers.ts';
 import { NAME, verb, WORKSPACE } from './verb.ts';
+
+const MOST_SLOTS = 1000; // as the column allows
 
 const verbs = () => import('../../../db/admin/workspaces.ts');
 
@@ -11,7 +13,7 @@ export function addWorkspace(group: Command): void {
     .requiredOption(...NAME)
     .addOption(new Option('--minutes <minutes>', 'minutes to begin with').argParser(number).default(0))
     .addOption(new Option('--plan <plan>', 'free has no access to the API').choices(PLANS).default('api'))
-    .addOption(new Option('--concurrency <files>', 'files worked on at once').argParser(positive).default(4));
+    .addOption(new Option('--concurrency <files>', 'files worked on at once').argParser(slots).default(4));
   verb(group.command('minutes'), 'add minutes, or take them with a negative number', async (db, _vault, { workspace, add }) =>
     (await verbs()).addMinutes(db, workspace, add),
   )
@@ -25,4 +27,9 @@ export function addWorkspace(group: Command): void {
     for (const file of media) await spool.remove(file.id, file.extension);
     return { id, deleted: true };
   }).requiredOption(...WORKSPACE);
+}
+
+function slots(text: string): number {
+  if (positive(text) > MOST_SLOTS) throw new InvalidArgumentError(`It must be at most ${MOST_SLOTS}.`);
+  return positive(text);
 }

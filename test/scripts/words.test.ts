@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { freePort, longhand, ROOT } from '../support/processes.ts';
+
+const folder = t.testdir({ 'a.wav': 'a', 'bad.json': '{' });
+const env = { LONGHAND_HOME: path.join(folder, 'home') };
+const file = path.join(folder, 'a.wav');
+const nowhere = `postgres://127.0.0.1:${await freePort()}/longhand`;
+
+t.test('longhand says in words what is missing, and ends with 1', async (t) => {
+  const missing = path.join(folder, 'missing.wav');
+  const calls: [string[], RegExp, Record<string, string>?][] = [
+    [['transcribe', missing], /Cannot use .*missing\.wav: there is no such file/],
+    [['upload', missing, '--key', 'k'], /Cannot use .*missing\.wav: there is no such file/],
+    [['admin', 'template', 'preview', missing, '--slug', 'tasks'], /Cannot use .*missing\.wav: there is no such file/],
+    [['admin', 'template', 'preview', path.join(folder, 'bad.json'), '--slug', 'tasks'], /bad\.json is no JSON with segments/],
+    [['migrate'], /Cannot open the database: .*Start it, or correct DATABASE_URL/, { DATABASE_URL: nowhere }],
+  ];
+  for (const [args, words, more] of calls) t.match(await longhand(args, { ...env, ...more }), { code: 1, stderr: words }, args.join(' '));
+});
+
+t.test('longhand refuses wrong values before it does anything, with what it wants, and ends with 2', async (t) => {
+  const calls: [string[], RegExp][] = [
+    [['upload', file, '--key', 'k', '--url', 'localhost:8080'], /like http:\/\/127\.0\.0\.1:8080/],
+    [['upload', file, '--key', 'k', '--metadata', 'null'], /a JSON object/],
+    [['upload', file, '--key', 'k', '--metadata', '[1]'], /a JSON object/],
+    [['engine', '--concurrency', 'many'], /a whole number from 1/],
+    [['admin', 'workspace', 'create', '--name', ' '], /must not be empty/],
+    [['admin', 'workspace', 'create', '--name', 'A', '--concurrency', '1001'], /at most 1000/],
+    [['admin', 'member', 'add', '--workspace', 'w', '--email', 'anna'], /such as anna@example\.com/],
+    [['bench', '--load', '200'], /as in 200h\/day/],
+    [['bench', '--peer', 'siri'], /faster-whisper, whisper\.cpp/],
+    [['bench', '--no-speed', '--load', '1h/day'], /--no-speed/],
+  ];
+  for (const [args, words] of calls) t.match(await longhand(args, env), { code: 2, stdout: '', stderr: words }, args.join(' '));
+});
+
+t.test('longhand tells its version, and which options a command cannot do without', async (t) => {
+  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  t.match(await longhand(['--version'], env), { code: 0, stdout: `${version}\n` });
+  t.match(await longhand(['admin', 'key', 'create', '--help'], env), { code: 0, stdout: /--member <id> .*\(required\)/ });
+});
+
+t.test('doctor goes on when the database cannot be reached, and says what to do', async (t) => {
+  const { code, stdout } = await longhand(['doctor', '--json'], { ...env, DATABASE_URL: nowhere });
+  const { ok, checks } = JSON.parse(stdout);
+  t.strictSame([code, ok], [1, false]);
+  const named = (name: string) => checks.find((check: { name: string }) => check.name === name);
+  t.match(named('database'), { ok: false, remedy: /DATABASE_URL/ });
+  t.ok(named('spool'), 'what comes after it was looked at too');
+});

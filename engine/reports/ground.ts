@@ -1,6 +1,6 @@
+import { clock } from '../../api/contract/text.ts';
 import type { ReportSegment, ReportTranscript } from './report.ts';
 import type { Report } from './shapes.ts';
-import { clock } from './time.ts';
 
 const QUOTED = /["“«„‟「『]([^"“”«»„‟「」『』\n]+)["”»“」』]/g;
 const QUOTE_WORDS = 4; // shorter quotation marks set off a term, not a statement

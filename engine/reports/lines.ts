@@ -1,5 +1,5 @@
+import { clock } from '../../api/contract/text.ts';
 import type { ReportTranscript } from './report.ts';
-import { clock } from './time.ts';
 import { estimateTokens } from './tokens.ts';
 
 /** One line that a model reads: a turn of the transcript, or a note that an earlier call took about one. */

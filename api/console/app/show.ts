@@ -1,11 +1,11 @@
 import { LANGUAGES } from '../../contract/languages.ts';
+import { clock as minutesAndSeconds } from '../../contract/text.ts';
 
 /* Values as people read them. */
 
+/** As in the text of a transcript. */
 export function clock(seconds: number | null): string {
-  if (seconds === null) return '';
-  const whole = Math.floor(seconds);
-  return `${String(Math.floor(whole / 60)).padStart(2, '0')}:${String(whole % 60).padStart(2, '0')}`;
+  return seconds === null ? '' : minutesAndSeconds(seconds);
 }
 
 export function length(seconds: number | null): string {

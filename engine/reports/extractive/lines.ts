@@ -1,4 +1,4 @@
-import { clock } from '../time.ts';
+import { clock } from '../../../api/contract/text.ts';
 import type { Sentence } from './sentences.ts';
 
 const LONGEST = 400; // characters of one line

@@ -1,4 +1,4 @@
-import { clock } from '../time.ts';
+import { clock } from '../../../api/contract/text.ts';
 import type { Cue } from './cues/cue.ts';
 import { titleOf } from './describe.ts';
 import { say } from './headings/index.ts';

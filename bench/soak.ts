@@ -10,19 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { clips } from './clips.ts';
+import { readNumbers } from './numbers.ts';
 import { seeded } from './random.ts';
 
-const { values } = parseArgs({
-  options: {
-    hours: { type: 'string', default: '4' },
-    parallel: { type: 'string', default: '4' },
-    slope: { type: 'string', default: '20' },
-    json: { type: 'boolean', default: false },
-  },
-});
-const [hours, parallel, steepest] = [values.hours, values.parallel, values.slope].map(Number) as [number, number, number];
+const { hours, parallel, slope: steepest, json } = readNumbers({ hours: 4, parallel: 4, slope: 20 });
 const WARM_HOURS = Math.min(0.5, hours / 2); // caches fill: not counted
 const LEAST_HOURS = 2; // in less time a slope says nothing
 const TERMINAL = /^(completed|failed|insufficient_balance)$/;
@@ -62,7 +54,7 @@ const result = {
 };
 process.stdout.write(
   `${
-    values.json
+    json
       ? JSON.stringify(result)
       : Object.entries(result)
           .map(([name, value]) => `${name}: ${value}`)

@@ -145,7 +145,7 @@ async function stream(
 }
 
 /** What a dull but honest model answers: the first words of the lines it was shown, in the shape that was asked for. */
-export function obedient(call: Call): object {
+function obedient(call: Call): object {
   const shape =
     call.body.response_format?.json_schema?.name ??
     (call.body.messages[0]!.content.includes('"notes"')

@@ -52,7 +52,7 @@ export function vocative(language: Language | null, text: string, name: string):
 }
 
 /** One name is the other, or a part of it: `Anna` and `Anna Weber`. */
-export function samePerson(a: string, b: string): boolean {
+function samePerson(a: string, b: string): boolean {
   const [short, long] = [a, b].map((name) => name.toLowerCase().split(/\s+/)).sort((x, y) => x.length - y.length) as [string[], string[]];
   return short.every((word) => long.includes(word));
 }

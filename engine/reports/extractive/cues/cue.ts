@@ -3,7 +3,7 @@
  * `|` separates phrases, `*` is the rest of a word, ` .. ` is up to four words in between, `(a|b)` is a choice, `(?<!no )` forbids what stands before.
  */
 
-export const CUES = [
+const CUES = [
   'task',
   'decision',
   'objection',

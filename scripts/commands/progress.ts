@@ -6,9 +6,11 @@ export interface Bar {
   close(): void;
 }
 
+export const NO_BAR: Bar = { to: () => {}, close: () => {} };
+
 /** A progress bar on standard error where that is a terminal, else nothing. */
 export function openBar(label: string): Bar {
-  if (!process.stderr.isTTY) return { to: () => {}, close: () => {} };
+  if (!process.stderr.isTTY) return NO_BAR;
   const bar = new progress.SingleBar({
     format: `{label} [{bar}] {percentage} %`,
     stream: process.stderr,

@@ -6,6 +6,7 @@ import type { Pool } from '../../engine/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import type { Transcript } from '../../engine/types.ts';
 import { render } from './formats.ts';
+import { limited } from './limited.ts';
 import { openLocalPool } from './pool.ts';
 import { openBar } from './progress.ts';
 import { sentence } from './sentence.ts';
@@ -72,21 +73,4 @@ async function deliver(
   await mkdir(folder, { recursive: true });
   await writeFile(target, text);
   process.stdout.write(`${target}\n`);
-}
-
-/** Runs `work` over all items, at most `count` at once. */
-function limited<T, R>(count: number, items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R>[] {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  return items.map(async (item, index) => {
-    if (free) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work(item, index);
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    }
-  });
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { positive } from './numbers.ts';
 
 export interface UploadOptions {
   url: string;
@@ -8,6 +9,7 @@ export interface UploadOptions {
   author?: string;
   reports?: string;
   language?: string;
+  parallel: number;
   wait?: boolean;
   json?: boolean;
 }
@@ -25,6 +27,7 @@ export function addUpload(program: Command): void {
     .option('--author <author>', 'email:…, user:… or external:…:…')
     .option('--reports <slugs>', 'reports to write, up to 3, separated by commas')
     .option('--language <code>', 'what is spoken, or auto')
+    .option('--parallel <files>', 'sent at once; then without progress bars', positive, 1)
     .option('--wait', 'wait for the transcripts and print them')
     .option('--json', 'print JSON, a line for each file')
     .action(async (files: string[], options: UploadOptions, command: Command) => {

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXTENSIONS } from '../../api/contract/formats.ts';
 import { TERMINAL, type Transcription, type Uploaded } from '../../api/contract/transcription.ts';
 import { type Client, openClient } from './client.ts';
+import { limited } from './limited.ts';
 import { print } from './output.ts';
-import { openBar } from './progress.ts';
+import { NO_BAR, openBar } from './progress.ts';
 import { sentence } from './sentence.ts';
 import type { UploadOptions } from './upload.ts';
 
@@ -35,13 +36,12 @@ interface Row {
 }
 
 /**
- * Uploads files one after another, then with `wait` waits for each, and prints a table of what became of them; of a single file that was waited
+ * Uploads files, so many at once, then with `wait` waits for each, and prints a table of what became of them; of a single file that was waited
  * for, its transcript. A file that is refused does not stop the others. Run again, it goes on where it was broken off.
  */
 export async function uploadFiles(files: readonly string[], options: UploadOptions): Promise<void> {
   const client = openClient(options.url, options.key);
-  const rows: Row[] = [];
-  for (const file of files) rows.push(await uploadFile(client, file, options));
+  const rows = await Promise.all(limited(options.parallel, files, (file) => uploadFile(client, file, options)));
   for (const row of options.wait ? rows : []) {
     if (!row.id) continue;
     const found = await finished(client, row.id);
@@ -55,7 +55,7 @@ export async function uploadFiles(files: readonly string[], options: UploadOptio
 }
 
 async function uploadFile(client: Client, file: string, options: UploadOptions): Promise<Row> {
-  const bar = openBar(path.basename(file));
+  const bar = options.parallel > 1 ? NO_BAR : openBar(path.basename(file));
   try {
     const { uuid, status } = await client.upload<Uploaded>(file, query(options), headers(options), bar.to);
     return { file, id: uuid, status };

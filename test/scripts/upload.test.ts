@@ -86,3 +86,25 @@ t.test('upload does not try again what will be refused again, and goes on with t
   t.match(stderr, /refused with 413 file_size_limit_exceeded: too large/);
   t.match(stdout, /queued/);
 });
+
+t.test('upload --parallel sends so many files at once, and tells of them in order', async (t) => {
+  let here = 0;
+  let bothHere = () => {};
+  const both = new Promise<void>((resolve) => {
+    bothHere = resolve;
+  });
+  const together = async (request: IncomingMessage, response: ServerResponse) => {
+    if (++here === 2) bothHere();
+    await both;
+    await buffer(request);
+    response.writeHead(201).end(JSON.stringify({ uuid: 'id', status: 'queued', reports: [] }));
+  };
+  const { url } = await service(t, [together, together]);
+  const { code, stdout } = await longhand(['upload', folder, '--url', url, '--key', 'k', '--parallel', '2', '--json']);
+  t.equal(code, 0);
+  const files = stdout
+    .trim()
+    .split('\n')
+    .map((line) => path.basename(JSON.parse(line).file));
+  t.strictSame(files, ['a.wav', 'Größe (1).mp3']);
+});

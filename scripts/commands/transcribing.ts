@@ -14,6 +14,7 @@ import type { TranscribeOptions } from './transcribe.ts';
 
 /** Transcribes files, as many at once as there are threads, and gives their transcripts out in order. A file that fails does not stop the others. */
 export async function transcribeFiles(files: readonly string[], options: TranscribeOptions, settings: Settings): Promise<void> {
+  if (options.outputDir) refuseSame(files, options);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error('Stopped.')));
   const pool = await openLocalPool(settings);
@@ -68,9 +69,25 @@ async function deliver(
     process.stdout.write(several && format !== 'json' ? `==> ${file} <==\n${text}\n` : text);
     return;
   }
-  const folder = outputDir === true ? path.dirname(file) : outputDir;
-  const target = path.join(folder, `${path.parse(file).name}.${format}`);
-  await mkdir(folder, { recursive: true });
+  const target = targetOf(file, { format, outputDir });
+  await mkdir(path.dirname(target), { recursive: true });
   await writeFile(target, text);
   process.stdout.write(`${target}\n`);
+}
+
+/** Where the transcript of a file goes. */
+function targetOf(file: string, { format, outputDir }: Pick<TranscribeOptions, 'format' | 'outputDir'>): string {
+  const folder = typeof outputDir === 'string' ? outputDir : path.dirname(file);
+  return path.join(folder, `${path.parse(file).name}.${format}`);
+}
+
+/** Throws where two recordings would be written to one file. */
+function refuseSame(files: readonly string[], options: TranscribeOptions): void {
+  const taken = new Map<string, string>();
+  for (const file of files) {
+    const target = path.resolve(targetOf(file, options));
+    const other = taken.get(target);
+    if (other) throw new Error(`Cannot write the transcripts of ${other} and ${file} to one file, ${target}: transcribe them apart`);
+    taken.set(target, file);
+  }
 }

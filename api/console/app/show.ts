@@ -62,7 +62,7 @@ export const STAGE: Record<string, string> = {
 export const FAILURE: Record<string, string> = {
   FILE_CORRUPTED: 'This file could not be read as audio or video.',
   FILE_NO_AUDIO: 'There is no sound in this file.',
-  RECORDING_TOO_LONG: 'The recording is longer than 10 hours.',
+  RECORDING_TOO_LONG: 'The recording is longer than is accepted here.',
   RECORDING_TOO_SHORT: 'The recording is shorter than one second.',
   UPLOAD_INCOMPLETE: 'The upload broke off. Upload the file again.',
   UNSUPPORTED_CODEC: 'The sound in this file is in a format that cannot be read.',

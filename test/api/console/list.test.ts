@@ -32,6 +32,7 @@ t.test('every filter of the list finds and leaves out, together and page by page
   const found = (text: string) => page.waitForFunction((wanted) => document.querySelector('tbody')?.textContent?.includes(wanted), text);
   await found('Call 24');
   t.equal((await titles()).length, 20);
+  await page.waitForSelector('text=audio or video, up to 2 GB and 10 hours each');
   await page.click('text=Next');
   await found('The one');
   t.equal((await titles()).length, 6);

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { LANGUAGE_CHOICES } from '../show.ts';
+import type { WorkspaceInfo } from '../types.ts';
 import type { UploadQueue } from '../uploading.ts';
 import { useLoaded } from '../use.ts';
 import { Field, Options } from './basics.tsx';
@@ -10,6 +11,8 @@ export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () 
   const [over, setOver] = useState(false);
   const [options, setOptions] = useState({ language: 'auto', project_id: '', speakers_count: '', ai_metadata: false });
   const places = useLoaded<{ items: { id: string; name: string }[] }>('/projects/upload');
+  const limits = useLoaded<WorkspaceInfo>('/workspace').value?.limits;
+  const most = limits ? `, up to ${size(limits.max_file_size_mb! * MEGABYTE)} and ${limits.max_duration_hours} hours each` : '';
   const set = (name: keyof typeof options) => (event: Event) => {
     const input = event.currentTarget as HTMLInputElement;
     setOptions({ ...options, [name]: input.type === 'checkbox' ? input.checked : input.value });
@@ -47,7 +50,7 @@ export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () 
             }}
           />
         </label>
-        <p>or drop them here: audio or video, up to 2 GB and 10 hours each. A recording is deleted once it is transcribed.</p>
+        <p>or drop them here: audio or video{most}. A recording is deleted once it is transcribed.</p>
         <details>
           <summary>Language, speakers, project</summary>
           <div class="row">
@@ -134,7 +137,11 @@ function Sent({ uploads, onDone }: { uploads: UploadQueue; onDone: () => void })
   );
 }
 
+const MEGABYTE = 1_048_576;
+
 function size(bytes: number): string {
-  const megabytes = bytes / 1_048_576;
-  return megabytes < 1 ? `${Math.ceil(bytes / 1024)} KB` : `${megabytes < 10 ? megabytes.toFixed(1) : Math.round(megabytes)} MB`;
+  const megabytes = bytes / MEGABYTE;
+  if (megabytes < 1) return `${Math.ceil(bytes / 1024)} KB`;
+  if (megabytes < 1024) return `${megabytes < 10 ? megabytes.toFixed(1) : Math.round(megabytes)} MB`;
+  return `${Number((megabytes / 1024).toFixed(1))} GB`;
 }

@@ -2,7 +2,7 @@ import { openLog } from '../db/log.ts';
 import { loadMasterKeys } from '../db/masterkey.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { openDb } from '../db/orm.ts';
-import { openSpool } from '../db/spool.ts';
+import { openReceivingSpool } from '../db/ownspool.ts';
 import { openVault } from '../db/vault.ts';
 import { startApp } from './app.ts';
 import { readSettings } from './contract/settings.ts';
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
     if (pending.length)
       throw new Error(`Cannot start the API: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);
     const vault = await openVault(db, await loadMasterKeys(settings));
-    const spool = await openSpool(settings);
+    const spool = await openReceivingSpool(db, settings, log);
     const app = await startApp({ db, vault, spool, settings, log });
     process.stdout.write(`listening on ${app.url}\n`);
     const signal = await stopSignal();

@@ -28,6 +28,7 @@ export function openMetrics(): Metrics {
   const engines = gauge('engines_connected', 'Engines with a sign of life within the last minute');
   const engine = gauge('engine_info', 'Concurrency of each engine, with the device really used', 'engine', 'host', 'device', 'model');
   const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
+  const trouble = gauge('engine_trouble', '1 while the engine cannot read the spool and takes no recordings', 'engine', 'host');
   const memory = gauge('engine_memory_bytes', 'Memory of the engine with its workers', 'engine', 'host');
   const undiarized = counter('engine_failed_diarizations_total', 'Transcripts that lost their speakers to a failure', 'engine', 'host');
   const written = writingMetrics(counter);
@@ -36,7 +37,7 @@ export function openMetrics(): Metrics {
   const flying = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
 
   const show = (facts: Facts) => {
-    for (const stale of [depth, oldest, engine, poll, memory, undiarized, minutes, ...written.all]) stale.reset();
+    for (const stale of [depth, oldest, engine, poll, trouble, memory, undiarized, minutes, ...written.all]) stale.reset();
     for (const kind of ['transcription', 'report'] as const) {
       for (const state of ['queued', 'processing'] as const) {
         const found = facts.depths.find((row) => row.kind === kind && row.state === state);
@@ -47,6 +48,7 @@ export function openMetrics(): Metrics {
     engines.set(facts.engines.length);
     for (const row of facts.engines) {
       engine.set({ engine: row.id, host: row.host, device: row.device, model: row.model }, row.concurrency);
+      trouble.set({ engine: row.id, host: row.host }, row.trouble ? 1 : 0);
       memory.set({ engine: row.id, host: row.host }, row.memory_bytes);
       undiarized.inc({ engine: row.id, host: row.host }, row.failed_diarizations);
       written.show(row);

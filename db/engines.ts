@@ -30,6 +30,8 @@ export async function registerEngine(db: Db, engine: EngineFacts): Promise<void>
 export interface Vitals {
   /** It has just asked for work and got an answer. */
   polled: boolean;
+  /** Why it takes no recordings; null when it does. */
+  trouble: string | null;
   memoryBytes: number;
   /** Transcriptions at work. */
   working: number;
@@ -57,9 +59,10 @@ export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<bo
   const rows = await db.read(
     '*',
     `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end,
-       memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, writing = ?::jsonb where id = ?::uuid returning 1`,
+       trouble = ?, memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, writing = ?::jsonb where id = ?::uuid returning 1`,
     [
       vitals.polled,
+      vitals.trouble,
       vitals.memoryBytes,
       vitals.working,
       vitals.finished,

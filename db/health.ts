@@ -19,6 +19,8 @@ export interface EngineFact {
   seconds_since_poll: number | null;
   memory_bytes: number;
   failed_diarizations: number;
+  /** Its spool is away: it takes no recordings. */
+  trouble: boolean;
   /** Empty from an engine of the version before. */
   writing: Partial<Writing>;
 }
@@ -65,7 +67,7 @@ export function readFacts(db: Db): Promise<Facts> {
 function liveEngines(tx: Parameters<Parameters<Db['system']>[0]>[0]): Promise<EngineFact[]> {
   return tx.rows<EngineFact>(
     `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
-       memory_bytes::float8 as memory_bytes, failed_diarizations, writing
+       memory_bytes::float8 as memory_bytes, failed_diarizations, trouble is not null as trouble, writing
      from engines where last_seen > now() - ${ENGINE_SILENCE} order by started_at`,
   );
 }

@@ -32,6 +32,10 @@ export interface Spool {
   list(): AsyncIterable<SpoolEntry>;
   /** Throws when nothing can be written. */
   writable(): Promise<void>;
+  /** Whether the place bears this mark. Throws when the place itself cannot be read. */
+  marked(mark: string): Promise<boolean>;
+  /** Leaves a mark there for good: nothing lists or removes it. */
+  mark(mark: string): Promise<void>;
 }
 
 /** Opens the place LONGHAND_MEDIA names: a folder, or `s3://bucket/prefix`. */

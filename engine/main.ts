@@ -12,7 +12,7 @@ import { type Log, openLog } from '../db/log.ts';
 import { loadMasterKeys } from '../db/masterkey.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type Db, openDb } from '../db/orm.ts';
-import { openSpool } from '../db/spool.ts';
+import { openOwnSpool } from '../db/ownspool.ts';
 import { openVault } from '../db/vault.ts';
 import { fittingModel } from '../models/fit.ts';
 import { SHIPPED_FOLDER } from '../models/manifest.ts';
@@ -22,6 +22,7 @@ import type { Engine } from './tasks/engine.ts';
 import { openHoldings } from './tasks/holdings.ts';
 import { type Running, runEngine } from './tasks/run.ts';
 import { openScratch } from './tasks/scratch.ts';
+import { openTrouble } from './tasks/trouble.ts';
 
 const GRACE_MS = 10_000; // for work that is nearly done; the rest is handed back and goes on elsewhere from its last chunk
 const GROWTH_BYTES = 3 * 2 ** 30; // beyond the memory after the start: the process ends in good order and is started anew
@@ -63,10 +64,11 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
   const scratch = await openScratch(await installationId(db), id, settings.LONGHAND_HOME);
   process.env.TMPDIR = scratch.folder; // what a crash leaves of any kind goes with it
   try {
+    const spool = await openOwnSpool(db, settings);
     const engine: Engine = {
-      ...{ id, db, pool, log, holdings, scratch, limits: settings.limits },
+      ...{ id, db, pool, log, holdings, scratch, spool, limits: settings.limits },
+      trouble: openTrouble(spool.reachable, log),
       vault: await openVault(db, await loadMasterKeys(settings)),
-      spool: await openSpool(settings),
       writer: openWriter({
         baseUrl: settings.LLM_BASE_URL,
         model: settings.LLM_MODEL,

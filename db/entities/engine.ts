@@ -22,5 +22,6 @@ export const Engine = defineEntity({
     startedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
     lastSeen: p.datetime().columnType('timestamptz').defaultRaw('now()'),
     lastPoll: p.datetime().columnType('timestamptz').nullable(),
+    trouble: p.text().nullable(),
   }),
 });

@@ -4,6 +4,7 @@ import { Migration003 } from './003_session_keys.ts';
 import { Migration004 } from './004_previews.ts';
 import { Migration005 } from './005_list_changes.ts';
 import { Migration006 } from './006_report_turns.ts';
+import { Migration007 } from './007_engine_trouble.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
 export const MIGRATIONS = [
@@ -13,4 +14,5 @@ export const MIGRATIONS = [
   { name: '004_previews', class: Migration004 },
   { name: '005_list_changes', class: Migration005 },
   { name: '006_report_turns', class: Migration006 },
+  { name: '007_engine_trouble', class: Migration007 },
 ];

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Spool, SpoolEntry, SpoolWriter } from '../spool.ts';
 import { Sealer, unseal } from './sealed.ts';
 
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+(?:\.part)?)$/;
 const READ_BYTES = 1_048_576;
+const CLOSED = /^(EACCES|EPERM|ENOTDIR|ENOTCONN|EHOSTDOWN)$/; // of a share that went away, or that this account may not use
 
 /** The spool in a folder, which several hosts may share. Files are `<id>.<extension>`; `.part` is added until they are durable. */
 export async function openFolderSpool(folder: string): Promise<Spool> {
@@ -18,15 +19,20 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
     return join(root, name);
   };
   return {
-    create: async (id, extension) => FolderWriter.open(root, path(id, extension), `${id}.${extension}`),
-    open: async (id, extension, key, into, signal) =>
-      unseal(createReadStream(path(id, extension), { highWaterMark: READ_BYTES, signal }), `${id}.${extension}`, key, into),
+    create: async (id, extension) => FolderWriter.open(root, path(id, extension), `${id}.${extension}`).catch(away(root, 'ENOENT')),
+    async open(id, extension, key, into, signal) {
+      const from = path(id, extension);
+      const stream = createReadStream(from, { highWaterMark: READ_BYTES, signal });
+      await unseal(stream, `${id}.${extension}`, key, into).catch((error) =>
+        error.path === from ? away(root)(error) : Promise.reject(error),
+      );
+    },
     remove: async (id, extension) => rm(path(id, extension), { force: true }),
     list: () => entries(root),
     async writable() {
       const trial = join(root, `.trial-${randomUUID()}`);
       try {
-        const file = await open(trial, 'wx', 0o600);
+        const file = await open(trial, 'wx', 0o600).catch(away(root, 'ENOENT'));
         try {
           await file.writeFile(Buffer.alloc(4096));
           await file.sync();
@@ -37,6 +43,29 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
         await rm(trial, { force: true });
       }
     },
+    async marked(mark) {
+      const names = await readdir(join(root, markName(mark))).catch((error) => (error.code === 'ENOENT' ? null : away(root)(error)));
+      if (!names) await stat(root).catch(away(root, 'ENOENT'));
+      return names !== null;
+    },
+    async mark(mark) {
+      await mkdir(join(root, markName(mark)), { mode: 0o700 }).catch(away(root, 'ENOENT'));
+      await syncFolder(root);
+    },
+  };
+}
+
+/** An empty folder: whoever looks for files finds recordings only. */
+function markName(mark: string): string {
+  return `.longhand-${mark}`;
+}
+
+/** Turns what says nothing about one file into EIO, for which requests wait and work is tried again. */
+function away(root: string, ...also: string[]) {
+  return (error: NodeJS.ErrnoException): never => {
+    if (!CLOSED.test(String(error.code)) && !also.includes(String(error.code))) throw error;
+    const cannot = new Error(`Cannot use the folder of LONGHAND_MEDIA, ${root}: ${error.code}`, { cause: error });
+    throw Object.assign(cannot, { code: 'EIO' });
   };
 }
 
@@ -82,7 +111,7 @@ class FolderWriter implements SpoolWriter {
       return { bytes: this.#sealer.bytes, key: this.#sealer.key };
     } catch (error) {
       await this.abort();
-      throw error;
+      return away(this.#root, 'ENOENT')(error as Error);
     }
   }
 

@@ -63,7 +63,27 @@ export async function openS3Spool(place: string, endpoint?: string): Promise<Spo
       const trial = { Bucket: bucket, Key: `${store.prefix}.trial` };
       await client.send(new PutObjectCommand({ ...trial, Body: 'trial' }), { abortSignal: AbortSignal.timeout(TRIAL_MS) });
     },
+    async marked(mark) {
+      const ask = new GetObjectCommand({ Bucket: bucket, Key: markKey(store, mark) }); // HEAD would not say what is wrong
+      try {
+        const { Body } = await client.send(ask, { abortSignal: AbortSignal.timeout(TRIAL_MS) });
+        (Body as Readable).resume(); // it is empty
+        return true;
+      } catch (error) {
+        if ((error as Error).name === 'NoSuchKey') return false;
+        throw error;
+      }
+    },
+    async mark(mark) {
+      await client.send(new PutObjectCommand({ Bucket: bucket, Key: markKey(store, mark), Body: '' }), {
+        abortSignal: AbortSignal.timeout(TRIAL_MS),
+      });
+    },
   };
+}
+
+function markKey({ prefix }: Store, mark: string): string {
+  return `${prefix}.longhand-${mark}`;
 }
 
 async function* entries(store: Store): AsyncGenerator<SpoolEntry> {

@@ -7,6 +7,7 @@ import type { Pool } from '../pool.ts';
 import type { Writer } from '../reports/writer.ts';
 import type { Holdings } from './holdings.ts';
 import type { Scratch } from './scratch.ts';
+import type { Trouble } from './trouble.ts';
 
 /** What the tasks of one engine share. */
 export interface Engine {
@@ -15,6 +16,7 @@ export interface Engine {
   db: Db;
   vault: Vault;
   spool: Spool;
+  trouble: Trouble;
   pool: Pool;
   writer: Writer;
   scratch: Scratch;

@@ -14,6 +14,14 @@ export interface Plain {
   close(): Promise<void>;
 }
 
+/** A recording could not be read because none can. Says nothing about this one. */
+class SpoolAway extends Error {
+  code = 'EIO';
+  constructor(cause: unknown) {
+    super('Cannot read the recording: the spool is away', { cause });
+  }
+}
+
 const kept = new WeakMap<Engine, Map<string, { plain: Plain; timer: NodeJS.Timeout }>>();
 const KEPT_MS = 20_000; // between probe and transcription
 const KEPT_FILES = 4;
@@ -35,6 +43,7 @@ export async function openMedia(engine: Engine, claim: Claim, signal: AbortSigna
     await engine.scratch.share(path);
   } catch (error) {
     await rm(path, { force: true });
+    if (!signal.aborted && !(await engine.trouble.look())) throw new SpoolAway(error);
     throw error;
   }
   return { path, close: () => rm(path, { force: true }) };

@@ -18,6 +18,7 @@ const HOST_PATIENCE = 24 * 3600; // seconds since the upload in which faults of 
 
 /** Takes the next recording that nobody has looked into yet. `onProbed` is told when one waits for a slot. */
 export async function nextProbe(engine: Engine, onProbed: () => void): Promise<Job | null> {
+  if (!(await engine.trouble.over())) return null;
   const claim = await claimProbe(engine.db, engine.id);
   return claim && (() => look(engine, claim, onProbed));
 }

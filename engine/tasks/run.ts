@@ -43,8 +43,10 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
     previews.wake();
   };
   const alive = () => giveSign(engine, facts, transcriptions);
+  const look = () => void engine.trouble.look();
   const sweep = () => void sweeper.sweep();
-  const timers = [setInterval(wakeAll, POLL_MS), setInterval(alive, ALIVE_MS), setInterval(sweep, ALIVE_MS)];
+  const timers = [setInterval(wakeAll, POLL_MS), setInterval(alive, ALIVE_MS), setInterval(look, ALIVE_MS), setInterval(sweep, ALIVE_MS)];
+  await engine.trouble.look();
   wakeAll();
   sweep();
   return {
@@ -66,7 +68,8 @@ async function giveSign(engine: Engine, facts: EngineFacts, transcriptions: Slot
   try {
     const { finished, failedDiarizations } = engine.counts;
     const known = await seen(engine.db, engine.id, {
-      polled: transcriptions.silentMs < 2 * ALIVE_MS,
+      polled: transcriptions.silentMs < 2 * ALIVE_MS && !engine.trouble.reason,
+      trouble: engine.trouble.reason,
       memoryBytes: process.memoryUsage.rss(),
       working: transcriptions.running,
       finished,

@@ -100,6 +100,7 @@ async function expire(engine: Engine): Promise<number> {
 
 /** Removes spool files that no transcription and no upload in flight needs, once they were seen so twice with a while between. */
 async function removeOrphans(engine: Engine, seen: Map<string, number>): Promise<number> {
+  if (engine.trouble.reason) return 0; // who knows whose place it is
   const present = new Map<string, { id: string; extension: string }>();
   for await (const { id, extension } of engine.spool.list()) present.set(`${id}.${extension}`, { id, extension });
   const ids = [...new Set([...present.values()].map(({ id }) => id))];

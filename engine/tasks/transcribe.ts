@@ -25,6 +25,7 @@ export interface Lanes {
 
 /** Takes the next recording whose turn it is. One place is kept for short ones. */
 export async function nextTranscription(engine: Engine, lanes: Lanes): Promise<Job | null> {
+  if (!(await engine.trouble.over())) return null;
   for (;;) {
     const longest = lanes.long >= Math.max(1, lanes.capacity - 1) ? SHORT : null;
     const taken = await claimNext(engine.db, { engineId: engine.id, longest });

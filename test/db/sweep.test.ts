@@ -135,7 +135,7 @@ t.test('engines without a sign of life are buried; one that was buried in error 
   await registerEngine(db, { ...facts, id: dead });
   await registerEngine(db, { ...facts, id: alive });
   const writing = { model: 'm', calls: { ok: 1 }, promptTokens: 1, completionTokens: 1, seconds: 1, dropped: 0 };
-  const vitals = { polled: true, memoryBytes: 3_000_000_000, working: 1, finished: 2, failedDiarizations: 0, writing };
+  const vitals = { polled: true, trouble: null, memoryBytes: 3_000_000_000, working: 1, finished: 2, failedDiarizations: 0, writing };
   await db.system((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes' where id = ?`, [dead]));
   t.strictSame([...(await livingEngines(db))], [alive]);
   t.strictSame(await buryDeadEngines(db), [dead]);

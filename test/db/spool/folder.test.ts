@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { openFolderSpool } from '../../../db/spool/folder.ts';
@@ -119,6 +119,25 @@ t.test('names that could leave the folder are refused', async (t) => {
   await t.rejects(spool.create('../x', 'mp3'));
   await t.rejects(spool.create(randomUUID(), '../mp3'));
   await t.rejects(spool.remove(randomUUID(), 'mp3/../../x'));
+});
+
+t.test('a folder that is gone is a fault of the machine, not of a recording, and a mark tells the folder from another one', async (t) => {
+  const root = join(t.testdir(), 'spool');
+  const spool = await openFolderSpool(root);
+  t.equal(await spool.marked('mine'), false);
+  await spool.mark('mine');
+  t.strictSame([await spool.marked('mine'), await spool.marked('other')], [true, false]);
+  t.strictSame(await names(spool), [], 'no recording');
+  const writer = await spool.create(randomUUID(), 'mp3');
+  await writer.write(randomBytes(10));
+  await rename(root, `${root}-away`);
+  const away = { code: 'EIO', message: /Cannot use the folder of LONGHAND_MEDIA, .*: ENOENT/ };
+  await t.rejects(writer.finish(), away);
+  await t.rejects(spool.create(randomUUID(), 'mp3'), away);
+  await t.rejects(spool.writable(), away);
+  await t.rejects(spool.marked('mine'), away);
+  await rename(`${root}-away`, root);
+  t.equal(await spool.marked('mine'), true);
 });
 
 const skip = process.getuid?.() === 0 ? false : 'mounting a small file system needs root';

@@ -52,6 +52,13 @@ t.test('open() gives back from S3 what was written, in one part or several', asy
   }
 });
 
+t.test('a mark in S3 tells the place from another one', async (t) => {
+  const [spool, other] = [await open(), await open()];
+  await spool.mark('mine');
+  t.strictSame([await spool.marked('mine'), await spool.marked('yours'), await other.marked('mine')], [true, false, false]);
+  t.strictSame(await names(spool), [], 'no recording');
+});
+
 t.test('abort() leaves nothing in S3, and remove() takes what a crash left half uploaded', async (t) => {
   const place = await s3.place();
   const spool = await open(place);
@@ -96,6 +103,7 @@ t.test('write() and finish() reject while S3 is down, and the same spool goes on
   await t.rejects(small.finish(), refused);
   await t.rejects(spool.open(kept, 'wav', key, join(t.testdir(), 'plain')), refused);
   await t.rejects(spool.writable(), refused);
+  await t.rejects(spool.marked('any'), refused);
   await s3.up();
   await spool.writable();
   await spool.open(kept, 'wav', key, join(t.testdir(), 'plain'));

@@ -1,0 +1,90 @@
+/*
+ * The spool goes away while the service stands: a share that is not mounted (then an empty folder is in its place), that can only be read, or from
+ * which one recording is really missing. A store behind S3 that goes down: test/deploy/s3.test.ts.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { noDisks } from '../support/disk.ts';
+import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { eventually, openService } from '../support/service.ts';
+import { send } from '../support/uploads.ts';
+
+const skip = noDisks() ?? false;
+const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
+
+t.test('a share that is not mounted costs no recording a try: the engine says so, waits, and goes on', { skip }, async (t) => {
+  const service = await openService(t);
+  const { db, key } = service;
+  const [disk, share] = [join(service.home, 'disk'), join(service.home, 'share')];
+  for (const folder of [disk, share]) mkdirSync(folder);
+  const mount = (...options: string[]) => execFileSync('mount', [...options, disk, share]);
+  const unmount = () => execFileSync('umount', ['--lazy', share]);
+  const recordings = (folder: string) => readdirSync(folder).filter((name) => !name.startsWith('.'));
+  const wav = await conversation(1);
+  const media = { LONGHAND_MEDIA: share };
+  mount('--bind');
+  t.teardown(() => execFileSync('sh', ['-c', `umount --lazy '${share}' 2>/dev/null || true`]));
+  const api = await service.api(media);
+  const upload = async () => (await send(api.url, key, WAV, '', wav)).json.uuid as string;
+  const ids = [await upload(), await upload(), await upload()];
+  const impatience = setInterval(() => void service.due(), 200); // back-offs end at once
+  t.teardown(() => clearInterval(impatience));
+  const page = async () => (await fetch(`${api.url}/metrics`)).text();
+  const ready = async () => (await fetch(`${api.url}/readyz`)).json() as Promise<{ status: string; spool: boolean; engines: number }>;
+
+  unmount();
+  const engine = await service.engine(media);
+  t.match(engine.output.stderr, /the spool cannot be read: no recording is taken until it can/);
+  await eventually(async () => /^longhand_engine_trouble\{.*\} 1$/m.test(await page()), 'the metrics say so');
+  t.match(await ready(), { status: 'unready', spool: false, engines: 0 });
+  const refused = await send(api.url, key, WAV, '', wav);
+  t.match({ status: refused.status, code: refused.json?.code }, { status: 503, code: 'service_unavailable' });
+  t.match(refused.headers.get('retry-after'), /^[1-9]\d*$/);
+  t.strictSame(readdirSync(share), [], 'nothing is written where nobody would find it');
+  for (const id of ids) t.match(await service.row('transcriptions', id), { status: 'queued', attempt: 0, deaths: 0, lease_token: null });
+
+  mount('--bind');
+  for (const id of ids) t.match(await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed'), { deaths: 0 });
+  t.match(engine.output.stderr, /the spool can be read again/);
+  await eventually(() => !recordings(disk).length, 'the recordings removed');
+
+  const long = (await send(api.url, key, WAV, '', await conversation(8))).json.uuid as string;
+  await service.until<TranscriptionRow>(long, ({ fraction }) => fraction > 0.2);
+  unmount(); // in the midst of work, which needs the spool no more
+  const queued = await eventually(async () => (await ready()).spool === false, 'the API knows').then(() => long);
+  t.match(await service.until<TranscriptionRow>(queued, ({ status }) => status === 'completed', 240), { deaths: 0, attempt: 1 });
+
+  mount('--bind');
+  await eventually(async () => (await ready()).spool, 'ready again');
+  const last = await upload();
+  execFileSync('mount', ['-o', 'remount,bind,ro', share]);
+  t.match(await service.until<TranscriptionRow>(last, ({ status }) => status === 'completed'), { deaths: 0 }, 'reading is enough to work');
+  t.match(await send(api.url, key, WAV, '', wav), { status: 503, json: { code: 'service_unavailable' } });
+  execFileSync('mount', ['-o', 'remount,bind,rw', share]);
+  await eventually(() => !recordings(disk).length, 'what could not be removed is swept');
+
+  for (const id of [...ids, long, last]) t.equal((await db.read('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 1);
+  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
+  t.equal(await engine.stop(), 0);
+});
+
+t.test('a recording that is really missing from a sound spool ends as ENGINE_ERROR, and the others do not wait for it', async (t) => {
+  const service = await openService(t);
+  const media = { LONGHAND_MEDIA: join(service.home, 'share') };
+  const api = await service.api(media);
+  const wav = await conversation(1);
+  const [gone, good] = [await send(api.url, service.key, WAV, '', wav), await send(api.url, service.key, WAV, '', wav)];
+  rmSync(join(media.LONGHAND_MEDIA, `${gone.json.uuid}.wav`));
+  const engine = await service.engine(media);
+  await service.until<TranscriptionRow>(good.json.uuid, ({ status }) => status === 'completed');
+  const impatience = setInterval(() => void service.due(), 200);
+  t.teardown(() => clearInterval(impatience));
+  t.match(await service.until<TranscriptionRow>(gone.json.uuid, ({ status }) => status === 'failed'), {
+    error_code: 'ENGINE_ERROR',
+    attempt: 4,
+  });
+  t.notMatch(engine.output.stderr, /the spool cannot be read/);
+  t.equal(await engine.stop(), 0);
+});

@@ -1,0 +1,134 @@
+/* Two API and two engine processes on one database and one spool, behind a proxy that is shipped, with its shipped configuration. */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TAP, Test } from 'tap';
+import { openVault } from '../../db/vault.ts';
+import { testDatabase } from '../support/database.ts';
+import { environment, freePort, LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
+import { needPrograms } from '../support/programs.ts';
+import { openWorld, type Person } from '../support/world.ts';
+
+export const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
+export const PROXIES = ['nginx', 'HAProxy'] as const;
+
+export interface Answer {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  text: string;
+}
+
+/** Who can be asked, by port. */
+export interface Hosts {
+  /** The proxy. */
+  front: number;
+  /** Behind the proxy. */
+  one: number;
+  two: number;
+  /** Behind no proxy. */
+  three: number;
+  owner: Person;
+  apis: { one: Running; two: Running };
+  /** Starts a host behind the proxy anew, after it was stopped. */
+  restart(name: 'one' | 'two'): Promise<void>;
+  /** Runs what is shipped for nginx or HAProxy, until the test ends. */
+  proxy(t: Test, name: (typeof PROXIES)[number]): Promise<void>;
+  ask(port: number, method: string, path: string, options?: { agent?: http.Agent; body?: unknown }): Promise<Answer>;
+  upload(port: number, bytes: Buffer, name: string): Promise<Answer>;
+  /** Sends the first thousand bytes of the recording; `end` sends the rest and gives the status. */
+  begin(port: number, name: string): { end(): Promise<number> };
+  uploadHeaders(name: string, length: number): Record<string, string | number>;
+}
+
+export async function openHosts(t: TAP): Promise<Hosts> {
+  const programs = needPrograms(t, 'nginx', 'haproxy');
+  const folder = mkdtempSync(path.join(tmpdir(), 'longhand-hosts-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const { url: database, db } = await testDatabase(t);
+  const master = randomBytes(32);
+  const world = openWorld(db, await openVault(db, [master]));
+  const owner = await world.member(await world.workspace({ minutes: 1000 }), { role: 'owner' });
+  const authorization = { authorization: `Bearer ${(await world.key(owner)).key}` };
+  const [front, one, two, three] = (await Promise.all(Array.from({ length: 4 }, freePort))) as [number, number, number, number];
+  const settings = (name: string) => ({
+    DATABASE_URL: database,
+    LONGHAND_HOME: path.join(folder, name),
+    LONGHAND_MEDIA: path.join(folder, 'spool'),
+    LONGHAND_MASTER_KEY: master.toString('base64'),
+    LONGHAND_RATE_LIMIT: '0',
+    LONGHAND_THREADS: '1',
+    LONGHAND_TRUST_PROXY: '127.0.0.1',
+    LOG_FORMAT: 'json',
+  });
+  const startApi = async (name: string, port: number): Promise<Running> => {
+    const running = start(t, LONGHAND, ['api'], { ...settings(name), PORT: String(port) });
+    await running.said(/listening on/);
+    return running;
+  };
+  const apis = { one: await startApi('one', one), two: await startApi('two', two) };
+  await startApi('three', three);
+  for (const name of ['four', 'five']) start(t, LONGHAND, ['engine'], settings(name));
+
+  const uploadHeaders = (name: string, length: number) => ({
+    ...authorization,
+    'content-disposition': `attachment; filename="${name}"`,
+    'content-length': length,
+  });
+  const post = (port: number, name: string, length: number) =>
+    http.request({ port, method: 'POST', path: '/v1/transcriptions', headers: uploadHeaders(name, length) });
+  return {
+    ...{ front, one, two, three, owner, apis, uploadHeaders },
+    async restart(name) {
+      apis[name] = await startApi(name, name === 'one' ? one : two);
+    },
+    async proxy(t, name) {
+      const file = name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
+      const config = path.join(folder, file);
+      const shipped = readFileSync(path.join(ROOT, 'scripts', 'deploy', file), 'utf8');
+      writeFileSync(config, shipped.replaceAll('8080', String(front)).replaceAll('8081', String(one)).replaceAll('8082', String(two)));
+      const nginx = ['-p', folder, '-c', config, '-g', `daemon off; pid ${folder}/nginx.pid; error_log stderr;`];
+      const [program, args] = name === 'nginx' ? [programs.nginx, nginx] : [programs.haproxy, ['-q', '-f', config]];
+      const child = spawn(program, args, { env: environment(), stdio: ['ignore', 'ignore', 'inherit'] });
+      t.teardown(async () => {
+        child.kill();
+        await new Promise((resolve) => child.once('exit', resolve));
+      });
+      const status = () =>
+        exchange({ port: front, path: '/readyz' }).then(
+          (answer) => answer.status,
+          () => 0,
+        );
+      for (let i = 0; i < 100 && (await status()) !== 200; i++) await sleep(100);
+    },
+    ask(port, method, path, { agent, body } = {}) {
+      const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+      const headers = { ...authorization, ...(sent && { 'content-type': 'application/json', 'content-length': sent.length }) };
+      return exchange({ port, method, path, agent, headers }, sent);
+    },
+    upload: (port, bytes, name) => read(post(port, name, bytes.length), bytes),
+    begin(port, name) {
+      const request = post(port, name, RECORDING.length);
+      request.write(RECORDING.subarray(0, 1_000));
+      return { end: async () => (await read(request, RECORDING.subarray(1_000))).status };
+    },
+  };
+}
+
+function exchange(options: http.RequestOptions, body?: Buffer): Promise<Answer> {
+  return read(http.request({ host: '127.0.0.1', ...options }), body);
+}
+
+/** Ends a request and reads its answer. */
+function read(request: http.ClientRequest, body?: Buffer): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request.once('error', reject).once('response', async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString();
+      resolve({ status: response.statusCode!, headers: response.headers, text });
+    });
+    request.end(body);
+  });
+}

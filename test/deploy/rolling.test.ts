@@ -1,0 +1,51 @@
+/* Hosts behind nginx and HAProxy, as they are shipped, are stopped and replaced, and no client notices. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { openHosts, PROXIES } from './hosts.ts';
+
+const SEEN_MS = 3_000; // until the proxies have noticed that a host came or went
+const hosts = await openHosts(t);
+const { front, one, two, ask } = hosts;
+
+for (const proxy of PROXIES) {
+  t.test(`Longhand behind ${proxy}`, async (t) => {
+    await hosts.proxy(t, proxy);
+
+    t.test('a host that is told to stop finishes the upload that it receives, and nobody notices', async (t) => {
+      const upload = hosts.begin(front, 'drain.wav');
+      const receives = async (port: number) => /^longhand_uploads_receiving 1$/m.test((await ask(port, 'GET', '/metrics')).text);
+      while (!(await receives(one)) && !(await receives(two))) await sleep(100);
+      const name = (await receives(one)) ? 'one' : 'two';
+      const stopped = hosts.apis[name].stop();
+      for (let i = 0; i < 40; i++) {
+        t.equal((await ask(front, 'GET', '/v1/workspace')).status, 200);
+        await sleep(100);
+      }
+      t.equal(await upload.end(), 201);
+      t.equal(await stopped, 0);
+      await hosts.restart(name);
+      await sleep(SEEN_MS);
+    });
+
+    t.test('one host after the other is replaced, and no request fails', async (t) => {
+      let going = true;
+      const failures: string[] = [];
+      const clients = Array.from({ length: 4 }, async () => {
+        while (going) {
+          const answer = await ask(front, 'GET', '/v1/workspace').catch((error: Error) => ({ status: 0, text: error.message }));
+          if (answer.status !== 200) failures.push(`${answer.status} ${answer.text}`);
+          await sleep(20);
+        }
+      });
+      for (const name of ['one', 'two'] as const) {
+        await hosts.apis[name].stop();
+        await sleep(SEEN_MS);
+        await hosts.restart(name);
+        await sleep(SEEN_MS);
+      }
+      going = false;
+      await Promise.all(clients);
+      t.strictSame(failures, []);
+    });
+  });
+}

@@ -3,8 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
 import type { Running } from '../../support/processes.ts';
+import { SEED, seeded } from '../../support/seeded.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1); // more of them for a long night
+const { random } = seeded();
+t.comment(`SEED=${SEED} repeats the choice of the moments`);
 const bench = await engineBench(t);
 const { db } = bench;
 const workspace = await bench.workspace({ minutes: 10_000 });
@@ -35,10 +38,11 @@ async function settled(t: Test, id: string): Promise<void> {
   t.match(start, { min: 0 });
 }
 
-const moments: [string, (row: Row) => boolean][] = [
+/** Moments; `chance` is 0 to 1, drawn once for each kill. */
+const moments: [string, (row: Row, chance: number) => boolean][] = [
   ['while it probes', (row) => row.lease_token !== null && row.status === 'queued'],
   ['as its transcription begins', (row) => row.status === 'processing'],
-  ['in the middle of the recognition', (row) => row.fraction > 0.2 + Math.random() * 0.4],
+  ['in the middle of the work', (row, chance) => row.fraction > 0.02 + chance * 0.8],
   ['shortly before its end', (row) => row.fraction > 0.85],
 ];
 
@@ -48,7 +52,9 @@ for (let round = 0; round < ROUNDS; round++) {
     t.test(`an engine that is killed ${moment} loses nothing: another ends the work, and it is charged once`, async (t) => {
       const engine = heir ?? (await bench.engine());
       const id = await bench.upload(workspace, long);
-      await bench.until<Row>(id, (row) => reached(row) || over(row));
+      const chance = random();
+      await bench.until<Row>(id, (row) => reached(row, chance) || over(row));
+      await sleep(random() * 200);
       await engine.stop('SIGKILL');
       const left = (await bench.row<Row>('transcriptions', id))!;
       if (left.lease_token) await bench.expire('transcriptions', id); // as 60 s would

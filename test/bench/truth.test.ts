@@ -31,6 +31,19 @@ for (const [name, hiss] of [
   });
 }
 
+t.test('speechSpans() takes breath and knocks for no speech, but what a word begins and ends with without voice', async (t) => {
+  const random = seeded(3);
+  const sound = clip(6, 1e-5, [[2, 3]]);
+  const breathe = (start: number, end: number) => {
+    for (let i = start * RATE; i < end * RATE; i++) sound[i] = sound[i]! + 0.02 * random.normal();
+  };
+  breathe(0.5, 0.9); // before
+  breathe(1.85, 1.92); // a consonant, 80 ms before the vowel
+  breathe(3.1, 3.25); // and one behind it
+  for (let i = 5 * RATE; i < 5.3 * RATE; i++) sound[i] = sound[i]! + 0.2 * Math.sin((2 * Math.PI * 40 * i) / RATE); // a knock on the table
+  near(t, speechSpans(sound), [[1.85, 3.25]]);
+});
+
 t.test('speechSpans() keeps a pause of up to 0.3 s, and takes a click for no speech', async (t) => {
   near(
     t,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Media, OpenApi, Operation, Parameter, Response } from './document.ts';
+import { isUnparsed } from './unparsed.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
@@ -57,6 +58,7 @@ ${operation.parameters.length ? parameterTable(operation.parameters) : ''}
 ${operation.requestBody ? `<h3>Body</h3>${contents(operation.requestBody.content)}` : ''}
 <h3>Answers</h3>
 ${Object.entries(operation.responses)
+  .filter(([, answer]) => !isUnparsed(answer))
   .map(([status, answer]) => answerOf(status, answer))
   .join('\n')}
 </section>`;

@@ -3,13 +3,13 @@ import { ERRORS, ErrorBody, type ErrorCode } from './contract/errors.ts';
 import type { Media, OpenApi, Operation, Parameter, Response } from './document.ts';
 import type { Answer, Route } from './route.ts';
 import { type Json, parameterSchema, refer } from './schemas.ts';
+import { withUnparsed } from './unparsed.ts';
 
 const BASE = '/v1';
 const GENERAL: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
 const GENERAL_WITH_KEY: readonly ErrorCode[] = ['unauthorized', 'api_access_required', 'rate_limit_exceeded'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const WAITING: ReadonlySet<ErrorCode | null> = new Set(['idempotency_conflict', 'transcription_not_completed']); // with Retry-After, as every 429 and 503
-
 const HEADERS = {
   RequestId: ['X-Request-Id', 'Names this request; also `request_id` of an error', 'string'],
   RateLimitLimit: ['RateLimit-Limit', 'Requests per minute; absent when the operator sets no limit', 'integer'],
@@ -37,7 +37,7 @@ export function describeApi(routes: readonly Route[]): OpenApi {
       title: 'Longhand',
       version: '1',
       description:
-        'Upload a recording, poll until it is `completed`, read who said what. Every error answer is JSON; clients branch on `code`. A repeated known query parameter is refused, an unknown one ignored. Replies of the HTTP parser itself (400, 431, 505 in HTML) come before these routes.',
+        'Upload a recording, poll until it is `completed`, read who said what. Every error answer is JSON; clients branch on `code`. A repeated known query parameter is refused, an unknown one ignored. Replies of the HTTP parser itself (400, 431, 505) come before these routes, in HTML.',
     },
     servers: [{ url: BASE }],
     tags: [...new Set(shown.map((route) => route.tag))].map((name) => ({ name })),
@@ -60,7 +60,7 @@ function operation(route: Route, schemas: Json): Operation {
     ...(route.access ? { 'x-scope': route.access.scope } : { security: [] }),
     parameters: parameters(route),
     ...requestBody(route, schemas),
-    responses: { ...answers(route, schemas), ...refusals(route) },
+    responses: withUnparsed({ ...answers(route, schemas), ...refusals(route) }),
   };
 }
 

@@ -5,6 +5,7 @@ import { DOCS_POLICY } from '../../api/docs.ts';
 import type { Operation } from '../../api/document.ts';
 import { describeApi } from '../../api/openapi.ts';
 import { ROUTES } from '../../api/routes.ts';
+import { isUnparsed } from '../../api/unparsed.ts';
 import { testApi } from '../support/client.ts';
 import { EVERYWHERE, PAIRS } from './codes.ts';
 
@@ -47,7 +48,9 @@ t.test('describeApi() makes a document without loose ends', async (t) => {
   t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
   for (const { endpoint, operation } of operations) {
     t.equal((endpoint.match(/\{/g) ?? []).length, operation.parameters.filter((parameter) => parameter.in === 'path').length, endpoint);
-    for (const [status, response] of Object.entries(operation.responses)) t.ok(response.headers['X-Request-Id'], `${endpoint} ${status}`);
+    for (const [status, response] of Object.entries(operation.responses))
+      t.ok(response.headers['X-Request-Id'] || isUnparsed(response), `${endpoint} ${status}`);
+    for (const status of [400, 431, 505]) t.ok(operation.responses[status]?.content?.['text/html'], `${endpoint} ${status}`);
   }
 });
 

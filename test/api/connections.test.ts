@@ -120,4 +120,10 @@ t.test('serve() reads large heads in any segments, and leaves larger ones to the
   connection.write(text.slice(5000));
   t.equal((await connection.answer()).status, 200);
   connection.end();
+  const larger = await connectRaw(url);
+  const long = head('GET', '/fast/b', { 'x-filler': 'y'.repeat(40_000) });
+  larger.write(long.slice(0, 20_000)); // in one segment it would be read: the limit is of what waits for the rest
+  await sleep(30);
+  larger.write(long.slice(20_000));
+  t.match(await larger.closed(), /^HTTP\/1\.1 431 /);
 });

@@ -39,16 +39,27 @@ t.test('bytes that are no request end in the parser', async (t) => {
   );
 });
 
-// A control character in a header makes uWebSockets believe that more is to come; more bytes do not extend its 10 s (measured: 8 to 12).
+const OLD = Number(process.versions.modules) < 127; // the parser for Node 20 takes it for a head that goes on, those of Node 22 and newer know it
+
+// More bytes do not extend the 10 s of uWebSockets (measured: 8 to 12).
 t.test('a head that never ends holds nothing, and its connection is closed by the idle limit', async (t) => {
   const line = 'POST /v1/transcriptions HTTP/1.1\r\nHost: x\r\n';
-  const heads = [`${line}X-A: a\u0001b\r\n\r\n`, `${line}X-A: a\0b\r\n\r\n`, `${line}X\u0001: b\r\n\r\n`, `${line}X-A: a`, line, ''];
+  const refused = OLD ? /^$/ : /^HTTP\/1\.1 400 /;
+  const heads: [text: string, answer: RegExp][] = [
+    [`${line}X-A: a`, /^$/],
+    [line, /^$/],
+    ['', /^$/],
+    [`${line}X-A: a\u0001b\r\n\r\n`, refused],
+    [`${line}X-A: a\0b\r\n\r\n`, refused],
+    [`${line}X\u0001: b\r\n\r\n`, refused],
+    [`${line}X_A.'~: b\r\nConnection: close\r\n\r\n`, OLD ? /^$/ : /^HTTP\/1\.1 401 /], // good HTTP
+  ];
   const connections = await Promise.all(heads.map(() => connectRaw(api.url)));
-  for (const [i, connection] of connections.entries()) connection.write(Buffer.from(heads[i]!, 'latin1'));
+  for (const [i, connection] of connections.entries()) connection.write(Buffer.from(heads[i]![0], 'latin1'));
   const drip = setInterval(() => {
-    for (const connection of connections.slice(0, 5)) connection.write('y');
+    for (const connection of [...connections.slice(0, 2), ...connections.slice(3)]) connection.write('y');
   }, 2_000);
-  for (const [i, connection] of connections.entries()) t.equal(await connection.closed(60_000), '', JSON.stringify(heads[i]));
+  for (const [i, connection] of connections.entries()) t.match(await connection.closed(60_000), heads[i]![1], JSON.stringify(heads[i]![0]));
   clearInterval(drip);
   t.equal((await api.db.read('*', 'select 1 from upload_leases')).length, 0);
   t.match((await api.call('', 'GET', '/metrics')).text, /^longhand_uploads_receiving 0$/m);

@@ -4,7 +4,6 @@
  * The promises, on 2 cores: 3,000 records of a 10-minute call a second at p99 under 25 ms with 1,000 connections open; 10 parallel uploads of
  * 200 MiB at the speed of the disk with the API under 200 MB.
  */
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { createRequire } from 'node:module';
@@ -12,6 +11,7 @@ import { cpus } from 'node:os';
 import { inspect } from 'node:util';
 import { readNumbers } from './numbers.ts';
 import { type Polled, poll } from './pollers.ts';
+import { writeCall } from './record.ts';
 import { type Service, withService } from './service.ts';
 
 interface Load {
@@ -25,7 +25,6 @@ interface Load {
 const autocannon = createRequire(import.meta.url)('autocannon') as (options: Record<string, unknown>) => Promise<Load>;
 
 const MIB = 1_048_576;
-const TURN_SECONDS = 5;
 const CALL_SECONDS = 600;
 const WARM_SECONDS = 3;
 const RUN_SECONDS = 10;
@@ -35,7 +34,7 @@ const { connections, rate, uploads, mib, json } = readNumbers({ connections: 100
 await withService(async (service) => {
   const atStartMb = service.memory();
   const upload = await uploadMany(service);
-  const id = await writeCall(service);
+  const id = await writeCall(service, CALL_SECONDS);
   const record = { url: `${service.url}/v1/transcriptions/${id}`, headers: { authorization: `Bearer ${service.key}` } };
   await autocannon({ ...record, connections: 50, duration: WARM_SECONDS });
   const before = service.processor();
@@ -45,41 +44,6 @@ await withService(async (service) => {
   const afterReadsMb = service.memory();
   print({ machine: `${cpus().length} x ${cpus()[0]?.model}`, steady, full, processorMs, atStartMb, afterReadsMb, upload });
 });
-
-/** The record of a 10-minute call. */
-async function writeCall({ db, vault, workspaceId, memberId }: Service): Promise<string> {
-  const id = randomUUID();
-  const text = 'We looked at the offer again, and most of it suits us well.';
-  const turns = Array.from({ length: CALL_SECONDS / TURN_SECONDS }, (_, i) => ({
-    ...{ id: i + 1, start: i * TURN_SECONDS, end: i * TURN_SECONDS + 4.5, speaker: `speaker_${(i % 2) + 1}`, text },
-  }));
-  const seal = (place: string, value: unknown) => vault.seal(workspaceId, place, typeof value === 'string' ? value : JSON.stringify(value));
-  const speakers = [1, 2].map((n) => ({ id: `speaker_${n}`, ai_name: null, name: null }));
-  const values = [
-    ...[id, workspaceId, memberId, memberId, await seal(`transcriptions|${id}|filename`, 'call.mp3')],
-    ...[await seal(`transcriptions|${id}|speakers`, speakers), CALL_SECONDS],
-  ];
-  const blocks = [
-    await seal(`segments|${id}:0|turns`, turns),
-    await seal(
-      `segments|${id}:0|words`,
-      turns.map(() => []),
-    ),
-  ];
-  await db.workspace(workspaceId, async (tx) => {
-    await tx.rows(
-      `insert into transcriptions (id, workspace_id, creator_id, author_id, filename_sealed, speakers_sealed, duration_seconds,
-         author_email, status, extension, media_type, language, diarized)
-       values (?, ?, ?, ?, ?, ?, ?, 'load@example.com', 'completed', 'mp3', 'audio', 'en', true)`,
-      values,
-    );
-    await tx.rows('insert into segments (transcription_id, workspace_id, block, turns_sealed, words_sealed) values (?, ?, 0, ?, ?)', [
-      ...[id, workspaceId],
-      ...blocks,
-    ]);
-  });
-  return id;
-}
 
 interface Uploads {
   seconds: number;

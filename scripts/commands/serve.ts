@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import { type Embedded, startEmbedded } from '../../db/embedded.ts';
@@ -19,6 +21,7 @@ export async function serve(settings: Settings, json: boolean): Promise<void> {
   let server: Embedded | undefined;
   const parts: Part[] = [];
   try {
+    await requirePort(settings);
     if (!settings.DATABASE_URL) {
       server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
       home.announce({ database: server.url });
@@ -42,6 +45,20 @@ export async function serve(settings: Settings, json: boolean): Promise<void> {
     await server?.stop();
     home.release();
   }
+}
+
+/** Throws when the port is taken. The API itself would share it with that of another state folder, and requests would go to either. */
+async function requirePort({ HOST, PORT }: Settings): Promise<void> {
+  const server = createServer().listen({ host: HOST, port: PORT, exclusive: true });
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    const used = cause.code === 'EADDRINUSE';
+    const why = used
+      ? 'it is in use. Choose another with --port or PORT'
+      : `${cause.code}. Choose an address of this machine with --host or HOST`;
+    throw new Error(`Cannot listen on ${HOST} port ${PORT}: ${why}.`, { cause });
+  });
+  server.close();
+  await once(server, 'close');
 }
 
 async function prepareSchema(url: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { testApi } from '../support/client.ts';
 import { freePort, longhand, ROOT } from '../support/processes.ts';
 
 const folder = t.testdir({ 'a.wav': 'a', 'bad.json': '{' });
@@ -53,4 +54,10 @@ t.test('doctor goes on when the database cannot be reached, and says what to do'
   const named = (name: string) => checks.find((check: { name: string }) => check.name === name);
   t.match(named('database'), { ok: false, remedy: /DATABASE_URL/ });
   t.ok(named('spool'), 'what comes after it was looked at too');
+});
+
+t.test('up does not share the port of another Longhand', async (t) => {
+  const { url } = await testApi(t);
+  const { code, stdout, stderr } = await longhand(['up'], { ...env, PORT: new URL(url).port });
+  t.match([code, stdout, stderr], [1, /^$/, /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use\. Choose another with --port/]);
 });

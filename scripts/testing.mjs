@@ -29,8 +29,8 @@ const REGISTRIES = [
   { program: 'deno', fetch: fromNpm, what: 'deno@2.9.6' }, // test/deno.test.ts
 ];
 
-/** Out of its package, not installed: that would start a server. */
-const PROMTOOL = { program: 'promtool', fetch: fromDebian, what: 'prometheus' };
+/** Out of its package, not installed: that would start a server. Newer distributions have it in one of its own. */
+const PROMTOOL = { program: 'promtool', fetch: fromDebian, what: ['promtool', 'prometheus'] };
 
 const lacks = ({ program }) => !findOnPath(program, [BIN, '/usr/sbin']);
 
@@ -74,8 +74,13 @@ async function fromNpm(program, module, scratch) {
   symlinkSync(path.join(folder, 'node_modules', '.bin', program), path.join(BIN, program));
 }
 
-async function fromDebian(program, name, scratch) {
-  await run('apt-get', ['download', '-qq', name], scratch);
+async function fromDebian(program, [name, ...others], scratch) {
+  try {
+    await run('apt-get', ['download', '-qq', name], scratch);
+  } catch (error) {
+    if (!others.length) throw error;
+    return fromDebian(program, others, scratch);
+  }
   await run('dpkg-deb', ['-x', readdirSync(scratch).find((file) => file.endsWith('.deb')) ?? '', '.'], scratch);
   copyFileSync(path.join(scratch, 'usr', 'bin', program), path.join(BIN, program));
 }

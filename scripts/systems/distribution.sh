@@ -41,6 +41,12 @@ if [ -e "$HOME/.npmrc" ]; then cp "$HOME/.npmrc" "$tree/root/"; fi # the registr
 find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$tree/usr/local/share/ca-certificates/" \;
 chroot "$tree" update-ca-certificates >/dev/null
 mkdir -p "$tree/srv"
+# programs for the tests that are built with Go, which these systems lack; each runs on its own
+fetched=${XDG_CACHE_HOME:-$HOME/.cache}/longhand-tests/bin
+mkdir -p "$tree/root/.cache/longhand-tests/bin"
+for program in versitygw helm; do
+  if [ -e "$fetched/$program" ]; then cp "$fetched/$program" "$tree/root/.cache/longhand-tests/bin/"; fi
+done
 mount -t proc proc "$tree/proc"
 mount --bind /dev "$tree/dev"
 mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm"

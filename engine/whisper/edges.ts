@@ -1,27 +1,21 @@
-import { SAMPLE_RATE } from './model.ts';
+import { ABOVE, APART, BELOW, BURST } from './loudness.ts';
 import type { Spoken } from './words.ts';
 
-/** Levels are taken every 10 ms; lengths below are in such steps, levels in dB. */
-const STEP = SAMPLE_RATE / 100;
+/** Lengths below are in steps of 10 ms, as the levels are taken. */
 const PAUSE = 8; // a word with less room beside it has no edge of its own
 const INWARD = 25; // an edge moves at most this much into the word, …
 const OUTWARD = 3; // … or out of it, as long as the sound goes on: further on it is breath and room
-const ABOVE = 8; // over the quiet of the pause is sound …
-const BELOW = 35; // … but nothing so far under the loud part of the word
-const APART = 15; // in a pause that is nearer to the word no edge can be heard
-const BURST = 3; // shorter sounds are clicks
 
 /**
  * Words beside a pause begin and end with their sound: attention and speech detection place those edges to a tenth of a second, the loudness is exact.
  * Order is kept and no word grows into another.
- * @param samples of the window that the words' times refer to
+ * @param levels `loudness` of the window that the words' times refer to
  */
-export function toSound(words: readonly Spoken[], samples: Float32Array): Spoken[] {
-  const levels = loudness(samples);
+export function toSound(words: readonly Spoken[], levels: Float32Array): Spoken[] {
   return words.map((word, i) => {
     const [first, end] = [Math.round(word.start * 100), Math.min(levels.length, Math.round(word.end * 100))];
     const room = first - Math.round((words[i - 1]?.end ?? -1) * 100);
-    const roomAfter = Math.round((words[i + 1]?.start ?? samples.length / SAMPLE_RATE + 1) * 100) - end;
+    const roomAfter = Math.round((words[i + 1]?.start ?? levels.length / 100 + 1) * 100) - end;
     if (end - first < 2 * BURST) return word;
     const middle = Math.floor((first + end) / 2);
     const loud = Math.max(...levels.subarray(first, end));
@@ -63,13 +57,4 @@ function between(loud: number, quiet: number): number {
 function quietest(levels: Float32Array, first: number, end: number): number {
   const ranked = levels.slice(Math.max(0, first), Math.max(1, end)).sort();
   return ranked[Math.floor(ranked.length / 10)] ?? 0;
-}
-
-/** Loudness of every step, dB of full scale. */
-function loudness(samples: Float32Array): Float32Array {
-  return Float32Array.from({ length: Math.floor(samples.length / STEP) }, (_, step) => {
-    let sum = 0;
-    for (let i = step * STEP; i < (step + 1) * STEP; i++) sum += samples[i]! * samples[i]!;
-    return 10 * Math.log10(sum / STEP + 1e-12);
-  });
 }

@@ -4,6 +4,7 @@ import type { Decoder } from './decode.ts';
 import { toSound } from './edges.ts';
 import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
 import { otherLanguages } from './language.ts';
+import { loudness, sounding } from './loudness.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
 import type { Attempt, Encoded, Manner, Order } from './row.ts';
 import { replaced, thinStretches, within } from './thin.ts';
@@ -116,17 +117,18 @@ async function hear(
     if ((poor(result) && !poor(other)) || other.meanLogProb > result.meanLogProb) result = other;
   }
   const seconds = request.samples.length / SAMPLE_RATE;
+  const levels = loudness(request.samples);
   const words = toWords(
     withoutLoops(withoutGuesses(result, model.facts.firstTimestamp)),
     result.language,
-    request.speech,
+    sounding(request.speech, levels),
     seconds,
     model.facts,
     tokenizer,
   );
   return {
     ...summary(result),
-    words: toSound(words, request.samples),
+    words: toSound(words, levels),
     tried,
     thin: thinStretches(result.tokens, request.speech, model.facts.firstTimestamp),
   };
@@ -149,14 +151,14 @@ const RAISED = 10 ** (-28 / 20);
 async function encode({ samples, speech }: WindowRequest, model: Whisper, into?: Encoded): Promise<Encoded> {
   const padded = new Float32Array(WINDOW_SAMPLES);
   padded.set(samples.subarray(0, WINDOW_SAMPLES));
-  const level = loudness(samples, speech);
+  const level = levelOf(samples, speech);
   if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
   const said = await model.encoder.run({ samples: float32(padded, [1, WINDOW_SAMPLES]) }, into);
   return into ?? said;
 }
 
 /** Root mean square over the speech. */
-function loudness(samples: Float32Array, speech: readonly Span[]): number {
+function levelOf(samples: Float32Array, speech: readonly Span[]): number {
   let sum = 0;
   let count = 0;
   for (const { start, end } of speech) {

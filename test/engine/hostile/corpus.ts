@@ -152,3 +152,20 @@ export function storedZip(name: string, body: Buffer): Buffer {
   ]);
   return Buffer.concat([local, central, end]);
 }
+
+/** A WAVE file that says of itself what it is told to say. */
+export function wav({ rate, channels = 1, bits = 16, data }: { rate: number; channels?: number; bits?: number; data: Uint8Array }): Buffer {
+  const head = Buffer.alloc(44);
+  head.write('RIFF\0\0\0\0WAVEfmt ', 'latin1');
+  head.writeUInt32LE(36 + data.length, 4);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(channels, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE((rate * channels * (bits / 8)) >>> 0, 28);
+  head.writeUInt16LE((channels * (bits / 8)) & 0xffff, 32);
+  head.writeUInt16LE(bits, 34);
+  head.write('data', 36, 'latin1');
+  head.writeUInt32LE(data.length, 40);
+  return Buffer.concat([head, data]);
+}

@@ -33,9 +33,12 @@ async function play(seed: number): Promise<string[]> {
   const act = (part: Part) => async (actor: Actor) => {
     for (let i = 0; i < OPERATIONS && !failures.size; i++) {
       const name = actor.chance.pick(Object.keys(part))!;
-      await part[name]!(actor, world).catch((error: unknown) => {
+      try {
+        const seen = await part[name]!(actor, world);
+        if (typeof seen === 'string') failures.add(seen);
+      } catch (error) {
         if (!(error instanceof Fault) && !(error instanceof ApiError)) failures.add(`${name}: ${error}`);
-      });
+      }
     }
   };
   const check = async () => {
@@ -49,7 +52,7 @@ async function play(seed: number): Promise<string[]> {
 /** Two workspaces with recordings, some of which have seen failures and deaths already. */
 async function begin(chance: Seeded): Promise<string[]> {
   await db.system(async (tx) => {
-    for (const table of ['workspaces', 'ledger', 'witness']) await tx.rows(`delete from ${table}`);
+    for (const table of ['workspaces', 'ledger', 'witness', 'ended']) await tx.rows(`delete from ${table}`);
   });
   const workspaces: string[] = [];
   for (let i = 0; i < 2; i++) workspaces.push(await bench.workspace({ minutes: 1 + chance.below(7), concurrency: 1 + chance.below(3) }));

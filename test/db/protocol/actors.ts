@@ -6,7 +6,7 @@ import type { Context } from '../../../api/route.ts';
 import { giveBack } from '../../../api/upload/receive.ts';
 import { remove } from '../../../db/changes.ts';
 import { type Claim as KeyClaim, claimKey, keepAnswer } from '../../../db/idempotency.ts';
-import { renew } from '../../../db/leases.ts';
+import { type Lease, renew } from '../../../db/leases.ts';
 import type { Db } from '../../../db/orm.ts';
 import { claimReport, completeReport, failReport, type ReportClaim } from '../../../db/reportwork.ts';
 import { complete, raise } from '../../../db/settle.ts';
@@ -20,8 +20,8 @@ import { MediaError } from '../../../engine/types.ts';
 import type { Actor } from '../../support/interleave.ts';
 import type { Seeded } from '../../support/seeded.ts';
 import { type Bench, finished } from '../../support/work.ts';
+import { trespassed, UPLOADS } from './promises.ts';
 
-export const UPLOADS = 2; // in flight per workspace
 export const MINUTE = 60; // seconds that every recording declares: whole minutes make balances just suffice, or just not
 const DECODED = [30, 60, 120, 120, 180]; // seconds that are found in it
 const RECENT = 4; // of what was ever held, what an engine may still believe to hold
@@ -34,6 +34,7 @@ export interface World {
   reports: ReportClaim[];
 }
 
+/** Resolves with what it broke, as text, when that is seen at once. */
 type Operation = (actor: Actor, world: World) => Promise<unknown>;
 export type Part = Record<string, Operation>;
 
@@ -41,8 +42,19 @@ export type Part = Record<string, Operation>;
 function belief(odds: number, act: (actor: Actor, held: World['recordings'][number]) => Promise<unknown>): Operation {
   return async (actor, { recordings }) => {
     const held = actor.chance.random() < odds ? actor.chance.pick(recordings.slice(-RECENT)) : undefined;
-    if (held) await act(actor, held);
+    return held && fenced(actor, held.claim.lease, () => act(actor, held));
   };
+}
+
+/** Does something under a lease, and says when that ended what is held under another one. */
+async function fenced({ db }: Actor, lease: Lease, act: () => Promise<unknown>): Promise<string | undefined> {
+  const fault = await act().then(
+    () => null,
+    (error: Error) => error,
+  );
+  const trespass = await trespassed(db, lease);
+  if (fault && !trespass) throw fault;
+  return trespass;
 }
 
 /** Ends a try as the engine does when its work throws, or is stopped. */
@@ -61,11 +73,11 @@ const finish = belief(1, ({ db }, { claim, seconds }) => complete(db, claim.leas
 const more = belief(1, ({ db }, { claim, seconds }) => raise(db, claim.lease, seconds));
 
 export const ENGINE: Part = {
-  async probe({ db, chance }, { recordings }) {
-    const claim = await claimProbe(db, randomUUID());
+  async probe(actor, { recordings }) {
+    const claim = await claimProbe(actor.db, randomUUID());
     if (!claim) return;
-    if (chance.random() < 0.1) return void recordings.push({ claim, seconds: 1 }); // it stalls
-    await probed(db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' });
+    if (actor.chance.random() < 0.1) return void recordings.push({ claim, seconds: 1 }); // it stalls
+    return fenced(actor, claim.lease, () => probed(actor.db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' }));
   },
   ...{ claim, claimAgain: claim, finish, finishAgain: finish, more, moreAgain: more }, // the more often, the more is found
   probedLate: belief(0.5, ({ db }, { claim }) => probed(db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' })),
@@ -73,13 +85,18 @@ export const ENGINE: Part = {
   failed: belief(0.5, ({ db }, { claim }) => thrown(db, claim, new Error('out of luck'))),
   stopped: belief(0.4, ({ db }, { claim }) => thrown(db, claim, new Stopping(), true)),
   async renew({ db, chance }, { recordings, reports }) {
-    const held = [...recordings.map(({ claim }) => claim), ...reports].filter(() => chance.random() < 0.5);
-    await db.system((tx) =>
-      renew(
-        tx,
-        held.map(({ lease }) => ({ lease, stage: 'transcribing', fraction: chance.random() })),
-      ),
-    );
+    const some = [...recordings.map(({ claim }) => claim), ...reports].filter(() => chance.random() < 0.5);
+    const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one of each, old or new
+    return db.system(async (tx) => {
+      const signs = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
+      const alive = await renew(tx, signs);
+      const rows = await tx.rows<{ id: string; token: string }>(
+        `select id, lease_token as token from transcriptions where id = any (?::uuid[])
+         union all select id, lease_token from reports where id = any (?::uuid[])`,
+        [[...alive], [...alive]],
+      );
+      return rows.some(({ id, token }) => believed.get(id)!.token !== token) ? 'told to hold what another holds' : undefined;
+    });
   },
 };
 
@@ -88,13 +105,13 @@ export const WRITER: Part = {
     const claim = await claimReport(db, randomUUID());
     if (claim) reports.push(claim);
   },
-  async complete({ db, chance }, { bench, reports }) {
-    const held = chance.pick(reports.slice(-RECENT));
-    if (held) await completeReport(db, bench.vault, held, 'what was said');
+  async complete(actor, { bench, reports }) {
+    const held = actor.chance.pick(reports.slice(-RECENT));
+    return held && fenced(actor, held.lease, () => completeReport(actor.db, bench.vault, held, 'what was said'));
   },
-  async fail({ db, chance }, { reports }) {
-    const held = chance.random() < 0.5 ? chance.pick(reports.slice(-RECENT)) : undefined;
-    if (held) await failReport(db, held, 'LLM_TIMEOUT');
+  async fail(actor, { reports }) {
+    const held = actor.chance.random() < 0.5 ? actor.chance.pick(reports.slice(-RECENT)) : undefined;
+    return held && fenced(actor, held.lease, () => failReport(actor.db, held, 'LLM_TIMEOUT'));
   },
   renew: ENGINE.renew!,
 };

@@ -1,7 +1,9 @@
 /* What must hold in the simulation of uploads, leases and charges. */
 import { LEASE } from '../../../api/contract/limits.ts';
+import type { Lease } from '../../../db/leases.ts';
 import type { Db } from '../../../db/orm.ts';
-import { UPLOADS } from './actors.ts';
+
+export const UPLOADS = 2; // in flight per workspace
 
 /** Whenever nobody is in the midst of a commit, to whoever looks. */
 const ALWAYS = `
@@ -47,6 +49,7 @@ const ALWAYS = `
  */
 const WITNESS = (sweeper: number) => `
   create table witness (what text);
+  create table ended (who text, token uuid);
   create function witness() returns trigger language plpgsql security definer as $$
   declare
     who int := substring(current_setting('application_name') from '^stage-[0-9]+-([0-9]+)$');
@@ -75,11 +78,13 @@ const WITNESS = (sweeper: number) => `
       if new.error_code = 'ENGINE_ERROR' and old.status <> 'failed' and old.attempt < ${LEASE.attempts} then
         insert into witness values ('given up before the last try'); end if;
     end if;
+    if freed or old.status <> new.status and (new.status = 'completed' or tg_table_name = 'transcriptions' and new.status = 'failed') then
+      insert into ended values (current_setting('application_name'), old.lease_token); end if;
     return null;
   end $$;
   create trigger witness after update on transcriptions for each row execute function witness();
   create trigger witness after update on reports for each row execute function witness();
-  grant select, delete on witness to public`;
+  grant select, delete on witness, ended to public`;
 
 /** Sets the witness up; `sweeper` is its number among the actors. */
 export function watch(db: Db, sweeper: number): Promise<unknown> {
@@ -92,4 +97,13 @@ export function watch(db: Db, sweeper: number): Promise<unknown> {
 /** What does not hold now. */
 export async function broken(db: Db): Promise<string[]> {
   return (await db.read<{ broken: string }>('*', ALWAYS)).map((row) => row.broken);
+}
+
+/** Whether this actor, since it was asked last, has ended or given up what it did not hold under its lease. */
+export async function trespassed(db: Db, { token }: Lease): Promise<string | undefined> {
+  const ended = await db.read<{ token: string | null }>(
+    '*',
+    `delete from ended where who = current_setting('application_name') returning token`,
+  );
+  return ended.some((one) => one.token !== token) ? 'ended by one who does not hold it' : undefined;
 }

@@ -3,7 +3,7 @@
  * schema, none that stays away: `scripts/longhand bench fuzz [--examples 100] [--seed 1] [--venv FOLDER]`. Needs python3 and, the first time,
  * PyPI. Prints seed and number of cases; ends with 1 when anything was found.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -21,6 +21,7 @@ const CHECKS = [
   'response_headers_conformance',
 ];
 const CALL_SECONDS = 60;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const PATIENCE_MS = 2_000; // for an answer that takes a millisecond
 
 const { values } = parseArgs({
@@ -30,7 +31,7 @@ const { values } = parseArgs({
     venv: { type: 'string', default: join(tmpdir(), 'longhand-schemathesis') },
   },
 });
-const program = install(values.venv);
+const program = await install(values.venv);
 process.exitCode = await withService(async (service) => {
   const folder = mkdtempSync(join(tmpdir(), 'longhand-fuzz-'));
   try {
@@ -45,7 +46,7 @@ process.exitCode = await withService(async (service) => {
     }
     const base = `${service.url}/v1`;
     const options = ['--url', base, '--max-examples', values.examples, '--seed', values.seed, '--checks', CHECKS.join(','), '--no-color'];
-    return run(program, ['--config-file', config, 'run', `${base}/openapi.json`, ...options], folder, hooks);
+    return await run(program, ['--config-file', config, 'run', `${base}/openapi.json`, ...options], folder, hooks);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -110,14 +111,19 @@ async function readsAnyName(url: string): Promise<boolean> {
   }
 }
 
-function install(venv: string): string {
+async function install(venv: string): Promise<string> {
   const found = join(venv, 'bin', 'st');
   if (existsSync(found)) return found;
-  if (run('python3', ['-m', 'venv', venv]) || run(join(venv, 'bin', 'pip'), ['install', '--quiet', 'schemathesis']))
+  if ((await run('python3', ['-m', 'venv', venv])) || (await run(join(venv, 'bin', 'pip'), ['install', '--quiet', 'schemathesis'])))
     throw new Error(`Cannot install schemathesis into ${venv}: python3 with venv, and PyPI, are needed`);
   return found;
 }
 
-function run(command: string, parameters: string[], cwd?: string, environment = {}): number {
-  return spawnSync(command, parameters, { stdio: 'inherit', cwd, env: { ...process.env, ...environment } }).status ?? 1;
+/** Its exit code. A signal to us ends it, and then us in good order. */
+async function run(command: string, parameters: string[], cwd?: string, environment = {}): Promise<number> {
+  const child = spawn(command, parameters, { stdio: 'inherit', cwd, env: { ...process.env, ...environment } });
+  const stop = () => child.kill('SIGKILL');
+  for (const signal of SIGNALS) process.on(signal, stop); // it comes twice, from the group and from the program above
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
 }

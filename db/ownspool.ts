@@ -92,8 +92,8 @@ async function inUse(tx: Tx, upload: string | null): Promise<boolean> {
 
 function foreign({ LONGHAND_MEDIA: place }: Place, mark: string): Error {
   const cannot = new Error(
-    `Cannot use ${place}: it is not the spool of this installation, which holds .longhand-${mark}. Mount the spool, or set LONGHAND_MEDIA to where it is; ` +
-      'a new place is taken when nothing waits in the old one and no engine works on it',
+    `Cannot use ${place}: it lacks .longhand-${mark}, so it is not the spool of this installation. Mount the spool, or set LONGHAND_MEDIA to where it ` +
+      `is. A new place is taken when nothing waits in the old one and no engine works on it. If the old one is lost, make .longhand-${mark} here`,
   );
   return Object.assign(cannot, { code: 'EIO' });
 }

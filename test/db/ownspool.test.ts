@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openOwnSpool, openReceivingSpool } from '../../db/ownspool.ts';
@@ -7,7 +7,7 @@ import { testDatabase } from '../support/database.ts';
 import { openBench } from '../support/work.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const FOREIGN = { code: 'EIO', message: /it is not the spool of this installation/ };
+const FOREIGN = { code: 'EIO', message: /so it is not the spool of this installation/ };
 
 /** Hosts of one installation, each with a place of its own choice. */
 async function installation(t: Test) {
@@ -71,4 +71,16 @@ t.test('a place that comes back is known again', async (t) => {
   renameSync(`${place}-away`, place);
   await t.resolves(reading.reachable());
   await (await receiving.create(randomUUID(), 'mp3')).abort();
+});
+
+t.test('where the spool is lost for good, the mark made by hand takes the new place, as the refusal says', async (t) => {
+  const { db, home, api, engine } = await installation(t);
+  const bench = await openBench(db);
+  await (await api('lost')).writable();
+  await bench.transcription(await bench.workspace());
+  const next = await api('next');
+  const refusal = await next.writable().catch((error: Error) => error.message);
+  mkdirSync(join(home, 'next', /\.longhand-\S+$/.exec(String(refusal).replace(/ here$/, ''))![0]));
+  await t.resolves(next.writable());
+  await t.resolves((await engine('next')).reachable());
 });

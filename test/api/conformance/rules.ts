@@ -120,6 +120,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ['3: plans without API access', 'every endpoint answers 403'],
     ["4: one workspace, with its creator's rights", 'a foreign, an absent', 'within a workspace: who may see', 'members:write counts'],
     ['5: permissions, one for each endpoint', 'each endpoint needs'],
+    ['5: chosen when a key is made; read at least; managing members is for owners', 'keys are shown once', 'members:write counts'],
     ['6: members and PATCH need a key, not a token', 'members endpoints: a token', 'PATCH: order of refusals'],
     ['7: key.expires_at', '2.8 workspace info', 'GET /workspace: every key'],
   ],

@@ -6,9 +6,9 @@ const REPORT = 'c9a3e5d1-6b8f-4a2e-9f70-8d1b2c3e4f55';
 const MADE = '2026-01-15T09:30:00.000Z';
 const DONE = '2026-01-15T09:30:41.250Z';
 
-export const ITEM_EXAMPLE = {
-  id: ID,
-  title: 'Call with Acme.mp3',
+/** What a list item and a full record have in common, in the order of both. */
+const NAMED = { id: ID, title: 'Call with Acme.mp3' };
+const FACTS = {
   summary: null,
   language: 'en',
   duration_seconds: 12.48,
@@ -20,24 +20,16 @@ export const ITEM_EXAMPLE = {
     { id: 'speaker_2', name: 'Speaker 2' },
   ],
   topics: null,
-  external_id: 'deal-1042',
-  metadata: { deal: 1042, source: 'crm' },
-  created_at: MADE,
-  updated_at: DONE,
 };
+const GIVEN = { external_id: 'deal-1042', metadata: { deal: 1042, source: 'crm' } };
+const TIMES = { created_at: MADE, updated_at: DONE };
+
+export const ITEM_EXAMPLE = { ...NAMED, ...FACTS, ...GIVEN, ...TIMES };
 
 export const RECORD_EXAMPLE = {
-  id: ID,
-  title: 'Call with Acme.mp3',
+  ...NAMED,
   status: 'completed',
-  summary: null,
-  language: 'en',
-  duration_seconds: 12.48,
-  media_type: 'audio',
-  project: PROJECT,
-  author: AUTHOR,
-  speakers: ITEM_EXAMPLE.speakers,
-  topics: null,
+  ...FACTS,
   text: '[00:00] Speaker 1: Hello, this is Anna.\n[00:05] Speaker 2: Hi Anna.',
   segments: [
     { id: 1, start: 0.32, end: 4.1, speaker_id: 'speaker_1', speaker_name: null, text: 'Hello, this is Anna.' },
@@ -55,13 +47,11 @@ export const RECORD_EXAMPLE = {
       completed_at: DONE,
     },
   ],
-  external_id: 'deal-1042',
-  metadata: { deal: 1042, source: 'crm' },
+  ...GIVEN,
   error_code: null,
   required_minutes: null,
   available_minutes: null,
-  created_at: MADE,
-  updated_at: DONE,
+  ...TIMES,
 };
 
 export const TICKETS_EXAMPLE = { reports: [{ id: REPORT, slug: 'summary', status: 'queued' }] };

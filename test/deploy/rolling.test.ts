@@ -47,5 +47,17 @@ for (const proxy of PROXIES) {
       await Promise.all(clients);
       t.strictSame(failures, []);
     });
+
+    t.test('while no host answers, the proxy says so in our words', async (t) => {
+      for (const name of ['one', 'two'] as const) await hosts.apis[name].stop();
+      for (const method of ['GET', 'POST']) {
+        const { status, headers, text } = await ask(front, method, '/v1/transcriptions');
+        t.match({ status, headers }, { status: 503, headers: { 'retry-after': '5', 'content-type': /^application\/json/ } });
+        t.match(JSON.parse(text), { code: 'service_unavailable', message: String, detail: null, request_id: headers['x-request-id'] });
+      }
+      for (const name of ['one', 'two'] as const) await hosts.restart(name);
+      await sleep(SEEN_MS);
+      t.equal((await ask(front, 'GET', '/v1/workspace')).status, 200);
+    });
   });
 }

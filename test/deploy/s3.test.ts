@@ -105,7 +105,11 @@ t.test('a recording whose spool is down waits without blame, is finished when S3
   await s3.down();
   const engine = start(t, LONGHAND, ['engine'], { ...settings, ...CREDENTIALS });
   await engine.said(/^working/m);
-  await until(async () => /the spool cannot be read/.test(engine.output.stdout + engine.output.stderr), 60, 'the engine has met the outage');
+  await until(
+    async () => /the spool cannot be read/.test(engine.output.stdout + engine.output.stderr),
+    60,
+    'the engine has met the outage',
+  );
   t.match(await row(json.uuid), { error_code: null, status: /queued|processing/ });
   await s3.up();
   await until(async () => (await row(json.uuid))?.status === 'completed', 120, 'the recording is completed');

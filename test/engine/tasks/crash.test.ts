@@ -1,9 +1,11 @@
 /* Engines are killed, frozen and cut off from the database in every stage of their work; afterwards everything is as if nothing had happened. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { aftermath } from '../../support/aftermath.ts';
 import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
 import type { Running } from '../../support/processes.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
+import { eventually } from '../../support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1); // more of them for a long night
 const { random } = seeded();
@@ -23,17 +25,8 @@ const over = (row: Row) => row.status === 'completed' && row.media_key_sealed ==
 
 /** One charge of the whole length, nothing reserved, no file anywhere. */
 async function settled(t: Test, id: string): Promise<void> {
-  const row = await bench.until<Row>(id, over, 240);
-  t.match(row, { lease_token: null, error_code: null });
-  const charges = await db.read<{ seconds: number }>(
-    '*',
-    'select (-60 * minutes)::float8 as seconds from ledger where transcription_id = ?',
-    [id],
-  );
-  t.equal(charges.length, 1);
-  t.ok(Math.abs(charges[0]!.seconds - row.duration_seconds) < 0.01);
-  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
-  t.equal((await db.read('*', 'select 1 from checkpoints')).length, 0);
+  await bench.until<Row>(id, over, 240);
+  await aftermath(t, bench);
   const [start] = await db.read('*', 'select min(start) from (select block as start from segments where transcription_id = ?) s', [id]);
   t.match(start, { min: 0 });
 }
@@ -63,9 +56,7 @@ for (let round = 0; round < ROUNDS; round++) {
       await settled(t, id);
       if (left.lease_token) t.match(await bench.row('transcriptions', id), { deaths: 1 });
       const engines = async () => (await db.read('*', 'select 1 from engines')).length;
-      for (const end = Date.now() + 60_000; ((await bench.files()).length || (await engines()) > 1) && Date.now() < end; ) await sleep(200);
-      t.strictSame(await bench.files(), [], 'what the dead engine had in plain is gone');
-      t.equal(await engines(), 1, 'the dead engine is forgotten');
+      await eventually(async () => (await engines()) === 1, 'the dead engine is forgotten', 60);
     });
   }
 }
@@ -80,8 +71,7 @@ t.test('an engine that is frozen past its lease wakes to find the work done by a
   await bench.until<Row>(id, (row) => row.deaths === 1 && row.lease_token !== null, 60);
   frozen.child.kill('SIGCONT'); // now both believe
   await settled(t, id);
-  for (const end = Date.now() + 30_000; !frozen.output.stderr.includes('deleted or taken over') && Date.now() < end; ) await sleep(50);
-  t.match(frozen.output.stderr, 'deleted or taken over');
+  await eventually(() => frozen.output.stderr.includes('deleted or taken over'), 'the frozen one knows', 30);
   await frozen.stop();
   heir = other;
 });

@@ -1,0 +1,96 @@
+/*
+ * PostgreSQL is killed and restarted in the midst of work, at random moments, while clients upload and poll; its address stays the same, as behind
+ * a service name. Clients see nothing worse than a 503 that says when to come again.
+ */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { type Embedded, startEmbedded } from '../../db/embedded.ts';
+import { migrate } from '../../db/migrate.ts';
+import { openDb } from '../../db/orm.ts';
+import { aftermath } from '../support/aftermath.ts';
+import { openDoor } from '../support/door.ts';
+import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { SEED, seeded } from '../support/seeded.ts';
+import { eventually, openService } from '../support/service.ts';
+import { send } from '../support/uploads.ts';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 1);
+const BRIEF = 30; // seconds after PostgreSQL is back in which the API must serve again
+const { random, pick } = seeded();
+t.comment(`SEED=${SEED} repeats the choice of the moments`);
+
+const folder = join(t.testdir(), 'postgres');
+let server: Embedded = await startEmbedded(folder);
+const door = await openDoor(() => Number(new URL(server.url).port));
+const url = new URL(server.url);
+url.port = String(door.port);
+const db = await openDb({ url: url.href, name: 'longhand-test' });
+t.teardown(async () => {
+  await db.close();
+  door.close();
+  await server.stop();
+});
+await migrate(db);
+
+/** An outage, not a blink. */
+async function interrupt(signal: NodeJS.Signals): Promise<void> {
+  const ended = once(server.process, 'exit');
+  server.process.kill(signal);
+  await ended;
+  await sleep(1000 + random() * 2000);
+  server = await startEmbedded(folder);
+}
+
+t.test('PostgreSQL may be killed and restarted: clients hear 503 for a moment, nothing is lost and nothing is done twice', async (t) => {
+  const service = await openService(t, { database: { db, url: url.href } });
+  const { key } = service;
+  const [api, engine] = [await service.api(), await service.engine()];
+  const [long, short] = [await conversation(8), await conversation(1)];
+  const wrong: string[] = []; // answers that no client should get
+  let refusals = 0;
+  let going = true;
+
+  /** One file, sent again under its key until it is accepted. */
+  const upload = async (name: string, bytes: Buffer): Promise<string> => {
+    const headers = { 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' };
+    for (;;) {
+      const { status, body, json, headers: answered } = await send(api.url, key, headers, '', bytes);
+      if (status === 200 || status === 201) return json.uuid;
+      if (!/^(409|503)$/.test(String(status)) || !/^[1-9]\d*$/.test(answered.get('retry-after') ?? '')) wrong.push(`${status} ${body}`);
+      await sleep(500);
+    }
+  };
+  const poll = async (path: string) => {
+    for (; going; await sleep(50)) {
+      const answer = await fetch(`${api.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+      const body = await answer.text();
+      const refused = answer.status === 503 && /^[1-9]\d*$/.test(answer.headers.get('retry-after') ?? '');
+      if (refused) refusals++;
+      else if (answer.status !== 200) wrong.push(`${path}: ${answer.status} ${body}`);
+    }
+  };
+
+  const first = await upload('first', long);
+  const polling = [poll(`/v1/transcriptions/${first}`), poll('/v1/transcriptions'), poll('/v1/workspace')];
+  const uuids = [first];
+  await service.until<TranscriptionRow>(first, (row) => row.fraction > 0.1, 240);
+  for (let round = 0; round < 2 * ROUNDS; round++) {
+    const sending = Promise.all([0, 1, 2].map(async (i) => sleep(random() * 1500).then(() => upload(`${round}-${i}`, short))));
+    await sleep(random() * 2000);
+    await interrupt(pick(['SIGKILL', 'SIGINT'] as const)!); // SIGINT: PostgreSQL's fast shutdown
+    const serves = async () => (await fetch(`${api.url}/readyz`)).status === 200;
+    await eventually(serves, 'the API serves again', BRIEF);
+    uuids.push(...(await sending));
+  }
+  for (const uuid of uuids) await service.until<TranscriptionRow>(uuid, ({ status }) => status === 'completed', 240);
+  going = false;
+  await Promise.all(polling);
+  t.strictSame(wrong, [], 'every answer was the right one, or 503 with Retry-After');
+  t.ok(refusals > 0, 'the outages were felt');
+  t.equal((await db.read('*', 'select 1 from transcriptions')).length, uuids.length, 'one transcription for each key');
+  await aftermath(t, service);
+  t.equal(await engine.stop(), 0);
+  t.equal(await api.stop(), 0);
+});

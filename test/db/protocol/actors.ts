@@ -76,7 +76,7 @@ export const ENGINE: Part = {
   async probe(actor, { recordings }) {
     const claim = await claimProbe(actor.db, randomUUID());
     if (!claim) return;
-    if (actor.chance.random() < 0.1) return void recordings.push({ claim, seconds: 1 }); // it stalls
+    if (actor.chance.random() < 0.3) return void recordings.push({ claim, seconds: 1 }); // it stalls
     return fenced(actor, claim.lease, () => probed(actor.db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' }));
   },
   ...{ claim, claimAgain: claim, finish, finishAgain: finish, more, moreAgain: more }, // the more often, the more is found

@@ -56,6 +56,8 @@ const WITNESS = (sweeper: number) => `
     freed boolean := old.lease_token is not null and new.lease_token is null;
   begin
     if who is null then return null; end if;
+    if new.status = 'completed' and old.status not in ('processing', 'completed') then
+      insert into witness values ('completed without having had a slot'); end if;
     if new.lease_token is distinct from old.lease_token and new.lease_token is not null then
       if new.attempt <> old.attempt + 1 then insert into witness values ('taken without counting the try'); end if;
       if old.lease_token is not null then insert into witness values ('taken from one who holds it'); end if;

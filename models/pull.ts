@@ -2,9 +2,9 @@ import { mkdir, readFile, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Variant } from './build/graph.ts';
 import { INDEX, ONE_FILE, shardsOfIndex } from './build/safetensors.ts';
+import { variantForCpu } from './cpu.ts';
 import { download, type Hub, type HubFile, lookUp } from './hub.ts';
 import { checkNew, importModel, type Model } from './store.ts';
-import { variantForCpu } from './cpu.ts';
 
 export interface PullOptions {
   /** The state folder, `LONGHAND_HOME`. */

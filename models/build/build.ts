@@ -5,6 +5,7 @@ import { addDecoder } from './decoder.ts';
 import { addEncoder } from './encoder.ts';
 import { createGraph, type Variant } from './graph.ts';
 import { Checkpoint } from './safetensors.ts';
+import { smoothed } from './smooth.ts';
 import { type WrittenFile, weightBytes, writeModel } from './write.ts';
 
 export interface BuildOptions {
@@ -33,9 +34,10 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
     await mkdir(to, { recursive: true });
     await copyCompanions(from, to);
     if (!complete) await writeFile(join(to, 'generation_config.json'), `${JSON.stringify(generation, null, 2)}\n`);
-    const encoder = createGraph(checkpoint, options.variant);
+    const weights = options.variant.startsWith('int8') ? smoothed(checkpoint, model) : checkpoint;
+    const encoder = createGraph(weights, options.variant);
     addEncoder(encoder, model);
-    const decoder = createGraph(checkpoint, options.variant);
+    const decoder = createGraph(weights, options.variant);
     addDecoder(decoder, model);
     const total = weightBytes(encoder) + weightBytes(decoder);
     let done = 0;

@@ -5,9 +5,10 @@ import { BINS, dftKernels, FFT, HOP, melFilters } from './mel.ts';
 import { ELEMENT } from './onnx.ts';
 
 const SMALLEST = 1e-8; // a scale is never zero
+const SECOND = 50; // steps
 
 /**
- * Adds the encoder. Input `samples` [B, N] float32 at 16 kHz, N a multiple of 320, at most 480,000; S = N / 320 (20 ms a step).
+ * Adds the encoder. Input `samples` [B, N] float32 at 16 kHz, whole seconds, at most 30; S = N / 320 (20 ms a step).
  * Outputs per decoder layer l: cross-attention keys `ck{l}` [B, H, hd, S] and values `cv{l}` [B, H, S, hd]. In the int8 variants both are int8
  * with `ksc{l}`, `vsc{l}` [B, H, 1, hd] float32 (their scales: one per window, head and channel) and `cs{l}` [B, H, 1, S] float32 (column
  * sums of ck); in the float variants both are of the variant's type and come alone.
@@ -24,7 +25,7 @@ export function addEncoder(g: Graph, model: Whisper): void {
   x = op(g, 'Transpose', [x], { perm: [0, 2, 1] });
   const steps = op(g, 'Shape', [x], { start: 1, end: 2 });
   x = op(g, 'Add', [x, op(g, 'Slice', [weight(g, 'model.encoder.embed_positions.weight'), ints(g, 0), steps, ints(g, 0)])]);
-  for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, `model.encoder.layers.${l}`, model.encoderHeads);
+  for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, `model.encoder.layers.${l}`, model);
   x = norm(g, x, 'model.encoder.layer_norm');
   for (let l = 0; l < model.decoderLayers; l++) addCrossAttention(g, x, l, model);
 }
@@ -42,11 +43,54 @@ function logMel(g: Graph, samples: string, mels: number): string {
   return op(g, 'Mul', [op(g, 'Add', [op(g, 'Max', [x, floor]), scalar(g, 4)]), scalar(g, 0.25)]);
 }
 
-function addLayer(g: Graph, x: string, layer: string, heads: number): string {
+function addLayer(g: Graph, x: string, layer: string, { width, encoderHeads: H }: Whisper): string {
   const h = norm(g, x, `${layer}.self_attn_layer_norm`);
   const [q, k, v] = ['q', 'k', 'v'].map((n) => linear(g, h, `${layer}.self_attn.${n}_proj`, n !== 'k')) as [string, string, string];
-  const a = op(g, 'MultiHeadAttention', [q, k, v], { num_heads: heads }, graph.MICROSOFT);
+  const a = g.peak > 0 ? attendInt8(g, q, k, v, width, H) : op(g, 'MultiHeadAttention', [q, k, v], { num_heads: H }, graph.MICROSOFT);
   return graph.feedForward(g, op(g, 'Add', [x, linear(g, a, `${layer}.self_attn.out_proj`)]), layer);
+}
+
+const BLOCKS = 4; // of queries: the scores of a head and block are 2 MB in a window of 30 s; smaller ones are no faster
+
+/**
+ * Self-attention [B, S, D] on 8-bit keys, values and weights: a third faster than the runtime's own operator in float32, with the same word error
+ * rate. Each head and block of queries runs by itself, because one product has one scale. Exponentials are quantised BEFORE normalising.
+ */
+function attendInt8(g: Graph, q: string, k: string, v: string, width: number, H: number): string {
+  const keys = quantiseChannels(g, k, width);
+  const values = quantiseChannels(g, v, width);
+  const scaled = op(g, 'Mul', [op(g, 'Mul', [q, keys.scale]), scalar(g, (width / H) ** -0.5)]);
+  const each = (x: string, perm: number[]) => graph.ops(g, 'Split', [heads(g, x, width, H, perm)], H, { axis: 1, num_outputs: H });
+  const [queriesOf, keysOf, valuesOf] = [each(scaled, BY_TIME), each(keys.bytes, BY_CHANNEL), each(values.bytes, BY_TIME)];
+  const one = scalar(g, 1);
+  const mixed = queriesOf.map((queries, head) => {
+    const blocks = graph.ops(g, 'Split', [queries], BLOCKS, { axis: 2, num_outputs: BLOCKS }).map((block) => {
+      const scores = op(g, 'DynamicQuantizeMatMul', [block, keysOf[head]!, one], {}, graph.MICROSOFT);
+      const e = op(g, 'Exp', [op(g, 'Sub', [scores, op(g, 'ReduceMax', [scores, ints(g, 3)], { keepdims: 1 })])]); // 0 to 1
+      const sums = op(g, 'DynamicQuantizeMatMul', [e, valuesOf[head]!, one], {}, graph.MICROSOFT);
+      return op(g, 'Div', [sums, op(g, 'ReduceSum', [e, ints(g, 3)], { keepdims: 1 })]);
+    });
+    return op(g, 'Concat', blocks, { axis: 2 });
+  });
+  const together = op(g, 'Transpose', [op(g, 'Concat', mixed, { axis: 1 })], { perm: BY_TIME });
+  return op(g, 'Mul', [op(g, 'Reshape', [together, ints(g, 0, 0, width)]), values.scale]);
+}
+
+/** Quantises [B, S, D] to int8 with one scale [B, 1, D] per window and channel. */
+function quantiseChannels(g: Graph, x: string, width: number): { bytes: string; rounded: string; scale: string } {
+  const seconds = op(g, 'Reshape', [op(g, 'Abs', [x]), ints(g, 0, -1, SECOND, width)]); // in two steps: the runtime is slow over a long first axis
+  const largest = op(g, 'ReduceMax', [op(g, 'ReduceMax', [seconds, ints(g, 2)], { keepdims: 0 }), ints(g, 1)], { keepdims: 1 });
+  const scale = op(g, 'Max', [op(g, 'Mul', [largest, scalar(g, 1 / g.peak)]), scalar(g, SMALLEST)]);
+  const rounded = op(g, 'Round', [op(g, 'Div', [x, scale])]);
+  return { bytes: graph.cast(g, rounded, ELEMENT.int8), rounded, scale };
+}
+
+const BY_TIME = [0, 2, 1, 3]; // [B, H, S, hd], and back
+const BY_CHANNEL = [0, 2, 3, 1]; // [B, H, hd, S]
+
+/** [B, S, D] by heads, in one of the orders above. */
+function heads(g: Graph, x: string, width: number, H: number, perm: number[]): string {
+  return op(g, 'Transpose', [op(g, 'Reshape', [x, ints(g, 0, 0, H, width / H)])], { perm });
 }
 
 /** What the decoder's layer `l` attends to, computed once a window. */
@@ -54,18 +98,18 @@ function addCrossAttention(g: Graph, x: string, l: number, { width, decoderHeads
   const hd = width / H;
   for (const kind of ['k', 'v'] as const) {
     const y = linear(g, x, `model.decoder.layers.${l}.encoder_attn.${kind}_proj`, kind === 'v');
-    const perm = kind === 'k' ? [0, 2, 3, 1] : [0, 2, 1, 3];
-    const heads = op(g, 'Transpose', [op(g, 'Reshape', [y, ints(g, 0, 0, H, hd)])], { perm });
+    const perm = kind === 'k' ? BY_CHANNEL : BY_TIME;
     const dims = kind === 'k' ? ['B', H, hd, 'S'] : ['B', H, 'S', hd];
     if (g.peak === 0) {
-      output(g, `c${kind}${l}`, heads, g.float, dims);
+      output(g, `c${kind}${l}`, heads(g, y, width, H, perm), g.float, dims);
       continue;
     }
-    const largest = op(g, 'ReduceMax', [op(g, 'Abs', [heads]), ints(g, kind === 'k' ? 3 : 2)], { keepdims: 1 }); // over time
-    const scale = op(g, 'Max', [op(g, 'Mul', [largest, scalar(g, 1 / g.peak)]), scalar(g, SMALLEST)]);
-    const rounded = op(g, 'Round', [op(g, 'Div', [heads, scale])]);
-    output(g, `c${kind}${l}`, graph.cast(g, rounded, ELEMENT.int8), 'int8', dims);
+    const { bytes, rounded, scale } = quantiseChannels(g, y, width);
+    output(g, `c${kind}${l}`, heads(g, bytes, width, H, perm), 'int8', dims);
     output(g, `${kind}sc${l}`, op(g, 'Reshape', [scale, ints(g, 0, H, 1, hd)]), 'float32', ['B', H, 1, hd]);
-    if (kind === 'k') output(g, `cs${l}`, op(g, 'ReduceSum', [rounded, ints(g, 2)], { keepdims: 1 }), 'float32', ['B', H, 1, 'S']);
+    if (kind === 'k') {
+      const sums = op(g, 'ReduceSum', [op(g, 'Reshape', [rounded, ints(g, 0, 0, H, hd)]), ints(g, 3)], { keepdims: 1 }); // [B, S, H, 1]
+      output(g, `cs${l}`, op(g, 'Transpose', [sums], { perm: [0, 2, 3, 1] }), 'float32', ['B', H, 1, 'S']);
+    }
   }
 }

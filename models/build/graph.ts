@@ -1,6 +1,5 @@
 import { type Attribute, type Constant, ELEMENT, type Element, type Model, type Port } from './onnx.ts';
 import { quantise, toFloat16, transpose } from './quantise.ts';
-import type { Checkpoint } from './safetensors.ts';
 
 /**
  * int8: weights within ±127, the fastest on CPUs with 8-bit dot products. int8-7bit: within ±63, for CPUs whose 8-bit products saturate.
@@ -13,6 +12,13 @@ export const MICROSOFT = 'com.microsoft'; // operators that only ONNX Runtime ha
 const OPSETS = { '': 18, [MICROSOFT]: 1 };
 const EPSILON = 1e-5; // of Whisper's layer norms
 
+/** The weights of a checkpoint, by their names there. */
+export interface Weights {
+  shape(name: string): number[];
+  /** Row-major. */
+  float32(name: string): Float32Array;
+}
+
 /** A graph under construction: every method adds nodes or weights and returns the name of a tensor. */
 export interface Graph extends Model {
   readonly variant: Variant;
@@ -20,11 +26,11 @@ export interface Graph extends Model {
   readonly peak: number;
   /** Element type of the activations between the layers. */
   readonly float: 'float32' | 'float16';
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: Weights;
   count: number;
 }
 
-export function createGraph(checkpoint: Checkpoint, variant: Variant): Graph {
+export function createGraph(checkpoint: Weights, variant: Variant): Graph {
   const peak = { int8: 127, 'int8-7bit': 63, float32: 0, float16: 0 }[variant];
   const float = variant === 'float16' ? 'float16' : 'float32';
   return { checkpoint, variant, peak, float, count: 0, nodes: [], constants: [], inputs: [], outputs: [], opsets: OPSETS };
@@ -137,7 +143,20 @@ export function gelu(g: Graph, x: string): string {
 /** The feed-forward half of a layer, with its residual. */
 export function feedForward(g: Graph, x: string, layer: string): string {
   const inner = linear(g, norm(g, x, `${layer}.final_layer_norm`), `${layer}.fc1`);
-  return op(g, 'Add', [x, linear(g, gelu(g, inner), `${layer}.fc2`)]);
+  const outer = g.peak > 0 ? linearByRow : linear;
+  return op(g, 'Add', [x, outer(g, gelu(g, inner), `${layer}.fc2`)]);
+}
+
+const LOWEST_GELU = 0.17; // its most negative value, as a size
+
+/**
+ * `linear` behind a GELU, with a scale for each row: a few positions have activations so large that one scale for all would leave the others
+ * few bits. More than halves the error of the int8 encoder, at a fiftieth of its time.
+ */
+function linearByRow(g: Graph, x: string, name: string): string {
+  const largest = op(g, 'Max', [op(g, 'ReduceMax', [x, ints(g, -1)], { keepdims: 1 }), scalar(g, LOWEST_GELU)]);
+  const y = op(g, 'Mul', [linear(g, op(g, 'Div', [x, largest]), name, false), largest]);
+  return op(g, 'Add', [y, weight(g, `${name}.bias`)]);
 }
 
 /** Rows or columns [from, to) of one axis. */

@@ -10,7 +10,8 @@ const RATIO = FROM / TO;
  */
 export function requantise(file: Uint8Array): void {
   const { nodes, weights } = decodeGraph(file);
-  const matrices = new Map(nodes.filter(({ op }) => op === 'DynamicQuantizeMatMul').map(({ inputs }) => [inputs[1]!, inputs[2]!])); // values, scales
+  const products = nodes.filter(({ op, inputs }) => op === 'DynamicQuantizeMatMul' && weights.has(inputs[1]!)); // others quantise by the bound below
+  const matrices = new Map(products.map(({ inputs }) => [inputs[1]!, inputs[2]!])); // values, scales
   for (const [values, scales] of matrices) {
     halve(weights.get(values)!);
     changeFloats(weights.get(scales)!, (scale) => scale * RATIO);

@@ -5,9 +5,9 @@ import { hasByteDotProduct } from '../../models/cpu.ts';
 import { SHIPPED, SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { verify } from '../../models/verify.ts';
 import { samples } from './checkpoint.ts';
-import { difference, numbers, openNetwork, type Outputs } from './network.ts';
+import { difference, numbers, type Outputs, openNetwork } from './network.ts';
 
-/** What the Python builder's graphs say of the same weights: fixtures/make.py. */
+/** What the network in plain numpy says of the same weights: fixtures/make.py. */
 const wanted = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', 'base.json'), 'utf8')) as Record<string, number[]>;
 
 for (const { name } of SHIPPED) {
@@ -18,7 +18,7 @@ for (const { name } of SHIPPED) {
 }
 
 const skip = hasByteDotProduct() ? false : 'products of 8-bit numbers saturate on this processor';
-t.test('whisper-base predicts what the Python builder made of the same weights', { skip }, async (t) => {
+t.test('whisper-base in 8 bits predicts what the network in numpy does', { skip }, async (t) => {
   const network = await openNetwork(t, join(SHIPPED_FOLDER, 'whisper-base'));
   const cross = await network.encode(samples(), 1);
   const parts: [string, Outputs][] = [
@@ -30,13 +30,19 @@ t.test('whisper-base predicts what the Python builder made of the same weights',
     for (const [name, tensor] of Object.entries(tensors)) {
       const expected = wanted[`${part}.${name}`];
       if (!expected) continue;
-      // logits range over 60; one activation that rounds to the other side moves them by a tenth or two
       const found = name === 'align' ? meanOverHeads(numbers(tensor), expected.length) : numbers(tensor);
-      const by = difference(found, expected);
-      t.ok(by < (part === 'encoder' ? 1e-4 : name === 'align' ? 0.03 : 0.7), `${part}.${name}: ${by}`);
+      // one scale for all rows behind a GELU, instead of one each, makes these three times larger; logits range over 60
+      const [by, most] = part === 'encoder' || name === 'align' ? [apart(found, expected), 0.06] : [difference(found, expected), 0.7];
+      t.ok(by < most, `${part}.${name}: ${by}`);
     }
   }
 });
+
+/** Size of the difference as a part of the expected values. */
+function apart(found: number[], expected: number[]): number {
+  const size = (values: number[]) => Math.hypot(...values);
+  return size(found.map((value, i) => value - expected[i]!)) / size(expected);
+}
 
 function meanOverHeads(values: number[], frames: number): number[] {
   const heads = values.length / frames;

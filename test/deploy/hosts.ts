@@ -79,7 +79,7 @@ export async function openHosts(t: TAP): Promise<Hosts> {
     'content-length': length,
   });
   const post = (port: number, name: string, length: number) =>
-    http.request({ port, method: 'POST', path: '/v1/transcriptions', headers: uploadHeaders(name, length) });
+    http.request({ host: '127.0.0.1', port, method: 'POST', path: '/v1/transcriptions', headers: uploadHeaders(name, length) });
   return {
     ...{ front, one, two, three, owner, apis, uploadHeaders },
     async restart(name) {

@@ -58,7 +58,7 @@ for (const proxy of PROXIES) {
     t.test('caps on uploads hold over all hosts together', async (t) => {
       const slow = Array.from({ length: 10 }, (_, i) => {
         const headers = uploadHeaders(`s${i}.wav`, 10_000);
-        const request = http.request({ port: i % 2 ? one : two, method: 'POST', path: '/v1/transcriptions', headers });
+        const request = http.request({ host: '127.0.0.1', port: i % 2 ? one : two, method: 'POST', path: '/v1/transcriptions', headers });
         request.on('error', () => {});
         request.write(Buffer.alloc(100));
         return request;

@@ -1,6 +1,6 @@
 /**
  * Schemathesis against the OpenAPI document that the API serves: no 5xx, no undocumented status, type or header, no answer that breaks its
- * schema, none that stays away: `scripts/longhand bench fuzz [--examples 100] [--seed 1] [--venv FOLDER]`. Needs python3 and, the first time,
+ * schema, none that stays away: `scripts/longhand bench fuzz [--examples 200] [--seed 1] [--venv FOLDER]`. Needs python3 and, the first time,
  * PyPI. Prints seed and number of cases; ends with 1 when anything was found.
  */
 import { spawn } from 'node:child_process';
@@ -26,7 +26,7 @@ const PATIENCE_MS = 2_000; // for an answer that takes a millisecond
 
 const { values } = parseArgs({
   options: {
-    examples: { type: 'string', default: '100' }, // of each operation
+    examples: { type: 'string', default: '200' }, // of each operation
     seed: { type: 'string', default: '1' },
     venv: { type: 'string', default: join(tmpdir(), 'longhand-schemathesis') },
   },

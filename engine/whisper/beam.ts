@@ -1,5 +1,6 @@
 import type { Batch, Prediction } from './batch.ts';
 import { corrected, most } from './choose.ts';
+import { toHalves } from './half.ts';
 import type { Facts } from './model.ts';
 import type { Row, Task } from './row.ts';
 
@@ -70,7 +71,7 @@ function child({ parent, token, logProb, score, overruled }: Candidate, { facts,
     feed: token,
     tokens: ended ? parent.tokens : [...parent.tokens, token],
     logProbs: ended ? parent.logProbs : [...parent.logProbs, logProb],
-    attention: [...parent.attention, prediction.align.slice(at, at + width)],
+    attention: [...parent.attention, toHalves(prediction.align, at, width)],
     score,
     resumed: overruled ? [...parent.resumed, parent.tokens.length] : parent.resumed,
   };

@@ -2,6 +2,7 @@ import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { corrected, generator, greedy, sample } from './choose.ts';
 import { loop } from './fallback.ts';
+import { fromHalves, toHalves } from './half.ts';
 import { NEVER, type Whisper } from './model.ts';
 import { type Attempt, instructions, type Listening, languageOf, listen, type Order, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
@@ -193,7 +194,7 @@ export class Decoder {
     if (better !== null) row.resumed.push(row.tokens.length);
     const width = prediction.align.length / prediction.lse.length;
     row.score += choice.logProb;
-    row.attention.push(prediction.align.slice(i * width, (i + 1) * width));
+    row.attention.push(toHalves(prediction.align, i * width, width));
     if (token === facts.endOfText) return true;
     row.tokens.push(token);
     row.logProbs.push(choice.logProb);
@@ -209,7 +210,7 @@ export class Decoder {
       language: task.language,
       tokens: row.tokens,
       logProbs: row.logProbs,
-      attention: row.attention,
+      attention: row.attention.map(fromHalves),
       meanLogProb: row.score / (row.tokens.length + 1),
       resumed: row.resumed,
     };

@@ -80,7 +80,12 @@ export const ENGINE: Part = {
     return fenced(actor, claim.lease, () => probed(actor.db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' }));
   },
   ...{ claim, claimAgain: claim, finish, finishAgain: finish, more, moreAgain: more }, // the more often, the more is found
-  probedLate: belief(0.5, ({ db }, { claim }) => probed(db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' })),
+  async probeEndsLate(actor, { recordings }) {
+    const stalled = actor.chance.pick(recordings.filter(({ claim }) => claim.durationSeconds === null).slice(-RECENT));
+    if (!stalled) return;
+    const { lease } = stalled.claim;
+    return fenced(actor, lease, () => probed(actor.db, lease, { durationSeconds: MINUTE, mediaType: 'audio' }));
+  },
   broken: belief(0.3, ({ db }, { claim }) => thrown(db, claim, new MediaError('FILE_CORRUPTED', 'broken'))),
   failed: belief(0.5, ({ db }, { claim }) => thrown(db, claim, new Error('out of luck'))),
   stopped: belief(0.4, ({ db }, { claim }) => thrown(db, claim, new Stopping(), true)),

@@ -1,6 +1,7 @@
 /* What the dead held comes free by itself, with the settings as they are shipped and nobody's help: measured with a watch. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { aftermath } from '../support/aftermath.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
 import type { Running } from '../support/processes.ts';
 import { connectRaw, head } from '../support/raw.ts';
@@ -67,7 +68,7 @@ await t.test('work of a killed engine goes on elsewhere within two minutes, and 
   t.ok(next.fraction >= before.fraction, 'it goes on from what was finished');
   await service.until<TranscriptionRow>(id, (row) => row.status === 'completed', 300);
   t.match(await service.row('transcriptions', id), { deaths: 1, attempt: 2 });
-  t.equal((await db.read('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 1);
+  await aftermath(t, service);
 });
 
 await t.test('a recording that three engines die of ends as ENGINE_ERROR, costs nothing, and leaves nothing behind', async (t) => {

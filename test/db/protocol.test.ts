@@ -14,7 +14,19 @@
  *   lease token of signs of life                      42   told to hold what another holds
  *   signs of life prolong nothing                     6    a sign of life that does not prolong the lease
  *   a stop counts as a failure                        1    a stop that counts as a failure
- *   lease token of a probe's end                      not by 60: two probes of one recording are rare
+ *   a failure does not count                          3    a failed try that does not count
+ *   one try too many                                  25   tried again after the last try
+ *   taking does not count                             1    taken without counting the try
+ *   a sweep of the living                             3    the living were taken for dead
+ *   deaths are not counted                            6    a death that is not counted
+ *   a fourth death                                    26   three engines died of it, and it goes on
+ *   work without a slot is ended (status in hold)     6    completed without having had a slot
+ *   charged without release                           1    a reservation of what is not at work
+ *   minutes released twice                            4    a balance that is not grants minus charges
+ *   no release at the end, or by deletion             4, 3 a reservation of what is not at work
+ *   a key is claimed though it is held                1    two files under one key
+ *
+ * Not found by 60: the lease token of a probe's end or of handing back left out, one try too few.
  */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';

@@ -4,10 +4,10 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
 import { MediaError } from '../../../engine/types.ts';
+import { aftermath } from '../../support/aftermath.ts';
 import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
 import { hunt, mediaPrograms } from '../../support/hunt.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
@@ -85,9 +85,7 @@ await t.test('an engine whose decoder is killed tries again: the transcript is w
   const { kills, status, error_code, charges } = await suffer(() => 0, Number.POSITIVE_INFINITY);
   t.match({ status, error_code, charges }, { status: 'failed', error_code: 'ENGINE_ERROR', charges: 0 });
   t.ok(kills >= 4, 'every try was killed');
-  for (const end = Date.now() + 30_000; (await bench.files()).length && Date.now() < end; ) await sleep(100);
-  t.strictSame(await bench.files(), [], 'nothing is left in the spool or in scratch');
+  await aftermath(t, bench);
   t.strictSame(mediaPrograms(engine.child.pid!), []);
-  t.equal((await bench.db.read('*', 'select 1 from reservations')).length, 0);
   t.equal(await engine.stop(), 0, 'the engine is unharmed');
 });

@@ -5,10 +5,10 @@ const HALF = 3; // of the median filter, 7 frames wide
  *
  * Weights are scaled to sum 1 per token, standardised over the tokens, averaged over the heads and smoothed with a median of 7 frames; then
  * dynamic time warping in which every frame belongs to the token of the frame before or to the next one (openai/whisper, timing.py).
- * @param rows attention of each token, [heads x allFrames] each
+ * @param rows attention of each token as bfloat16, [heads x allFrames] each
  * @param frames the frames to align: those with speech, rising
  */
-export function beginnings(rows: readonly Float32Array[], heads: number, frames: Int32Array): Int32Array {
+export function beginnings(rows: readonly Uint16Array[], heads: number, frames: Int32Array): Int32Array {
   const tokens = rows.length;
   const count = frames.length;
   if (count < Math.max(tokens, 4)) return Int32Array.from(rows, (_, i) => Math.floor((i * count) / tokens));
@@ -16,7 +16,7 @@ export function beginnings(rows: readonly Float32Array[], heads: number, frames:
 }
 
 /** Mean over the heads of the standardised weights, [tokens x frames]. */
-function standardised(rows: readonly Float32Array[], heads: number, frames: Int32Array): Float32Array {
+function standardised(rows: readonly Uint16Array[], heads: number, frames: Int32Array): Float32Array {
   const tokens = rows.length;
   const count = frames.length;
   const all = rows[0]!.length / heads;
@@ -24,6 +24,8 @@ function standardised(rows: readonly Float32Array[], heads: number, frames: Int3
   const weights = new Float32Array(tokens * count);
   const mean = new Float32Array(count);
   const square = new Float32Array(count);
+  const given = new Float32Array(count); // of one token and head
+  const bits = new Uint32Array(given.buffer);
   for (let head = 0; head < heads; head++) {
     mean.fill(0);
     square.fill(0);
@@ -32,10 +34,13 @@ function standardised(rows: readonly Float32Array[], heads: number, frames: Int3
       const from = head * all;
       const to = t * count;
       let sum = 0;
-      for (let f = 0; f < count; f++) sum += row[from + frames[f]!]!;
+      for (let f = 0; f < count; f++) {
+        bits[f] = row[from + frames[f]!]! << 16;
+        sum += given[f]!;
+      }
       const scale = 1 / Math.max(sum, 1e-9);
       for (let f = 0; f < count; f++) {
-        const weight = row[from + frames[f]!]! * scale;
+        const weight = given[f]! * scale;
         weights[to + f] = weight;
         mean[f]! += weight;
         square[f]! += weight * weight;

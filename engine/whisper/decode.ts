@@ -2,7 +2,7 @@ import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { corrected, generator, greedy, sample } from './choose.ts';
 import { loop } from './fallback.ts';
-import { fromHalves, toHalves } from './half.ts';
+import { toHalves } from './half.ts';
 import { NEVER, type Whisper } from './model.ts';
 import { type Attempt, instructions, type Listening, languageOf, listen, type Order, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
@@ -210,7 +210,7 @@ export class Decoder {
       language: task.language,
       tokens: row.tokens,
       logProbs: row.logProbs,
-      attention: row.attention.map(fromHalves),
+      attention: row.attention,
       meanLogProb: row.score / (row.tokens.length + 1),
       resumed: row.resumed,
     };

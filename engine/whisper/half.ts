@@ -1,15 +1,10 @@
-/** bfloat16, the upper halves of float32: half the memory for numbers of which three digits matter. */
-
-/** `length` values from `from` on. */
-export function toHalves(values: Float32Array, from: number, length: number): Uint16Array {
-  const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
+/**
+ * `length` values from `from` on as bfloat16, the upper halves of float32: half the memory for numbers of which two digits matter. Shifting a
+ * half left by 16 gives the bits of a float32 again.
+ */
+export function toHalves(values: Float32Array, from = 0, length = values.length): Uint16Array {
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const halves = new Uint16Array(length);
-  for (let i = 0; i < length; i++) halves[i] = words[from + i]! >>> 16;
+  for (let i = 0; i < length; i++) halves[i] = bits[from + i]! >>> 16;
   return halves;
-}
-
-export function fromHalves(halves: Uint16Array): Float32Array {
-  const words = new Uint32Array(halves.length);
-  for (let i = 0; i < halves.length; i++) words[i] = halves[i]! << 16;
-  return new Float32Array(words.buffer);
 }

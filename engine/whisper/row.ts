@@ -31,8 +31,8 @@ export interface Attempt extends Listening {
   language: string;
   tokens: number[];
   logProbs: number[];
-  /** Attention [heads x frames] of every token and, unless cut off, of end-of-text. */
-  attention: Float32Array[];
+  /** Attention [heads x frames] of every token and, unless cut off, of end-of-text; as bfloat16. */
+  attention: Uint16Array[];
   /** Mean log-probability of all tokens and end-of-text. */
   meanLogProb: number;
   /** Where a choice was overruled: indices of the timestamps at which speech was made to go on. */

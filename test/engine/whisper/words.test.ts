@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { toHalves } from '../../../engine/whisper/half.ts';
 import { readFacts } from '../../../engine/whisper/model.ts';
 import { openTokenizer } from '../../../engine/whisper/tokenizer.ts';
 import { group, toWords } from '../../../engine/whisper/words.ts';
@@ -40,7 +41,7 @@ t.test('words', async (t) => {
     const row = (first: number, end: number) => {
       const attention = new Float32Array(facts.alignmentHeads * frames).fill(1e-5);
       for (let head = 0; head < facts.alignmentHeads; head++) attention.fill(0.02, head * frames + first, head * frames + end);
-      return attention;
+      return toHalves(attention);
     };
     const decoded = {
       tokens: [facts.firstTimestamp, ...tokens, facts.firstTimestamp + 100],

@@ -40,7 +40,7 @@ export async function diarization(path: string, pool: Pool): Promise<Timed<Turn[
     const job = pool.job(signal);
     return await timed(async () => {
       const activity = await observe(recording, 'mix', job.segment, { signal, concurrency: pool.threads * 2 });
-      return diarize(activity, recording, 'mix', job.embed, { speakers: null, signal, concurrency: pool.threads * 2 });
+      return diarize(activity, recording, 'mix', job.embed, { speakers: null, signal, linker: job.link, concurrency: pool.threads * 2 });
     });
   } finally {
     await recording.close();

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import type { Linker } from './diarization/linkage.ts';
 import type { Local } from './diarization/segmentation.ts';
 import type { Device } from './session.ts';
 import { Turns } from './turns.ts';
@@ -36,6 +37,7 @@ export interface Job {
   recognise(window: Omit<WindowRequest, 'job'>): Promise<Heard>;
   segment(windows: Float32Array[]): Promise<Local[]>;
   embed(pieces: Float32Array[]): Promise<Float32Array[]>;
+  link: Linker;
 }
 
 /** Work that a thread could not do. `code` is STOPPED or that of the original failure. */
@@ -48,7 +50,7 @@ export class EngineError extends Error {
   }
 }
 
-type Name = 'recognise' | 'segment' | 'embed';
+type Name = 'recognise' | 'segment' | 'embed' | 'link';
 const ROWS = 8; // twelve take 2 % less time, and 90 MB more on two threads
 const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it never waits
 const SMALL = 2; // units of the other networks a thread holds
@@ -74,6 +76,7 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
       recognise: new Turns(threads * (rows + AHEAD)),
       segment: new Turns(threads * SMALL),
       embed: new Turns(threads * SMALL),
+      link: new Turns(1), // takes up to a second or two: one thread stays free of it
     };
     let count = 0;
     return {
@@ -114,6 +117,7 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, sign
     recognise: (window) => ask('recognise', { ...window, job }, [window.samples.buffer]),
     segment: (windows) => ask('segment', windows, buffers(windows)),
     embed: (pieces) => ask('embed', pieces, buffers(pieces)),
+    link: (means, weights, options) => ask('link', { means, weights, options }, [means.data.buffer, weights.buffer]),
   };
 }
 

@@ -125,6 +125,7 @@ async function findTurns(
       speakers,
       signal,
       concurrency,
+      linker: job.link,
       onProgress: progress.diarized,
     });
     progress.diarized(1);

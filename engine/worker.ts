@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { workerData } from 'piscina';
 import { embed as embedPieces } from './diarization/embedding.ts';
+import { type LinkageOptions, link as linkRows, type Rows } from './diarization/linkage.ts';
 import { type Local, segment as segmentWindows } from './diarization/segmentation.ts';
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 import { Decoder } from './whisper/decode.ts';
@@ -66,6 +67,20 @@ export function segment({ stop, work }: Order<Float32Array[]>): Promise<Outcome<
 
 export function embed({ stop, work }: Order<Float32Array[]>): Promise<Outcome<Float32Array[]>> {
   return outcome(() => using(embedding, stop, (session) => embedPieces(session, work)));
+}
+
+/** Voice prints to be linked. */
+export interface Linking {
+  means: Rows;
+  weights: Float64Array;
+  options: LinkageOptions;
+}
+
+export function link({ stop, work: { means, weights, options } }: Order<Linking>): Promise<Outcome<Int32Array>> {
+  return outcome(async () => {
+    check(stop);
+    return linkRows(means, weights, options);
+  });
 }
 
 async function using<T>(open: () => Promise<Session>, stop: Int32Array, run: (session: Session) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { dot } from './assign.ts';
 import { SIZE, unit } from './embedding.ts';
-import { type LinkageOptions, link, type Rows } from './linkage.ts';
+import { type LinkageOptions, type Linker, link, type Rows } from './linkage.ts';
 
 const VOICE = 3; // seconds of speech that make a voice …
 const PART = 0.06; // … or this share of all speech, in short recordings
@@ -20,7 +20,8 @@ const BENEFIT = 0.04; // … and joins it already at this much less likeness
  * @param seconds of speech behind each
  * @param likeness mean cosine from which on two clusters are one voice
  * @param speakers how many there are, when that is known
- * @param signal looked at between blocks, as other work is let in: each takes up to a second
+ * @param signal looked at between blocks: each takes up to a second
+ * @param linker where the blocks are linked; default: here, letting other work in between
  */
 export async function findVoices(
   prints: Float32Array[],
@@ -28,18 +29,19 @@ export async function findVoices(
   likeness: number,
   speakers: number | null,
   signal?: AbortSignal,
+  linker: Linker = linkHere,
 ): Promise<Float32Array[]> {
   let means: Rows = rows(prints);
   let weights: Float64Array = Float64Array.from(seconds);
   let group = Int32Array.from(prints, (_, i) => i);
   for (let stop = CAUTIOUS; means.count > BLOCK && stop > likeness; stop -= RELAX) {
-    const part = await linkBlocks(means, weights, stop, signal);
+    const part = await linkBlocks(means, weights, stop, linker, signal);
     ({ means, weights } = gather(means, weights, part));
     group = group.map((g) => part[g]!);
   }
   const spoken = seconds.reduce((sum, s) => sum + s, 0);
   const need = Math.min(VOICE, PART * spoken);
-  const labels = linkLargest(means, weights, { stop: likeness, speakers: speakers ?? undefined, need });
+  const labels = await linkLargest(means, weights, { stop: likeness, speakers: speakers ?? undefined, need }, linker);
   const clusters = gather(
     rows(prints),
     Float64Array.from(seconds),
@@ -50,16 +52,21 @@ export async function findVoices(
   return chosen(clusters, need, speakers);
 }
 
+async function linkHere(means: Rows, weights: Float64Array, options: LinkageOptions): Promise<Int32Array> {
+  await pause();
+  return link(means, weights, options);
+}
+
 /** Links the largest clusters; the others get the label -1. */
-function linkLargest(means: Rows, weights: Float64Array, options: LinkageOptions): Int32Array {
-  if (means.count <= MOST) return link(means, weights, options);
+async function linkLargest(means: Rows, weights: Float64Array, options: LinkageOptions, linker: Linker): Promise<Int32Array> {
+  if (means.count <= MOST) return linker({ ...means, data: means.data.slice() }, weights.slice(), options);
   const largest = Int32Array.from(weights.keys())
     .sort((a, b) => weights[b]! - weights[a]! || a - b)
     .subarray(0, MOST)
     .sort();
   const data = new Float32Array(MOST * means.width);
   for (const [i, row] of largest.entries()) data.set(means.data.subarray(row * means.width, (row + 1) * means.width), i * means.width);
-  const linked = link(
+  const linked = await linker(
     { count: MOST, width: means.width, data },
     Float64Array.from(largest, (row) => weights[row]!),
     options,
@@ -70,16 +77,15 @@ function linkLargest(means: Rows, weights: Float64Array, options: LinkageOptions
 }
 
 /** Merges the sure pairs within equal blocks of neighbours: as exact as one matrix, and small. */
-async function linkBlocks(means: Rows, weights: Float64Array, stop: number, signal?: AbortSignal): Promise<Int32Array> {
+async function linkBlocks(means: Rows, weights: Float64Array, stop: number, linker: Linker, signal?: AbortSignal): Promise<Int32Array> {
   const part = new Int32Array(means.count);
   const blocks = Math.ceil(means.count / BLOCK);
   let base = 0;
   for (let block = 0; block < blocks; block++) {
-    await pause();
     signal?.throwIfAborted();
     const [from, to] = [Math.floor((block * means.count) / blocks), Math.floor(((block + 1) * means.count) / blocks)];
-    const data = means.data.subarray(from * means.width, to * means.width);
-    const labels = link({ count: to - from, width: means.width, data }, weights.subarray(from, to), { stop });
+    const data = means.data.slice(from * means.width, to * means.width);
+    const labels = await linker({ count: to - from, width: means.width, data }, weights.slice(from, to), { stop });
     for (const [i, label] of labels.entries()) part[from + i] = base + label;
     base += Math.max(...labels) + 1;
   }

@@ -3,6 +3,7 @@ import { assign } from './assign.ts';
 import { findVoices } from './clustering.ts';
 import { likenessOf } from './contrast.ts';
 import { loudness, toSound } from './edges.ts';
+import type { Linker } from './linkage.ts';
 import { cutPieces, extent, lasting, type Piece } from './pieces.ts';
 import type { Activity } from './segmentation.ts';
 import { joinTracks } from './tracks.ts';
@@ -17,6 +18,8 @@ export interface DiarizeOptions {
   signal?: AbortSignal;
   /** Called with the share of voice prints done, 0 to 1. */
   onProgress?: (fraction: number) => void;
+  /** Where voice prints are linked; default: on this thread. */
+  linker?: Linker;
   /** Batches under way at once; at least the number of threads. */
   concurrency?: number;
 }
@@ -37,9 +40,10 @@ export async function diarize(
   if (!pieces.length) return [];
   const prints = await embedAll(pieces, recording, channel, embedder, options);
   const likeness = likenessOf(pieces, prints, tracks.tracks);
-  const voices = await findVoices(...certain(pieces, prints, options.speakers), likeness, options.speakers, options.signal);
+  const { speakers, signal, linker } = options;
+  const voices = await findVoices(...certain(pieces, prints, speakers), likeness, speakers, signal, linker);
   const turns = toTurns(tracks, pieces, assign(pieces, tracks.tracks, prints, voices), voices.length);
-  return renumbered(toSound(turns, await loudness(recording, channel, options.signal), tracks.heads));
+  return renumbered(toSound(turns, await loudness(recording, channel, signal), tracks.heads));
 }
 
 /** Voice prints of all pieces; those of equal length go through together. */

@@ -5,6 +5,9 @@ export interface Rows {
   data: Float32Array;
 }
 
+/** `link` on some thread; takes over the memory of what it is given. */
+export type Linker = (means: Rows, weights: Float64Array, options: LinkageOptions) => Promise<Int32Array>;
+
 const NONE = -9; // stands for "no such pair": below every cosine
 const GONE = -8;
 
@@ -57,9 +60,12 @@ export function link(means: Rows, weights: ArrayLike<number>, { stop, speakers, 
   return replay(n, merges.slice(0, speakers ? (found >= 0 ? found : plain) : merges.length));
 }
 
-/** Dot products of all pairs [n x n]; the diagonal is no pair. */
+let room = new Float32Array(0); // of the largest matrix of this thread so far: a new one for every block would wait for the garbage collector
+
+/** Dot products of all pairs [n x n]; the diagonal is no pair. Good until the next call. */
 function similarities({ count: n, width, data }: Rows): Float32Array {
-  const s = new Float32Array(n * n);
+  if (room.length < n * n) room = new Float32Array(n * n);
+  const s = room;
   for (let a = 0; a < n; a++) {
     s[a * n + a] = NONE;
     const left = data.subarray(a * width, (a + 1) * width);

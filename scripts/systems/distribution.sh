@@ -36,16 +36,15 @@ if [ ! -e "$tree/etc/debian_version" ]; then
     "$suite" "$tree" "$mirror" "/usr/share/debootstrap/scripts/$script"
 fi
 cp /etc/resolv.conf "$tree/etc/resolv.conf"
-if [ -e "$HOME/.npmrc" ]; then cp "$HOME/.npmrc" "$tree/root/"; fi # the registry of this host, for the user root of the tree
+mkdir -p "$tree/srv/home/.cache/longhand-tests/bin"
+if [ -e "$HOME/.npmrc" ]; then cp "$HOME/.npmrc" "$tree/srv/home/"; fi # the registry of this host
 # authorities that this host trusts beyond the usual ones, as behind the proxy of a company
 find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$tree/usr/local/share/ca-certificates/" \;
 chroot "$tree" update-ca-certificates >/dev/null
-mkdir -p "$tree/srv"
 # programs for the tests that are built with Go, which these systems lack; each runs on its own
 fetched=${XDG_CACHE_HOME:-$HOME/.cache}/longhand-tests/bin
-mkdir -p "$tree/root/.cache/longhand-tests/bin"
 for program in versitygw helm; do
-  if [ -e "$fetched/$program" ]; then cp "$fetched/$program" "$tree/root/.cache/longhand-tests/bin/"; fi
+  if [ -e "$fetched/$program" ]; then cp "$fetched/$program" "$tree/srv/home/.cache/longhand-tests/bin/"; fi
 done
 mount -t proc proc "$tree/proc"
 mount --bind /dev "$tree/dev"
@@ -54,7 +53,7 @@ mount -t tmpfs -o mode=1777 tmpfs "$tree/dev/shm"
 cat >"$tree/srv/prove.sh" <<'INSIDE'
 set -eu
 cd "/srv/longhand-$1"
-export PATH="/opt/node-$1/bin:$PATH" HOME=/root NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LONGHAND_HOME="/srv/state-$1"
+export PATH="/opt/node-$1/bin:$PATH" HOME=/srv/home NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LONGHAND_HOME="/srv/state-$1"
 echo "== $(. /etc/os-release && echo "$PRETTY_NAME"), Node $(node --version), npm $(npm --version)"
 npm start -- --port 0 >"/tmp/out-$1" 2>"/tmp/err-$1" &
 started=$!

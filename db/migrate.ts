@@ -1,6 +1,7 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { runMigrations } from 'graphile-worker';
+import { connectionTo } from './address.ts';
 import { ENTITIES } from './entities/index.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import type { Db } from './orm.ts';
@@ -33,7 +34,7 @@ async function asOwner<T>(url: string, work: (orm: MikroORM) => Promise<T>): Pro
     clientUrl: url,
     entities: ENTITIES,
     discovery: { disableDynamicFileAccess: true },
-    driverOptions: { connection: { application_name: 'longhand-migrate', options: '-c longhand.workspace=*' } }, // they act for all
+    driverOptions: { connection: connectionTo(url, 'longhand-migrate', '-c longhand.workspace=*') }, // they act for all
     pool: { min: 0, max: 2 },
     migrations: { migrationsList: MIGRATIONS, tableName: 'longhand_migrations', snapshot: false, disableForeignKeys: false, silent: true },
     extensions: [Migrator],

@@ -1,4 +1,5 @@
 import { MikroORM } from '@mikro-orm/postgresql';
+import { connectionTo } from './address.ts';
 import { ENTITIES } from './entities/index.ts';
 import { type Connection, numbered, type Pool, scoped, type Tx, transact } from './transaction.ts';
 import { pipeline } from './wire.ts';
@@ -42,7 +43,7 @@ export async function openDb(options: DbOptions): Promise<Db> {
     clientUrl: options.url,
     entities: ENTITIES,
     discovery: { disableDynamicFileAccess: true },
-    driverOptions: { connection: { application_name: options.name ?? 'longhand', keepAlive: true } },
+    driverOptions: { connection: connectionTo(options.url, options.name ?? 'longhand') },
     pool: { min: 0, max: options.pool ?? 10 },
     replicas: [{ clientUrl: options.url, pool: { min: 0, max: 2 } }], // the same server: the connections of `aside`
     preferReadReplicas: false,
@@ -86,8 +87,7 @@ function openLane(orm: MikroORM, type: 'write' | 'read', generation: () => numbe
   }
 
   return {
-    transaction: <T>(scope: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
-      borrow((connection) => transact(connection, scope, orm, pool, work)),
+    transaction: <T>(scope: string, work: (tx: Tx) => Promise<T>): Promise<T> => borrow((connection) => transact(connection, scope, work)),
     read: (scope: string, sql: string, parameters: readonly unknown[] = []) =>
       borrow((connection) => pipeline(connection, [scoped(scope), { text: numbered(sql), values: parameters }])),
   };

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { openDb, type Tx } from '../../db/orm.ts';
 import { testDatabase } from '../support/database.ts';
 
-const { db } = await testDatabase(t);
+const { db, url } = await testDatabase(t);
 
 async function workspace(name: string): Promise<string> {
   const row = await db.system((tx) => tx.row<{ id: string }>('insert into workspaces (name) values (?) returning id', [name]));
@@ -120,3 +121,24 @@ t.test('aside() works while every other connection is taken', async (t) => {
   t.equal(taken, 12);
   t.same(answers[11], { n: 2 });
 });
+
+t.test('openDb() heeds all that an address says: it never goes without the TLS that is asked for', async (t) => {
+  const address = new URL(url);
+  address.searchParams.set('options', '-c statement_timeout=12345');
+  const bounded = await openDb({ url: address.href, pool: 1, name: 'bounded' });
+  t.teardown(() => bounded.close());
+  const asked = `select current_setting('statement_timeout') as limit, current_setting('application_name') as name`;
+  for (const run of [bounded.system, bounded.aside]) t.strictSame(await run((tx) => tx.row(asked)), { limit: '12345ms', name: 'bounded' });
+  address.searchParams.set('sslmode', 'no-verify');
+  const used = await openDb({ url: address.href, pool: 1 }).then(
+    (secure) => secure.system(encryption).finally(() => secure.close()),
+    (error: Error) => error.message,
+  );
+  t.match(used, typeof used === 'string' ? 'The server does not support SSL connections' : { ssl: true });
+});
+
+/** Whether this connection is encrypted; its own user is told. */
+async function encryption(tx: Tx) {
+  await tx.rows('set local role none');
+  return tx.row('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+}

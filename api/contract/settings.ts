@@ -2,14 +2,28 @@ import { z } from 'zod';
 import { LIMITS, type Limits, TIGHTENABLE } from './limits.ts';
 
 const flagless = z.string().trim();
-const whole = (minimum: number) => z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(minimum));
+const whole = (minimum: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(minimum, `must be at least ${minimum}`));
+const PORTS = 65_535;
+const port = z
+  .string()
+  .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= PORTS, `must be a whole number from 0 to ${PORTS}, where 0 picks a free port`)
+  .transform(Number);
+const databaseUrl = flagless.refine(
+  isDatabaseUrl,
+  'must be like postgres://USER:PASSWORD@HOST:5432/DATABASE; in user and password write %40 for @, %2F for /, %23 for #, %25 for %',
+);
 
 /** What the operator may set, by environment variable or `.env` file. Every one has a working default. */
 const VARIABLES = {
   LONGHAND_HOME: flagless.default('.longhand'),
   HOST: flagless.default('127.0.0.1'),
-  PORT: whole(0).pipe(z.number().max(65_535)).default(8080),
-  DATABASE_URL: flagless.optional(),
+  PORT: port.default(8080),
+  DATABASE_URL: databaseUrl.optional(),
   LONGHAND_MEDIA: flagless.optional(),
   S3_ENDPOINT: flagless.optional(),
   LONGHAND_MASTER_KEY: flagless.optional(),
@@ -55,7 +69,10 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   for (const [name, schema] of Object.entries(VARIABLES)) {
     const parsed = schema.safeParse(environment[name] === '' ? undefined : environment[name]);
     if (parsed.success) values[name] = parsed.data;
-    else mistakes.push(`${name}=${JSON.stringify(environment[name])}: ${parsed.error.issues.map((issue) => issue.message).join(', ')}`);
+    else
+      mistakes.push(
+        `${name}=${JSON.stringify(withoutSecrets(environment[name]!))}: ${parsed.error.issues.map((issue) => issue.message).join(', ')}`,
+      );
   }
   const limits: Record<string, number> = { ...LIMITS };
   for (const name of TIGHTENABLE) {
@@ -74,6 +91,23 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
   if (mistakes.length) throw new Error(`Cannot start with these settings:\n  ${mistakes.join('\n  ')}`);
   return { ...(values as Variables), limits: limits as Limits, given: SETTING_NAMES.filter((name) => environment[name]) };
+}
+
+function isDatabaseUrl(text: string): boolean {
+  try {
+    const { protocol, hostname, username, password, pathname, searchParams, hash } = new URL(text);
+    const [database = '', ...more] = decodeURIComponent(pathname).slice(1).split('/');
+    decodeURIComponent(username + password); // throws where a % stands for itself
+    const reachable = hostname !== '' || searchParams.has('host');
+    return /^postgres(ql)?:$/.test(protocol) && reachable && !more.length && !database.includes('@') && !hash;
+  } catch {
+    return false;
+  }
+}
+
+/** A refused address is shown without its user and password, wherever those may end. */
+function withoutSecrets(text: string): string {
+  return text.replace(/^(\w+:\/\/)?.*@/s, '$1[hidden]@').replace(/(password=)[^\s&]+/gi, '$1[hidden]');
 }
 
 /** The known name with the smallest edit distance. */

@@ -1,7 +1,7 @@
 import { getPriority, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { loadSettings } from './environment.ts';
-import { positive } from './numbers.ts';
+import { port, positive } from './numbers.ts';
 import { print } from './output.ts';
 
 const ENGINE_PRIORITY = 5; // as `nice` counts
@@ -12,9 +12,9 @@ export function addParts(program: Command): void {
     .command('api')
     .description('answer HTTP; needs DATABASE_URL, or `up` running on the same state folder')
     .option('--host <address>', 'where to listen (HOST)')
-    .option('--port <number>', 'where to listen; 0 picks a free one (PORT)')
-    .action(async ({ host, port }: { host?: string; port?: string }) => {
-      await useDatabase({ HOST: host, PORT: port });
+    .option('--port <number>', 'where to listen; 0 picks a free one (PORT)', port)
+    .action(async ({ host, port: number }: { host?: string; port?: string }) => {
+      await useDatabase({ HOST: host, PORT: number });
       endWithParent();
       await import('../../api/main.ts');
     });

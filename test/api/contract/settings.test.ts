@@ -1,0 +1,65 @@
+import t from 'tap';
+import { readSettings } from '../../../api/contract/settings.ts';
+
+/** The one mistake that is told of an environment. */
+function told(environment: Record<string, string>): string {
+  try {
+    readSettings(environment);
+  } catch (error) {
+    return (error as Error).message.replace('Cannot start with these settings:\n  ', '');
+  }
+  return 'taken';
+}
+
+t.test('readSettings() takes addresses of PostgreSQL, and tells of others what is wanted', async (t) => {
+  for (const address of [
+    'postgres://longhand:secret@db.example:5432/longhand',
+    'postgresql://db/longhand?sslmode=require',
+    'postgres://a%40b:p%2Fq%23r%25@[::1]/x',
+    'postgres:///longhand?host=/run/postgresql',
+    'postgres://127.0.0.1',
+  ])
+    t.equal(told({ DATABASE_URL: address }), 'taken', address);
+  for (const address of [
+    'localhost:5432/longhand',
+    'localhost',
+    'mysql://root:hidden-word@db/longhand',
+    'postgres://user:hidden-word#x@db/longhand',
+    'postgres://user:hidden-word/x@db/longhand',
+    'postgres://user:12/hidden-word@db/longhand',
+    'postgres://user:12#hidden-word@db/longhand',
+    'postgres://user:hidden-word%@db/longhand',
+    'postgres://user:hidden@word@db:port/longhand',
+    'postgres://db/longhand/more',
+    'postgres:///longhand',
+    'host=db user=longhand password=hidden-word',
+  ]) {
+    const mistake = told({ DATABASE_URL: address });
+    t.match(mistake, /^DATABASE_URL=".+": must be like postgres:\/\/USER:PASSWORD@HOST:5432\/DATABASE; .*%40 for @/, address);
+    t.notMatch(mistake, /hidden-word|hidden@word/, 'the password is not shown');
+  }
+  t.match(told({ DATABASE_URL: 'mysql://root:hidden-word@db/longhand' }), 'DATABASE_URL="mysql://[hidden]@db/longhand"');
+});
+
+t.test('readSettings() takes ports, and tells of others what is wanted', async (t) => {
+  t.equal(readSettings({ PORT: '0' }).PORT, 0);
+  t.equal(readSettings({ PORT: '65535' }).PORT, 65_535);
+  t.equal(readSettings({ PORT: '' }).PORT, 8080);
+  for (const port of ['http', '-1', '80.5', '65536', '8080 ', '0x50', '123456'])
+    t.equal(told({ PORT: port }), `PORT=${JSON.stringify(port)}: must be a whole number from 0 to 65535, where 0 picks a free port`);
+});
+
+t.test('readSettings() tells every mistake at once, with the nearest name of one that does not exist', async (t) => {
+  t.equal(
+    told({ PORT: 'x', LONGHAND_THREADS: '0', LONGHAND_MODLE: 'a', LONGHAND_LIMIT_UPLOADS_PER_KEY: '1000000' }).replace(
+      /from 1 to \d+/,
+      'from 1 to n',
+    ),
+    [
+      'PORT="x": must be a whole number from 0 to 65535, where 0 picks a free port',
+      'LONGHAND_THREADS="0": must be at least 1',
+      'LONGHAND_LIMIT_UPLOADS_PER_KEY="1000000": must be a whole number from 1 to n; it may tighten the promise, not loosen it',
+      'LONGHAND_MODLE is not a setting; did you mean LONGHAND_MODEL?',
+    ].join('\n  '),
+  );
+});

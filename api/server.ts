@@ -5,6 +5,7 @@ import { attachBody, type Body } from './body.ts';
 import { authorize, type Caller, type Callers, identify } from './caller.ts';
 import { ApiError } from './contract/errors.ts';
 import { routeTable } from './match.ts';
+import { requirePort } from './port.ts';
 import { refusal } from './refusal.ts';
 import { check, parseQuery, type Request, readJson, readQuery } from './request.ts';
 import { type Context, NO_STORE, type Reply, type Route, type Services } from './route.ts';
@@ -114,11 +115,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
     return caller;
   }
 
+  await requirePort(options.host, options.port);
   await server.listen(options.port, options.host).catch((cause: unknown) => {
-    throw new Error(
-      `Cannot listen on ${options.host} port ${options.port}: it is in use, or no address of this machine; set HOST or PORT`,
-      { cause },
-    );
+    throw new Error(`Cannot listen on ${options.host} port ${options.port}: ${cause}`, { cause });
   });
   return {
     port: server.port,

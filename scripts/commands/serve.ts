@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
+import { requirePort } from '../../api/port.ts';
 import { type Embedded, startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
 import { openDb } from '../../db/orm.ts';
@@ -21,7 +20,7 @@ export async function serve(settings: Settings, json: boolean): Promise<void> {
   let server: Embedded | undefined;
   const parts: Part[] = [];
   try {
-    await requirePort(settings);
+    await requirePort(settings.HOST, settings.PORT); // before a database is started for nothing
     if (!settings.DATABASE_URL) {
       server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
       home.announce({ database: server.url });
@@ -45,20 +44,6 @@ export async function serve(settings: Settings, json: boolean): Promise<void> {
     await server?.stop();
     home.release();
   }
-}
-
-/** Throws when the port is taken. The API itself would share it with that of another state folder, and requests would go to either. */
-async function requirePort({ HOST, PORT }: Settings): Promise<void> {
-  const server = createServer().listen({ host: HOST, port: PORT, exclusive: true });
-  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
-    const used = cause.code === 'EADDRINUSE';
-    const why = used
-      ? 'it is in use. Choose another with --port or PORT'
-      : `${cause.code}. Choose an address of this machine with --host or HOST`;
-    throw new Error(`Cannot listen on ${HOST} port ${PORT}: ${why}.`, { cause });
-  });
-  server.close();
-  await once(server, 'close');
 }
 
 async function prepareSchema(url: string): Promise<void> {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { testApi } from '../support/client.ts';
+import { testDatabase } from '../support/database.ts';
 import { freePort, longhand, ROOT } from '../support/processes.ts';
 
 const folder = t.testdir({ 'a.wav': 'a', 'bad.json': '{' });
@@ -31,6 +32,8 @@ t.test('longhand refuses wrong values before it does anything, with what it want
     [['upload', file, '--key', 'k', '--metadata', 'null'], /a JSON object/],
     [['upload', file, '--key', 'k', '--metadata', '[1]'], /a JSON object/],
     [['engine', '--concurrency', 'many'], /a whole number from 1/],
+    [['up', '--port', 'http'], /a whole number from 0 to 65535/],
+    [['api', '--port', '65536'], /a whole number from 0 to 65535/],
     [['admin', 'workspace', 'create', '--name', ' '], /must not be empty/],
     [['admin', 'workspace', 'create', '--name', 'A', '--concurrency', '1001'], /at most 1000/],
     [['admin', 'member', 'add', '--workspace', 'w', '--email', 'anna'], /such as anna@example\.com/],
@@ -56,8 +59,20 @@ t.test('doctor goes on when the database cannot be reached, and says what to do'
   t.ok(named('spool'), 'what comes after it was looked at too');
 });
 
-t.test('up does not share the port of another Longhand', async (t) => {
+t.test('neither up nor api shares the port of another Longhand', async (t) => {
   const { url } = await testApi(t);
-  const { code, stdout, stderr } = await longhand(['up'], { ...env, PORT: new URL(url).port });
-  t.match([code, stdout, stderr], [1, /^$/, /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use\. Choose another with --port/]);
+  const { port } = new URL(url);
+  const told = /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use\. Choose another with --port or PORT, or stop what listens there\.$/m;
+  t.match(await longhand(['up'], { ...env, PORT: port }), { code: 1, stdout: '', stderr: told });
+  const { url: database } = await testDatabase(t);
+  t.match(await longhand(['api', '--port', port], { ...env, DATABASE_URL: database }), { code: 1, stdout: '', stderr: told });
+});
+
+t.test('api says which address is none of this machine', async (t) => {
+  const { url: database } = await testDatabase(t);
+  const { code, stdout, stderr } = await longhand(['api', '--port', '0', '--host', '192.0.2.1'], { ...env, DATABASE_URL: database });
+  t.match(
+    [code, stdout, stderr],
+    [1, '', /^Cannot listen on 192\.0\.2\.1 port 0: EADDRNOTAVAIL\. Choose an address of this machine with --host or HOST\.$/m],
+  );
 });

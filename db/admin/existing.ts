@@ -1,4 +1,5 @@
 import type { Tx } from '../orm.ts';
+import { isTaken } from '../unique.ts';
 import { lookupId } from '../visibility.ts';
 
 const EXISTING = {
@@ -17,12 +18,15 @@ export function absent(kind: string, id: string): Error {
   return new Error(`There is no ${kind} ${id}${kind === 'workspace' ? '' : ' there'}`);
 }
 
-/** What `insert` answers. Throws a sentence when the name is taken. */
-export async function unique<T>(what: string, insert: Promise<T | null>): Promise<T> {
+/** What is wished for is there already. */
+export class Taken extends Error {}
+
+/** What `insert` answers. Throws `Taken` when another row has its address or slug. */
+export async function unique<T>(field: 'address' | 'slug', what: string, insert: Promise<T | null>): Promise<T> {
   try {
     return (await insert)!;
   } catch (error) {
-    if ((error as { code?: string }).code === '23505') throw new Error(`There is ${what} already`, { cause: error });
+    if (isTaken(field, error)) throw new Taken(`There is ${what} already`, { cause: error });
     throw error;
   }
 }

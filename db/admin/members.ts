@@ -16,6 +16,7 @@ export function addMember(db: Db, { workspaceId, email, name, role = 'user', pen
   return db.system(async (tx) => {
     await existing(tx, 'workspace', workspaceId);
     return unique(
+      'address',
       `a member with the address ${email}`,
       tx.row<{ id: string; email: string; role: Role; status: string }>(
         'insert into members (workspace_id, email, name, role, status) values (?, ?, ?, ?, ?) returning id, email, role, status',

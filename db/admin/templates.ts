@@ -25,6 +25,7 @@ export function createTemplate(db: Db, template: NewTemplate): Promise<{ slug: s
     await existing(tx, 'workspace', template.workspaceId);
     if (personal) await existing(tx, 'member', template.owner ?? '', template.workspaceId);
     return unique(
+      'slug',
       `a template with the slug ${slug}`,
       tx.row<{ slug: string }>(
         'insert into templates (workspace_id, owner_id, scope, slug, name, prompt, status) values (?, ?, ?, ?, ?, ?, ?) returning slug',

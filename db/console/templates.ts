@@ -2,6 +2,7 @@ import { CATALOGUE } from '../../api/contract/catalogue.ts';
 import { invalid, notFound } from '../../api/contract/errors.ts';
 import type { TemplateScope } from '../../api/contract/report.ts';
 import type { Tx } from '../orm.ts';
+import { isTaken } from '../unique.ts';
 import { lookupId, type Viewer } from '../visibility.ts';
 
 export interface TemplateWish {
@@ -78,7 +79,7 @@ async function refusingTaken<T>(slug: string, write: () => Promise<T>): Promise<
   try {
     return await write();
   } catch (error) {
-    if ((error as { code?: string }).code === '23505') throw taken(`there is a template ${slug} already`);
+    if (isTaken('slug', error)) throw taken(`there is a template ${slug} already`);
     throw error;
   }
 }

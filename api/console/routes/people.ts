@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Taken } from '../../../db/admin/existing.ts';
 import { addMember, endMembership, setProjectMember } from '../../../db/admin/members.ts';
 import { addProject, changeMember, keepsOwner, pendingMembers, projectMembers, standing } from '../../../db/console/people.ts';
 import { activeMember } from '../../../db/members.ts';
@@ -35,7 +36,7 @@ export const createMember = page({
     try {
       return json(201, await addMember(context.db, { workspaceId: caller.workspaceId, ...wish, name: wish.name || undefined }));
     } catch (error) {
-      if (error instanceof Error && error.message.endsWith('already')) throw invalid([{ field: 'email', message: error.message }]);
+      if (error instanceof Taken) throw invalid([{ field: 'email', message: error.message }]);
       throw error;
     }
   },

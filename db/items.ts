@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import { milli } from '../api/contract/seconds.ts';
 import type { ListItem } from '../api/contract/transcription.ts';
 import type { Vault } from './vault.ts';
 
@@ -89,9 +90,4 @@ export async function toItem(vault: Vault, row: ItemRow): Promise<Unsealed> {
 /** The name that somebody gave: a person's choice overrides the AI layer's. */
 export function givenName(speaker: StoredSpeaker): string | null {
   return speaker.name ?? speaker.ai_name;
-}
-
-/** Seconds with at most 3 decimals. */
-export function milli<T extends number | null>(seconds: T): T {
-  return (seconds === null ? null : Math.round(seconds * 1000) / 1000) as T;
 }

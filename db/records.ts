@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
+import { milli } from '../api/contract/seconds.ts';
 import { transcriptText } from '../api/contract/text.ts';
 import type { ReportResult, ReportStatus, Segment, Status, Transcription } from '../api/contract/transcription.ts';
-import { givenName, ITEM_COLUMNS, type Item, type ItemRow, milli, stamp, toItem } from './items.ts';
+import { givenName, ITEM_COLUMNS, type Item, type ItemRow, stamp, toItem } from './items.ts';
 import type { Db, Tx } from './orm.ts';
 import type { Vault } from './vault.ts';
 import { lookupId, type Viewer, visible, visibleTo } from './visibility.ts';

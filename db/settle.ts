@@ -1,9 +1,11 @@
 import type { TranscriptionErrorCode } from '../api/contract/errors.ts';
+import { milli } from '../api/contract/seconds.ts';
 import { charge, lockBalance, release, reserve, type Shortfall } from './balance.ts';
 import { FREE, type Lease } from './leases.ts';
 import type { Db, Tx } from './orm.ts';
 import { announce } from './outbox.ts';
 import { enqueue } from './queue.ts';
+import { tellReport } from './reportwork.ts';
 
 /** Where the media of a transcription lies; it is removed once its terminal status is committed. */
 export interface Media {
@@ -92,7 +94,7 @@ export async function refuse(tx: Tx, row: Row, { required, available }: Shortfal
     tx,
     row,
     `status = 'insufficient_balance', required_minutes = ?::numeric, available_minutes = ?::numeric, duration_seconds = ?`,
-    [required, available, rounded(seconds)],
+    [required, available, milli(seconds)],
   );
   await tx.rows('delete from idempotency_keys k where k.workspace_id = ?::uuid and k.transcription_id = ?::uuid', [
     row.workspaceId,
@@ -123,12 +125,13 @@ async function end(tx: Tx, row: Row, assignments: string, parameters: unknown[])
     [...parameters, row.workspaceId, row.id],
   );
   await tx.rows('delete from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid', [row.workspaceId, row.id]);
-  await tx.rows(
+  const unwritten = await tx.rows<{ id: string }>(
     `update reports set status = 'failed', error_code = 'TRANSCRIPTION_FAILED', completed_at = clock_timestamp(), ${FREE}
-     where workspace_id = ?::uuid and transcription_id = ?::uuid and status in ('queued', 'processing')`,
+     where workspace_id = ?::uuid and transcription_id = ?::uuid and status in ('queued', 'processing') returning id`,
     [row.workspaceId, row.id],
   );
   await tell(tx, row);
+  for (const { id } of unwritten) await tellReport(tx, { workspaceId: row.workspaceId, id });
 }
 
 async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promise<void> {
@@ -149,7 +152,7 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promis
        updated_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,
     [
       result.language,
-      rounded(result.durationSeconds),
+      milli(result.durationSeconds),
       result.mediaType,
       result.diarized,
       result.titleSealed,
@@ -173,9 +176,4 @@ async function tell(tx: Tx, { workspaceId, id }: Row): Promise<void> {
     id,
   ]);
   if (row) await announce(tx, workspaceId, { event: `transcription.${row.status}`, transcription_id: id, ...row });
-}
-
-/** As the API shows it: milliseconds. */
-function rounded(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }

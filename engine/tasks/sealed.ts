@@ -1,3 +1,4 @@
+import { milli } from '../../api/contract/seconds.ts';
 import type { Lease } from '../../db/leases.ts';
 import type { Finished } from '../../db/settle.ts';
 import type { Vault } from '../../db/vault.ts';
@@ -55,8 +56,4 @@ function words({ words }: Segment) {
 
 function speakerId(index: number): string {
   return `speaker_${index + 1}`;
-}
-
-function milli(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }

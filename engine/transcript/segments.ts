@@ -1,3 +1,4 @@
+import { milli } from '../../api/contract/seconds.ts';
 import type { Segment } from '../types.ts';
 import type { SaidWord } from './attribute.ts';
 
@@ -41,11 +42,11 @@ function phrases(words: readonly SaidWord[]): SaidWord[][] {
 
 /** Times in milliseconds that never run backwards or past the end. */
 function inOrder(words: readonly SaidWord[], duration: number): SaidWord[] {
-  const millis = (seconds: number) => Math.min(duration, Math.max(0, Math.round(seconds * 1000) / 1000));
+  const placed = (seconds: number) => Math.min(duration, Math.max(0, milli(seconds)));
   let latest = 0;
   return words.map((word) => {
-    latest = Math.max(latest, millis(word.start));
-    return { ...word, start: latest, end: Math.max(latest, millis(word.end)) };
+    latest = Math.max(latest, placed(word.start));
+    return { ...word, start: latest, end: Math.max(latest, placed(word.end)) };
   });
 }
 

@@ -1,3 +1,4 @@
+import { milli } from '../../api/contract/seconds.ts';
 import { transcriptText } from '../../api/contract/text.ts';
 import { markdown } from '../../api/export/markdown.ts';
 import { subtitles } from '../../api/export/subtitles.ts';
@@ -29,25 +30,20 @@ function recordOf(transcript: Transcript, filename: string) {
   const id = (speaker: number | null) => (speaker === null ? null : `speaker_${speaker + 1}`);
   const segments = transcript.segments.map((segment) => ({
     id: segment.id,
-    start: milliseconds(segment.start),
-    end: milliseconds(segment.end),
+    start: milli(segment.start),
+    end: milli(segment.end),
     speaker_id: id(segment.speaker),
     speaker_name: null,
     text: segment.text,
-    words: segment.words.map(({ start, end, text }) => ({ start: milliseconds(start), end: milliseconds(end), text })),
+    words: segment.words.map(({ start, end, text }) => ({ start: milli(start), end: milli(end), text })),
   }));
   return {
     title: filename,
     language: transcript.language,
-    duration_seconds: milliseconds(transcript.durationSeconds),
+    duration_seconds: milli(transcript.durationSeconds),
     media_type: transcript.mediaType,
     speakers: Array.from({ length: transcript.speakers }, (_, speaker) => ({ id: id(speaker)!, name: `Speaker ${speaker + 1}` })),
     text: transcriptText(segments),
     segments,
   };
-}
-
-/** Seconds with three decimals. */
-function milliseconds(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }

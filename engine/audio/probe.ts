@@ -23,7 +23,7 @@ interface Stream {
   cover: boolean;
 }
 
-const SECONDS = 30;
+const SECONDS = 30; // for a file whose head was made to be read without end: thousands of tags take ffmpeg the square of their number
 const STILLS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // codecs of pictures; a lone mjpeg counts by its disposition
 
 /** Opens nothing but the file itself and no format that points at other files (playlists). Decided by traps.md section 5. */
@@ -42,11 +42,11 @@ export const HARDENED = [
  * Reads what kind of recording a file holds.
  * Throws MediaError: FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, PROCESSING_TIMEOUT.
  */
-export async function probe(path: string, { signal }: { signal?: AbortSignal } = {}): Promise<Probe> {
+export async function probe(path: string, { signal, seconds = SECONDS }: { signal?: AbortSignal; seconds?: number } = {}): Promise<Probe> {
   const tools = await findTools();
   const { streams, durationSeconds, complaints } = tools.ffprobe
-    ? await askProbe(tools.ffprobe, path, signal)
-    : await askDecoder(tools.ffmpeg, path, signal);
+    ? await askProbe(tools.ffprobe, path, seconds, signal)
+    : await askDecoder(tools.ffmpeg, path, seconds, signal);
   const audio = streams.filter((stream) => stream.type === 'audio');
   const [first] = audio;
   if (!streams.length)
@@ -75,10 +75,10 @@ interface Answer {
   complaints: string;
 }
 
-async function askProbe(ffprobe: string, path: string, signal?: AbortSignal): Promise<Answer> {
+async function askProbe(ffprobe: string, path: string, seconds: number, signal?: AbortSignal): Promise<Answer> {
   const entries = 'format=duration:stream=codec_type,codec_name,channels,duration:stream_disposition=attached_pic';
   const args = ['-hide_banner', '-v', 'error', ...HARDENED, '-show_entries', entries, '-of', 'json', '-i', `file:${resolve(path)}`];
-  const run = await confined(ffprobe, args, resolve(path), { seconds: SECONDS, silence: SECONDS, signal });
+  const run = await confined(ffprobe, args, resolve(path), { seconds, silence: seconds, signal });
   const [json] = await Promise.all([text(run.child.stdout), run.ended]);
   const answer = parse(json);
   const streams = (answer.streams ?? []).map((stream) => ({
@@ -107,10 +107,10 @@ function parse(json: string): ProbeJson {
 }
 
 /** `ffmpeg -i` without an output: it lists the streams on standard error and ends with an error of its own. */
-async function askDecoder(ffmpeg: string, path: string, signal?: AbortSignal): Promise<Answer> {
+async function askDecoder(ffmpeg: string, path: string, seconds: number, signal?: AbortSignal): Promise<Answer> {
   const run = await confined(ffmpeg, ['-hide_banner', '-nostdin', ...HARDENED, '-i', `file:${resolve(path)}`], resolve(path), {
-    seconds: SECONDS,
-    silence: SECONDS,
+    seconds,
+    silence: seconds,
     signal,
   });
   await Promise.all([text(run.child.stdout), run.ended]);

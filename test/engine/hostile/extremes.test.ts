@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { probe } from '../../../engine/audio/ffmpeg.ts';
 import { each, ffmpeg, hostileFolder, judge } from './bench.ts';
 import { box, wav } from './corpus.ts';
 
@@ -88,6 +89,13 @@ t.test('tags and pictures that are larger than the sound', async (t) => {
     ['wide.mkv', wide, [2.9, 3.1]],
     ['vast-png.mkv', png, null],
   ]);
+});
+
+t.test('a head that would be read for hours is given up at the limit', async (t) => {
+  const tag = (i: number) => Buffer.from(`ID3\x03\0\0\0\0\0\x1eTXXX\0\0\0\x14\0\0\0name${String(i).padStart(9)}\0texts`, 'latin1');
+  const tags = (count: number) => Buffer.concat([...Array.from({ length: count }, (_, i) => tag(i)), readFileSync(at('honest.mp3'))]);
+  t.match(await probe(write('few-tags.mp3', tags(100))), { codec: 'mp3' });
+  await t.rejects(probe(write('endless-tags.mp3', tags(400_000)), { seconds: 2 }), { code: 'PROCESSING_TIMEOUT' });
 });
 
 t.test('times that leap, run backwards or are missing', async (t) => {

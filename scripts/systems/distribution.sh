@@ -2,7 +2,8 @@
 # Proves Node 22 and 24 on Debian 13 or Ubuntu 24.04: a tree of its own by debootstrap, Node from npm; in it a fresh clone of the last commit,
 # `npm start` (which installs ffmpeg), one transcription and a part of the tests (TESTS=all: every one).
 #   sudo sh scripts/systems/distribution.sh debian13|ubuntu2404 [FOLDER]
-# Needs root, debootstrap, git, npm, 8 GB. Without FOLDER the tree is removed at the end. NODES="24": only these.
+# Needs root, debootstrap, git, npm, 8 GB. Without FOLDER the tree is removed at the end; one that is there is used again, with the last commit.
+# NODES="24": only these. Mounts and processes are in namespaces of their own, so nothing of either is left, however this ends.
 set -eu
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 case ${1:-} in
@@ -12,21 +13,23 @@ case ${1:-} in
 esac
 system=$1
 kept=${2:-}
-tree=${kept:-$(mktemp -d "/var/tmp/longhand-$system.XXXXXX")}
+if [ -z "${LONGHAND_TREE:-}" ]; then
+  tree=${kept:-$(mktemp -d "/var/tmp/longhand-$system.XXXXXX")}
+  mkdir -p "$tree"
+  if [ -z "$kept" ]; then trap 'rm -rf "$tree"' EXIT; fi
+  LONGHAND_TREE=$(cd "$tree" && pwd) unshare --mount --pid --fork --kill-child sh "$0" "$@" &
+  inside=$!
+  trap 'kill -KILL $inside; wait $inside || exit 1' INT TERM
+  wait $inside
+  exit
+fi
+tree=$LONGHAND_TREE
+unset LONGHAND_TREE
 majors=${NODES:-22 24}
 tests=${TESTS:-test/imports.test.ts test/db/vault.test.ts test/db/work.test.ts test/api/server.test.ts test/engine/transcribe.test.ts}
 test "$tests" != all || tests=
 case $(uname -m) in x86_64) build=x64 ;; aarch64) build=arm64 ;; *) echo "There is no Node of npm for $(uname -m)" >&2; exit 1 ;; esac
 
-leave() {
-  # what still runs in the tree may hold them; never remove a tree in which something of the host is mounted
-  for at in dev/shm dev proc; do umount --lazy "$tree/$at" 2>/dev/null || true; done
-  if [ -z "${1:-}" ] && ! grep -q " $tree/" /proc/mounts; then rm -rf "$tree"; fi
-}
-trap 'leave "$kept"' EXIT
-trap 'exit 1' INT TERM
-
-mkdir -p "$tree"
 chmod 755 "$tree"
 if [ ! -e "$tree/etc/debian_version" ]; then
   # older hosts lack the newer names of Ubuntu, which all mean the same script
@@ -54,6 +57,7 @@ cat >"$tree/srv/prove.sh" <<'INSIDE'
 set -eu
 cd "/srv/longhand-$1"
 export PATH="/opt/node-$1/bin:$PATH" HOME=/srv/home NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LONGHAND_HOME="/srv/state-$1"
+rm -rf "$LONGHAND_HOME" # of a run before: the first start alone shows a key
 echo "== $(. /etc/os-release && echo "$PRETTY_NAME"), Node $(node --version), npm $(npm --version)"
 npm start -- --port 0 >"/tmp/out-$1" 2>"/tmp/err-$1" &
 started=$!
@@ -85,7 +89,10 @@ for major in $majors; do
   mkdir -p "$tree/opt/node-$major/bin"
   cp "$tree/opt/npm-$major/node_modules/node-linux-$build/bin/node" "$tree/opt/node-$major/bin/node"
   for name in npm npx; do ln -sf "/opt/npm-$major/node_modules/npm/bin/$name-cli.js" "$tree/opt/node-$major/bin/$name"; done
-  if [ ! -e "$tree/srv/longhand-$major" ]; then git clone --quiet --no-hardlinks "$repository" "$tree/srv/longhand-$major"; fi
+  clone=$tree/srv/longhand-$major
+  if [ ! -e "$clone" ]; then git clone --quiet --no-hardlinks "$repository" "$clone"; fi
+  git -C "$clone" fetch --quiet origin HEAD
+  git -C "$clone" checkout --quiet --force --detach FETCH_HEAD
   # shellcheck disable=SC2086  # a list of files
   chroot "$tree" sh /srv/prove.sh "$major" $tests
 done

@@ -1,4 +1,3 @@
-import type { EntityManager, MikroORM, Transaction } from '@mikro-orm/postgresql';
 import { type Client, pipeline, type Statement } from './wire.ts';
 
 /** One transaction. `?` marks a parameter; a literal question mark (jsonb operators) is written `\\?`. */
@@ -7,8 +6,6 @@ export interface Tx {
   rows<T extends object = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** The first row, or null. */
   row<T extends object = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T | null>;
-  /** Entities, in the same transaction. */
-  readonly em: EntityManager;
 }
 
 /** What is used of Knex's client: MikroORM's pool of connections. */
@@ -26,13 +23,7 @@ export function scoped(scope: string): Statement {
 }
 
 /** Runs `work` in one transaction on `connection`. It begins with the first statement, in the same round trip. */
-export async function transact<T>(
-  connection: Connection,
-  scope: string,
-  orm: MikroORM,
-  pool: Pool,
-  work: (tx: Tx) => Promise<T>,
-): Promise<T> {
+export async function transact<T>(connection: Connection, scope: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let begun = false;
   const opening = (): Statement[] => {
@@ -45,15 +36,9 @@ export async function transact<T>(
     last = result.catch(() => {}); // its caller hears of it
     return result;
   };
-  const begin = async () => {
-    if (!begun) await pipeline(connection, opening());
-  };
   const tx = {
     rows: rows as Tx['rows'],
     row: (async (sql: string, parameters?: readonly unknown[]) => (await rows(sql, parameters))[0] ?? null) as Tx['row'],
-    get em() {
-      return entityManager(orm, pool, connection, begin);
-    },
   };
   try {
     const result = await work(tx);
@@ -77,18 +62,6 @@ async function rollback(connection: Connection): Promise<void> {
   await connection.query('rollback').catch((error) => {
     connection.__knex__disposed = error;
   });
-}
-
-/** An entity manager whose statements run on `connection`, in the transaction that is open there. */
-function entityManager(orm: MikroORM, pool: Pool, connection: Connection, begin: () => Promise<void>): EntityManager {
-  const client = Object.create(pool, {
-    transacting: { value: true },
-    acquireConnection: { value: () => begin().then(() => connection) },
-    releaseConnection: { value: async () => {} },
-  });
-  const em = orm.em.fork({ clear: true, useContext: false }) as EntityManager;
-  em.setTransactionContext({ client } as unknown as Transaction);
-  return em;
 }
 
 const texts = new Map<string, string>();

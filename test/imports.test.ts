@@ -14,7 +14,7 @@ const DOORS: Record<string, string[]> = {
   '@aws-sdk/lib-storage': ['db/spool/s3.ts'],
   '@mikro-orm/core': ['db/entities/'],
   '@mikro-orm/migrations': ['db/migrate.ts', 'db/migrations/'],
-  '@mikro-orm/postgresql': ['db/orm.ts', 'db/migrate.ts', 'db/transaction.ts'],
+  '@mikro-orm/postgresql': ['db/orm.ts', 'db/migrate.ts'],
   '@modelcontextprotocol/sdk': ['api/mcp/server.ts'],
   '@xenova/transformers': ['engine/whisper/tokenizer.ts'],
   'cli-progress': ['scripts/commands/progress.ts'],

@@ -3,6 +3,7 @@ import { totalmem } from 'node:os';
 import { SETTING_NAMES, type Settings } from '../../api/contract/settings.ts';
 import { pendingMigrations } from '../../db/migrate.ts';
 import { type Db, openDb } from '../../db/orm.ts';
+import { compareSchema } from '../../db/schema.ts';
 import { openSpool } from '../../db/spool.ts';
 import { findTools } from '../../engine/audio/tools.ts';
 import { physicalCores } from '../../engine/pool.ts';
@@ -29,6 +30,7 @@ interface SettingShown {
 const CLOCK_SECONDS = 2; // leases use the database's clock; logs and keys that expire use this one
 const FREE_BYTES = 10e9; // five of the largest uploads
 const MEMORY_BYTES = 3.5e9; // engine 2 GiB, PostgreSQL, API
+const TABLES = 'Undo what was changed in them by hand, or restore the database from a backup.';
 const SECRET = /(KEY|SECRET)$/;
 
 /** Runs every check. One that fails says what was found and what to do; it does not stop the others. */
@@ -105,6 +107,7 @@ async function database(settings: Settings): Promise<Check[]> {
     return [
       await check('database', () => version(db), remedy),
       await check('schema', () => schema(db), 'Run scripts/longhand migrate.'),
+      await check('tables', () => tables(db), TABLES),
       await check('clock', () => clock(db), 'Let NTP set the clocks of this machine and of the database.'),
     ];
   } finally {
@@ -126,6 +129,14 @@ async function schema(db: Db): Promise<string> {
   const pending = await pendingMigrations(db);
   if (pending.length) throw new Error(`${pending.join(', ')} pending`);
   return 'of this version';
+}
+
+async function tables(db: Db): Promise<string> {
+  if ((await pendingMigrations(db)).length) return 'not compared: migrations are pending';
+  const wrong = (await compareSchema(db)).filter(({ wanted }) => wanted); // what a newer version added is no fault
+  if (wrong.length)
+    throw new Error(wrong.map(({ column, found, wanted }) => `${column} is ${found ?? 'missing'}, ${wanted} is wanted`).join('; '));
+  return 'every column as described';
 }
 
 async function clock(db: Db): Promise<string> {

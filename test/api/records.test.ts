@@ -29,9 +29,6 @@ function noting(statements: string[]): Db {
       statements.push(sql);
       return tx.row(sql, parameters);
     },
-    get em() {
-      return tx.em;
-    },
   });
   return {
     ...db,

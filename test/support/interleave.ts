@@ -8,6 +8,8 @@ import { type Seeded, seeded } from './seeded.ts';
 
 /** Somebody who acts: every statement on `db` waits for its turn. */
 export interface Actor {
+  /** Of its connection, as PostgreSQL knows it. */
+  name: string;
   db: Db;
   /** Its own choices. */
   chance: Seeded;
@@ -68,7 +70,7 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
   return {
     async play(seed, parts, between) {
       const scheduler = seeded(seed);
-      const players = parts.map((_, i) => player(databases[i]!, seeded(seed * 100 + i)));
+      const players = parts.map((_, i) => player(`${name}-${i}`, databases[i]!, seeded(seed * 100 + i)));
       const acting = players.map((actor, i) =>
         parts[i]!(actor).finally(() => {
           actor.over = true;
@@ -91,16 +93,15 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
   };
 }
 
-function player(db: Db, chance: Seeded): Player {
+function player(name: string, db: Db, chance: Seeded): Player {
   const self: Player = {
-    ...{ db, chance, go: null, over: false, ended: false },
+    ...{ name, db, chance, go: null, over: false, ended: false },
     turn: () =>
       new Promise((resolve) => {
         self.go = resolve;
       }),
   };
   const stepwise = (tx: Tx): Tx => ({
-    ...tx,
     async rows(sql, parameters) {
       await self.turn();
       return tx.rows(sql, parameters);
@@ -108,9 +109,6 @@ function player(db: Db, chance: Seeded): Player {
     async row(sql, parameters) {
       await self.turn();
       return tx.row(sql, parameters);
-    },
-    get em() {
-      return tx.em;
     },
   });
   const wrap = async <T>(run: (work: (tx: Tx) => Promise<T>) => Promise<T>, work: (tx: Tx) => Promise<T>): Promise<T> => {

@@ -1,0 +1,45 @@
+import type { Db } from './orm.ts';
+
+/** A column that is otherwise than `entities/` describes it. Null: it is not there at all. */
+export interface Difference {
+  column: string;
+  found: string | null;
+  wanted: string | null;
+}
+
+const ALIASES: Record<string, string> = { 'timestamp with time zone': 'timestamptz', int: 'integer', bigserial: 'bigint' };
+
+/** Compares the tables of the database with the entities, column by column: type, and whether it may be null. */
+export async function compareSchema(db: Db): Promise<Difference[]> {
+  const found = await foundColumns(db);
+  const wanted = describedColumns(db);
+  const places = [...new Set([...found.keys(), ...wanted.keys()])].sort();
+  return places
+    .map((column) => ({ column, found: found.get(column) ?? null, wanted: wanted.get(column) ?? null }))
+    .filter((each) => each.found !== each.wanted);
+}
+
+async function foundColumns(db: Db): Promise<Map<string, string>> {
+  const rows = await db.read<{ place: string; type: string; nullable: boolean }>(
+    '*',
+    `select c.relname || '.' || a.attname as place, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> 'longhand_migrations'`,
+  );
+  return new Map(rows.map(({ place, type, nullable }) => [place, shape(type, nullable)]));
+}
+
+function describedColumns(db: Db): Map<string, string> {
+  const entities = Object.values(db.orm.getMetadata().getAll());
+  return new Map(
+    entities.flatMap(({ tableName, props }) =>
+      props.map((each) => [`${tableName}.${each.fieldNames[0]}`, shape(each.columnTypes[0]!, each.nullable ?? false)]),
+    ),
+  );
+}
+
+/** The entities write lengths and precisions that PostgreSQL has anyway. */
+function shape(type: string, nullable: boolean): string {
+  const plain = type.replace(/\(0\)|\(255\)/, '');
+  return `${ALIASES[plain] ?? plain}${nullable ? ' null' : ''}`;
+}

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { openDb } from '../../db/orm.ts';
+import { compareSchema } from '../../db/schema.ts';
+import { longhand } from '../support/processes.ts';
+import { testDatabase } from '../support/database.ts';
+
+t.test('the entities describe the migrated schema, column by column', async (t) => {
+  const { db } = await testDatabase(t);
+  t.strictSame(await compareSchema(db), []);
+});
+
+t.test('doctor names what is not as this version wants it, and does not mind what another version added', async (t) => {
+  const { url } = await testDatabase(t);
+  const owner = await openDb({ url, pool: 1 });
+  const execute = (sql: string) => owner.orm.em.getConnection().execute(sql);
+  const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir() };
+  const tables = async () => {
+    const { stdout } = await longhand(['doctor', '--json'], env);
+    return JSON.parse(stdout).checks.find((check: { name: string }) => check.name === 'tables');
+  };
+  await execute('alter table transcriptions add column of_tomorrow text');
+  t.match(await tables(), { ok: true });
+  await execute('alter table workspaces drop column concurrency');
+  await execute('alter table members alter column name set not null');
+  await owner.close();
+  t.match(await tables(), {
+    ok: false,
+    found: 'members.name is text, text null is wanted; workspaces.concurrency is missing, integer is wanted',
+    remedy: /backup/,
+  });
+});

@@ -132,7 +132,7 @@ export async function requestReports(
   const fresh = templates.filter(({ slug }) => !tickets.has(slug));
   if (target.made + fresh.length > limits.REPORTS_PER_TRANSCRIPTION)
     throw new ApiError('report_generation_limit', { retryAfterSeconds: NEVER_SECONDS });
-  if (fresh.length) await oneAtATime(tx, workspaceId);
+  if (fresh.length) await lockReports(tx, workspaceId);
   await checkReportQuota(tx, workspaceId, fresh.length, limits);
   const made = await insertReports(tx, { workspaceId, transcriptionId: target.id }, fresh);
   for (const ticket of made) tickets.set(ticket.slug, ticket);
@@ -142,8 +142,8 @@ export async function requestReports(
 
 const NEVER_SECONDS = 86_400; // the limit of a transcription never frees itself
 
-/** Locks the workspace's counter of the day, so that two requests cannot both take the last places. */
-async function oneAtATime(tx: Tx, workspaceId: string): Promise<void> {
+/** Locks the workspace's counter of the day, so that two requests, or a request and an upload, cannot both take the last places. */
+export async function lockReports(tx: Tx, workspaceId: string): Promise<void> {
   await tx.rows(
     `insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, 0)
      on conflict (workspace_id, name, day) do update set count = counters.count`,

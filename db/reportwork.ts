@@ -147,7 +147,7 @@ export async function failReportRow(tx: Tx, row: { workspaceId: string; id: stri
 }
 
 /** A report's end changes the transcription it belongs to, and webhooks hear of it. */
-async function tellReport(tx: Tx, { workspaceId, id }: { workspaceId: string; id: string }): Promise<void> {
+export async function tellReport(tx: Tx, { workspaceId, id }: { workspaceId: string; id: string }): Promise<void> {
   const row = await tx.row<{
     status: 'completed' | 'failed';
     error_code: string | null;

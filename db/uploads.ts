@@ -5,7 +5,7 @@ import type { AuthorRow } from './members.ts';
 import type { Db, Tx } from './orm.ts';
 import { announce } from './outbox.ts';
 import { enqueue } from './queue.ts';
-import { checkReportQuota, insertReports, type TemplateRef } from './reports.ts';
+import { checkReportQuota, insertReports, lockReports, type TemplateRef } from './reports.ts';
 import type { Vault } from './vault.ts';
 
 /** Everything an upload asks for, checked. */
@@ -40,6 +40,7 @@ const QUEUE_SECONDS = 30;
  * hosts together, and those in flight count as if they were accepted. Throws 402, then 429, in the published order.
  */
 export async function takePlace(tx: Tx, wish: Wish, nodeId: string, limits: Limits): Promise<void> {
+  if (wish.templates.length) await lockReports(tx, wish.workspaceId); // in the order of `accept`
   await lockUploads(tx, wish.workspaceId);
   const use = await tx.row<{ solvent: boolean; subject: number; flying: number; queued: number; today: number; midnight: number }>(
     `select

@@ -42,6 +42,18 @@ t.test('announce() writes one delivery per webhook, paused ones too, with each t
   t.ok(await bench.jobs('deliver'));
 });
 
+t.test('announce() tells of a report that fails because its recording did', async (t) => {
+  await db.system((tx) => tx.rows('delete from deliveries'));
+  const workspace = await bench.workspace();
+  await webhook(workspace);
+  const id = await bench.transcription(workspace, { reports: ['summary'] });
+  const [report] = await db.read<{ id: string }>('*', 'select id from reports where transcription_id = ?', [id]);
+  await fail(db, (await next()).lease, 'FILE_CORRUPTED');
+  const [row] = await db.read<{ body: object }>('*', `select body from deliveries where event = 'report.failed'`);
+  const told = { status: 'failed', error_code: 'TRANSCRIPTION_FAILED', external_id: null };
+  t.same(row!.body, { ...told, event: 'report.failed', transcription_id: id, report_id: report!.id });
+});
+
 t.test('claimDeliveries() gives each to one sender; failures wait ever longer for about a day and then are dead', async (t) => {
   await db.system((tx) => tx.rows('delete from deliveries'));
   const workspace = await bench.workspace();

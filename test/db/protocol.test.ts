@@ -31,19 +31,24 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { ApiError } from '../../api/contract/errors.ts';
+import { claimReport, completeReport } from '../../db/reportwork.ts';
 import { complete } from '../../db/settle.ts';
-import { reclaimTranscriptions } from '../../db/sweep.ts';
+import { leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../db/sweep.ts';
 import { claimNext, claimProbe, probed } from '../../db/work.ts';
+import { removeMedia } from '../../engine/tasks/media.ts';
 import { testDatabase } from '../support/database.ts';
 import { type Actor, Fault, openStage } from '../support/interleave.ts';
 import { SEED, type Seeded, seeded } from '../support/seeded.ts';
 import { finished, openBench } from '../support/work.ts';
-import { CLIENT, ENGINE, MINUTE, type Part, SWEEPER, WRITER, type World } from './protocol/actors.ts';
+import { CLIENT } from './protocol/clients.ts';
+import { ENGINE, SENDER, WRITER } from './protocol/engines.ts';
 import { broken, watch } from './protocol/promises.ts';
+import { KEEPER, removeOrphans, SWEEPER } from './protocol/sweepers.ts';
+import { engineOf, MINUTE, type Part, type World } from './protocol/world.ts';
 
 const SCHEDULES = Number(process.env.SCHEDULES ?? 40);
 const OPERATIONS = 9; // of each actor
-const PARTS: readonly Part[] = [ENGINE, ENGINE, ENGINE, WRITER, CLIENT, CLIENT, SWEEPER];
+const PARTS: readonly Part[] = [ENGINE, ENGINE, ENGINE, WRITER, SENDER, CLIENT, CLIENT, SWEEPER, KEEPER];
 
 const { db, url } = await testDatabase(t);
 const bench = await openBench(db);
@@ -53,7 +58,7 @@ const stage = await openStage(t, url, PARTS.length);
 /** One schedule. Returns what it broke. */
 async function play(seed: number): Promise<string[]> {
   const chance = seeded(seed);
-  const world: World = { bench, workspaces: await begin(chance), recordings: [], reports: [] };
+  const world = await begin(chance);
   const failures = new Set<string>();
   const act = (part: Part) => async (actor: Actor) => {
     for (let i = 0; i < OPERATIONS && !failures.size; i++) {
@@ -67,35 +72,56 @@ async function play(seed: number): Promise<string[]> {
     }
   };
   const check = async () => {
-    for (const what of await broken(db)) failures.add(what);
+    for (const what of await broken(db, world.spool)) failures.add(what);
   };
   await stage.play(seed, PARTS.map(act), check);
-  if (!failures.size) for (const what of await end()) failures.add(what);
+  if (!failures.size) for (const what of await end(world)) failures.add(what);
   return [...failures];
 }
 
-/** Two workspaces with recordings, some of which have seen failures and deaths already. */
-async function begin(chance: Seeded): Promise<string[]> {
+/** Two workspaces with a webhook and recordings, some of which have seen failures and deaths already. */
+async function begin(chance: Seeded): Promise<World> {
   await db.system(async (tx) => {
-    for (const table of ['workspaces', 'ledger', 'witness', 'ended']) await tx.rows(`delete from ${table}`);
+    for (const table of ['workspaces', 'ledger', 'witness', 'done']) await tx.rows(`delete from ${table}`);
   });
   const workspaces: string[] = [];
+  const world: World = {
+    bench,
+    workspaces,
+    spool: new Set(),
+    orphans: new Set(),
+    dead: new Set(),
+    recordings: [],
+    reports: [],
+    deliveries: [],
+  };
   for (let i = 0; i < 2; i++) workspaces.push(await bench.workspace({ minutes: 1 + chance.below(7), concurrency: 1 + chance.below(3) }));
+  await db.read('*', `insert into webhooks (workspace_id, url, secret_sealed) select id, 'https://example.org', '' from workspaces`);
   for (let i = 0; i < 5; i++) {
     const reports = chance.random() < 0.5 ? ['summary'] : [];
     const seconds = chance.random() < 0.3 ? null : MINUTE; // null: not probed yet
     const id = await bench.transcription(chance.pick(workspaces)!, { seconds, reports });
     const past = [id, chance.below(4), chance.below(3), id]; // no key of a client's
     await db.read('*', 'update transcriptions set external_id = ?, attempt = ?, deaths = ? where id = ?::uuid', past);
+    await db.read('*', 'update reports set deaths = ? where transcription_id = ?::uuid', [chance.below(3), id]);
+    world.spool.add(id);
   }
-  return workspaces;
+  return world;
 }
 
-/** Lets one healthy engine end what is left: then everything is over, and nothing is reserved. */
-async function end(): Promise<string[]> {
+/** Lets one healthy engine end what is left: then everything is over, nothing is reserved and no file is left. */
+async function end(world: World): Promise<string[]> {
   const engineId = randomUUID();
-  await db.system((tx) => tx.rows(`update transcriptions set lease_until = now() - interval '1 second' where lease_token is not null`));
+  const kept = await db.read<{ id: string }>(
+    '*',
+    'select id from upload_leases union select transcription_id from idempotency_keys where answer is null',
+  );
+  const leak = kept.some(({ id }) => !world.dead.has(id)) ? ['a place or a key that nobody gave back'] : [];
+  const past = `lease_until = clock_timestamp() - interval '1 second'`;
+  for (const table of ['transcriptions', 'reports']) await db.read('*', `update ${table} set ${past} where lease_token is not null`);
+  await db.read('*', `update upload_leases set ${past}`);
   await reclaimTranscriptions(db);
+  await reclaimReports(db);
   await bench.due();
   for (let claim = await claimProbe(db, engineId); claim; claim = await claimProbe(db, engineId))
     await probed(db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' });
@@ -104,11 +130,19 @@ async function end(): Promise<string[]> {
     if (!claim) break;
     if ('lease' in claim) await complete(db, claim.lease, finished(claim.durationSeconds ?? 0));
   }
-  const [left] = await db.read<{ open: number; reserved: number }>(
+  for (let claim = await claimReport(db, engineId); claim; claim = await claimReport(db, engineId))
+    await completeReport(db, bench.vault, claim, 'what was said');
+  for (const media of await leftoverMedia(db)) await removeMedia(engineOf(db, world), media);
+  for (let twice = 0; twice < 2; twice++) await removeOrphans(db, world, async () => {});
+  const [left] = await db.read<Record<string, number>>(
     '*',
-    `select (select count(*) from transcriptions where status in ('queued', 'processing'))::int as open, (select count(*) from reservations)::int as reserved`,
+    `select (select count(*) from transcriptions where status in ('queued', 'processing'))::int as open,
+       (select count(*) from reports where status in ('queued', 'processing'))::int as reports,
+       (select count(*) from reservations)::int as reservations, (select count(*) from upload_leases)::int as uploads,
+       (select count(*) from transcriptions where media_key_sealed is not null)::int as keys`,
   );
-  return [...(left!.open || left!.reserved ? [`${left!.open} left open, ${left!.reserved} reservations`] : []), ...(await broken(db))];
+  const held = Object.entries({ ...left, files: world.spool.size }).filter(([, count]) => count);
+  return [...leak, ...held.map(([what, count]) => `left in the end: ${count} ${what}`), ...(await broken(db, world.spool))];
 }
 
 t.test('uploads, leases and charges keep every promise under any interleaving', async (t) => {

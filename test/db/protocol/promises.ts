@@ -1,11 +1,11 @@
 /* What must hold in the simulation of uploads, leases and charges. */
 import { LEASE } from '../../../api/contract/limits.ts';
-import type { Lease } from '../../../db/leases.ts';
 import type { Db } from '../../../db/orm.ts';
 
 export const UPLOADS = 2; // in flight per workspace
+export const REPORTS_PER_DAY = 4; // of a workspace
 
-/** Whenever nobody is in the midst of a commit, to whoever looks. */
+/** Whenever nobody is in the midst of a commit, to whoever looks. `files` are the ids of those in the spool. */
 const ALWAYS = `
   select 'more at work than the workspace may' as broken from workspaces w
     where (select count(*) from transcriptions t where t.workspace_id = w.id and t.status = 'processing') > w.concurrency
@@ -30,83 +30,128 @@ const ALWAYS = `
     where status = 'completed' and not exists (select from segments s where s.transcription_id = t.id)
   union all select 'more uploads in flight than the workspace may' from (select from upload_leases where lease_until > clock_timestamp()
     group by workspace_id having count(*) > ${UPLOADS}) u
-  union all select 'two files under one key' from (select from transcriptions where status <> 'insufficient_balance'
-    group by workspace_id, external_id having count(*) > 1) t
+  union all select 'two files under one key' from (select from transcriptions
+    where status <> 'insufficient_balance' and error_code is distinct from 'UPLOAD_INCOMPLETE' group by workspace_id, external_id having count(*) > 1) t
   union all select 'an answer for a file that is not there' from idempotency_keys i where answer is not null
     and not exists (select from transcriptions t where t.id = i.transcription_id and t.status <> 'insufficient_balance')
   union all select 'three engines died of it, and it goes on' from transcriptions
+    where deaths >= ${LEASE.engineDeaths} and status in ('queued', 'processing')
+  union all select 'three engines died of a report, and it goes on' from reports
     where deaths >= ${LEASE.engineDeaths} and status in ('queued', 'processing')
   union all select 'a report that waits for what has failed' from reports r join transcriptions t on t.id = r.transcription_id
     where r.status in ('queued', 'processing') and t.status in ('failed', 'insufficient_balance')
   union all select 'a report of what is not transcribed' from reports r join transcriptions t on t.id = r.transcription_id
     where r.status in ('processing', 'completed') and t.status <> 'completed'
   union all select 'a report completed without a text' from reports where status = 'completed' and text_sealed is null
+  union all select 'more reports in a day than the workspace may' from counters where name = 'reports' and count > ${REPORTS_PER_DAY}
+  union all select 'an end of which webhooks were not told once' from transcriptions t where (select count(*) from deliveries d
+    where d.body ->> 'transcription_id' = t.id::text and d.event in ('transcription.completed', 'transcription.failed', 'transcription.insufficient_balance'))
+    <> (t.status not in ('queued', 'processing'))::int
+  union all select 'an end that webhooks were told wrongly' from deliveries d join transcriptions t on t.id::text = d.body ->> 'transcription_id'
+    where d.event like 'transcription.%' and d.event <> 'transcription.' || t.status
+  union all select 'an end of a report of which webhooks were not told once' from reports r where (select count(*) from deliveries d
+    where d.body ->> 'report_id' = r.id::text and d.event = 'report.' || r.status) <> (r.status in ('completed', 'failed'))::int
+  union all select 'a recording is gone that is still needed' from transcriptions t
+    where t.status in ('queued', 'processing') and (t.media_key_sealed is null or t.id <> all (files))
   union all select what from witness`;
 
 /**
- * What must hold of each change, noted by a trigger that sees who makes it. A stage numbers its actors: engines below `writer`, then the writer of
- * reports, clients, and the sweeper at the end.
+ * What must hold of each change, noted by triggers that see who makes it. A stage numbers its actors: engines, writers, senders and clients are below
+ * `sweepers`. `done` tells which token (or none) a row had when an actor ended or changed what is fenced by one.
  */
-const WITNESS = (sweeper: number) => `
+const WITNESS = (sweepers: number) => `
   create table witness (what text);
-  create table ended (who text, token uuid);
+  create table done (who text, token text);
+  create function who() returns int language sql stable as
+    $$ select substring(current_setting('application_name') from '^stage-[0-9]+-([0-9]+)$')::int $$;
+  create function do_with(token text) returns void language sql as
+    $$ insert into public.done values (current_setting('application_name'), token) $$;
   create function witness() returns trigger language plpgsql security definer as $$
   declare
-    who int := substring(current_setting('application_name') from '^stage-[0-9]+-([0-9]+)$');
     freed boolean := old.lease_token is not null and new.lease_token is null;
+    probed boolean := to_jsonb(new) -> 'probed_at' is distinct from to_jsonb(old) -> 'probed_at';
+    asked boolean := to_jsonb(new) -> 'reports_made' is distinct from to_jsonb(old) -> 'reports_made'; -- for a report of it
   begin
-    if who is null then return null; end if;
+    if who() is null then return null; end if;
     if new.status = 'completed' and old.status not in ('processing', 'completed') then
       insert into witness values ('completed without having had a slot'); end if;
     if new.lease_token is distinct from old.lease_token and new.lease_token is not null then
       if new.attempt <> old.attempt + 1 then insert into witness values ('taken without counting the try'); end if;
       if old.lease_token is not null then insert into witness values ('taken from one who holds it'); end if;
+      if old.run_after > clock_timestamp() then insert into witness values ('taken before its time'); end if;
     end if;
-    if who = ${sweeper} and freed then
+    if who() >= ${sweepers} and freed then
       if old.lease_until >= clock_timestamp() then insert into witness values ('the living were taken for dead'); end if;
       if new.deaths <> old.deaths + 1 then insert into witness values ('a death that is not counted'); end if;
+      if new.status = 'failed' and new.deaths < ${LEASE.engineDeaths} then insert into witness values ('given up before the last death'); end if;
     end if;
-    if who < ${sweeper} then
-      if old.lease_token = new.lease_token and new.lease_until <= old.lease_until and new.status = old.status then
+    if who() < ${sweepers} then
+      if old.lease_token = new.lease_token and new.lease_until <= old.lease_until and new.status = old.status and not asked then
         insert into witness values ('a sign of life that does not prolong the lease'); end if;
       if new.deaths <> old.deaths then insert into witness values ('a death that nobody died'); end if;
       if freed and new.status = old.status and new.run_after > clock_timestamp() + interval '2 seconds' then
         if new.attempt <> old.attempt then insert into witness values ('a failed try that does not count'); end if;
-        if old.attempt >= ${LEASE.attempts} then insert into witness values ('tried again after the last try'); end if;
+        if tg_table_name = 'transcriptions' and old.attempt >= ${LEASE.attempts} then insert into witness values ('tried again after the last try'); end if;
       end if;
-      if freed and new.status = old.status and new.run_after <= clock_timestamp() and new.attempt <> greatest(0, old.attempt - 1)
-        and to_jsonb(new) -> 'probed_at' is not distinct from to_jsonb(old) -> 'probed_at' then
+      if freed and new.status = old.status and new.run_after <= clock_timestamp() and new.attempt <> greatest(0, old.attempt - 1) and not probed then
         insert into witness values ('a stop that counts as a failure'); end if;
       if new.error_code = 'ENGINE_ERROR' and old.status <> 'failed' and old.attempt < ${LEASE.attempts} then
         insert into witness values ('given up before the last try'); end if;
     end if;
-    if freed or old.status <> new.status and (new.status = 'completed' or tg_table_name = 'transcriptions' and new.status = 'failed') then
-      insert into ended values (current_setting('application_name'), old.lease_token); end if;
+    if freed or probed or old.status <> new.status and (new.status = 'completed' or old.status = 'processing' and new.status <> 'queued'
+        or tg_table_name = 'transcriptions' and new.status = 'failed')
+      or new.lease_token is null and (old.attempt, old.run_after) is distinct from (new.attempt, new.run_after)
+    then perform do_with(old.lease_token::text); end if;
     return null;
   end $$;
   create trigger witness after update on transcriptions for each row execute function witness();
   create trigger witness after update on reports for each row execute function witness();
-  grant select, delete on witness, ended to public`;
+  create function witness_saving() returns trigger language plpgsql security definer as $$
+  begin
+    perform do_with((select t.lease_token::text from transcriptions t where t.id = new.transcription_id));
+    return new;
+  end $$;
+  create trigger witness before insert on checkpoints for each row execute function witness_saving();
+  create function witness_sending() returns trigger language plpgsql security definer as $$
+  begin
+    if who() is null or who() >= ${sweepers} then return null; end if;
+    if new.attempt = old.attempt then perform do_with(old.id || ' ' || old.attempt);
+    elsif old.next_at > clock_timestamp() or old.status <> 'pending' then insert into witness values ('sent before its time, or again'); end if;
+    return null;
+  end $$;
+  create trigger witness after update on deliveries for each row execute function witness_sending();
+  create function witness_sweeping() returns trigger language plpgsql security definer as $$
+  begin
+    if who() >= ${sweepers} and old.lease_until > clock_timestamp() then insert into witness values ('a living upload was swept'); end if;
+    return null;
+  end $$;
+  create trigger witness after delete on upload_leases for each row execute function witness_sweeping();
+  create function witness_forgetting() returns trigger language plpgsql security definer as $$
+  begin
+    if who() < ${sweepers} then perform do_with(old.token::text); end if;
+    if who() >= ${sweepers} and (old.answer is null and old.lease_until > clock_timestamp() or old.answer is not null
+      and exists (select from transcriptions t where t.id = old.transcription_id)) then insert into witness values ('a key was forgotten too early'); end if;
+    return null;
+  end $$;
+  create trigger witness after delete on idempotency_keys for each row execute function witness_forgetting();
+  grant select, delete on witness, done to public`;
 
-/** Sets the witness up; `sweeper` is its number among the actors. */
-export function watch(db: Db, sweeper: number): Promise<unknown> {
+/** Sets the witness up; `sweepers` is the number of the first of them among the actors. */
+export function watch(db: Db, sweepers: number): Promise<unknown> {
   return db.system(async (tx) => {
     await tx.rows('set local role none');
-    await tx.rows(`create function broken() returns setof text language plpgsql as $$ begin return query ${ALWAYS}; end $$`); // keeps its plan
-    for (const statement of WITNESS(sweeper).split(/;\n {2}(?=create|grant)/)) await tx.rows(statement);
+    await tx.rows(`create function broken(files uuid[]) returns setof text language plpgsql as $$ begin return query ${ALWAYS}; end $$`); // keeps its plan
+    for (const statement of WITNESS(sweepers).split(/;\n {2}(?=create|grant)/)) await tx.rows(statement);
   });
 }
 
-/** What does not hold now. */
-export async function broken(db: Db): Promise<string[]> {
-  return (await db.read<{ broken: string }>('*', 'select broken from broken()')).map((row) => row.broken);
+/** What does not hold now, with these files in the spool. */
+export async function broken(db: Db, files: Iterable<string>): Promise<string[]> {
+  return (await db.read<{ broken: string }>('*', 'select broken from broken(?::uuid[])', [[...files]])).map((row) => row.broken);
 }
 
-/** Whether this actor, since it was asked last, has ended or given up what it did not hold under its lease. */
-export async function trespassed(db: Db, { token }: Lease): Promise<string | undefined> {
-  const ended = await db.read<{ token: string | null }>(
-    '*',
-    `delete from ended where who = current_setting('application_name') returning token`,
-  );
-  return ended.some((one) => one.token !== token) ? 'ended by one who does not hold it' : undefined;
+/** Whether somebody, since this was asked last, has ended or changed what was not held under this token. */
+export async function trespassed(db: Db, who: string, token: string): Promise<string | undefined> {
+  const done = await db.read<{ token: string | null }>('*', 'delete from done where who = ? returning token', [who]);
+  return done.some((one) => one.token !== token) ? 'done by one who does not hold it' : undefined;
 }

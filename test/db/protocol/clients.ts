@@ -1,0 +1,119 @@
+/* What clients and their API do in the simulation of uploads, leases and charges. */
+import { randomUUID } from 'node:crypto';
+import { LIMITS } from '../../../api/contract/limits.ts';
+import type { Context } from '../../../api/route.ts';
+import { giveBack, receive } from '../../../api/upload/receive.ts';
+import { remove } from '../../../db/changes.ts';
+import { type Claim, claimKey } from '../../../db/idempotency.ts';
+import type { Db } from '../../../db/orm.ts';
+import { reportTarget, requestReports } from '../../../db/reports.ts';
+import { takePlace, type Wish } from '../../../db/uploads.ts';
+import { type Actor, Fault } from '../../support/interleave.ts';
+import type { Seeded } from '../../support/seeded.ts';
+import { REPORTS_PER_DAY, UPLOADS } from './promises.ts';
+import { fenced, type Part, type World } from './world.ts';
+
+const CAPS = { ...LIMITS, UPLOADS_PER_WORKSPACE: UPLOADS, REPORTS_PER_DAY };
+const SUMMARY = { templateId: null, slug: 'summary', name: 'Summary' };
+const TASKS = { templateId: null, slug: 'action-items', name: 'Action items' };
+
+export const CLIENT: Part = {
+  ...{ upload, again: upload, andAgain: upload },
+  async remove({ db, chance }, { workspaces, spool }) {
+    const viewer = someone(workspaces, chance);
+    const id = await oldest(db, viewer.workspaceId);
+    if (!id) return;
+    await db.workspace(viewer.workspaceId, (tx) => remove(tx, viewer, id));
+    spool.delete(id);
+  },
+  async request({ db, chance }, { workspaces }) {
+    const viewer = someone(workspaces, chance);
+    const { workspaceId } = viewer;
+    const id = await oldest(db, workspaceId);
+    await db.workspace(workspaceId, async (tx) => {
+      const target = id && (await reportTarget(tx, viewer, id));
+      if (!target || target.status === 'failed' || target.status === 'insufficient_balance') return;
+      await requestReports(tx, workspaceId, target, chance.random() < 0.5 ? [SUMMARY] : [SUMMARY, TASKS], CAPS);
+    });
+  },
+};
+
+function someone(workspaces: readonly string[], chance: Seeded) {
+  return { workspaceId: chance.pick(workspaces)!, memberId: randomUUID(), role: 'owner' as const, keyId: null };
+}
+
+async function oldest(db: Db, workspaceId: string): Promise<string | undefined> {
+  const rows = await db.read<{ id: string }>(
+    workspaceId,
+    'select id from transcriptions where workspace_id = ? order by created_at, id limit 1',
+    [workspaceId],
+  );
+  return rows[0]?.id;
+}
+
+/** As api/upload/upload.ts does it behind its checks: key, place, body, then row, answer and job in one transaction. */
+async function upload(actor: Actor, world: World): Promise<unknown> {
+  const { db, chance } = actor;
+  const workspaceId = chance.pick(world.workspaces)!;
+  const key = chance.pick(['a', 'b', 'c'])!;
+  const claim: Claim = { workspaceId, key, token: randomUUID() };
+  const wish = wishOf(workspaceId, key, chance);
+  const node = randomUUID();
+  world.dead.add(wish.id); // until its host knows that it holds the key
+  const { state } = await db.workspace(workspaceId, (tx) => claimKey(tx, claim, wish.id, node));
+  if (state !== 'mine') return;
+  if (chance.random() < 0.1) return; // the host dies
+  world.dead.delete(wish.id);
+  const context = {
+    db,
+    vault: world.bench.vault,
+    limits: CAPS,
+    spool: spoolOf(world),
+    request: { body: bodyOf(actor) },
+  } as unknown as Context;
+  try {
+    await db.workspace(workspaceId, (tx) => takePlace(tx, wish, node, CAPS));
+    if (chance.random() < 0.1) {
+      world.dead.add(wish.id); // the host dies, a part of the file is left
+      return void world.spool.add(wish.id);
+    }
+    return await receive(context, wish, claim);
+  } catch (error) {
+    const trespass = await fenced(actor, world, claim.token, () => giveBack(context, wish, claim)).catch((failure: Error) => {
+      if (failure instanceof Fault) world.dead.add(wish.id);
+      else throw failure;
+    });
+    if (trespass) return trespass;
+    throw error;
+  }
+}
+
+function spoolOf({ spool }: World) {
+  return {
+    async create(id: string) {
+      spool.add(id);
+      const abort = async () => void spool.delete(id);
+      return { write: async () => {}, finish: async () => ({ bytes: 2048, key: Buffer.alloc(32) }), abort };
+    },
+  };
+}
+
+/** 2 KB that come in one piece, or break off. */
+function bodyOf({ chance, turn }: Actor) {
+  return {
+    async consume(take: (chunk: Uint8Array) => Promise<void>) {
+      await take(new Uint8Array(2048));
+      await turn();
+      return chance.random() < 0.1 ? 'aborted' : 'complete';
+    },
+  };
+}
+
+function wishOf(workspaceId: string, externalId: string, chance: Seeded): Wish {
+  const member = { id: randomUUID(), email: 'a@example.org', name: null };
+  return {
+    ...{ id: randomUUID(), workspaceId, creatorId: member.id, keyId: null, subject: randomUUID(), author: member, projectId: null },
+    ...{ filename: 'call.mp3', extension: 'mp3', language: 'auto', diarize: true, speakersCount: null, aiMetadata: false },
+    ...{ externalId, metadata: null, templates: chance.random() < 0.5 ? [SUMMARY] : [] },
+  };
+}

@@ -1,0 +1,120 @@
+/* What engines do in the simulation of uploads, leases and charges: probe, transcribe, write reports, call webhooks. */
+import { randomUUID } from 'node:crypto';
+import { checkpointsOf } from '../../../db/checkpoints.ts';
+import { backOff, handBack, renew } from '../../../db/leases.ts';
+import { claimDeliveries, settleDelivery } from '../../../db/outbox.ts';
+import { claimReport, completeReport, failReport, type ReportClaim } from '../../../db/reportwork.ts';
+import { complete, raise } from '../../../db/settle.ts';
+import { claimNext, claimProbe, probed } from '../../../db/work.ts';
+import { Stopping } from '../../../engine/tasks/holdings.ts';
+import { removeMedia } from '../../../engine/tasks/media.ts';
+import { settle } from '../../../engine/tasks/probe.ts';
+import { MediaError } from '../../../engine/types.ts';
+import type { Actor } from '../../support/interleave.ts';
+import { finished } from '../../support/work.ts';
+import { belief, engineOf, fenced, lately, MINUTE, type Operation, type Part, type World } from './world.ts';
+
+const DECODED = [30, 60, 120, 120, 180]; // seconds that are found in a recording
+const FOUND = { durationSeconds: MINUTE, mediaType: 'audio' } as const;
+
+const claim: Operation = async ({ db, chance }, world) => {
+  const claim = await claimNext(db, { engineId: randomUUID(), longest: chance.random() < 0.2 ? MINUTE : null });
+  if (!claim) return;
+  if ('lease' in claim) world.recordings.push({ claim, seconds: chance.pick(DECODED)! });
+  else await removeMedia(engineOf(db, world), claim.refused);
+};
+
+const finish = belief(1, async ({ db }, { claim: { lease, extension }, seconds }, world) => {
+  const outcome = await complete(db, lease, finished(seconds));
+  if (outcome !== 'lost') await removeMedia(engineOf(db, world), { ...lease, extension });
+});
+
+const more = belief(1, ({ db }, { claim, seconds }) => raise(db, claim.lease, seconds));
+
+/** A try ends as the engine ends it when its work throws, or is stopped. */
+function thrown(odds: number, error: Error, stopped = false): Operation {
+  const signal = stopped ? AbortSignal.abort(error) : new AbortController().signal;
+  return belief(odds, ({ db }, { claim }, world) => settle(engineOf(db, world), claim, { signal }, error));
+}
+
+/** A checkpoint that cannot be kept, because its transcription is just being deleted, is forgiven. */
+function gone(error: { code?: string }): void {
+  if (error.code !== '23503') throw error;
+}
+
+export const ENGINE: Part = {
+  async probe(actor, world) {
+    const claim = await claimProbe(actor.db, randomUUID());
+    if (!claim) return;
+    if (actor.chance.random() < 0.3) return void world.recordings.push({ claim, seconds: 1 }); // it stalls
+    return fenced(actor, world, claim.lease.token, () => probed(actor.db, claim.lease, FOUND));
+  },
+  ...{ claim, claimAgain: claim, finish, finishAgain: finish, more, moreAgain: more }, // the more often, the more is found
+  async probeEndsLate(actor, world) {
+    const stalled = world.recordings.filter(({ claim }) => claim.durationSeconds === null);
+    const lease = lately(actor, stalled)?.claim.lease;
+    return lease && fenced(actor, world, lease.token, () => probed(actor.db, lease, FOUND));
+  },
+  broken: thrown(0.3, new MediaError('FILE_CORRUPTED', 'broken')),
+  failed: thrown(0.5, new Error('out of luck')),
+  stopped: thrown(0.4, new Stopping(), true),
+  save: belief(0.5, ({ db }, { claim }, { bench }) =>
+    checkpointsOf(db, bench.vault, claim.lease).save('chunk', Buffer.from('words')).catch(gone),
+  ),
+  async renew({ db, chance }, { recordings, reports }) {
+    const some = [...recordings.map(({ claim }) => claim), ...reports].filter(() => chance.random() < 0.5);
+    const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one of each, old or new
+    return db.system(async (tx) => {
+      const signs = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
+      const alive = await renew(tx, signs);
+      const rows = await tx.rows<{ id: string; token: string }>(
+        `select id, lease_token as token from transcriptions where id = any (?::uuid[])
+         union all select id, lease_token from reports where id = any (?::uuid[])`,
+        [[...alive], [...alive]],
+      );
+      return rows.some(({ id, token }) => believed.get(id)!.token !== token) ? 'told to hold what another holds' : undefined;
+    });
+  },
+};
+
+/** Does something with a report that a writer may still hold, or held lately. */
+function writing(odds: number, act: (actor: Actor, held: ReportClaim, world: World) => Promise<unknown>): Operation {
+  return async (actor, world) => {
+    const held = actor.chance.random() < odds ? lately(actor, world.reports) : undefined;
+    return held && fenced(actor, world, held.lease.token, () => act(actor, held, world));
+  };
+}
+
+const back =
+  (how: { seconds?: number; blameless?: boolean }) =>
+  (actor: Actor, { lease }: ReportClaim) =>
+    actor.db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, how));
+
+export const WRITER: Part = {
+  async claim({ db }, { reports }) {
+    const claim = await claimReport(db, randomUUID());
+    if (claim) reports.push(claim);
+  },
+  complete: writing(1, ({ db }, held, { bench }) => completeReport(db, bench.vault, held, 'what was said')),
+  fail: writing(0.5, ({ db }, held) => failReport(db, held, 'LLM_TIMEOUT')),
+  failed: writing(0.3, back({ seconds: backOff(1) })),
+  stopped: writing(0.3, back({ blameless: true })),
+  renew: ENGINE.renew!,
+};
+
+export const SENDER: Part = {
+  async claim({ db }, { deliveries }) {
+    deliveries.push(...(await db.system((tx) => claimDeliveries(tx, 2))));
+  },
+  async settle(actor, world) {
+    const held = lately(actor, world.deliveries);
+    const ok = actor.chance.random() < 0.5;
+    const outcome = { ok, status: ok ? 200 : 500, error: null };
+    return (
+      held &&
+      fenced(actor, world, `${held.id} ${held.attempt}`, () =>
+        actor.db.workspace(held.workspaceId, (tx) => settleDelivery(tx, held, outcome)),
+      )
+    );
+  },
+};

@@ -1,0 +1,58 @@
+/* Death, time, and who clears up after them in the simulation of uploads, leases and charges. */
+import type { Db } from '../../../db/orm.ts';
+import { expireTranscripts, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../../db/sweep.ts';
+import { sweepUploads } from '../../../db/uploads.ts';
+import { removeMedia } from '../../../engine/tasks/media.ts';
+import { engineOf, type Part, type World } from './world.ts';
+
+const PAST = `lease_until = clock_timestamp() - interval '1 second'`;
+
+export const SWEEPER: Part = {
+  /** Holders have died, or stall: then they go on to believe. */
+  async expire({ db, chance }) {
+    for (const table of ['transcriptions', 'reports']) {
+      const held = await db.read<{ id: string }>('*', `select id from ${table} where lease_token is not null order by created_at, id`);
+      const ids = held.filter(() => chance.random() < 0.7).map(({ id }) => id);
+      await touch(db, table, PAST, 'lease_token is not null and id = any (?::uuid[])', [ids]);
+    }
+  },
+  sweep: ({ db }) => reclaimTranscriptions(db),
+  sweepReports: ({ db }) => reclaimReports(db),
+  async due({ db }) {
+    for (const table of ['transcriptions', 'reports']) await touch(db, table, 'run_after = now()', 'run_after > now()');
+    await touch(db, 'deliveries', 'next_at = now()', `next_at > now() and status = 'pending'`);
+  },
+};
+
+/** A second one, for what is left of uploads and of what has ended. */
+export const KEEPER: Part = {
+  async uploadsExpire({ db }) {
+    await touch(db, 'upload_leases', PAST, 'true');
+    await touch(db, 'idempotency_keys', PAST, 'answer is null');
+  },
+  sweepUploads: ({ db }) => sweepUploads(db),
+  async leftovers({ db }, world) {
+    for (const media of await leftoverMedia(db)) await removeMedia(engineOf(db, world), media);
+  },
+  orphans: ({ db, turn }, world) => removeOrphans(db, world, turn),
+  async retention({ db, chance }, { spool }) {
+    const old = `created_at = created_at - interval '2 days'`;
+    if (chance.random() < 0.3) await touch(db, 'transcriptions', old, `status in ('completed', 'failed', 'insufficient_balance')`);
+    for (const { id } of await expireTranscripts(db, 1)) spool.delete(id);
+  },
+};
+
+/** As engine/tasks/sweep.ts does it: what nothing needs twice in a row goes. */
+export async function removeOrphans(db: Db, world: World, turn: () => Promise<void>): Promise<void> {
+  await sweepUploads(db);
+  const free = await unneeded(db, [...world.spool]);
+  await turn();
+  for (const id of free) if (world.orphans.has(id)) world.spool.delete(id);
+  world.orphans = new Set(free);
+}
+
+/** Changes what nobody has locked: time passes without waiting for anybody. */
+function touch(db: Db, table: string, change: string, where: string, parameters: unknown[] = []): Promise<unknown> {
+  const free = `select ctid from ${table} where ${where} for update skip locked`;
+  return db.read('*', `update ${table} set ${change} where ctid in (${free})`, parameters);
+}

@@ -157,7 +157,7 @@ function buildTestRunner() {
 
 function runnable(file) {
   try {
-    execFileSync(file, ['-version'], { stdio: 'ignore', timeout: 10_000 });
+    execFileSync(file, ['-version'], { stdio: 'ignore', timeout: 60_000 });
     return true;
   } catch {
     return false;

@@ -37,12 +37,13 @@ export async function fences(seconds: number, asNobody: boolean): Promise<string
   return fences;
 }
 
+const PATIENCE_MS = 60_000; // a busy machine must not pass for one that cannot
 let unshare: Promise<string[]> | undefined;
 
 /** A network namespace of its own, where the host lets us make one. Tried once per process. */
 function networkless(root: boolean): Promise<string[]> {
   const fence = ['/usr/bin/unshare', ...(root ? ['--net'] : ['--user', '--net']), '--'];
-  unshare ??= promisify(execFile)(fence[0]!, [...fence.slice(1), '/bin/true'], { env: {}, timeout: 10_000 }).then(
+  unshare ??= promisify(execFile)(fence[0]!, [...fence.slice(1), '/bin/true'], { env: {}, timeout: PATIENCE_MS }).then(
     () => fence,
     () => [],
   );

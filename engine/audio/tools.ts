@@ -15,6 +15,7 @@ export interface Tools {
 }
 
 const OLDEST_MAJOR = 4; // older ones lack demuxers and fixes for hostile files
+const PATIENCE_MS = 60_000; // it takes 0.1 s, and far longer on a machine with more work than cores
 let found: Promise<Tools> | undefined;
 
 /**
@@ -72,8 +73,10 @@ async function firstRunnable(paths: string[]): Promise<string | null> {
 }
 
 async function versionOf(ffmpeg: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(ffmpeg, ['-version'], { env: {}, timeout: 10_000 }).catch((error: Error) => {
-    throw new Error(`Cannot decode media: ${ffmpeg} does not run (${error.message}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
+  const asked = promisify(execFile)(ffmpeg, ['-version'], { env: {}, timeout: PATIENCE_MS });
+  const { stdout } = await asked.catch((error: Error & { killed?: boolean }) => {
+    const why = error.killed ? `it did not tell its version within ${PATIENCE_MS / 1000} s` : error.message;
+    throw new Error(`Cannot decode media: ${ffmpeg} does not run (${why}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
   });
   const version = /^ffmpeg version (\S+)/.exec(stdout)?.[1] ?? 'unknown';
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? Number.NaN);

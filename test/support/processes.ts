@@ -62,7 +62,7 @@ export function start(
     child,
     output,
     stop,
-    async said(pattern, timeoutMs = 120_000) {
+    async said(pattern, timeoutMs = 600_000) {
       for (const until = Date.now() + timeoutMs; ; await sleep(50)) {
         const match = pattern.exec(output.stdout);
         if (match) return match;

@@ -8,7 +8,7 @@ import { openDb } from '../../db/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
 import { noDisks, smallDisk } from '../support/disk.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
-import { eventually, openService } from '../support/service.ts';
+import { eventually, impatient, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
 const MB = 1_048_576;
@@ -48,8 +48,7 @@ t.test('an engine without room for samples tries until there is some; the record
   disk.fill(MB / 2);
   const id = await service.upload(service.workspaceId, await conversation(2)); // 1.3 MB of samples
   const failures = () => engine.output.stderr.split('cannot do the work now').length - 1;
-  const impatience = setInterval(() => void service.due(), 200); // back-offs end at once
-  t.teardown(() => clearInterval(impatience));
+  impatient(t, service);
   await eventually(() => failures() > 5, 'more failures than there are tries');
   t.match(await service.row('transcriptions', id), { status: /queued|processing/, error_code: null, deaths: 0 });
   disk.empty();

@@ -9,7 +9,7 @@ import t from 'tap';
 import { aftermath } from '../support/aftermath.ts';
 import { noDisks } from '../support/disk.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
-import { eventually, openService } from '../support/service.ts';
+import { eventually, impatient, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
 const skip = noDisks() ?? false;
@@ -30,8 +30,7 @@ t.test('a share that is not mounted costs no recording a try: the engine says so
   const api = await service.api(media);
   const upload = async () => (await send(api.url, key, WAV, '', wav)).json.uuid as string;
   const ids = [await upload(), await upload(), await upload()];
-  const impatience = setInterval(() => void service.due(), 200); // back-offs end at once
-  t.teardown(() => clearInterval(impatience));
+  impatient(t, service);
   const page = async () => (await fetch(`${api.url}/metrics`)).text();
   const ready = async () => (await fetch(`${api.url}/readyz`)).json() as Promise<{ status: string; spool: boolean; engines: number }>;
 
@@ -80,8 +79,7 @@ t.test('a recording that is really missing from a sound spool ends as ENGINE_ERR
   rmSync(join(media.LONGHAND_MEDIA, `${gone.json.uuid}.wav`));
   const engine = await service.engine(media);
   await service.until<TranscriptionRow>(good.json.uuid, ({ status }) => status === 'completed');
-  const impatience = setInterval(() => void service.due(), 200);
-  t.teardown(() => clearInterval(impatience));
+  impatient(t, service);
   t.match(await service.until<TranscriptionRow>(gone.json.uuid, ({ status }) => status === 'failed'), {
     error_code: 'ENGINE_ERROR',
     attempt: 4,

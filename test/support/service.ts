@@ -67,3 +67,15 @@ export async function eventually<T>(look: () => T | Promise<T>, what: string, se
     if (performance.now() > end) throw new Error(`${what}: not within ${seconds} s`);
   }
 }
+
+/** Back-offs end at once, for as long as the test lasts. */
+export function impatient(t: Test, { due }: Pick<Service, 'due'>): void {
+  let over = false;
+  const hurrying = (async () => {
+    for (; !over; await sleep(200)) await due();
+  })();
+  t.teardown(() => {
+    over = true;
+    return hurrying; // no statement of it is open when the database closes
+  });
+}

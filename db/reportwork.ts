@@ -126,6 +126,10 @@ export function failReport(db: Db, claim: ReportClaim, code: ReportErrorCode): P
 function endReport(db: Db, claim: ReportClaim, assignments: string, parameters: unknown[]): Promise<boolean> {
   const { workspaceId, id, token } = claim.lease;
   return db.workspace(workspaceId, async (tx) => {
+    await tx.rows('select 1 from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid for no key update', [
+      workspaceId,
+      claim.transcriptionId, // locked before its report, as whoever deletes it does
+    ]);
     const row = await tx.row(
       `update reports set ${assignments}, ${FREE}, completed_at = clock_timestamp()
        where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid and status = 'processing' returning 1`,
@@ -137,7 +141,7 @@ function endReport(db: Db, claim: ReportClaim, assignments: string, parameters: 
   });
 }
 
-/** Ends a locked report whose engines died, whoever holds it. */
+/** Ends a report whose engines died, whoever holds it. It and its transcription are locked. */
 export async function failReportRow(tx: Tx, row: { workspaceId: string; id: string }, code: ReportErrorCode): Promise<void> {
   await tx.rows(
     `update reports set status = 'failed', error_code = ?, ${FREE}, completed_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,

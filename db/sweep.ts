@@ -9,7 +9,8 @@ import { sweepUploads } from './uploads.ts';
 
 const BATCH = 100;
 /** SQL: the holder gave no sign of life. One parameter: the latest time it can be, seconds since 1970, whatever the clock says; null for no bound. */
-const EXPIRED = `lease_token is not null and lease_until < least(clock_timestamp(), to_timestamp(?::float8))`;
+const expired = (row: 't' | 'r') =>
+  `${row}.lease_token is not null and ${row}.lease_until < least(clock_timestamp(), to_timestamp(?::float8))`;
 
 /** What the dead left: how much was handed on, and how much was ended because too many engines died of it. */
 export interface Reclaimed {
@@ -21,8 +22,8 @@ export interface Reclaimed {
 export function reclaimTranscriptions(db: Db, latest: number | null = null): Promise<Reclaimed> {
   return db.system(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; status: string; deaths: number; probed: boolean }>(
-      `select id, workspace_id, status, deaths, probed_at is not null as probed from transcriptions
-       where ${EXPIRED} and status in ('queued', 'processing') order by lease_until limit ${BATCH} for update skip locked`,
+      `select id, workspace_id, status, deaths, probed_at is not null as probed from transcriptions t
+       where ${expired('t')} and status in ('queued', 'processing') order by lease_until limit ${BATCH} for update skip locked`,
       [latest],
     );
     let ended = 0;
@@ -42,8 +43,9 @@ export function reclaimTranscriptions(db: Db, latest: number | null = null): Pro
 export function reclaimReports(db: Db, latest: number | null = null): Promise<Reclaimed> {
   return db.system(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; deaths: number }>(
-      `select id, workspace_id, deaths from reports where ${EXPIRED} and status in ('queued', 'processing')
-       order by lease_until limit ${BATCH} for update skip locked`,
+      `select r.id, r.workspace_id, r.deaths from reports r join transcriptions t on t.id = r.transcription_id and t.workspace_id = r.workspace_id
+       where ${expired('r')} and r.status in ('queued', 'processing')
+       order by r.lease_until limit ${BATCH} for update of r skip locked for no key update of t skip locked`,
       [latest],
     );
     let ended = 0;

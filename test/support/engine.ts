@@ -61,7 +61,7 @@ export async function engineBench(t: Test, database?: TestDatabase): Promise<Eng
         TMPDIR: scratch,
         ...env,
       });
-      await running.said(/^working/m);
+      await running.said(/^working/m, 300_000); // on a machine that does much else
       return running;
     },
     async upload(workspaceId, bytes, { extension = 'wav', reports = [], aiMetadata = false } = {}) {

@@ -28,9 +28,19 @@ export class Fault extends Error {}
 interface Player extends Actor {
   /** Takes the turn; null while the actor is at work, or waits for a lock. */
   go: (() => void) | null;
+  /** It was seen to wait for a lock, and nobody has released one since. */
+  stuck: boolean;
   over: boolean;
   /** A transaction has ended since the last turn. */
   ended: boolean;
+}
+
+/** What the stage hears of its players. */
+interface Ear {
+  /** One waits for its turn, or is over. */
+  settled(): void;
+  /** One may have released locks. */
+  released(): void;
 }
 
 const FAULTS = 0.06; // of all transactions
@@ -55,25 +65,42 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
     return new Set(rows.map((row) => players[Number(row.name.split('-').at(-1))]!));
   }
 
+  let hear = (_settled: boolean) => {};
+
+  /** Whether an actor settles before long. */
+  const stirs = () =>
+    new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => hear(false), PATIENCE_MS);
+      hear = (settled) => {
+        clearTimeout(timer);
+        resolve(settled);
+      };
+    });
+
   /** Waits until every actor that is not over waits for its turn or for a lock. */
   async function settle(players: readonly Player[]): Promise<void> {
-    for (const began = performance.now(); ; ) {
-      const working = players.filter((player) => !player.over && !player.go);
-      if (!working.length) return;
-      await new Promise(setImmediate);
-      if (performance.now() - began < PATIENCE_MS || !players.some(({ go }) => go)) continue; // when all are stuck PostgreSQL ends the deadlock
-      const stuck = await blocked(players);
-      if (working.every((player) => stuck.has(player) && !player.go)) return;
+    for (;;) {
+      const working = players.filter(({ over, go, stuck }) => !over && !go && !stuck);
+      const free = players.some(({ go }) => go);
+      if (!working.length && (free || players.every(({ over }) => over))) return;
+      if ((await stirs()) || !free) continue; // when all are stuck PostgreSQL ends the deadlock
+      const waiting = await blocked(players);
+      for (const player of working) player.stuck = !player.go && waiting.has(player);
     }
   }
 
   return {
     async play(seed, parts, between) {
       const scheduler = seeded(seed);
-      const players = parts.map((_, i) => player(`${name}-${i}`, databases[i]!, seeded(seed * 100 + i)));
+      const settled = () => hear(true);
+      const released = () => {
+        for (const each of players) each.stuck = false;
+      };
+      const players = parts.map((_, i) => player(`${name}-${i}`, databases[i]!, seeded(seed * 100 + i), { settled, released }));
       const acting = players.map((actor, i) =>
         parts[i]!(actor).finally(() => {
           actor.over = true;
+          settled();
         }),
       );
       const all = Promise.all(acting);
@@ -93,12 +120,13 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
   };
 }
 
-function player(name: string, db: Db, chance: Seeded): Player {
+function player(name: string, db: Db, chance: Seeded, ear: Ear): Player {
   const self: Player = {
-    ...{ name, db, chance, go: null, over: false, ended: false },
+    ...{ name, db, chance, go: null, stuck: false, over: false, ended: false },
     turn: () =>
       new Promise((resolve) => {
         self.go = resolve;
+        ear.settled();
       }),
   };
   const stepwise = (tx: Tx): Tx => ({
@@ -124,6 +152,7 @@ function player(name: string, db: Db, chance: Seeded): Player {
       return result;
     } finally {
       self.ended = true;
+      ear.released();
     }
   };
   self.db = {
@@ -133,7 +162,7 @@ function player(name: string, db: Db, chance: Seeded): Player {
     workspace: (id, work) => wrap((inner) => db.workspace(id, inner), work),
     async read(scope, sql, parameters) {
       await self.turn();
-      return db.read(scope, sql, parameters);
+      return db.read<never>(scope, sql, parameters).finally(ear.released);
     },
   };
   return self;

@@ -90,23 +90,23 @@ const back =
   (actor: Actor, { lease }: ReportClaim) =>
     actor.db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, how));
 
-export const WRITER: Part = {
-  async claim({ db }, { reports }) {
-    const claim = await claimReport(db, randomUUID());
-    if (claim) reports.push(claim);
-  },
+async function claimOne({ db }: Actor, { reports }: World): Promise<void> {
+  const claim = await claimReport(db, randomUUID());
+  if (claim) reports.push(claim);
+}
+
+/** Writes reports and calls webhooks. */
+export const CLERK: Part = {
+  ...{ claim: claimOne, claimAgain: claimOne },
   complete: writing(1, ({ db }, held, { bench }) => completeReport(db, bench.vault, held, 'what was said')),
   fail: writing(0.5, ({ db }, held) => failReport(db, held, 'LLM_TIMEOUT')),
   failed: writing(0.3, back({ seconds: backOff(1) })),
   stopped: writing(0.3, back({ blameless: true })),
   renew: ENGINE.renew!,
-};
-
-export const SENDER: Part = {
-  async claim({ db }, { deliveries }) {
+  async take({ db }, { deliveries }) {
     deliveries.push(...(await db.system((tx) => claimDeliveries(tx, 2))));
   },
-  async settle(actor, world) {
+  async send(actor, world) {
     const held = lately(actor, world.deliveries);
     const ok = actor.chance.random() < 0.5;
     const outcome = { ok, status: ok ? 200 : 500, error: null };

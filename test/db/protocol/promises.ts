@@ -56,7 +56,7 @@ const ALWAYS = `
   union all select what from witness`;
 
 /**
- * What must hold of each change, noted by triggers that see who makes it. A stage numbers its actors: engines, writers, senders and clients are below
+ * What must hold of each change, noted by triggers that see who makes it. A stage numbers its actors: engines, clerks and clients are below
  * `sweepers`. `done` tells which token (or none) a row had when an actor ended or changed what is fenced by one.
  */
 const WITNESS = (sweepers: number) => `

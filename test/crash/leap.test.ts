@@ -1,0 +1,79 @@
+/* The clock of PostgreSQL, which decides, leaps by ten minutes in the midst of work (under libfaketime). */
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { startEmbedded } from '../../db/embedded.ts';
+import { migrate } from '../../db/migrate.ts';
+import { openDb } from '../../db/orm.ts';
+import { aftermath } from '../support/aftermath.ts';
+import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { openService } from '../support/service.ts';
+
+const FAKETIME = findLibrary();
+
+/** libfaketime, as Debian and others install it. */
+function findLibrary(): string | null {
+  const folders = [
+    '/usr/lib',
+    '/usr/lib64',
+    '/usr/local/lib',
+    ...readdirSync('/usr/lib')
+      .filter((name) => name.includes('-linux-'))
+      .map((name) => `/usr/lib/${name}`),
+  ];
+  return folders.map((folder) => join(folder, 'faketime', 'libfaketimeMT.so.1')).find((file) => existsSync(file)) ?? null;
+}
+
+t.test(
+  'a PostgreSQL whose clock leaps ten minutes ahead, and back, loses no work and hands none to two',
+  { skip: !FAKETIME && 'needs libfaketime: apt-get install faketime' },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'longhand-clock-'));
+    const offset = join(folder, 'offset');
+    const leap = (by: string) => writeFileSync(offset, `${by}\n`, { mode: 0o644 });
+    leap('+0');
+    const fake = { LD_PRELOAD: FAKETIME!, FAKETIME_TIMESTAMP_FILE: offset, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' };
+    const server = await preloaded(fake, () => startEmbedded(join(folder, 'postgres')));
+    const db = await openDb({ url: server.url, name: 'longhand-test' });
+    t.teardown(async () => {
+      await db.close();
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const seconds = async () => (await db.read<{ at: number }>('*', 'select extract(epoch from clock_timestamp())::float8 as at'))[0]!.at;
+    const [before] = [await seconds(), leap('+600s')];
+    if ((await seconds()) - before < 300) return t.plan(0, 'this PostgreSQL does not heed libfaketime');
+    leap('+0');
+    await migrate(db);
+    const service = await openService(t, { database: { db, url: server.url } });
+    const workspaceId = await service.workspace({ concurrency: 1 });
+    const engines = [await service.engine(), await service.engine()];
+    const wav = await conversation(2);
+    const ended = async (id: string) => {
+      const row = await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 300);
+      t.match(row, { deaths: 0, attempt: 1 }, 'nobody was taken for dead');
+    };
+    const ids = [await service.upload(workspaceId, wav), await service.upload(workspaceId, wav)];
+    await service.until<TranscriptionRow>(ids[0]!, ({ fraction }) => fraction > 0.2, 300);
+    leap('+600s');
+    await ended(ids[0]!);
+    await service.until<TranscriptionRow>(ids[1]!, ({ fraction }) => fraction > 0.2, 300);
+    const waiting = await service.upload(workspaceId, await conversation(1)); // its times will lie ten minutes ahead
+    leap('+0');
+    await ended(ids[1]!);
+    await ended(waiting);
+    await aftermath(t, service);
+    for (const engine of engines) t.equal(await engine.stop(), 0);
+  },
+);
+
+/** Starts something with variables that nothing else gets. */
+async function preloaded<T>(variables: Record<string, string>, begin: () => Promise<T>): Promise<T> {
+  Object.assign(process.env, variables);
+  try {
+    return await begin();
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  }
+}

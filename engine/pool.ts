@@ -32,7 +32,10 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-/** The work of one file. Everything rejects with the signal's reason once it has aborted. */
+/**
+ * The work of one file. Everything rejects with the signal's reason once it has aborted and no thread looks at it any more. Samples are best in
+ * a room of `makeRoom`, which the threads share: other arrays are copied.
+ */
 export interface Job {
   recognise(window: Omit<WindowRequest, 'job'>): Promise<Heard>;
   segment(windows: Float32Array[]): Promise<Local[]>;
@@ -102,10 +105,10 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, sign
   setMaxListeners(0, signal); // every unit that waits listens
   if (signal.aborted) Atomics.store(stop, 0, 1);
   else signal.addEventListener('abort', () => Atomics.store(stop, 0, 1), { once: true });
-  const ask = async <T>(name: Name, work: unknown, transfer: ArrayBufferLike[]): Promise<T> => {
+  const ask = async <T>(name: Name, work: unknown): Promise<T> => {
     const leave = await turns[name].enter(job, signal);
     try {
-      return await run<T>(piscina, name, { stop, work }, transfer);
+      return await run<T>(piscina, name, { stop, work });
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -114,26 +117,17 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, sign
     }
   };
   return {
-    recognise: (window) => ask('recognise', { ...window, job }, [window.samples.buffer]),
-    segment: (windows) => ask('segment', windows, buffers(windows)),
-    embed: (pieces) => ask('embed', pieces, buffers(pieces)),
-    link: (means, weights, options) => ask('link', { means, weights, options }, [means.data.buffer, weights.buffer]),
+    recognise: (window) => ask('recognise', { ...window, job }),
+    segment: (windows) => ask('segment', windows),
+    embed: (pieces) => ask('embed', pieces),
+    link: (means, weights, options) => ask('link', { means, weights, options }),
   };
 }
 
-async function run<T>(
-  piscina: Piscina,
-  name: Name | 'describe' | 'rest',
-  task: unknown = null,
-  transferList: ArrayBufferLike[] = [],
-): Promise<T> {
-  const outcome = (await piscina.run(task, { name, transferList: transferList as never })) as Outcome<T>;
+async function run<T>(piscina: Piscina, name: Name | 'describe' | 'rest', task: unknown = null): Promise<T> {
+  const outcome = (await piscina.run(task, { name })) as Outcome<T>;
   if (outcome.ok) return outcome.value;
   throw new EngineError(outcome.code, outcome.message);
-}
-
-function buffers(arrays: readonly Float32Array[]): ArrayBufferLike[] {
-  return [...new Set(arrays.map((array) => array.buffer))];
 }
 
 /** Cores of this machine that are not merely second threads of one. */

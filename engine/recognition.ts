@@ -1,8 +1,10 @@
 import type { Job } from './pool.ts';
+import { makeRoom } from './room.ts';
 import { timeline } from './speech/timeline.ts';
 import { readWindow } from './speech/windows.ts';
 import type { Checkpoints, Options, Recording, Span, Window, Word } from './types.ts';
 import { decideLanguage } from './whisper/language.ts';
+import { WINDOW_SAMPLES } from './whisper/model.ts';
 import { languageOf } from './whisper/row.ts';
 
 export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary' | 'accurate'> {
@@ -32,23 +34,23 @@ export async function recogniseAll(
   const saved = (await options.checkpoints?.load()) ?? new Map<string, Uint8Array>();
   const results: Finished[] = new Array(windows.length);
   const auto = options.language === 'auto';
-  const one = async (i: number, expected: string | null) => {
-    results[i] = await recogniseOne(windows[i]!, expected, recording, job, options);
+  const one = async (i: number, expected: string | null, room: Float32Array) => {
+    results[i] = await recogniseOne(windows[i]!, expected, recording, room, job, options);
     await options.checkpoints?.save(key(i), Buffer.from(JSON.stringify(results[i])));
   };
   let expected: string | null = null;
   let done = 0;
-  await inLanes([...windows.keys()], options, async (i) => {
+  await inLanes([...windows.keys()], options, async (i, room) => {
     const kept = saved.get(key(i));
     if (kept) results[i] = JSON.parse(Buffer.from(kept).toString()) as Finished;
-    else await one(i, expected);
+    else await one(i, expected, room);
     if (++done >= ENOUGH && auto) expected ??= spokenIn(windows, results);
     options.onProgress(done / windows.length);
   });
   const language = auto ? spokenIn(windows, results) : options.language;
   if (auto && language && windows.length > 1) {
     const astray = [...windows.keys()].filter((i) => strays(results[i]!, windows[i]!, language));
-    await inLanes(astray, options, (i) => one(i, language));
+    await inLanes(astray, options, (i, room) => one(i, language, room));
   }
   return { words: results.flatMap(({ words }) => words), language };
 }
@@ -65,12 +67,18 @@ function key(i: number): string {
   return `recognised-${i}`;
 }
 
-async function inLanes(numbers: number[], { concurrency, signal }: RecogniseOptions, work: (i: number) => Promise<void>): Promise<void> {
+/** Works through windows, some at once; each of those has room for its samples. */
+async function inLanes(
+  numbers: number[],
+  { concurrency, signal }: RecogniseOptions,
+  work: (i: number, room: Float32Array) => Promise<void>,
+): Promise<void> {
   const left = numbers.values();
   const lane = async () => {
+    const room = makeRoom(WINDOW_SAMPLES);
     for (const i of left) {
       signal.throwIfAborted();
-      await work(i);
+      await work(i, room);
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, numbers.length) }, lane));
@@ -80,10 +88,11 @@ async function recogniseOne(
   window: Window,
   expected: string | null,
   recording: Recording,
+  room: Float32Array,
   job: Job,
   { language, vocabulary, accurate }: RecogniseOptions,
 ): Promise<Finished> {
-  const samples = await readWindow(recording, window);
+  const samples = await readWindow(recording, window, room);
   const heard = await job.recognise({ samples, speech: window.speech, peak: window.peak, language, expected, vocabulary, accurate });
   const times = timeline(window.pieces);
   const channel = window.channel === 'mix' ? undefined : window.channel;

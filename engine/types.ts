@@ -36,8 +36,11 @@ export interface Recording {
   readonly length: number;
   /** Resolves with the final `length` when all is decoded; rejects with what `read` throws. */
   readonly decoded: Promise<number>;
-  /** Samples [start, end) of one channel (or the mean of both with 'mix') as float32 in [-1, 1); shorter at the end of the recording. */
-  read(channel: number | 'mix', start: number, end: number): Promise<Float32Array>;
+  /**
+   * Samples [start, end) of one channel (or the mean of both with 'mix') as float32 in [-1, 1); shorter at the end of the recording.
+   * They are written to the start of `room` where that is given: whoever reads much uses its memory again.
+   */
+  read(channel: number | 'mix', start: number, end: number, room?: Float32Array): Promise<Float32Array>;
   close(): Promise<void>;
 }
 

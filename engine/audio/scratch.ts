@@ -59,14 +59,17 @@ export class Scratch implements Recording {
     this.#wake();
   }
 
-  async read(channel: number | 'mix', start: number, end: number): Promise<Float32Array> {
+  async read(channel: number | 'mix', start: number, end: number, room?: Float32Array): Promise<Float32Array> {
     while (!this.#finished && this.length < end) await new Promise<void>((resolve) => this.#waiting.add(resolve));
     if (this.#failure) throw this.#failure;
-    const count = Math.max(0, Math.min(end, this.length) - start);
-    const buffer = Buffer.alloc(count * BYTES * this.channels);
-    await this.#fill(buffer, start * BYTES * this.channels);
-    const pcm = new Int16Array(buffer.buffer, buffer.byteOffset, count * this.channels);
-    return this.channels === 1 ? scaled(pcm) : channel === 'mix' ? mean(pcm) : one(pcm, channel);
+    const count = Math.max(0, Math.min(end - start, this.length - start, room?.length ?? end));
+    const samples = room ? room.subarray(0, count) : new Float32Array(count);
+    // The bytes come to the end of the samples' own memory: no sample is written over before it has been read.
+    const bytes = count * BYTES * this.channels;
+    const from = samples.byteOffset + samples.byteLength - bytes;
+    await this.#fill(new Uint8Array(samples.buffer, from, bytes), start * BYTES * this.channels);
+    toFloats(new Int16Array(samples.buffer, from, count * this.channels), channel, samples);
+    return samples;
   }
 
   async close(): Promise<void> {
@@ -74,7 +77,7 @@ export class Scratch implements Recording {
     await this.#file.close();
   }
 
-  async #fill(buffer: Buffer, position: number): Promise<void> {
+  async #fill(buffer: Uint8Array, position: number): Promise<void> {
     for (let done = 0; done < buffer.length; ) {
       const { bytesRead } = await this.#file.read(buffer, done, buffer.length - done, position + done);
       if (!bytesRead) throw new Error(`Cannot read samples: the scratch file ended ${buffer.length - done} bytes early`);
@@ -89,20 +92,10 @@ export class Scratch implements Recording {
   }
 }
 
-function scaled(pcm: Int16Array): Float32Array {
-  const samples = new Float32Array(pcm.length);
-  for (let i = 0; i < pcm.length; i++) samples[i] = pcm[i]! / 32768;
-  return samples;
-}
-
-function mean(pcm: Int16Array): Float32Array {
-  const samples = new Float32Array(pcm.length / 2);
-  for (let i = 0; i < samples.length; i++) samples[i] = (pcm[2 * i]! + pcm[2 * i + 1]!) / 65536;
-  return samples;
-}
-
-function one(pcm: Int16Array, channel: number): Float32Array {
-  const samples = new Float32Array(pcm.length / 2);
-  for (let i = 0; i < samples.length; i++) samples[i] = pcm[2 * i + channel]! / 32768;
-  return samples;
+/** Writes `pcm`, one or two channels, as floats. */
+function toFloats(pcm: Int16Array, channel: number | 'mix', samples: Float32Array): void {
+  const { length } = samples;
+  if (pcm.length === length) for (let i = 0; i < length; i++) samples[i] = pcm[i]! / 32768;
+  else if (channel === 'mix') for (let i = 0; i < length; i++) samples[i] = (pcm[2 * i]! + pcm[2 * i + 1]!) / 65536;
+  else for (let i = 0; i < length; i++) samples[i] = pcm[2 * i + channel]! / 32768;
 }

@@ -8,7 +8,8 @@ export interface Piece {
   end: number;
 }
 
-const LONGEST = Math.round(4 / FRAME_STEP); // frames
+/** Frames of the longest piece. */
+export const LONGEST = Math.round(4 / FRAME_STEP);
 const ACTIVE = 0.5;
 const FEWEST = 6; // frames worth a voice print
 const BRIDGE = 5; // frames from one active frame to the next within a piece: no pause over 0.1 s

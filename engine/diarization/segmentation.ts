@@ -1,3 +1,4 @@
+import { makeRoom } from '../room.ts';
 import { float32, type Session } from '../session.ts';
 import type { Recording } from '../types.ts';
 
@@ -41,13 +42,17 @@ export interface Activity {
 /** Runs a batch of windows on some thread. */
 export type Segmenter = (windows: Float32Array[]) => Promise<Local[]>;
 
+const stacks: Float32Array[] = []; // not in use now
+
 /**
  * Runs the network on windows of up to 160,000 samples (shorter ones count as followed by silence). For worker threads: it blocks.
  */
 export async function segment(session: Session, windows: Float32Array[]): Promise<Local[]> {
-  const samples = new Float32Array(windows.length * WINDOW);
+  const stack = stacks.pop() ?? new Float32Array(BATCH * WINDOW);
+  const samples = stack.subarray(0, windows.length * WINDOW).fill(0);
   for (const [i, window] of windows.entries()) samples.set(window, i * WINDOW);
   const outputs = await session.run({ [session.inputs[0]!]: float32(samples, [windows.length, 1, WINDOW]) });
+  stacks.push(stack);
   const logits = outputs[session.outputs[0]!]!.data as Float32Array;
   return windows.map((_, i) => local(logits.subarray(i * FRAMES * CLASSES, (i + 1) * FRAMES * CLASSES)));
 }
@@ -96,12 +101,13 @@ export async function observe(
   let next = 0;
   let done = 0;
   const lane = async () => {
+    const room = makeRoom(BATCH * WINDOW);
     for (let more = true; more; ) {
       signal?.throwIfAborted();
       const first = next;
       next += BATCH;
       const starts = Array.from({ length: BATCH }, (_, i) => (first + i) * step * HOP);
-      const read = await Promise.all(starts.map((start) => recording.read(channel, start, start + WINDOW)));
+      const read = await Promise.all(starts.map((start, i) => recording.read(channel, start, start + WINDOW, room.subarray(i * WINDOW))));
       const windows = read.filter((samples, i) => isWindow(starts[i]!, samples.length, recording.length, step));
       more = windows.length === BATCH;
       if (!windows.length) break;

@@ -123,17 +123,18 @@ function windowOf(spans: readonly Span[], first: number, end: number, { speech, 
   return { pieces, speech: inside, peak: Math.max(...pieces.map((piece) => peak(speech, piece))), channel };
 }
 
-/** The samples of a window: its pieces, one after the other. */
-export async function readWindow(recording: Recording, { pieces, channel }: Pick<Window, 'pieces' | 'channel'>): Promise<Float32Array> {
-  const parts: Float32Array[] = [];
-  for (const { start, end } of pieces) parts.push(await recording.read(channel, Math.round(start * RATE), Math.round(end * RATE)));
-  const samples = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    samples.set(part, at);
-    at += part.length;
+/** The samples of a window: its pieces, one after the other, at the start of `room`. */
+export async function readWindow(
+  recording: Recording,
+  { pieces, channel }: Pick<Window, 'pieces' | 'channel'>,
+  room: Float32Array,
+): Promise<Float32Array> {
+  let filled = 0;
+  for (const { start, end } of pieces) {
+    const part = await recording.read(channel, Math.round(start * RATE), Math.round(end * RATE), room.subarray(filled));
+    filled += part.length;
   }
-  return samples;
+  return room.subarray(0, filled);
 }
 
 const FRAME = 0.05 * RATE; // samples over which loudness is measured

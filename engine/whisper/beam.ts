@@ -1,6 +1,6 @@
 import type { Batch, Prediction } from './batch.ts';
 import { corrected, most } from './choose.ts';
-import { toHalves } from './half.ts';
+import type { Halves } from './half.ts';
 import type { Facts } from './model.ts';
 import type { Row, Task } from './row.ts';
 
@@ -12,6 +12,7 @@ interface Step {
   /** The rows of the batch, by their number there now. */
   rows: Row[];
   batch: Batch;
+  halves: Halves;
 }
 
 interface Candidate {
@@ -62,7 +63,7 @@ function candidates(task: Task, group: readonly Row[], { facts, prediction, numb
 }
 
 /** The row that a candidate becomes. */
-function child({ parent, token, logProb, score, overruled }: Candidate, { facts, prediction, numbers }: Step): Row {
+function child({ parent, token, logProb, score, overruled }: Candidate, { facts, prediction, numbers, halves }: Step): Row {
   const width = prediction.align.length / prediction.lse.length;
   const at = numbers.get(parent)! * width;
   const ended = token === facts.endOfText;
@@ -71,7 +72,7 @@ function child({ parent, token, logProb, score, overruled }: Candidate, { facts,
     feed: token,
     tokens: ended ? parent.tokens : [...parent.tokens, token],
     logProbs: ended ? parent.logProbs : [...parent.logProbs, logProb],
-    attention: [...parent.attention, toHalves(prediction.align, at, width)],
+    attention: [...parent.attention, halves.keep(prediction.align, at, width)],
     score,
     resumed: overruled ? [...parent.resumed, parent.tokens.length] : parent.resumed,
   };

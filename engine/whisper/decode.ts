@@ -2,7 +2,7 @@ import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { corrected, generator, greedy, sample } from './choose.ts';
 import { loop } from './fallback.ts';
-import { toHalves } from './half.ts';
+import { Halves } from './half.ts';
 import { NEVER, type Whisper } from './model.ts';
 import { type Attempt, instructions, type Listening, languageOf, listen, type Order, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
@@ -27,6 +27,7 @@ export class Decoder {
   readonly #waiting: Pending[] = [];
   readonly #rows: Row[] = []; // by their number in the batch
   readonly #owners = new Map<Task, Pending>();
+  readonly #halves = new Halves();
   #running = false;
 
   constructor(model: Whisper, capacity: number) {
@@ -177,7 +178,7 @@ export class Decoder {
     });
     const numbers = new Map(rows.map((row, i) => [row, i]));
     for (const [task, group] of beams) {
-      if (advance(task, group, { facts, prediction, rows: this.#rows, batch: this.#batch, numbers })) done.push(task);
+      if (advance(task, group, { facts, prediction, rows: this.#rows, batch: this.#batch, numbers, halves: this.#halves })) done.push(task);
     }
     for (const task of done) this.#finish(task);
   }
@@ -194,7 +195,7 @@ export class Decoder {
     if (better !== null) row.resumed.push(row.tokens.length);
     const width = prediction.align.length / prediction.lse.length;
     row.score += choice.logProb;
-    row.attention.push(toHalves(prediction.align, i * width, width));
+    row.attention.push(this.#halves.keep(prediction.align, i * width, width));
     if (token === facts.endOfText) return true;
     row.tokens.push(token);
     row.logProbs.push(choice.logProb);

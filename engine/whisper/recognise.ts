@@ -7,7 +7,7 @@ import { otherLanguages } from './language.ts';
 import { loudness, sounding } from './loudness.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
 import type { Attempt, Encoded, Manner, Order } from './row.ts';
-import { replaced, thinStretches, within } from './thin.ts';
+import { drawnOut, merged, replaced, thinStretches, within } from './thin.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { type Spoken, toWords } from './words.ts';
 
@@ -63,7 +63,7 @@ export async function recognise(request: WindowRequest, recogniser: Recogniser, 
   const { thin, ...heard } = await hear(request, recogniser, check);
   for (const stretch of thin) {
     const samples = request.samples.slice(Math.round(stretch.start * SAMPLE_RATE), Math.round(stretch.end * SAMPLE_RATE));
-    const part = { ...request, samples, speech: within(request.speech, stretch), language: heard.language };
+    const part = { ...request, samples, speech: within(request.speech, stretch), language: heard.language, accurate: true };
     const again = await hear(part, recogniser, check);
     heard.tried.push('thin', ...again.tried);
     heard.words = replaced(heard.words, stretch, again.words);
@@ -118,10 +118,11 @@ async function hear(
   }
   const seconds = request.samples.length / SAMPLE_RATE;
   const levels = loudness(request.samples);
+  const spoken = sounding(request.speech, levels);
   const words = toWords(
     withoutLoops(withoutGuesses(result, model.facts.firstTimestamp)),
     result.language,
-    sounding(request.speech, levels),
+    spoken,
     seconds,
     model.facts,
     tokenizer,
@@ -130,7 +131,7 @@ async function hear(
     ...summary(result),
     words: toSound(words, levels),
     tried,
-    thin: thinStretches(result.tokens, request.speech, model.facts.firstTimestamp),
+    thin: merged([...thinStretches(result.tokens, request.speech, model.facts.firstTimestamp), ...drawnOut(words, spoken)]),
   };
 }
 
@@ -147,10 +148,12 @@ function name({ timestamps, beams, temperature }: Manner): string {
 const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made louder
 const RAISED = 10 ** (-28 / 20);
 
+const padded = new Float32Array(WINDOW_SAMPLES); // of a thread: it encodes one window after the other
+
 /** Runs the encoder on one window, padded with silence to 30 s. */
 async function encode({ samples, speech }: WindowRequest, model: Whisper, into?: Encoded): Promise<Encoded> {
-  const padded = new Float32Array(WINDOW_SAMPLES);
   padded.set(samples.subarray(0, WINDOW_SAMPLES));
+  padded.fill(0, samples.length);
   const level = levelOf(samples, speech);
   if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
   const said = await model.encoder.run({ samples: float32(padded, [1, WINDOW_SAMPLES]) }, into);

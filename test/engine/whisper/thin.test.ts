@@ -1,5 +1,5 @@
 import t from 'tap';
-import { replaced, thinStretches, within } from '../../../engine/whisper/thin.ts';
+import { drawnOut, merged, replaced, thinStretches, within } from '../../../engine/whisper/thin.ts';
 
 const TIME = 1000;
 const at = (seconds: number) => TIME + Math.round(seconds / 0.02);
@@ -21,6 +21,37 @@ t.test('thinStretches() leaves slow speech, pauses and short segments alone', as
   t.strictSame(thinStretches([at(9), ...text(13), at(28)], speech, TIME), [], 'a pause of eleven seconds in it');
   t.strictSame(thinStretches([at(0), ...text(2), at(4)], speech, TIME), [], 'short');
   t.strictSame(thinStretches([at(9), at(28)], speech, TIME), [], 'between segments');
+});
+
+t.test('drawnOut() finds a word that got the time of a sentence that was skipped, with the speech around it', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const speech = [
+    { start: 0, end: 2 },
+    { start: 2.2, end: 5 },
+    { start: 6, end: 8 },
+  ];
+  const words = [word(' one', 0, 0.4), word(' said.', 1.5, 4.8), word(' two', 6, 6.3)];
+  t.strictSame(drawnOut(words, speech), [{ start: 0, end: 5 }], 'said. has 2.1 seconds for 5 letters');
+  t.strictSame(drawnOut([word(' said.', 4.6, 6.2)], speech), [], 'a pause does not count');
+  t.strictSame(drawnOut([word(' circumstances', 2.2, 4.2)], speech), [], 'a long word, spoken slowly');
+  t.strictSame(
+    drawnOut([word(' said.', 3, 8)], [{ start: 0, end: 20 }]),
+    [{ start: 3, end: 8 }],
+    'a span that is too long for a whole is not heard again as one',
+  );
+});
+
+t.test('merged() joins what overlaps', async (t) => {
+  const spans = [
+    { start: 5, end: 7 },
+    { start: 1, end: 3 },
+    { start: 2, end: 5 },
+    { start: 9, end: 10 },
+  ];
+  t.strictSame(merged(spans), [
+    { start: 1, end: 7 },
+    { start: 9, end: 10 },
+  ]);
 });
 
 t.test('within() cuts spans to a stretch', async (t) => {

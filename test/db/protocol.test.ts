@@ -100,8 +100,9 @@ async function begin(chance: Seeded): Promise<World> {
   for (let i = 0; i < 5; i++) {
     const reports = ['summary', 'follow-up'].filter(() => chance.random() < 0.5);
     const seconds = chance.random() < 0.3 ? null : MINUTE; // null: not probed yet
-    const id = await bench.transcription(chance.pick(workspaces)!, { seconds, reports });
-    const past = [id, chance.below(4), chance.below(3), id]; // no key of a client's
+    const key = `start ${i}`;
+    const id = await bench.transcription(chance.pick(workspaces)!, { seconds, reports, key });
+    const past = [key, chance.below(4), chance.below(3), id];
     await db.read('*', 'update transcriptions set external_id = ?, attempt = ?, deaths = ? where id = ?::uuid', past);
     await db.read('*', 'update reports set deaths = ? where transcription_id = ?::uuid', [chance.below(3), id]);
     world.spool.add(id);

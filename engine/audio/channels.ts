@@ -1,4 +1,5 @@
 import type { Recording, Word } from '../types.ts';
+import { leaked, leakOf } from './leak.ts';
 
 /** How a two-channel recording is to be heard: as a call with one party per channel, mixed down, or by one channel alone. */
 export type Layout = 'call' | 'mix' | 0 | 1;
@@ -77,38 +78,58 @@ function correlation(pairs: [number, number][]): number {
 
 const TWICE = 0.3; // seconds between the starts of one word heard in both channels
 const BENEATH = 15; // dB below its channel's usual level, compared with the other channel: the other party leaking in
+const USUAL = 0.8; // of a channel's words so ranked by level: what leaked in may be most of them, and is softer
+const OVER = 3; // dB over it: then this party is heard
+const CAME = 0.5; // share of a word's power that came over from the other channel: then it is the other party's word
 
 /**
- * Words of a call without those that leaked from the other party's channel: a word heard in both within 0.3 s belongs to the louder,
- * and so do other words under somebody else's speech that are far quieter than their own channel usually is.
+ * Words of a call without those that leaked from the other party's channel. What is, by its sound, the other channel's sound once more, belongs there.
+ * A word heard in both within 0.3 s belongs to the louder, and so do other words under somebody else's speech that are far quieter than their own
+ * channel usually is.
  * @param words of both channels, `channel` set
  * @returns the words kept, in order of their starts
  */
 export async function withoutCrosstalk(words: readonly Word[], recording: Recording): Promise<Word[]> {
   const ordered = words.toSorted((a, b) => a.start - b.start);
-  const usual = await Promise.all([0, 1].map((channel) => median(ordered.filter((word) => word.channel === channel))));
+  const levels = await levelsOf(ordered, recording);
+  const heard = [0, 1].map((from) => ordered.filter((word, i) => word.channel === from && levels[i]!.own > levels[i]!.theirs + OVER));
+  const leaks = await Promise.all(heard.map((spoken, from) => leakOf(recording, from, 1 - from, spoken)));
   const kept: Word[] = [];
   for (const [i, word] of ordered.entries()) {
     const rivals = neighbours(ordered, i).filter((other) => other.channel !== word.channel);
-    const own = (await level(word, word.channel ?? 0)) - usual[word.channel ?? 0]!;
-    const theirs = (await level(word, 1 - (word.channel ?? 0))) - usual[1 - (word.channel ?? 0)]!;
-    const twice = rivals.some((other) => Math.abs(other.start - word.start) <= TWICE && plain(other.text) === plain(word.text));
-    const beneath = rivals.some((other) => shared(other, word) >= 0.5) && own < theirs - BENEATH;
-    if (!(beneath || (twice && own < theirs))) kept.push(word);
+    const { own, theirs } = levels[i]!;
+    const other = 1 - (word.channel ?? 0);
+    const leak = leaks[other];
+    const covered = rivals.some((rival) => shared(rival, word) >= 0.5);
+    const again = rivals.some((rival) => Math.abs(rival.start - word.start) <= TWICE && plain(rival.text) === plain(word.text));
+    if ((covered && own < theirs - BENEATH) || (again && own < theirs)) continue;
+    if (!leak || own > theirs + OVER || (await leaked(recording, leak, word)) < CAME) kept.push(word);
+    else if (!again && !rivals.some((rival) => shared(rival, word) > 0)) kept.push({ ...word, channel: other }); // heard here only
   }
   return kept;
+}
 
-  async function level({ start, end }: Word, channel: number): Promise<number> {
+interface Levels {
+  own: number;
+  theirs: number;
+}
+
+/** How loud both channels are during each word, dB over what is usual in words of that channel. */
+async function levelsOf(words: readonly Word[], recording: Recording): Promise<Levels[]> {
+  const level = async ({ start, end }: Word, channel: number) => {
     const samples = await recording.read(channel, Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE));
     return decibels(samples.reduce((sum, x) => sum + x * x, 0) / Math.max(1, samples.length));
-  }
-
-  async function median(said: Word[]): Promise<number> {
-    const levels: number[] = [];
-    const stride = Math.ceil(said.length / 200) || 1;
-    for (let i = 0; i < said.length; i += stride) levels.push(await level(said[i]!, said[i]!.channel ?? 0));
-    return levels.toSorted((a, b) => a - b)[Math.floor(levels.length / 2)] ?? 0;
-  }
+  };
+  const found: Levels[] = [];
+  for (const word of words) found.push({ own: await level(word, word.channel ?? 0), theirs: await level(word, 1 - (word.channel ?? 0)) });
+  const usual = [0, 1].map((channel) => {
+    const said = found.flatMap(({ own }, i) => (words[i]!.channel === channel ? own : [])).sort((a, b) => a - b);
+    return said[Math.floor(said.length * USUAL)] ?? 0;
+  });
+  return found.map(({ own, theirs }, i) => {
+    const channel = words[i]!.channel ?? 0;
+    return { own: own - usual[channel]!, theirs: theirs - usual[1 - channel]! };
+  });
 }
 
 /** Words that may overlap word i or start near it. */

@@ -83,3 +83,26 @@ t.test('withoutCrosstalk() gives a word heard in both channels to the louder', a
   const both = [word(0, 0, ' one'), word(0.2, 1, ' two')];
   t.equal((await withoutCrosstalk(both, recordingOf(tone(0, 2, 0.5), tone(0, 2, 0.4)))).length, 2, 'two who speak at once stay');
 });
+
+t.test(
+  'withoutCrosstalk() drops what came over from the other party however it was understood, and keeps what is said at once',
+  async (t) => {
+    const late = other.map((x, i) => (i < 80_000 ? 0 : x));
+    const word = (channel: number, start: number, end: number, text: string): Word => ({ start, end, text, probability: 1, channel });
+    const own = [
+      word(0, 1.75, 2.4, ' and'),
+      word(0, 2.4, 2.9, ' so'),
+      word(0, 2.9, 3.8, ' begins'),
+      word(1, 5.4, 5.8, ' what'),
+      word(1, 6.3, 6.9, ' country'),
+      word(0, 6.3, 6.9, ' this'),
+      word(1, 8.2, 8.8, ' ask'),
+    ];
+    const misheard = [word(1, 2.4, 2.9, ' sew'), word(1, 2.95, 3.7, ' be guns')];
+    const kept = await withoutCrosstalk([...own, ...misheard], recordingOf(speech, sum(late, scaled(speech, 0.3))));
+    t.strictSame(kept.map(({ text }) => text).sort(), own.map(({ text }) => text).sort());
+    const lost = own.filter(({ text }) => text !== ' so');
+    const moved = await withoutCrosstalk([...lost, ...misheard], recordingOf(speech, sum(late, scaled(speech, 0.3))));
+    t.match(moved.find(({ text }) => text === ' sew')?.channel, 0, 'what was heard of it only where it came over goes back to its party');
+  },
+);

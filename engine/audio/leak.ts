@@ -1,0 +1,132 @@
+import type { Recording, Span } from '../types.ts';
+
+/** How one party's voice comes over into the other's channel: through the line, or from an ear-piece into the microphone beside it. */
+export interface Leak {
+  from: number;
+  to: number;
+  /** What becomes of a sample of `from`: [TAPS] gains, the first of them `delay` samples later. */
+  delay: number;
+  gains: Float64Array;
+}
+
+const RATE = 16_000;
+const EARLIEST = -0.01 * RATE; // samples that a voice comes over late: recorders may start a channel a little later …
+const LATEST = 0.08 * RATE; // … and echoes of lines take up to that
+const TAPS = 64; // samples over which a leak sounds on: 4 ms, most of what an ear-piece leaves
+const LEAD = 12; // taps before the strongest
+const ENOUGH = 2 * RATE; // samples of speech from which a way can be told
+const MOST = 30 * RATE; // samples that tell it
+const SEARCHED = 5 * RATE; // samples in which the delay is looked for
+const ALIKE = 0.1; // correlation from which on it is a leak; over seconds, two voices reach 0.03
+const STEADY = 1e-3; // share of the power added to each tap's own, so that no band without sound is made up
+
+/**
+ * Finds the way of one channel's voice into the other, from stretches in which the one speaks and the other is softer: the linear filter with the least
+ * squares of what it leaves. Null where the other channel holds nothing of it.
+ */
+export async function leakOf(recording: Recording, from: number, to: number, spoken: readonly Span[]): Promise<Leak | null> {
+  const parts: Stretch[] = [];
+  let samples = 0;
+  for (const span of spread(spoken)) {
+    if (samples >= MOST) break;
+    const part = await stretch(recording, from, to, span);
+    parts.push(part);
+    samples += part.heard.length;
+  }
+  if (samples < ENOUGH) return null;
+  const strongest = delayOf(parts);
+  if (strongest === null) return null;
+  const delay = Math.max(EARLIEST, strongest - LEAD);
+  const own = new Float64Array(TAPS);
+  const common = new Float64Array(TAPS);
+  for (const part of parts) {
+    for (let k = 0; k < TAPS; k++) {
+      own[k]! += product(part.source, part.source, part.first, part.first - k, part.heard.length);
+      common[k]! += product(part.heard, part.source, 0, part.first - delay - k, part.heard.length);
+    }
+  }
+  own[0]! *= 1 + STEADY;
+  return { from, to, delay, gains: solve(own, common) };
+}
+
+/** How much of what a channel holds in a stretch has come over from the other one: 0 to 1, below 0 where it has nothing to do with it. */
+export async function leaked(recording: Recording, { from, to, delay, gains }: Leak, span: Span): Promise<number> {
+  const { heard, source, first } = await stretch(recording, from, to, span);
+  let [all, left] = [1e-12, 0];
+  for (let n = 0; n < heard.length; n++) {
+    let rest = heard[n]!;
+    for (let k = 0, at = first + n - delay; k < TAPS; k++, at--) rest -= gains[k]! * source[at]!;
+    all += heard[n]! ** 2;
+    left += rest ** 2;
+  }
+  return 1 - left / all;
+}
+
+interface Stretch {
+  heard: Float32Array;
+  /** The other channel, from LATEST + TAPS samples before; `source[first]` sounds together with `heard[0]`. */
+  source: Float32Array;
+  first: number;
+}
+
+async function stretch(recording: Recording, from: number, to: number, { start, end }: Span): Promise<Stretch> {
+  const [begin, stop] = [Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE)];
+  const heard = await recording.read(to, begin, stop);
+  const first = LATEST + TAPS;
+  const before = Math.min(begin, first);
+  const read = await recording.read(from, begin - before, stop - EARLIEST);
+  const source = new Float32Array(first + heard.length - EARLIEST); // silence where the recording has not begun or is over
+  source.set(read.subarray(0, source.length - first + before), first - before);
+  return { heard, source, first };
+}
+
+/** At most a few hundred stretches, from all over the recording. */
+function spread(spans: readonly Span[]): Span[] {
+  const stride = Math.max(1, Math.floor(spans.length / 200));
+  return spans.filter((_, i) => i % stride === 0);
+}
+
+/** The delay at which both channels are most alike, or null. */
+function delayOf(parts: readonly Stretch[]): number | null {
+  const sums = new Float64Array(LATEST - EARLIEST);
+  let [own, other, samples] = [0, 0, 0];
+  for (const { heard, source, first } of parts) {
+    if (samples >= SEARCHED) break;
+    samples += heard.length;
+    own += product(heard, heard, 0, 0, heard.length);
+    other += product(source, source, first, first, heard.length);
+    for (let d = 0; d < sums.length; d++) sums[d]! += product(heard, source, 0, first - EARLIEST - d, heard.length);
+  }
+  let best = 0;
+  for (let d = 1; d < sums.length; d++) if (Math.abs(sums[d]!) > Math.abs(sums[best]!)) best = d;
+  return Math.abs(sums[best]!) >= ALIKE * Math.sqrt(own * other || 1) ? best + EARLIEST : null;
+}
+
+function product(a: Float32Array, b: Float32Array, fromA: number, fromB: number, count: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += a[fromA + i]! * b[fromB + i]!;
+  return sum;
+}
+
+/** Solves the symmetric Toeplitz system of `row` for `right` (Levinson's recursion). */
+function solve(row: Float64Array, right: Float64Array): Float64Array {
+  const n = row.length;
+  const found = new Float64Array(n);
+  let backward = new Float64Array(n); // solves the leading part for the last unit vector
+  if (!row[0]) return found;
+  backward[0] = 1 / row[0];
+  found[0] = right[0]! / row[0];
+  for (let m = 1; m < n; m++) {
+    let [error, short] = [0, 0];
+    for (let i = 0; i < m; i++) {
+      error += row[i + 1]! * backward[i]!;
+      short += row[m - i]! * found[i]!;
+    }
+    const scale = 1 / (1 - error * error);
+    const next = new Float64Array(n);
+    for (let i = 0; i <= m; i++) next[i] = scale * ((i > 0 ? backward[i - 1]! : 0) - error * (i < m ? backward[m - 1 - i]! : 0));
+    backward = next;
+    for (let i = 0; i <= m; i++) found[i]! += (right[m]! - short) * backward[i]!;
+  }
+  return found;
+}

@@ -9,6 +9,7 @@ import { type ConversationOptions, conversation, joined } from './conversations.
 import { type Diarization, diarizationError, meanDiarization } from './der.ts';
 import { diarization, minutesPerHour, textOf, timed, transcript } from './measure.ts';
 import { addErrors, countErrors, type Errors, englishWords, errorRate, NO_ERRORS, unitsOf } from './normalise.ts';
+import { call, LINES, partyErrors, record } from './parties.ts';
 import { seeded } from './random.ts';
 import { level, NOISES, samplesOf, scaled, writeWav } from './sound.ts';
 
@@ -23,6 +24,8 @@ interface Measures {
   /** All clips in other languages; words, or characters where words are not written apart. */
   foreign: Rate;
   conversations: ReturnType<typeof meanDiarization> & { wordsAttributed: number; wordErrorRate: number };
+  /** What was written of the same two parties over lines of several kinds: words lost, wrong, twice or given to the other party. */
+  calls: { line: string; wrong: number; twice: number; parties: number }[];
   realTurns: { file: string; error: number; speakers: number; trueSpeakers: number }[];
   /** Words written where nobody speaks, by kind of sound. */
   invented: Record<string, number>;
@@ -60,6 +63,7 @@ const PARTS = {
   joined: joinedRate,
   languages: languageRates,
   conversations: conversationRates,
+  calls: async (pool, folder, { data }) => ({ calls: await callRates(pool, folder, data) }),
   turns: async (pool, _, { data }) => ({ realTurns: await realTurns(pool, data) }),
   noise: async (pool, folder) => ({ invented: await inventedWords(pool, folder) }),
   quiet: async (pool, folder, options) => ({ quiet: await quietRates(pool, folder, options) }),
@@ -150,6 +154,19 @@ async function conversationRates(pool: Pool, folder: string, { conversations, ac
   }
   const words = { wordsAttributed: right / Math.max(1, total), wordErrorRate: errorRate(errors) };
   return { conversations: { ...meanDiarization(results), ...words } };
+}
+
+const CALL = { seed: 1, seconds: 60 };
+
+async function callRates(pool: Pool, folder: string, data?: string): Promise<Measures['calls']> {
+  const made = await call(CALL.seed, CALL.seconds, data);
+  const out: Measures['calls'] = [];
+  for (const line of Object.keys(LINES)) {
+    const { segments } = await transcript(await record(made, line, folder), pool, { language: 'en' });
+    const { errors, twice, parties } = partyErrors(made.said, segments);
+    out.push({ line, wrong: errorRate(errors), twice, parties });
+  }
+  return out;
 }
 
 async function realTurns(pool: Pool, data?: string): Promise<Measures['realTurns']> {

@@ -16,6 +16,8 @@ export interface Conversation {
   /** What is said, clip by clip, in order. */
   said: TrueWordRun[];
   speakers: number;
+  /** Each voice alone, before noise and telephone; only where that is asked for. */
+  tracks?: Float32Array[];
 }
 
 export interface ConversationOptions {
@@ -24,6 +26,8 @@ export interface ConversationOptions {
   /** Part of the turns that begin before the last one ends. */
   overlaps?: number;
   telephone?: boolean;
+  /** Also each voice alone. */
+  apart?: boolean;
   /** Signal to noise, dB; null: no noise. */
   noise?: number | null;
   /** Voices of these languages; default: English. */
@@ -52,6 +56,7 @@ export async function conversation(seed: number, options: ConversationOptions): 
   const decks = new Map(cast.map(([speaker]) => [speaker, [] as Clip[]]));
   const gains = new Map(cast.map(([speaker]) => [speaker, random.between(0.6, 1.4)]));
   const samples = new Float32Array(Math.ceil((options.seconds + 30) * RATE));
+  const tracks = options.apart ? cast.map(() => new Float32Array(samples.length)) : undefined;
   const turns: TrueTurn[] = [];
   const said: TrueWordRun[] = [];
   let [end, last, turn] = [0.5, '', 0];
@@ -66,13 +71,17 @@ export async function conversation(seed: number, options: ConversationOptions): 
     const spans = speechSpans(voice);
     const overlapping = turns.length > 0 && speaker !== last && random.next() < (options.overlaps ?? 0);
     const start = Math.max(0.1, overlapping ? end - random.between(0.4, 1.2) : end + random.between(0.15, 1.2)) - spans[0]!.start;
-    mixInto(samples, voice, Math.max(0, Math.round(start * RATE)));
+    const at = Math.max(0, Math.round(start * RATE));
+    mixInto(samples, voice, at);
+    if (tracks) mixInto(tracks[cast.findIndex(([name]) => name === speaker)]!, voice, at);
     for (const span of spans) turns.push({ speaker, start: start + span.start, end: start + span.end });
     said.push({ speaker, start: start + spans[0]!.start, end: start + spans.at(-1)!.end, transcript: clip.transcript });
     end = Math.max(end, start + spans.at(-1)!.end);
     last = speaker;
   }
-  return finish(`conversation ${seed}`, samples.subarray(0, Math.ceil((end + 0.5) * RATE)), turns, said, cast.length, options, random);
+  const length = Math.ceil((end + 0.5) * RATE);
+  const made = finish(`conversation ${seed}`, samples.subarray(0, length), turns, said, cast.length, options, random);
+  return tracks ? { ...made, tracks: tracks.map((track) => track.subarray(0, length)) } : made;
 }
 
 function finish(

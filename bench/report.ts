@@ -95,7 +95,7 @@ export function table(report: Report): string {
 
 /** A line for everything that was measured. */
 function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: string]> {
-  const { clips, joined, languages, foreign, conversations, realTurns, invented, quiet, wordTimes } = accuracy;
+  const { clips, joined, languages, foreign, conversations, calls, realTurns, invented, quiet, wordTimes } = accuracy;
   if (clips) yield ['word error rate, English clips', percent(clips.rate)];
   if (joined) {
     const { deleted, reference } = joined.errors;
@@ -118,6 +118,8 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
     yield ['right number of speakers', `${rightCount} of ${files}`];
     yield ['words with the right speaker', `${percent(wordsAttributed)} of those heard right; ${percent(wordErrorRate)} wrong`];
   }
+  for (const { line, wrong, twice, parties } of calls ?? [])
+    yield [`a call, ${line}`, `${percent(wrong)} of each party's words wrong; ${twice} twice; ${parties} parties`];
   for (const r of realTurns ?? [])
     yield [`diarization error, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`];
   if (invented)

@@ -14,23 +14,27 @@ export async function samplesOf(path: string): Promise<Float32Array> {
   }
 }
 
-/** A 16-bit mono wav file. */
-export async function writeWav(path: string, samples: Float32Array): Promise<void> {
-  const data = Buffer.alloc(44 + samples.length * 2);
+/** A 16-bit wav file of one or more channels of equal length. */
+export async function writeWav(path: string, ...channels: Float32Array[]): Promise<void> {
+  const count = channels.length;
+  const length = channels[0]!.length;
+  const data = Buffer.alloc(44 + length * count * 2);
   data.write('RIFF', 0);
-  data.writeUInt32LE(36 + samples.length * 2, 4);
+  data.writeUInt32LE(36 + length * count * 2, 4);
   data.write('WAVEfmt ', 8);
   data.writeUInt32LE(16, 16);
   data.writeUInt16LE(1, 20);
-  data.writeUInt16LE(1, 22);
+  data.writeUInt16LE(count, 22);
   data.writeUInt32LE(RATE, 24);
-  data.writeUInt32LE(RATE * 2, 28);
-  data.writeUInt16LE(2, 32);
+  data.writeUInt32LE(RATE * count * 2, 28);
+  data.writeUInt16LE(count * 2, 32);
   data.writeUInt16LE(16, 34);
   data.write('data', 36);
-  data.writeUInt32LE(samples.length * 2, 40);
-  for (let i = 0; i < samples.length; i++)
-    data.writeInt16LE(Math.max(-32768, Math.min(32767, Math.round(samples[i]! * 32768))), 44 + i * 2);
+  data.writeUInt32LE(length * count * 2, 40);
+  for (const [c, samples] of channels.entries()) {
+    for (let i = 0; i < length; i++)
+      data.writeInt16LE(Math.max(-32768, Math.min(32767, Math.round(samples[i]! * 32768))), 44 + (i * count + c) * 2);
+  }
   await writeFile(path, data);
 }
 

@@ -17,9 +17,10 @@ const SHORTEST = 10;
 /** The loudness of a channel every 10 ms, in dB of full scale. 14 MB for ten hours. */
 export async function loudness(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Float32Array> {
   const levels = new Float32Array(Math.ceil(recording.length / STEP));
+  const room = new Float32Array(BLOCK);
   for (let at = 0; at < recording.length; at += BLOCK) {
     signal?.throwIfAborted();
-    const samples = await recording.read(channel, at, at + BLOCK);
+    const samples = await recording.read(channel, at, at + BLOCK, room);
     for (let from = 0; from < samples.length; from += STEP) {
       const to = Math.min(samples.length, from + STEP);
       let sum = 0;

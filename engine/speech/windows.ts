@@ -140,10 +140,13 @@ export async function readWindow(
 const FRAME = 0.05 * RATE; // samples over which loudness is measured
 const SHIFT = 0.01 * RATE;
 
-/** Finds quiet places by the energy of the recording's own samples. */
+/** Finds quiet places by the energy of the recording's own samples; one after the other. */
 export function quietestOf(recording: Recording, channel: number | 'mix'): Quietest {
+  let room = new Float32Array(0);
   return async ({ start, end }) => {
-    const samples = await recording.read(channel, Math.round(start * RATE), Math.round(end * RATE));
+    const [from, to] = [Math.round(start * RATE), Math.round(end * RATE)];
+    if (room.length < to - from) room = new Float32Array(to - from);
+    const samples = await recording.read(channel, from, to, room);
     let best = start;
     let lowest = Number.POSITIVE_INFINITY;
     for (let at = 0; at + FRAME <= samples.length; at += SHIFT) {

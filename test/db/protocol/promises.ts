@@ -3,7 +3,7 @@ import { LEASE } from '../../../api/contract/limits.ts';
 import type { Db } from '../../../db/orm.ts';
 
 export const UPLOADS = 2; // in flight per workspace
-export const REPORTS_PER_DAY = 4; // of a workspace
+export const REPORTS_PER_DAY = 2; // of a workspace
 
 /** Whenever nobody is in the midst of a commit, to whoever looks. `files` are the ids of those in the spool. */
 const ALWAYS = `
@@ -83,8 +83,9 @@ const WITNESS = (sweepers: number) => `
     if who() >= ${sweepers} and freed then
       if old.lease_until >= clock_timestamp() then insert into witness values ('the living were taken for dead'); end if;
       if new.deaths <> old.deaths + 1 then insert into witness values ('a death that is not counted'); end if;
-      if new.status = 'failed' and new.deaths < ${LEASE.engineDeaths} then insert into witness values ('given up before the last death'); end if;
     end if;
+    if who() >= ${sweepers} and new.status = 'failed' and old.status <> 'failed' and new.deaths < ${LEASE.engineDeaths} then
+      insert into witness values ('given up before the last death'); end if;
     if who() < ${sweepers} then
       if old.lease_token = new.lease_token and new.lease_until <= old.lease_until and new.status = old.status and not asked then
         insert into witness values ('a sign of life that does not prolong the lease'); end if;

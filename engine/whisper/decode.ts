@@ -54,6 +54,11 @@ export class Decoder {
     });
   }
 
+  /** Gives the copy in `attempt.encoded` back when the window is not decoded again any more. */
+  release({ encoded }: Attempt): void {
+    if (encoded) this.#batch.release(encoded);
+  }
+
   async #work(): Promise<void> {
     try {
       while (this.#waiting.length || this.#rows.length) {

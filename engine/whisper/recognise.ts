@@ -72,17 +72,40 @@ export async function recognise(request: WindowRequest, recogniser: Recogniser, 
 }
 
 /** The words of one window, and the stretches for which they are far too few. */
-async function hear(
+async function hear(request: WindowRequest, recogniser: Recogniser, check: () => void): Promise<Heard & { thin: Span[] }> {
+  const { model, tokenizer } = recogniser;
+  const { attempt, invented, tried } = await decodeWell(request, recogniser, check);
+  if (invented) return { ...summary(attempt), words: [], tried, thin: [] };
+  const levels = loudness(request.samples);
+  const spoken = sounding(request.speech, levels);
+  const words = toWords(
+    withoutLoops(withoutGuesses(attempt, model.facts.firstTimestamp)),
+    attempt.language,
+    spoken,
+    request.samples.length / SAMPLE_RATE,
+    model.facts,
+    tokenizer,
+  );
+  return {
+    ...summary(attempt),
+    words: toSound(words, levels),
+    tried,
+    thin: merged([...thinStretches(attempt.tokens, request.speech, model.facts.firstTimestamp), ...drawnOut(words, spoken)]),
+  };
+}
+
+/** The attempt at a window that is believed, and whether even a plain one says that nothing was spoken. */
+async function decodeWell(
   request: WindowRequest,
   { model, tokenizer, decoder }: Recogniser,
   check: () => void,
-): Promise<Heard & { thin: Span[] }> {
+): Promise<{ attempt: Attempt; invented: boolean; tried: string[] }> {
   const text = ({ tokens }: Attempt) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
   const suspicious = (attempt: Attempt) => isSuspicious(attempt, text(attempt), request.peak);
   const poor = (attempt: Attempt) => isPoor(attempt, text(attempt));
   const unsure = (attempt: Attempt) => request.accurate && attempt.meanLogProb < UNSURE;
   const careful: Manner = { ...FAST, beams: Math.min(BEAMS, decoder.capacity) };
-  const first: Order = {
+  const order: Order = {
     job: request.job,
     manner: FAST,
     source: (into) => encode(request, model, into),
@@ -93,46 +116,34 @@ async function hear(
     again: (attempt) => suspicious(attempt) || poor(attempt) || unsure(attempt),
     check,
   };
-  const tried = [name(first.manner)];
-  let result = await decoder.decode(first);
-  const { encoded } = result;
-  const again = (manner: Manner, language = result.language) => {
+  const tried = [name(order.manner)];
+  const first = await decoder.decode(order);
+  const again = (manner: Manner, language: string) => {
     tried.push(name(manner));
-    return decoder.decode({ ...first, manner, language, source: async () => encoded!, again: undefined, urgent: true });
+    return decoder.decode({ ...order, manner, language, source: async () => first.encoded!, again: undefined, urgent: true });
   };
 
-  if (suspicious(result)) {
-    const guessed = first.language === null && first.expected === null;
-    for (const language of guessed ? otherLanguages(result) : []) {
-      const other = await again(first.manner, language);
-      if (other.meanLogProb > result.meanLogProb) result = other;
+  try {
+    let attempt = first;
+    if (suspicious(attempt)) {
+      const guessed = order.language === null && order.expected === null;
+      for (const language of guessed ? otherLanguages(attempt) : []) {
+        const other = await again(order.manner, language);
+        if (other.meanLogProb > attempt.meanLogProb) attempt = other;
+      }
+      const plain = await again(PLAIN, attempt.language);
+      if (isInvented(plain)) return { attempt: plain, invented: true, tried };
+      if (poor(attempt) && plain.meanLogProb > attempt.meanLogProb) attempt = plain;
     }
-    const plain = await again(PLAIN);
-    if (isInvented(plain)) return { ...summary(plain), words: [], tried, thin: [] };
-    if (poor(result) && plain.meanLogProb > result.meanLogProb) result = plain;
+    for (const manner of [careful, ...HOTTER]) {
+      if (!poor(attempt) && !(manner === careful && unsure(attempt))) break;
+      const other = await again(manner, attempt.language);
+      if ((poor(attempt) && !poor(other)) || other.meanLogProb > attempt.meanLogProb) attempt = other;
+    }
+    return { attempt, invented: false, tried };
+  } finally {
+    decoder.release(first);
   }
-  for (const manner of [careful, ...HOTTER]) {
-    if (!poor(result) && !(manner === careful && unsure(result))) break;
-    const other = await again(manner);
-    if ((poor(result) && !poor(other)) || other.meanLogProb > result.meanLogProb) result = other;
-  }
-  const seconds = request.samples.length / SAMPLE_RATE;
-  const levels = loudness(request.samples);
-  const spoken = sounding(request.speech, levels);
-  const words = toWords(
-    withoutLoops(withoutGuesses(result, model.facts.firstTimestamp)),
-    result.language,
-    spoken,
-    seconds,
-    model.facts,
-    tokenizer,
-  );
-  return {
-    ...summary(result),
-    words: toSound(words, levels),
-    tried,
-    thin: merged([...thinStretches(result.tokens, request.speech, model.facts.firstTimestamp), ...drawnOut(words, spoken)]),
-  };
 }
 
 function summary(attempt: Attempt): Omit<Heard, 'words' | 'tried'> {

@@ -34,8 +34,6 @@ const DOORS: Record<string, string[]> = {
   protobufjs: ['models/build/onnx.ts'],
   tsx: ['engine/worker.mjs', 'scripts/commands/launch.mjs'],
   vite: ['api/console/'],
-  yaml: [], // tests read the files of scripts/deploy with it
-  yauzl: [], // and archives with this
   yazl: ['api/export/zip.ts'],
   zod: ['api/', 'engine/reports/'],
 };

@@ -16,6 +16,8 @@ const SILENCE = 30; // seconds without output before ffmpeg counts as stuck
 export interface DecodeOptions {
   /** 2 keeps left and right of a stereo file apart; any other layout is mixed to what is asked. */
   channels: 1 | 2;
+  /** As a probe named it. */
+  codec?: string;
   signal?: AbortSignal;
   /** Called with the seconds decoded so far. */
   onProgress?: (seconds: number) => void;
@@ -32,10 +34,25 @@ export interface DecodeOptions {
  * PROCESSING_TIMEOUT, the reason of an abort, or an Error that is no MediaError where the file is not at fault. The caller closes the recording in every case.
  */
 export async function decode(path: string, options: DecodeOptions): Promise<Recording> {
-  const { channels, signal, maxSeconds = 36_000 } = options;
-  const { ffmpeg } = await findTools();
+  const { channels, codec, signal, maxSeconds = 36_000 } = options;
+  const { ffmpeg, libspeex } = await findTools();
   const input = resolve(path);
-  const args = ['-hide_banner', '-v', 'error', '-nostdin', ...HARDENED, '-threads', '1', '-i', `file:${input}`, '-vn', '-sn', '-dn'];
+  const decoder = codec === 'speex' && libspeex ? ['-c:a', 'libspeex'] : [];
+  const args = [
+    '-hide_banner',
+    '-v',
+    'error',
+    '-nostdin',
+    ...HARDENED,
+    '-threads',
+    '1',
+    ...decoder,
+    '-i',
+    `file:${input}`,
+    '-vn',
+    '-sn',
+    '-dn',
+  ];
   args.push(
     '-map',
     '0:a:0',

@@ -46,11 +46,11 @@ async function look(engine: Engine, claim: Claim, onProbed: () => void): Promise
 
 /** What the file declares, or what decoding all of it finds where that is missing or cannot be right. */
 async function measure(path: string, maxSeconds: number, scratch: string, signal: AbortSignal) {
-  const { durationSeconds: declared, mediaType, channels } = await probe(path, { signal });
-  if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, mediaType, channels };
-  const recording = await decode(path, { channels: 1, signal, maxSeconds, scratch });
+  const { durationSeconds: declared, mediaType, channels, codec } = await probe(path, { signal });
+  if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, mediaType, channels, codec };
+  const recording = await decode(path, { channels: 1, codec, signal, maxSeconds, scratch });
   try {
-    return { durationSeconds: (await recording.decoded) / SAMPLE_RATE, mediaType, channels };
+    return { durationSeconds: (await recording.decoded) / SAMPLE_RATE, mediaType, channels, codec };
   } finally {
     await recording.close();
   }

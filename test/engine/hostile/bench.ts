@@ -61,8 +61,8 @@ export async function judge(path: string, maxSeconds = 3600): Promise<Verdict> {
   const verdict = { code: null as string | null, message: '', seconds: 0, loudest: 0 };
   let recording: Recording | null = null;
   try {
-    await probe(path);
-    recording = await decode(path, { channels: 1, maxSeconds });
+    const { codec } = await probe(path);
+    recording = await decode(path, { channels: 1, codec, maxSeconds });
     const samples = await recording.decoded;
     verdict.seconds = samples / 16_000;
     for (let at = 0; at < samples; at += 160_000) {

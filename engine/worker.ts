@@ -3,6 +3,7 @@ import { workerData } from 'piscina';
 import { embed as embedPieces } from './diarization/embedding.ts';
 import { type LinkageOptions, link as linkRows, type Rows } from './diarization/linkage.ts';
 import { type Local, segment as segmentWindows } from './diarization/segmentation.ts';
+import { Pace } from './pace.ts';
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 import { Decoder } from './whisper/decode.ts';
 import { openWhisper } from './whisper/model.ts';
@@ -33,6 +34,7 @@ export type Outcome<T> = { ok: true; value: T } | { ok: false; code: string; mes
 const STOPPED = 'STOPPED';
 const data = workerData as WorkerData;
 closeWith(data.closing);
+const pace = new Pace();
 const recogniser = once(openRecogniser);
 const segmentation = once(() => openSession(join(data.diarization, 'segmentation-3.0.onnx'), { device: 'cpu' }));
 const embedding = once(() => openSession(join(data.diarization, 'campplus-zh-en-common.onnx'), { device: 'cpu' }));
@@ -85,13 +87,14 @@ export function link({ stop, work: { means, weights, options } }: Order<Linking>
 
 async function using<T>(open: () => Promise<Session>, stop: Int32Array, run: (session: Session) => Promise<T>): Promise<T> {
   const session = await open();
+  await pace.enter();
   check(stop);
   return run(session);
 }
 
 async function openRecogniser(): Promise<Recogniser> {
   const model = await openWhisper(data.whisper, { device: data.device });
-  return { model, tokenizer: await openTokenizer(data.whisper), decoder: new Decoder(model, data.rows) };
+  return { model, tokenizer: await openTokenizer(data.whisper), decoder: new Decoder(model, data.rows, pace) };
 }
 
 function check(stop: Int32Array): void {

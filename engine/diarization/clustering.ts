@@ -31,7 +31,8 @@ export async function findVoices(
   signal?: AbortSignal,
   linker: Linker = linkHere,
 ): Promise<Float32Array[]> {
-  let means: Rows = rows(prints);
+  const all = rows(prints);
+  let means = all;
   let weights: Float64Array = Float64Array.from(seconds);
   let group = Int32Array.from(prints, (_, i) => i);
   for (let stop = CAUTIOUS; means.count > BLOCK && stop > likeness; stop -= RELAX) {
@@ -43,7 +44,7 @@ export async function findVoices(
   const need = Math.min(VOICE, PART * spoken);
   const labels = await linkLargest(means, weights, { stop: likeness, speakers: speakers ?? undefined, need }, linker);
   const clusters = gather(
-    rows(prints),
+    all,
     Float64Array.from(seconds),
     group.map((g) => labels[g]!),
   );
@@ -103,7 +104,8 @@ function gather(means: Rows, weights: Float64Array, part: Int32Array): Clusters 
     total[cluster]! += weights[row]!;
     for (let k = 0; k < width; k++) sums[cluster * width + k]! += means.data[row * width + k]! * weights[row]!;
   }
-  const data = Float32Array.from(sums, (sum, i) => sum / total[Math.floor(i / width)]!);
+  const data = new Float32Array(sums.length);
+  for (let i = 0; i < data.length; i++) data[i] = sums[i]! / total[Math.floor(i / width)]!;
   return { means: { count, width, data }, weights: total };
 }
 

@@ -4,7 +4,7 @@ import { corrected, generator, greedy, sample } from './choose.ts';
 import { loop } from './fallback.ts';
 import { Halves } from './half.ts';
 import { NEVER, type Whisper } from './model.ts';
-import { type Attempt, instructions, type Listening, languageOf, listen, type Order, type Row, type Task } from './row.ts';
+import { type Attempt, instructions, type Listening, languageOf, listen, type Order, type Pace, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
 
 interface Pending extends Order {
@@ -22,6 +22,7 @@ const LONGEST = 224; // tokens of text in one window
  */
 export class Decoder {
   readonly #model: Whisper;
+  readonly #pace: Pace | undefined;
   readonly #batch: Batch;
   readonly #standing: Float32Array;
   readonly #waiting: Pending[] = [];
@@ -30,8 +31,10 @@ export class Decoder {
   readonly #halves = new Halves();
   #running = false;
 
-  constructor(model: Whisper, capacity: number) {
+  /** `pace` hears when there is work, and of every step. */
+  constructor(model: Whisper, capacity: number, pace?: Pace) {
     this.#model = model;
+    this.#pace = pace;
     this.#batch = new Batch(model, capacity);
     this.#standing = standingBias(model.facts);
   }
@@ -60,6 +63,7 @@ export class Decoder {
   }
 
   async #work(): Promise<void> {
+    this.#pace?.begin();
     try {
       while (this.#waiting.length || this.#rows.length) {
         for (let next = this.#next(); next; next = this.#next()) {
@@ -68,6 +72,7 @@ export class Decoder {
         }
         this.#dismiss();
         if (this.#rows.length) await this.#step();
+        this.#pace?.step();
       }
     } catch (error) {
       for (const order of [...this.#owners.values(), ...this.#waiting.splice(0)]) order.reject(error);
@@ -75,6 +80,7 @@ export class Decoder {
       while (this.#rows.length) this.#drop(this.#rows.length - 1);
     } finally {
       this.#running = false;
+      this.#pace?.rest();
     }
   }
 

@@ -62,6 +62,13 @@ export interface Order {
   urgent?: boolean;
 }
 
+/** Who is told of the decoder's work: other networks of the thread run in between. */
+export interface Pace {
+  begin(): void;
+  step(): void;
+  rest(): void;
+}
+
 /** One hypothesis in the batch: its place there is kept by the decoder. */
 export interface Row {
   task: Task;

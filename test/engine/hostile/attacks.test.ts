@@ -3,8 +3,8 @@
  * unguarded ffmpeg is first shown to work there, so that its failure on ours means something.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { finish } from '../../support/processes.ts';

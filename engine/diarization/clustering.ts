@@ -60,7 +60,7 @@ async function linkHere(means: Rows, weights: Float64Array, options: LinkageOpti
 
 /** Links the largest clusters; the others get the label -1. */
 async function linkLargest(means: Rows, weights: Float64Array, options: LinkageOptions, linker: Linker): Promise<Int32Array> {
-  if (means.count <= MOST) return linker({ ...means, data: means.data.slice() }, weights.slice(), options);
+  if (means.count <= MOST) return linker(means, weights, options);
   const largest = Int32Array.from(weights.keys())
     .sort((a, b) => weights[b]! - weights[a]! || a - b)
     .subarray(0, MOST)

@@ -5,7 +5,7 @@ export interface Rows {
   data: Float32Array;
 }
 
-/** `link` on some thread; takes over the memory of what it is given. */
+/** `link` on some thread; what it is given is left as it is. */
 export type Linker = (means: Rows, weights: Float64Array, options: LinkageOptions) => Promise<Int32Array>;
 
 const NONE = -9; // stands for "no such pair": below every cosine

@@ -8,7 +8,7 @@ import type { Local } from './diarization/segmentation.ts';
 import type { Device } from './session.ts';
 import { Turns } from './turns.ts';
 import type { Heard, WindowRequest } from './whisper/recognise.ts';
-import type { Outcome, WorkerData } from './worker.ts';
+import type { Order, Outcome, WorkerData } from './worker.ts';
 
 export interface PoolOptions {
   /** Folders of the recognition model and of the diarization networks. */
@@ -37,7 +37,7 @@ export interface Pool {
  * a room of `makeRoom`, which the threads share: other arrays are copied.
  */
 export interface Job {
-  recognise(window: Omit<WindowRequest, 'job'>): Promise<Heard>;
+  recognise(window: Omit<WindowRequest, 'job' | 'first'>): Promise<Heard>;
   segment(windows: Float32Array[]): Promise<Local[]>;
   embed(pieces: Float32Array[]): Promise<Float32Array[]>;
   link: Linker;
@@ -55,6 +55,7 @@ export class EngineError extends Error {
 
 type Name = 'recognise' | 'segment' | 'embed' | 'link';
 const ROWS = 8; // twelve take 2 % less time, and 90 MB more on two threads
+const FIRST = { recognise: 2, segment: 4, embed: 8, link: 1 }; // units of a file that go before all others: a note of a minute has no more
 const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it never waits
 const SMALL = 2; // units of the other networks a thread holds
 const REST_MS = 10_000; // for the networks that still run when the pool is closed
@@ -107,10 +108,12 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, sign
   setMaxListeners(0, signal); // every unit that waits listens
   if (signal.aborted) Atomics.store(stop, 0, 1);
   else signal.addEventListener('abort', () => Atomics.store(stop, 0, 1), { once: true });
+  const asked = { recognise: 0, segment: 0, embed: 0, link: 0 };
   const ask = async <T>(name: Name, work: unknown): Promise<T> => {
+    const first = ++asked[name] <= FIRST[name];
     const leave = await turns[name].enter(job, signal);
     try {
-      return await run<T>(piscina, name, { stop, work });
+      return await run<T>(piscina, name, { job, first, stop, work } satisfies Order<unknown>);
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -119,7 +122,7 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, sign
     }
   };
   return {
-    recognise: (window) => ask('recognise', { ...window, job }),
+    recognise: (window) => ask('recognise', window),
     segment: (windows) => ask('segment', windows),
     embed: (pieces) => ask('embed', pieces),
     link: (means, weights, options) => ask('link', { means, weights, options }),

@@ -22,8 +22,10 @@ export interface WorkerData {
   closing: Int32Array;
 }
 
-/** Work for a file: `stop` [1] turns 1 when the file is no longer wanted. */
+/** Work for a file, by its number: `first` is the first of its kind; `stop` [1] turns 1 when the file is no longer wanted. */
 export interface Order<T> {
+  job: number;
+  first: boolean;
   stop: Int32Array;
   work: T;
 }
@@ -59,16 +61,16 @@ export function rest(): Promise<Outcome<null>> {
   });
 }
 
-export function recognise({ stop, work }: Order<WindowRequest>): Promise<Outcome<Heard>> {
-  return outcome(async () => recogniseWindow(work, await recogniser(), () => check(stop)));
+export function recognise({ job, first, stop, work }: Order<Omit<WindowRequest, 'job' | 'first'>>): Promise<Outcome<Heard>> {
+  return outcome(async () => recogniseWindow({ ...work, job, first }, await recogniser(), () => check(stop)));
 }
 
-export function segment({ stop, work }: Order<Float32Array[]>): Promise<Outcome<Local[]>> {
-  return outcome(() => using(segmentation, stop, (session) => segmentWindows(session, work)));
+export function segment(order: Order<Float32Array[]>): Promise<Outcome<Local[]>> {
+  return outcome(() => using(segmentation, order, (session) => segmentWindows(session, order.work)));
 }
 
-export function embed({ stop, work }: Order<Float32Array[]>): Promise<Outcome<Float32Array[]>> {
-  return outcome(() => using(embedding, stop, (session) => embedPieces(session, work)));
+export function embed(order: Order<Float32Array[]>): Promise<Outcome<Float32Array[]>> {
+  return outcome(() => using(embedding, order, (session) => embedPieces(session, order.work)));
 }
 
 /** Voice prints to be linked. */
@@ -85,9 +87,10 @@ export function link({ stop, work: { means, weights, options } }: Order<Linking>
   });
 }
 
-async function using<T>(open: () => Promise<Session>, stop: Int32Array, run: (session: Session) => Promise<T>): Promise<T> {
+async function using<T, W>(open: () => Promise<Session>, order: Order<W>, run: (session: Session) => Promise<T>): Promise<T> {
+  const { job, first, stop } = order;
   const session = await open();
-  await pace.enter();
+  await pace.enter(job, first);
   check(stop);
   return run(session);
 }

@@ -4,14 +4,11 @@ import { corrected, generator, greedy, sample } from './choose.ts';
 import { loop } from './fallback.ts';
 import { Halves } from './half.ts';
 import { NEVER, type Whisper } from './model.ts';
+import { type Owners, type Pending, Queue } from './queue.ts';
 import { type Attempt, instructions, type Listening, languageOf, listen, type Order, type Pace, type Row, type Task } from './row.ts';
 import { forbid, standingBias } from './rules.ts';
 
-interface Pending extends Order {
-  resolve: (attempt: Attempt) => void;
-  reject: (error: unknown) => void;
-}
-
+const SPARE = 1; // rows for first windows only: a note need not wait until one of a long file ends
 const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
 const RECENT = 64; // tokens
 const LONGEST = 224; // tokens of text in one window
@@ -21,27 +18,26 @@ const LONGEST = 224; // tokens of text in one window
  * thread; `run` of the networks yields between steps, so that new orders come in while it works.
  */
 export class Decoder {
+  /** Rows decoded together for one file: no more beams than these. */
+  readonly capacity: number;
   readonly #model: Whisper;
   readonly #pace: Pace | undefined;
   readonly #batch: Batch;
   readonly #standing: Float32Array;
-  readonly #waiting: Pending[] = [];
+  readonly #waiting: Queue;
   readonly #rows: Row[] = []; // by their number in the batch
-  readonly #owners = new Map<Task, Pending>();
+  readonly #owners: Owners = new Map();
   readonly #halves = new Halves();
   #running = false;
 
-  /** `pace` hears when there is work, and of every step. */
+  /** Decodes `capacity` rows together, and one more for first windows. `pace` hears when there is work, and of every step. */
   constructor(model: Whisper, capacity: number, pace?: Pace) {
     this.#model = model;
     this.#pace = pace;
-    this.#batch = new Batch(model, capacity);
+    this.capacity = capacity;
+    this.#batch = new Batch(model, capacity + SPARE);
     this.#standing = standingBias(model.facts);
-  }
-
-  /** Rows decoded together: no more beams than these. */
-  get capacity(): number {
-    return this.#batch.capacity;
+    this.#waiting = new Queue(pace);
   }
 
   /** Decodes one window in one manner. Rejects with what `source` or `check` throws. */
@@ -49,7 +45,7 @@ export class Decoder {
     return new Promise((resolve, reject) => {
       const { beams } = order.manner;
       if (beams > this.capacity) throw new Error(`Cannot decode with ${beams} beams: the batch holds ${this.capacity} rows`);
-      this.#waiting.push({ ...order, resolve, reject });
+      this.#waiting.add({ ...order, resolve, reject });
       if (!this.#running) {
         this.#running = true;
         void this.#work();
@@ -72,10 +68,10 @@ export class Decoder {
         }
         this.#dismiss();
         if (this.#rows.length) await this.#step();
-        this.#pace?.step();
+        this.#pace?.step(this.#waiting.hurried(this.#owners));
       }
     } catch (error) {
-      for (const order of [...this.#owners.values(), ...this.#waiting.splice(0)]) order.reject(error);
+      for (const order of [...this.#owners.values(), ...this.#waiting.clear()]) order.reject(error);
       this.#owners.clear();
       while (this.#rows.length) this.#drop(this.#rows.length - 1);
     } finally {
@@ -84,21 +80,10 @@ export class Decoder {
     }
   }
 
-  /** The order that is served next if it fits: encoded ones first, then files in turn by how many rows they have. */
   #next(): Pending | null {
-    const shares = new Map<number, number>();
-    for (const { job } of this.#owners.keys()) shares.set(job, (shares.get(job) ?? 0) + 1);
-    let chosen = -1;
-    let lowest = Number.POSITIVE_INFINITY;
-    this.#waiting.forEach((order, i) => {
-      const share = order.urgent ? -1 : (shares.get(order.job) ?? 0);
-      if (share < lowest) [chosen, lowest] = [i, share];
-    });
-    if (chosen < 0) return null;
     let used = this.#rows.length;
     for (const task of this.#owners.keys()) used += task.manner.beams - this.#rows.filter((row) => row.task === task).length;
-    if (used + this.#waiting[chosen]!.manner.beams > this.#batch.capacity) return null;
-    return this.#waiting.splice(chosen, 1)[0]!;
+    return this.#waiting.next(this.#owners, ({ first }) => (first ? this.#batch.capacity : this.capacity) - used);
   }
 
   /**

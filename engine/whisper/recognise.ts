@@ -34,6 +34,8 @@ export interface WindowRequest {
   vocabulary: string;
   /** Beams where the model is not sure. */
   accurate: boolean;
+  /** Among the first windows of its file: these go before all others. */
+  first?: boolean;
 }
 
 export interface Heard {
@@ -114,6 +116,7 @@ async function decodeWell(
     prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
     speech: request.speech,
     again: (attempt) => suspicious(attempt) || poor(attempt) || unsure(attempt),
+    first: request.first,
     check,
   };
   const tried = [name(order.manner)];

@@ -60,12 +60,16 @@ export interface Order {
   check: () => void;
   /** Served before others: a window that is already encoded. */
   urgent?: boolean;
+  /** Among the first windows of its file: served before all others, and in a row that is kept for such. */
+  first?: boolean;
 }
 
-/** Who is told of the decoder's work: other networks of the thread run in between. */
+/** Who is told of the decoder's work: other networks of the thread run in between. While files are in a hurry, others ask whether they may. */
 export interface Pace {
   begin(): void;
-  step(): void;
+  step(hurried: ReadonlySet<number>): void;
+  mayRun(job: number): boolean;
+  ran(): void;
   rest(): void;
 }
 

@@ -2,10 +2,14 @@ import { setImmediate as tick } from 'node:timers/promises';
 import t from 'tap';
 import { Pace } from '../../engine/pace.ts';
 
+const LONG = 1; // a file
+const NOTE = 2; // and another
+const NOBODY = new Set<number>();
+
 /** Units that ask to run; their numbers in the order in which they may. */
 function asking(pace: Pace, count: number): number[] {
   const entered: number[] = [];
-  for (let i = 0; i < count; i++) void pace.enter().then(() => entered.push(i));
+  for (let i = 0; i < count; i++) void pace.enter(LONG, false).then(() => entered.push(i));
   return entered;
 }
 
@@ -23,7 +27,7 @@ t.test('while the decoder works, one unit runs every eight steps, in order, and 
   t.strictSame(entered, [0], 'the first need not wait');
   const after: number[] = [];
   for (let step = 1; step <= 17; step++) {
-    pace.step();
+    pace.step(NOBODY);
     await tick();
     after.push(entered.length);
   }
@@ -34,4 +38,26 @@ t.test('while the decoder works, one unit runs every eight steps, in order, and 
   pace.rest();
   await tick();
   t.strictSame(entered, [0, 1, 2, 3]);
+});
+
+t.test('while the decoder is in a hurry for a file, its units run as before, those of others every forty steps', async (t) => {
+  const pace = new Pace();
+  pace.begin();
+  await pace.enter(LONG, false);
+  const entered: string[] = [];
+  void pace.enter(LONG, false).then(() => entered.push('long'));
+  void pace.enter(NOTE, false).then(() => entered.push('note'));
+  void pace.enter(NOTE, true).then(() => entered.push('first of the note'));
+  await tick();
+  t.strictSame(entered, ['first of the note'], 'which waits for nothing');
+  const hurried = new Set([NOTE]);
+  for (let step = 1; step <= 8; step++) pace.step(hurried);
+  await tick();
+  t.strictSame(entered, ['first of the note', 'note']);
+  for (let step = 1; step <= 39; step++) pace.step(hurried);
+  await tick();
+  t.equal(entered.length, 2);
+  pace.step(hurried);
+  await tick();
+  t.strictSame(entered, ['first of the note', 'note', 'long']);
 });

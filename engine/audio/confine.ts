@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { access, constants, mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { rmdirSync } from 'node:fs';
+import { access, constants, mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -15,8 +16,8 @@ export interface Confined {
   /** Ends the child; `ended` rejects with `reason` unless it had another one already. */
   stop(reason: Error): void;
   /**
-   * Resolves when the child has ended by itself, whatever its exit code. Rejects with PROCESSING_TIMEOUT, with the reason of
-   * an abort or a stop, and with an ordinary Error when the end was not the file's fault: the child was killed, could not start, or its file went.
+   * Resolves when the child has ended by itself, whatever its exit code. Rejects with PROCESSING_TIMEOUT, with the reason of an abort or a stop,
+   * and with an ordinary Error when the end was not the file's fault: the child was killed, could not start, or its file went.
    */
   ended: Promise<End>;
 }
@@ -39,8 +40,8 @@ const KILLS = new Set<NodeJS.Signals | null>(['SIGKILL', 'SIGTERM', 'SIGINT', 'S
 const FENCE = /^(?:unshare|setpriv|prlimit): .*/; // they end so when they cannot start the program
 
 /**
- * Runs a media program on an untrusted file: no shell, empty environment, an empty folder of its own that has no name any more, and the fences of fences.ts.
- * `input` is the file it has to read.
+ * Runs a media program on an untrusted file: no shell, empty environment, an empty folder of its own that has no name any more, and the fences of
+ * fences.ts. `input` is the file it has to read.
  */
 export async function confined(program: string, args: string[], input: string, limits: Limits): Promise<Confined> {
   limits.signal?.throwIfAborted();
@@ -53,7 +54,7 @@ export async function confined(program: string, args: string[], input: string, l
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  await rmdir(home); // the child is in it already; so nothing can be put there, and an engine that is killed leaves none behind
+  rmdirSync(home); // the child is in it already; so nothing can be put there, and an engine that is killed leaves none behind
   let complaints = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints = (complaints + text).slice(0, COMPLAINTS);

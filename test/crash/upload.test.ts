@@ -4,16 +4,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openDb } from '../../db/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { holdCommits, holding, waiting } from '../support/gate.ts';
 import { connectRaw, head, type RawAnswer } from '../support/raw.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 import { type Api, eventually, openService } from '../support/service.ts';
 import { send, uploadHeaders } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
-const GATE = 4_711; // pg advisory lock: held by the test, it keeps commits from ending
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the choice of the moments`);
 
@@ -23,37 +22,6 @@ const limits = { LONGHAND_LIMIT_UPLOADS_PER_KEY: '1' }; // so that a slot that l
 const wav = await conversation(1);
 const survivor = await service.api(limits);
 const sent: { name: string; uuid: string }[] = [];
-
-/** A transaction of the test's own that is open until `end` is called. */
-async function holding(sql: string) {
-  const own = await openDb({ url: service.url, pool: 1, name: 'longhand-test' });
-  let end!: () => void;
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  const begun = new Promise<void>((resolve, reject) => {
-    own
-      .system(async (tx) => {
-        await tx.rows('set local role none');
-        await tx.rows(sql);
-        resolve();
-        await ended;
-      })
-      .catch(reject)
-      .finally(() => own.close());
-  });
-  await begun;
-  return end;
-}
-
-/** How many connections of APIs wait for a lock. */
-async function waiting(): Promise<number> {
-  return db.system(async (tx) => {
-    await tx.rows('set local role none');
-    const rows = await tx.rows(
-      `select 1 from pg_stat_activity where datname = current_database() and application_name = 'longhand-api' and wait_event_type = 'Lock'`,
-    );
-    return rows.length;
-  });
-}
 
 const wish = (name: string) => ({
   'Idempotency-Key': name,
@@ -119,46 +87,35 @@ for (let round = 0; round < ROUNDS; round++) {
       t,
       `received-${round}`,
       async (api) => {
-        const release = await holding('lock table transcriptions in share row exclusive mode');
+        const release = await holding(service.url, 'lock table transcriptions in share row exclusive mode');
         await begin(api, `received-${round}`, wav.length);
-        await eventually(async () => (await waiting()) > 0, 'the API waiting to write the row');
+        await eventually(async () => (await waiting(db, 'longhand-api')) > 0, 'the API waiting to write the row');
         t.ok(
           service.spooled().some((name) => name.endsWith('.wav')),
           'the file is durable already',
         );
         await api.stop('SIGKILL');
         release();
-        await eventually(async () => (await waiting()) === 0, 'its connection gone');
+        await eventually(async () => (await waiting(db, 'longhand-api')) === 0, 'its connection gone');
       },
       201,
     );
   });
 
   await t.test('an API killed while PostgreSQL commits has accepted the file: the repetition is told so', async (t) => {
-    await db.system(async (tx) => {
-      await tx.rows('set local role none');
-      await tx.rows(`create or replace function gate() returns trigger language plpgsql as
-        $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return null; end $$`);
-      await tx.rows(`create constraint trigger gate after insert on transcriptions deferrable initially deferred
-        for each row execute function gate()`);
-    });
     await suffer(
       t,
       `committing-${round}`,
       async (api) => {
-        const release = await holding(`select pg_advisory_xact_lock(${GATE})`);
+        const release = await holdCommits(db, service.url, 'transcriptions');
         await begin(api, `committing-${round}`, wav.length);
-        await eventually(async () => (await waiting()) > 0, 'the commit waiting');
+        await eventually(async () => (await waiting(db, 'longhand-api')) > 0, 'the commit waiting');
         await api.stop('SIGKILL');
         release();
-        await eventually(async () => (await waiting()) === 0, 'the commit done');
+        await eventually(async () => (await waiting(db, 'longhand-api')) === 0, 'the commit done');
       },
       200,
     );
-    await db.system(async (tx) => {
-      await tx.rows('set local role none');
-      await tx.rows('drop trigger gate on transcriptions');
-    });
   });
 }
 

@@ -88,7 +88,8 @@ async function hear(
   const streams: Stream[] = [];
   for (const [i, channel] of channels.entries()) {
     const onProgress = (seconds: number) => progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
-    const activity = await observe(recording, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2 });
+    const coarse = !options.diarize || channels.length > 1;
+    const activity = await observe(recording, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
     const speech = findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START);
     const windows = await packWindows(speech, channel, recording.length / SAMPLE_RATE, quietestOf(recording, channel));
     streams.push({ channel, activity, windows });

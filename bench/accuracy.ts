@@ -7,9 +7,11 @@ import { named, quantile, wordsAttributed, wordTimes } from './align.ts';
 import { type Clip, clips, englishClips, foreignClips, turnsOf } from './clips.ts';
 import { type ConversationOptions, conversation, joined } from './conversations.ts';
 import { type Diarization, diarizationError, meanDiarization } from './der.ts';
+import { interjectionsKept, type Kept } from './interjections.ts';
 import { diarization, minutesPerHour, textOf, timed, transcript } from './measure.ts';
 import { addErrors, countErrors, type Errors, englishWords, errorRate, NO_ERRORS, unitsOf } from './normalise.ts';
 import { call, LINES, partyErrors, record } from './parties.ts';
+import { type PeopleFound, peopleFound } from './people.ts';
 import { seeded } from './random.ts';
 import { level, NOISES, samplesOf, scaled, writeWav } from './sound.ts';
 
@@ -26,6 +28,10 @@ interface Measures {
   conversations: ReturnType<typeof meanDiarization> & { wordsAttributed: number; wordErrorRate: number };
   /** What was written of the same two parties over lines of several kinds: words lost, wrong, twice or given to the other party. */
   calls: { line: string; wrong: number; twice: number; parties: number }[];
+  /** How many people were found where 1 to 20 speak. */
+  people: PeopleFound[];
+  /** Short words thrown in over another's speech and in pauses: what became of them. */
+  interjections: Record<'over' | 'pauses', Kept>;
   realTurns: { file: string; error: number; speakers: number; trueSpeakers: number }[];
   /** Words written where nobody speaks, by kind of sound. */
   invented: Record<string, number>;
@@ -64,6 +70,8 @@ const PARTS = {
   languages: languageRates,
   conversations: conversationRates,
   calls: async (pool, folder, { data }) => ({ calls: await callRates(pool, folder, data) }),
+  people: async (pool, folder, { data }) => ({ people: await peopleFound(pool, folder, data) }),
+  interjections: async (pool, folder, { data }) => ({ interjections: await interjectionsKept(pool, folder, data) }),
   turns: async (pool, _, { data }) => ({ realTurns: await realTurns(pool, data) }),
   noise: async (pool, folder) => ({ invented: await inventedWords(pool, folder) }),
   quiet: async (pool, folder, options) => ({ quiet: await quietRates(pool, folder, options) }),

@@ -1,6 +1,6 @@
 import { type Clip, englishClips, type TrueTurn, voices } from './clips.ts';
 import { type Random, seeded } from './random.ts';
-import { level, mixInto, RATE, samplesOf, scaled, telephone } from './sound.ts';
+import { level, mixInto, paced, RATE, samplesOf, scaled, telephone } from './sound.ts';
 import { speechSpans } from './truth.ts';
 
 export interface TrueWordRun extends TrueTurn {
@@ -30,6 +30,10 @@ export interface ConversationOptions {
   apart?: boolean;
   /** Signal to noise, dB; null: no noise. */
   noise?: number | null;
+  /** No clip sounds the same twice: each time at another pitch and pace, to 2 %. */
+  varied?: boolean;
+  /** Just these voices, by name; `speakers` of them. */
+  cast?: readonly string[];
   /** Voices of these languages; default: English. */
   languages?: (language: string) => boolean;
   /** Folder of clips. */
@@ -48,7 +52,9 @@ function cleanSamples(clip: Clip): Promise<Float32Array> {
 export async function conversation(seed: number, options: ConversationOptions): Promise<Conversation> {
   const random = seeded(seed);
   const spoken = options.languages ?? ((language) => language === 'en');
-  const all = [...voices(options.data)].filter(([, list]) => list.every((clip) => spoken(clip.language)));
+  const all = [...voices(options.data)].filter(
+    ([name, list]) => (options.cast?.includes(name) ?? true) && list.every((clip) => spoken(clip.language)),
+  );
   const cast = random
     .shuffle(all)
     .sort((a, b) => Number(b[1].length >= 2) - Number(a[1].length >= 2))
@@ -66,7 +72,8 @@ export async function conversation(seed: number, options: ConversationOptions): 
     const deck = decks.get(speaker)!;
     if (!deck.length) deck.push(...random.shuffle(cast.find(([name]) => name === speaker)![1]));
     const clip = deck.pop()!;
-    const clean = await cleanSamples(clip);
+    const own = await cleanSamples(clip);
+    const clean = options.varied ? paced(own, random.between(0.98, 1.02)) : own;
     const voice = scaled(clean, (0.06 * gains.get(speaker)!) / (level(clean) || 1));
     const spans = speechSpans(voice);
     const overlapping = turns.length > 0 && speaker !== last && random.next() < (options.overlaps ?? 0);

@@ -32,7 +32,7 @@ export function transcript(
 }
 
 /** Segmentation, voice prints and clustering alone, on a decoded recording: what diarization costs. */
-export async function diarization(path: string, pool: Pool): Promise<Timed<Turn[]>> {
+export async function diarization(path: string, pool: Pool, speakers: number | null = null): Promise<Timed<Turn[]>> {
   const signal = new AbortController().signal;
   const recording = await decode(path, { channels: 1, signal });
   try {
@@ -40,7 +40,7 @@ export async function diarization(path: string, pool: Pool): Promise<Timed<Turn[
     const job = pool.job(signal);
     return await timed(async () => {
       const activity = await observe(recording, 'mix', job.segment, { signal, concurrency: pool.threads * 2 });
-      return diarize(activity, recording, 'mix', job.embed, { speakers: null, signal, linker: job.link, concurrency: pool.threads * 2 });
+      return diarize(activity, recording, 'mix', job.embed, { speakers, signal, linker: job.link, concurrency: pool.threads * 2 });
     });
   } finally {
     await recording.close();

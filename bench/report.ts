@@ -120,6 +120,13 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
   }
   for (const { line, wrong, twice, parties } of calls ?? [])
     yield [`a call, ${line}`, `${percent(wrong)} of each party's words wrong; ${twice} twice; ${parties} parties`];
+  for (const { what, files, right, off, given } of accuracy.people ?? [])
+    yield [`people, ${what}`, `right in ${right} of ${files}, ${off} too many or too few; ${given} of ${files} with their number given`];
+  for (const [where, { count, turns, heard, right }] of Object.entries(accuracy.interjections ?? {}))
+    yield [
+      where === 'over' ? "short words over another's speech" : 'short words in pauses of another',
+      `${turns} of ${count} have a turn; ${heard} written, ${right} of them with the right speaker`,
+    ];
   for (const r of realTurns ?? [])
     yield [`diarization error, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`];
   if (invented)

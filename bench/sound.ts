@@ -49,6 +49,15 @@ export function scaled(samples: Float32Array, gain: number): Float32Array {
   return samples.map((x) => x * gain);
 }
 
+/** The same sound at another pace, and so at another pitch: a factor above 1 is faster. Between samples a straight line. */
+export function paced(samples: Float32Array, factor: number): Float32Array {
+  return Float32Array.from({ length: Math.floor(samples.length / factor) }, (_, i) => {
+    const at = Math.floor(i * factor);
+    const part = i * factor - at;
+    return samples[at]! * (1 - part) + (samples[at + 1] ?? 0) * part;
+  });
+}
+
 /** Adds `part` into `whole` at a sample offset. */
 export function mixInto(whole: Float32Array, part: Float32Array, at: number): void {
   for (let i = 0; i < part.length && at + i < whole.length; i++) whole[at + i] = whole[at + i]! + part[i]!;

@@ -3,7 +3,7 @@ import type { Part } from '../../bench/accuracy.ts';
 import { PEERS } from '../../bench/peers.ts';
 import { loadSettings } from './environment.ts';
 
-const PARTS: Part[] = ['clips', 'joined', 'languages', 'conversations', 'turns', 'calls', 'noise', 'quiet'];
+const PARTS: Part[] = ['clips', 'joined', 'languages', 'conversations', 'turns', 'people', 'interjections', 'calls', 'noise', 'quiet'];
 
 interface Options {
   minutes: number;

@@ -1,0 +1,178 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Pool } from '../engine/pool.ts';
+import type { Segment, Span, Turn } from '../engine/types.ts';
+import { type Clip, DATA, type TrueTurn, voices } from './clips.ts';
+import type { Conversation, TrueWordRun } from './conversations.ts';
+import { bestMapping } from './der.ts';
+import { diarization, transcript } from './measure.ts';
+import { englishWords } from './normalise.ts';
+import { seeded } from './random.ts';
+import { level, mixInto, RATE, samplesOf, scaled, writeWav } from './sound.ts';
+import { speechSpans } from './truth.ts';
+
+/** A word or two that stand alone in a clip, cut out of it to be thrown in while another speaks. */
+interface ShortWords {
+  clip: Clip;
+  speaker: string;
+  start: number;
+  end: number;
+  text: string;
+}
+
+export interface Interjection extends TrueWordRun {
+  /** Said over another's speech; else in a pause of it. */
+  over: boolean;
+}
+
+/** A talk in which others throw in short words; those are not in `said`. */
+export interface Talk extends Conversation {
+  interjections: Interjection[];
+}
+
+/** What became of interjections of one kind. */
+export interface Kept {
+  count: number;
+  /** Their speaker has a turn over at least half of it. */
+  turns: number;
+  /** Written at all: a word said over another's is often not understood. */
+  heard: number;
+  /** … with the speaker who said it. */
+  right: number;
+}
+
+const NONE: Kept = { count: 0, turns: 0, heard: 0, right: 0 };
+const SEEDS = [1, 2, 3, 4, 5, 6];
+const SECONDS = 240; // of each talk
+const MARGIN = 0.03; // seconds kept around short words, faded in and out
+const INSIDE = 0.8; // seconds from the ends of a clip within which nobody speaks over it
+
+/** What becomes of short words thrown into six talks. */
+export async function interjectionsKept(pool: Pool, folder: string, data?: string): Promise<Record<'over' | 'pauses', Kept>> {
+  const path = join(folder, 'talk.wav');
+  const all: Record<'over' | 'pauses', Kept> = { over: { ...NONE }, pauses: { ...NONE } };
+  for (const seed of SEEDS) {
+    const talk = await talkWithInterjections(seed, SECONDS, data);
+    await writeWav(path, talk.samples);
+    const { segments } = await transcript(path, pool, { language: 'en' });
+    const found = kept(talk, (await diarization(path, pool)).result, segments);
+    for (const where of ['over', 'pauses'] as const)
+      for (const key of ['count', 'turns', 'heard', 'right'] as const) all[where][key] += found[where][key];
+  }
+  return all;
+}
+
+/** The short words of the folder's `short.tsv`, none where it has no such file. */
+function shortWords(folder: string): ShortWords[] {
+  const path = join(folder, 'short.tsv');
+  if (!existsSync(path)) return [];
+  const owners = new Map([...voices(folder)].flatMap(([speaker, clips]) => clips.map((clip) => [clip.file, { speaker, clip }] as const)));
+  const lines = readFileSync(path, 'utf8').trim().split('\n').slice(1);
+  return lines.flatMap((line) => {
+    const [file, start, end, text] = line.split('\t');
+    const owner = owners.get(file!);
+    return owner ? [{ ...owner, start: Number(start), end: Number(end), text: text! }] : [];
+  });
+}
+
+/** Two to four people of whom one speaks at a time, while the others throw in short words: over the speech, and in the pauses between its clips. */
+export async function talkWithInterjections(seed: number, seconds: number, data = DATA): Promise<Talk> {
+  const random = seeded(seed);
+  const short = shortWords(data);
+  const able = [...voices(data)].filter(([name, clips]) => clips.length > 1 && short.some(({ speaker }) => speaker === name));
+  const cast = random.shuffle(able).slice(0, 2 + (seed % 3));
+  const names = cast.map(([name]) => name);
+  const gains = new Map(names.map((name) => [name, random.between(0.7, 1.3)]));
+  const samples = new Float32Array(Math.ceil((seconds + 60) * RATE));
+  const talk: Talk = { name: `talk ${seed}`, samples, turns: [], said: [], speakers: cast.length, interjections: [] };
+  const loudness = (speaker: string, clean: Float32Array) => (0.06 * gains.get(speaker)!) / (level(clean) || 1);
+  let end = 0.5;
+  let talking = '';
+
+  const throwIn = async (words: ShortWords, over: boolean, from: number) => {
+    const clean = await samplesOf(words.clip.path);
+    const cut = clean.slice(Math.round((words.start - MARGIN) * RATE), Math.round((words.end + MARGIN) * RATE));
+    mixInto(samples, scaled(faded(cut), loudness(words.speaker, clean) * random.between(0.7, 2)), Math.round((from - MARGIN) * RATE));
+    const own = { speaker: words.speaker, start: from, end: from + words.end - words.start };
+    talk.turns.push(own);
+    talk.interjections.push({ ...own, transcript: words.text, over });
+    return own.end;
+  };
+
+  for (let n = 0; end < seconds; n++) {
+    const others = cast.filter(([name]) => name !== talking);
+    const [speaker, clips] = n < cast.length ? cast[n]! : random.pick(others);
+    talking = speaker;
+    for (const clip of random.shuffle(clips).slice(0, random.pick([1, 2, 3]))) {
+      const clean = await samplesOf(clip.path);
+      const voice = scaled(clean, loudness(speaker, clean));
+      const spans = speechSpans(voice);
+      const start = end + random.between(0.2, 0.9) - spans[0]!.start;
+      mixInto(samples, voice, Math.max(0, Math.round(start * RATE)));
+      const own = spans.map((span) => ({ speaker, start: start + span.start, end: start + span.end }));
+      talk.turns.push(...own);
+      const [first, last] = [own[0]!.start, own.at(-1)!.end];
+      talk.said.push({ speaker, start: first, end: last, transcript: clip.transcript });
+      end = last;
+      const spoken = new Set(englishWords(clip.transcript));
+      const fit = short.filter(
+        (s) => s.speaker !== speaker && names.includes(s.speaker) && !englishWords(s.text).some((w) => spoken.has(w)),
+      );
+      if (!fit.length) continue;
+      const over = random.pick(fit);
+      const at = random.between(first + INSIDE, last - INSIDE - (over.end - over.start));
+      const full = own.some((span) => at >= span.start && at + over.end - over.start <= span.end);
+      if (full) await throwIn(over, true, at);
+      if (random.next() < 0.5) end = await throwIn(random.pick(fit), false, end + random.between(0.12, 0.4));
+    }
+  }
+  return { ...talk, samples: samples.subarray(0, Math.ceil((end + 0.5) * RATE)) };
+}
+
+function faded(samples: Float32Array): Float32Array {
+  const ramp = MARGIN * RATE;
+  return samples.map((x, i) => x * Math.min(1, i / ramp, (samples.length - 1 - i) / ramp));
+}
+
+const NEAR = 0.5; // seconds from an interjection within which its words count as heard
+
+/** What became of the interjections over speech and of those in pauses. Turns and segments may number the speakers each in their own way. */
+export function kept(talk: Talk, turns: readonly Turn[], segments: readonly Segment[]): Record<'over' | 'pauses', Kept> {
+  const spoken = turnsByName(talk.turns, turns);
+  const words = turnsByName(
+    talk.turns,
+    segments.flatMap((segment) => segment.words.map((word) => ({ ...word, speaker: segment.speaker ?? -1 }))),
+  );
+  const count = (over: boolean): Kept => {
+    const found: Kept = { ...NONE };
+    for (const one of talk.interjections.filter((one) => one.over === over)) {
+      found.count++;
+      const covered = spoken.reduce((sum, turn) => sum + (turn.speaker === one.speaker ? shared(turn, one) : 0), 0);
+      if (covered >= (one.end - one.start) / 2) found.turns++;
+      const texts = englishWords(one.transcript);
+      const near = words.filter(({ start, end }) => end > one.start - NEAR && start < one.end + NEAR);
+      const heard = near.filter(({ text }) => englishWords(text).some((word) => texts.includes(word)));
+      if (!heard.length) continue;
+      found.heard++;
+      if (heard.every(({ speaker }) => speaker === one.speaker)) found.right++;
+    }
+    return found;
+  };
+  return { over: count(true), pauses: count(false) };
+}
+
+/** What was found, with the names of the people who speak, under the one-to-one mapping with the most time in common. */
+function turnsByName<T extends Turn>(truth: readonly TrueTurn[], found: readonly T[]): (Omit<T, 'speaker'> & { speaker: string })[] {
+  const people = [...new Set(truth.map(({ speaker }) => speaker))];
+  const numbers = [...new Set(found.map(({ speaker }) => speaker))];
+  const together = numbers.map(() => people.map(() => 0));
+  for (const turn of found)
+    for (const real of truth) together[numbers.indexOf(turn.speaker)]![people.indexOf(real.speaker)]! += shared(turn, real);
+  const mapping = bestMapping(together);
+  return found.map((turn) => ({ ...turn, speaker: people[mapping[numbers.indexOf(turn.speaker)]!] ?? '' }));
+}
+
+/** Seconds that two stretches have in common. */
+function shared(a: Span, b: Span): number {
+  return Math.max(0, Math.min(a.end, b.end) - Math.max(a.start, b.start));
+}

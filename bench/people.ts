@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { dot } from '../engine/diarization/assign.ts';
+import { unit } from '../engine/diarization/embedding.ts';
+import type { Pool } from '../engine/pool.ts';
+import { voices } from './clips.ts';
+import { type ConversationOptions, conversation } from './conversations.ts';
+import { diarization } from './measure.ts';
+import { RATE, samplesOf, writeWav } from './sound.ts';
+
+/** How many people were found where so many speak. */
+export interface PeopleFound {
+  what: string;
+  files: number;
+  /** Files in which as many were found as speak. */
+  right: number;
+  /** People found too many or too few, over all files. */
+  off: number;
+  /** Files in which as many were found as speak, when that number was given. */
+  given: number;
+}
+
+interface Setting extends Omit<ConversationOptions, 'speakers' | 'seconds'> {
+  minutes: number;
+  speakers: number;
+}
+
+const COUNTS = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20];
+const SEEDS = [1, 2, 3];
+const ALIKE = 4; // pairs of voices, the likest
+const MONOLOGUES = 4;
+const PRINT = 3 * RATE + 240; // samples compared of a clip
+
+/** Conversations of 1 to 20 people, three of each number; monologues; two voices that are much alike; eight people for 40 minutes. */
+export async function peopleFound(pool: Pool, folder: string, data?: string): Promise<PeopleFound[]> {
+  const path = join(folder, 'people.wav');
+  const count = async (what: string, settings: readonly [seed: number, Setting][]): Promise<PeopleFound> => {
+    const row: PeopleFound = { what, files: settings.length, right: 0, off: 0, given: 0 };
+    for (const [seed, { minutes, ...options }] of settings) {
+      const made = await conversation(seed, { ...options, seconds: 60 * minutes, varied: true, data });
+      await writeWav(path, made.samples);
+      const found = async (speakers: number | null) => {
+        const { result } = await diarization(path, pool, speakers);
+        return new Set(result.map(({ speaker }) => speaker)).size;
+      };
+      const off = Math.abs((await found(null)) - made.speakers);
+      row.off += off;
+      if (off === 0) row.right++;
+      if ((await found(made.speakers)) === made.speakers) row.given++;
+    }
+    return row;
+  };
+  const rows: PeopleFound[] = [];
+  for (const speakers of COUNTS)
+    rows.push(
+      await count(
+        `${speakers} speak`,
+        SEEDS.map((seed) => [seed, mixed(seed, speakers)]),
+      ),
+    );
+  const readers = [...voices(data)].filter(([, clips]) => clips.length > 1 && clips.every(({ language }) => language === 'en'));
+  const alone = readers.slice(0, MONOLOGUES).map(([name], i): [number, Setting] => [i, { speakers: 1, minutes: 20, cast: [name] }]);
+  rows.push(await count('one speaks for 20 minutes', alone));
+  const alike = (await likest(pool, data)).map((cast, i): [number, Setting] => [i, { speakers: 2, minutes: 6, cast }]);
+  rows.push(await count('two with like voices speak', alike));
+  rows.push(await count('eight speak for 40 minutes', [[1, { ...mixed(1, 8), minutes: 40 }]]));
+  return rows;
+}
+
+/** The more people, the longer; every other conversation with interruptions and noise. */
+function mixed(seed: number, speakers: number): Setting {
+  const hard = (seed + speakers) % 2 === 1;
+  return { speakers, minutes: 4 + 0.6 * speakers, overlaps: hard ? 0.12 : 0, noise: hard ? 25 : null, languages: () => true };
+}
+
+/** Pairs of English voices whose prints are most alike; of each voice one pair at most. */
+async function likest(pool: Pool, data?: string): Promise<[string, string][]> {
+  const job = pool.job(new AbortController().signal);
+  const prints = new Map<string, Float32Array>();
+  for (const [name, clips] of voices(data)) {
+    if (clips.some(({ language }) => language !== 'en')) continue;
+    const sounds = (await Promise.all(clips.map(({ path }) => samplesOf(path)))).filter(({ length }) => length >= PRINT);
+    const each = await Promise.all(sounds.map(async (sound) => (await job.embed([sound.slice(0, PRINT)]))[0]!));
+    if (each.length) prints.set(name, unit(each.reduce((sum, print) => sum.map((value, k) => value + print[k]!))));
+  }
+  const names = [...prints.keys()];
+  const pairs = names.flatMap((a, i) => names.slice(i + 1).map((b): [string, string] => [a, b]));
+  const likeness = ([a, b]: [string, string]) => dot(prints.get(a)!, prints.get(b)!);
+  const chosen: [string, string][] = [];
+  for (const pair of pairs.toSorted((a, b) => likeness(b) - likeness(a)))
+    if (chosen.length < ALIKE && !chosen.flat().some((name) => pair.includes(name))) chosen.push(pair);
+  return chosen;
+}

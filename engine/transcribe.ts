@@ -85,17 +85,22 @@ async function hear(
   const layout = await layoutOf(recording, signal);
   const parties = options.diarize && (options.speakers === null || options.speakers === 2);
   const channels = layout === 'call' ? (parties ? [0, 1] : ['mix' as const]) : [layout];
+  const coarse = !options.diarize || channels.length > 1; // the channel tells who speaks
+  const look = (channel: Stream['channel'], coarse: boolean, i = 0) => {
+    const onProgress = (seconds: number) => progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
+    return observe(recording, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
+  };
   const streams: Stream[] = [];
   for (const [i, channel] of channels.entries()) {
-    const onProgress = (seconds: number) => progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
-    const coarse = !options.diarize || channels.length > 1;
-    const activity = await observe(recording, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
+    const activity = await look(channel, coarse, i);
     const speech = findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START);
     const windows = await packWindows(speech, channel, recording.length / SAMPLE_RATE, quietestOf(recording, channel));
     streams.push({ channel, activity, windows });
   }
-  const spoken = streams.filter(({ windows }) => windows.length);
-  return spoken.length ? spoken : streams.slice(0, 1);
+  const [only, ...others] = streams.filter(({ windows }) => windows.length);
+  if (!only) return streams.slice(0, 1);
+  if (coarse && options.diarize && !others.length) only.activity = await look(only.channel, false); // several people on one side, perhaps
+  return [only, ...others];
 }
 
 interface Turns {

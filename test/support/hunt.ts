@@ -7,6 +7,11 @@ export function mediaPrograms(parent: number): number[] {
   return children.filter((pid) => /^(?:ff(?:mpeg|probe)|unshare|setpriv|prlimit)$/.test(readOr(`/proc/${pid}/comm`).trim()));
 }
 
+/** Whether a process still runs: one that has ended but was not reaped does not. */
+export function runs(pid: number): boolean {
+  return /^State:\s+[^Z]/m.test(readOr(`/proc/${pid}/status`));
+}
+
 function readOr(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -3,25 +3,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { aftermath } from '../../support/aftermath.ts';
 import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
+import { holdCommits, holding, quiet, waiting } from '../../support/gate.ts';
+import { mediaPrograms, runs } from '../../support/hunt.ts';
 import type { Running } from '../../support/processes.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
 import { eventually } from '../../support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1); // more of them for a long night
+const ENGINE = 'longhand-engine'; // as PostgreSQL knows it
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the choice of the moments`);
 const bench = await engineBench(t);
 const { db } = bench;
 const workspace = await bench.workspace({ minutes: 10_000 });
-const long = await conversation(8);
+const [short, long] = [await conversation(2), await conversation(8)];
 
 interface Row extends TranscriptionRow {
   media_key_sealed: Buffer | null;
   lease_token: string | null;
-  duration_seconds: number;
 }
 
 const over = (row: Row) => row.status === 'completed' && row.media_key_sealed === null;
+const look = async (id: string) => (await bench.row<Row>('transcriptions', id))!;
 
 /** One charge of the whole length, nothing reserved, no file anywhere. */
 async function settled(t: Test, id: string): Promise<void> {
@@ -31,71 +34,125 @@ async function settled(t: Test, id: string): Promise<void> {
   t.match(start, { min: 0 });
 }
 
-/** Moments; `chance` is 0 to 1, drawn once for each kill. */
-const moments: [string, (row: Row, chance: number) => boolean][] = [
-  ['while it probes', (row) => row.lease_token !== null && row.status === 'queued'],
-  ['as its transcription begins', (row) => row.status === 'processing'],
-  ['in the middle of the work', (row, chance) => row.fraction > 0.02 + chance * 0.8],
-  ['shortly before its end', (row) => row.fraction > 0.85],
-];
+/** Whether an engine is at a moment of its work, by its row and by the number of media programs that it runs. */
+type Moment = (row: Row, programs: number) => boolean;
+
+/** Freezes an engine shortly after it was seen at a moment. False, and it goes on: it is past it already. */
+async function freeze(engine: Running, id: string, moment: Moment): Promise<boolean> {
+  const there = (row: Row) => moment(row, mediaPrograms(engine.child.pid!).length);
+  for (let row = await look(id); !there(row) && !over(row); row = await look(id)) await sleep(5);
+  await sleep(random() * 20);
+  engine.child.kill('SIGSTOP');
+  await eventually(() => quiet(db, ENGINE), 'what it had sent is done');
+  if (there(await look(id))) return true;
+  engine.child.kill('SIGCONT');
+  return false;
+}
+
+/** The same, of a new transcription, until it is caught there. Returns its id. */
+async function caught(engine: Running, wav: Buffer, moment: Moment): Promise<string> {
+  for (;;) {
+    const id = await bench.upload(workspace, wav);
+    if (await freeze(engine, id, moment)) return id;
+    await bench.until<Row>(id, over, 240);
+  }
+}
 
 let heir: Running | undefined; // the one that ended the work before is killed next
+
+/** Kills an engine with its work in hand; `free` lets go what held it up. Another takes over, at once instead of after 60 s. */
+async function bequeath(t: Test, engine: Running, id: string, free = () => {}): Promise<void> {
+  const programs = mediaPrograms(engine.child.pid!);
+  await engine.stop('SIGKILL');
+  t.ok((await look(id)).lease_token, 'it dies with the work in hand');
+  free();
+  await eventually(async () => !programs.some(runs) && !(await waiting(db, ENGINE)), 'its media programs and its transactions end with it');
+  await bench.expire('transcriptions', id);
+  await db.system(async (tx) => {
+    await tx.rows(`update transcriptions set stage = 'probing' where id = ?`, [id]); // what is seen from now on is the heir's
+    await tx.rows(`update engines set last_seen = now() - interval '2 minutes'`);
+  });
+  heir = await bench.engine();
+}
+
+const moments: [string, Buffer, (chance: number) => Moment][] = [
+  ['while it probes', short, () => (row, programs) => row.status === 'queued' && row.lease_token !== null && programs > 0],
+  ['while it decodes', short, () => (row, programs) => row.status === 'processing' && programs > 0],
+  ['in the middle of the work', long, (chance) => (row) => row.status === 'processing' && row.fraction > 0.02 + chance * 0.8],
+];
+
 for (let round = 0; round < ROUNDS; round++) {
-  for (const [moment, reached] of moments) {
-    t.test(`an engine that is killed ${moment} loses nothing: another ends the work, and it is charged once`, async (t) => {
+  for (const [name, wav, moment] of moments) {
+    t.test(`an engine that is killed ${name} loses nothing: another ends the work, and it is charged once`, async (t) => {
       const engine = heir ?? (await bench.engine());
-      const id = await bench.upload(workspace, long);
-      const chance = random();
-      await bench.until<Row>(id, (row) => reached(row, chance) || over(row));
-      await sleep(random() * 200);
-      await engine.stop('SIGKILL');
-      const left = (await bench.row<Row>('transcriptions', id))!;
-      if (left.lease_token) await bench.expire('transcriptions', id); // as 60 s would
-      await db.system((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
-      heir = await bench.engine();
+      const id = await caught(engine, wav, moment(random()));
+      await bequeath(t, engine, id);
       await settled(t, id);
-      if (left.lease_token) t.match(await bench.row('transcriptions', id), { deaths: 1 });
+      t.match(await look(id), { deaths: 1 });
       const engines = async () => (await db.read('*', 'select 1 from engines')).length;
       await eventually(async () => (await engines()) === 1, 'the dead engine is forgotten', 60);
     });
   }
+
+  t.test('engines killed while one writes its transcript and its heir diarizes leave one transcript and one charge', async (t) => {
+    let release = await holding(bench.url, 'lock table segments in share mode');
+    const id = await bench.upload(workspace, long);
+    await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the transcript being written', 240);
+    await bequeath(t, heir!, id, release); // all is recognised, and kept
+    release = await holding(bench.url, 'lock table segments in share mode'); // it cannot be over
+    const late = async () => (await look(id)).stage === 'diarizing' || (await waiting(db, ENGINE)) > 0;
+    await eventually(late, 'the heir diarizing', 240);
+    await sleep(random() * 500);
+    t.comment(`the heir is killed in stage ${(await look(id)).stage}`);
+    await bequeath(t, heir!, id, release);
+    await settled(t, id);
+    t.match(await look(id), { deaths: 2 });
+  });
+
+  t.test('an engine that is killed while PostgreSQL commits its transcript leaves one transcript and one charge', async (t) => {
+    const release = await holdCommits(db, bench.url, 'ledger');
+    const id = await bench.upload(workspace, short);
+    await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the commit waiting', 240);
+    await sleep(random() * 1000);
+    await heir!.stop('SIGKILL');
+    t.match(await look(id), { status: 'processing' });
+    release();
+    await eventually(async () => (await look(id)).status === 'completed', 'the commit done');
+    heir = await bench.engine();
+    await settled(t, id);
+    t.match(await look(id), { deaths: 0 });
+  });
+
+  t.test('an engine that is frozen past its lease wakes to find the work done by another: one transcript, one charge', async (t) => {
+    const frozen = heir!;
+    t.teardown(() => frozen.child.kill('SIGCONT')); // or it could not be ended
+    const chance = random();
+    const id = await caught(frozen, long, (row) => row.status === 'processing' && row.fraction >= chance * 0.8);
+    await bench.expire('transcriptions', id);
+    const other = await bench.engine();
+    await bench.until<Row>(id, (row) => row.deaths === 1 && (row.lease_token !== null || over(row)), 150); // a transaction that is frozen too ends after 60 s
+    await sleep(random() * 3000);
+    frozen.child.kill('SIGCONT'); // now both believe
+    await settled(t, id);
+    await eventually(() => frozen.output.stderr.includes('deleted or taken over'), 'the frozen one knows', 30);
+    await frozen.stop();
+    heir = other;
+  });
+
+  t.test('an engine whose connections are cut again and again ends its work all the same', async (t) => {
+    const id = await bench.upload(workspace, long);
+    for (let row = await look(id); !over(row) && row.status !== 'failed'; row = await look(id)) {
+      await db.system(async (tx) => {
+        await tx.rows('set local role none');
+        await tx.rows(
+          'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name <> ? and pid <> pg_backend_pid()',
+          ['longhand-test'],
+        );
+      });
+      await sleep(300 + random() * 800);
+    }
+    await settled(t, id);
+  });
 }
 
-t.test('an engine that is frozen past its lease wakes to find the work done by another: one transcript, one charge', async (t) => {
-  const frozen = heir!;
-  t.teardown(() => frozen.child.kill('SIGCONT')); // or it could not be ended
-  let id = '';
-  for (let done = true; done; ) {
-    frozen.child.kill('SIGCONT');
-    id = await bench.upload(workspace, long);
-    await bench.until<Row>(id, (row) => row.status === 'processing' || over(row));
-    frozen.child.kill('SIGSTOP');
-    done = (await bench.row<Row>('transcriptions', id))!.lease_token === null; // it was quicker
-  }
-  await bench.expire('transcriptions', id);
-  const other = await bench.engine();
-  await bench.until<Row>(id, (row) => row.deaths === 1 && (row.lease_token !== null || over(row)), 60);
-  frozen.child.kill('SIGCONT'); // now both believe
-  await settled(t, id);
-  await eventually(() => frozen.output.stderr.includes('deleted or taken over'), 'the frozen one knows', 30);
-  await frozen.stop();
-  heir = other;
-});
-
-t.test('an engine whose connections are cut again and again ends its work all the same', async (t) => {
-  const engine = heir!;
-  const id = await bench.upload(workspace, long);
-  for (let row = await bench.until<Row>(id, () => true); !over(row); row = await bench.until<Row>(id, () => true)) {
-    await db.system(async (tx) => {
-      await tx.rows('set local role none');
-      await tx.rows(
-        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name <> ? and pid <> pg_backend_pid()',
-        ['longhand-test'],
-      );
-    });
-    await sleep(700);
-    if (row.status === 'failed') break;
-  }
-  await settled(t, id);
-  t.equal(await engine.stop(), 0);
-});
+t.test('the last engine stops in good order', async (t) => t.equal(await heir!.stop(), 0));

@@ -52,8 +52,7 @@ export async function checkReportQuota(tx: Tx, workspaceId: string, wanted: numb
          where c.workspace_id = ? and c.name = 'reports' and c.day = (now() at time zone 'utc')::date), 0) + f.count as today,
        (select count(*) from reports r where r.workspace_id = ? and r.status = 'queued')::int + f.count as waiting,
        ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight
-     from (select coalesce(sum(l.reports), 0)::int as count from upload_leases l
-       where l.workspace_id = ? and l.lease_until > clock_timestamp()) f -- those that come with uploads in flight`,
+     from (select coalesce(sum(l.reports), 0)::int as count from upload_leases l where l.workspace_id = ?) f -- those that come with uploads in flight`,
     [workspaceId, workspaceId, workspaceId],
   );
   if (!use || wanted === 0) return;
@@ -132,7 +131,10 @@ export async function requestReports(
   const fresh = templates.filter(({ slug }) => !tickets.has(slug));
   if (target.made + fresh.length > limits.REPORTS_PER_TRANSCRIPTION)
     throw new ApiError('report_generation_limit', { retryAfterSeconds: NEVER_SECONDS });
-  if (fresh.length) await lockReports(tx, workspaceId);
+  if (fresh.length) {
+    await lockReports(tx, workspaceId);
+    await forgetPlaces(tx, workspaceId);
+  }
   await checkReportQuota(tx, workspaceId, fresh.length, limits);
   const made = await insertReports(tx, { workspaceId, transcriptionId: target.id }, fresh);
   for (const ticket of made) tickets.set(ticket.slug, ticket);
@@ -148,5 +150,17 @@ export async function lockReports(tx: Tx, workspaceId: string): Promise<void> {
     `insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, 0)
      on conflict (workspace_id, name, day) do update set count = counters.count`,
     [workspaceId],
+  );
+}
+
+/**
+ * Ends the workspace's uploads in flight whose host gave no sign of life, before the others are counted: one that comes back after all cannot be
+ * accepted beside those that had its place. One whose host is just speaking still counts. The counter that is asked is locked.
+ */
+export async function forgetPlaces(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.rows(
+    `delete from upload_leases where workspace_id = ?::uuid and id in (select l.id from upload_leases l
+       where l.workspace_id = ?::uuid and l.lease_until < clock_timestamp() for update skip locked)`,
+    [workspaceId, workspaceId],
   );
 }

@@ -5,7 +5,7 @@ import type { AuthorRow } from './members.ts';
 import type { Db, Tx } from './orm.ts';
 import { announce } from './outbox.ts';
 import { enqueue } from './queue.ts';
-import { checkReportQuota, insertReports, lockReports, type TemplateRef } from './reports.ts';
+import { checkReportQuota, forgetPlaces, insertReports, lockReports, type TemplateRef } from './reports.ts';
 import type { Vault } from './vault.ts';
 
 /** Everything an upload asks for, checked. */
@@ -42,6 +42,7 @@ const QUEUE_SECONDS = 30;
 export async function takePlace(tx: Tx, wish: Wish, nodeId: string, limits: Limits): Promise<void> {
   if (wish.templates.length) await lockReports(tx, wish.workspaceId); // in the order of `accept`
   await lockUploads(tx, wish.workspaceId);
+  await forgetPlaces(tx, wish.workspaceId);
   const use = await tx.row<{ solvent: boolean; subject: number; flying: number; queued: number; today: number; midnight: number }>(
     `select
        (select w.balance_minutes > coalesce((select sum(r.minutes) from reservations r where r.workspace_id = w.id), 0)
@@ -52,7 +53,7 @@ export async function takePlace(tx: Tx, wish: Wish, nodeId: string, limits: Limi
        (select c.count from counters c
         where c.workspace_id = ?::uuid and c.name = 'uploads' and c.day = (clock_timestamp() at time zone 'utc')::date) as today,
        ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight
-     from upload_leases l where l.workspace_id = ?::uuid and l.lease_until > clock_timestamp()`,
+     from upload_leases l where l.workspace_id = ?::uuid`,
     [wish.workspaceId, wish.subject, wish.workspaceId, wish.workspaceId, wish.workspaceId],
   );
   if (!use?.solvent) throw new ApiError('insufficient_balance');
@@ -78,7 +79,7 @@ async function lockUploads(tx: Tx, workspaceId: string): Promise<void> {
   );
 }
 
-/** Gives the place back. False: it had run out, and the file may have been swept as an orphan. */
+/** Gives the place back. False: it had run out and was given to others, and the file may have been swept as an orphan. */
 export async function leavePlace(tx: Tx, wish: Wish): Promise<boolean> {
   const rows = await tx.rows('delete from upload_leases l where l.workspace_id = ?::uuid and l.id = ?::uuid returning 1', [
     wish.workspaceId,

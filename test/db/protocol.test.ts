@@ -40,132 +40,72 @@
  * Not found by 40 schedules: a place that is not counted under its lock or not needed at the end, the lock of the cap of reports by an upload (by 35
  * of an earlier form), one try too many (by 25 of one), a second death that ends. Back-offs elapse in real time, so a slow machine finds less of them.
  */
-import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import t from 'tap';
 import { ApiError } from '../../api/contract/errors.ts';
-import { claimReport, completeReport } from '../../db/reportwork.ts';
-import { complete } from '../../db/settle.ts';
-import { leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../db/sweep.ts';
-import { claimNext, claimProbe, probed } from '../../db/work.ts';
-import { removeMedia } from '../../engine/tasks/media.ts';
+import { openDb } from '../../db/orm.ts';
 import { testDatabase } from '../support/database.ts';
-import { type Actor, Fault, openStage } from '../support/interleave.ts';
-import { SEED, type Seeded, seeded } from '../support/seeded.ts';
-import { finished, openBench } from '../support/work.ts';
-import { CLIENT } from './protocol/clients.ts';
-import { CLERK, ENGINE } from './protocol/engines.ts';
+import { type Actor, Fault, openStage, type Step } from '../support/interleave.ts';
+import { SEED, seeded } from '../support/seeded.ts';
+import { openBench } from '../support/work.ts';
 import { broken, watch } from './protocol/promises.ts';
-import { KEEPER, removeOrphans, SWEEPER } from './protocol/sweepers.ts';
-import { engineOf, MINUTE, type Part, type World } from './protocol/world.ts';
+import { ACTORS, begin, castOf, end, SWEEPERS } from './protocol/schedule.ts';
+import { ownTime } from './protocol/time.ts';
+import type { Part } from './protocol/world.ts';
 
 const SCHEDULES = Number(process.env.SCHEDULES ?? 40);
+const { STEPS } = process.env; // a folder for what was done, a file per seed
 const OPERATIONS = 9; // of each actor
-const PARTS: readonly Part[] = [ENGINE, ENGINE, ENGINE, CLERK, CLERK, CLIENT, CLIENT, SWEEPER, KEEPER];
+const IDLE = 30; // that came to nothing, before an actor gives up
 
-const { db, url } = await testDatabase(t);
+const { db: plain, url } = await testDatabase(t);
+await watch(plain, SWEEPERS);
+await ownTime(plain);
+const db = await openDb({ url, pool: 10, name: 'longhand-test' });
+t.teardown(() => db.close());
 const bench = await openBench(db);
-await watch(db, PARTS.indexOf(SWEEPER));
-const stage = await openStage(t, url, PARTS.length);
+const stage = await openStage(t, url, ACTORS);
 
-/** One schedule. Returns what it broke. */
-async function play(seed: number): Promise<string[]> {
-  const chance = seeded(seed);
-  const world = await begin(chance);
+/** One schedule: what it broke, and all that was done in it. */
+async function play(seed: number): Promise<{ failures: string[]; steps: Step[] }> {
+  const world = await begin(bench, seeded(seed));
   const failures = new Set<string>();
   const act = (part: Part) => async (actor: Actor) => {
-    for (let i = 0; i < OPERATIONS && !failures.size; i++) {
-      const name = actor.chance.pick(Object.keys(part))!;
+    const names = Object.keys(part);
+    for (let done = 0, idle = 0; done < OPERATIONS && idle < IDLE && !failures.size; ) {
+      const name = actor.chance.pick(names)!;
+      await actor.turn(name); // what it sees of the world is what the others have come to
+      const { turns } = actor;
       try {
         const seen = await part[name]!(actor, world);
         if (typeof seen === 'string') failures.add(seen);
       } catch (error) {
         if (!(error instanceof Fault) && !(error instanceof ApiError)) failures.add(`${name}: ${error}`);
       }
+      if (actor.turns > turns) done++;
+      else idle++;
     }
   };
   const check = async () => {
-    for (const what of await broken(db, world.spool)) failures.add(what);
+    for (const what of await broken(db, world.spool, world.limits)) failures.add(what);
   };
-  await stage.play(seed, PARTS.map(act), check);
+  const steps = await stage.play(seed, castOf(seed).parts.map(act), check);
   if (!failures.size) for (const what of await end(world)) failures.add(what);
-  return [...failures];
+  return { failures: [...failures], steps };
 }
 
-/** Two workspaces with a webhook and recordings, some of which have seen failures and deaths already. */
-async function begin(chance: Seeded): Promise<World> {
-  await db.system(async (tx) => {
-    for (const table of ['workspaces', 'ledger', 'witness', 'done']) await tx.rows(`delete from ${table}`);
-  });
-  const workspaces: string[] = [];
-  const world: World = {
-    bench,
-    workspaces,
-    spool: new Set(),
-    orphans: new Set(),
-    dead: new Set(),
-    recordings: [],
-    reports: [],
-    deliveries: [],
-  };
-  for (let i = 0; i < 2; i++) workspaces.push(await bench.workspace({ minutes: 1 + chance.below(7), concurrency: 1 + chance.below(3) }));
-  await db.read('*', `insert into webhooks (workspace_id, url, secret_sealed) select id, 'https://example.org', '' from workspaces`);
-  for (let i = 0; i < 5; i++) {
-    const reports = ['summary', 'follow-up'].filter(() => chance.random() < 0.5);
-    const seconds = chance.random() < 0.3 ? null : MINUTE; // null: not probed yet
-    const key = `start ${i}`;
-    const id = await bench.transcription(chance.pick(workspaces)!, { seconds, reports, key });
-    const past = [key, chance.below(4), chance.below(3), id];
-    await db.read('*', 'update transcriptions set external_id = ?, attempt = ?, deaths = ? where id = ?::uuid', past);
-    await db.read('*', 'update reports set deaths = ? where transcription_id = ?::uuid', [chance.below(3), id]);
-    world.spool.add(id);
-  }
-  for (let i = chance.below(3); i > 0; i--) {
-    const claim = await claimNext(db, { engineId: randomUUID(), longest: null });
-    if (claim && 'lease' in claim) await complete(db, claim.lease, finished(MINUTE));
-  }
-  return world;
-}
-
-/** Lets one healthy engine end what is left: then everything is over, nothing is reserved and no file is left. */
-async function end(world: World): Promise<string[]> {
-  const engineId = randomUUID();
-  const kept = await db.read<{ id: string }>(
-    '*',
-    'select id from upload_leases union select transcription_id from idempotency_keys where answer is null',
-  );
-  const leak = kept.some(({ id }) => !world.dead.has(id)) ? ['a place or a key that nobody gave back'] : [];
-  const past = `lease_until = clock_timestamp() - interval '1 second'`;
-  for (const table of ['transcriptions', 'reports']) await db.read('*', `update ${table} set ${past} where lease_token is not null`);
-  await db.read('*', `update upload_leases set ${past}`);
-  await reclaimTranscriptions(db);
-  await reclaimReports(db);
-  await bench.due();
-  for (let claim = await claimProbe(db, engineId); claim; claim = await claimProbe(db, engineId))
-    await probed(db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' });
-  for (;;) {
-    const claim = await claimNext(db, { engineId, longest: null });
-    if (!claim) break;
-    if ('lease' in claim) await complete(db, claim.lease, finished(claim.durationSeconds ?? 0));
-  }
-  for (let claim = await claimReport(db, engineId); claim; claim = await claimReport(db, engineId))
-    await completeReport(db, bench.vault, claim, 'what was said');
-  for (const media of await leftoverMedia(db)) await removeMedia(engineOf(db, world), media);
-  for (let twice = 0; twice < 2; twice++) await removeOrphans(db, world, async () => {});
-  const [left] = await db.read<Record<string, number>>(
-    '*',
-    `select (select count(*) from transcriptions where status in ('queued', 'processing'))::int as open,
-       (select count(*) from reports where status in ('queued', 'processing'))::int as reports,
-       (select count(*) from reservations)::int as reservations, (select count(*) from upload_leases)::int as uploads,
-       (select count(*) from transcriptions where media_key_sealed is not null)::int as keys`,
-  );
-  const held = Object.entries({ ...left, files: world.spool.size }).filter(([, count]) => count);
-  return [...leak, ...held.map(([what, count]) => `left in the end: ${count} ${what}`), ...(await broken(db, world.spool))];
+/** Every turn on a line: who, what, and how many rows came of it. */
+function told(steps: readonly Step[]): string {
+  return steps.map(({ who, what, rows = '-' }) => `${who} ${rows} ${what.replace(/\s+/g, ' ')}\n`).join('');
 }
 
 t.test('uploads, leases and charges keep every promise under any interleaving', async (t) => {
   const failures: string[] = [];
   for (let seed = SEED; seed < SEED + SCHEDULES && failures.length < 3; seed++) {
-    for (const what of await play(seed)) failures.push(`SEED=${seed} (schedule ${seed - SEED + 1}): ${what}`);
+    const played = await play(seed);
+    for (const what of played.failures) failures.push(`SEED=${seed} (schedule ${seed - SEED + 1}): ${what}`);
+    if (STEPS) writeFileSync(path.join(STEPS, `${seed}`), told(played.steps));
     if ((seed - SEED) % 100 === 99) t.comment(`${seed - SEED + 1} schedules, ${failures.length} failures`);
   }
   t.strictSame(failures, [], `${SCHEDULES} schedules from SEED=${SEED}`);

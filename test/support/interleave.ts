@@ -13,13 +13,22 @@ export interface Actor {
   db: Db;
   /** Its own choices. */
   chance: Seeded;
-  /** A promise that resolves at the next turn. */
-  turn(): Promise<void>;
+  /** A promise that resolves at the next turn, in which it will do `what`. */
+  turn(what: string): Promise<void>;
+  /** How many turns it has had. */
+  turns: number;
+}
+
+/** One turn: who did what. A statement's rows are known when it is over. */
+export interface Step {
+  who: number;
+  what: string;
+  rows?: number;
 }
 
 export interface Stage {
-  /** Lets them act until all have ended, calling `between` after every transaction. */
-  play(seed: number, parts: readonly ((actor: Actor) => Promise<void>)[], between: () => Promise<void>): Promise<void>;
+  /** Lets them act until all have ended, calling `between` after every transaction. Returns all turns, in their order. */
+  play(seed: number, parts: readonly ((actor: Actor) => Promise<void>)[], between: () => Promise<void>): Promise<Step[]>;
 }
 
 /** A fault of the connection that the schedule makes: before the commit, or after it when nobody hears that it succeeded. */
@@ -28,6 +37,8 @@ export class Fault extends Error {}
 interface Player extends Actor {
   /** Takes the turn; null while the actor is at work, or waits for a lock. */
   go: (() => void) | null;
+  /** What it does, or will do with its turn. */
+  step: Step;
   /** It was seen to wait for a lock, and nobody has released one since. */
   stuck: boolean;
   over: boolean;
@@ -53,24 +64,24 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
   const watch = await openDb({ url, pool: 1, name: 'longhand-test' });
   t.teardown(() => Promise.all([...databases, watch].map((db) => db.close())));
 
+  await watch.system(async (tx) => {
+    await tx.rows('set local role none'); // who else is connected is not told to everybody
+    await tx.rows(`create function waiting(stage text) returns setof text language sql security definer as $$
+      select application_name from pg_stat_activity where application_name like stage and cardinality(pg_blocking_pids(pid)) > 0 $$`);
+  });
+
   /** The actors that wait for a lock now. */
   async function blocked(players: readonly Player[]): Promise<Set<Player>> {
-    const rows = await watch.system(async (tx) => {
-      await tx.rows('set local role none');
-      return tx.rows<{ name: string }>(
-        `select application_name as name from pg_stat_activity where application_name like ? and cardinality(pg_blocking_pids(pid)) > 0`,
-        [`${name}-%`],
-      );
-    });
+    const rows = await watch.read<{ name: string }>('*', 'select waiting(?) as name', [`${name}-%`]);
     return new Set(rows.map((row) => players[Number(row.name.split('-').at(-1))]!));
   }
 
   let hear = (_settled: boolean) => {};
 
   /** Whether an actor settles before long. */
-  const stirs = () =>
+  const stirs = (ms: number) =>
     new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => hear(false), PATIENCE_MS);
+      const timer = setTimeout(() => hear(false), ms);
       hear = (settled) => {
         clearTimeout(timer);
         resolve(settled);
@@ -79,11 +90,12 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
 
   /** Waits until every actor that is not over waits for its turn or for a lock. */
   async function settle(players: readonly Player[]): Promise<void> {
-    for (;;) {
+    for (let patience = PATIENCE_MS; ; ) {
       const working = players.filter(({ over, go, stuck }) => !over && !go && !stuck);
       const free = players.some(({ go }) => go);
       if (!working.length && (free || players.every(({ over }) => over))) return;
-      if ((await stirs()) || !free) continue; // when all are stuck PostgreSQL ends the deadlock
+      if ((await stirs(patience)) || !free) continue; // when all are stuck PostgreSQL ends the deadlock
+      patience *= 2; // a machine that does much else is slow for all
       const waiting = await blocked(players);
       for (const player of working) player.stuck = !player.go && waiting.has(player);
     }
@@ -96,7 +108,8 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
       const released = () => {
         for (const each of players) each.stuck = false;
       };
-      const players = parts.map((_, i) => player(`${name}-${i}`, databases[i]!, seeded(seed * 100 + i), { settled, released }));
+      const steps: Step[] = [];
+      const players = parts.map((_, i) => player(`${name}-${i}`, i, databases[i]!, seeded(seed * 100 + i), { settled, released }));
       const acting = players.map((actor, i) =>
         parts[i]!(actor).finally(() => {
           actor.over = true;
@@ -113,38 +126,44 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
         if (!chosen) break;
         const { go } = chosen;
         chosen.go = null;
+        chosen.turns++;
+        steps.push(chosen.step);
         go!();
       }
       await all;
+      return steps;
     },
   };
 }
 
-function player(name: string, db: Db, chance: Seeded, ear: Ear): Player {
+function player(name: string, who: number, db: Db, chance: Seeded, ear: Ear): Player {
   const self: Player = {
-    ...{ name, db, chance, go: null, stuck: false, over: false, ended: false },
-    turn: () =>
+    ...{ name, db, chance, go: null, step: { who, what: '' }, stuck: false, over: false, ended: false, turns: 0 },
+    turn: (what) =>
       new Promise((resolve) => {
+        self.step = { who, what };
         self.go = resolve;
         ear.settled();
       }),
   };
+  const counted = async <T>(sql: string, run: () => Promise<T[]>): Promise<T[]> => {
+    await self.turn(sql);
+    const { step } = self;
+    const rows = await run();
+    step.rows = rows.length;
+    return rows;
+  };
   const stepwise = (tx: Tx): Tx => ({
-    async rows(sql, parameters) {
-      await self.turn();
-      return tx.rows(sql, parameters);
-    },
-    async row(sql, parameters) {
-      await self.turn();
-      return tx.row(sql, parameters);
-    },
+    rows: (sql, parameters) => counted(sql, () => tx.rows(sql, parameters)),
+    row: async <T extends object>(sql: string, parameters?: readonly unknown[]) =>
+      (await counted(sql, () => tx.rows<T>(sql, parameters)))[0] ?? null,
   });
   const wrap = async <T>(run: (work: (tx: Tx) => Promise<T>) => Promise<T>, work: (tx: Tx) => Promise<T>): Promise<T> => {
     const fault = chance.random() < FAULTS ? chance.pick(['before', 'after']) : null;
     try {
       const result = await run(async (tx) => {
         const value = await work(stepwise(tx));
-        await self.turn(); // before the commit
+        await self.turn('commit');
         if (fault === 'before') throw new Fault('before the commit');
         return value;
       });
@@ -160,10 +179,7 @@ function player(name: string, db: Db, chance: Seeded, ear: Ear): Player {
     system: (work) => wrap((inner) => db.system(inner), work),
     aside: (work) => wrap((inner) => db.system(inner), work),
     workspace: (id, work) => wrap((inner) => db.workspace(id, inner), work),
-    async read(scope, sql, parameters) {
-      await self.turn();
-      return db.read<never>(scope, sql, parameters).finally(ear.released);
-    },
+    read: (scope, sql, parameters) => counted(sql, () => db.read<never>(scope, sql, parameters).finally(ear.released)),
   };
   return self;
 }

@@ -1,6 +1,5 @@
 /* What clients and their API do in the simulation of uploads, leases and charges. */
 import { randomUUID } from 'node:crypto';
-import { LIMITS } from '../../../api/contract/limits.ts';
 import type { Context } from '../../../api/route.ts';
 import { giveBack, receive } from '../../../api/upload/receive.ts';
 import { remove } from '../../../db/changes.ts';
@@ -10,76 +9,81 @@ import { reportTarget, requestReports } from '../../../db/reports.ts';
 import { takePlace, type Wish } from '../../../db/uploads.ts';
 import { type Actor, Fault } from '../../support/interleave.ts';
 import type { Seeded } from '../../support/seeded.ts';
-import { REPORTS_PER_DAY, UPLOADS } from './promises.ts';
-import { fenced, type Part, type World } from './world.ts';
+import { fenced, type Operation, type Part, uuid, type World } from './world.ts';
 
-const CAPS = { ...LIMITS, UPLOADS_PER_WORKSPACE: UPLOADS, REPORTS_PER_DAY };
-const SUMMARY = { templateId: null, slug: 'summary', name: 'Summary' };
-const TASKS = { templateId: null, slug: 'action-items', name: 'Action items' };
+export const SUMMARY = { templateId: null, slug: 'summary', name: 'Summary' };
+export const TASKS = { templateId: null, slug: 'action-items', name: 'Action items' };
 
 export const CLIENT: Part = {
   ...{ upload, again: upload, andAgain: upload },
   async remove({ db, chance }, { workspaces, spool }) {
     const viewer = someone(workspaces, chance);
-    const id = await oldest(db, viewer.workspaceId);
+    const [id] = await oldest(db, viewer.workspaceId, 1);
     if (!id) return;
     await db.workspace(viewer.workspaceId, (tx) => remove(tx, viewer, id));
     spool.delete(id);
   },
-  async request({ db, chance }, { workspaces }) {
+  request: asking(1),
+};
+
+/** One that wants what there is least of. */
+export const EAGER: Part = { upload, again: upload, request: asking(3), requestAgain: asking(3), remove: CLIENT.remove! };
+
+/** Asks for reports of one of the oldest. */
+function asking(among: number): Operation {
+  return async ({ db, chance }, { limits, workspaces }) => {
     const viewer = someone(workspaces, chance);
     const { workspaceId } = viewer;
-    const id = await oldest(db, workspaceId);
+    const id = chance.pick(await oldest(db, workspaceId, among));
     await db.workspace(workspaceId, async (tx) => {
       const target = id && (await reportTarget(tx, viewer, id));
       if (!target || target.status === 'failed' || target.status === 'insufficient_balance') return;
-      await requestReports(tx, workspaceId, target, chance.random() < 0.5 ? [SUMMARY] : [SUMMARY, TASKS], CAPS);
+      await requestReports(tx, workspaceId, target, chance.random() < 0.5 ? [SUMMARY] : [SUMMARY, TASKS], limits);
     });
-  },
-};
+  };
+}
 
 function someone(workspaces: readonly string[], chance: Seeded) {
   return { workspaceId: chance.pick(workspaces)!, memberId: randomUUID(), role: 'owner' as const, keyId: null };
 }
 
-async function oldest(db: Db, workspaceId: string): Promise<string | undefined> {
-  const rows = await db.read<{ id: string }>(
-    workspaceId,
-    'select id from transcriptions where workspace_id = ? order by created_at, id limit 1',
-    [workspaceId],
-  );
-  return rows[0]?.id;
+async function oldest(db: Db, workspaceId: string, most: number): Promise<string[]> {
+  const sql = 'select id from transcriptions where workspace_id = ? order by created_at, id limit ?';
+  return (await db.read<{ id: string }>(workspaceId, sql, [workspaceId, most])).map(({ id }) => id);
 }
 
-/** As api/upload/upload.ts does it behind its checks: key, place, body, then row, answer and job in one transaction. */
+/** As api/upload/upload.ts does it behind its checks: key if there is one, place, body, then row, answer and job in one transaction. */
 async function upload(actor: Actor, world: World): Promise<unknown> {
   const { db, chance } = actor;
+  const { limits } = world;
   const workspaceId = chance.pick(world.workspaces)!;
-  const key = chance.pick(['a', 'b', 'c'])!;
-  const claim: Claim = { workspaceId, key, token: randomUUID() };
+  const key = chance.pick(['a', 'b', 'c', null, null])!;
+  const claim: Claim | null = key ? { workspaceId, key, token: randomUUID() } : null;
   const wish = wishOf(workspaceId, key, chance);
   const node = randomUUID();
   world.dead.add(wish.id); // until its host knows that it holds the key
-  const { state } = await db.workspace(workspaceId, (tx) => claimKey(tx, claim, wish.id, node));
-  if (state !== 'mine') return;
-  if (chance.random() < 0.1) return; // the host dies
+  if (claim) {
+    const { state } = await db.workspace(workspaceId, (tx) => claimKey(tx, claim, wish.id, node));
+    if (state !== 'mine') return;
+    if (chance.random() < 0.1) return; // the host dies
+  }
   world.dead.delete(wish.id);
   const context = {
     db,
     vault: world.bench.vault,
-    limits: CAPS,
+    limits,
     spool: spoolOf(world),
     request: { body: bodyOf(actor) },
   } as unknown as Context;
   try {
-    await db.workspace(workspaceId, (tx) => takePlace(tx, wish, node, CAPS));
+    await db.workspace(workspaceId, (tx) => takePlace(tx, wish, node, limits));
     if (chance.random() < 0.1) {
       world.dead.add(wish.id); // the host dies, a part of the file is left
       return void world.spool.add(wish.id);
     }
     return await receive(context, wish, claim);
   } catch (error) {
-    const trespass = await fenced(actor, world, claim.token, () => giveBack(context, wish, claim)).catch((failure: Error) => {
+    const trespass = await fenced(actor, world, claim?.token ?? '', () => giveBack(context, wish, claim)).catch((failure: Error) => {
       if (failure instanceof Fault) world.dead.add(wish.id);
       else throw failure;
     });
@@ -103,16 +107,16 @@ function bodyOf({ chance, turn }: Actor) {
   return {
     async consume(take: (chunk: Uint8Array) => Promise<void>) {
       await take(new Uint8Array(2048));
-      await turn();
+      await turn('receive');
       return chance.random() < 0.1 ? 'aborted' : 'complete';
     },
   };
 }
 
-function wishOf(workspaceId: string, externalId: string, chance: Seeded): Wish {
+export function wishOf(workspaceId: string, externalId: string | null, chance: Seeded): Wish {
   const member = { id: randomUUID(), email: 'a@example.org', name: null };
   return {
-    ...{ id: randomUUID(), workspaceId, creatorId: member.id, keyId: null, subject: randomUUID(), author: member, projectId: null },
+    ...{ id: uuid(chance), workspaceId, creatorId: member.id, keyId: null, subject: randomUUID(), author: member, projectId: null },
     ...{ filename: 'call.mp3', extension: 'mp3', language: 'auto', diarize: true, speakersCount: null, aiMetadata: false },
     ...{ externalId, metadata: null, templates: chance.random() < 0.5 ? [SUMMARY] : [] },
   };

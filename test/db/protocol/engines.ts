@@ -77,6 +77,12 @@ export const ENGINE: Part = {
   },
 };
 
+/** An engine whose work fails more often than not. */
+export const UNLUCKY: Part = {
+  ...{ probe: ENGINE.probe!, claim, claimAgain: claim, claimOnceMore: claim, finish, more, save: ENGINE.save!, renew: ENGINE.renew! },
+  ...{ failed: thrown(1, new Error('out of luck')), failedAgain: thrown(1, new Error('out of luck')), stopped: ENGINE.stopped! },
+};
+
 /** Does something with a report that a writer may still hold, or held lately. */
 function writing(odds: number, act: (actor: Actor, held: ReportClaim, world: World) => Promise<unknown>): Operation {
   return async (actor, world) => {
@@ -104,7 +110,8 @@ export const CLERK: Part = {
   stopped: writing(0.3, back({ blameless: true })),
   renew: ENGINE.renew!,
   async take({ db }, { deliveries }) {
-    deliveries.push(...(await db.system((tx) => claimDeliveries(tx, 2))));
+    const taken = await db.system((tx) => claimDeliveries(tx, 2));
+    deliveries.push(...taken.sort((a, b) => (a.id < b.id ? -1 : 1)));
   },
   async send(actor, world) {
     const held = lately(actor, world.deliveries);

@@ -1,9 +1,6 @@
 /* What must hold in the simulation of uploads, leases and charges. */
-import { LEASE } from '../../../api/contract/limits.ts';
+import { LEASE, type Limits } from '../../../api/contract/limits.ts';
 import type { Db } from '../../../db/orm.ts';
-
-export const UPLOADS = 2; // in flight per workspace
-export const REPORTS_PER_DAY = 2; // of a workspace
 
 /** Whenever nobody is in the midst of a commit, to whoever looks. `files` are the ids of those in the spool. */
 const ALWAYS = `
@@ -28,10 +25,10 @@ const ALWAYS = `
     where abs(l.minutes * 60 + t.duration_seconds::numeric) > 0.001
   union all select 'completed without its segments' from transcriptions t
     where status = 'completed' and not exists (select from segments s where s.transcription_id = t.id)
-  union all select 'more uploads in flight than the workspace may' from (select from upload_leases where lease_until > clock_timestamp()
-    group by workspace_id having count(*) > ${UPLOADS}) u
+  union all select 'more uploads in flight than the workspace may' from (select from upload_leases
+    group by workspace_id having count(*) > flying) u
   union all select 'two files under one key' from (select from transcriptions
-    where status <> 'insufficient_balance' and error_code is distinct from 'UPLOAD_INCOMPLETE' group by workspace_id, external_id having count(*) > 1) t
+    where status <> 'insufficient_balance' and error_code is distinct from 'UPLOAD_INCOMPLETE' and external_id is not null group by workspace_id, external_id having count(*) > 1) t
   union all select 'an answer for a file that is not there' from idempotency_keys i where answer is not null
     and not exists (select from transcriptions t where t.id = i.transcription_id and t.status <> 'insufficient_balance')
   union all select 'three engines died of it, and it goes on' from transcriptions
@@ -43,7 +40,8 @@ const ALWAYS = `
   union all select 'a report of what is not transcribed' from reports r join transcriptions t on t.id = r.transcription_id
     where r.status in ('processing', 'completed') and t.status <> 'completed'
   union all select 'a report completed without a text' from reports where status = 'completed' and text_sealed is null
-  union all select 'more reports in a day than the workspace may' from counters where name = 'reports' and count > ${REPORTS_PER_DAY}
+  union all select 'more reports in a day than the workspace may' from counters where name = 'reports' and count > made
+  union all select 'more files in a day than the workspace may' from counters where name = 'uploads' and count > sent
   union all select 'an end of which webhooks were not told once' from transcriptions t where (select count(*) from deliveries d
     where d.body ->> 'transcription_id' = t.id::text and d.event in ('transcription.completed', 'transcription.failed', 'transcription.insufficient_balance'))
     <> (t.status not in ('queued', 'processing'))::int
@@ -107,6 +105,14 @@ const WITNESS = (sweepers: number) => `
   end $$;
   create trigger witness after update on transcriptions for each row execute function witness();
   create trigger witness after update on reports for each row execute function witness();
+  create function witness_accepting() returns trigger language plpgsql security definer as $$
+  begin
+    if who() < ${sweepers} and new.status = 'queued'
+      and not exists (select from done where who = new.id::text and token = pg_current_xact_id()::text) then
+      insert into witness values ('accepted without a place'); end if;
+    return null;
+  end $$;
+  create constraint trigger witness_accepting after insert on transcriptions initially deferred for each row execute function witness_accepting();
   create function witness_saving() returns trigger language plpgsql security definer as $$
   begin
     perform do_with((select t.lease_token::text from transcriptions t where t.id = new.transcription_id));
@@ -124,6 +130,7 @@ const WITNESS = (sweepers: number) => `
   create function witness_sweeping() returns trigger language plpgsql security definer as $$
   begin
     if who() >= ${sweepers} and old.lease_until > clock_timestamp() then insert into witness values ('a living upload was swept'); end if;
+    insert into done values (old.id::text, pg_current_xact_id()::text); -- a file that is accepted leaves its place at the same time
     return null;
   end $$;
   create trigger witness after delete on upload_leases for each row execute function witness_sweeping();
@@ -141,14 +148,21 @@ const WITNESS = (sweepers: number) => `
 export function watch(db: Db, sweepers: number): Promise<unknown> {
   return db.system(async (tx) => {
     await tx.rows('set local role none');
-    await tx.rows(`create function broken(files uuid[]) returns setof text language plpgsql as $$ begin return query ${ALWAYS}; end $$`); // keeps its plan
+    await tx.rows(
+      `create function broken(files uuid[], flying int, sent int, made int) returns setof text language plpgsql as $$ begin return query ${ALWAYS}; end $$`,
+    ); // keeps its plan
     for (const statement of WITNESS(sweepers).split(/;\n {2}(?=create|grant)/)) await tx.rows(statement);
   });
 }
 
 /** What does not hold now, with these files in the spool. */
-export async function broken(db: Db, files: Iterable<string>): Promise<string[]> {
-  return (await db.read<{ broken: string }>('*', 'select broken from broken(?::uuid[])', [[...files]])).map((row) => row.broken);
+export async function broken(db: Db, files: Iterable<string>, limits: Limits): Promise<string[]> {
+  const caps = [limits.UPLOADS_PER_WORKSPACE, limits.UPLOADS_PER_DAY, limits.REPORTS_PER_DAY];
+  const rows = await db.read<{ broken: string }>('*', 'select broken from broken(?::uuid[], ?::int, ?::int, ?::int)', [
+    [...files],
+    ...caps,
+  ]);
+  return rows.map((row) => row.broken);
 }
 
 /** Whether somebody, since this was asked last, has ended or changed what was not held under this token. */

@@ -3,9 +3,10 @@ import type { Db } from '../../../db/orm.ts';
 import { expireTranscripts, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../../db/sweep.ts';
 import { sweepUploads } from '../../../db/uploads.ts';
 import { removeMedia } from '../../../engine/tasks/media.ts';
-import { engineOf, type Part, type World } from './world.ts';
+import type { Actor } from '../../support/interleave.ts';
+import { engineOf, type Operation, type Part, type World } from './world.ts';
 
-const PAST = `lease_until = clock_timestamp() - interval '1 second'`;
+const PAST = `lease_until = created_at - interval '1 day'`; // in one order, whatever the order of the rows
 
 export const SWEEPER: Part = {
   /** Holders have died, or stall: then they go on to believe. */
@@ -19,22 +20,32 @@ export const SWEEPER: Part = {
   sweep: ({ db }) => reclaimTranscriptions(db),
   sweepReports: ({ db }) => reclaimReports(db),
   async due({ db }) {
-    for (const table of ['transcriptions', 'reports']) await touch(db, table, 'run_after = now()', 'run_after > now()');
-    await touch(db, 'deliveries', 'next_at = now()', `next_at > now() and status = 'pending'`);
+    for (const table of ['transcriptions', 'reports']) await touch(db, table, 'run_after = created_at', 'run_after > now()');
+    await touch(db, 'deliveries', `next_at = next_at - interval '1 day'`, `next_at > now() and status = 'pending'`);
   },
+};
+
+const hostsFallSilent: Operation = async ({ db }) => {
+  const past = `lease_until = lease_until - interval '1 day'`;
+  await touch(db, 'upload_leases', past, 'true');
+  await touch(db, 'idempotency_keys', past, 'answer is null');
 };
 
 /** A second one, for what is left of uploads and of what has ended. */
 export const KEEPER: Part = {
-  async uploadsExpire({ db }) {
-    await touch(db, 'upload_leases', PAST, 'true');
-    await touch(db, 'idempotency_keys', PAST, 'answer is null');
+  hostsFallSilent,
+  async hostsDie(actor, world) {
+    await hostsFallSilent(actor, world);
+    await sweepUploads(actor.db);
   },
   sweepUploads: ({ db }) => sweepUploads(db),
   async leftovers({ db }, world) {
     for (const media of await leftoverMedia(db)) await removeMedia(engineOf(db, world), media);
   },
   orphans: ({ db, turn }, world) => removeOrphans(db, world, turn),
+  async midnight({ db }) {
+    await db.read('*', 'delete from counters where ctid in (select ctid from counters for update skip locked)');
+  },
   async retention({ db, chance }, { spool }) {
     const old = `created_at = created_at - interval '2 days'`;
     if (chance.random() < 0.3) await touch(db, 'transcriptions', old, `status in ('completed', 'failed', 'insufficient_balance')`);
@@ -42,11 +53,14 @@ export const KEEPER: Part = {
   },
 };
 
+/** One for whom days are short. */
+export const NIGHT: Part = { ...KEEPER, midnightAgain: KEEPER.midnight!, nextMidnight: KEEPER.midnight! };
+
 /** As engine/tasks/sweep.ts does it: what nothing needs twice in a row goes. */
-export async function removeOrphans(db: Db, world: World, turn: () => Promise<void>): Promise<void> {
+export async function removeOrphans(db: Db, world: World, turn: Actor['turn']): Promise<void> {
   await sweepUploads(db);
   const free = await unneeded(db, [...world.spool]);
-  await turn();
+  await turn('look');
   for (const id of free) if (world.orphans.has(id)) world.spool.delete(id);
   world.orphans = new Set(free);
 }

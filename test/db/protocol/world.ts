@@ -1,10 +1,12 @@
 /* What the actors of the simulation of uploads, leases and charges share, and how it is seen what each did under a lease. */
+import type { Limits } from '../../../api/contract/limits.ts';
 import type { Db } from '../../../db/orm.ts';
 import type { Delivery } from '../../../db/outbox.ts';
 import type { ReportClaim } from '../../../db/reportwork.ts';
 import type { Claim } from '../../../db/work.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import type { Actor } from '../../support/interleave.ts';
+import type { Seeded } from '../../support/seeded.ts';
 import type { Bench } from '../../support/work.ts';
 import { trespassed } from './promises.ts';
 
@@ -14,6 +16,7 @@ const RECENT = 4; // of what was ever held, what somebody may still believe to h
 /** What is believed to be held, rightly or not, and whom clients belong to. */
 export interface World {
   bench: Bench;
+  limits: Limits;
   workspaces: string[];
   /** Ids of the files in it. */
   spool: Set<string>;
@@ -36,6 +39,16 @@ export function belief(odds: number, act: (actor: Actor, held: World['recordings
     const held = actor.chance.random() < odds ? lately(actor, world.recordings) : undefined;
     return held && fenced(actor, world, held.claim.lease.token, () => act(actor, held, world));
   };
+}
+
+/** An id that the seed says. */
+export function uuid(chance: Seeded): string {
+  const hex = (digits: number) =>
+    chance
+      .below(16 ** digits)
+      .toString(16)
+      .padStart(digits, '0');
+  return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(6)}${hex(6)}`;
 }
 
 export function lately<T>({ chance }: Actor, held: readonly T[]): T | undefined {

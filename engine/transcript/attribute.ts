@@ -8,10 +8,14 @@ export interface SaidWord extends Word {
 const NEAR = 0.5; // seconds: a word outside every turn belongs to the nearest one within this
 const STRANDED = 0.6; // seconds: a lone word that follows its neighbours closer than this is part of their sentence …
 const OWN = 0.4; // … unless a turn of its own covers at least this share of it and stands alone
+const THROWN = { words: 2, seconds: 1.2, share: 0.6 }; // what is thrown in: at most so many words, in a turn so short; each covers that share of the other
+const MARK = /[\p{Po}\p{Pd}…][\p{Pf}\p{Pe}"]*\s*$/u; // ends a phrase …
+const APOSTROPHE = /['’]\s*$/; // … which this does not
 
 /**
  * Says who spoke each word: the turn that covers most of it, else the nearest within 0.5 s, else the speaker of the word before.
- * A single word stranded inside another's sentence joins it; a real interjection, a turn of its own, stays.
+ * A single word stranded inside another's sentence joins it; a real interjection, a turn of its own, stays. Where two speak at once the words are
+ * those of who talks already, but for a short phrase that the text sets apart and that begins and ends with a short turn of the other.
  * @param words in order of their starts
  * @param turns in order of their starts
  */
@@ -24,7 +28,7 @@ export function attribute(words: readonly Word[], turns: readonly Turn[]): SaidW
     said.push({ ...word, speaker: speakerOf(word, turns, first, said.at(-1)?.speaker ?? null) });
   }
   fillGaps(said);
-  return rejoined(said, turns);
+  return thrownIn(rejoined(said, turns), turns);
 }
 
 /** Best turn for a word. Of two that cover it equally, the one whose speaker is already talking. */
@@ -66,4 +70,32 @@ function interjected(word: SaidWord, turns: readonly Turn[]): boolean {
     const shared = Math.min(word.end, turn.end) - Math.max(word.start, turn.start);
     return shared / length >= OWN && shared / (turn.end - turn.start) >= OWN;
   });
+}
+
+/** Gives short phrases that fill a short turn to its speaker: what is said over another's speech is no part of his sentence. */
+function thrownIn(said: SaidWord[], turns: readonly Turn[]): SaidWord[] {
+  const short = turns.filter(({ start, end }) => end - start <= THROWN.seconds);
+  let first = 0; // short turns before this one are over
+  for (const phrase of phrases(said)) {
+    const [start, end] = [phrase[0]!.start, phrase.at(-1)!.end];
+    while (first < short.length && short[first]!.start + THROWN.seconds <= start) first++;
+    const fit = ({ start: from, end: to }: Turn) => (Math.min(end, to) - Math.max(start, from)) / Math.max(end - start, to - from);
+    let best: Turn | null = null;
+    for (let t = first; t < short.length && short[t]!.start < end; t++)
+      if (fit(short[t]!) >= (best ? fit(best) : THROWN.share)) best = short[t]!;
+    if (best) for (const word of phrase) word.speaker = best.speaker;
+  }
+  return said;
+}
+
+/** Runs of a few words between two marks of punctuation. */
+function phrases(said: readonly SaidWord[]): SaidWord[][] {
+  const found: SaidWord[][] = [];
+  let begin = 0;
+  for (const [i, { text }] of said.entries()) {
+    if (!MARK.test(text) || APOSTROPHE.test(text)) continue;
+    if (i + 1 - begin <= THROWN.words) found.push(said.slice(begin, i + 1));
+    begin = i + 1;
+  }
+  return found;
 }

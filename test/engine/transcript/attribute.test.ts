@@ -36,3 +36,30 @@ t.test('attribute() lets a lone word inside another sentence join it', async (t)
 t.test('attribute() keeps an interjection that stands apart', async (t) => {
   t.strictSame(speakers(words([0, 1], [2, 2.3], [3.2, 4]), turns([0, 0, 1.2], [1, 1.9, 2.4], [0, 3, 4])), [0, 1, 0]);
 });
+
+/** Words of one text from `start` on, each a third of a second. */
+const text = (start: number, words: string): Word[] =>
+  words.split(' ').map((word, i) => ({ start: start + 0.3 * i, end: start + 0.3 * (i + 1), text: ` ${word}`, probability: 1 }));
+
+t.test("attribute() gives a short phrase that the text sets apart to a short turn over another's speech", async (t) => {
+  const both = turns([0, 0, 6], [1, 1.2, 1.55]);
+  t.strictSame(speakers(text(0, 'I went to town. Yes, and bought a coat.'), both), [0, 0, 0, 0, 1, 0, 0, 0, 0]);
+  t.strictSame(speakers(text(0, '我 去 了 城里。 对， 买 了 大衣。'), both), [0, 0, 0, 0, 1, 0, 0, 0]);
+  t.strictSame(speakers(text(0, 'I went. Of course. Then I bought it.'), turns([0, 0, 6], [1, 0.5, 1.25])), [0, 0, 1, 1, 0, 0, 0, 0]);
+});
+
+t.test('attribute() leaves the words of a sentence to who is talking, whoever makes a sound meanwhile', async (t) => {
+  const both = turns([0, 0, 6], [1, 1.2, 1.55]);
+  t.strictSame(speakers(text(0, 'I went to town today and bought a coat.'), both), new Array(9).fill(0), 'no mark around the word');
+  t.strictSame(speakers(text(0, "I went to the shoppin' town and bought it."), both), new Array(9).fill(0), 'an apostrophe is no mark');
+  t.strictSame(
+    speakers(text(0, 'Well, I went to town, yes, and home.'), turns([0, 0, 6], [1, 0.4, 1.7])),
+    new Array(8).fill(0),
+    'a longer turn',
+  );
+  t.strictSame(
+    speakers(text(0, 'I went, yes, to town.'), turns([1, 0, 0.2], [0, 0, 3], [1, 0.6, 4])),
+    new Array(5).fill(0),
+    'nor a long one',
+  );
+});

@@ -53,7 +53,7 @@ export function foreignClips(folder = DATA): Clip[] {
   );
 }
 
-/** Voices with clean clips of at least 2 s, for generated conversations: speaker -> clips. FLEURS clips are each another speaker. */
+/** Voices with clean clips of at least 2 s, for generated conversations: speaker -> clips. FLEURS names no readers: each clip counts as a voice. */
 export function voices(folder = DATA): Map<string, Clip[]> {
   const found = new Map<string, Clip[]>();
   for (const clip of clips(folder)) {

@@ -54,7 +54,7 @@ export async function peopleFound(pool: Pool, folder: string, data?: string): Pr
     rows.push(
       await count(
         `${speakers} speak`,
-        SEEDS.map((seed) => [seed, mixed(seed, speakers)]),
+        SEEDS.map((seed) => [seed, mixed(seed, speakers, data)]),
       ),
     );
   const readers = [...voices(data)].filter(([, clips]) => clips.length > 1 && clips.every(({ language }) => language === 'en'));
@@ -62,14 +62,22 @@ export async function peopleFound(pool: Pool, folder: string, data?: string): Pr
   rows.push(await count('one speaks for 20 minutes', alone));
   const alike = (await likest(pool, data)).map((cast, i): [number, Setting] => [i, { speakers: 2, minutes: 6, cast }]);
   rows.push(await count('two with like voices speak', alike));
-  rows.push(await count('eight speak for 40 minutes', [[1, { ...mixed(1, 8), minutes: 40 }]]));
+  rows.push(await count('eight speak for 40 minutes', [[1, { ...mixed(1, 8, data), minutes: 40 }]]));
   return rows;
 }
 
 /** The more people, the longer; every other conversation with interruptions and noise. */
-function mixed(seed: number, speakers: number): Setting {
+function mixed(seed: number, speakers: number, data?: string): Setting {
   const hard = (seed + speakers) % 2 === 1;
-  return { speakers, minutes: 4 + 0.6 * speakers, overlaps: hard ? 0.12 : 0, noise: hard ? 25 : null, languages: () => true };
+  const common = { speakers, minutes: 4 + 0.6 * speakers, cast: distinct(data), languages: () => true };
+  return { ...common, overlaps: hard ? 0.12 : 0, noise: hard ? 25 : null };
+}
+
+/** Voices that are certainly of as many people: of a collection that does not name its readers only the first, for others may be the same one's. */
+function distinct(data?: string): string[] {
+  const seen = new Set<string>();
+  const collection = (name: string) => name.replace(/_\d+\.\w+$/, '');
+  return [...voices(data).keys()].filter((name) => !seen.has(collection(name)) && seen.add(collection(name)));
 }
 
 /** Pairs of English voices whose prints are most alike; of each voice one pair at most. */

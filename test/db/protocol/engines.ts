@@ -80,7 +80,7 @@ export const ENGINE: Part = {
 /** An engine whose work fails more often than not. */
 export const UNLUCKY: Part = {
   ...{ probe: ENGINE.probe!, claim, claimAgain: claim, claimOnceMore: claim, finish, more, save: ENGINE.save!, renew: ENGINE.renew! },
-  ...{ failed: thrown(1, new Error('out of luck')), failedAgain: thrown(1, new Error('out of luck')), stopped: ENGINE.stopped! },
+  ...{ failed: thrown(0.7, new Error('out of luck')), stopped: ENGINE.stopped! },
 };
 
 /** Does something with a report that a writer may still hold, or held lately. */

@@ -82,7 +82,8 @@ const WITNESS = (sweepers: number) => `
       if old.lease_until >= clock_timestamp() then insert into witness values ('the living were taken for dead'); end if;
       if new.deaths <> old.deaths + 1 then insert into witness values ('a death that is not counted'); end if;
     end if;
-    if who() >= ${sweepers} and new.status = 'failed' and old.status <> 'failed' and new.deaths < ${LEASE.engineDeaths} then
+    if who() >= ${sweepers} and new.status = 'failed' and old.status <> 'failed' and new.deaths < ${LEASE.engineDeaths}
+      and new.error_code <> 'TRANSCRIPTION_FAILED' then
       insert into witness values ('given up before the last death'); end if;
     if who() < ${sweepers} then
       if old.lease_token = new.lease_token and new.lease_until <= old.lease_until and new.status = old.status and not asked then

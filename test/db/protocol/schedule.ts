@@ -11,7 +11,7 @@ import { type Bench, finished } from '../../support/work.ts';
 import { CLIENT, EAGER } from './clients.ts';
 import { CLERK, ENGINE, UNLUCKY } from './engines.ts';
 import { broken } from './promises.ts';
-import { KEEPER, NIGHT, removeOrphans, SWEEPER } from './sweepers.ts';
+import { KEEPER, NIGHT, REAPER, removeOrphans, SWEEPER } from './sweepers.ts';
 import { restart } from './time.ts';
 import { engineOf, MINUTE, type Part, uuid, type World } from './world.ts';
 
@@ -20,6 +20,7 @@ interface Cast {
   parts: readonly Part[];
   /** Most workspaces. */
   workspaces: number;
+  recordings: number;
   /** Minutes that one has, at least and below. */
   minutes: readonly [number, number];
   /** Uploads in flight, uploads and reports in a day, of a workspace. */
@@ -31,17 +32,24 @@ interface Cast {
 
 const USUAL: Cast = {
   parts: [ENGINE, ENGINE, ENGINE, CLERK, CLERK, CLIENT, CLIENT, SWEEPER, KEEPER],
-  ...{ workspaces: 2, minutes: [1, 8], caps: [2, 100, 2], attempts: [0, 1, 2, 3], deaths: [0, 1, 2] },
+  ...{ workspaces: 2, recordings: 5, minutes: [1, 8], caps: [2, 100, 2], attempts: [0, 1, 2, 3], deaths: [0, 1, 2] },
 };
 /** Many clients want the last place. */
 const CROWD: Cast = {
   parts: [ENGINE, ENGINE, CLERK, EAGER, EAGER, EAGER, EAGER, SWEEPER, NIGHT],
-  ...{ workspaces: 1, minutes: [20, 21], caps: [1, 3, 1], attempts: [0], deaths: [0] },
+  ...{ workspaces: 1, recordings: 5, minutes: [20, 21], caps: [1, 3, 1], attempts: [0], deaths: [0] },
 };
 /** Nothing that engines do goes well. */
 const TROUBLE: Cast = {
-  parts: [UNLUCKY, UNLUCKY, UNLUCKY, UNLUCKY, CLERK, CLERK, CLIENT, SWEEPER, KEEPER],
-  ...{ workspaces: 1, minutes: [4, 8], caps: [2, 100, 2], attempts: [2, LEASE.attempts - 1], deaths: [0, 1, LEASE.engineDeaths - 1] },
+  parts: [UNLUCKY, UNLUCKY, UNLUCKY, UNLUCKY, CLERK, CLERK, CLIENT, REAPER, KEEPER],
+  ...{
+    workspaces: 1,
+    recordings: 8,
+    minutes: [6, 12],
+    caps: [2, 100, 2],
+    attempts: [2, LEASE.attempts - 1],
+    deaths: [0, 1, LEASE.engineDeaths - 1],
+  },
 };
 const CASTS = [USUAL, CROWD, TROUBLE];
 
@@ -72,7 +80,7 @@ export async function begin(bench: Bench, chance: Seeded): Promise<World> {
     workspaces.push(await bench.workspace({ minutes, concurrency: 1 + chance.below(3) }));
   }
   await db.read('*', `insert into webhooks (workspace_id, url, secret_sealed) select id, 'https://example.org', '' from workspaces`);
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < cast.recordings; i++) {
     const reports = ['summary', 'follow-up'].filter(() => chance.random() < 0.5);
     const seconds = chance.random() < 0.3 ? null : MINUTE; // null: not probed yet
     const key = `start ${i}`;

@@ -17,6 +17,11 @@ export const SWEEPER: Part = {
       await touch(db, table, PAST, 'lease_token is not null and id = any (?::uuid[])', [ids]);
     }
   },
+  async die(actor, world) {
+    await SWEEPER.expire!(actor, world);
+    await reclaimTranscriptions(actor.db);
+    await reclaimReports(actor.db);
+  },
   sweep: ({ db }) => reclaimTranscriptions(db),
   sweepReports: ({ db }) => reclaimReports(db),
   async due({ db }) {
@@ -24,6 +29,9 @@ export const SWEEPER: Part = {
     await touch(db, 'deliveries', `next_at = next_at - interval '1 day'`, `next_at > now() and status = 'pending'`);
   },
 };
+
+/** One among whom many die. */
+export const REAPER: Part = { ...SWEEPER, dieAgain: SWEEPER.die!, dueAgain: SWEEPER.due! };
 
 const hostsFallSilent: Operation = async ({ db }) => {
   const past = `lease_until = lease_until - interval '1 day'`;

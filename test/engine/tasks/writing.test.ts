@@ -4,8 +4,12 @@ import t, { type Test } from 'tap';
 import type { Writing } from '../../../db/engines.ts';
 import { engineBench } from '../../support/engine.ts';
 import { type Answer, startLlm } from '../../support/llm-server.ts';
+import { SEED, seeded } from '../../support/seeded.ts';
 import { openWorld } from '../../support/world.ts';
 
+const ROUNDS = Number(process.env.ROUNDS ?? 1);
+const { random } = seeded();
+t.comment(`SEED=${SEED} repeats the choice of the moments`);
 const bench = await engineBench(t);
 const { db } = bench;
 const world = openWorld(db, bench.vault);
@@ -44,29 +48,35 @@ const ended = (id: string) =>
     return row && /completed|failed/.test(row.status) ? row : undefined;
   });
 
-t.test('a report whose engine is killed in the midst of a call is written by another engine, and the model is told to stop', async (t) => {
-  const { server, wake, env } = await sleeper(t);
-  const id = await report();
-  const engine = await bench.engine(env);
-  await until('the model is asked', () => server.calls.length > 0);
-  await engine.stop('SIGKILL');
-  await until('the server sees the engine go', () => server.left > 0);
-  wake();
-  await bench.expire('reports', id); // as 60 s would
-  await db.system((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
-  const heir = await bench.engine(env);
-  const row = await ended(id);
-  t.match(row, { status: 'completed', attempt: 2, deaths: 1, lease_token: null });
-  const text = await bench.vault.text(owner.workspaceId, `reports|${id}|text`, row.text_sealed);
-  t.match(text, 'paint the bridge green');
-  const writing = await until('the engine tells its figures', async () => {
-    const [found] = await db.read<{ writing: Partial<Writing> }>('*', 'select writing from engines');
-    return found?.writing.calls?.ok ? found.writing : undefined;
-  });
-  t.match(writing, { model: 'test-model', calls: { ok: 1 }, promptTokens: Number, completionTokens: Number, dropped: 0 });
-  t.ok(writing.promptTokens! > 100);
-  t.equal(await heir.stop(), 0);
-});
+for (let round = 0; round < ROUNDS; round++) {
+  t.test(
+    'a report whose engine is killed in the midst of a call is written by another engine, and the model is told to stop',
+    async (t) => {
+      const { server, wake, env } = await sleeper(t);
+      const id = await report();
+      const engine = await bench.engine(env);
+      await until('the model is asked', () => server.calls.length > 0);
+      await sleep(random() * 1000);
+      await engine.stop('SIGKILL');
+      await until('the server sees the engine go', () => server.left > 0);
+      wake();
+      await bench.expire('reports', id); // as 60 s would
+      await db.system((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
+      const heir = await bench.engine(env);
+      const row = await ended(id);
+      t.match(row, { status: 'completed', attempt: 2, deaths: 1, lease_token: null });
+      const text = await bench.vault.text(owner.workspaceId, `reports|${id}|text`, row.text_sealed);
+      t.match(text, 'paint the bridge green');
+      const writing = await until('the engine tells its figures', async () => {
+        const [found] = await db.read<{ writing: Partial<Writing> }>('*', 'select writing from engines');
+        return found?.writing.calls?.ok ? found.writing : undefined;
+      });
+      t.match(writing, { model: 'test-model', calls: { ok: 1 }, promptTokens: Number, completionTokens: Number, dropped: 0 });
+      t.ok(writing.promptTokens! > 100);
+      t.equal(await heir.stop(), 0);
+    },
+  );
+}
 
 t.test('an engine that is stopped in the midst of a call hands the report back without blame', async (t) => {
   const { server, wake, env } = await sleeper(t);

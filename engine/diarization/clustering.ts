@@ -12,7 +12,8 @@ const MOST = 1800; // clusters of which voices are made, the largest: what is li
 const MANY = 100; // voices at most: the largest
 const SMALL = 8; // seconds, and …
 const SMALL_PART = 0.12; // … share of all speech: a voice with less is often a stray part of another …
-const BENEFIT = 0.04; // … and joins it already at this much less likeness
+const BENEFIT = 0.04; // … and joins it already at this much less likeness, which …
+const FADES = 2.5; // … falls to nothing for a voice so many times as large
 
 /**
  * The voices among voice prints, as unit vectors.
@@ -49,7 +50,7 @@ export async function findVoices(
     group.map((g) => labels[g]!),
   );
   leaveLargest(clusters.weights);
-  if (!speakers) joinSmall(clusters, likeness - BENEFIT, need);
+  if (!speakers) joinSmall(clusters, likeness, need);
   return chosen(clusters, need, speakers);
 }
 
@@ -122,16 +123,17 @@ function leaveLargest(weights: Float64Array): void {
   for (let c = 0; c < weights.length; c++) if (weights[c]! < least) weights[c] = 0;
 }
 
-/** Joins small voices to the one most like them, the likest pair first. Those too small to be a voice stay out of it. */
+/** Joins small voices to the one most like them, first those beyond the most doubt. Those too small to be a voice stay out of it. */
 function joinSmall({ means, weights }: Clusters, likeness: number, need: number): void {
   const small = Math.min(SMALL, SMALL_PART * weights.reduce((sum, weight) => sum + weight, 0));
+  const doubt = (c: number) => BENEFIT * Math.min(1, (FADES - weights[c]! / small) / (FADES - 1));
   const mean = (c: number) => means.data.subarray(c * means.width, (c + 1) * means.width);
   for (;;) {
     let best = { cosine: likeness, into: -1, from: -1 };
     const voices = [...weights.keys()].filter((c) => weights[c]! >= need);
-    for (const from of voices.filter((c) => weights[c]! <= small)) {
+    for (const from of voices.filter((c) => weights[c]! <= FADES * small)) {
       for (const into of voices) {
-        const cosine = into === from ? 0 : dot(mean(from), mean(into));
+        const cosine = into === from ? 0 : dot(mean(from), mean(into)) + doubt(from);
         if (cosine > best.cosine) best = { cosine, into, from };
       }
     }

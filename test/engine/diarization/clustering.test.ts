@@ -83,6 +83,22 @@ t.test('findVoices() does not take a short stray sound for a person', async (t) 
   t.equal((await findVoices([...all, stray], [...all.map(() => 2), 1], 0.53, null)).length, 2);
 });
 
+t.test('findVoices() joins a voice to one that is nearly like enough while it says little', async (t) => {
+  const next = noise(3);
+  const [ann, bob] = prints(2, 1) as [Float32Array, Float32Array];
+  const other = unit(Float32Array.from({ length: SIZE }, next));
+  const stray = unit(
+    Float32Array.from(other, (value, k) => 0.51 * ann[k]! + Math.sqrt(1 - 0.51 ** 2) * (value - dot(other, ann) * ann[k]!)),
+  );
+  const found = async (each: number) => {
+    const said = [...new Array<Float32Array>(30).fill(ann), ...new Array<Float32Array>(30).fill(bob), stray, stray, stray];
+    return (await findVoices(said, [...new Array<number>(60).fill(4), each, each, each], dot(stray, ann) + 0.02, null)).length;
+  };
+  t.equal(await found(3), 2, 'nine seconds');
+  t.equal(await found(5), 3, 'fifteen seconds: half of the doubt is gone');
+  t.equal(await found(8), 3, 'twenty-four seconds');
+});
+
 t.test('findVoices() finds the voices among many sounds that are like nothing else, in bounded memory', async (t) => {
   const next = noise(5);
   const voices = prints(3, 60);

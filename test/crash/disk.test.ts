@@ -8,9 +8,13 @@ import { openDb } from '../../db/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
 import { noDisks, smallDisk } from '../support/disk.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { SEED, seeded } from '../support/seeded.ts';
 import { eventually, impatient, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
+const ROUNDS = Number(process.env.ROUNDS ?? 1);
+const { random } = seeded();
+t.comment(`SEED=${SEED} repeats the choice of the moments`);
 const MB = 1_048_576;
 const LARGE = JSON.stringify({ note: 'x'.repeat(4000) });
 const skip = noDisks() ?? false;
@@ -24,7 +28,8 @@ t.test('a spool without room: 503 with Retry-After, nothing half-written, and la
   const files = () => readdirSync(disk.path).filter((name) => !name.startsWith('.')); // the mark of the spool lies there too
   disk.fill(0);
   t.equal((await fetch(`${api.url}/readyz`)).status, 503, 'a balancer hears that nothing can be taken');
-  for (const left of [0, 100_000, 2 * MB]) {
+  const some = Array.from({ length: 2 * ROUNDS }, () => Math.floor(random() * wav.length));
+  for (const left of [0, 100_000, ...some]) {
     disk.empty();
     disk.fill(left);
     const answer = await send(api.url, service.key, wish('full'), '', wav);
@@ -45,14 +50,17 @@ t.test('an engine without room for samples tries until there is some; the record
   const service = await openService(t);
   const disk = smallDisk(t, 32 * MB);
   const engine = await service.engine({ TMPDIR: disk.path });
-  disk.fill(MB / 2);
-  const id = await service.upload(service.workspaceId, await conversation(2)); // 1.3 MB of samples
   const failures = () => engine.output.stderr.split('cannot do the work now').length - 1;
   impatient(t, service);
-  await eventually(() => failures() > 5, 'more failures than there are tries');
-  t.match(await service.row('transcriptions', id), { status: /queued|processing/, error_code: null, deaths: 0 });
-  disk.empty();
-  await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed');
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = failures();
+    disk.fill(Math.floor(random() * 1.2 * MB));
+    const id = await service.upload(service.workspaceId, await conversation(2)); // 1.22 MiB of samples
+    await eventually(() => failures() > before + 5, 'more failures than there are tries');
+    t.match(await service.row('transcriptions', id), { status: /queued|processing/, error_code: null, deaths: 0 });
+    disk.empty();
+    await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed');
+  }
   await aftermath(t, service);
   t.equal(await engine.stop(), 0);
   t.strictSame(
@@ -73,28 +81,30 @@ t.test('a PostgreSQL without room makes the API answer 503, and work goes on whe
   const service = await openService(t, { database: { db, url: server.url } });
   const [api, engine] = [await service.api(), await service.engine()];
   const wav = await conversation(1);
-  const first = (await send(api.url, service.key, wish('first'), '', wav)).json.uuid as string;
-  await service.until<TranscriptionRow>(first, ({ stage }) => stage === 'transcribing');
-  disk.fill(0);
-  let refused = 0;
-  for (let i = 0; i < 300 && refused < 10; i++) {
-    const answer = await send(api.url, service.key, { ...wish(`more ${i}`), 'X-Metadata': LARGE }, '', wav);
-    if (answer.status === 201) continue; // into the room that PostgreSQL had kept for itself
-    t.match({ status: answer.status, code: answer.json?.code }, { status: 503, code: 'service_unavailable' }, answer.body);
-    t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
-    refused++;
-    await sleep(200);
+  for (let round = 0; round < ROUNDS; round++) {
+    const first = (await send(api.url, service.key, wish(`first ${round}`), '', wav)).json.uuid as string;
+    await service.until<TranscriptionRow>(first, ({ stage, status }) => stage === 'transcribing' || status === 'completed');
+    await sleep(random() * 2000);
+    disk.fill(0);
+    let refused = 0;
+    for (let i = 0; i < 300 && refused < 10; i++) {
+      const answer = await send(api.url, service.key, { ...wish(`more ${round} ${i}`), 'X-Metadata': LARGE }, '', wav);
+      if (answer.status === 201) continue; // into the room that PostgreSQL had kept for itself
+      t.match({ status: answer.status, code: answer.json?.code }, { status: 503, code: 'service_unavailable' }, answer.body);
+      t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
+      refused++;
+      await sleep(200);
+    }
+    t.equal(refused, 10);
+    disk.empty();
+    const answer = await eventually(async () => {
+      const answer = await send(api.url, service.key, wish(`afterwards ${round}`), '', wav);
+      return answer.status < 300 ? answer : null;
+    }, 'an upload is accepted again');
+    for (const id of [first, answer.json.uuid as string]) {
+      await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 120);
+    }
+    await aftermath(t, service);
   }
-  t.equal(refused, 10);
-  disk.empty();
-  const again = () => send(api.url, service.key, wish('afterwards'), '', wav);
-  const answer = await eventually(async () => {
-    const answer = await again();
-    return answer.status < 300 ? answer : null;
-  }, 'an upload is accepted again');
-  for (const id of [first, answer.json.uuid as string]) {
-    await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 120);
-  }
-  await aftermath(t, service);
   t.equal(await engine.stop(), 0);
 });

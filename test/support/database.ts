@@ -45,6 +45,7 @@ async function template(maintenance: Db, server: string): Promise<string> {
   const gate = await openDb({ url: server, pool: 1, name: 'longhand-test' });
   try {
     await gate.system(async (tx) => {
+      await tx.rows('set local idle_in_transaction_session_timeout = 0'); // ours would end it, and the lock, after a minute
       await tx.rows('select pg_advisory_xact_lock(?)', [LOCK]);
       if ((await exists()).length) return;
       const draft = `draft_${process.pid}_${randomBytes(5).toString('hex')}`;

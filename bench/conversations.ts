@@ -42,7 +42,8 @@ export interface ConversationOptions {
 
 const cache = new Map<string, Promise<Float32Array>>();
 
-function cleanSamples(clip: Clip): Promise<Float32Array> {
+/** All samples of a clip, read once. */
+export function cleanSamples(clip: Clip): Promise<Float32Array> {
   const found = cache.get(clip.path) ?? samplesOf(clip.path);
   cache.set(clip.path, found);
   return found;

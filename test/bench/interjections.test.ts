@@ -44,8 +44,16 @@ t.test('kept() does not count a word elsewhere as heard', async (t) => {
   t.strictSame(over, { count: 1, turns: 0, heard: 0, right: 0 });
 });
 
+t.test('kept() counts as heard only what was heard whole', async (t) => {
+  const two = { ...talk, interjections: [{ speaker: 'bob', start: 2, end: 2.4, transcript: 'of course', over: true }] };
+  const written = (text: string) => [segment(0, ['I', 0, 1.8], [text, 2, 2.4], ['went', 2.6, 5]), segment(1, ['And', 6, 9])];
+  const turns = [turn(0, 0, 5), turn(1, 6, 9)];
+  t.equal(kept(two, turns, written('of')).over.heard, 0);
+  t.equal(kept(two, turns, written('of course')).over.heard, 1);
+});
+
 t.test('talkWithInterjections() throws short words of those who do not talk into speech and into pauses', async (t) => {
-  const made = await talkWithInterjections(2, 60);
+  const made = await talkWithInterjections(2, 30);
   t.ok(made.interjections.some(({ over }) => over) && made.interjections.some(({ over }) => !over));
   for (const { speaker, start, end, over } of made.interjections) {
     const under = made.turns.find((other) => other.speaker !== speaker && other.start <= start && other.end >= end);

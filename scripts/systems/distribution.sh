@@ -72,7 +72,7 @@ test -n "$url" || { cat "/tmp/out-$1" "/tmp/err-$1"; exit 1; }
 key=$(grep -o 'lh_[0-9A-Za-z]*' "/tmp/out-$1" | head -1)
 id=$(curl -sSf -H "Authorization: Bearer $key" -H 'Content-Disposition: attachment; filename="a.wav"' --data-binary @bench/data/two-speakers.wav \
   "$url/v1/transcriptions" | sed 's/.*"uuid":"\([^"]*\)".*/\1/')
-for _ in $(seq 300); do
+for _ in $(seq 3600); do
   record=$(curl -sSf -H "Authorization: Bearer $key" "$url/v1/transcriptions/$id")
   case $record in *'"status":"queued"'* | *'"status":"processing"'*) sleep 1 ;; *) break ;; esac
 done

@@ -13,7 +13,7 @@ import { addErrors, countErrors, type Errors, englishWords, errorRate, NO_ERRORS
 import { call, LINES, partyErrors, record } from './parties.ts';
 import { type PeopleFound, peopleFound } from './people.ts';
 import { seeded } from './random.ts';
-import { level, NOISES, samplesOf, scaled, writeWav } from './sound.ts';
+import { delayed, level, NOISES, samplesOf, scaled, writeWav } from './sound.ts';
 
 /** What was measured of it; all of it, unless parts were asked for. */
 export type Accuracy = Partial<Measures>;
@@ -23,7 +23,7 @@ interface Measures {
   clips: Rate;
   joined: Rate & { minutesPerHour: number };
   languages: { language: string; rate: number; detected: string }[];
-  /** All clips in other languages; words, or characters where words are not written apart. */
+  /** All clips in other languages, each heard at several offsets; words, or characters where words are not written apart. */
   foreign: Rate;
   conversations: ReturnType<typeof meanDiarization> & { wordsAttributed: number; wordErrorRate: number };
   /** What was written of the same two parties over lines of several kinds: words lost, wrong, twice or given to the other party. */
@@ -121,14 +121,22 @@ async function joinedRate(pool: Pool, folder: string, { minutes, accurate, data 
   };
 }
 
-async function languageRates(pool: Pool, _folder: string, { accurate, data }: AccuracyOptions): Promise<Accuracy> {
+/** Seconds of silence put before a clip: where its sounds fall on the frames moves the error rate of 30 clips by more than a point. */
+const LATER = [0, 0.03, 0.07, 0.11];
+
+async function languageRates(pool: Pool, folder: string, { accurate, data }: AccuracyOptions): Promise<Accuracy> {
   const all = new Map<string, { errors: Errors; right: number; count: number }>();
   for (const clip of foreignClips(data)) {
-    const found = await transcript(clip.path, pool, { diarize: false, accurate });
+    const samples = await samplesOf(clip.path);
     const entry = all.get(clip.language) ?? { errors: NO_ERRORS, right: 0, count: 0 };
-    entry.errors = addErrors(entry.errors, countErrors(unitsOf(clip.transcript, clip.language), unitsOf(textOf(found), clip.language)));
-    entry.count++;
-    if (storedLanguage(found.language ?? '') === storedLanguage(clip.language)) entry.right++;
+    for (const seconds of LATER) {
+      const path = join(folder, 'later.wav');
+      await writeWav(path, delayed(samples, seconds));
+      const found = await transcript(path, pool, { diarize: false, accurate });
+      entry.errors = addErrors(entry.errors, countErrors(unitsOf(clip.transcript, clip.language), unitsOf(textOf(found), clip.language)));
+      entry.count++;
+      if (storedLanguage(found.language ?? '') === storedLanguage(clip.language)) entry.right++;
+    }
     all.set(clip.language, entry);
   }
   return {

@@ -45,6 +45,14 @@ export function level(samples: Float32Array): number {
   return Math.sqrt(sum / Math.max(1, samples.length));
 }
 
+/** The same sound after some silence. */
+export function delayed(samples: Float32Array, seconds: number): Float32Array {
+  const before = Math.round(seconds * RATE);
+  const out = new Float32Array(before + samples.length);
+  out.set(samples, before);
+  return out;
+}
+
 export function scaled(samples: Float32Array, gain: number): Float32Array {
   return samples.map((x) => x * gain);
 }

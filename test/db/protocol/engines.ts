@@ -79,7 +79,17 @@ export const ENGINE: Part = {
 
 /** An engine whose work fails more often than not. */
 export const UNLUCKY: Part = {
-  ...{ probe: ENGINE.probe!, claim, claimAgain: claim, claimOnceMore: claim, finish, more, save: ENGINE.save!, renew: ENGINE.renew! },
+  ...{
+    probe: ENGINE.probe!,
+    claim,
+    claimAgain: claim,
+    claimOnceMore: claim,
+    finish,
+    more,
+    moreAgain: more,
+    save: ENGINE.save!,
+    renew: ENGINE.renew!,
+  },
   ...{ failed: thrown(0.7, new Error('out of luck')), stopped: ENGINE.stopped! },
 };
 

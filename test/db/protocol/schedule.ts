@@ -45,7 +45,7 @@ const TROUBLE: Cast = {
   ...{
     workspaces: 1,
     recordings: 8,
-    minutes: [6, 12],
+    minutes: [2, 8],
     caps: [2, 100, 2],
     attempts: [2, LEASE.attempts - 1],
     deaths: [0, 1, LEASE.engineDeaths - 1],

@@ -138,7 +138,7 @@ const WITNESS = (sweepers: number) => `
   create function witness_forgetting() returns trigger language plpgsql security definer as $$
   begin
     if who() < ${sweepers} and old.answer is null then perform do_with(old.token::text); end if;
-    if who() >= ${sweepers} and (old.answer is null and old.lease_until > clock_timestamp() or old.answer is not null
+    if who() >= ${sweepers} and (old.answer is null and old.lease_until > clock_timestamp() or old.answer is not null and old.expires_at > clock_timestamp()
       and exists (select from transcriptions t where t.id = old.transcription_id)) then insert into witness values ('a key was forgotten too early'); end if;
     return null;
   end $$;

@@ -39,6 +39,7 @@ if [ ! -e "$tree/etc/debian_version" ]; then
     "$suite" "$tree" "$mirror" "/usr/share/debootstrap/scripts/$script"
 fi
 cp /etc/resolv.conf "$tree/etc/resolv.conf"
+printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$tree/etc/hosts" # an installer would write it
 mkdir -p "$tree/srv/home/.cache/longhand-tests/bin"
 if [ -e "$HOME/.npmrc" ]; then cp "$HOME/.npmrc" "$tree/srv/home/"; fi # the registry of this host
 # authorities that this host trusts beyond the usual ones, as behind the proxy of a company

@@ -29,6 +29,7 @@ export interface SessionOptions {
   profile?: string;
 }
 
+hideHalves();
 let closing: Int32Array | undefined;
 let running = 0;
 
@@ -91,4 +92,19 @@ export function int8(data: Int8Array, dims: readonly number[]): ort.Tensor {
 /** A tensor over `data` of any type, without a copy. */
 export function tensor(type: ort.Tensor.Type, data: ort.Tensor.DataType, dims: readonly number[]): ort.Tensor {
   return new ort.Tensor(type, data, dims);
+}
+
+/**
+ * Makes the runtime take half-precision values as Uint16Array everywhere: where JavaScript has arrays for them (Node 24) it uses those, and its native
+ * part sees no values in them. It looks once, when the first tensor is made.
+ */
+function hideHalves(): void {
+  const halves = Object.getOwnPropertyDescriptor(globalThis, 'Float16Array');
+  if (!halves?.configurable) return;
+  Reflect.deleteProperty(globalThis, 'Float16Array');
+  try {
+    new ort.Tensor('float16', new Uint16Array(1), [1]);
+  } finally {
+    Object.defineProperty(globalThis, 'Float16Array', halves);
+  }
 }

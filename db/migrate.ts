@@ -7,6 +7,8 @@ import { MIGRATIONS } from './migrations/index.ts';
 import type { Db } from './orm.ts';
 
 const LOCK = 7_231_950; // pg advisory lock: one migration at a time over all hosts
+// Migrations act for all workspaces, and take their time: the transaction with the lock is idle meanwhile.
+const SETTINGS = '-c longhand.workspace=* -c idle_in_transaction_session_timeout=0 -c statement_timeout=0';
 
 /** Applies pending migrations, the queue's own included, under a lock and as the user of the database's address. Returns the names of those applied. */
 export function migrate(db: Db): Promise<string[]> {
@@ -34,7 +36,7 @@ async function asOwner<T>(url: string, work: (orm: MikroORM) => Promise<T>): Pro
     clientUrl: url,
     entities: ENTITIES,
     discovery: { disableDynamicFileAccess: true },
-    driverOptions: { connection: connectionTo(url, 'longhand-migrate', '-c longhand.workspace=*') }, // they act for all
+    driverOptions: { connection: connectionTo(url, 'longhand-migrate', SETTINGS) },
     pool: { min: 0, max: 2 },
     migrations: { migrationsList: MIGRATIONS, tableName: 'longhand_migrations', snapshot: false, disableForeignKeys: false, silent: true },
     extensions: [Migrator],

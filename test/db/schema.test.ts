@@ -1,4 +1,5 @@
 import t from 'tap';
+import { migrate } from '../../db/migrate.ts';
 import { openDb } from '../../db/orm.ts';
 import { compareSchema } from '../../db/schema.ts';
 import { longhand } from '../support/processes.ts';
@@ -6,6 +7,18 @@ import { testDatabase } from '../support/database.ts';
 
 t.test('the entities describe the migrated schema, column by column', async (t) => {
   const { db } = await testDatabase(t);
+  t.strictSame(await compareSchema(db), []);
+});
+
+t.test('migrations take their time, whatever the server allows a transaction', async (t) => {
+  const { db, url } = await testDatabase(t);
+  const owner = await openDb({ url, pool: 1 });
+  t.teardown(() => owner.close());
+  const execute = (sql: string) => owner.orm.em.getConnection().execute(sql);
+  for (const schema of ['public', 'graphile_worker']) await execute(`drop schema ${schema} cascade`);
+  await execute('create schema public');
+  await execute(`alter database ${new URL(url).pathname.slice(1)} set idle_in_transaction_session_timeout to '5ms'`);
+  t.not((await migrate(db)).length, 0);
   t.strictSame(await compareSchema(db), []);
 });
 

@@ -12,7 +12,7 @@ interface Waiting {
  * some files, the units of others wait longer.
  */
 export class Pace {
-  #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
   #hurried: ReadonlySet<number> = new Set();
   #steps = STEPS;
   #decoding = false;

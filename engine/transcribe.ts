@@ -86,9 +86,9 @@ async function hear(
   const parties = options.diarize && (options.speakers === null || options.speakers === 2);
   const channels = layout === 'call' ? (parties ? [0, 1] : ['mix' as const]) : [layout];
   const coarse = !options.diarize || channels.length > 1; // the channel tells who speaks
-  const look = (channel: Stream['channel'], coarse: boolean, i = 0) => {
+  const look = (channel: Stream['channel'], coarsely: boolean, i = 0) => {
     const onProgress = (seconds: number) => progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
-    return observe(recording, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
+    return observe(recording, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse: coarsely });
   };
   const streams: Stream[] = [];
   for (const [i, channel] of channels.entries()) {

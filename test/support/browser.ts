@@ -8,6 +8,8 @@ import type { Person } from './world.ts';
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
+  '--disable-gpu-compositing', // Debian's starter asks for it; emulated, it once stopped drawing for good
+  '--disable-software-rasterizer',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',

@@ -27,7 +27,13 @@ t.test('ten hours are read like ten minutes: few nodes however far one scrolls, 
     }).observe({ entryTypes: ['longtask'] });
     for (let y = 0; y < document.documentElement.scrollHeight; y += 800) {
       scrollTo(0, y);
-      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      await new Promise((resolve, reject) => {
+        const late = setTimeout(() => reject(new Error('the browser draws nothing any more')), 60_000);
+        requestAnimationFrame(() => {
+          clearTimeout(late);
+          setTimeout(resolve);
+        });
+      });
       most = Math.max(most, document.querySelectorAll('*').length);
       for (const { id } of document.querySelectorAll('.turn')) seen.add(id);
     }

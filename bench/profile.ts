@@ -59,7 +59,7 @@ async function parts(folder: string, hours: number): Promise<Profile['parts']> {
   for (const name of await readdir(folder)) {
     const network = name.split('_')[0]!;
     for (const { name: node, dur, args } of JSON.parse(await readFile(join(folder, name), 'utf8')) as Event[]) {
-      if (!node.endsWith('_kernel_time')) continue;
+      if (!node.endsWith('_kernel_time') || args?.op_name === 'Scan') continue; // what is in its body counts by itself
       const key = `${network} ${args?.op_name}`;
       sums.set(key, (sums.get(key) ?? 0) + dur / 1e6 / hours);
     }

@@ -2,7 +2,7 @@ import type { Whisper } from './config.ts';
 import * as graph from './graph.ts';
 import { constant, type Graph, ints, linear, norm, op, output, scalar, weight } from './graph.ts';
 import { BINS, dftKernels, FFT, HOP, melFilters } from './mel.ts';
-import { ELEMENT } from './onnx.ts';
+import { ELEMENT, type Port } from './onnx.ts';
 
 const SMALLEST = 1e-8; // a scale is never zero
 const SECOND = 50; // steps
@@ -57,22 +57,28 @@ const BLOCKS = 4; // of queries: the scores of a head and block are 2 MB in a wi
  * rate. Each head and block of queries runs by itself, because one product has one scale. Exponentials are quantised BEFORE normalising.
  */
 function attendInt8(g: Graph, q: string, k: string, v: string, width: number, H: number): string {
+  const hd = width / H;
   const keys = quantiseChannels(g, k, width);
   const values = quantiseChannels(g, v, width);
-  const scaled = op(g, 'Mul', [op(g, 'Mul', [q, keys.scale]), scalar(g, (width / H) ** -0.5)]);
-  const each = (x: string, perm: number[]) => graph.ops(g, 'Split', [heads(g, x, width, H, perm)], H, { axis: 1, num_outputs: H });
-  const [queriesOf, keysOf, valuesOf] = [each(scaled, BY_TIME), each(keys.bytes, BY_CHANNEL), each(values.bytes, BY_TIME)];
+  const scaled = op(g, 'Mul', [op(g, 'Mul', [q, keys.scale]), scalar(g, hd ** -0.5)]);
   const one = scalar(g, 1);
-  const mixed = queriesOf.map((queries, head) => {
-    const blocks = graph.ops(g, 'Split', [queries], BLOCKS, { axis: 2, num_outputs: BLOCKS }).map((block) => {
-      const scores = op(g, 'DynamicQuantizeMatMul', [block, keysOf[head]!, one], {}, graph.MICROSOFT);
-      const e = op(g, 'Exp', [op(g, 'Sub', [scores, op(g, 'ReduceMax', [scores, ints(g, 3)], { keepdims: 1 })])]); // 0 to 1
-      const sums = op(g, 'DynamicQuantizeMatMul', [e, valuesOf[head]!, one], {}, graph.MICROSOFT);
-      return op(g, 'Div', [sums, op(g, 'ReduceSum', [e, ints(g, 3)], { keepdims: 1 })]);
+  const steps = op(g, 'Shape', [q], { start: 1, end: 2 });
+  const shaped = (x: string, ...dims: string[]) => op(g, 'Reshape', [x, op(g, 'Concat', dims, { axis: 0 })]);
+  const each: Port[] = [
+    { name: shaped(heads(g, scaled, width, H, BY_TIME), ints(g, -1), steps, ints(g, hd)), element: 'float32', dims: ['S', hd] },
+    { name: shaped(heads(g, keys.bytes, width, H, BY_CHANNEL), ints(g, -1, hd), steps), element: 'int8', dims: [hd, 'S'] },
+    { name: shaped(heads(g, values.bytes, width, H, BY_TIME), ints(g, -1), steps, ints(g, hd)), element: 'int8', dims: ['S', hd] },
+  ];
+  const mixed = graph.scan(g, each, { element: 'float32', dims: ['S', hd] }, (queries, keys, values) => {
+    const blocks = graph.ops(g, 'Split', [queries!], BLOCKS, { axis: 0, num_outputs: BLOCKS }).map((block) => {
+      const scores = op(g, 'DynamicQuantizeMatMul', [block, keys!, one], {}, graph.MICROSOFT);
+      const e = op(g, 'Exp', [op(g, 'Sub', [scores, op(g, 'ReduceMax', [scores, ints(g, 1)], { keepdims: 1 })])]); // 0 to 1
+      const sums = op(g, 'DynamicQuantizeMatMul', [e, values!, one], {}, graph.MICROSOFT);
+      return op(g, 'Div', [sums, op(g, 'ReduceSum', [e, ints(g, 1)], { keepdims: 1 })]);
     });
-    return op(g, 'Concat', blocks, { axis: 2 });
-  });
-  const together = op(g, 'Transpose', [op(g, 'Concat', mixed, { axis: 1 })], { perm: BY_TIME });
+    return op(g, 'Concat', blocks, { axis: 0 });
+  }); // [B * H, S, hd]
+  const together = op(g, 'Transpose', [shaped(mixed, ints(g, -1, H), steps, ints(g, hd))], { perm: BY_TIME });
   return op(g, 'Mul', [op(g, 'Reshape', [together, ints(g, 0, 0, width)]), values.scale]);
 }
 

@@ -20,8 +20,15 @@ export interface Port {
   dims: (number | string)[];
 }
 
-/** A number stands for an integer; floats are wrapped. */
-export type Attribute = number | { float: number } | string | number[];
+/** What a node does again and again. It may use every tensor that was there before the node. */
+export interface Body {
+  nodes: Node[];
+  inputs: Port[];
+  outputs: Port[];
+}
+
+/** A number stands for an integer; floats and bodies are wrapped. */
+export type Attribute = number | { float: number } | { body: Body } | string | number[];
 
 export interface Node {
   op: string;
@@ -31,11 +38,8 @@ export interface Node {
   attributes: Record<string, Attribute>;
 }
 
-export interface Model {
-  nodes: Node[];
+export interface Model extends Body {
   constants: Constant[];
-  inputs: Port[];
-  outputs: Port[];
   /** Version of each operator set, by domain. */
   opsets: Record<string, number>;
 }
@@ -46,7 +50,7 @@ const { root } = protobuf.parse(`
   message OperatorSetIdProto { string domain = 1; int64 version = 2; }
   message GraphProto { repeated NodeProto node = 1; string name = 2; repeated TensorProto initializer = 5; repeated ValueInfoProto input = 11; repeated ValueInfoProto output = 12; }
   message NodeProto { repeated string input = 1; repeated string output = 2; string name = 3; string op_type = 4; repeated AttributeProto attribute = 5; string domain = 7; }
-  message AttributeProto { string name = 1; float f = 2; int64 i = 3; bytes s = 4; repeated int64 ints = 8; int32 type = 20; }
+  message AttributeProto { string name = 1; float f = 2; int64 i = 3; bytes s = 4; GraphProto g = 6; repeated int64 ints = 8; int32 type = 20; }
   message TensorProto { repeated int64 dims = 1; int32 data_type = 2; string name = 8; bytes raw_data = 9; repeated StringStringEntryProto external_data = 13; int32 data_location = 14; }
   message StringStringEntryProto { string key = 1; string value = 2; }
   message ValueInfoProto { string name = 1; TypeProto type = 2; }
@@ -67,12 +71,7 @@ export function byteLength(constant: Constant): number {
 export function encodeGraph(model: Model, constantBytes: number): Uint8Array {
   const opsetImport = Object.entries(model.opsets).map(([domain, version]) => ({ domain, version }));
   const head = encode('ModelProto', { irVersion: 9, producerName: 'longhand', opsetImport });
-  const body = encode('GraphProto', {
-    node: model.nodes.map(toNode),
-    name: 'whisper',
-    input: model.inputs.map(toValue),
-    output: model.outputs.map(toValue),
-  });
+  const body = encode('GraphProto', toGraph(model));
   return Buffer.concat([head, prefix(MODEL_GRAPH, body.length + constantBytes), body]);
 }
 
@@ -120,6 +119,10 @@ function prefix(field: number, length: number): Uint8Array {
     .finish();
 }
 
+function toGraph({ nodes, inputs, outputs }: Body): object {
+  return { node: nodes.map(toNode), name: 'whisper', input: inputs.map(toValue), output: outputs.map(toValue) };
+}
+
 function toNode({ op, domain, inputs, outputs, attributes }: Node): object {
   const attribute = Object.entries(attributes).map(([name, value]) => ({ name, ...toAttribute(value) }));
   return { input: inputs, output: outputs, name: outputs[0], opType: op, attribute, domain };
@@ -128,7 +131,8 @@ function toNode({ op, domain, inputs, outputs, attributes }: Node): object {
 function toAttribute(value: Attribute): object {
   if (typeof value === 'number') return { i: value, type: 2 };
   if (typeof value === 'string') return { s: Buffer.from(value), type: 3 };
-  return Array.isArray(value) ? { ints: value, type: 7 } : { f: value.float, type: 1 };
+  if (Array.isArray(value)) return { ints: value, type: 7 };
+  return 'float' in value ? { f: value.float, type: 1 } : { g: toGraph(value.body), type: 5 };
 }
 
 function toValue({ name, element, dims }: Port): object {

@@ -15,6 +15,7 @@
  *   one try too many                                       8         tried again after the last try
  *   a second death ends                                    5         given up before the last death
  *   lock of the cap of reports by an upload                34        more reports in a day than the workspace may
+ *   row lock of the balance                                86        more reserved than there is
  *
  * With the same casts at somewhat other odds:
  *
@@ -23,8 +24,7 @@
  *   lease token of signs of life                           2         told to hold what another holds
  *   lock of the cap of reports by a request                10        more reports in a day than the workspace may
  *
- * Not found by 40 schedules: row lock of the balance and token of keys (by 32 and 22 of the earlier form). In the earlier form, which had the usual
- * cast alone:
+ * Not found by 40 schedules: token of keys (by 22 of the earlier form). In the earlier form, which had the usual cast alone:
  *
  *   lease token when work ends (hold)                      10        done by one who does not hold it
  *   row lock when work ends (hold)                         11        deadlock detected

@@ -16,7 +16,7 @@ export function migrate(db: Db): Promise<string[]> {
     orm.em.transactional(async (em) => {
       await em.getConnection().execute('select pg_advisory_xact_lock(?)', [LOCK], 'all', em.getTransactionContext());
       const applied = await orm.getMigrator().up();
-      await runMigrations({ connectionString: db.url });
+      await runMigrations({ connectionString: connectionTo(db.url, 'longhand-migrate', SETTINGS).connectionString });
       db.renew();
       return applied.map((migration) => migration.name);
     }),

@@ -56,7 +56,9 @@ export const KEEPER: Part = {
   },
   async retention({ db, chance }, { spool }) {
     const old = `created_at = created_at - interval '2 days'`;
-    if (chance.random() < 0.3) await touch(db, 'transcriptions', old, `status in ('completed', 'failed', 'insufficient_balance')`);
+    const over = `status in ('completed', 'failed', 'insufficient_balance')
+      and not exists (select from idempotency_keys k where k.transcription_id = transcriptions.id and k.answer is null)`; // no upload takes days
+    if (chance.random() < 0.3) await touch(db, 'transcriptions', old, over);
     for (const { id } of await expireTranscripts(db, 1)) spool.delete(id);
   },
 };

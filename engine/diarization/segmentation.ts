@@ -99,7 +99,7 @@ export async function observe(
   segmenter: Segmenter,
   { signal, onProgress, concurrency = 4, coarse = false }: ObserveOptions = {},
 ): Promise<Activity> {
-  if (!coarse) await recording.read(channel, SHORT, SHORT + 1); // waits until the recording is known to be long or short
+  await recording.read(channel, SHORT, SHORT + 1); // waits until the recording is known to be long or short
   const step = coarse ? COARSE : recording.length > SHORT ? STEP : STEP / 2;
   const locals: Local[] = [];
   let next = 0;

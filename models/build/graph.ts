@@ -58,7 +58,8 @@ export function ops(
 
 /**
  * Does the same to each slice of some tensors along their first axis, and stacks what comes of it. `tensors`: their names, and the shapes of their
- * slices; `result`: what a slice comes to. `body` gets the names of the slices and returns that of its result. The runtime prepares a body once: with the heads of the encoder written out one by one, a session opened ten times slower.
+ * slices; `result`: what a slice comes to. `body` gets the names of the slices and returns that of its result. The runtime prepares a body once: with
+ * the heads of the encoder written out one by one, a session opened ten times slower.
  */
 export function scan(g: Graph, tensors: Port[], result: Omit<Port, 'name'>, body: (...slices: string[]) => string): string {
   const outside = g.nodes;

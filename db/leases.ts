@@ -29,24 +29,31 @@ export const TAKE = `lease_token = gen_random_uuid(), lease_until = clock_timest
 /** SQL: gives a lease up. */
 export const FREE = 'lease_token = null, lease_until = null, engine_id = null';
 
-/** Gives signs of life and the progress of all work held. Returns the ids that are still held: the others were deleted or are another's now. */
+/**
+ * Gives signs of life and the progress of all work held. Returns the tokens whose work is lost: deleted, ended or another's now. A row that somebody
+ * else has locked is left to the next sign: waiting for it, with others locked already, could end in a deadlock with a deletion.
+ */
 export async function renew(tx: Tx, signs: readonly Sign[]): Promise<Set<string>> {
-  const held = new Set<string>();
+  const lost = new Set<string>();
   for (const kind of ['transcriptions', 'reports', 'previews'] as const) {
     const values = signs
       .filter(({ lease }) => lease.kind === kind)
       .map(({ lease: { id, token }, stage, fraction }) => ({ id, token, stage, fraction }));
     if (!values.length) continue;
     const progress = kind === 'transcriptions' ? ', stage = coalesce(v.stage, t.stage), fraction = greatest(t.fraction, v.fraction)' : '';
-    const rows = await tx.rows<{ id: string }>(
-      `update ${kind} t set lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds'${progress}
-       from jsonb_to_recordset(?::jsonb) v (id uuid, token uuid, stage text, fraction real)
-       where t.id = v.id and t.lease_token = v.token returning t.id`,
+    const rows = await tx.rows<{ token: string }>(
+      `with signs as (select * from jsonb_to_recordset(?::jsonb) v (id uuid, token uuid, stage text, fraction real)),
+       free as (select t.id from ${kind} t join signs v on t.id = v.id and t.lease_token = v.token for no key update of t skip locked),
+       renewed as (
+         update ${kind} t set lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds'${progress}
+         from signs v join free using (id) where t.id = v.id and t.lease_token = v.token
+       )
+       select token from signs v where not exists (select 1 from ${kind} t where t.id = v.id and t.lease_token = v.token)`,
       [JSON.stringify(values)],
     );
-    for (const { id } of rows) held.add(id);
+    for (const { token } of rows) lost.add(token);
   }
-  return held;
+  return lost;
 }
 
 /**

@@ -50,13 +50,13 @@ export function openHoldings(db: Db, log: Log): Holdings {
     ticking = true;
     const asked = [...held];
     try {
-      const alive = await db.aside((tx) =>
+      const lost = await db.aside((tx) =>
         renew(
           tx,
           asked.map(([, sign]) => sign),
         ),
       );
-      for (const [holding] of asked) if (!alive.has(holding.lease.id)) holding.abort(new Lost());
+      for (const [holding] of asked) if (lost.has(holding.lease.token)) holding.abort(new Lost());
     } catch (error) {
       log.warn({ error, held: asked.length }, 'no sign of life could be given; trying again');
     } finally {

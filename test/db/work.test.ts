@@ -134,7 +134,7 @@ t.test('a token that was overtaken writes nothing', async (t) => {
   t.equal(await complete(db, stale, finished(60)), 'lost');
   t.equal(await fail(db, stale, 'FILE_CORRUPTED'), false);
   t.equal(await raise(db, stale, 90), 'lost');
-  t.strictSame([...(await db.system((tx) => renew(tx, [{ lease: stale, fraction: 1 }])))], []);
+  t.strictSame([...(await db.system((tx) => renew(tx, [{ lease: stale, fraction: 1 }])))], [stale.token]);
   t.match(await bench.row('transcriptions', id), { status: 'processing', fraction: 0, lease_token: lease.token });
   t.equal(await bench.balance(workspace), 10);
 });
@@ -150,16 +150,38 @@ t.test('an engine that finishes a deleted transcription does not bring it back',
   t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
 });
 
-t.test('renew() keeps progress from falling and says which leases are still held', async (t) => {
+t.test('renew() keeps progress from falling and says which leases are lost', async (t) => {
   const workspace = await bench.workspace();
   const id = await bench.transcription(workspace);
   const { lease } = (await next())!;
   const sign = (stage: string, fraction: number) => db.system((tx) => renew(tx, [{ lease, stage, fraction }]));
-  t.strictSame([...(await sign('transcribing', 0.5))], [id]);
+  t.strictSame([...(await sign('transcribing', 0.5))], []);
   await sign('transcribing', 0.25);
   t.match(await bench.row('transcriptions', id), { stage: 'transcribing', fraction: 0.5 });
   await clear();
-  t.strictSame([...(await sign('transcribing', 0.75))], []);
+  t.strictSame([...(await sign('transcribing', 0.75))], [lease.token]);
+});
+
+t.test('renew() waits for nobody: what a deletion has locked is neither renewed nor lost until that has ended', async (t) => {
+  const workspace = await bench.workspace();
+  const [deleted, other] = [await bench.transcription(workspace), await bench.transcription(workspace)];
+  const leases = [(await next())!.lease, (await next())!.lease];
+  const until = async (id: string) => (await bench.row('transcriptions', id))!.lease_until;
+  const before = [await until(deleted), await until(other)];
+  const signs = () =>
+    db.aside((tx) =>
+      renew(
+        tx,
+        leases.map((lease) => ({ lease })),
+      ),
+    );
+  await db.workspace(workspace, async (tx) => {
+    await tx.rows('delete from transcriptions where workspace_id = ? and id = ?', [workspace, deleted]);
+    t.strictSame([...(await signs())], []);
+    t.strictSame(await until(deleted), before[0]);
+    t.not(String(await until(other)), String(before[1]));
+  });
+  t.strictSame([...(await signs())], [leases.find(({ id }) => id === deleted)!.token]);
 });
 
 t.test('claimProbe() gives a probe to one, and probed() lets the transcription wait for a slot', async (t) => {

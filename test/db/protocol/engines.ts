@@ -66,13 +66,18 @@ export const ENGINE: Part = {
     const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one of each, old or new
     return db.system(async (tx) => {
       const signs = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
-      const alive = await renew(tx, signs);
-      const rows = await tx.rows<{ id: string; token: string }>(
-        `select id, lease_token as token from transcriptions where id = any (?::uuid[])
-         union all select id, lease_token from reports where id = any (?::uuid[])`,
-        [[...alive], [...alive]],
-      );
-      return rows.some(({ id, token }) => believed.get(id)!.token !== token) ? 'told to hold what another holds' : undefined;
+      const held = async () =>
+        await tx
+          .rows<{ token: string }>(
+            `select lease_token as token from transcriptions where lease_token = any (?::uuid[])
+           union all select lease_token from reports where lease_token = any (?::uuid[])`,
+            [signs.map(({ lease }) => lease.token), signs.map(({ lease }) => lease.token)],
+          )
+          .then((rows) => new Set(rows.map(({ token }) => token)));
+      const before = await held();
+      const lost = await renew(tx, signs);
+      if (signs.some(({ lease: { token } }) => !before.has(token) && !lost.has(token))) return 'not told that it is lost';
+      return [...(await held())].some((token) => lost.has(token)) ? 'told that it is lost while it is held' : undefined;
     });
   },
 };

@@ -38,7 +38,7 @@ const data = workerData as WorkerData;
 closeWith(data.closing);
 const pace = new Pace();
 const recogniser = once(openRecogniser);
-const segmentation = once(() => openSession(join(data.diarization, 'segmentation-3.0.onnx'), { device: 'cpu' }));
+const segmentation = once(() => openSession(join(data.diarization, 'segmentation-3.0.onnx'), { device: 'cpu', arena: true }));
 const embedding = once(() => openSession(join(data.diarization, 'campplus-zh-en-common.onnx'), { device: 'cpu' }));
 
 /** Opens every network of this thread; the device really used is returned. */

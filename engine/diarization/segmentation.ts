@@ -22,7 +22,7 @@ const STEP = 296;
 /** 7.5 s are enough where only speech is looked for: windows overlap by as much as they are weak at their edges. */
 const COARSE = 444;
 const SHORT = 300 * RATE;
-const BATCH = 4; // windows a call: 24 ms each instead of 28
+const BATCH = 2; // windows a call: a tenth faster than one, and with the arena as fast as four, in less memory
 
 /** What one window says, as probabilities in 1/255. */
 export interface Local {

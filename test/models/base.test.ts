@@ -32,7 +32,7 @@ t.test('whisper-base in 8 bits predicts what the network in numpy does', { skip 
       if (!expected) continue;
       const found = name === 'align' ? meanOverHeads(numbers(tensor), expected.length) : numbers(tensor);
       // one scale for all rows behind a GELU, instead of one each, makes these three times larger; logits range over 60
-      const [by, most] = part === 'encoder' || name === 'align' ? [apart(found, expected), 0.06] : [difference(found, expected), 0.7];
+      const [by, most] = part === 'encoder' || name === 'align' ? [apart(found, expected), 0.06] : [difference(found, expected), 1];
       t.ok(by < most, `${part}.${name}: ${by}`);
     }
   }

@@ -87,7 +87,7 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
   }
 }
 
-/** Ours and every setting of the peers over the same joined speech, one after another, ours before each of them. */
+/** Ours and every setting of the peers over the same joined speech, one after another, ours before and after each of them: machines get slower and faster. */
 async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes, log }: BenchOptions): Promise<PeerRow[]> {
   const made = await joined(Math.min(20, minutes) * 60);
   const path = join(folder, 'peers.wav');
@@ -110,18 +110,20 @@ async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes
   const fast = await ours(false);
   const careful = await ours(true);
   rows.push(fast, { ...careful, ratio: careful.minutesPerHour / fast.minutesPerHour });
+  let before = await ours(false);
   for (const peer of peers) {
-    const before = await ours(false);
     log(peer.name);
     const found = await peer.run(path, 'en');
+    const after = await ours(false);
     const perHour = minutesPerHour(found.seconds, found.audio);
     rows.push({
       name: peer.name,
       minutesPerHour: perHour,
       wordErrorRate: wrong(found.text),
       peakMegabytes: found.peak_rss_mb,
-      ratio: perHour / before.minutesPerHour,
+      ratio: perHour / ((before.minutesPerHour + after.minutesPerHour) / 2),
     });
+    before = after;
   }
   return rows;
 }

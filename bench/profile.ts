@@ -13,7 +13,7 @@ import { RATE } from './sound.ts';
 /** Where the time of recognition goes: seconds of one thread per hour of audio. */
 export interface Profile {
   seconds: number;
-  /** Operators of the networks, the longest first; what is left of `seconds` is JavaScript and copying. */
+  /** Operators of the networks, the longest first; what is left of `seconds` is JavaScript (a twentieth by a V8 profile), copying, and the counting itself. */
   parts: { network: string; operator: string; seconds: number }[];
 }
 

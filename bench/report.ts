@@ -64,7 +64,7 @@ export function table(report: Report): string {
     for (const part of parts.slice(0, OPERATORS)) row(`${part.network}: ${part.operator}`, share(part.seconds));
     for (const network of ['encoder', 'decoder', 'segmentation'])
       row(`${network}, in all`, share(sum(parts.filter((part) => part.network === network))));
-    row('JavaScript and copying', share(seconds - sum(parts)));
+    row('JavaScript, copying, counting', share(seconds - sum(parts)));
     lines.push('');
   }
   if (accuracy) {

@@ -15,7 +15,7 @@ t.test('transcribe prints who said what, file by file in order, and goes on afte
   t.match(stderr, new RegExp(`^${broken}: Cannot `, 'm'));
   const [first, second] = stdout.split(/^==> .* <==\n/m).slice(1);
   t.equal(first!.trim().split('\n').length, 4);
-  t.match(first, /^\[00:00\] Speaker 1: I really liked .*\n\[00:05\] Speaker 2: /);
+  t.match(first, /^\[00:00\] Speaker 1: I really liked? .*\n\[00:05\] Speaker 2: /);
   t.match(second, /^\[00:0\d\] Speaker 1: .*\b(der|die|das|und)\b/, 'German comes out in German');
 });
 

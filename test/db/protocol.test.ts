@@ -16,12 +16,14 @@
  *   a second death ends                                    5         given up before the last death
  *   lock of the cap of reports by an upload                34        more reports in a day than the workspace may
  *   row lock of the balance                                86        more reserved than there is
+ *   lease token of signs of life                           1         prolonged what another holds
+ *   a sign of life tells of no loss                        1         not told that it is lost
+ *   … takes what ran out for lost                          11        told that it is lost while it is held
  *
  * With the same casts at somewhat other odds:
  *
  *   places that ran out are not counted                    7         more uploads in flight than the workspace may
  *   row lock of the workspace at dispatch                  2         more at work than the workspace may
- *   lease token of signs of life                           2         told to hold what another holds
  *   lock of the cap of reports by a request                10        more reports in a day than the workspace may
  *
  * Not found by 40 schedules: token of keys (by 22 of the earlier form). In the earlier form, which had the usual cast alone:

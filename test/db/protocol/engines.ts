@@ -66,18 +66,25 @@ export const ENGINE: Part = {
     const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one of each, old or new
     return db.system(async (tx) => {
       const signs = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
-      const held = async () =>
-        await tx
-          .rows<{ token: string }>(
-            `select lease_token as token from transcriptions where lease_token = any (?::uuid[])
-           union all select lease_token from reports where lease_token = any (?::uuid[])`,
-            [signs.map(({ lease }) => lease.token), signs.map(({ lease }) => lease.token)],
-          )
-          .then((rows) => new Set(rows.map(({ token }) => token)));
-      const before = await held();
+      const held = async (where: string, values: string[]) =>
+        await tx.rows<{ id: string; token: string }>(
+          `select id, lease_token as token from transcriptions where ${where}
+           union all select id, lease_token from reports where ${where}`,
+          [values, values],
+        );
+      const mine = async () => {
+        const rows = await held(
+          'lease_token = any (?::uuid[])',
+          signs.map(({ lease }) => lease.token),
+        );
+        return new Set(rows.map(({ token }) => token));
+      };
+      const before = await mine();
       const lost = await renew(tx, signs);
+      const written = await held('id = any (?::uuid[]) and xmin = pg_current_xact_id()::xid', [...believed.keys()]);
+      if (written.some(({ id, token }) => believed.get(id)!.token !== token)) return 'prolonged what another holds';
       if (signs.some(({ lease: { token } }) => !before.has(token) && !lost.has(token))) return 'not told that it is lost';
-      return [...(await held())].some((token) => lost.has(token)) ? 'told that it is lost while it is held' : undefined;
+      return [...(await mine())].some((token) => lost.has(token)) ? 'told that it is lost while it is held' : undefined;
     });
   },
 };

@@ -66,24 +66,19 @@ export const ENGINE: Part = {
     const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one of each, old or new
     return db.system(async (tx) => {
       const signs = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
-      const held = async (where: string, values: string[]) =>
-        await tx.rows<{ id: string; token: string }>(
+      const tokens = signs.map(({ lease }) => lease.token);
+      const held = (where: string, values: string[]) =>
+        tx.rows<{ id: string; token: string }>(
           `select id, lease_token as token from transcriptions where ${where}
            union all select id, lease_token from reports where ${where}`,
           [values, values],
         );
-      const mine = async () => {
-        const rows = await held(
-          'lease_token = any (?::uuid[])',
-          signs.map(({ lease }) => lease.token),
-        );
-        return new Set(rows.map(({ token }) => token));
-      };
+      const mine = async () => new Set((await held('lease_token = any (?::uuid[])', tokens)).map(({ token }) => token));
       const before = await mine();
       const lost = await renew(tx, signs);
       const written = await held('id = any (?::uuid[]) and xmin = pg_current_xact_id()::xid', [...believed.keys()]);
       if (written.some(({ id, token }) => believed.get(id)!.token !== token)) return 'prolonged what another holds';
-      if (signs.some(({ lease: { token } }) => !before.has(token) && !lost.has(token))) return 'not told that it is lost';
+      if (tokens.some((token) => !before.has(token) && !lost.has(token))) return 'not told that it is lost';
       return [...(await mine())].some((token) => lost.has(token)) ? 'told that it is lost while it is held' : undefined;
     });
   },

@@ -34,6 +34,8 @@ t.test('drawnOut() finds a word that got the time of a sentence that was skipped
   t.strictSame(drawnOut(words, speech), [{ start: 0, end: 5 }], 'said. has 2.1 seconds for 5 letters');
   t.strictSame(drawnOut([word(' said.', 4.6, 6.2)], speech), [], 'a pause does not count');
   t.strictSame(drawnOut([word(' circumstances', 2.2, 4.2)], speech), [], 'a long word, spoken slowly');
+  t.strictSame(drawnOut([word(' 1813.', 2.2, 4.2)], speech), [], 'a number is read out longer than it is written');
+  t.strictSame(drawnOut([word(' 7.', 2.2, 4.2)], speech), [{ start: 2.2, end: 5 }], 'but not that long');
   t.strictSame(
     drawnOut([word(' said.', 3, 8)], [{ start: 0, end: 20 }]),
     [{ start: 3, end: 8 }],

@@ -44,7 +44,7 @@ export const SHIPPED: readonly Manifest[] = [
       { name: 'LICENSE', bytes: 1213, sha256: 'f6d6e6ab5464a000fe933730dbc99ae264afe75152a273129e604147e51cd85c' },
       { name: 'config.json', bytes: 1576, sha256: '348f5244dfdaebbc2c7d7a567f80fc67d8ae49b1975cab30c2e8db73f75a1ec1' },
       { name: 'decoder.onnx', bytes: 50164097, sha256: '4715cedafffc9e0a39bbcf8aafbaca9670d4b1f92fa057366d798695a52a3dce' },
-      { name: 'encoder.onnx', bytes: 29845212, sha256: '3b16f04efc918adeaf93b7577a0ac9fc2e97b6078131422982898e2449914db4' },
+      { name: 'encoder.onnx', bytes: 29851119, sha256: 'b3ba277a063e8aaf0df872775479c1b75194dd5f7a3135912776e27bcad3adec' },
       { name: 'generation_config.json', bytes: 3638, sha256: 'bcb05795e5724b67bb809ac4ad7feb50d0d28a18a5ab8425be73f1f566fe4b88' },
       { name: 'preprocessor_config.json', bytes: 338, sha256: 'd501f9d2d7cf2e2f3f27a6cbaa63eee80eff342b3951e77f74297937b163c078' },
       { name: 'tokenizer.json', bytes: 3930462, sha256: '7e146198186d5e3b9ce7d9d7f131b69b44569eaed9ad64a5516629a6c6a865c4' },

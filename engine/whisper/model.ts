@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Device, openSession, type Session } from '../session.ts';
 
 export const SAMPLE_RATE = 16000;
-/** The encoder always hears 30 s: shorter input makes small models loop (engine.md). */
+/** What the decoder is always given, and a window at most. The encoder hears less of the silence that fills it up: encode.ts. */
 export const WINDOW_SECONDS = 30;
 export const WINDOW_SAMPLES = WINDOW_SECONDS * SAMPLE_RATE;
 /** Seconds per attention frame and per timestamp token. */

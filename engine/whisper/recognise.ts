@@ -1,12 +1,12 @@
-import { float32 } from '../session.ts';
 import type { Span } from '../types.ts';
 import type { Decoder } from './decode.ts';
 import { toSound } from './edges.ts';
+import { encode } from './encode.ts';
 import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
 import { otherLanguages } from './language.ts';
 import { loudness, sounding } from './loudness.ts';
-import { knownLanguage, SAMPLE_RATE, type Whisper, WINDOW_SAMPLES } from './model.ts';
-import type { Attempt, Encoded, Manner, Order } from './row.ts';
+import { knownLanguage, SAMPLE_RATE, type Whisper } from './model.ts';
+import type { Attempt, Manner, Order } from './row.ts';
 import { drawnOut, merged, replaced, thinStretches, within } from './thin.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { type Spoken, toWords } from './words.ts';
@@ -157,30 +157,4 @@ function summary(attempt: Attempt): Omit<Heard, 'words' | 'tried'> {
 
 function name({ timestamps, beams, temperature }: Manner): string {
   return `${timestamps ? 'timed' : 'plain'}${beams > 1 ? `-beams${beams}` : ''}${temperature > 0 ? `-${temperature}` : ''}`;
-}
-
-const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made louder
-const RAISED = 10 ** (-28 / 20);
-
-const padded = new Float32Array(WINDOW_SAMPLES); // of a thread: it encodes one window after the other
-
-/** Runs the encoder on one window, padded with silence to 30 s. */
-async function encode({ samples, speech }: WindowRequest, model: Whisper, into?: Encoded): Promise<Encoded> {
-  padded.set(samples.subarray(0, WINDOW_SAMPLES));
-  padded.fill(0, samples.length);
-  const level = levelOf(samples, speech);
-  if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
-  const said = await model.encoder.run({ samples: float32(padded, [1, WINDOW_SAMPLES]) }, into);
-  return into ?? said;
-}
-
-/** Root mean square over the speech. */
-function levelOf(samples: Float32Array, speech: readonly Span[]): number {
-  let sum = 0;
-  let count = 0;
-  for (const { start, end } of speech) {
-    const last = Math.min(samples.length, Math.round(end * SAMPLE_RATE));
-    for (let i = Math.round(start * SAMPLE_RATE); i < last; i++, count++) sum += samples[i]! * samples[i]!;
-  }
-  return count === 0 ? 0 : Math.sqrt(sum / count);
 }

@@ -89,17 +89,24 @@ export function encodeExternal(constant: Constant, location: string, offset: num
   return Buffer.concat([prefix(GRAPH_INITIALIZER, tensor.length), tensor]);
 }
 
-/** The operators and inline weights of an ONNX file. Weights are views: changing them changes `file`. */
+/** The operators of an ONNX file, those inside others too, and its inline weights. Weights are views: changing them changes `file`. */
 export function decodeGraph(file: Uint8Array): { nodes: Pick<Node, 'op' | 'inputs'>[]; weights: Map<string, Uint8Array> } {
   const { graph } = root.lookupType('ModelProto').decode(file) as unknown as { graph: DecodedGraph };
   return {
-    nodes: graph.node.map(({ opType, input }) => ({ op: opType, inputs: input })),
+    nodes: everyNode(graph).map(({ opType, input }) => ({ op: opType, inputs: input })),
     weights: new Map(graph.initializer.map(({ name, rawData }) => [name, rawData])),
   };
 }
 
-interface DecodedGraph {
-  node: { opType: string; input: string[] }[];
+interface DecodedBody {
+  node: { opType: string; input: string[]; attribute: { g: DecodedBody | null }[] }[];
+}
+
+function everyNode({ node }: DecodedBody): DecodedBody['node'] {
+  return node.flatMap((one) => [one, ...one.attribute.flatMap(({ g }) => (g ? everyNode(g) : []))]);
+}
+
+interface DecodedGraph extends DecodedBody {
   initializer: { name: string; rawData: Uint8Array }[];
 }
 

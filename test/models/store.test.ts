@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { decodeGraph } from '../../models/build/onnx.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { findModel, importModel, listModels, removeModel, verifyModel } from '../../models/store.ts';
 import { verify } from '../../models/verify.ts';
@@ -85,6 +86,11 @@ t.test('fittingModel() turns an int8 model into 7 bits once where they do, close
   const fitted = await fittingModel('tiny', home, false);
   t.match(fitted, { name: 'tiny', variant: 'int8-7bit' });
   t.strictSame(await verify(fitted.folder), []);
+  const { nodes, weights } = decodeGraph(readFileSync(join(fitted.folder, 'encoder.onnx')));
+  const matrices = nodes.flatMap(({ op, inputs }) => (op === 'DynamicQuantizeMatMul' ? (weights.get(inputs[1]!) ?? []) : []));
+  const { encoderLayers, decoderLayers } = SHAPES.plain!;
+  t.equal(matrices.length, 6 * encoderLayers + 2 * decoderLayers, 'those of operators inside others are among them');
+  for (const bytes of matrices) t.ok(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length).every((value) => Math.abs(value) <= 63));
   const again = await fittingModel('tiny', home, false);
   t.equal(again.createdAt, fitted.createdAt);
   const [ours, theirs] = [await openNetwork(t, fitted.folder), await openNetwork(t, (await findModel('tiny', home)).folder)];

@@ -1,0 +1,88 @@
+import { float32, tensor } from '../session.ts';
+import type { Span } from '../types.ts';
+import { type Facts, SAMPLE_RATE, TICK, type Whisper, WINDOW_SAMPLES, WINDOW_SECONDS } from './model.ts';
+import type { Encoded } from './row.ts';
+
+const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made louder
+const RAISED = 10 ** (-28 / 20);
+
+const SILENCE = 1; // seconds of it at least that are heard after the sound: with half a second, ends of sentences are lost
+const SHORTEST = 20; // seconds, silence included: with 15, words are invented after short clips; with 10, models loop
+const STEPS = WINDOW_SECONDS / TICK; // that the decoder attends to
+const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0
+
+const padded = new Float32Array(WINDOW_SAMPLES); // of a thread: it encodes one window after the other
+
+interface Sound {
+  samples: Float32Array;
+  /** Seconds of the window. */
+  speech: readonly Span[];
+}
+
+/**
+ * Runs the encoder on one window. The decoder is always given 30 s of keys and values. In the 8-bit models the encoder does not hear all of the
+ * silence that fills a window up, and the decoder does not see the rest: a tenth faster where windows are full, a third in a short note.
+ * @param into memory for what the encoder says, returned with it
+ */
+export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
+  padded.set(samples.subarray(0, WINDOW_SAMPLES));
+  padded.fill(0, samples.length);
+  const level = levelOf(samples, speech);
+  if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
+  const seconds = model.cross.includes('cs0') ? heardSeconds(samples.length) : WINDOW_SECONDS;
+  const heard = float32(padded.subarray(0, seconds * SAMPLE_RATE), [1, seconds * SAMPLE_RATE]);
+  if (seconds < WINDOW_SECONDS) return filledUp(await model.encoder.run({ samples: heard }), into ?? emptied(model.facts), model.facts);
+  const said = await model.encoder.run({ samples: heard }, into);
+  return into ?? said;
+}
+
+/** Whole seconds of a window that the encoder hears. */
+function heardSeconds(samples: number): number {
+  return Math.min(WINDOW_SECONDS, Math.max(SHORTEST, Math.ceil(samples / SAMPLE_RATE + SILENCE)));
+}
+
+/** Keys and values of fewer steps laid out as those of all; the decoder does not see the rest. Its scores are `(products - sums * zero point) * scale`. */
+export function filledUp(said: Encoded, into: Encoded, { layers, heads, headWidth }: Facts): Encoded {
+  for (let l = 0; l < layers; l++) {
+    lay(said, into, `ck${l}`, heads * headWidth, 0);
+    lay(said, into, `cv${l}`, heads, 0);
+    lay(said, into, `cs${l}`, heads, OUT_OF_SIGHT);
+    for (const name of [`ksc${l}`, `vsc${l}`]) lay(said, into, name, heads, 0);
+  }
+  return into;
+}
+
+/** Copies the rows of a tensor into those of another, which may be longer, and fills these up. */
+function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: number): void {
+  const [from, to] = [said[name]!.data as Int8Array, into[name]!.data as Int8Array]; // or both float32
+  const [short, long] = [from.length / rows, to.length / rows];
+  for (let row = 0; row < rows; row++) {
+    to.set(from.subarray(row * short, (row + 1) * short), row * long);
+    to.fill(rest, row * long + short, (row + 1) * long);
+  }
+}
+
+/** Memory for what the encoder of an 8-bit model says of 30 s. */
+function emptied({ layers, heads, headWidth }: Facts): Encoded {
+  const bytes = (...dims: number[]) => tensor('int8', new Int8Array(STEPS * heads * headWidth), [1, ...dims]);
+  const floats = (...dims: number[]) => float32(new Float32Array(dims.reduce((product, size) => product * size)), [1, ...dims]);
+  const room: Encoded = {};
+  for (let l = 0; l < layers; l++) {
+    room[`ck${l}`] = bytes(heads, headWidth, STEPS);
+    room[`cv${l}`] = bytes(heads, STEPS, headWidth);
+    room[`cs${l}`] = floats(heads, 1, STEPS);
+    for (const name of ['ksc', 'vsc']) room[`${name}${l}`] = floats(heads, 1, headWidth);
+  }
+  return room;
+}
+
+/** Root mean square over the speech. */
+function levelOf(samples: Float32Array, speech: readonly Span[]): number {
+  let sum = 0;
+  let count = 0;
+  for (const { start, end } of speech) {
+    const last = Math.min(samples.length, Math.round(end * SAMPLE_RATE));
+    for (let i = Math.round(start * SAMPLE_RATE); i < last; i++, count++) sum += samples[i]! * samples[i]!;
+  }
+  return count === 0 ? 0 : Math.sqrt(sum / count);
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { englishClips } from '../../../bench/clips.ts';
+import { samplesOf } from '../../../bench/sound.ts';
+import { float32 } from '../../../engine/session.ts';
+import { Decoder } from '../../../engine/whisper/decode.ts';
+import { encode } from '../../../engine/whisper/encode.ts';
+import { openWhisper, SAMPLE_RATE } from '../../../engine/whisper/model.ts';
+import type { Encoded } from '../../../engine/whisper/row.ts';
+import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
+
+const STEPS = 1500;
+const HEARD = 20; // seconds of a short window
+const SEEN = HEARD * 50; // steps
+
+const model = await openWhisper(join(SHIPPED_FOLDER, 'whisper-base'));
+t.teardown(() => model.close());
+const clip = englishClips().find(({ file, seconds }) => file.includes('librispeech') && seconds > 5 && seconds < 9)!; // not so quiet that it is raised
+const samples = await samplesOf(clip.path);
+const speech = [{ start: 0, end: samples.length / SAMPLE_RATE }];
+
+/** Whether the bytes are the same: comparing arrays of millions one by one takes minutes. */
+function same(a: ArrayBufferView, b: ArrayBufferView): boolean {
+  const bytes = ({ buffer, byteOffset, byteLength }: ArrayBufferView) => Buffer.from(buffer, byteOffset, byteLength);
+  return bytes(a).equals(bytes(b));
+}
+
+t.test('encode() hears a short window with a part of its silence, and lays out what it heard as 30 s', async (t) => {
+  const { heads, headWidth } = model.facts;
+  const sound = new Float32Array(HEARD * SAMPLE_RATE);
+  sound.set(samples);
+  const said = await model.encoder.run({ samples: float32(sound, [1, sound.length]) });
+  const found = await encode({ samples, speech }, model);
+  t.strictSame(found.ck5!.dims, [1, heads, headWidth, STEPS]);
+  for (const [name, rows, rest] of [
+    ['ck5', heads * headWidth, 0],
+    ['cv5', heads, 0],
+    ['cs5', heads, 1e7],
+  ] as const) {
+    const [laid, short] = [found[name]!.data as Float32Array, said[name]!.data as Float32Array];
+    const [each, head] = [laid.length / rows, short.length / rows];
+    const all = Array.from({ length: rows }, (_, row) => row);
+    t.ok(
+      all.every((row) => same(laid.subarray(row * each, row * each + head), short.subarray(row * head, (row + 1) * head))),
+      name,
+    );
+    t.ok(
+      all.every((row) => laid.subarray(row * each + head, (row + 1) * each).every((value) => value === rest)),
+      `${name} after it`,
+    );
+  }
+  t.ok(same(found.ksc5!.data as Float32Array, said.ksc5!.data as Float32Array));
+});
+
+t.test('encode() leaves nothing of a longer window in memory that is used again', async (t) => {
+  const long = new Float32Array(30 * SAMPLE_RATE).map((_, i) => Math.sin(i / 20) / 4);
+  const fresh = await encode({ samples, speech }, model);
+  const used = await encode({ samples, speech }, model, await encode({ samples: long, speech: [{ start: 0, end: 30 }] }, model));
+  for (const name of model.cross) t.ok(same(used[name]!.data as Float32Array, fresh[name]!.data as Float32Array), name);
+});
+
+t.test('a decoder does not look at what the encoder has not heard', async (t) => {
+  const manner = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
+  const source = (into?: Encoded) => encode({ samples, speech }, model, into);
+  const order = { job: 1, source, manner, language: 'en', expected: null, prompt: [], speech, check: () => {} };
+  const { attention } = await new Decoder(model, 2).decode(order);
+  const looked = attention.flatMap((halves) => {
+    const bits = Uint32Array.from(halves, (half) => half << 16);
+    const weights = new Float32Array(bits.buffer);
+    const heads = weights.length / STEPS;
+    return Array.from({ length: heads }, (_, head) => weights.slice(head * STEPS, (head + 1) * STEPS));
+  });
+  t.ok(looked.length > 5 * 8, `${looked.length} rows`);
+  const sum = (values: Float32Array) => values.reduce((a, b) => a + b, 0);
+  t.equal(Math.max(...looked.map((row) => sum(row.slice(SEEN)))), 0);
+  t.ok(Math.min(...looked.map((row) => sum(row.slice(0, SEEN)))) > 0.95);
+});

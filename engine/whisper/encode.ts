@@ -7,11 +7,12 @@ const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made
 const RAISED = 10 ** (-28 / 20);
 
 const SILENCE = 1; // seconds of it at least that are heard after the sound: with half a second, ends of sentences are lost
-const SHORTEST = 20; // seconds, silence included: with 15, words are invented after short clips; with 10, models loop
+const SHORTEST = 20; // seconds, silence included: with 15, more words are invented after short clips; without a bound, models loop
 const STEPS = WINDOW_SECONDS / TICK; // that the decoder attends to
 const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0
 
 const padded = new Float32Array(WINDOW_SAMPLES); // of a thread: it encodes one window after the other
+const heardBy = new WeakMap<Whisper, Encoded>(); // memory for what is said of a part of a window: 10 MB for base
 
 interface Sound {
   samples: Float32Array;
@@ -30,10 +31,17 @@ export async function encode({ samples, speech }: Sound, model: Whisper, into?: 
   const level = levelOf(samples, speech);
   if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
   const seconds = model.cross.includes('cs0') ? heardSeconds(samples.length) : WINDOW_SECONDS;
-  const heard = float32(padded.subarray(0, seconds * SAMPLE_RATE), [1, seconds * SAMPLE_RATE]);
-  if (seconds < WINDOW_SECONDS) return filledUp(await model.encoder.run({ samples: heard }), into ?? emptied(model.facts), model.facts);
-  const said = await model.encoder.run({ samples: heard }, into);
-  return into ?? said;
+  const feeds = { samples: float32(padded.subarray(0, seconds * SAMPLE_RATE), [1, seconds * SAMPLE_RATE]) };
+  if (seconds === WINDOW_SECONDS) {
+    const said = await model.encoder.run(feeds, into);
+    return into ?? said;
+  }
+  const { facts } = model;
+  const room = heardBy.get(model) ?? emptied(facts);
+  heardBy.set(model, room);
+  const said = firstSteps(room, facts, Math.round(seconds / TICK));
+  await model.encoder.run(feeds, said);
+  return filledUp(said, into ?? emptied(facts), facts);
 }
 
 /** Whole seconds of a window that the encoder hears. */
@@ -42,7 +50,7 @@ function heardSeconds(samples: number): number {
 }
 
 /** Keys and values of fewer steps laid out as those of all; the decoder does not see the rest. Its scores are `(products - sums * zero point) * scale`. */
-export function filledUp(said: Encoded, into: Encoded, { layers, heads, headWidth }: Facts): Encoded {
+function filledUp(said: Encoded, into: Encoded, { layers, heads, headWidth }: Facts): Encoded {
   for (let l = 0; l < layers; l++) {
     lay(said, into, `ck${l}`, heads * headWidth, 0);
     lay(said, into, `cv${l}`, heads, 0);
@@ -62,18 +70,36 @@ function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: num
   }
 }
 
+/** What the encoder of an 8-bit model says of so many steps. */
+function outputs({ layers, heads, headWidth }: Facts, steps: number): { name: string; type: 'int8' | 'float32'; dims: number[] }[] {
+  return Array.from({ length: layers }, (_, l) => [
+    { name: `ck${l}`, type: 'int8' as const, dims: [1, heads, headWidth, steps] },
+    { name: `cv${l}`, type: 'int8' as const, dims: [1, heads, steps, headWidth] },
+    { name: `cs${l}`, type: 'float32' as const, dims: [1, heads, 1, steps] },
+    ...['ksc', 'vsc'].map((name) => ({ name: `${name}${l}`, type: 'float32' as const, dims: [1, heads, 1, headWidth] })),
+  ]).flat();
+}
+
 /** Memory for what the encoder of an 8-bit model says of 30 s. */
-function emptied({ layers, heads, headWidth }: Facts): Encoded {
-  const bytes = (...dims: number[]) => tensor('int8', new Int8Array(STEPS * heads * headWidth), [1, ...dims]);
-  const floats = (...dims: number[]) => float32(new Float32Array(dims.reduce((product, size) => product * size)), [1, ...dims]);
-  const room: Encoded = {};
-  for (let l = 0; l < layers; l++) {
-    room[`ck${l}`] = bytes(heads, headWidth, STEPS);
-    room[`cv${l}`] = bytes(heads, STEPS, headWidth);
-    room[`cs${l}`] = floats(heads, 1, STEPS);
-    for (const name of ['ksc', 'vsc']) room[`${name}${l}`] = floats(heads, 1, headWidth);
-  }
-  return room;
+function emptied(facts: Facts): Encoded {
+  const all = outputs(facts, STEPS).map(({ name, type, dims }) => {
+    const Numbers = type === 'int8' ? Int8Array : Float32Array;
+    return [name, tensor(type, new Numbers(product(dims)), dims)];
+  });
+  return Object.fromEntries(all);
+}
+
+/** The beginning of such memory, for fewer steps. */
+function firstSteps(room: Encoded, facts: Facts, steps: number): Encoded {
+  const all = outputs(facts, steps).map(({ name, type, dims }) => {
+    const data = room[name]!.data as Float32Array; // or int8
+    return [name, tensor(type, data.subarray(0, product(dims)), dims)];
+  });
+  return Object.fromEntries(all);
+}
+
+function product(dims: readonly number[]): number {
+  return dims.reduce((all, size) => all * size, 1);
 }
 
 /** Root mean square over the speech. */

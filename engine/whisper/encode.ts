@@ -9,7 +9,7 @@ const RAISED = 10 ** (-28 / 20);
 const SILENCE = 1; // seconds of it at least that are heard after the sound: with half a second, ends of sentences are lost
 const SHORTEST = 20; // seconds, silence included: with 15, more words are invented after short clips; without a bound, models loop
 const STEPS = WINDOW_SECONDS / TICK; // that the decoder attends to
-const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0
+const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0, unless no query at all is negative
 
 const padded = new Float32Array(WINDOW_SAMPLES); // of a thread: it encodes one window after the other
 const heardBy = new WeakMap<Whisper, Encoded>(); // memory for what is said of a part of a window: 10 MB for base
@@ -37,11 +37,11 @@ export async function encode({ samples, speech }: Sound, model: Whisper, into?: 
     return into ?? said;
   }
   const { facts } = model;
-  const room = heardBy.get(model) ?? emptied(facts);
+  const room = heardBy.get(model) ?? roomFor(facts, STEPS);
   heardBy.set(model, room);
-  const said = firstSteps(room, facts, Math.round(seconds / TICK));
+  const said = roomFor(facts, Math.round(seconds / TICK), room);
   await model.encoder.run(feeds, said);
-  return filledUp(said, into ?? emptied(facts), facts);
+  return filledUp(said, into ?? roomFor(facts, STEPS), facts);
 }
 
 /** Whole seconds of a window that the encoder hears. */
@@ -70,36 +70,22 @@ function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: num
   }
 }
 
-/** What the encoder of an 8-bit model says of so many steps. */
-function outputs({ layers, heads, headWidth }: Facts, steps: number): { name: string; type: 'int8' | 'float32'; dims: number[] }[] {
-  return Array.from({ length: layers }, (_, l) => [
-    { name: `ck${l}`, type: 'int8' as const, dims: [1, heads, headWidth, steps] },
-    { name: `cv${l}`, type: 'int8' as const, dims: [1, heads, steps, headWidth] },
-    { name: `cs${l}`, type: 'float32' as const, dims: [1, heads, 1, steps] },
-    ...['ksc', 'vsc'].map((name) => ({ name: `${name}${l}`, type: 'float32' as const, dims: [1, heads, 1, headWidth] })),
-  ]).flat();
-}
-
-/** Memory for what the encoder of an 8-bit model says of 30 s. */
-function emptied(facts: Facts): Encoded {
-  const all = outputs(facts, STEPS).map(({ name, type, dims }) => {
-    const Numbers = type === 'int8' ? Int8Array : Float32Array;
-    return [name, tensor(type, new Numbers(product(dims)), dims)];
-  });
-  return Object.fromEntries(all);
-}
-
-/** The beginning of such memory, for fewer steps. */
-function firstSteps(room: Encoded, facts: Facts, steps: number): Encoded {
-  const all = outputs(facts, steps).map(({ name, type, dims }) => {
-    const data = room[name]!.data as Float32Array; // or int8
-    return [name, tensor(type, data.subarray(0, product(dims)), dims)];
-  });
-  return Object.fromEntries(all);
-}
-
-function product(dims: readonly number[]): number {
-  return dims.reduce((all, size) => all * size, 1);
+/** Tensors for what the encoder of an 8-bit model says of so many steps: in memory of their own, or at the beginning of those for more steps. */
+function roomFor({ layers, heads, headWidth }: Facts, steps: number, within?: Encoded): Encoded {
+  const room: Encoded = {};
+  const add = (name: string, type: 'int8' | 'float32', ...dims: number[]) => {
+    const size = dims.reduce((product, length) => product * length);
+    const given = within?.[name]!.data as Float32Array | undefined; // or int8
+    const data = given?.subarray(0, size) ?? (type === 'int8' ? new Int8Array(size) : new Float32Array(size));
+    room[name] = tensor(type, data, [1, ...dims]);
+  };
+  for (let l = 0; l < layers; l++) {
+    add(`ck${l}`, 'int8', heads, headWidth, steps);
+    add(`cv${l}`, 'int8', heads, steps, headWidth);
+    add(`cs${l}`, 'float32', heads, 1, steps);
+    for (const name of ['ksc', 'vsc']) add(`${name}${l}`, 'float32', heads, 1, headWidth);
+  }
+  return room;
 }
 
 /** Root mean square over the speech. */

@@ -75,8 +75,8 @@ function roomFor({ layers, heads, headWidth }: Facts, steps: number, within?: En
   const room: Encoded = {};
   const add = (name: string, type: 'int8' | 'float32', ...dims: number[]) => {
     const size = dims.reduce((product, length) => product * length);
-    const given = within?.[name]!.data as Float32Array | undefined; // or int8
-    const data = given?.subarray(0, size) ?? (type === 'int8' ? new Int8Array(size) : new Float32Array(size));
+    const Numbers = type === 'int8' ? Int8Array : Float32Array;
+    const data = within ? (within[name]!.data as Float32Array | Int8Array).subarray(0, size) : new Numbers(size);
     room[name] = tensor(type, data, [1, ...dims]);
   };
   for (let l = 0; l < layers; l++) {

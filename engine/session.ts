@@ -43,10 +43,10 @@ export async function networksIdle(): Promise<void> {
   while (running) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Opens a network. Throws when the device asked for is missing: never falls back in silence. */
-export async function openSession(path: string, options: SessionOptions = {}): Promise<Session> {
+/** Opens a network, a file or its bytes. Throws when the device asked for is missing: never falls back in silence. */
+export async function openSession(network: string | Uint8Array, options: SessionOptions = {}): Promise<Session> {
   const device = options.device ?? 'cpu';
-  const inference = await ort.InferenceSession.create(path, {
+  const inference = await ort.InferenceSession.create(network as string, {
     executionProviders: [device],
     intraOpNumThreads: options.threads ?? 1,
     interOpNumThreads: 1,

@@ -3,6 +3,7 @@ import { workerData } from 'piscina';
 import { embed as embedPieces } from './diarization/embedding.ts';
 import { type LinkageOptions, link as linkRows, type Rows } from './diarization/linkage.ts';
 import { type Local, segment as segmentWindows } from './diarization/segmentation.ts';
+import { voiceNetwork } from '../models/voice.ts';
 import { Pace } from './pace.ts';
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 import { Decoder } from './whisper/decode.ts';
@@ -39,7 +40,9 @@ closeWith(data.closing);
 const pace = new Pace();
 const recogniser = once(openRecogniser);
 const segmentation = once(() => openSession(join(data.diarization, 'segmentation-3.0.onnx'), { device: 'cpu', arena: true }));
-const embedding = once(() => openSession(join(data.diarization, 'campplus-zh-en-common.onnx'), { device: 'cpu' }));
+const embedding = once(async () =>
+  openSession(await voiceNetwork(join(data.diarization, 'campplus-zh-en-common.onnx')), { device: 'cpu' }),
+);
 
 /** Opens every network of this thread; the device really used is returned. */
 export function describe(): Promise<Outcome<{ device: Device }>> {

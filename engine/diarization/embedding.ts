@@ -1,18 +1,14 @@
 import { float32, type Session } from '../session.ts';
-import { centre, fbank, frameCount, MELS } from './fbank.ts';
 
 export const SIZE = 192; // of an embedding
 
-/**
- * Voice prints of pieces of equal length, as unit vectors [192] each. CAM++ on mean-subtracted Kaldi features.
- * For worker threads: it blocks. 8 ms a second of audio.
- */
+/** Voice prints of pieces of equal length, as unit vectors [192] each, by the network of models/voice.ts. For worker threads: it blocks. */
 export async function embed(session: Session, pieces: Float32Array[]): Promise<Float32Array[]> {
-  const rows = frameCount(pieces[0]?.length ?? 0);
-  const features = new Float32Array(pieces.length * rows * MELS);
-  for (const [i, samples] of pieces.entries()) features.set(centre(fbank(samples)), i * rows * MELS);
-  const outputs = await session.run({ [session.inputs[0]!]: float32(features, [pieces.length, rows, MELS]) });
-  const vectors = outputs[session.outputs[0]!]!.data as Float32Array;
+  const length = pieces[0]!.length;
+  const samples = new Float32Array(pieces.length * length);
+  for (const [i, piece] of pieces.entries()) samples.set(piece, i * length);
+  const { embedding } = await session.run({ samples: float32(samples, [pieces.length, length]) });
+  const vectors = embedding!.data as Float32Array;
   return pieces.map((_, i) => unit(vectors.slice(i * SIZE, (i + 1) * SIZE)));
 }
 

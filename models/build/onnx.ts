@@ -89,17 +89,26 @@ export function encodeExternal(constant: Constant, location: string, offset: num
   return Buffer.concat([prefix(GRAPH_INITIALIZER, tensor.length), tensor]);
 }
 
-/** The operators of an ONNX file, those inside others too, and its inline weights. Weights are views: changing them changes `file`. */
-export function decodeGraph(file: Uint8Array): { nodes: Pick<Node, 'op' | 'inputs'>[]; weights: Map<string, Uint8Array> } {
+/** What is read of an ONNX file. */
+export interface Decoded {
+  /** The operators, those inside others too. */
+  nodes: Pick<Node, 'op' | 'inputs' | 'outputs'>[];
+  /** Inline weights, row-major. They are views: changing them changes the file. */
+  weights: Map<string, Uint8Array>;
+  shapes: Map<string, number[]>;
+}
+
+export function decodeGraph(file: Uint8Array): Decoded {
   const { graph } = root.lookupType('ModelProto').decode(file) as unknown as { graph: DecodedGraph };
   return {
-    nodes: everyNode(graph).map(({ opType, input }) => ({ op: opType, inputs: input })),
+    nodes: everyNode(graph).map(({ opType, input, output }) => ({ op: opType, inputs: input, outputs: output })),
     weights: new Map(graph.initializer.map(({ name, rawData }) => [name, rawData])),
+    shapes: new Map(graph.initializer.map(({ name, dims }) => [name, dims.map(Number)])),
   };
 }
 
 interface DecodedBody {
-  node: { opType: string; input: string[]; attribute: { g: DecodedBody | null }[] }[];
+  node: { opType: string; input: string[]; output: string[]; attribute: { g: DecodedBody | null }[] }[];
 }
 
 function everyNode({ node }: DecodedBody): DecodedBody['node'] {
@@ -107,7 +116,7 @@ function everyNode({ node }: DecodedBody): DecodedBody['node'] {
 }
 
 interface DecodedGraph extends DecodedBody {
-  initializer: { name: string; rawData: Uint8Array }[];
+  initializer: { name: string; dims: (number | { toString(): string })[]; rawData: Uint8Array }[];
 }
 
 function encodeTensor({ name, element, dims }: Constant, more: object): Uint8Array {

@@ -47,6 +47,16 @@ export async function writeModel(path: string, model: Model, options: WriteOptio
   }
 }
 
+/** The same as a file in memory, of a model that is small. */
+export function toBytes(model: Model): Uint8Array {
+  const constants = model.constants.flatMap((constant) => {
+    const { buffer, byteOffset, byteLength: length } = constant.load();
+    return [encodeInline(constant), new Uint8Array(buffer, byteOffset, length)];
+  });
+  const bytes = constants.reduce((sum, { length }) => sum + length, 0);
+  return Buffer.concat([encodeGraph(model, bytes), ...constants]);
+}
+
 export function weightBytes(model: Model): number {
   return model.constants.reduce((sum, constant) => sum + byteLength(constant), 0);
 }

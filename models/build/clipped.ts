@@ -1,0 +1,171 @@
+import { constant, type Graph, MICROSOFT, op, scalar, weight } from './graph.ts';
+import { quantise, transpose } from './quantise.ts';
+
+const MIDDLE = 128; // the byte of a channel's mean
+const REACH = 7; // deviations that bytes reach to each side
+const SHARE = 0.5; // of how heavily a channel is read that goes into how finely it is stored: SmoothQuant's alpha
+
+/** A batch norm, and the linear layer that reads ReLU(norm(x)). */
+export interface Reader {
+  norm: string;
+  linear: string;
+}
+
+/** How channels are kept between their readers: (x - mean) / deviation, as bytes `step` apart; plain where the step is 0. */
+export interface Form {
+  mean: Float32Array;
+  deviation: Float32Array;
+  step: number;
+}
+
+/**
+ * The form in which the channels of a block are kept. `readers`: all of the block, the last one sees every channel. Each byte channel reaches as far as
+ * its own deviation asks, a channel that is read with large weights less far: what is left of its error is then about that of the others.
+ */
+export function formOf(g: Graph, readers: readonly Reader[]): Form {
+  const last = readers.at(-1)!.norm;
+  const mean = g.checkpoint.float32(`${last}.running_mean`);
+  if (g.peak === 0) return { mean: mean.fill(0), deviation: new Float32Array(mean.length).fill(1), step: 0 };
+  const deviation = readNorm(g, last).deviation;
+  const heaviness = new Float64Array(mean.length);
+  const count = new Float64Array(mean.length);
+  for (const { norm, linear } of readers) {
+    const { scale } = readNorm(g, norm);
+    const sizes = largest(g.checkpoint.float32(`${linear}.weight`), scale.length).map(
+      (size, c) => size * Math.abs(scale[c]!) * deviation[c]!,
+    );
+    const usual = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+    for (const [c, size] of sizes.entries()) {
+      heaviness[c]! += Math.log(size / usual);
+      count[c]!++;
+    }
+  }
+  return { mean, deviation: deviation.map((value, c) => value / Math.exp((SHARE * heaviness[c]!) / count[c]!)), step: REACH / MIDDLE };
+}
+
+/** Channels in their form, from values that are shifted and divided already. */
+export function keep(g: Graph, x: string, { step }: Form): string {
+  return step ? op(g, 'QuantizeLinear', [x, scalar(g, step), byte(g, MIDDLE)]) : x;
+}
+
+/** Plain values of the channels [first, end), divided and shifted as their form asks. */
+export function intoForm(g: Graph, x: string, form: Form, first: number, end: number): string {
+  if (!form.step) return x;
+  const factors = form.deviation.slice(first, end).map((value) => 1 / value);
+  return shifted(g, op(g, 'Mul', [x, vector(g, factors)]), form, first, end);
+}
+
+/** The same for values that are divided already. */
+export function shifted(g: Graph, x: string, { mean, deviation, step }: Form, first: number, end: number): string {
+  if (!step) return x;
+  const shift = mean.slice(first, end).map((value, i) => value / deviation[first + i]!);
+  return op(g, 'Sub', [x, vector(g, shift)]);
+}
+
+/**
+ * W ReLU(norm(x)) + bias as one clipping and one product: ReLU(a x + b) is a max(x, -b/a) + b, with min where a is negative, and all but the clipping
+ * goes into W and its bias. `into`: the form that the result is for, shifted and divided; without it, the plain values.
+ */
+export function clippedProduct(g: Graph, x: string, form: Form, { norm, linear }: Reader, into?: Form): string {
+  const { scale, shift } = readNorm(g, norm);
+  const weights = g.checkpoint.float32(`${linear}.weight`);
+  const bias = g.checkpoint.float32(`${linear}.bias`);
+  const [rows, columns] = [bias.length, scale.length];
+  for (let n = 0; n < rows; n++) {
+    const divisor = into?.deviation[n] ?? 1;
+    bias[n] = (bias[n]! - (into?.mean[n] ?? 0)) / divisor;
+    for (let c = 0; c < columns; c++) weights[n * columns + c]! *= (scale[c]! * form.deviation[c]!) / divisor;
+  }
+  const positive = (c: number) => scale[c]! > 0;
+  const edges = scale.map((a, c) => atStep((-shift[c]! / a - form.mean[c]!) / form.deviation[c]!, form.step, positive(c)));
+  let clipped = op(g, 'Max', [
+    x,
+    bounds(
+      g,
+      edges.map((edge, c) => (positive(c) ? edge : Number.NEGATIVE_INFINITY)),
+      form.step,
+    ),
+  ]);
+  if (!scale.every((a) => a > 0))
+    clipped = op(g, 'Min', [
+      clipped,
+      bounds(
+        g,
+        edges.map((edge, c) => (positive(c) ? Number.POSITIVE_INFINITY : edge)),
+        form.step,
+      ),
+    ]);
+  return form.step ? byteProduct(g, clipped, weights, bias, edges, form.step) : floatProduct(g, clipped, weights, bias, edges);
+}
+
+/** An edge on the grid of bytes. Beyond the bytes on the side that is clipped away nothing is left of the channel; on the other side nothing is clipped. */
+function atStep(edge: number, step: number, positive: boolean): number {
+  if (!step) return edge;
+  const steps = Math.round(edge / step);
+  return step * (positive ? Math.min(steps, 255 - MIDDLE) : Math.max(steps, -MIDDLE));
+}
+
+function bounds(g: Graph, edges: Float32Array, step: number): string {
+  const limit = 3e38; // infinities are not the same number everywhere
+  if (!step)
+    return vector(
+      g,
+      edges.map((edge) => Math.max(-limit, Math.min(limit, edge))),
+    );
+  return constant(g, 'uint8', [edges.length], () =>
+    Uint8Array.from(edges, (edge) => Math.max(0, Math.min(255, Math.round(edge / step) + MIDDLE))),
+  );
+}
+
+function floatProduct(g: Graph, x: string, weights: Float32Array, bias: Float32Array, edges: Float32Array): string {
+  const [rows, columns] = [bias.length, edges.length];
+  for (let n = 0; n < rows; n++) for (let c = 0; c < columns; c++) bias[n]! -= weights[n * columns + c]! * edges[c]!;
+  const matrix = constant(g, 'float32', [columns, rows], () => transpose(weights, rows, columns));
+  return op(g, 'Add', [op(g, 'MatMul', [x, matrix]), vector(g, bias)]);
+}
+
+/** The bias takes the edges off by the weights as they are after rounding, so that a channel that is clipped adds exactly nothing. */
+function byteProduct(g: Graph, x: string, weights: Float32Array, bias: Float32Array, edges: Float32Array, step: number): string {
+  const [rows, columns] = [bias.length, edges.length];
+  const { values, scales } = quantise(weights, rows, columns, g.peak);
+  for (let n = 0; n < rows; n++) for (let c = 0; c < columns; c++) bias[n]! -= values[c * rows + n]! * scales[n]! * edges[c]!;
+  const matrix = constant(g, 'int8', [columns, rows], () => values);
+  const zeros = constant(g, 'int8', [rows], () => new Int8Array(rows));
+  const inputs = [x, matrix, scalar(g, step), vector(g, scales), byte(g, MIDDLE), zeros, vector(g, bias)];
+  return op(g, 'MatMulIntegerToFloat', inputs, {}, MICROSOFT);
+}
+
+const EPSILON = 1e-5; // of the batch norms
+
+/** A batch norm as x * scale + shift; and the deviation of each channel that it was trained on. */
+export function readNorm(g: Graph, name: string): { scale: Float32Array; shift: Float32Array; deviation: Float32Array } {
+  const read = (part: string) => g.checkpoint.float32(`${name}.${part}`);
+  const mean = read('running_mean');
+  const deviation = read('running_var').map((variance) => Math.sqrt(variance + EPSILON));
+  const scale = read('weight').map((gain, c) => gain / deviation[c]!);
+  return { scale, deviation, shift: read('bias').map((bias, c) => bias - scale[c]! * mean[c]!) };
+}
+
+/** The largest size in each column of a matrix. */
+function largest(matrix: Float32Array, columns: number): number[] {
+  const sizes = new Array<number>(columns).fill(0);
+  for (let row = 0; row < matrix.length; row += columns) {
+    for (let c = 0; c < columns; c++) sizes[c] = Math.max(sizes[c]!, Math.abs(matrix[row + c]!));
+  }
+  return sizes;
+}
+
+export function vector(g: Graph, values: Float32Array): string {
+  return constant(g, 'float32', [values.length], () => values);
+}
+
+function byte(g: Graph, value: number): string {
+  return constant(g, 'uint8', [], () => Uint8Array.of(value));
+}
+
+/** `x` times the transposed weight [N, K] of a module, plus its bias; always float32. */
+export function affine(g: Graph, x: string, name: string): string {
+  const [rows, columns] = g.checkpoint.shape(`${name}.weight`) as [number, number];
+  const matrix = constant(g, 'float32', [columns, rows], () => transpose(g.checkpoint.float32(`${name}.weight`), rows, columns));
+  return op(g, 'Add', [op(g, 'MatMul', [x, matrix]), weight(g, `${name}.bias`)]);
+}

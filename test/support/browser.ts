@@ -10,6 +10,7 @@ const FLAGS = [
   '--disable-gpu',
   '--disable-gpu-compositing', // Debian's starter asks for it; emulated, it once stopped drawing for good
   '--disable-software-rasterizer',
+  '--disable-gpu-watchdog', // ends what draws when a busy machine lets it wait
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',

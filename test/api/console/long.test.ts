@@ -1,25 +1,26 @@
 import t from 'tap';
-import { faultsOf, openConsole, signIn } from '../../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { faultsOf, openBrowser, openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 import { SPEAKERS } from '../../support/world.ts';
 
 const programs = needPrograms(t, 'chromium');
 const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);
+const STOPPED = 'the browser draws nothing any more';
 
-t.test('ten hours are read like ten minutes: few nodes however far one scrolls, found, copied and printed whole', async (t) => {
-  const WORDS = 'we should look at the delivery date again because the supplier said that parts will not arrive before March'.split(' ');
-  const turns = Array.from({ length: 6_000 }, (_, i) => ({
-    ...{ start: i * 6, end: i * 6 + 5.5, speaker: `speaker_${(i % 2) + 1}` },
-    text: `${Array.from({ length: 17 }, (_, j) => WORDS[(i * 5 + j) % WORDS.length]).join(' ')}${i === 5_500 ? ' xylophone' : ''}.`,
-  }));
-  const id = await world.transcription(ann, { title: 'A conference', duration: 36_000, turns, speakers: SPEAKERS });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
+/** Opens a transcript in a browser and scrolls through all of it: nodes at most, the longest task in ms, turns that were on the screen. */
+async function scrollThrough(within: typeof browser, id: string) {
+  const context = await within.newContext({ viewport: { width: 1280, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
   const faults = faultsOf(page);
   await signIn(page, url, key);
   await page.goto(`${url}/#/t/${id}`);
   await page.waitForSelector('.turn');
-  const { most, longest, seen } = await page.evaluate(async () => {
+  return { context, page, faults, ...(await scrolled(page)) };
+}
+
+function scrolled(page: Page) {
+  return page.evaluate(async (stopped) => {
     let [most, longest] = [0, 0];
     const seen = new Set<string>();
     new PerformanceObserver((list) => {
@@ -28,7 +29,7 @@ t.test('ten hours are read like ten minutes: few nodes however far one scrolls, 
     for (let y = 0; y < document.documentElement.scrollHeight; y += 800) {
       scrollTo(0, y);
       await new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error('the browser draws nothing any more')), 60_000);
+        const late = setTimeout(() => reject(new Error(stopped)), 60_000);
         requestAnimationFrame(() => {
           clearTimeout(late);
           setTimeout(resolve);
@@ -38,6 +39,20 @@ t.test('ten hours are read like ten minutes: few nodes however far one scrolls, 
       for (const { id } of document.querySelectorAll('.turn')) seen.add(id);
     }
     return { most, longest, seen: seen.size };
+  }, STOPPED);
+}
+
+t.test('ten hours are read like ten minutes: few nodes however far one scrolls, found, copied and printed whole', async (t) => {
+  const WORDS = 'we should look at the delivery date again because the supplier said that parts will not arrive before March'.split(' ');
+  const turns = Array.from({ length: 6_000 }, (_, i) => ({
+    ...{ start: i * 6, end: i * 6 + 5.5, speaker: `speaker_${(i % 2) + 1}` },
+    text: `${Array.from({ length: 17 }, (_, j) => WORDS[(i * 5 + j) % WORDS.length]).join(' ')}${i === 5_500 ? ' xylophone' : ''}.`,
+  }));
+  const id = await world.transcription(ann, { title: 'A conference', duration: 36_000, turns, speakers: SPEAKERS });
+  const { context, page, faults, most, longest, seen } = await scrollThrough(browser, id).catch(async (error: Error) => {
+    if (!error.message.includes(STOPPED)) throw error;
+    t.comment('Chromium stopped drawing, as it does now and then without a graphics card; a page that stops it does so again in a new one');
+    return scrollThrough(await openBrowser(t, programs.chromium), id);
   });
   t.ok(most < 3_000, `${most} nodes at most`);
   t.equal(seen, 6_000, 'every turn was on the screen');

@@ -17,8 +17,11 @@ const MARGIN = 5; // … and so much of a longer one on either side
 
 /** Loudness of every step above the rumble, dB of full scale. */
 export function loudness(samples: Float32Array): Float32Array {
-  let [x, y, z] = [0, 0, 0];
-  return Float32Array.from({ length: Math.floor(samples.length / STEP) }, (_, step) => {
+  const levels = new Float32Array(Math.floor(samples.length / STEP));
+  let x = 0;
+  let y = 0;
+  let z = 0;
+  for (let step = 0; step < levels.length; step++) {
     let sum = 0;
     for (let i = step * STEP; i < (step + 1) * STEP; i++) {
       const before = y;
@@ -27,8 +30,9 @@ export function loudness(samples: Float32Array): Float32Array {
       x = samples[i]!;
       sum += z * z;
     }
-    return 10 * Math.log10(sum / STEP + 1e-12);
-  });
+    levels[step] = 10 * Math.log10(sum / STEP + 1e-12);
+  }
+  return levels;
 }
 
 /** Speech without the silences over which its detector ran: room noise between two sentences is speech to it, and words would be stretched over it. */

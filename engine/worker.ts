@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { workerData } from 'piscina';
+import { voiceNetwork } from '../models/voice.ts';
 import { embed as embedPieces } from './diarization/embedding.ts';
 import { type LinkageOptions, link as linkRows, type Rows } from './diarization/linkage.ts';
 import { type Local, segment as segmentWindows } from './diarization/segmentation.ts';
-import { voiceNetwork } from '../models/voice.ts';
 import { Pace } from './pace.ts';
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 import { Decoder } from './whisper/decode.ts';

@@ -3,6 +3,7 @@ import { quantise, transpose } from './quantise.ts';
 
 const MIDDLE = 128; // the byte of a channel's mean
 const REACH = 7; // deviations that bytes reach to each side
+const LARGEST = 3e38; // what infinities become
 const SHARE = 0.5; // of how heavily a channel is read that goes into how finely it is stored: SmoothQuant's alpha
 
 /** A batch norm, and the linear layer that reads ReLU(norm(x)). */
@@ -78,23 +79,10 @@ export function clippedProduct(g: Graph, x: string, form: Form, { norm, linear }
   }
   const positive = (c: number) => scale[c]! > 0;
   const edges = scale.map((a, c) => atStep((-shift[c]! / a - form.mean[c]!) / form.deviation[c]!, form.step, positive(c)));
-  let clipped = op(g, 'Max', [
-    x,
-    bounds(
-      g,
-      edges.map((edge, c) => (positive(c) ? edge : Number.NEGATIVE_INFINITY)),
-      form.step,
-    ),
-  ]);
-  if (!scale.every((a) => a > 0))
-    clipped = op(g, 'Min', [
-      clipped,
-      bounds(
-        g,
-        edges.map((edge, c) => (positive(c) ? Number.POSITIVE_INFINITY : edge)),
-        form.step,
-      ),
-    ]);
+  const lower = edges.map((edge, c) => (positive(c) ? edge : Number.NEGATIVE_INFINITY));
+  const upper = edges.map((edge, c) => (positive(c) ? Number.POSITIVE_INFINITY : edge));
+  let clipped = op(g, 'Max', [x, bounds(g, lower, form.step)]);
+  if (upper.some(Number.isFinite)) clipped = op(g, 'Min', [clipped, bounds(g, upper, form.step)]);
   return form.step ? byteProduct(g, clipped, weights, bias, edges, form.step) : floatProduct(g, clipped, weights, bias, edges);
 }
 
@@ -105,16 +93,13 @@ function atStep(edge: number, step: number, positive: boolean): number {
   return step * (positive ? Math.min(steps, 255 - MIDDLE) : Math.max(steps, -MIDDLE));
 }
 
+/** What channels are clipped to, in their form; infinities clip nothing. */
 function bounds(g: Graph, edges: Float32Array, step: number): string {
-  const limit = 3e38; // infinities are not the same number everywhere
-  if (!step)
-    return vector(
-      g,
-      edges.map((edge) => Math.max(-limit, Math.min(limit, edge))),
-    );
-  return constant(g, 'uint8', [edges.length], () =>
-    Uint8Array.from(edges, (edge) => Math.max(0, Math.min(255, Math.round(edge / step) + MIDDLE))),
-  );
+  const within = (value: number, lowest: number, highest: number) => Math.max(lowest, Math.min(highest, value));
+  const floats = edges.map((edge) => within(edge, -LARGEST, LARGEST));
+  if (!step) return vector(g, floats);
+  const bytes = Uint8Array.from(edges, (edge) => within(Math.round(edge / step) + MIDDLE, 0, 255));
+  return constant(g, 'uint8', [edges.length], () => bytes);
 }
 
 function floatProduct(g: Graph, x: string, weights: Float32Array, bias: Float32Array, edges: Float32Array): string {

@@ -60,21 +60,32 @@ function standardised(rows: readonly Uint16Array[], heads: number, frames: Int32
 /** Median over 7 frames of every row, mirrored at its ends. */
 function smoothed(gain: Float32Array, tokens: number, frames: number): Float32Array {
   const out = new Float32Array(gain.length);
-  const window = new Float32Array(2 * HALF + 1);
+  const row = new Float32Array(frames + 2 * HALF);
   for (let t = 0; t < tokens; t++) {
-    const from = t * frames;
-    for (let f = 0; f < frames; f++) {
-      for (let k = -HALF, filled = 0; k <= HALF; k++, filled++) {
-        const mirrored = f + k < 0 ? -(f + k) : f + k >= frames ? 2 * frames - 2 - f - k : f + k;
-        const value = gain[from + mirrored]!;
-        let i = filled;
-        for (; i > 0 && window[i - 1]! > value; i--) window[i] = window[i - 1]!;
-        window[i] = value;
-      }
-      out[from + f] = window[HALF]!;
+    row.set(gain.subarray(t * frames, (t + 1) * frames), HALF);
+    for (let k = 1; k <= HALF; k++) {
+      row[HALF - k] = row[HALF + k]!;
+      row[HALF + frames - 1 + k] = row[HALF + frames - 1 - k]!;
     }
+    medians(row, out.subarray(t * frames, (t + 1) * frames));
   }
   return out;
+}
+
+/** Median of each 7 values in a row. The seven stay in order: one goes, one comes and moves to its place. */
+function medians(row: Float32Array, out: Float32Array): void {
+  const seven = row.slice(0, 2 * HALF + 1).sort();
+  out[0] = seven[HALF]!;
+  for (let f = 1; f < out.length; f++) {
+    const gone = row[f - 1]!;
+    const come = row[f + 2 * HALF]!;
+    let i = 0;
+    while (i < 2 * HALF && seven[i] !== gone) i++;
+    for (; i < 2 * HALF && seven[i + 1]! < come; i++) seven[i] = seven[i + 1]!;
+    for (; i > 0 && seven[i - 1]! > come; i--) seven[i] = seven[i - 1]!;
+    seven[i] = come;
+    out[f] = seven[HALF]!;
+  }
 }
 
 /** The best way through [tokens x frames] from the first token to the last: where each token begins. */

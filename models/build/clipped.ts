@@ -113,7 +113,7 @@ function floatProduct(g: Graph, x: string, weights: Float32Array, bias: Float32A
 function byteProduct(g: Graph, x: string, weights: Float32Array, bias: Float32Array, edges: Float32Array, step: number): string {
   const [rows, columns] = [bias.length, edges.length];
   const { values, scales } = quantise(weights, rows, columns, g.peak);
-  for (let n = 0; n < rows; n++) for (let c = 0; c < columns; c++) bias[n]! -= values[c * rows + n]! * scales[n]! * edges[c]!;
+  for (let c = 0; c < columns; c++) for (let n = 0; n < rows; n++) bias[n]! -= values[c * rows + n]! * scales[n]! * edges[c]!;
   const matrix = constant(g, 'int8', [columns, rows], () => values);
   const zeros = constant(g, 'int8', [rows], () => new Int8Array(rows));
   const inputs = [x, matrix, scalar(g, step), vector(g, scales), byte(g, MIDDLE), zeros, vector(g, bias)];

@@ -49,11 +49,11 @@ async function freeze(engine: Running, id: string, moment: Moment): Promise<bool
   return false;
 }
 
-/** The same, of a new transcription, until it is caught there. Returns its id. */
-async function caught(engine: Running, wav: Buffer, moment: Moment): Promise<string> {
+/** The same, of a new transcription at a moment chosen anew, until one is caught there: some moments are too short to be seen. Returns its id. */
+async function caught(engine: Running, wav: Buffer, choose: () => Moment): Promise<string> {
   for (;;) {
     const id = await bench.upload(workspace, wav);
-    if (await freeze(engine, id, moment)) return id;
+    if (await freeze(engine, id, choose())) return id;
     await bench.until<Row>(id, over, 240);
   }
 }
@@ -85,7 +85,7 @@ for (let round = 0; round < ROUNDS; round++) {
   for (const [name, wav, moment] of moments) {
     t.test(`an engine that is killed ${name} loses nothing: another ends the work, and it is charged once`, async (t) => {
       const engine = heir ?? (await bench.engine());
-      const id = await caught(engine, wav, moment(random()));
+      const id = await caught(engine, wav, () => moment(random()));
       await bequeath(t, engine, id);
       await settled(t, id);
       t.match(await look(id), { deaths: 1 });
@@ -126,8 +126,10 @@ for (let round = 0; round < ROUNDS; round++) {
   t.test('an engine that is frozen past its lease wakes to find the work done by another: one transcript, one charge', async (t) => {
     const frozen = heir!;
     t.teardown(() => frozen.child.kill('SIGCONT')); // or it could not be ended
-    const chance = random();
-    const id = await caught(frozen, long, (row) => row.status === 'processing' && row.fraction >= chance * 0.8);
+    const id = await caught(frozen, long, () => {
+      const chance = random();
+      return (row) => row.status === 'processing' && row.fraction >= chance * 0.8;
+    });
     await bench.expire('transcriptions', id);
     const other = await bench.engine();
     await bench.until<Row>(id, (row) => row.deaths === 1 && (row.lease_token !== null || over(row)), 150); // a transaction that is frozen too ends after 60 s

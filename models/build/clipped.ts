@@ -27,7 +27,7 @@ export function formOf(g: Graph, readers: readonly Reader[]): Form {
   const last = readers.at(-1)!.norm;
   const mean = g.checkpoint.float32(`${last}.running_mean`);
   if (g.peak === 0) return { mean: mean.fill(0), deviation: new Float32Array(mean.length).fill(1), step: 0 };
-  const deviation = readNorm(g, last).deviation;
+  const deviation = deviationOf(g, last);
   const heaviness = new Float64Array(mean.length);
   const count = new Float64Array(mean.length);
   for (const { norm, linear } of readers) {
@@ -122,13 +122,18 @@ function byteProduct(g: Graph, x: string, weights: Float32Array, bias: Float32Ar
 
 const EPSILON = 1e-5; // of the batch norms
 
-/** A batch norm as x * scale + shift; and the deviation of each channel that it was trained on. */
-export function readNorm(g: Graph, name: string): { scale: Float32Array; shift: Float32Array; deviation: Float32Array } {
+/** A batch norm as x * scale + shift. */
+function readNorm(g: Graph, name: string): { scale: Float32Array; shift: Float32Array } {
   const read = (part: string) => g.checkpoint.float32(`${name}.${part}`);
   const mean = read('running_mean');
-  const deviation = read('running_var').map((variance) => Math.sqrt(variance + EPSILON));
+  const deviation = deviationOf(g, name);
   const scale = read('weight').map((gain, c) => gain / deviation[c]!);
-  return { scale, deviation, shift: read('bias').map((bias, c) => bias - scale[c]! * mean[c]!) };
+  return { scale, shift: read('bias').map((bias, c) => bias - scale[c]! * mean[c]!) };
+}
+
+/** The deviation of each channel that a batch norm was trained on. */
+export function deviationOf(g: Graph, name: string): Float32Array {
+  return g.checkpoint.float32(`${name}.running_var`).map((variance) => Math.sqrt(variance + EPSILON));
 }
 
 /** The largest size in each column of a matrix. */

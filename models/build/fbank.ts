@@ -2,8 +2,8 @@ import { constant, type Graph, ints, op, scalar, slice } from './graph.ts';
 
 /** Kaldi's log mel filterbank, as CAM++ was trained on: models/README.md states the recipe, kaldi-feat the arithmetic. */
 export const MELS = 80;
-export const FRAME = 400; // samples: 25 ms
-export const SHIFT = 160; // samples: 10 ms
+const FRAME = 400; // samples: 25 ms
+const SHIFT = 160; // samples: 10 ms
 const FFT = 512;
 const BINS = FFT / 2; // the one at half the rate is left out, as Kaldi does
 const RATE = 16_000;

@@ -98,6 +98,7 @@ export interface Decoded {
   shapes: Map<string, number[]>;
 }
 
+/** Reads an ONNX file whose weights lie inside. */
 export function decodeGraph(file: Uint8Array): Decoded {
   const { graph } = root.lookupType('ModelProto').decode(file) as unknown as { graph: DecodedGraph };
   return {

@@ -20,7 +20,9 @@ export function publishedWeights(file: Uint8Array): Weights {
   const find = (name: string) => {
     const found = names.get(name);
     if (found === undefined)
-      throw new Error(`Cannot read the network: found no weight ${name} in it; it is not the one that was published`);
+      throw new Error(
+        `Cannot read the network: found no weight ${name} in it; it is not the one that was published. "longhand models verify" compares the shipped files`,
+      );
     return found;
   };
   return {

@@ -1,4 +1,4 @@
-import { affine, clippedProduct, type Form, formOf, intoForm, keep, type Reader, readNorm, shifted, vector } from './clipped.ts';
+import { affine, clippedProduct, deviationOf, type Form, formOf, intoForm, keep, type Reader, shifted, vector } from './clipped.ts';
 import { addFbank, centred, MELS } from './fbank.ts';
 import { cast, constant, createGraph, type Graph, index, input, ints, op, output, scalar, type Weights, weight } from './graph.ts';
 import { ELEMENT } from './onnx.ts';
@@ -96,7 +96,7 @@ function addTime(g: Graph, x: string): Time {
 /** The 32 channels that a dense layer makes of all before it, under a mask that depends on the context; in their form. */
 function addLayer(g: Graph, x: string, form: Form, reader: Reader, dilation: number, time: Time): string {
   const context = reader.linear.replace('linear1', 'cam_layer');
-  const first = readNorm(g, reader.norm).scale.length; // of its channels
+  const [first] = g.checkpoint.shape(`${reader.norm}.weight`) as [number]; // of its channels
   const inner = op(g, 'Relu', [clippedProduct(g, x, form, reader)]);
   const summary = op(g, 'Relu', [affine(g, op(g, 'MatMul', [time.means, inner]), `${context}.linear1`)]);
   const mask = op(g, 'Sigmoid', [affine(g, summary, `${context}.linear2`)]);
@@ -133,18 +133,6 @@ function addPooling(g: Graph, x: string, frames: string): string {
   const dense = g.checkpoint.float32('xvector.dense.linear.weight');
   const matrix = constant(g, 'float32', [dense.length / SIZE, SIZE], () => transpose(dense, SIZE, dense.length / SIZE));
   const last = 'xvector.dense.nonlinear.batchnorm'; // without gain and bias of its own
-  const [average, variance] = ['running_mean', 'running_var'].map((part) => g.checkpoint.float32(`${last}.${part}`)) as [
-    Float32Array,
-    Float32Array,
-  ];
-  const centre = op(g, 'Sub', [op(g, 'MatMul', [both, matrix]), vector(g, average)]);
-  return op(g, 'Relu', [
-    op(g, 'Div', [
-      centre,
-      vector(
-        g,
-        variance.map((value) => Math.sqrt(value + 1e-5)),
-      ),
-    ]),
-  ]);
+  const centre = op(g, 'Sub', [op(g, 'MatMul', [both, matrix]), vector(g, g.checkpoint.float32(`${last}.running_mean`))]);
+  return op(g, 'Relu', [op(g, 'Div', [centre, vector(g, deviationOf(g, last))])]);
 }

@@ -8,6 +8,7 @@ import { addFbank, centred, MELS } from '../../models/build/fbank.ts';
 import { createGraph, input, op, output } from '../../models/build/graph.ts';
 import { publishedWeights } from '../../models/build/published.ts';
 import { toBytes } from '../../models/build/write.ts';
+import { hasByteDotProduct } from '../../models/cpu.ts';
 import { voiceNetwork } from '../../models/voice.ts';
 
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -55,7 +56,8 @@ t.test('in float32, the network that is made anew says what the published one sa
   }
 });
 
-t.test('in int8 it says nearly that, and voices stay as far apart', async (t) => {
+const skip = hasByteDotProduct() ? false : 'the 8-bit products of this processor saturate: it never runs this';
+t.test('in int8 it says nearly that, and voices stay as far apart', { skip }, async (t) => {
   const session = await open(t, true);
   const prints = await Promise.all(pieces.map(async (piece) => (await embed(session, [piece]))[0]!));
   const known = await Promise.all(pieces.map(asPublished));
@@ -70,7 +72,7 @@ t.test('in int8 it says nearly that, and voices stay as far apart', async (t) =>
 });
 
 t.test('pieces that go through together have the prints that they have alone', async (t) => {
-  const session = await open(t, true);
+  const session = await open(t, hasByteDotProduct());
   const [a, b] = [pieces[0]!.slice(0, 16_240), pieces[1]!.slice(0, 16_240)];
   const together = await embed(session, [a, b]);
   for (const [i, piece] of [a, b].entries()) {

@@ -9,6 +9,8 @@ export type Fetches = Record<string, ort.Tensor | null>;
 export interface Session {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
+  /** Dimensions of an input: numbers, and the names of those that vary. */
+  dimensions(input: string): readonly (number | string)[];
   /** The device really used. */
   readonly device: Device;
   /** Runs the network; `fetches` limits the outputs that are computed, and names memory that they are written into where it is not null. */
@@ -57,9 +59,11 @@ export async function openSession(network: string | Uint8Array, options: Session
     ...(options.profile ? { enableProfiling: true, profileFilePrefix: options.profile } : {}),
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   });
+  const dimensions = new Map(inference.inputMetadata.map((input) => [input.name, input.isTensor ? input.shape : []]));
   return {
     inputs: inference.inputNames,
     outputs: inference.outputNames,
+    dimensions: (input) => dimensions.get(input) ?? [],
     device,
     run: async (feeds, fetches) => {
       if (closing && Atomics.load(closing, 0) === 1) throw new Error('Cannot run the network: its thread is being closed');

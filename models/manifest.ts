@@ -43,8 +43,8 @@ export const SHIPPED: readonly Manifest[] = [
     files: [
       { name: 'LICENSE', bytes: 1213, sha256: 'f6d6e6ab5464a000fe933730dbc99ae264afe75152a273129e604147e51cd85c' },
       { name: 'config.json', bytes: 1576, sha256: '348f5244dfdaebbc2c7d7a567f80fc67d8ae49b1975cab30c2e8db73f75a1ec1' },
-      { name: 'decoder.onnx', bytes: 50164097, sha256: '4715cedafffc9e0a39bbcf8aafbaca9670d4b1f92fa057366d798695a52a3dce' },
-      { name: 'encoder.onnx', bytes: 29851119, sha256: 'b3ba277a063e8aaf0df872775479c1b75194dd5f7a3135912776e27bcad3adec' },
+      { name: 'decoder.onnx', bytes: 50162849, sha256: '5870c0a00a5d2b5099f5d32285cc8c820dcb8b7a0fdb552f6205e631454d1aff' },
+      { name: 'encoder.onnx', bytes: 29850018, sha256: '99fdd4584149c6e157183bfd4d81876a708a6cb82b01c3a80af252f203da3c86' },
       { name: 'generation_config.json', bytes: 3638, sha256: 'bcb05795e5724b67bb809ac4ad7feb50d0d28a18a5ab8425be73f1f566fe4b88' },
       { name: 'preprocessor_config.json', bytes: 338, sha256: 'd501f9d2d7cf2e2f3f27a6cbaa63eee80eff342b3951e77f74297937b163c078' },
       { name: 'tokenizer.json', bytes: 3930462, sha256: '7e146198186d5e3b9ce7d9d7f131b69b44569eaed9ad64a5516629a6c6a865c4' },

@@ -36,12 +36,11 @@ export async function encode({ samples, speech }: Sound, model: Whisper, into?: 
     const said = await model.encoder.run(feeds, into);
     return into ?? said;
   }
-  const { facts } = model;
-  const room = heardBy.get(model) ?? roomFor(facts, STEPS);
+  const room = heardBy.get(model) ?? roomFor(model, STEPS);
   heardBy.set(model, room);
-  const said = roomFor(facts, Math.round(seconds / TICK), room);
+  const said = roomFor(model, Math.round(seconds / TICK), room);
   await model.encoder.run(feeds, said);
-  return filledUp(said, into ?? roomFor(facts, STEPS), facts);
+  return filledUp(said, into ?? roomFor(model, STEPS), model.facts);
 }
 
 /** Whole seconds of a window that the encoder hears. */
@@ -71,7 +70,8 @@ function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: num
 }
 
 /** Tensors for what the encoder of an 8-bit model says of so many steps: in memory of their own, or at the beginning of those for more steps. */
-function roomFor({ layers, heads, headWidth }: Facts, steps: number, within?: Encoded): Encoded {
+function roomFor({ facts, framesPerKey }: Whisper, steps: number, within?: Encoded): Encoded {
+  const { layers, heads, headWidth } = facts;
   const room: Encoded = {};
   const add = (name: string, type: 'int8' | 'float32', ...dims: number[]) => {
     const size = dims.reduce((product, length) => product * length);
@@ -80,9 +80,10 @@ function roomFor({ layers, heads, headWidth }: Facts, steps: number, within?: En
     room[name] = tensor(type, data, [1, ...dims]);
   };
   for (let l = 0; l < layers; l++) {
-    add(`ck${l}`, 'int8', heads, headWidth, steps);
-    add(`cv${l}`, 'int8', heads, steps, headWidth);
-    add(`cs${l}`, 'float32', heads, 1, steps);
+    const keys = steps / framesPerKey[l]!;
+    add(`ck${l}`, 'int8', heads, headWidth, keys);
+    add(`cv${l}`, 'int8', heads, keys, headWidth);
+    add(`cs${l}`, 'float32', heads, 1, keys);
     for (const name of ['ksc', 'vsc']) add(`${name}${l}`, 'float32', heads, 1, headWidth);
   }
   return room;

@@ -39,6 +39,8 @@ export interface Whisper {
   facts: Facts;
   encoder: Session;
   decoder: Session;
+  /** Frames behind each key and value of the cross-attention, by layer of the decoder. */
+  framesPerKey: readonly number[];
   /** Outputs of the encoder that are inputs of the decoder: the keys and values of the cross-attention. */
   cross: readonly string[];
   close(): Promise<void>;
@@ -61,12 +63,18 @@ export async function openWhisper(folder: string, options: { device?: Device; pr
     facts,
     encoder,
     decoder,
+    framesPerKey: Array.from({ length: facts.layers }, (_, l) => framesIn(decoder.dimensions(`ck${l}`).at(-1))),
     cross,
     async close() {
       await encoder.close();
       await decoder.close();
     },
   };
+}
+
+/** From the name of a dimension of keys, 'S' or 'S/2'. */
+function framesIn(dimension: number | string | undefined): number {
+  return Number(/^S\/(\d+)$/.exec(`${dimension}`)?.[1] ?? 1);
 }
 
 /** Reads config.json and generation_config.json of a checkpoint. */

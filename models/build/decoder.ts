@@ -31,7 +31,7 @@ export function addDecoder(g: Graph, model: Whisper): void {
     x = graph.feedForward(g, cross.x, `model.decoder.layers.${l}`);
   }
   const last = op(g, 'Gather', [norm(g, x, 'model.decoder.layer_norm'), index(g, -1)], { axis: 1 });
-  addChoices(g, op(g, 'Add', [embedding.logits(last), 'bias']), model);
+  addChoices(g, output(g, 'logits', op(g, 'Add', [embedding.logits(last), 'bias']), 'float32', ['B', model.vocabulary]), model);
   output(g, 'align', op(g, 'Concat', align, { axis: 1 }), 'float32', ['B', model.alignmentHeads.length, 'S']);
 }
 
@@ -77,10 +77,8 @@ function addChoices(g: Graph, z: string, { endOfText, firstTimestamp, vocabulary
   // Log-sum-exp from one vectorised softmax: the ReduceLogSumExp operator is five times slower.
   const p = op(g, 'Softmax', [z], { axis: -1 });
   const most = op(g, 'ReduceMax', [p, ints(g, 1)], { keepdims: 0 });
-  const lse = op(g, 'Sub', [op(g, 'Max', ['textMax', 'timeMax']), op(g, 'Log', [most])]);
+  const lse = output(g, 'lse', op(g, 'Sub', [op(g, 'Max', ['textMax', 'timeMax']), op(g, 'Log', [most])]), 'float32', ['B']);
   const timed = op(g, 'ReduceSum', [graph.slice(g, p, firstTimestamp, vocabulary, 1), ints(g, 1)], { keepdims: 0 });
-  output(g, 'lse', lse, 'float32', ['B']);
   output(g, 'timeLse', op(g, 'Add', [lse, op(g, 'Log', [op(g, 'Max', [timed, scalar(g, 1e-30)])])]), 'float32', ['B']);
-  output(g, 'logits', z, 'float32', ['B', vocabulary]);
   output(g, 'special', graph.slice(g, z, endOfText, firstTimestamp, 1), 'float32', ['B', firstTimestamp - endOfText]);
 }

@@ -1,17 +1,17 @@
-import type { Whisper } from './config.ts';
+import { framesPerKey, type Whisper } from './config.ts';
 import * as graph from './graph.ts';
 import { constant, type Graph, ints, linear, norm, op, output, scalar, weight } from './graph.ts';
 import { BINS, dftKernels, FFT, HOP, melFilters } from './mel.ts';
 import { ELEMENT, type Port } from './onnx.ts';
 
 const SMALLEST = 1e-8; // a scale is never zero
-const SECOND = 50; // steps
+const HALF_SECOND = 25; // steps
 
 /**
  * Adds the encoder. Input `samples` [B, N] float32 at 16 kHz, whole seconds, at most 30; S = N / 320 (20 ms a step).
  * Outputs per decoder layer l: cross-attention keys `ck{l}` [B, H, hd, S] and values `cv{l}` [B, H, S, hd]. In the int8 variants both are int8
  * with `ksc{l}`, `vsc{l}` [B, H, 1, hd] float32 (their scales: one per window, head and channel) and `cs{l}` [B, H, 1, S] float32 (column
- * sums of ck); in the float variants both are of the variant's type and come alone.
+ * sums of ck), and layers of which `framesPerKey` says so have S/2 keys and values; in the float variants both are of the variant's type and come alone.
  */
 export function addEncoder(g: Graph, model: Whisper): void {
   let x = graph.toActivation(g, logMel(g, graph.input(g, 'samples', 'float32', ['B', 'N']), model.melBins));
@@ -28,6 +28,12 @@ export function addEncoder(g: Graph, model: Whisper): void {
   for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, `model.encoder.layers.${l}`, model);
   x = norm(g, x, 'model.encoder.layer_norm');
   for (let l = 0; l < model.decoderLayers; l++) addCrossAttention(g, x, l, model);
+}
+
+/** The means of each `each` frames of [B, S, D]. */
+function pooled(g: Graph, x: string, each: number, width: number): string {
+  if (each === 1) return x;
+  return op(g, 'ReduceMean', [op(g, 'Reshape', [x, ints(g, 0, -1, each, width)]), ints(g, 2)], { keepdims: 0 });
 }
 
 /** Log-mel features [B, mels, frames], always float32: a DFT as one strided convolution, 7-11 ms per 30 s, error below 3e-6. */
@@ -105,8 +111,8 @@ function attendInt8(g: Graph, q: string, k: string, v: string, width: number, H:
 
 /** Quantises [B, S, D] to int8 with one scale [B, 1, D] per window and channel. */
 function quantiseChannels(g: Graph, x: string, width: number): { bytes: string; scale: string } {
-  const seconds = op(g, 'Reshape', [op(g, 'Abs', [x]), ints(g, 0, -1, SECOND, width)]); // in two steps: the runtime is slow over a long first axis
-  const largest = op(g, 'ReduceMax', [op(g, 'ReduceMax', [seconds, ints(g, 2)], { keepdims: 0 }), ints(g, 1)], { keepdims: 1 });
+  const parts = op(g, 'Reshape', [op(g, 'Abs', [x]), ints(g, 0, -1, HALF_SECOND, width)]); // in two steps: the runtime is slow over a long first axis
+  const largest = op(g, 'ReduceMax', [op(g, 'ReduceMax', [parts, ints(g, 2)], { keepdims: 0 }), ints(g, 1)], { keepdims: 1 });
   const scale = op(g, 'Max', [op(g, 'Mul', [largest, scalar(g, 1 / g.peak)]), scalar(g, SMALLEST)]);
   const zero = constant(g, 'int8', [], () => Int8Array.of(0));
   return { bytes: op(g, 'QuantizeLinear', [op(g, 'Div', [x, scale]), scalar(g, 1), zero]), scale }; // it rounds and casts at once
@@ -121,23 +127,26 @@ function heads(g: Graph, x: string, width: number, H: number, perm: number[]): s
 }
 
 /** What the decoder's layer `l` attends to, computed once a window. */
-function addCrossAttention(g: Graph, x: string, l: number, { width, decoderHeads: H }: Whisper): void {
+function addCrossAttention(g: Graph, frames: string, l: number, model: Whisper): void {
+  const { width, decoderHeads: H } = model;
   const hd = width / H;
+  const each = g.peak === 0 ? 1 : framesPerKey(model, l);
+  const S = graph.frames(each);
+  const x = pooled(g, frames, each, width);
   for (const kind of ['k', 'v'] as const) {
     const y = linear(g, x, `model.decoder.layers.${l}.encoder_attn.${kind}_proj`, kind === 'v');
     const perm = kind === 'k' ? BY_CHANNEL : BY_TIME;
-    const dims = kind === 'k' ? ['B', H, hd, 'S'] : ['B', H, 'S', hd];
+    const dims = kind === 'k' ? ['B', H, hd, S] : ['B', H, S, hd];
     if (g.peak === 0) {
       output(g, `c${kind}${l}`, heads(g, y, width, H, perm), g.float, dims);
       continue;
     }
     const { bytes, scale } = quantiseChannels(g, y, width);
-    const split = heads(g, bytes, width, H, perm);
-    output(g, `c${kind}${l}`, split, 'int8', dims);
+    const split = output(g, `c${kind}${l}`, heads(g, bytes, width, H, perm), 'int8', dims);
     output(g, `${kind}sc${l}`, op(g, 'Reshape', [scale, ints(g, 0, H, 1, hd)]), 'float32', ['B', H, 1, hd]);
     if (kind === 'k') {
       const ones = constant(g, 'uint8', [1, hd], () => new Uint8Array(hd).fill(1));
-      output(g, `cs${l}`, graph.cast(g, op(g, 'MatMulInteger', [ones, split]), ELEMENT.float32), 'float32', ['B', H, 1, 'S']);
+      output(g, `cs${l}`, graph.cast(g, op(g, 'MatMulInteger', [ones, split]), ELEMENT.float32), 'float32', ['B', H, 1, S]);
     }
   }
 }

@@ -78,10 +78,20 @@ export function input(g: Graph, name: string, element: Element, dims: Port['dims
   return name;
 }
 
-/** Declares an output and gives the tensor `source` its name. */
-export function output(g: Graph, name: string, source: string, element: Element, dims: Port['dims']): void {
-  g.nodes.push({ op: 'Identity', domain: '', inputs: [source], outputs: [name], attributes: {} });
+/** Declares an output: the tensor `source`, which has the name given here from now on. It is not copied: the logits of a step are 1.6 MB. */
+export function output(g: Graph, name: string, source: string, element: Element, dims: Port['dims']): string {
   g.outputs.push({ name, element, dims });
+  const renamed = (tensor: string) => (tensor === source ? name : tensor);
+  for (const node of g.nodes) {
+    node.inputs = node.inputs.map(renamed);
+    node.outputs = node.outputs.map(renamed);
+  }
+  return name;
+}
+
+/** The name of a dimension of keys and values: encoder frames, by how many lie behind each. The engine reads it (engine/whisper/model.ts). */
+export function frames(each: number): string {
+  return each === 1 ? 'S' : `S/${each}`;
 }
 
 export function constant(g: Graph, element: Element, dims: number[], load: Constant['load']): string {

@@ -31,8 +31,9 @@ t.test('whisper-base in 8 bits predicts what the network in numpy does', { skip 
       const expected = wanted[`${part}.${name}`];
       if (!expected) continue;
       const found = name === 'align' ? meanOverHeads(numbers(tensor), expected.length) : numbers(tensor);
-      // one scale for all rows behind a GELU, instead of one each, makes these three times larger; logits range over 60
-      const [by, most] = part === 'encoder' || name === 'align' ? [apart(found, expected), 0.06] : [difference(found, expected), 1];
+      // one scale for all rows behind a GELU, instead of one each, makes these three times larger, and so do layers 0 to 2 that look at every
+      // frame instead of the means of two; logits range over 60
+      const [by, most] = part === 'encoder' || name === 'align' ? [apart(found, expected), 0.08] : [difference(found, expected), 2];
       t.ok(by < most, `${part}.${name}: ${by}`);
     }
   }

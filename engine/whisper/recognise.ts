@@ -1,5 +1,6 @@
 import type { Span } from '../types.ts';
 import type { Decoder } from './decode.ts';
+import { withoutEchoes } from './echo.ts';
 import { toSound } from './edges.ts';
 import { encode } from './encode.ts';
 import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
@@ -80,7 +81,7 @@ async function hear(request: WindowRequest, recogniser: Recogniser, check: () =>
   if (invented) return { ...summary(attempt), words: [], tried, thin: [] };
   const levels = loudness(request.samples);
   const spoken = sounding(request.speech, levels);
-  const words = toWords(
+  const written = toWords(
     withoutLoops(withoutGuesses(attempt, model.facts.firstTimestamp)),
     attempt.language,
     spoken,
@@ -88,6 +89,7 @@ async function hear(request: WindowRequest, recogniser: Recogniser, check: () =>
     model.facts,
     tokenizer,
   );
+  const words = withoutEchoes(written);
   return {
     ...summary(attempt),
     words: toSound(words, levels),

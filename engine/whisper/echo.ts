@@ -1,6 +1,7 @@
 import type { Spoken } from './words.ts';
 
 const FEWEST = 4; // words: fewer may be repeated for emphasis, and fast
+const JOINTS = 2; // words that may join the two: "and"
 const FASTEST = 0.06; // seconds a word: nobody says one in less, over several of them
 
 /**
@@ -10,14 +11,24 @@ const FASTEST = 0.06; // seconds a word: nobody says one in less, over several o
 export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
   const plain = words.map(({ text }) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ''));
   for (let length = words.length >> 1; length >= FEWEST; length--) {
-    for (let first = 0; first + 2 * length <= words.length; first++) {
-      const second = first + length;
-      if (!repeats(plain, first, second, length)) continue;
-      const echo = [second, first].find((at) => words[at + length - 1]!.end - words[at]!.start < FASTEST * length);
-      if (echo !== undefined) return withoutEchoes(words.toSpliced(echo, length));
+    for (let between = 0; between <= JOINTS; between++) {
+      const both = 2 * length + between;
+      for (let first = 0; first + both <= words.length; first++) {
+        const second = first + length + between;
+        if (!repeats(plain, first, second, length)) continue;
+        const echo = [second, first].find((at) => soundless(words, at, length));
+        if (echo === undefined) continue;
+        const from = echo === second ? first + length : first;
+        const all = soundless(words, from, length + between); // what joins the two goes with the echo unless it is heard
+        return withoutEchoes(all ? words.toSpliced(from, length + between) : words.toSpliced(echo, length));
+      }
     }
   }
   return [...words];
+}
+
+function soundless(words: readonly Spoken[], first: number, count: number): boolean {
+  return words[first + count - 1]!.end - words[first]!.start < FASTEST * count;
 }
 
 function repeats(plain: readonly string[], first: number, second: number, length: number): boolean {

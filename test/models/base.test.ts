@@ -4,7 +4,6 @@ import t from 'tap';
 import { hasByteDotProduct } from '../../models/cpu.ts';
 import { SHIPPED, SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { verify } from '../../models/verify.ts';
-import { samples } from './checkpoint.ts';
 import { difference, numbers, type Outputs, openNetwork } from './network.ts';
 
 /** What the network in plain numpy says of the same weights: fixtures/make.py. */
@@ -20,7 +19,7 @@ for (const { name } of SHIPPED) {
 const skip = hasByteDotProduct() ? false : 'products of 8-bit numbers saturate on this processor';
 t.test('whisper-base in 8 bits predicts what the network in numpy does', { skip }, async (t) => {
   const network = await openNetwork(t, join(SHIPPED_FOLDER, 'whisper-base'));
-  const cross = await network.encode(samples(), 1);
+  const cross = await network.encode(speech(), 1);
   const parts: [string, Outputs][] = [
     ['encoder', cross],
     ['step0', await network.step(cross, [[50258, 50259, 50359]])],
@@ -31,13 +30,19 @@ t.test('whisper-base in 8 bits predicts what the network in numpy does', { skip 
       const expected = wanted[`${part}.${name}`];
       if (!expected) continue;
       const found = name === 'align' ? meanOverHeads(numbers(tensor), expected.length) : numbers(tensor);
-      // one scale for all rows behind a GELU, instead of one each, makes these three times larger, and so do layers 0 to 2 that look at every
-      // frame instead of the means of two; logits range over 60
-      const [by, most] = part === 'encoder' || name === 'align' ? [apart(found, expected), 0.08] : [difference(found, expected), 2];
+      // of the special tokens, which are never near, quantisation moves the logits most; logits range over 60
+      const logits = name === 'special' ? 1.5 : 0.5;
+      const [by, most] = part === 'encoder' || name === 'align' ? [apart(found, expected), 0.05] : [difference(found, expected), logits];
       t.ok(by < most, `${part}.${name}: ${by}`);
     }
   }
 });
+
+/** The first words of the recording that users upload first, as make.py reads them. */
+function speech(): Float32Array {
+  const wav = readFileSync(join(import.meta.dirname, '..', '..', 'bench', 'data', 'two-speakers.wav'));
+  return Float32Array.from({ length: 4 * 16000 }, (_, i) => wav.readInt16LE(44 + 2 * i) / 32768);
+}
 
 /** Size of the difference as a part of the expected values. */
 function apart(found: number[], expected: number[]): number {

@@ -9,7 +9,7 @@ const FASTEST = 0.06; // seconds a word: nobody says one in less, over several o
  * that all of it is squeezed into some hundredths of a second beside the other. What is really said twice takes its time twice.
  */
 export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
-  const plain = words.map(({ text }) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ''));
+  const plain = words.map(({ text }) => text.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, ''));
   for (let length = words.length >> 1; length >= FEWEST; length--) {
     for (let between = 0; between <= JOINTS; between++) {
       const both = 2 * length + between;

@@ -55,4 +55,6 @@ t.test('withoutEchoes() tells words of any script apart', async (t) => {
   const first = said('мы пойдём домой завтра утром', 0, 0.4);
   t.equal(withoutEchoes([...first, ...said('мы пойдём домой завтра утром', 2, 0.02)]).length, 5);
   t.equal(withoutEchoes([...first, ...said('мы поедем домой завтра вечером', 2, 0.02)]).length, 10);
+  const [one, other] = ['कि की कु कू', 'को कै के कौ']; // the same consonant, other vowels: these are marks
+  t.equal(withoutEchoes([...said(one, 0, 0.4), ...said(other, 2, 0.02)]).length, 8);
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { workerData } from 'piscina';
-import { voiceNetwork } from '../models/voice.ts';
+import { segmentationNetwork, voiceNetwork } from '../models/networks.ts';
 import { embed as embedPieces } from './diarization/embedding.ts';
 import { type LinkageOptions, link as linkRows, type Rows } from './diarization/linkage.ts';
 import { type Local, segment as segmentWindows } from './diarization/segmentation.ts';
@@ -39,7 +39,9 @@ const data = workerData as WorkerData;
 closeWith(data.closing);
 const pace = new Pace();
 const recogniser = once(openRecogniser);
-const segmentation = once(() => openSession(join(data.diarization, 'segmentation-3.0.onnx'), { device: 'cpu', arena: true }));
+const segmentation = once(async () =>
+  openSession(await segmentationNetwork(join(data.diarization, 'segmentation-3.0.onnx')), { device: 'cpu', arena: true }),
+);
 const embedding = once(async () =>
   openSession(await voiceNetwork(join(data.diarization, 'campplus-zh-en-common.onnx')), { device: 'cpu' }),
 );

@@ -24,9 +24,9 @@ export const FRAME_START = FIELD / RATE / 2;
 const STEP = 350;
 const FINE = 148;
 /** 8.4 s are enough where only speech is looked for: windows overlap by a little more than they are blind at their edges. */
-const COARSE = 500;
+export const COARSE = 500;
 const SHORT = 60 * RATE;
-const BATCH = 2; // windows a call: a tenth faster than one, and with the arena as fast as four, in less memory
+export const BATCH = 2; // windows a call: a tenth faster than one, and with the arena as fast as four, in less memory
 
 /** What one window says, as probabilities in 1/255. */
 export interface Local {

@@ -9,7 +9,7 @@ import { createGraph, input, op, output } from '../../models/build/graph.ts';
 import { publishedWeights } from '../../models/build/published.ts';
 import { toBytes } from '../../models/build/write.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
-import { voiceNetwork } from '../../models/voice.ts';
+import { voiceNetwork } from '../../models/networks.ts';
 
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const path = at('models/diarization/campplus-zh-en-common.onnx');

@@ -5,10 +5,10 @@ import { diarize } from '../../../engine/diarization/diarize.ts';
 import { embed } from '../../../engine/diarization/embedding.ts';
 import { observe, segment, speechProbability } from '../../../engine/diarization/segmentation.ts';
 import { openSession } from '../../../engine/session.ts';
-import { voiceNetwork } from '../../../models/voice.ts';
+import { segmentationNetwork, voiceNetwork } from '../../../models/networks.ts';
 
 const at = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-const segmentation = await openSession(at('models/diarization/segmentation-3.0.onnx'));
+const segmentation = await openSession(await segmentationNetwork(at('models/diarization/segmentation-3.0.onnx')));
 const embedding = await openSession(await voiceNetwork(at('models/diarization/campplus-zh-en-common.onnx')));
 t.teardown(() => Promise.all([segmentation.close(), embedding.close()]));
 

@@ -1,0 +1,47 @@
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { decode } from '../../engine/audio/ffmpeg.ts';
+import { FRAMES, LOCAL, type Local, segment, WINDOW } from '../../engine/diarization/segmentation.ts';
+import { openSession } from '../../engine/session.ts';
+import { hasByteDotProduct } from '../../models/cpu.ts';
+import { segmentationNetwork } from '../../models/networks.ts';
+
+const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const path = at('models/diarization/segmentation-3.0.onnx');
+
+/** Two windows of a conversation of three, as a network says they are. */
+async function heardBy(t: { teardown(after: () => unknown): void }, network: string | Uint8Array): Promise<Local[]> {
+  const session = await openSession(network);
+  t.teardown(() => session.close());
+  const recording = await decode(at('test/fixtures/audio/en_falcon_3spk.wav'), { channels: 1 });
+  t.teardown(() => recording.close());
+  await recording.decoded;
+  const read = (second: number) => recording.read('mix', second * 16_000, second * 16_000 + WINDOW, new Float32Array(WINDOW));
+  return segment(session, await Promise.all([read(1), read(9)]));
+}
+
+/** How far the probabilities of two networks lie apart, in the mean and at most. */
+function apart(a: Local[], b: Local[]): { mean: number; most: number } {
+  const gaps = a.flatMap(({ voices, speech }, w) => [
+    ...[...voices].map((value, i) => Math.abs(value - b[w]!.voices[i]!) / 255),
+    ...[...speech].map((value, i) => Math.abs(value - b[w]!.speech[i]!) / 255),
+  ]);
+  t.equal(gaps.length, 2 * FRAMES * (LOCAL + 1));
+  return { mean: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, most: Math.max(...gaps) };
+}
+
+t.test('in float32, the segmentation network that is made anew says what the published one says', async (t) => {
+  const { most } = apart(await heardBy(t, await segmentationNetwork(path, false)), await heardBy(t, path));
+  t.ok(most <= 1.001 / 255, `${most}`);
+});
+
+const skip = hasByteDotProduct() ? false : 'the 8-bit products of this processor saturate: it never runs this';
+t.test('in int8 it says nearly that', { skip }, async (t) => {
+  const { mean, most } = apart(await heardBy(t, await segmentationNetwork(path, true)), await heardBy(t, path));
+  t.ok(mean > 0 && mean < 0.003, `${mean}`);
+  t.ok(most < 0.1, `${most}`);
+});
+
+t.test('another file is refused by name', async (t) => {
+  await t.rejects(segmentationNetwork(at('models/diarization/campplus-zh-en-common.onnx')), /found no weight n0\.weight/);
+});

@@ -87,7 +87,10 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
   }
 }
 
-/** Ours and every setting of the peers over the same joined speech, one after another, ours before and after each of them: machines get slower and faster. */
+/**
+ * Ours and every setting of the peers over the same joined speech, one after another, ours before and after each of them: machines get slower and faster.
+ * Ours is told as the mean of all its runs, since which windows are decoded side by side is chance, and moves a few words.
+ */
 async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes, log }: BenchOptions): Promise<PeerRow[]> {
   const made = await joined(Math.min(20, minutes) * 60);
   const path = join(folder, 'peers.wav');
@@ -107,25 +110,24 @@ async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes
       ratio: 1,
     };
   };
-  const fast = await ours(false);
+  const runs = [await ours(false)];
+  const beside = (row: PeerRow) => rows.push({ ...row, ratio: row.minutesPerHour / mean(runs.slice(-2), 'minutesPerHour') });
   const careful = await ours(true);
-  rows.push(fast, { ...careful, ratio: careful.minutesPerHour / fast.minutesPerHour });
-  let before = await ours(false);
+  runs.push(await ours(false));
+  beside(careful);
   for (const peer of peers) {
     log(peer.name);
     const found = await peer.run(path, 'en');
-    const after = await ours(false);
+    runs.push(await ours(false));
     const perHour = minutesPerHour(found.seconds, found.audio);
-    rows.push({
-      name: peer.name,
-      minutesPerHour: perHour,
-      wordErrorRate: wrong(found.text),
-      peakMegabytes: found.peak_rss_mb,
-      ratio: perHour / ((before.minutesPerHour + after.minutesPerHour) / 2),
-    });
-    before = after;
+    beside({ name: peer.name, minutesPerHour: perHour, wordErrorRate: wrong(found.text), peakMegabytes: found.peak_rss_mb, ratio: 1 });
   }
-  return rows;
+  const all = { ...runs.at(-1)!, minutesPerHour: mean(runs, 'minutesPerHour'), wordErrorRate: mean(runs, 'wordErrorRate') };
+  return [{ ...all, name: `${all.name}, mean of ${runs.length}` }, ...rows];
+}
+
+function mean(rows: readonly PeerRow[], of: 'minutesPerHour' | 'wordErrorRate'): number {
+  return rows.reduce((sum, row) => sum + row[of], 0) / rows.length;
 }
 
 function machine(): string {

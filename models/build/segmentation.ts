@@ -16,8 +16,7 @@ const LSTMS: [size: number, read: string, before: string, biases: string][] = [
 
 /**
  * segmentation-3.0 (pyannote; PyanNet of Bredin et al. 2020): `samples` [B, 1, 160000] float32 at 16 kHz to `logits` [B, 589, 7]. float32 says what the
- * published network says; in int8 the LSTMs multiply bytes, in 60 % of the time, and in less where another thread shares the core, since their weights
- * are read once for each of 589 frames: the sum of a frame's probabilities that move is 0.003 in the mean.
+ * published network says; in int8 the LSTMs multiply bytes, in 60 % of their time: of a frame's probability 0.003 moves to other classes in the mean.
  */
 export function segmentationGraph(published: Weights, variant: 'int8' | 'float32'): Graph {
   const g = createGraph(published, variant);

@@ -98,7 +98,7 @@ async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes
   const truth = englishWords(made.said.map((s) => s.transcript).join(' '));
   const wrong = (text: string) => errorRate(countErrors(truth, englishWords(text)));
   const rows: PeerRow[] = [];
-  const ours = async (accurate: boolean): Promise<PeerRow> => {
+  const ours = async (accurate: boolean): Promise<Omit<PeerRow, 'ratio'>> => {
     log(`ours${accurate ? ', accurate' : ''}`);
     const { result, seconds } = await timed(() => transcript(path, pool, { language: 'en', diarize: false, accurate }));
     const name = accurate ? 'Longhand int8, accurate' : 'Longhand int8';
@@ -107,11 +107,10 @@ async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes
       minutesPerHour: minutesPerHour(seconds, result.durationSeconds),
       wordErrorRate: wrong(textOf(result)),
       peakMegabytes: peakMemory(),
-      ratio: 1,
     };
   };
   const runs = [await ours(false)];
-  const beside = (row: PeerRow) => rows.push({ ...row, ratio: row.minutesPerHour / mean(runs.slice(-2), 'minutesPerHour') });
+  const beside = (row: Omit<PeerRow, 'ratio'>) => rows.push({ ...row, ratio: row.minutesPerHour / mean(runs.slice(-2), 'minutesPerHour') });
   const careful = await ours(true);
   runs.push(await ours(false));
   beside(careful);
@@ -120,13 +119,13 @@ async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes
     const found = await peer.run(path, 'en');
     runs.push(await ours(false));
     const perHour = minutesPerHour(found.seconds, found.audio);
-    beside({ name: peer.name, minutesPerHour: perHour, wordErrorRate: wrong(found.text), peakMegabytes: found.peak_rss_mb, ratio: 1 });
+    beside({ name: peer.name, minutesPerHour: perHour, wordErrorRate: wrong(found.text), peakMegabytes: found.peak_rss_mb });
   }
   const all = { ...runs.at(-1)!, minutesPerHour: mean(runs, 'minutesPerHour'), wordErrorRate: mean(runs, 'wordErrorRate') };
-  return [{ ...all, name: `${all.name}, mean of ${runs.length}` }, ...rows];
+  return [{ ...all, name: `${all.name}, mean of ${runs.length}`, ratio: 1 }, ...rows];
 }
 
-function mean(rows: readonly PeerRow[], of: 'minutesPerHour' | 'wordErrorRate'): number {
+function mean(rows: readonly Omit<PeerRow, 'ratio'>[], of: 'minutesPerHour' | 'wordErrorRate'): number {
   return rows.reduce((sum, row) => sum + row[of], 0) / rows.length;
 }
 

@@ -14,7 +14,7 @@ export function voiceNetwork(path: string, dotProduct?: boolean): Promise<Uint8A
   return remade(path, voiceGraph, dotProduct);
 }
 
-/** The same for the network that hears who speaks when: 0.05 s. */
+/** The same for the network that hears who speaks when: 0.07 s. */
 export function segmentationNetwork(path: string, dotProduct?: boolean): Promise<Uint8Array> {
   return remade(path, segmentationGraph, dotProduct);
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Variant } from './build/graph.ts';
+import type { CpuVariant } from './build/graph.ts';
 
 /**
  * Whether this processor multiplies 8-bit numbers without saturating: VNNI on x86, the dot product on ARM (Apple's have it).
@@ -11,7 +11,7 @@ export function hasByteDotProduct(arch: string = process.arch, cpuinfo: string =
 }
 
 /** The variant that is fast and right on this processor. */
-export function variantForCpu(dotProduct: boolean = hasByteDotProduct()): Variant {
+export function variantForCpu(dotProduct: boolean = hasByteDotProduct()): CpuVariant {
   return dotProduct ? 'int8' : 'int8-7bit';
 }
 

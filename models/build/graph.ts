@@ -7,6 +7,7 @@ import { quantise, toFloat16, transpose } from './quantise.ts';
  */
 export const VARIANTS = ['int8', 'int8-7bit', 'float32', 'float16'] as const;
 export type Variant = (typeof VARIANTS)[number];
+export type CpuVariant = Exclude<Variant, 'float16'>;
 
 export const MICROSOFT = 'com.microsoft'; // operators that only ONNX Runtime has
 const OPSETS = { '': 18, [MICROSOFT]: 1 };

@@ -1,5 +1,5 @@
-import { constant, createGraph, type Graph, input, ints, MICROSOFT, op, output, type Weights, weight } from './graph.ts';
-import { quantise, transpose } from './quantise.ts';
+import { type CpuVariant, constant, createGraph, type Graph, input, ints, MICROSOFT, op, output, type Weights, weight } from './graph.ts';
+import { quantise } from './quantise.ts';
 
 const HIDDEN = 128; // of an LSTM, in each of its two directions
 const EPSILON = 1e-5; // of the norms
@@ -16,9 +16,10 @@ const LSTMS: [size: number, read: string, before: string, biases: string][] = [
 
 /**
  * segmentation-3.0 (pyannote; PyanNet of Bredin et al. 2020): `samples` [B, 1, 160000] float32 at 16 kHz to `logits` [B, 589, 7]. float32 says what the
- * published network says; in int8 the LSTMs multiply bytes, in 60 % of their time: of a frame's probability 0.003 moves to other classes in the mean.
+ * published network says; in the 8-bit variants the LSTMs multiply bytes, in 60 % of their time: of a frame's probability 0.003 moves to other classes in
+ * the mean.
  */
-export function segmentationGraph(published: Weights, variant: 'int8' | 'float32'): Graph {
+export function segmentationGraph(published: Weights, variant: CpuVariant): Graph {
   const g = createGraph(published, variant);
   let x = instanceNorm(g, input(g, 'samples', 'float32', ['B', 1, 160_000]), 'n0');
   x = op(g, 'Abs', [op(g, 'Conv', [x, weight(g, 'sinc')], { strides: [SINC_STRIDE] })]);
@@ -70,21 +71,20 @@ function addLstm(g: Graph, x: string, size: number, read: string, before: string
   }
 }
 
-/** Weights [2, 512, size] as values int8 [2, size, 512], with a scale and a zero point for each direction: a scale for each gate says no more here. */
+/** Weights [2, 512, size] as values int8 [2, size, 512], with a scale and a zero point for each row: in 7 bits, one for each direction is too coarse. */
 function bytes(g: Graph, name: string, size: number): [values: string, scales: string, zeros: string] {
   const gates = 4 * HIDDEN;
   const values = new Int8Array(2 * size * gates);
-  const scales = new Float32Array(2);
+  const scales = new Float32Array(2 * gates);
   for (const direction of [0, 1]) {
     const from = direction * size * gates;
-    const turned = transpose(g.checkpoint.float32(name).subarray(from, from + size * gates), gates, size);
-    const quantised = quantise(turned, 1, turned.length, g.peak);
+    const quantised = quantise(g.checkpoint.float32(name).slice(from, from + size * gates), gates, size, g.peak);
     values.set(quantised.values, from);
-    scales.set(quantised.scales, direction);
+    scales.set(quantised.scales, direction * gates);
   }
   return [
     constant(g, 'int8', [2, size, gates], () => values),
-    constant(g, 'float32', [2], () => scales),
-    constant(g, 'int8', [2], () => new Int8Array(2)),
+    constant(g, 'float32', [2, gates], () => scales),
+    constant(g, 'int8', [2, gates], () => new Int8Array(2 * gates)),
   ];
 }

@@ -1,6 +1,20 @@
 import { affine, clippedProduct, deviationOf, type Form, formOf, intoForm, keep, type Reader, shifted, vector } from './clipped.ts';
 import { addFbank, centred, MELS } from './fbank.ts';
-import { cast, constant, createGraph, type Graph, index, input, ints, op, output, scalar, type Weights, weight } from './graph.ts';
+import {
+  type CpuVariant,
+  cast,
+  constant,
+  createGraph,
+  type Graph,
+  index,
+  input,
+  ints,
+  op,
+  output,
+  scalar,
+  type Weights,
+  weight,
+} from './graph.ts';
 import { ELEMENT } from './onnx.ts';
 import { transpose } from './quantise.ts';
 
@@ -18,10 +32,10 @@ const BLOCKS = [
 /**
  * CAM++ (Wang et al. 2023; 3D-Speaker): `samples` [B, N] float32 at 16 kHz to `embedding` [B, 192]. The same function as the network that was
  * published, in less time: time stands before channels, so that dense layers are products of matrices; norms go into the products behind them; a mask is
- * computed once for each stretch of time that shares it; and in int8, channels are kept as bytes, a quarter to copy and to clip, for products of bytes.
- * float32 takes two thirds of the published network's time and says the same; int8 less than half, with a cosine of 0.995 to it.
+ * computed once for each stretch of time that shares it; and in the 8-bit variants, channels are kept as bytes, a quarter to copy and to clip, for products of bytes.
+ * float32 takes two thirds of the published network's time and says the same; the others less than half, with a cosine of 0.995 to it.
  */
-export function voiceGraph(published: Weights, variant: 'int8' | 'float32'): Graph {
+export function voiceGraph(published: Weights, variant: CpuVariant): Graph {
   const g = createGraph(published, variant);
   const features = centred(g, addFbank(g, input(g, 'samples', 'float32', ['B', 'N'])));
   const head = op(g, 'Relu', [convolve(g, addHead(g, features), 'xvector.tdnn.linear', [2], [2, 2])]);

@@ -5,7 +5,7 @@ import { decode } from '../../engine/audio/ffmpeg.ts';
 import { embed, unit } from '../../engine/diarization/embedding.ts';
 import { float32, openSession, type Session } from '../../engine/session.ts';
 import { addFbank, centred, MELS } from '../../models/build/fbank.ts';
-import { createGraph, input, op, output } from '../../models/build/graph.ts';
+import { type CpuVariant, createGraph, input, op, output } from '../../models/build/graph.ts';
 import { publishedWeights } from '../../models/build/published.ts';
 import { toBytes } from '../../models/build/write.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
@@ -41,14 +41,14 @@ const pieces = await Promise.all([pieceAt(6.5, 4), pieceAt(13, 2), pieceAt(2, 1.
 await recording.close();
 
 const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
-const open = async (t: { teardown(after: () => unknown): void }, dotProduct: boolean): Promise<Session> => {
-  const session = await openSession(await voiceNetwork(path, dotProduct));
+const open = async (t: { teardown(after: () => unknown): void }, variant?: CpuVariant): Promise<Session> => {
+  const session = await openSession(await voiceNetwork(path, variant));
   t.teardown(() => session.close());
   return session;
 };
 
 t.test('in float32, the network that is made anew says what the published one says', async (t) => {
-  const session = await open(t, false);
+  const session = await open(t, 'float32');
   for (const piece of pieces) {
     const [print] = await embed(session, [piece]);
     const likeness = cosine(print!, await asPublished(piece));
@@ -56,23 +56,28 @@ t.test('in float32, the network that is made anew says what the published one sa
   }
 });
 
-const skip = hasByteDotProduct() ? false : 'the 8-bit products of this processor saturate: it never runs this';
-t.test('in int8 it says nearly that, and voices stay as far apart', { skip }, async (t) => {
-  const session = await open(t, true);
-  const prints = await Promise.all(pieces.map(async (piece) => (await embed(session, [piece]))[0]!));
-  const known = await Promise.all(pieces.map(asPublished));
-  for (const [i, print] of prints.entries()) {
-    const likeness = cosine(print, known[i]!);
-    t.ok(likeness > 0.98, `${pieces[i]!.length} samples: ${likeness}`);
-    for (let j = 0; j < i; j++) {
-      const change = cosine(print, prints[j]!) - cosine(known[i]!, known[j]!);
-      t.ok(Math.abs(change) < 0.04, `pieces ${j} and ${i}: ${change}`);
+const saturates = hasByteDotProduct() ? false : 'the 8-bit products of this processor saturate: it never runs this';
+for (const [variant, skip] of [
+  ['int8', saturates],
+  ['int8-7bit', false],
+] as const) {
+  t.test(`in ${variant} it says nearly that, and voices stay as far apart`, { skip }, async (t) => {
+    const session = await open(t, variant);
+    const prints = await Promise.all(pieces.map(async (piece) => (await embed(session, [piece]))[0]!));
+    const known = await Promise.all(pieces.map(asPublished));
+    for (const [i, print] of prints.entries()) {
+      const likeness = cosine(print, known[i]!);
+      t.ok(likeness > 0.98, `${pieces[i]!.length} samples: ${likeness}`);
+      for (let j = 0; j < i; j++) {
+        const change = cosine(print, prints[j]!) - cosine(known[i]!, known[j]!);
+        t.ok(Math.abs(change) < 0.04, `pieces ${j} and ${i}: ${change}`);
+      }
     }
-  }
-});
+  });
+}
 
 t.test('pieces that go through together have the prints that they have alone', async (t) => {
-  const session = await open(t, hasByteDotProduct());
+  const session = await open(t);
   const [a, b] = [pieces[0]!.slice(0, 16_240), pieces[1]!.slice(0, 16_240)];
   const together = await embed(session, [a, b]);
   for (const [i, piece] of [a, b].entries()) {

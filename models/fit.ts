@@ -7,8 +7,8 @@ import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
 
 /**
- * Finds a recognition model as `findModel` does, in a form that is right on this processor: where 8-bit products saturate, an int8 model is turned into its
- * 7-bit form once, kept under `home`, and that one is returned.
+ * Finds a recognition model as `findModel` does, in a form that is right on this processor: where 8-bit products saturate, an int8 model is turned into one
+ * that does not once, kept under `home`, and that one is returned.
  */
 export async function fittingModel(name: string, home: string, dotProduct: boolean = hasByteDotProduct()): Promise<Model> {
   const model = await findModel(name, home);
@@ -16,7 +16,7 @@ export async function fittingModel(name: string, home: string, dotProduct: boole
     throw new Error(`Cannot recognise speech with ${name}: it is for ${model.kind}; "longhand models list" shows the others`);
   if (dotProduct || model.variant !== 'int8') return model;
   const folder = join(home, 'models', '.7bit', name);
-  const source = `${model.source}; 7 bits from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
+  const source = `${model.source}; without saturation, from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
   const made = await manifestOf(folder).catch(() => null);
   const manifest = made?.source === source ? made : await convert(model, folder, source);
   return { ...model, ...manifest, folder };

@@ -1,4 +1,4 @@
-import { constant, type Graph, MICROSOFT, op, scalar, weight } from './graph.ts';
+import { constant, type Graph, MICROSOFT, op, saturates, scalar, weight } from './graph.ts';
 import { quantise, transpose } from './quantise.ts';
 
 const MIDDLE = 128; // the byte of a channel's mean
@@ -112,7 +112,7 @@ function floatProduct(g: Graph, x: string, weights: Float32Array, bias: Float32A
 /** The bias takes the edges off by the weights as they are after rounding, so that a channel that is clipped adds exactly nothing. */
 function byteProduct(g: Graph, x: string, weights: Float32Array, bias: Float32Array, edges: Float32Array, step: number): string {
   const [rows, columns] = [bias.length, edges.length];
-  const { values, scales } = quantise(weights, rows, columns, g.peak);
+  const { values, scales } = quantise(weights, rows, columns, saturates(g));
   for (let c = 0; c < columns; c++) for (let n = 0; n < rows; n++) bias[n]! -= values[c * rows + n]! * scales[n]! * edges[c]!;
   const matrix = constant(g, 'int8', [columns, rows], () => values);
   const zeros = constant(g, 'int8', [rows], () => new Int8Array(rows));

@@ -2,7 +2,8 @@ import { type Attribute, type Constant, ELEMENT, type Element, type Model, type 
 import { quantise, toFloat16, transpose } from './quantise.ts';
 
 /**
- * int8: weights within ±127, the fastest on CPUs with 8-bit dot products. int8-7bit: within ±63, for CPUs whose 8-bit products saturate.
+ * int8: the fastest on CPUs with 8-bit dot products. int8-7bit: for CPUs whose sums of 8-bit products saturate; keys and values have 7 bits, weights
+ * are as large as two of them may be together.
  * float32: exact. float16: weights and most activations in half precision, for GPUs.
  */
 export const VARIANTS = ['int8', 'int8-7bit', 'float32', 'float16'] as const;
@@ -23,7 +24,7 @@ export interface Weights {
 /** A graph under construction: every method adds nodes or weights and returns the name of a tensor. */
 export interface Graph extends Model {
   readonly variant: Variant;
-  /** Largest size of an int8 value: 127 or 63. 0 in the float variants. */
+  /** Largest size of keys and values in int8: 127 or 63. 0 in the float variants. */
   readonly peak: number;
   /** Element type of the activations between the layers. */
   readonly float: 'float32' | 'float16';
@@ -35,6 +36,11 @@ export function createGraph(checkpoint: Weights, variant: Variant): Graph {
   const peak = { int8: 127, 'int8-7bit': 63, float32: 0, float16: 0 }[variant];
   const float = variant === 'float16' ? 'float16' : 'float32';
   return { checkpoint, variant, peak, float, count: 0, nodes: [], constants: [], inputs: [], outputs: [], opsets: OPSETS };
+}
+
+/** Whether the graph is for processors whose sums of 8-bit products saturate. */
+export function saturates({ variant }: Graph): boolean {
+  return variant === 'int8-7bit';
 }
 
 /** Adds one operator with one output. `domain` is MICROSOFT for the runtime's own operators. */
@@ -150,7 +156,7 @@ export function linear(g: Graph, x: string, name: string, bias = true): string {
 /** A weight [N, K] as values int8 [K, N], scales [N] and zero points [N]. */
 export function quantised(g: Graph, name: string): [values: string, scales: string, zeros: string] {
   const [rows, columns] = g.checkpoint.shape(name) as [number, number];
-  const once = lazily(() => quantise(g.checkpoint.float32(name), rows, columns, g.peak));
+  const once = lazily(() => quantise(g.checkpoint.float32(name), rows, columns, saturates(g)));
   return [
     constant(g, 'int8', [columns, rows], () => once().values),
     constant(g, 'float32', [rows], () => once().scales),

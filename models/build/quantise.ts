@@ -1,6 +1,8 @@
 /** Kernels that turn checkpoint matrices [N x K] (one row per output channel) into what the graphs hold. All row-major. */
 
 const TILE = 64; // rows and columns turned at a time: both sides stay in the cache
+const PEAK = 127;
+const PAIR = 128; // most that two neighbours may add up to: each times a byte, that fits into the 16 bits of a processor without 8-bit dot products
 const HALF_EVEN = 6755399441055744; // 1.5 * 2^52: adding and subtracting it rounds a double to the nearest integer, ties to even
 
 export interface Quantised {
@@ -11,28 +13,49 @@ export interface Quantised {
 }
 
 /**
- * Quantises to signed int8 per output channel, symmetric, within ±`peak`.
- * @param peak 127, or 63 for processors whose 8-bit products saturate (7-bit weights).
+ * Quantises to signed int8 per output channel, symmetric, within ±127.
+ * @param saturates for processors without 8-bit dot products, which add up the products of inputs 2i and 2i + 1 in 16 bits before all else: those two
+ *   stay within ±128 together. The steps grow by a fourth; within ±63 each, which is safe too, they would double.
  */
-export function quantise(weights: Float32Array, rows: number, columns: number, peak: number): Quantised {
+export function quantise(weights: Float32Array, rows: number, columns: number, saturates: boolean): Quantised {
   const scales = new Float32Array(rows);
   for (let n = 0; n < rows; n++) {
+    const row = weights.subarray(n * columns, (n + 1) * columns);
     let top = Math.fround(1e-8);
-    for (let i = n * columns; i < (n + 1) * columns; i++) {
-      const size = Math.abs(weights[i]!);
-      if (size > top) top = size;
+    let pair = 0;
+    for (let k = 0; k < columns; k++) {
+      top = Math.max(top, Math.abs(row[k]!));
+      if (k % 2) pair = Math.max(pair, Math.abs(row[k - 1]! + row[k]!));
     }
-    scales[n] = top / peak;
+    scales[n] = Math.max(top / PEAK, saturates ? pairSteps(pair) : 0);
   }
   const values = new Int8Array(weights.length);
   tiles(rows, columns, (n, k0, k1) => {
     const scale = scales[n]!;
     for (let k = k0, i = n * columns + k0; k < k1; k++, i++) {
       const steps = Math.fround(weights[i]! / scale) + HALF_EVEN - HALF_EVEN;
-      values[k * rows + n] = Math.max(-peak, Math.min(peak, steps));
+      values[k * rows + n] = Math.max(-PEAK, Math.min(PEAK, steps));
     }
   });
   return { values, scales };
+}
+
+/**
+ * Changes matrices [K x N] of `quantise` that may saturate into ones that do not, in place. What each channel's scale grows by is returned, [N].
+ */
+export function withoutSaturation(values: Int8Array, rows: number): Float32Array {
+  const pairs = new Float32Array(rows);
+  for (let i = 0; i + rows < values.length; i += 2 * rows) {
+    for (let n = 0; n < rows; n++) pairs[n] = Math.max(pairs[n]!, Math.abs(values[i + n]! + values[i + rows + n]!));
+  }
+  const growth = pairs.map((pair) => Math.max(1, pairSteps(pair)));
+  for (let i = 0; i < values.length; i++) values[i] = Math.round(values[i]! / growth[i % rows]!);
+  return growth;
+}
+
+/** The size of a step with which a sum of two neighbours stays within PAIR when both are rounded. */
+function pairSteps(sum: number): number {
+  return sum / (PAIR - 0.5);
 }
 
 /** [N x K] -> [K x N]. */

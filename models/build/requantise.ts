@@ -1,20 +1,21 @@
 import { decodeGraph } from './onnx.ts';
+import { withoutSaturation } from './quantise.ts';
 
 const FROM = 127;
 const TO = 63;
-const RATIO = FROM / TO;
 
 /**
  * Turns an `int8` graph into the `int8-7bit` one in place, for processors whose sums of 8-bit products saturate. A little less exact than building
  * from the checkpoint, because values are rounded twice. `file`: the bytes of an ONNX file with its weights inside.
  */
 export function requantise(file: Uint8Array): void {
-  const { nodes, weights } = decodeGraph(file);
+  const { nodes, weights, shapes } = decodeGraph(file);
   const products = nodes.filter(({ op, inputs }) => op === 'DynamicQuantizeMatMul' && weights.has(inputs[1]!)); // others quantise by the bound below
   const matrices = new Map(products.map(({ inputs }) => [inputs[1]!, inputs[2]!])); // values, scales
   for (const [values, scales] of matrices) {
-    halve(weights.get(values)!);
-    changeFloats(weights.get(scales)!, (scale) => scale * RATIO);
+    const bytes = weights.get(values)!;
+    const growth = withoutSaturation(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length), shapes.get(values)![1]!);
+    changeFloats(weights.get(scales)!, (scale, n) => scale * growth[n]!);
   }
   // the encoder quantises keys and values by the same bound
   for (const bytes of weights.values()) {
@@ -22,13 +23,8 @@ export function requantise(file: Uint8Array): void {
   }
 }
 
-function halve(bytes: Uint8Array): void {
-  const values = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let i = 0; i < values.length; i++) values[i] = Math.round(values[i]! / RATIO);
-}
-
 /** Weights of a file are not aligned. */
-function changeFloats(bytes: Uint8Array, change: (value: number) => number): void {
+function changeFloats(bytes: Uint8Array, change: (value: number, i: number) => number): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let at = 0; at < bytes.length; at += 4) view.setFloat32(at, change(view.getFloat32(at, true)), true);
+  for (let at = 0; at < bytes.length; at += 4) view.setFloat32(at, change(view.getFloat32(at, true), at / 4), true);
 }

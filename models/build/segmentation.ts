@@ -1,4 +1,17 @@
-import { type CpuVariant, constant, createGraph, type Graph, input, ints, MICROSOFT, op, output, type Weights, weight } from './graph.ts';
+import {
+  type CpuVariant,
+  constant,
+  createGraph,
+  type Graph,
+  input,
+  ints,
+  MICROSOFT,
+  op,
+  output,
+  saturates,
+  type Weights,
+  weight,
+} from './graph.ts';
 import { quantise } from './quantise.ts';
 
 const HIDDEN = 128; // of an LSTM, in each of its two directions
@@ -71,14 +84,14 @@ function addLstm(g: Graph, x: string, size: number, read: string, before: string
   }
 }
 
-/** Weights [2, 512, size] as values int8 [2, size, 512], with a scale and a zero point for each row: in 7 bits, one for each direction is too coarse. */
+/** Weights [2, 512, size] as values int8 [2, size, 512], with a scale and a zero point for each row: one for each direction is too coarse where products saturate. */
 function bytes(g: Graph, name: string, size: number): [values: string, scales: string, zeros: string] {
   const gates = 4 * HIDDEN;
   const values = new Int8Array(2 * size * gates);
   const scales = new Float32Array(2 * gates);
   for (const direction of [0, 1]) {
     const from = direction * size * gates;
-    const quantised = quantise(g.checkpoint.float32(name).slice(from, from + size * gates), gates, size, g.peak);
+    const quantised = quantise(g.checkpoint.float32(name).slice(from, from + size * gates), gates, size, saturates(g));
     values.set(quantised.values, from);
     scales.set(quantised.scales, direction * gates);
   }

@@ -1,21 +1,80 @@
 import t from 'tap';
+import { seeded } from '../../bench/random.ts';
+import { openSession, tensor } from '../../engine/session.ts';
+import { cast, constant, createGraph, input, op, output } from '../../models/build/graph.ts';
 import { melFilters } from '../../models/build/mel.ts';
-import { quantise, toFloat16, transpose } from '../../models/build/quantise.ts';
+import { ELEMENT } from '../../models/build/onnx.ts';
+import { quantise, toFloat16, transpose, withoutSaturation } from '../../models/build/quantise.ts';
 import { fromFloat16 } from '../../models/build/safetensors.ts';
+import { toBytes } from '../../models/build/write.ts';
 import { hasByteDotProduct, variantForCpu } from '../../models/cpu.ts';
 
 t.test('quantise() turns each row into a column of steps of its own peak / 127, halves to even', (t) => {
-  const { values, scales } = quantise(Float32Array.of(127, 2.5, -1.5, /**/ 0, 0, 0, /**/ -254, 1, 3), 3, 3, 127);
+  const { values, scales } = quantise(Float32Array.of(127, 2.5, -1.5, /**/ 0, 0, 0, /**/ -254, 1, 3), 3, 3, false);
   t.strictSame([...values], [127, 0, -127, 2, 0, 0, -2, 0, 2]);
   t.strictSame([...scales], [1, Math.fround(Math.fround(1e-8) / 127), 2]);
   t.end();
 });
 
-t.test('quantise() stays within ±63 when asked for 7 bits', (t) => {
-  const { values, scales } = quantise(Float32Array.of(6.3, -6.3, 0.1), 1, 3, 63);
-  t.strictSame([...values], [63, -63, 1]);
-  t.ok(Math.abs(scales[0]! - 0.1) < 1e-7);
+const [ROWS, COLUMNS] = [48, 64];
+const random = seeded(5);
+/** Mostly small; each row has two large neighbours, of the same sign in every tenth row and of opposite signs in the others. */
+const uneven = Float32Array.from({ length: ROWS * COLUMNS }, (_, i) => {
+  if (i % COLUMNS > 1) return random.between(-0.3, 0.3);
+  return i % 2 && Math.floor(i / COLUMNS) % 10 ? -1 : 1;
+});
+
+/** Sums of pairs of neighbouring inputs of each channel, from values [K x N]. */
+function pairSums(values: Int8Array, rows: number): number[] {
+  const sums: number[] = [];
+  for (let i = 0; i < values.length; i++) if (Math.floor(i / rows) % 2) sums.push(values[i]! + values[i - rows]!);
+  return sums;
+}
+
+t.test('quantise() keeps two neighbours within ±128 together where products saturate, and one as large as it can be', (t) => {
+  const { values, scales } = quantise(uneven, ROWS, COLUMNS, true);
+  const plain = quantise(uneven, ROWS, COLUMNS, false);
+  t.ok(Math.max(...pairSums(plain.values, ROWS).map(Math.abs)) > 250);
+  t.ok(Math.max(...pairSums(values, ROWS).map(Math.abs)) <= 128);
+  t.equal(Math.max(...values), 127);
+  for (let n = 0; n < ROWS; n++) {
+    const growth = scales[n]! / plain.scales[n]!;
+    t.ok(n % 10 ? growth === 1 : growth > 1.9 && growth < 2, `row ${n}: ${growth}`);
+  }
   t.end();
+});
+
+t.test('withoutSaturation() gives matrices that were quantised already the same bounds', (t) => {
+  const { values, scales } = quantise(uneven, ROWS, COLUMNS, false);
+  const before = values.slice();
+  const growth = withoutSaturation(values, ROWS);
+  t.ok(Math.max(...pairSums(values, ROWS).map(Math.abs)) <= 128);
+  for (let i = 0; i < values.length; i++) {
+    const n = i % ROWS;
+    if (growth[n] === 1) t.equal(values[i], before[i]);
+    else t.ok(Math.abs(values[i]! * growth[n]! - before[i]!) <= growth[n]! / 2 + 1e-4, `${before[i]} in row ${n} of ${scales.length}`);
+  }
+  t.end();
+});
+
+t.test('products of such matrices with the largest bytes are exact on this processor', async (t) => {
+  const { values } = quantise(uneven, ROWS, COLUMNS, true);
+  const g = createGraph({ shape: () => [], float32: () => new Float32Array() }, 'int8-7bit');
+  const bytes = input(g, 'bytes', 'uint8', ['M', COLUMNS]);
+  const matrix = constant(g, 'int8', [COLUMNS, ROWS], () => values);
+  output(g, 'sums', cast(g, op(g, 'MatMulInteger', [bytes, matrix]), ELEMENT.float32), 'float32', ['M', ROWS]);
+  const session = await openSession(toBytes(g));
+  t.teardown(() => session.close());
+  for (const rows of [1, 8, 61]) {
+    const data = Uint8Array.from({ length: rows * COLUMNS }, (_, i) => (i % 7 ? 255 : 0));
+    const { sums } = await session.run({ bytes: tensor('uint8', data, [rows, COLUMNS]) });
+    const wanted = Float32Array.from({ length: rows * ROWS }, (_, i) => {
+      let sum = 0;
+      for (let k = 0; k < COLUMNS; k++) sum += data[Math.floor(i / ROWS) * COLUMNS + k]! * values[k * ROWS + (i % ROWS)]!;
+      return sum;
+    });
+    t.strictSame(sums!.data, wanted, `${rows} rows`);
+  }
 });
 
 t.test('transpose() turns matrices that are not multiples of its tiles', (t) => {

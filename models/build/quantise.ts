@@ -40,9 +40,7 @@ export function quantise(weights: Float32Array, rows: number, columns: number, s
   return { values, scales };
 }
 
-/**
- * Changes matrices [K x N] of `quantise` that may saturate into ones that do not, in place. What each channel's scale grows by is returned, [N].
- */
+/** Changes a matrix [K x N] of `quantise` that may saturate into one that does not, in place. Returns what each channel's scale grows by, [N]. */
 export function withoutSaturation(values: Int8Array, rows: number): Float32Array {
   const pairs = new Float32Array(rows);
   for (let i = 0; i + rows < values.length; i += 2 * rows) {

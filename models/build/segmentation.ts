@@ -29,7 +29,7 @@ const LSTMS: [size: number, read: string, before: string, biases: string][] = [
 
 /**
  * segmentation-3.0 (pyannote; PyanNet of Bredin et al. 2020): `samples` [B, 1, 160000] float32 at 16 kHz to `logits` [B, 589, 7]. float32 says what the
- * published network says; in the 8-bit variants the LSTMs multiply bytes, in 60 % of their time: of a frame's probability 0.003 moves to other classes in
+ * published network says; in the 8-bit variants the LSTMs multiply bytes, in 60 % of their time with dot products; probabilities move by 0.0003 in
  * the mean.
  */
 export function segmentationGraph(published: Weights, variant: CpuVariant): Graph {

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { rateOf } from '../../bench/accuracy.ts';
 import { named, quantile, wordsAttributed, wordTimes } from '../../bench/align.ts';
@@ -10,8 +9,7 @@ import { diarization, transcript } from '../../bench/measure.ts';
 import { seeded } from '../../bench/random.ts';
 import { NOISES, writeWav } from '../../bench/sound.ts';
 import { openPool } from '../../engine/pool.ts';
-
-const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+import { shippedModels } from '../support/models.ts';
 
 t.test('bench/data holds clips of every kind that bench measures with', async (t) => {
   t.ok(englishClips().length >= 40);
@@ -32,10 +30,9 @@ t.test('conversation() is the same for the same seed, and its truth lies within 
 const SHORT = { speakers: 3, seconds: 40, overlaps: 0.2 };
 
 t.test('accuracy does not fall', async (t) => {
-  const models = { whisper: at('../../models/whisper-base'), diarization: at('../../models/diarization') };
-  const pool = await openPool({ models, threads: 1 });
-  t.teardown(() => pool.close());
   const folder = t.testdir();
+  const pool = await openPool({ models: await shippedModels(folder), threads: 1 });
+  t.teardown(() => pool.close());
 
   await t.test('rateOf() stays under a fifth of the words of six readers, some hard to follow', async (t) => {
     const readers = ['1272-128104-0000', '2033-164914-0001', '2609-156975-0000', '3080-5032-0004', '367-130732-0001', 'LJ050-0131'];

@@ -3,6 +3,7 @@ import t from 'tap';
 import { openPool } from '../../engine/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import type { Options, Run, Transcript } from '../../engine/types.ts';
+import { shippedModels } from '../support/models.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const recording = (name: string) => at(`../fixtures/audio/${name}`);
@@ -21,10 +22,7 @@ function words(transcript: Transcript): string {
 }
 
 t.test('transcribe()', async (t) => {
-  const pool = await openPool({
-    models: { whisper: at('../../models/whisper-base'), diarization: at('../../models/diarization') },
-    threads: 2,
-  });
+  const pool = await openPool({ models: await shippedModels(t.testdir()), threads: 2 });
   t.teardown(() => pool.close());
 
   t.test('transcribe() says who said what, and when', async (t) => {

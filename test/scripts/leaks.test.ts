@@ -2,11 +2,12 @@
  * What the service keeps and says while it works, read by somebody who has everything but the master key: a dump of every table, the files of
  * the state folder, and the logs at their most talkative.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openDb } from '../../db/orm.ts';
+import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { runningDatabase } from '../../scripts/commands/home.ts';
 import { conversation } from '../support/engine.ts';
 import { LONGHAND, longhand, start } from '../support/processes.ts';
@@ -44,11 +45,18 @@ async function dump(): Promise<string> {
   });
 }
 
-/** Every file of the state folder but PostgreSQL's own, which `dump` reads, the log of PostgreSQL included. */
+/** Whether a file is one of the shipped model, word for word: a model that is made anew for this processor takes its vocabulary along. */
+function shipped(path: string): boolean {
+  const original = join(SHIPPED_FOLDER, 'whisper-base', basename(path));
+  return path.includes('/models/') && existsSync(original) && readFileSync(original).equals(readFileSync(path));
+}
+
+/** Every file of the state folder but PostgreSQL's own, which `dump` reads, and public ones; the log of PostgreSQL included. */
 function files(): { path: string; text: string }[] {
   return readdirSync(home, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.includes('/postgres/data'))
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !shipped(path))
     .flatMap((path) => {
       try {
         return [{ path, text: readFileSync(path, 'latin1') }];

@@ -1,8 +1,8 @@
 import { decodeGraph } from './onnx.ts';
 import { withoutSaturation } from './quantise.ts';
 
-const FROM = 127;
-const TO = 63;
+const FROM = 127; // largest sizes of keys and values before …
+const TO = 63; // … and after
 
 /**
  * Turns an `int8` graph into the `int8-7bit` one in place, for processors whose sums of 8-bit products saturate. A little less exact than building
@@ -10,14 +10,14 @@ const TO = 63;
  */
 export function requantise(file: Uint8Array): void {
   const { nodes, weights, shapes } = decodeGraph(file);
-  const products = nodes.filter(({ op, inputs }) => op === 'DynamicQuantizeMatMul' && weights.has(inputs[1]!)); // others quantise by the bound below
+  const products = nodes.filter(({ op, inputs }) => op === 'DynamicQuantizeMatMul' && weights.has(inputs[1]!)); // in others keys and values are multiplied
   const matrices = new Map(products.map(({ inputs }) => [inputs[1]!, inputs[2]!])); // values, scales
   for (const [values, scales] of matrices) {
     const bytes = weights.get(values)!;
     const growth = withoutSaturation(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length), shapes.get(values)![1]!);
     changeFloats(weights.get(scales)!, (scale, n) => scale * growth[n]!);
   }
-  // the encoder quantises keys and values by the same bound
+  // the encoder quantises keys and values by a constant
   for (const bytes of weights.values()) {
     if (bytes.length === 4) changeFloats(bytes, (value) => (value === Math.fround(1 / FROM) ? 1 / TO : value));
   }

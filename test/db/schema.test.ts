@@ -2,8 +2,8 @@ import t from 'tap';
 import { migrate } from '../../db/migrate.ts';
 import { openDb } from '../../db/orm.ts';
 import { compareSchema } from '../../db/schema.ts';
-import { testDatabase } from '../support/database.ts';
 import { longhand } from '../support/processes.ts';
+import { testDatabase } from '../support/database.ts';
 
 t.test('the entities describe the migrated schema, column by column', async (t) => {
   const { db } = await testDatabase(t);

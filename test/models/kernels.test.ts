@@ -45,14 +45,14 @@ t.test('quantise() keeps two neighbours within ±128 together where products sat
 });
 
 t.test('withoutSaturation() gives matrices that were quantised already the same bounds', (t) => {
-  const { values, scales } = quantise(uneven, ROWS, COLUMNS, false);
+  const { values } = quantise(uneven, ROWS, COLUMNS, false);
   const before = values.slice();
   const growth = withoutSaturation(values, ROWS);
   t.ok(Math.max(...pairSums(values, ROWS).map(Math.abs)) <= 128);
   for (let i = 0; i < values.length; i++) {
     const n = i % ROWS;
     if (growth[n] === 1) t.equal(values[i], before[i]);
-    else t.ok(Math.abs(values[i]! * growth[n]! - before[i]!) <= growth[n]! / 2 + 1e-4, `${before[i]} in row ${n} of ${scales.length}`);
+    else t.ok(Math.abs(values[i]! * growth[n]! - before[i]!) <= growth[n]! / 2 + 1e-4, `${before[i]} in row ${n}`);
   }
   t.end();
 });
@@ -66,7 +66,7 @@ t.test('products of such matrices with the largest bytes are exact on this proce
   const session = await openSession(toBytes(g));
   t.teardown(() => session.close());
   for (const rows of [1, 8, 61]) {
-    const data = Uint8Array.from({ length: rows * COLUMNS }, (_, i) => (i % 7 ? 255 : 0));
+    const data = Uint8Array.from({ length: rows * COLUMNS }, (_, i) => (i % 7 < 6 ? 255 : 0));
     const { sums } = await session.run({ bytes: tensor('uint8', data, [rows, COLUMNS]) });
     const wanted = Float32Array.from({ length: rows * ROWS }, (_, i) => {
       let sum = 0;

@@ -1,5 +1,5 @@
-import { routeTable } from '../../api/match.ts';
 import { describeApi } from '../../api/openapi.ts';
+import { routeTable } from '../../api/match.ts';
 import { ROUTES } from '../../api/routes.ts';
 
 /** What every answer may have without being told in the description: how it is sent, not what it says. */

@@ -9,7 +9,7 @@ import type { Local } from './diarization/segmentation.ts';
 import type { Device } from './session.ts';
 import { Turns } from './turns.ts';
 import type { Heard, WindowRequest } from './whisper/recognise.ts';
-import type { Order, Outcome, WorkerData } from './worker.ts';
+import type { Description, Order, Outcome, WorkerData } from './worker.ts';
 
 export interface PoolOptions {
   /** Folders of the recognition model and of the diarization networks. */
@@ -26,6 +26,8 @@ export interface Pool {
   readonly threads: number;
   /** Windows of one file that keep all threads busy. */
   readonly concurrency: number;
+  /** Of the longest window that the recognition model takes. */
+  readonly windowSeconds: number;
   /** The device that recognition really uses. */
   readonly device: Device;
   /** A file's place among the others. Its work stops within two seconds when `signal` aborts. */
@@ -80,7 +82,7 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
   });
   try {
     const onEach = <T>(name: 'describe' | 'rest') => Promise.all(Array.from({ length: threads }, () => run<T>(piscina, name)));
-    const used = await onEach<{ device: Device }>('describe');
+    const used = await onEach<Description>('describe');
     const turns = {
       recognise: new Turns(threads * (rows + AHEAD)),
       segment: new Turns(threads * SMALL),
@@ -91,7 +93,7 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
     return {
       threads,
       concurrency: threads * (rows + AHEAD),
-      device: used[0]!.device,
+      ...used[0]!,
       job: (signal) => openJob(piscina, turns, ++count, signal),
       async close() {
         Atomics.store(closing, 0, 1);

@@ -1,18 +1,18 @@
-import type { Job } from './pool.ts';
+import type { Job, Pool } from './pool.ts';
 import { makeRoom } from './room.ts';
 import { timeline } from './speech/timeline.ts';
 import { readWindow } from './speech/windows.ts';
 import type { Checkpoints, Options, Recording, Span, Window, Word } from './types.ts';
 import { decideLanguage } from './whisper/language.ts';
-import { WINDOW_SAMPLES } from './whisper/model.ts';
+import { SAMPLE_RATE } from './whisper/model.ts';
 import { languageOf } from './whisper/row.ts';
 
 export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary' | 'accurate'> {
   signal: AbortSignal;
   /** Share of the windows that are done, 0 to 1. */
   onProgress: (fraction: number) => void;
-  /** Windows under way at once. */
-  concurrency: number;
+  /** How long windows are, and how many are under way at once. */
+  pool: Pick<Pool, 'windowSeconds' | 'concurrency'>;
   checkpoints?: Checkpoints;
 }
 
@@ -36,12 +36,12 @@ export async function recogniseAll(
   const auto = options.language === 'auto';
   const one = async (i: number, expected: string | null, room: Float32Array) => {
     results[i] = await recogniseOne(windows[i]!, expected, recording, room, job, options);
-    await options.checkpoints?.save(key(i), Buffer.from(JSON.stringify(results[i])));
+    await options.checkpoints?.save(key(windows[i]!), Buffer.from(JSON.stringify(results[i])));
   };
   let expected: string | null = null;
   let done = 0;
   await inLanes([...windows.keys()], options, async (i, room) => {
-    const kept = saved.get(key(i));
+    const kept = saved.get(key(windows[i]!));
     if (kept) results[i] = JSON.parse(Buffer.from(kept).toString()) as Finished;
     else await one(i, expected, room);
     if (++done >= ENOUGH && auto) expected ??= spokenIn(windows, results);
@@ -63,25 +63,27 @@ interface Finished {
   words: Word[];
 }
 
-function key(i: number): string {
-  return `recognised-${i}`;
+/** By its place in the recording: another version, or another model, may cut windows elsewhere. */
+function key({ pieces, channel }: Window): string {
+  const [start, end] = [pieces[0]!.start, pieces.at(-1)!.end].map((seconds) => Math.round(seconds * 1000));
+  return `recognised-${channel}-${start}-${end}`;
 }
 
 /** Works through windows, some at once; each of those has room for its samples. */
 async function inLanes(
   numbers: number[],
-  { concurrency, signal }: RecogniseOptions,
+  { pool, signal }: RecogniseOptions,
   work: (i: number, room: Float32Array) => Promise<void>,
 ): Promise<void> {
   const left = numbers.values();
   const lane = async () => {
-    const room = makeRoom(WINDOW_SAMPLES);
+    const room = makeRoom(Math.round(pool.windowSeconds * SAMPLE_RATE));
     for (const i of left) {
       signal.throwIfAborted();
       await work(i, room);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, numbers.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(pool.concurrency, numbers.length) }, lane));
 }
 
 async function recogniseOne(

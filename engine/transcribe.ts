@@ -6,7 +6,7 @@ import type { Job, Pool } from './pool.ts';
 import { type Progress, progressOf } from './progress.ts';
 import { recogniseAll } from './recognition.ts';
 import { findSpeech } from './speech/speech.ts';
-import { packWindows, quietestOf } from './speech/windows.ts';
+import { packingFor, packWindows, quietestOf } from './speech/windows.ts';
 import { attribute, type SaidWord } from './transcript/attribute.ts';
 import { toSegments } from './transcript/segments.ts';
 import type { Options, Recording, Run, Transcript, Turn, Window, Word } from './types.ts';
@@ -51,7 +51,7 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
         streams.flatMap(({ windows }) => windows),
         recording,
         job,
-        { ...options, signal, checkpoints: run.checkpoints, onProgress: progress.recognised, concurrency: pool.concurrency },
+        { ...options, signal, checkpoints: run.checkpoints, onProgress: progress.recognised, pool },
       ),
       findTurns(streams, recording, options, job, pool, progress, signal),
     ]);
@@ -94,7 +94,8 @@ async function hear(
   for (const [i, channel] of channels.entries()) {
     const activity = await look(channel, coarse, i);
     const speech = findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START);
-    const windows = await packWindows(speech, channel, recording.length / SAMPLE_RATE, quietestOf(recording, channel));
+    const packing = packingFor(pool.windowSeconds);
+    const windows = await packWindows(speech, channel, recording.length / SAMPLE_RATE, quietestOf(recording, channel), packing);
     streams.push({ channel, activity, windows });
   }
   const [only, ...others] = streams.filter(({ windows }) => windows.length);

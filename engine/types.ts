@@ -54,9 +54,9 @@ export interface Speech {
   spans: Span[];
 }
 
-/** One window given to the recogniser: at most 30 s of samples, made of pieces of the recording. */
+/** One window given to the recogniser, made of pieces of the recording. */
 export interface Window {
-  /** Pieces of the recording, in order; their lengths add up to at most 30 s (pauses between them may be cut out). */
+  /** Pieces of the recording, in order; their lengths add up to at most what the model takes (pauses between them may be cut out). */
   pieces: Span[];
   /** Speech inside, in seconds of the WINDOW (not of the recording). */
   speech: Span[];

@@ -7,7 +7,7 @@ import { type Local, segment as segmentWindows } from './diarization/segmentatio
 import { Pace } from './pace.ts';
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 import { Decoder } from './whisper/decode.ts';
-import { openWhisper } from './whisper/model.ts';
+import { openWhisper, windowSeconds } from './whisper/model.ts';
 import { type Heard, type Recogniser, recognise as recogniseWindow, type WindowRequest } from './whisper/recognise.ts';
 import { openTokenizer } from './whisper/tokenizer.ts';
 
@@ -46,11 +46,17 @@ const embedding = once(async () =>
   openSession(await voiceNetwork(join(data.diarization, 'campplus-zh-en-common.onnx')), { device: 'cpu' }),
 );
 
-/** Opens every network of this thread; the device really used is returned. */
-export function describe(): Promise<Outcome<{ device: Device }>> {
+/** Of the recognition model: the device it really runs on, and its longest window. */
+export interface Description {
+  device: Device;
+  windowSeconds: number;
+}
+
+/** Opens every network of this thread. */
+export function describe(): Promise<Outcome<Description>> {
   return outcome(async () => {
     const [{ model }] = await Promise.all([recogniser(), segmentation(), embedding()]);
-    return { device: model.encoder.device };
+    return { device: model.encoder.device, windowSeconds: windowSeconds(model.facts) };
   });
 }
 

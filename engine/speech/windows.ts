@@ -5,7 +5,7 @@ const RATE = 16_000;
 
 /** How windows are cut; seconds. */
 export interface Packing {
-  /** Longest window, padding included; the recogniser takes 30. */
+  /** Longest window, padding included. */
   longest: number;
   /** Sound kept around speech. */
   pad: number;
@@ -15,7 +15,13 @@ export interface Packing {
   slack: number;
 }
 
-export const PACKING: Packing = { longest: 28.5, pad: 0.25, pause: 1.5, slack: 8 };
+const SPARE = 1.5; // seconds of silence that a full window ends with
+
+/** For a recogniser that takes so many seconds at once. */
+export function packingFor(windowSeconds: number): Packing {
+  return { longest: windowSeconds - SPARE, pad: 0.25, pause: 1.5, slack: 8 };
+}
+
 const WORTH = 10; // seconds of window that are given up for one second more of pause
 const LONG_PAUSE = 0.8; // seconds; a longer pause is no better a place to cut
 
@@ -32,7 +38,7 @@ export async function packWindows(
   channel: number | 'mix',
   duration: number,
   quietest: Quietest,
-  packing: Packing = PACKING,
+  packing: Packing,
 ): Promise<Window[]> {
   const spans = await shorten(speech.spans, quietest, packing);
   const windows: Window[] = [];

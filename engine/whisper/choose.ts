@@ -76,12 +76,12 @@ function allowed(prediction: Prediction, i: number, facts: Facts, timestamps: bo
 export function corrected(token: number, row: Row, facts: Facts): number | null {
   const { task, tokens } = row;
   if (!task.manner.speechAware || row.resumed.length >= REFUSALS) return null;
-  if (token === facts.endOfText) return speechLeft(tokens, task.speech, facts.firstTimestamp);
+  if (token === facts.endOfText) return speechLeft(tokens, task.speech, facts);
   const last = tokens.at(-1);
   if (token < facts.firstTimestamp || last === undefined || last < facts.firstTimestamp || token <= last) return null;
-  const seconds = (t: number) => (t - facts.firstTimestamp) * 0.02;
+  const seconds = (t: number) => (t - facts.firstTimestamp) * facts.tick;
   if (speechBetween(task.speech, seconds(last), seconds(token)) < LEAP) return null;
-  const next = speechLeft(tokens, task.speech, facts.firstTimestamp);
+  const next = speechLeft(tokens, task.speech, facts);
   return next !== null && next < token ? next : null;
 }
 

@@ -11,7 +11,7 @@ import { forbid, standingBias } from './rules.ts';
 const SPARE = 1; // rows for first windows only: a note need not wait until one of a long file ends
 const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
 const RECENT = 64; // tokens
-const LONGEST = 224; // tokens of text in one window
+const LONGEST = 235; // tokens of text in one window: 7 a second, and as many as the third length of the cache has room for
 
 /**
  * Decodes windows together: whoever waits joins the batch as soon as a row is free, at any step, whatever file it belongs to. One on each

@@ -1,17 +1,17 @@
 import { float32, tensor } from '../session.ts';
 import type { Span } from '../types.ts';
-import { type Facts, SAMPLE_RATE, TICK, type Whisper, WINDOW_SAMPLES, WINDOW_SECONDS } from './model.ts';
+import { type Facts, SAMPLE_RATE, STEPS, type Whisper } from './model.ts';
 import type { Encoded } from './row.ts';
 
 const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made louder
 const RAISED = 10 ** (-28 / 20);
 
-const SILENCE = 1; // seconds of it at least that are heard after the sound: with half a second, ends of sentences are lost
-const SHORTEST = 20; // seconds, silence included: with 15, more words are invented after short clips; without a bound, models loop
-const STEPS = WINDOW_SECONDS / TICK; // that the decoder attends to
+const SILENCE = SAMPLE_RATE; // samples of it at least that are heard after the sound: with half a second, ends of sentences are lost
+const SHORTEST = 1000; // steps, silence included: with 750, more words are invented after short clips; without a bound, models loop
+const UNIT = 50; // steps that the encoder takes together
 const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0, unless no query at all is negative
 
-const padded = new Float32Array(WINDOW_SAMPLES); // of a thread: it encodes one window after the other
+const paddedFor = new WeakMap<Whisper, Float32Array>(); // samples of a window; a thread encodes one after the other
 const heardBy = new WeakMap<Whisper, Encoded>(); // memory for what is said of a part of a window: 10 MB for base
 
 interface Sound {
@@ -21,31 +21,34 @@ interface Sound {
 }
 
 /**
- * Runs the encoder on one window. The decoder is always given 30 s of keys and values. In the 8-bit models the encoder does not hear all of the
+ * Runs the encoder on one window. The decoder is always given the keys and values of a whole one. In the 8-bit models the encoder does not hear all of the
  * silence that fills a window up, and the decoder does not see the rest: a tenth faster where windows are full, a third in a short note.
  * @param into memory for what the encoder says, returned with it
  */
 export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
-  padded.set(samples.subarray(0, WINDOW_SAMPLES));
+  const { samplesPerStep } = model.facts;
+  const padded = paddedFor.get(model) ?? new Float32Array(STEPS * samplesPerStep);
+  paddedFor.set(model, padded);
+  padded.set(samples.subarray(0, padded.length));
   padded.fill(0, samples.length);
   const level = levelOf(samples, speech);
   if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
-  const seconds = model.cross.includes('cs0') ? heardSeconds(samples.length) : WINDOW_SECONDS;
-  const feeds = { samples: float32(padded.subarray(0, seconds * SAMPLE_RATE), [1, seconds * SAMPLE_RATE]) };
-  if (seconds === WINDOW_SECONDS) {
+  const steps = model.cross.includes('cs0') ? stepsHeard(samples.length, samplesPerStep) : STEPS;
+  const feeds = { samples: float32(padded.subarray(0, steps * samplesPerStep), [1, steps * samplesPerStep]) };
+  if (steps === STEPS) {
     const said = await model.encoder.run(feeds, into);
     return into ?? said;
   }
   const room = heardBy.get(model) ?? roomFor(model, STEPS);
   heardBy.set(model, room);
-  const said = roomFor(model, Math.round(seconds / TICK), room);
+  const said = roomFor(model, steps, room);
   await model.encoder.run(feeds, said);
   return filledUp(said, into ?? roomFor(model, STEPS), model.facts);
 }
 
-/** Whole seconds of a window that the encoder hears. */
-function heardSeconds(samples: number): number {
-  return Math.min(WINDOW_SECONDS, Math.max(SHORTEST, Math.ceil(samples / SAMPLE_RATE + SILENCE)));
+/** Steps of a window that the encoder hears. */
+function stepsHeard(samples: number, samplesPerStep: number): number {
+  return Math.min(STEPS, Math.max(SHORTEST, UNIT * Math.ceil((samples + SILENCE) / samplesPerStep / UNIT)));
 }
 
 /** Keys and values of fewer steps laid out as those of all; the decoder does not see the rest. Its scores are `(products - sums * zero point) * scale`. */

@@ -3,16 +3,18 @@ import { join } from 'node:path';
 import { type Device, openSession, type Session } from '../session.ts';
 
 export const SAMPLE_RATE = 16000;
-/** What the decoder is always given, and a window at most. The encoder hears less of the silence that fills it up: encode.ts. */
-export const WINDOW_SECONDS = 30;
-export const WINDOW_SAMPLES = WINDOW_SECONDS * SAMPLE_RATE;
-/** Seconds per attention frame and per timestamp token. */
-export const TICK = 0.02;
+/** Attention frames of a window: what the decoder is always given. The encoder hears less of the silence that fills it up: encode.ts. */
+export const STEPS = 1500;
+const HOP = 160; // samples, where a model does not say
 /** Forbids a token. Not -Infinity: sums of infinities are NaN. */
 export const NEVER = -1e9;
 
 /** What a checkpoint's configuration says, derived once. Numbers are token ids unless a unit is given. */
 export interface Facts {
+  /** Samples behind each attention frame, and between two timestamps: 320 as in training, 352 where the graphs hear faster (models/build/config.ts). */
+  samplesPerStep: number;
+  /** The same in seconds. */
+  tick: number;
   vocabulary: number; // tokens
   layers: number;
   heads: number;
@@ -77,10 +79,16 @@ function framesIn(dimension: number | string | undefined): number {
   return Number(/^S\/(\d+)$/.exec(`${dimension}`)?.[1] ?? 1);
 }
 
-/** Reads config.json and generation_config.json of a checkpoint. */
+/** Seconds of the longest window. */
+export function windowSeconds({ tick }: Facts): number {
+  return STEPS * tick;
+}
+
+/** Reads config.json, generation_config.json and, where there is one, preprocessor_config.json of a built model. */
 export async function readFacts(folder: string): Promise<Facts> {
   const config = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as Json;
   const generation = JSON.parse(await readFile(join(folder, 'generation_config.json'), 'utf8')) as Json;
+  const preprocessor = JSON.parse(await readFile(join(folder, 'preprocessor_config.json'), 'utf8').catch(() => '{}')) as Json;
   const number = (from: Json, key: string, otherwise?: number) => {
     const value = from[key] ?? otherwise;
     if (typeof value === 'number') return value;
@@ -91,7 +99,10 @@ export async function readFacts(folder: string): Promise<Facts> {
   const noTimestamps = number(generation, 'no_timestamps_token_id');
   const languages = Object.entries((generation.lang_to_id ?? {}) as Record<string, number>);
   const chosen = generation.alignment_heads as unknown[] | undefined;
+  const samplesPerStep = 2 * number(preprocessor, 'hop_length', HOP);
   return {
+    samplesPerStep,
+    tick: samplesPerStep / SAMPLE_RATE,
     vocabulary: number(config, 'vocab_size'),
     layers,
     heads,

@@ -23,7 +23,7 @@ export interface Recogniser {
 export interface WindowRequest {
   /** The file it belongs to. */
   job: number;
-  /** At most 480,000 at 16 kHz, in [-1, 1). */
+  /** At 16 kHz, in [-1, 1); at most the model's window. */
   samples: Float32Array;
   speech: Span[];
   /** Highest speech probability inside. */
@@ -94,7 +94,7 @@ async function hear(request: WindowRequest, recogniser: Recogniser, check: () =>
     ...summary(attempt),
     words: toSound(words, levels),
     tried,
-    thin: merged([...thinStretches(attempt.tokens, request.speech, model.facts.firstTimestamp), ...drawnOut(words, spoken)]),
+    thin: merged([...thinStretches(attempt.tokens, request.speech, model.facts), ...drawnOut(words, spoken)]),
   };
 }
 

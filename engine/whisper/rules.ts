@@ -1,5 +1,5 @@
 import type { Span } from '../types.ts';
-import { type Facts, NEVER, TICK } from './model.ts';
+import { type Facts, NEVER, STEPS } from './model.ts';
 
 /** Speech that may stay uncovered before end-of-text is refused, seconds. */
 const TAIL = 0.5;
@@ -44,17 +44,22 @@ function lastTimestamp(tokens: readonly number[], first: number): number | null 
  * The timestamp token at which speech goes on that `tokens` have not covered, or null when less than `tail` seconds are left, or a segment
  * is still open. `speech`: spans in seconds of the window.
  */
-export function speechLeft(tokens: readonly number[], speech: readonly Span[], first: number, tail = TAIL): number | null {
+export function speechLeft(
+  tokens: readonly number[],
+  speech: readonly Span[],
+  { firstTimestamp: first, tick }: Pick<Facts, 'firstTimestamp' | 'tick'>,
+  tail = TAIL,
+): number | null {
   const last = tokens.at(-1);
   if (last !== undefined && last < first) return null;
-  const done = last === undefined ? 0 : (last - first) * TICK;
+  const done = last === undefined ? 0 : (last - first) * tick;
   const rest = speech
     .filter((span) => span.end > done + 0.2)
     .map((span) => ({ start: Math.max(span.start, done), end: span.end }))
     .filter((span) => span.end - span.start > 0.15);
   const seconds = rest.reduce((sum, span) => sum + span.end - span.start, 0);
   if (seconds < tail) return null;
-  return first + Math.min(1500, Math.max(Math.round(done / TICK), Math.round((rest[0]!.start - 0.1) / TICK)));
+  return first + Math.min(STEPS, Math.max(Math.round(done / tick), Math.round((rest[0]!.start - 0.1) / tick)));
 }
 
 /** Seconds of speech between two times of the window. */

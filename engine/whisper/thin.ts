@@ -1,5 +1,5 @@
 import type { Span } from '../types.ts';
-import { TICK } from './model.ts';
+import type { Facts } from './model.ts';
 import { speechBetween } from './rules.ts';
 import type { Spoken } from './words.ts';
 
@@ -15,7 +15,11 @@ const MORE = 1.3; // times as many words: then it was missing
  * Where an attempt says far too little for the speech that is there: the model skips a sentence inside a segment, and neither its probabilities
  * nor its timestamps show it. Seconds of the window.
  */
-export function thinStretches(tokens: readonly number[], speech: readonly Span[], firstTimestamp: number): Span[] {
+export function thinStretches(
+  tokens: readonly number[],
+  speech: readonly Span[],
+  { firstTimestamp, tick }: Pick<Facts, 'firstTimestamp' | 'tick'>,
+): Span[] {
   const found: Span[] = [];
   let start: number | null = null;
   let said = 0;
@@ -24,7 +28,7 @@ export function thinStretches(tokens: readonly number[], speech: readonly Span[]
       said++;
       continue;
     }
-    const end = (token - firstTimestamp) * TICK;
+    const end = (token - firstTimestamp) * tick;
     const seconds = start === null ? 0 : speechBetween(speech, start, end);
     if (start !== null && said > 0 && seconds >= LONG && said < SCARCE * seconds) found.push({ start, end });
     start = end;

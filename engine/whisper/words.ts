@@ -1,6 +1,6 @@
 import type { Span } from '../types.ts';
 import { beginnings } from './align.ts';
-import { type Facts, TICK } from './model.ts';
+import { type Facts, STEPS } from './model.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /** A word in seconds of its window. `text` begins with a space where the language writes one. */
@@ -43,7 +43,8 @@ export function toWords(
   );
   if (groups.length === 0) return [];
   const rows = (attention.length > tokens.length ? [...text, tokens.length] : text).map((i) => attention[i]!);
-  const frames = framesOf(speech, seconds, rows.length);
+  const { tick } = facts;
+  const frames = framesOf(speech, seconds, rows.length, tick);
   const begin = beginnings(rows, facts.alignmentHeads, frames);
   const words: Omit<Spoken, keyof Span>[] = [];
   const ranges: Range[] = [];
@@ -57,15 +58,15 @@ export function toWords(
   }
   return withoutPauses(ranges, frames).map(({ first, end }, i) => {
     const last = Math.min(frames.length, Math.max(first + 1, end)) - 1;
-    return { ...words[i]!, start: Math.min(seconds, frames[first]! * TICK), end: Math.min(seconds, (frames[last]! + 1) * TICK) };
+    return { ...words[i]!, start: Math.min(seconds, frames[first]! * tick), end: Math.min(seconds, (frames[last]! + 1) * tick) };
   });
 }
 
 /** Frames with speech; all frames of the window where those are too few for the tokens. */
-function framesOf(speech: readonly Span[], seconds: number, tokens: number): Int32Array {
-  const count = Math.max(1, Math.min(1500, Math.round(seconds / TICK)));
+function framesOf(speech: readonly Span[], seconds: number, tokens: number, tick: number): Int32Array {
+  const count = Math.max(1, Math.min(STEPS, Math.round(seconds / tick)));
   const all = Int32Array.from({ length: count }, (_, i) => i);
-  const heard = all.filter((i) => speech.some(({ start, end }) => i >= Math.round(start / TICK) && i < Math.round(end / TICK)));
+  const heard = all.filter((i) => speech.some(({ start, end }) => i >= Math.round(start / tick) && i < Math.round(end / tick)));
   return heard.length > tokens ? heard : all;
 }
 

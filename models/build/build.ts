@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readConfig, readGeneration, toWhisper } from './config.ts';
+import { hopOf, readConfig, readGeneration, readJson, toWhisper } from './config.ts';
 import { addDecoder } from './decoder.ts';
 import { addEncoder } from './encoder.ts';
 import { createGraph, type Variant } from './graph.ts';
+import { HOP } from './mel.ts';
 import { Checkpoint } from './safetensors.ts';
 import { smoothed } from './smooth.ts';
 import { type WrittenFile, weightBytes, writeModel } from './write.ts';
@@ -17,8 +19,11 @@ export interface BuildOptions {
   inlineLimit?: number;
 }
 
+const PREPROCESSOR = 'preprocessor_config.json';
+const WINDOW_FRAMES = 3000;
+
 /** What the recogniser reads beside the graphs, and the licence. */
-const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json', 'LICENSE'];
+const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', PREPROCESSOR, 'LICENSE'];
 
 /**
  * Builds `encoder.onnx` and `decoder.onnx` in the folder `to` from a Whisper checkpoint folder as Hugging Face publishes it (config.json,
@@ -33,6 +38,7 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
   try {
     await mkdir(to, { recursive: true });
     await copyCompanions(from, to);
+    await writeHop(to, hopOf(model, options.variant));
     if (!complete) await writeFile(join(to, 'generation_config.json'), `${JSON.stringify(generation, null, 2)}\n`);
     const weights = options.variant.startsWith('int8') ? smoothed(checkpoint, model) : checkpoint;
     const encoder = createGraph(weights, options.variant);
@@ -48,6 +54,16 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
   } finally {
     checkpoint.close();
   }
+}
+
+/** Says in preprocessor_config.json, which a checkpoint need not have, how far apart the encoder's frames are. */
+async function writeHop(folder: string, hop: number): Promise<void> {
+  const path = join(folder, PREPROCESSOR);
+  const facts = existsSync(path) ? readJson<Record<string, unknown>>(folder, PREPROCESSOR) : { hop_length: HOP };
+  if (facts.hop_length === hop) return;
+  const samples = WINDOW_FRAMES * hop;
+  const changed = { ...facts, hop_length: hop, chunk_length: samples / 16_000, n_samples: samples, nb_max_frames: WINDOW_FRAMES };
+  await writeFile(path, `${JSON.stringify(changed, null, 2)}\n`);
 }
 
 async function copyCompanions(from: string, to: string): Promise<void> {

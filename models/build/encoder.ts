@@ -1,20 +1,20 @@
-import { framesPerKey, type Whisper } from './config.ts';
+import { framesPerKey, hopOf, type Whisper } from './config.ts';
 import * as graph from './graph.ts';
 import { constant, type Graph, ints, linear, norm, op, output, scalar, weight } from './graph.ts';
-import { BINS, dftKernels, FFT, HOP, melFilters } from './mel.ts';
+import { BINS, dftKernels, FFT, melFilters } from './mel.ts';
 import { ELEMENT, type Port } from './onnx.ts';
 
 const SMALLEST = 1e-8; // a scale is never zero
 const HALF_SECOND = 25; // steps
 
 /**
- * Adds the encoder. Input `samples` [B, N] float32 at 16 kHz, whole seconds, at most 30; S = N / 320 (20 ms a step).
+ * Adds the encoder. Input `samples` [B, N] float32 at 16 kHz; S = N / (2 * `hopOf`), at most 1500, a multiple of 50 (20 or 22 ms a step).
  * Outputs per decoder layer l: cross-attention keys `ck{l}` [B, H, hd, S] and values `cv{l}` [B, H, S, hd]. In the int8 variants both are int8
  * with `ksc{l}`, `vsc{l}` [B, H, 1, hd] float32 (their scales: one per window, head and channel) and `cs{l}` [B, H, 1, S] float32 (column
  * sums of ck), and layers of which `framesPerKey` says so have S/2 keys and values; in the float variants both are of the variant's type and come alone.
  */
 export function addEncoder(g: Graph, model: Whisper): void {
-  let x = graph.toActivation(g, logMel(g, graph.input(g, 'samples', 'float32', ['B', 'N']), model.melBins));
+  let x = graph.toActivation(g, logMel(g, graph.input(g, 'samples', 'float32', ['B', 'N']), model.melBins, hopOf(model, g.variant)));
   for (const [name, stride] of [
     ['conv1', 1],
     ['conv2', 2],
@@ -37,10 +37,10 @@ function pooled(g: Graph, x: string, each: number, width: number): string {
 }
 
 /** Log-mel features [B, mels, frames], always float32: a DFT as one strided convolution, 7-11 ms per 30 s, error below 3e-6. */
-function logMel(g: Graph, samples: string, mels: number): string {
+function logMel(g: Graph, samples: string, mels: number, hop: number): string {
   // centred frames; the padding on the right is short by one hop because Whisper drops the last frame
-  let x = op(g, 'Pad', [op(g, 'Unsqueeze', [samples, ints(g, 1)]), ints(g, 0, 0, FFT / 2, 0, 0, FFT / 2 - HOP)], { mode: 'reflect' });
-  x = op(g, 'Conv', [x, constant(g, 'float32', [2 * BINS, 1, FFT], dftKernels)], { strides: [HOP] });
+  let x = op(g, 'Pad', [op(g, 'Unsqueeze', [samples, ints(g, 1)]), ints(g, 0, 0, FFT / 2, 0, 0, FFT / 2 - hop)], { mode: 'reflect' });
+  x = op(g, 'Conv', [x, constant(g, 'float32', [2 * BINS, 1, FFT], dftKernels)], { strides: [hop] });
   x = op(g, 'Mul', [x, x]);
   const power = op(g, 'Add', [graph.slice(g, x, 0, BINS, 1), graph.slice(g, x, BINS, 2 * BINS, 1)]);
   x = op(g, 'MatMul', [constant(g, 'float32', [mels, BINS], () => melFilters(mels)), power]);

@@ -1,4 +1,4 @@
-/** Constants of Whisper's log-mel features. 16 kHz, 400-point DFT (25 ms) every 160 samples (10 ms). */
+/** Constants of Whisper's log-mel features. 16 kHz, 400-point DFT (25 ms), in training every 160 samples (10 ms). */
 
 export const FFT = 400;
 export const HOP = 160;

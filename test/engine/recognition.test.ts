@@ -30,7 +30,16 @@ function options(saved = new Map<string, Uint8Array>()) {
   const checkpoints = { load: async () => saved, save: async (key: string, bytes: Uint8Array) => void saved.set(key, bytes) };
   const { signal } = new AbortController();
   const onProgress = (fraction: number) => void seen.push(fraction);
-  return { language: 'auto', vocabulary: '', accurate: false, signal, onProgress, concurrency: 8, checkpoints, seen };
+  return {
+    language: 'auto',
+    vocabulary: '',
+    accurate: false,
+    signal,
+    onProgress,
+    pool: { windowSeconds: 30, concurrency: 8 },
+    checkpoints,
+    seen,
+  };
 }
 
 t.test('recogniseAll() hears every window once, and those in doubt again when the others tell another language', async (t) => {

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { timeline } from '../../../engine/speech/timeline.ts';
-import { PACKING, packWindows, quietestOf, readWindow } from '../../../engine/speech/windows.ts';
+import { packingFor, packWindows, quietestOf, readWindow } from '../../../engine/speech/windows.ts';
 import type { Recording, Span, Speech } from '../../../engine/types.ts';
 import { runs } from '../../support/property.ts';
 
 const speechOf = (spans: Span[]): Speech => ({ frameStep: 0.1, frameStart: 0.05, probability: new Float32Array(0), spans });
+const PACKING = packingFor(30);
 const middle = async ({ start, end }: Span) => (start + end) / 2;
 const pack = (spans: [number, number][], duration = 10_000) =>
-  packWindows(speechOf(spans.map(([start, end]) => ({ start, end }))), 'mix', duration, middle);
+  packWindows(speechOf(spans.map(([start, end]) => ({ start, end }))), 'mix', duration, middle, PACKING);
 const near = (a: number, b: number) => Math.abs(a - b) < 1e-6;
 
 /** Samples whose values tell their place, and one quiet stretch. */
@@ -65,6 +66,7 @@ t.test('packWindows() cuts a span that fits no window at its quietest point', as
     'mix',
     50,
     quietestOf(ramp(50 * 16_000, [23.5 * 16_000, 23.7 * 16_000]), 'mix'),
+    PACKING,
   );
   t.equal(windows.length, 2);
   t.ok(Math.abs(windows[0]!.pieces[0]!.end - 23.6) < 0.1, `cut at ${windows[0]!.pieces[0]!.end}`);
@@ -78,7 +80,7 @@ t.test('packWindows() keeps every span whole, in order, once, in windows that ar
       const spans: Span[] = [];
       for (const [gap, length] of steps)
         spans.push({ start: (spans.at(-1)?.end ?? 0) + gap, end: (spans.at(-1)?.end ?? 0) + gap + length });
-      const windows = await packWindows(speechOf(spans), 'mix', spans.at(-1)!.end + 1, middle);
+      const windows = await packWindows(speechOf(spans), 'mix', spans.at(-1)!.end + 1, middle, PACKING);
       const back = windows.flatMap(({ pieces, speech }) => speech.map((span) => timeline(pieces).originalSpan(span)));
       const whole =
         back.length === spans.length && back.every((span, i) => near(span.start, spans[i]!.start) && near(span.end, spans[i]!.end));

@@ -40,16 +40,19 @@ t.test('forbid() takes every timestamp away where none are wanted', async (t) =>
   t.strictSame(allowed([4], false), [...WORDS, 10]);
 });
 
+const TIMES = { firstTimestamp: 1000, tick: 0.02 };
+
 t.test('speechLeft() names the timestamp where uncovered speech begins', async (t) => {
   const speech = [
     { start: 0, end: 2 },
     { start: 3, end: 5 },
   ];
-  t.equal(speechLeft([1000, 5, 1100], speech, 1000), 1145, 'a tenth of a second before the second span');
-  t.equal(speechLeft([1000, 5, 1250], speech, 1000), null, 'all is covered');
-  t.equal(speechLeft([1000, 5, 1230], speech, 1000), null, 'under half a second is left');
-  t.equal(speechLeft([1000, 5], speech, 1000), null, 'a segment is open');
-  t.equal(speechLeft([], speech, 1000), 1000, 'nothing was said yet');
+  t.equal(speechLeft([1000, 5, 1100], speech, TIMES), 1145, 'a tenth of a second before the second span');
+  t.equal(speechLeft([1000, 5, 1250], speech, TIMES), null, 'all is covered');
+  t.equal(speechLeft([1000, 5, 1230], speech, TIMES), null, 'under half a second is left');
+  t.equal(speechLeft([1000, 5], speech, TIMES), null, 'a segment is open');
+  t.equal(speechLeft([], speech, TIMES), 1000, 'nothing was said yet');
+  t.equal(speechLeft([1000, 5, 1100], speech, { ...TIMES, tick: 0.022 }), 1132, 'where a step is longer');
 });
 
 t.test('speechBetween() counts seconds of speech within a time', async (t) => {

@@ -1,15 +1,17 @@
 import t from 'tap';
 import { drawnOut, merged, replaced, thinStretches, within } from '../../../engine/whisper/thin.ts';
 
-const TIME = 1000;
-const at = (seconds: number) => TIME + Math.round(seconds / 0.02);
+const FACTS = { firstTimestamp: 1000, tick: 0.02 };
+const at = (seconds: number, { firstTimestamp, tick } = FACTS) => firstTimestamp + Math.round(seconds / tick);
 const text = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
 t.test('thinStretches() finds a segment with far too few tokens for its speech', async (t) => {
   const speech = [{ start: 0, end: 24 }];
   const tokens = [at(0), ...text(18), at(7), at(7), ...text(17), at(22.7), at(22.7), ...text(6), at(24)];
-  t.match(thinStretches(tokens, speech, TIME), [{ start: 7, end: 22.7 }]);
-  t.equal(thinStretches(tokens, speech, TIME).length, 1);
+  t.match(thinStretches(tokens, speech, FACTS), [{ start: 7, end: 22.7 }]);
+  t.equal(thinStretches(tokens, speech, FACTS).length, 1);
+  const slower = { ...FACTS, tick: 0.022 };
+  t.match(thinStretches([at(0, slower), ...text(17), at(22, slower)], speech, slower), [{ start: 0, end: 22 }], 'where a step is longer');
 });
 
 t.test('thinStretches() leaves slow speech, pauses and short segments alone', async (t) => {
@@ -17,10 +19,10 @@ t.test('thinStretches() leaves slow speech, pauses and short segments alone', as
     { start: 0, end: 9 },
     { start: 20, end: 28 },
   ];
-  t.strictSame(thinStretches([at(0), ...text(15), at(9)], speech, TIME), [], 'slow');
-  t.strictSame(thinStretches([at(9), ...text(13), at(28)], speech, TIME), [], 'a pause of eleven seconds in it');
-  t.strictSame(thinStretches([at(0), ...text(2), at(4)], speech, TIME), [], 'short');
-  t.strictSame(thinStretches([at(9), at(28)], speech, TIME), [], 'between segments');
+  t.strictSame(thinStretches([at(0), ...text(15), at(9)], speech, FACTS), [], 'slow');
+  t.strictSame(thinStretches([at(9), ...text(13), at(28)], speech, FACTS), [], 'a pause of eleven seconds in it');
+  t.strictSame(thinStretches([at(0), ...text(2), at(4)], speech, FACTS), [], 'short');
+  t.strictSame(thinStretches([at(9), at(28)], speech, FACTS), [], 'between segments');
 });
 
 t.test('drawnOut() finds a word that got the time of a sentence that was skipped, with the speech around it', async (t) => {

@@ -53,7 +53,7 @@ t.test('words', async (t) => {
       { start: 0, end: 0.5 },
       { start: 1.5, end: 2 },
     ];
-    const [one, two] = toWords(decoded, 'en', speech, 1.95, facts, tokenizer);
+    const [one, two] = toWords(decoded, 'en', speech, 1.95, { ...facts, tick: 0.02 }, tokenizer);
     t.match(one, { text: ' one', start: 0, end: 0.5, probability: 0.5 });
     t.match(two, { text: ' two', start: 1.5, probability: 1 });
     t.ok(two!.end > 1.9 && two!.end <= 1.95, `ends with the window: ${two!.end}`);

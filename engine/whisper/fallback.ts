@@ -26,6 +26,7 @@ export function isSuspicious(attempt: Attempt, text: string, peak: number): bool
     attempt.noSpeech > LIKELY_SILENCE ||
     attempt.meanLogProb < DOUBTFUL ||
     compressionRatio(text) > REPETITIVE ||
+    isWordless(text) ||
     peak < CLEAR_SPEECH
   );
 }
@@ -35,9 +36,14 @@ export function isInvented(plain: Attempt): boolean {
   return plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability) < WORST_SCORE || plain.noSpeech > SILENCE;
 }
 
-/** Whether an attempt is worth another one: it repeats itself, or the model did not believe it. */
+/** Whether an attempt is worth another one: it repeats itself, the model did not believe it, or it wrote a mark for all that was said. */
 export function isPoor(attempt: Attempt, text: string): boolean {
-  return attempt.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(attempt.tokens) !== null;
+  return attempt.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(attempt.tokens) !== null || isWordless(text);
+}
+
+/** Whether nothing is said in a text: it is a dash, or notes of music. */
+export function isWordless(text: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(text);
 }
 
 /** Where a loop begins: the same 1 to 12 tokens at least four times in a row, 8 tokens or more in all. Null: none. */

@@ -3,7 +3,7 @@ import type { Decoder } from './decode.ts';
 import { withoutEchoes } from './echo.ts';
 import { toSound } from './edges.ts';
 import { encode } from './encode.ts';
-import { isInvented, isPoor, isSuspicious, withoutGuesses, withoutLoops } from './fallback.ts';
+import { isInvented, isPoor, isSuspicious, isWordless, withoutGuesses, withoutLoops } from './fallback.ts';
 import { otherLanguages } from './language.ts';
 import { loudness, sounding } from './loudness.ts';
 import { knownLanguage, SAMPLE_RATE, type Whisper } from './model.ts';
@@ -107,6 +107,10 @@ async function decodeWell(
   const text = ({ tokens }: Attempt) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
   const suspicious = (attempt: Attempt) => isSuspicious(attempt, text(attempt), request.peak);
   const poor = (attempt: Attempt) => isPoor(attempt, text(attempt));
+  const better = (a: Attempt, b: Attempt) => {
+    const [none, before] = [isWordless(text(a)), isWordless(text(b))];
+    return none === before ? a.meanLogProb > b.meanLogProb : before; // a single dash may be likelier than what was said
+  };
   const unsure = (attempt: Attempt) => request.accurate && attempt.meanLogProb < UNSURE;
   const careful: Manner = { ...FAST, beams: Math.min(BEAMS, decoder.capacity) };
   const order: Order = {
@@ -134,16 +138,16 @@ async function decodeWell(
       const guessed = order.language === null && order.expected === null;
       for (const language of guessed ? otherLanguages(attempt) : []) {
         const other = await again(order.manner, language);
-        if (other.meanLogProb > attempt.meanLogProb) attempt = other;
+        if (better(other, attempt)) attempt = other;
       }
       const plain = await again(PLAIN, attempt.language);
       if (isInvented(plain)) return { attempt: plain, invented: true, tried };
-      if (poor(attempt) && plain.meanLogProb > attempt.meanLogProb) attempt = plain;
+      if (poor(attempt) && better(plain, attempt)) attempt = plain;
     }
     for (const manner of [careful, ...HOTTER]) {
       if (!poor(attempt) && !(manner === careful && unsure(attempt))) break;
       const other = await again(manner, attempt.language);
-      if ((poor(attempt) && !poor(other)) || other.meanLogProb > attempt.meanLogProb) attempt = other;
+      if ((poor(attempt) && !poor(other)) || better(other, attempt)) attempt = other;
     }
     return { attempt, invented: false, tried };
   } finally {

@@ -4,6 +4,7 @@ import {
   isInvented,
   isPoor,
   isSuspicious,
+  isWordless,
   loop,
   withoutGuesses,
   withoutLoops,
@@ -122,4 +123,11 @@ t.test('otherLanguages() are tried only where none is certain', async (t) => {
     ]),
     ['hu', 'en'],
   );
+});
+
+t.test('a text without a word is heard again', async (t) => {
+  for (const text of ['', ' —', ' ♪♪', ' ...']) t.ok(isWordless(text), text);
+  for (const text of [' No.', ' 7', ' 对。', ' नहीं']) t.notOk(isWordless(text), text);
+  t.ok(isPoor(attempt(), ' —'));
+  t.ok(isSuspicious(attempt(), ' —', 1));
 });

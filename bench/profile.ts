@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BATCH, COARSE, WINDOW as HEARD, HOP, segment } from '../engine/diarization/segmentation.ts';
 import { openSession } from '../engine/session.ts';
+import { packingFor } from '../engine/speech/windows.ts';
 import { Decoder } from '../engine/whisper/decode.ts';
-import { openWhisper } from '../engine/whisper/model.ts';
+import { openWhisper, windowSeconds } from '../engine/whisper/model.ts';
 import { recognise } from '../engine/whisper/recognise.ts';
 import { openTokenizer } from '../engine/whisper/tokenizer.ts';
 import { segmentationNetwork } from '../models/networks.ts';
@@ -26,23 +27,23 @@ interface Event {
 }
 
 const WINDOWS = 9;
-const WINDOW = 28 * RATE; // samples
 const STEP = COARSE * HOP; // between windows of the segmentation network
 
 /** Recognises a few minutes of joined speech on one thread while the runtime counts the time of every operator, which costs a little itself. */
 export async function measureProfile(models: { whisper: string; diarization: string }): Promise<Profile> {
   const folder = await mkdtemp(join(tmpdir(), 'longhand-profile-'));
   try {
-    const samples = (await joined((WINDOWS * WINDOW) / RATE)).samples.subarray(0, WINDOWS * WINDOW);
     const model = await openWhisper(models.whisper, { profile: folder });
+    const full = Math.floor(packingFor(windowSeconds(model.facts)).longest);
+    const samples = (await joined(WINDOWS * full)).samples.subarray(0, WINDOWS * full * RATE);
     const network = await segmentationNetwork(join(models.diarization, 'segmentation-3.0.onnx'));
     const segmentation = await openSession(network, { arena: true, profile: join(folder, 'segmentation') });
     const recogniser = { model, tokenizer: await openTokenizer(models.whisper), decoder: new Decoder(model, WINDOWS - 1) };
     const started = performance.now();
     const heard = Array.from({ length: Math.ceil(samples.length / STEP) }, (_, i) => samples.subarray(i * STEP, i * STEP + HEARD));
     for (let i = 0; i < heard.length; i += BATCH) await segment(segmentation, heard.slice(i, i + BATCH));
-    const windows = Array.from({ length: WINDOWS }, (_, i) => samples.subarray(i * WINDOW, (i + 1) * WINDOW));
-    const speech = [{ start: 0, end: WINDOW / RATE }];
+    const windows = Array.from({ length: WINDOWS }, (_, i) => samples.subarray(i * full * RATE, (i + 1) * full * RATE));
+    const speech = [{ start: 0, end: full }];
     const order = { job: 1, speech, peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };
     await Promise.all(windows.map((samples) => recognise({ ...order, samples }, recogniser, () => {})));
     const seconds = (performance.now() - started) / 1000;

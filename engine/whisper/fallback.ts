@@ -36,9 +36,9 @@ export function isInvented(plain: Attempt): boolean {
   return plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability) < WORST_SCORE || plain.noSpeech > SILENCE;
 }
 
-/** Whether an attempt is worth another one: it repeats itself, the model did not believe it, or it wrote a mark for all that was said. */
+/** Whether an attempt is worth another one: it repeats itself, or the model did not believe it. */
 export function isPoor(attempt: Attempt, text: string): boolean {
-  return attempt.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(attempt.tokens) !== null || isWordless(text);
+  return attempt.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(attempt.tokens) !== null;
 }
 
 /** Whether nothing is said in a text: it is a dash, or notes of music. */

@@ -107,9 +107,10 @@ async function decodeWell(
   const text = ({ tokens }: Attempt) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
   const suspicious = (attempt: Attempt) => isSuspicious(attempt, text(attempt), request.peak);
   const poor = (attempt: Attempt) => isPoor(attempt, text(attempt));
-  const better = (a: Attempt, b: Attempt) => {
-    const [none, before] = [isWordless(text(a)), isWordless(text(b))];
-    return none === before ? a.meanLogProb > b.meanLogProb : before; // a single dash may be likelier than what was said
+  const wordless = (attempt: Attempt) => isWordless(text(attempt));
+  const better = (other: Attempt, attempt: Attempt) => {
+    if (wordless(other) === wordless(attempt)) return other.meanLogProb > attempt.meanLogProb;
+    return wordless(attempt) && !poor(other); // a single dash may be likelier than what was said
   };
   const unsure = (attempt: Attempt) => request.accurate && attempt.meanLogProb < UNSURE;
   const careful: Manner = { ...FAST, beams: Math.min(BEAMS, decoder.capacity) };
@@ -142,12 +143,13 @@ async function decodeWell(
       }
       const plain = await again(PLAIN, attempt.language);
       if (isInvented(plain)) return { attempt: plain, invented: true, tried };
-      if (poor(attempt) && better(plain, attempt)) attempt = plain;
+      if ((poor(attempt) || wordless(attempt)) && better(plain, attempt)) attempt = plain;
     }
     for (const manner of [careful, ...HOTTER]) {
-      if (!poor(attempt) && !(manner === careful && unsure(attempt))) break;
+      if (!poor(attempt) && !(manner === careful && (unsure(attempt) || wordless(attempt)))) break;
       const other = await again(manner, attempt.language);
-      if ((poor(attempt) && !poor(other)) || better(other, attempt)) attempt = other;
+      const mended = poor(attempt) && !poor(other) && !wordless(other);
+      if (mended || better(other, attempt)) attempt = other;
     }
     return { attempt, invented: false, tried };
   } finally {

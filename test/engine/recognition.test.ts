@@ -92,6 +92,16 @@ t.test('recogniseAll() goes on from checkpoints without hearing those windows ag
   t.equal(language, 'en');
 });
 
+t.test('recogniseAll() hears windows that are cut elsewhere than those of the checkpoints', async (t) => {
+  const saved = new Map<string, Uint8Array>();
+  const all = windows.map((): [string, number][] => [['en', 0.99]]);
+  await recogniseAll(windows, recording, listener(all).job, options(saved));
+  const longer = windows.map((window, i) => (i === 2 ? { ...window, pieces: [{ start: 60, end: 83 }] } : window));
+  const { asked, job } = listener(all);
+  await recogniseAll(longer, recording, job, options(saved));
+  t.equal(asked.length, 1);
+});
+
 t.test('recogniseAll() keeps the language that was asked for, and names none where there are no windows', async (t) => {
   const { job } = listener([[['en', 0.99]]]);
   t.equal((await recogniseAll(windows.slice(0, 1), recording, job, { ...options(), language: 'fr' })).language, 'fr');

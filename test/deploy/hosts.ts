@@ -122,13 +122,11 @@ function exchange(options: http.RequestOptions, body?: Buffer): Promise<Answer> 
   return read(http.request({ host: '127.0.0.1', ...options }), body);
 }
 
-/** Ends a request and reads its answer. */
-function read(request: http.ClientRequest, body?: Buffer): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    request.once('error', reject).once('response', async (response) => {
-      const text = Buffer.concat(await response.toArray()).toString();
-      resolve({ status: response.statusCode!, headers: response.headers, text });
-    });
-    request.end(body);
-  });
+/** Ends a request and reads its answer, one that comes before all was sent as well: what breaks off after it is no error. */
+async function read(request: http.ClientRequest, body?: Buffer): Promise<Answer> {
+  const answered = new Promise<http.IncomingMessage>((resolve, reject) => request.once('response', resolve).on('error', reject));
+  request.end(body);
+  const response = await answered;
+  const text = Buffer.concat(await response.toArray()).toString();
+  return { status: response.statusCode!, headers: response.headers, text };
 }

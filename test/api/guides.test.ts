@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { guides } from '../../api/guides.ts';
+import { shareFitted } from '../support/models.ts';
 import { finish, LONGHAND, longhand, ROOT, start } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
 import { connectRaw } from '../support/raw.ts';
@@ -16,7 +17,8 @@ mkdirSync(path.join(place, 'recordings'), { recursive: true });
 mkdirSync(path.join(place, 'bin'));
 symlinkSync(LONGHAND, path.join(place, 'bin', 'longhand'));
 for (const name of ['call.wav', 'recordings/a.wav']) cpSync(path.join(ROOT, 'bench/data/two-speakers.wav'), path.join(place, name));
-const running = start(t, LONGHAND, ['up'], { LONGHAND_HOME: path.join(home, 'state'), PORT: '0' });
+shareFitted(path.join(home, 'state'));
+const running = start(t, LONGHAND, ['up'], { LONGHAND_HOME: path.join(home, 'state'), LONGHAND_THREADS: '1', PORT: '0' });
 t.teardown(async () => {
   await running.stop();
   rmSync(home, { recursive: true, force: true });

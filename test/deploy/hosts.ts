@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TAP, Test } from 'tap';
 import { openVault } from '../../db/vault.ts';
 import { testDatabase } from '../support/database.ts';
+import { shareFitted } from '../support/models.ts';
 import { environment, freePort, LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { openWorld, type Person } from '../support/world.ts';
@@ -71,6 +72,7 @@ export async function openHosts(t: TAP): Promise<Hosts> {
   };
   const apis = { one: await startApi('one', one), two: await startApi('two', two) };
   await startApi('three', three);
+  for (const name of ['four', 'five']) shareFitted(path.join(folder, name));
   for (const name of ['four', 'five']) start(t, LONGHAND, ['engine'], settings(name));
 
   const uploadHeaders = (name: string, length: number) => ({

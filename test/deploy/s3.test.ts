@@ -7,6 +7,7 @@ import t from 'tap';
 import { openSpool } from '../../db/spool.ts';
 import { openVault } from '../../db/vault.ts';
 import { testDatabase } from '../support/database.ts';
+import { shareFitted } from '../support/models.ts';
 import { LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { connectRaw, head } from '../support/raw.ts';
@@ -29,6 +30,7 @@ const { key } = await world.key(await world.member(workspace, { role: 'owner' })
 const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
 const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
+shareFitted(folder);
 const settings = {
   DATABASE_URL: database,
   LONGHAND_HOME: folder,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSpool, type Spool } from '../../db/spool.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { shareFitted } from './models.ts';
 import { ROOT, type Running, start } from './processes.ts';
 import { type Bench, openBench } from './work.ts';
 
@@ -13,7 +14,7 @@ export interface EngineBench extends Bench {
   spool: Spool;
   home: string;
   url: string;
-  /** Starts an engine process and waits until it works; it logs JSON at level debug. */
+  /** Starts an engine process of one thread and waits until it works; it logs JSON at level debug. */
   engine(env?: Record<string, string>): Promise<Running>;
   /** Puts a recording into the spool and queues it, unprobed, as an upload does. */
   upload(workspaceId: string, bytes: Buffer, options?: { extension?: string; reports?: string[]; aiMetadata?: boolean }): Promise<string>;
@@ -45,6 +46,7 @@ export async function engineBench(t: Test, database?: TestDatabase): Promise<Eng
   const home = t.testdir();
   const scratch = join(home, 'tmp');
   mkdirSync(scratch, { mode: 0o777 });
+  shareFitted(home);
   const spool = await openSpool({ LONGHAND_HOME: home });
   return {
     ...bench,
@@ -58,6 +60,7 @@ export async function engineBench(t: Test, database?: TestDatabase): Promise<Eng
         LONGHAND_MASTER_KEY: bench.masterKey,
         LOG_FORMAT: 'json',
         LOG_LEVEL: 'debug',
+        LONGHAND_THREADS: '1', // each opens every network: three seconds of a processor
         TMPDIR: scratch,
         ...env,
       });

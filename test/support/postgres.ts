@@ -24,6 +24,14 @@ export function alive(pid: number): boolean {
   }
 }
 
+/** A folder that all test processes of this checkout and account share. */
+export function sharedFolder(): string {
+  const checkout = createHash('sha256').update(KEEPER).digest('hex').slice(0, 8);
+  const base = path.join(tmpdir(), `longhand-tests-${process.getuid?.() ?? 0}-${checkout}`);
+  mkdirSync(base, { recursive: true });
+  return base;
+}
+
 /**
  * Address of the PostgreSQL for tests: TEST_DATABASE_URL or DATABASE_URL where set, else one embedded server that all test processes
  * of this checkout and account share. It starts with the first and ends some seconds after the last.
@@ -31,9 +39,7 @@ export function alive(pid: number): boolean {
 export async function testServer(): Promise<string> {
   const given = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL;
   if (given) return given;
-  const checkout = createHash('sha256').update(KEEPER).digest('hex').slice(0, 8);
-  const base = path.join(tmpdir(), `longhand-tests-${process.getuid?.() ?? 0}-${checkout}`);
-  mkdirSync(base, { recursive: true });
+  const base = sharedFolder();
   for (const end = Date.now() + START_MS; Date.now() < end; await sleep(50)) {
     const url = join(base);
     if (url) return url;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { faultsOf, findings, openBrowser, shot } from '../../support/browser.ts';
+import { shareFitted } from '../../support/models.ts';
 import { LONGHAND, ROOT, start } from '../../support/processes.ts';
 import { needPrograms } from '../../support/programs.ts';
 
@@ -13,7 +14,8 @@ const RECORDING = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
 const MOST_BYTES = 150_000; // compressed, first load
 
 t.teardown(() => rmSync(home, { recursive: true, force: true }));
-const running = start(t, LONGHAND, ['up'], { LONGHAND_HOME: home, PORT: '0' });
+shareFitted(home);
+const running = start(t, LONGHAND, ['up'], { LONGHAND_HOME: home, LONGHAND_THREADS: '1', PORT: '0' });
 const [key] = await running.said(/lh_\w+/);
 const [, base] = await running.said(/listening on (http:\S+)/);
 const browser = await openBrowser(t, programs.chromium);

@@ -83,15 +83,12 @@ t.test('fittingModel() gives the model itself where 8-bit products do not satura
   await t.rejects(fittingModel('diarization', home, true), /Cannot recognise speech with diarization/);
 });
 
-t.test('fittingModel() gives all who ask at once the same model, and makes it anew for another of its name', async (t) => {
+t.test('fittingModel() gives all who ask at once the same model', async (t) => {
   const home = t.testdir();
   await importModel(checkpoint, { name: 'tiny', variant: 'int8', home });
   const all = await Promise.all(Array.from({ length: 4 }, () => fittingModel('tiny', home, false)));
   t.equal(new Set(all.map(({ createdAt }) => createdAt)).size, 1);
   t.strictSame(readdirSync(join(home, 'models', '.7bit')), ['tiny']);
-  const manifest = join(all[0]!.folder, 'manifest.json');
-  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/from [0-9a-f]{8}/, 'from 00000000'));
-  t.match(await fittingModel('tiny', home, false), { source: all[0]!.source });
   t.strictSame(await verify(all[0]!.folder), []);
 });
 

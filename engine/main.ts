@@ -25,7 +25,7 @@ import { openScratch } from './tasks/scratch.ts';
 import { openTrouble } from './tasks/trouble.ts';
 
 const GRACE_MS = 10_000; // for work that is nearly done; the rest is handed back and goes on elsewhere from its last chunk
-const GROWTH_BYTES = 3 * 2 ** 30; // beyond the memory after the start: the process ends in good order and is started anew
+const GROWTH_BYTES = 2 * 2 ** 30; // beyond the memory after the start and what the threads may take: the process ends in good order and is started anew
 const WAKERS = 4; // jobs of the queue taken at once; they only wake
 const PAUSE_MS = 5000; // before the queue is listened to again after it failed
 
@@ -90,7 +90,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
     });
     process.stdout.write(`working on ${pool.device} with ${settings.LONGHAND_MODEL}, ${facts.concurrency} files at once\n`);
     log.info({ engine: id, device: pool.device, threads: pool.threads, concurrency: facts.concurrency }, 'working');
-    const reason = await Promise.race([stopSignal(), outgrown()]);
+    const reason = await Promise.race([stopSignal(), outgrown(pool)]);
     log.info({ reason, held: holdings.size }, 'stopping: nothing new is taken, what does not end soon is handed back');
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
     await queue.stop();
@@ -156,8 +156,8 @@ function stopSignal(): Promise<string> {
 }
 
 /** Resolves when the process has grown too large: sessions and arenas never shrink, so it is recycled as a whole. */
-function outgrown(): Promise<string> {
-  const limit = process.memoryUsage.rss() + GROWTH_BYTES;
+function outgrown({ memoryBytes }: Pool): Promise<string> {
+  const limit = process.memoryUsage.rss() + memoryBytes + GROWTH_BYTES;
   return new Promise((resolve) => {
     setInterval(() => {
       if (process.memoryUsage.rss() > limit) resolve('memory');

@@ -1,20 +1,23 @@
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 import type { Linker } from './diarization/linkage.ts';
 import type { Local } from './diarization/segmentation.ts';
+import { readMachine, threadsFor } from './machine.ts';
+import { Rooms } from './room.ts';
 import type { Device } from './session.ts';
 import { Turns } from './turns.ts';
+import { SAMPLE_RATE } from './whisper/model.ts';
 import type { Heard, WindowRequest } from './whisper/recognise.ts';
 import type { Description, Order, Outcome, WorkerData } from './worker.ts';
 
 export interface PoolOptions {
   /** Folders of the recognition model and of the diarization networks. */
   models: { whisper: string; diarization: string };
-  /** Default: physical cores. */
+  /** Default: one for each core, as far as the memory reaches. */
   threads?: number;
   device?: Device;
   /** Rows that one thread decodes together. */
@@ -24,6 +27,8 @@ export interface PoolOptions {
 /** The threads of one engine. Files take turns on them, in units of under a second or two. */
 export interface Pool {
   readonly threads: number;
+  /** What they take at most, by experience; where there is less for each, there are fewer of them. */
+  readonly memoryBytes: number;
   /** Windows of one file that keep all threads busy. */
   readonly concurrency: number;
   /** Of the longest window that the recognition model takes. */
@@ -35,12 +40,15 @@ export interface Pool {
   close(): Promise<void>;
 }
 
+/** A window without its samples, which are read when its turn has come: into the memory given, of which that part is returned that they fill. */
+export type UnreadWindow = Omit<WindowRequest, 'job' | 'first' | 'samples'> & { read: (room: Float32Array) => Promise<Float32Array> };
+
 /**
  * The work of one file. Everything rejects with the signal's reason once it has aborted and no thread looks at it any more. Samples are best in
  * a room of `makeRoom`, which the threads share: other arrays are copied.
  */
 export interface Job {
-  recognise(window: Omit<WindowRequest, 'job' | 'first'>): Promise<Heard>;
+  recognise(window: UnreadWindow): Promise<Heard>;
   segment(windows: Float32Array[]): Promise<Local[]>;
   embed(pieces: Float32Array[]): Promise<Float32Array[]>;
   link: Linker;
@@ -63,10 +71,14 @@ const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it n
 const SMALL = 2; // units of the other networks a thread holds
 const REST_MS = 10_000; // for the networks that still run when the pool is closed
 const NURSERY = 8; // MB of new objects on a thread: V8 takes up to 48, for nothing: a thread makes few that last
+const OTHER_NETWORKS_BYTES = 0.3 * 2 ** 30;
+const MODEL_TIMES = 4; // a model's own size: its weights, and the memory of rows that are decoded together
 const MOST = 1000; // piscina's own limit must never hold anything back
 
 /** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
-export async function openPool({ models, threads = physicalCores(), device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
+export async function openPool({ models, threads: asked, device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
+  const each = threadBytes(models.whisper);
+  const threads = asked ?? threadsFor(readMachine(), each);
   // A thread's heap is small, what it holds outside is not: V8 would mark it anew for every few megabytes of that, a tenth of all processor time.
   setFlagsFromString('--no-incremental-marking');
   const closing = new Int32Array(new SharedArrayBuffer(8));
@@ -89,12 +101,14 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
       embed: new Turns(threads * SMALL),
       link: new Turns(1), // takes up to a second or two: one thread stays free of it
     };
+    const rooms = new Rooms(Math.round(used[0]!.windowSeconds * SAMPLE_RATE));
     let count = 0;
     return {
       threads,
+      memoryBytes: threads * each,
       concurrency: threads * (rows + AHEAD),
       ...used[0]!,
-      job: (signal) => openJob(piscina, turns, ++count, signal),
+      job: (signal) => openJob(piscina, turns, rooms, ++count, signal),
       async close() {
         Atomics.store(closing, 0, 1);
         const end = performance.now() + REST_MS;
@@ -108,17 +122,17 @@ export async function openPool({ models, threads = physicalCores(), device = 'cp
   }
 }
 
-function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, signal: AbortSignal): Job {
+function openJob(piscina: Piscina, turns: Record<Name, Turns>, rooms: Rooms, job: number, signal: AbortSignal): Job {
   const stop = new Int32Array(new SharedArrayBuffer(4));
   setMaxListeners(0, signal); // every unit that waits listens
   if (signal.aborted) Atomics.store(stop, 0, 1);
   else signal.addEventListener('abort', () => Atomics.store(stop, 0, 1), { once: true });
   const asked = { recognise: 0, segment: 0, embed: 0, link: 0 };
-  const ask = async <T>(name: Name, work: unknown): Promise<T> => {
+  const ask = async <T>(name: Name, prepare: (send: (work: unknown) => Promise<T>) => Promise<T>): Promise<T> => {
     const first = ++asked[name] <= FIRST[name];
     const leave = await turns[name].enter(job, signal);
     try {
-      return await run<T>(piscina, name, { job, first, stop, work } satisfies Order<unknown>);
+      return await prepare((work) => run<T>(piscina, name, { job, first, stop, work } satisfies Order<unknown>));
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -127,10 +141,11 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, job: number, sign
     }
   };
   return {
-    recognise: (window) => ask('recognise', window),
-    segment: (windows) => ask('segment', windows),
-    embed: (pieces) => ask('embed', pieces),
-    link: (means, weights, options) => ask('link', { means, weights, options }),
+    recognise: ({ read, ...window }) =>
+      ask('recognise', (send) => rooms.lend(async (room) => send({ ...window, samples: await read(room) }))),
+    segment: (windows) => ask('segment', (send) => send(windows)),
+    embed: (pieces) => ask('embed', (send) => send(pieces)),
+    link: (means, weights, options) => ask('link', (send) => send({ means, weights, options })),
   };
 }
 
@@ -140,16 +155,12 @@ async function run<T>(piscina: Piscina, name: Name | 'describe' | 'rest', task: 
   throw new EngineError(outcome.code, outcome.message);
 }
 
-/** Cores of this machine that are not merely second threads of one. */
-export function physicalCores(): number {
-  const logical = availableParallelism();
+/** What a thread takes at most with a recognition model. Measured: base (80 MB) 0.5 GB, 0.62 with beams; one of the size of small (255 MB) 1.2 GB. */
+function threadBytes(folder: string): number {
   try {
-    const processors = readFileSync('/proc/cpuinfo', 'utf8').trim().split('\n\n');
-    const cores = new Set(
-      processors.map((text) => `${/^physical id\s*:\s*(\d+)/m.exec(text)?.[1]}/${/^core id\s*:\s*(\d+)/m.exec(text)?.[1]}`),
-    );
-    return Math.max(1, Math.min(logical, cores.size));
+    const graphs = readdirSync(folder).filter((name) => name.includes('.onnx'));
+    return OTHER_NETWORKS_BYTES + MODEL_TIMES * graphs.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   } catch {
-    return logical;
+    return OTHER_NETWORKS_BYTES; // the threads will say what is missing
   }
 }

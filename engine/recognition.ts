@@ -1,18 +1,16 @@
 import type { Job, Pool } from './pool.ts';
-import { makeRoom } from './room.ts';
 import { timeline } from './speech/timeline.ts';
 import { readWindow } from './speech/windows.ts';
 import type { Checkpoints, Options, Recording, Span, Window, Word } from './types.ts';
 import { decideLanguage } from './whisper/language.ts';
-import { SAMPLE_RATE } from './whisper/model.ts';
 import { languageOf } from './whisper/row.ts';
 
 export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary' | 'accurate'> {
   signal: AbortSignal;
   /** Share of the windows that are done, 0 to 1. */
   onProgress: (fraction: number) => void;
-  /** How long windows are, and how many are under way at once. */
-  pool: Pick<Pool, 'windowSeconds' | 'concurrency'>;
+  /** How many windows are under way at once. */
+  pool: Pick<Pool, 'concurrency'>;
   checkpoints?: Checkpoints;
 }
 
@@ -34,23 +32,23 @@ export async function recogniseAll(
   const saved = (await options.checkpoints?.load()) ?? new Map<string, Uint8Array>();
   const results: Finished[] = new Array(windows.length);
   const auto = options.language === 'auto';
-  const one = async (i: number, expected: string | null, room: Float32Array) => {
-    results[i] = await recogniseOne(windows[i]!, expected, recording, room, job, options);
+  const one = async (i: number, expected: string | null) => {
+    results[i] = await recogniseOne(windows[i]!, expected, recording, job, options);
     await options.checkpoints?.save(key(windows[i]!), Buffer.from(JSON.stringify(results[i])));
   };
   let expected: string | null = null;
   let done = 0;
-  await inLanes([...windows.keys()], options, async (i, room) => {
+  await inLanes([...windows.keys()], options, async (i) => {
     const kept = saved.get(key(windows[i]!));
     if (kept) results[i] = JSON.parse(Buffer.from(kept).toString()) as Finished;
-    else await one(i, expected, room);
+    else await one(i, expected);
     if (++done >= ENOUGH && auto) expected ??= spokenIn(windows, results);
     options.onProgress(done / windows.length);
   });
   const language = auto ? spokenIn(windows, results) : options.language;
   if (auto && language && windows.length > 1) {
     const astray = [...windows.keys()].filter((i) => strays(results[i]!, windows[i]!, language));
-    await inLanes(astray, options, (i, room) => one(i, language, room));
+    await inLanes(astray, options, (i) => one(i, language));
   }
   return { words: results.flatMap(({ words }) => words), language };
 }
@@ -69,18 +67,13 @@ function key({ pieces, channel }: Window): string {
   return `recognised-${channel}-${start}-${end}`;
 }
 
-/** Works through windows, some at once; each of those has room for its samples. */
-async function inLanes(
-  numbers: number[],
-  { pool, signal }: RecogniseOptions,
-  work: (i: number, room: Float32Array) => Promise<void>,
-): Promise<void> {
+/** Works through windows, some at once. */
+async function inLanes(numbers: number[], { pool, signal }: RecogniseOptions, work: (i: number) => Promise<void>): Promise<void> {
   const left = numbers.values();
   const lane = async () => {
-    const room = makeRoom(Math.round(pool.windowSeconds * SAMPLE_RATE));
     for (const i of left) {
       signal.throwIfAborted();
-      await work(i, room);
+      await work(i);
     }
   };
   await Promise.all(Array.from({ length: Math.min(pool.concurrency, numbers.length) }, lane));
@@ -90,12 +83,12 @@ async function recogniseOne(
   window: Window,
   expected: string | null,
   recording: Recording,
-  room: Float32Array,
   job: Job,
   { language, vocabulary, accurate }: RecogniseOptions,
 ): Promise<Finished> {
-  const samples = await readWindow(recording, window, room);
-  const heard = await job.recognise({ samples, speech: window.speech, peak: window.peak, language, expected, vocabulary, accurate });
+  const { speech, peak } = window;
+  const read = (room: Float32Array) => readWindow(recording, window, room);
+  const heard = await job.recognise({ read, speech, peak, language, expected, vocabulary, accurate });
   const times = timeline(window.pieces);
   const channel = window.channel === 'mix' ? undefined : window.channel;
   const words = heard.words.map((word) => ({ ...word, ...times.originalSpan(word), ...(channel === undefined ? {} : { channel }) }));

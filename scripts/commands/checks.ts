@@ -1,12 +1,11 @@
 import { statfs } from 'node:fs/promises';
-import { totalmem } from 'node:os';
 import { SETTING_NAMES, type Settings } from '../../api/contract/settings.ts';
 import { pendingMigrations } from '../../db/migrate.ts';
 import { type Db, openDb } from '../../db/orm.ts';
 import { compareSchema } from '../../db/schema.ts';
 import { openSpool } from '../../db/spool.ts';
 import { findTools } from '../../engine/audio/tools.ts';
-import { physicalCores } from '../../engine/pool.ts';
+import { readMachine } from '../../engine/machine.ts';
 import { listModels, verifyModel } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
@@ -29,7 +28,7 @@ interface SettingShown {
 
 const CLOCK_SECONDS = 2; // leases use the database's clock; logs and keys that expire use this one
 const FREE_BYTES = 10e9; // five of the largest uploads
-const MEMORY_BYTES = 3.5e9; // engine 2 GiB, PostgreSQL, API
+const MEMORY_BYTES = 1.9e9; // an engine of one thread, PostgreSQL, API
 const TABLES = 'Undo what was changed in them by hand, or restore the database from a backup.';
 const SECRET = /(KEY|SECRET)$/;
 
@@ -68,8 +67,9 @@ async function node(): Promise<string> {
 }
 
 async function memory(): Promise<string> {
-  const found = `${(totalmem() / 2 ** 30).toFixed(1)} GiB, ${physicalCores()} cores`;
-  if (totalmem() < MEMORY_BYTES) throw new Error(found);
+  const { memoryBytes, cores } = readMachine();
+  const found = `${(memoryBytes / 2 ** 30).toFixed(1)} GiB, ${cores} cores`;
+  if (memoryBytes < MEMORY_BYTES) throw new Error(found);
   return found;
 }
 

@@ -14,7 +14,8 @@ const windows: Window[] = Array.from({ length: 6 }, (_, i) => {
 function listener(ears: [code: string, probability: number][][]) {
   const asked: [window: number, expected: string | null][] = [];
   let next = 0;
-  const recognise: Job['recognise'] = async ({ expected, samples }) => {
+  const recognise: Job['recognise'] = async ({ expected, read }) => {
+    const samples = await read(new Float32Array(30 * 16_000));
     const window = asked.length < ears.length ? next++ : ears.findIndex(([best]) => best![1] < 0.9);
     asked.push([window, expected]);
     const [code, probability] = ears[window]![0]!;
@@ -36,7 +37,7 @@ function options(saved = new Map<string, Uint8Array>()) {
     accurate: false,
     signal,
     onProgress,
-    pool: { windowSeconds: 30, concurrency: 8 },
+    pool: { concurrency: 8 },
     checkpoints,
     seen,
   };

@@ -17,7 +17,7 @@ import type { Description, Order, Outcome, WorkerData } from './worker.ts';
 export interface PoolOptions {
   /** Folders of the recognition model and of the diarization networks. */
   models: { whisper: string; diarization: string };
-  /** Default: one for each core, as far as the memory reaches. */
+  /** Default: one for each core, as far as the memory reaches; on a GPU at most 4. */
   threads?: number;
   device?: Device;
   /** Rows that one thread decodes together. */
@@ -71,6 +71,7 @@ const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it n
 const SMALL = 2; // units of the other networks a thread holds
 const REST_MS = 10_000; // for the networks that still run when the pool is closed
 const NURSERY = 8; // MB of new objects on a thread: V8 takes up to 48, for nothing: a thread makes few that last
+const ON_DEVICE = 4; // threads: each holds the model in the memory of the device, which they share
 const OTHER_NETWORKS_BYTES = 0.3 * 2 ** 30;
 const MODEL_TIMES = 4; // a model's own size: its weights, and the memory of rows that are decoded together
 const MOST = 1000; // piscina's own limit must never hold anything back
@@ -78,7 +79,7 @@ const MOST = 1000; // piscina's own limit must never hold anything back
 /** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
 export async function openPool({ models, threads: asked, device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
   const each = threadBytes(models.whisper);
-  const threads = asked ?? threadsFor(readMachine(), each);
+  const threads = asked ?? Math.min(threadsFor(readMachine(), each), device === 'cpu' ? MOST : ON_DEVICE);
   // A thread's heap is small, what it holds outside is not: V8 would mark it anew for every few megabytes of that, a tenth of all processor time.
   setFlagsFromString('--no-incremental-marking');
   const closing = new Int32Array(new SharedArrayBuffer(8));

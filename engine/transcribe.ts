@@ -17,7 +17,7 @@ export interface Limits {
   /** Folder for decoded samples. */
   scratch?: string;
   /** What a probe of this file has found already. */
-  probed?: Pick<Probe, 'mediaType' | 'channels' | 'codec'>;
+  probed?: Pick<Probe, 'mediaType' | 'channels' | 'codec' | 'lateSeconds'>;
 }
 
 /** One stream of sound in which speech was looked for. */
@@ -35,9 +35,9 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   const { signal } = run;
   const progress = progressOf(run, options.diarize);
   progress.stage('probing');
-  const { mediaType, channels, codec } = limits.probed ?? (await probe(path, { signal }));
+  const { mediaType, channels, codec, lateSeconds } = limits.probed ?? (await probe(path, { signal }));
   const { maxSeconds, scratch } = limits;
-  const recording = await decode(path, { channels: channels === 2 ? 2 : 1, codec, signal, maxSeconds, scratch });
+  const recording = await decode(path, { channels: channels === 2 ? 2 : 1, codec, lateSeconds, signal, maxSeconds, scratch });
   recording.decoded.then(
     (samples) => run.decoded?.(samples / SAMPLE_RATE),
     () => {}, // whoever reads hears of it

@@ -12,12 +12,15 @@ export const SAMPLE_RATE = 16_000;
 const SHORTEST = 1; // seconds
 const MARGIN = 60; // seconds decoded beyond the limit, to know that it was passed
 const SILENCE = 30; // seconds without output before ffmpeg counts as stuck
+const BLOCK = 60 * SAMPLE_RATE; // samples of silence written at once
 
 export interface DecodeOptions {
   /** 2 keeps left and right of a stereo file apart; any other layout is mixed to what is asked. */
   channels: 1 | 2;
   /** As a probe named it. */
   codec?: string;
+  /** As a probe measured it: so much silence comes first. */
+  lateSeconds?: number;
   signal?: AbortSignal;
   /** Called with the seconds decoded so far. */
   onProgress?: (seconds: number) => void;
@@ -34,7 +37,7 @@ export interface DecodeOptions {
  * PROCESSING_TIMEOUT, the reason of an abort, or an Error that is no MediaError where the file is not at fault. The caller closes the recording in every case.
  */
 export async function decode(path: string, options: DecodeOptions): Promise<Recording> {
-  const { channels, codec, signal, maxSeconds = 36_000 } = options;
+  const { channels, codec, lateSeconds = 0, signal, maxSeconds = 36_000 } = options;
   const { ffmpeg, libspeex } = await findTools();
   const input = resolve(path);
   const decoder = codec === 'speex' && libspeex ? ['-c:a', 'libspeex'] : [];
@@ -70,7 +73,7 @@ export async function decode(path: string, options: DecodeOptions): Promise<Reco
   try {
     const limits = { seconds: Math.max(120, 0.2 * maxSeconds), silence: SILENCE, signal };
     const run = await confined(ffmpeg, args, input, limits);
-    const filling = fill(scratch, run, maxSeconds, options.onProgress);
+    const filling = fill(scratch, run, Math.round(lateSeconds * SAMPLE_RATE), maxSeconds, options.onProgress);
     filling.then(
       () => scratch.finish(),
       (error: Error) => scratch.finish(error),
@@ -82,9 +85,16 @@ export async function decode(path: string, options: DecodeOptions): Promise<Reco
   }
 }
 
-/** Moves samples from the decoder to the scratch file until either has had enough, then judges the outcome. */
-async function fill(scratch: Scratch, run: Confined, maxSeconds: number, onProgress?: (seconds: number) => void): Promise<void> {
+/** Moves samples from the decoder to the scratch file, after `late` of silence, until either has had enough, then judges the outcome. */
+async function fill(
+  scratch: Scratch,
+  run: Confined,
+  late: number,
+  maxSeconds: number,
+  onProgress?: (seconds: number) => void,
+): Promise<void> {
   try {
+    while (scratch.length < late) await scratch.appendSilence(Math.min(BLOCK, late - scratch.length));
     for await (const bytes of run.child.stdout) {
       run.alive();
       await scratch.append(bytes as Buffer);
@@ -98,7 +108,7 @@ async function fill(scratch: Scratch, run: Confined, maxSeconds: number, onProgr
     throw error;
   }
   const { code } = await run.ended;
-  const seconds = scratch.length / SAMPLE_RATE;
+  const seconds = (scratch.length - late) / SAMPLE_RATE;
   if (seconds < SHORTEST) throw unusable(seconds, code, run.complaints());
 }
 

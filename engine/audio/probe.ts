@@ -14,6 +14,8 @@ export interface Probe {
   channels: number;
   /** ffmpeg's name of the first audio stream's codec. */
   codec: string;
+  /** By how much its sound begins after the pictures; 0 where there is only ffmpeg to ask. */
+  lateSeconds: number;
 }
 
 interface Stream {
@@ -25,6 +27,10 @@ interface Stream {
 
 const SECONDS = 30; // for a file whose head was made to be read without end: thousands of tags take ffmpeg the square of their number
 const STILLS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // codecs of pictures; a lone mjpeg counts by its disposition
+
+const LATE = 0.1; // seconds: nobody sees less
+const LATEST = 3600; // seconds: more is a broken clock
+const LOOKING = 10; // seconds of looking for the first sound: a film may be read for it to its end
 
 /** Opens nothing but the file itself and no format that points at other files (playlists). Decided by traps.md section 5. */
 export const HARDENED = [
@@ -66,6 +72,7 @@ export async function probe(path: string, { signal, seconds = SECONDS }: { signa
     audioStreams: audio.length,
     channels: first.channels,
     codec: first.codec,
+    lateSeconds: pictures && tools.ffprobe ? await lateness(tools.ffprobe, path, signal) : 0,
   };
 }
 
@@ -93,8 +100,25 @@ async function askProbe(ffprobe: string, path: string, seconds: number, signal?:
   return { streams, durationSeconds: declared ?? null, complaints: firstLine(run.complaints()) };
 }
 
+/** Seconds from the start of the recording to its first packet of sound. What a container declares of that is often not read before its packets. */
+async function lateness(ffprobe: string, path: string, signal?: AbortSignal): Promise<number> {
+  const first = ['-select_streams', 'a:0', '-read_intervals', '%+#1', '-show_entries', 'format=start_time:packet=pts_time'];
+  const args = ['-hide_banner', '-v', 'error', ...HARDENED, ...first, '-of', 'json', '-i', `file:${resolve(path)}`];
+  try {
+    const run = await confined(ffprobe, args, resolve(path), { seconds: LOOKING, silence: LOOKING, signal });
+    const [json] = await Promise.all([text(run.child.stdout), run.ended]);
+    const { packets, format } = parse(json);
+    const late = Number(packets?.[0]?.pts_time) - Number(format?.start_time);
+    return late >= LATE && late <= LATEST ? late : 0;
+  } catch (error) {
+    if (error instanceof MediaError) return 0; // it took too long
+    throw error;
+  }
+}
+
 interface ProbeJson {
-  format?: { duration?: string };
+  format?: { duration?: string; start_time?: string };
+  packets?: { pts_time?: string }[];
   streams?: { codec_type?: string; codec_name?: string; channels?: number; duration?: string; disposition?: { attached_pic?: number } }[];
 }
 

@@ -49,6 +49,10 @@ export class Scratch implements Recording {
     this.#wake();
   }
 
+  async appendSilence(samples: number): Promise<void> {
+    await this.append(new Uint8Array(samples * BYTES * this.channels));
+  }
+
   /** No more samples will come: all is there, or `failure` says why not. */
   finish(failure?: Error): void {
     if (this.#finished) return;

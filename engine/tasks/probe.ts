@@ -46,11 +46,12 @@ async function look(engine: Engine, claim: Claim, onProbed: () => void): Promise
 
 /** What the file declares, or what decoding all of it finds where that is missing or cannot be right. */
 async function measure(path: string, maxSeconds: number, scratch: string, signal: AbortSignal) {
-  const { durationSeconds: declared, mediaType, channels, codec } = await probe(path, { signal });
-  if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, mediaType, channels, codec };
-  const recording = await decode(path, { channels: 1, codec, signal, maxSeconds, scratch });
+  const { durationSeconds: declared, mediaType, channels, codec, lateSeconds } = await probe(path, { signal });
+  const found = { mediaType, channels, codec, lateSeconds };
+  if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, ...found };
+  const recording = await decode(path, { channels: 1, codec, lateSeconds, signal, maxSeconds, scratch });
   try {
-    return { durationSeconds: (await recording.decoded) / SAMPLE_RATE, mediaType, channels, codec };
+    return { durationSeconds: (await recording.decoded) / SAMPLE_RATE, ...found };
   } finally {
     await recording.close();
   }

@@ -14,7 +14,7 @@ const clip = (name: string) => fileURLToPath(new URL(`../../fixtures/audio/${nam
 const folder = await mkdtemp(join(tmpdir(), 'longhand-test-'));
 t.teardown(() => rm(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
-const { ffmpeg } = await findTools();
+const { ffmpeg, ffprobe } = await findTools();
 const make = (name: string, ...args: string[]) => promisify(execFile)(ffmpeg, ['-v', 'error', '-y', ...args, at(name)]);
 
 /** The code a file ends with, or the seconds decoded from it. */
@@ -89,6 +89,27 @@ t.test('decode() gives the samples of each channel and their mean, by range, whi
   const data = wav.indexOf('data') + 8;
   t.equal(left[7], wav.readInt16LE(data + 4 * 30_007) / 32768, 'bit for bit');
   t.equal(await recording.decoded, 80_000);
+});
+
+const untold = !ffprobe && 'ffmpeg alone does not tell when a stream begins';
+t.test('probe() and decode() keep the times of sound that begins after its pictures', { skip: untold }, async (t) => {
+  const film = ['-f', 'lavfi', '-i', 'testsrc=d=8:s=64x64:r=5', '-itsoffset', '5', '-f', 'lavfi', '-i', 'sine=d=3:r=16000'];
+  await make('late.mp4', ...film, '-c:a', 'aac');
+  await make('late.mkv', ...film, '-c:a', 'pcm_s16le');
+  await make('late.ts', ...film, '-c:a', 'mp2');
+  for (const name of ['late.mp4', 'late.mkv', 'late.ts']) {
+    const { lateSeconds } = await probe(at(name));
+    const recording = await decode(at(name), { channels: 1, lateSeconds });
+    t.ok(Math.abs((await recording.decoded) / 16_000 - 8) < 0.1, name);
+    const samples = await recording.read(0, 0, 8 * 16_000);
+    const first = samples.findIndex((sample) => Math.abs(sample) > 0.02) / 16_000;
+    t.ok(Math.abs(first - 5) < 0.1, `${name}: sound from ${first} s on`);
+    await recording.close();
+  }
+  await make('later.m4a', '-itsoffset', '5', '-f', 'lavfi', '-i', 'sine=d=3', '-c:a', 'aac');
+  t.equal((await probe(at('later.m4a'))).lateSeconds, 0, 'nothing comes before');
+  t.equal((await probe(clip('en_jfk.mp3'))).lateSeconds, 0);
+  t.equal(await outcome(at('half.wav'), { lateSeconds: 5 }), 'RECORDING_TOO_SHORT', 'silence is no sound');
 });
 
 t.test('decode() stops at once when aborted', async (t) => {

@@ -26,8 +26,10 @@ interface Stream {
 }
 
 const SECONDS = 30; // for a file whose head was made to be read without end: thousands of tags take ffmpeg the square of their number
+const UNKNOWN = new Set(['', 'unknown', 'none']); // codecs
 const STILLS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // codecs of pictures; a lone mjpeg counts by its disposition
 
+const FURTHER = ['-probesize', '100000000', '-analyzeduration', '600000000']; // bytes, which it holds in memory, and microseconds
 const LATE = 0.1; // seconds: nobody sees less
 const LATEST = 3600; // seconds: more is a broken clock
 const LOOKING = 10; // seconds of looking for the first sound: a film may be read for it to its end
@@ -50,15 +52,17 @@ export const HARDENED = [
  */
 export async function probe(path: string, { signal, seconds = SECONDS }: { signal?: AbortSignal; seconds?: number } = {}): Promise<Probe> {
   const tools = await findTools();
-  const { streams, durationSeconds, complaints } = tools.ffprobe
-    ? await askProbe(tools.ffprobe, path, seconds, signal)
-    : await askDecoder(tools.ffmpeg, path, seconds, signal);
+  const ask = (options: string[] = []) =>
+    tools.ffprobe ? askProbe(tools.ffprobe, path, options, seconds, signal) : askDecoder(tools.ffmpeg, path, options, seconds, signal);
+  let answer = await ask();
+  if (answer.streams.some(unheard)) answer = await ask(FURTHER);
+  const { streams, durationSeconds, complaints } = answer;
   const audio = streams.filter((stream) => stream.type === 'audio');
   const [first] = audio;
   if (!streams.length)
     throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaints || 'no stream was found in it'}`);
   if (!first) throw new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
-  if (!first.codec || first.codec === 'unknown' || first.codec === 'none') {
+  if (UNKNOWN.has(first.codec)) {
     throw new MediaError(
       'UNSUPPORTED_CODEC',
       'Cannot decode the audio stream: its codec is unknown. Convert the file, for example to FLAC',
@@ -76,15 +80,32 @@ export async function probe(path: string, { signal, seconds = SECONDS }: { signa
   };
 }
 
+/** Whether a stream of sound is announced of which nothing came yet: a broadcast may begin with many pictures. */
+function unheard({ type, codec, channels }: Stream): boolean {
+  return type === 'audio' && !channels && !UNKNOWN.has(codec);
+}
+
 interface Answer {
   streams: Stream[];
   durationSeconds: number | null;
   complaints: string;
 }
 
-async function askProbe(ffprobe: string, path: string, seconds: number, signal?: AbortSignal): Promise<Answer> {
+async function askProbe(ffprobe: string, path: string, options: string[], seconds: number, signal?: AbortSignal): Promise<Answer> {
   const entries = 'format=duration:stream=codec_type,codec_name,channels,duration:stream_disposition=attached_pic';
-  const args = ['-hide_banner', '-v', 'error', ...HARDENED, '-show_entries', entries, '-of', 'json', '-i', `file:${resolve(path)}`];
+  const args = [
+    '-hide_banner',
+    '-v',
+    'error',
+    ...HARDENED,
+    ...options,
+    '-show_entries',
+    entries,
+    '-of',
+    'json',
+    '-i',
+    `file:${resolve(path)}`,
+  ];
   const run = await confined(ffprobe, args, resolve(path), { seconds, silence: seconds, signal });
   const [json] = await Promise.all([text(run.child.stdout), run.ended]);
   const answer = parse(json);
@@ -131,8 +152,8 @@ function parse(json: string): ProbeJson {
 }
 
 /** `ffmpeg -i` without an output: it lists the streams on standard error and ends with an error of its own. */
-async function askDecoder(ffmpeg: string, path: string, seconds: number, signal?: AbortSignal): Promise<Answer> {
-  const run = await confined(ffmpeg, ['-hide_banner', '-nostdin', ...HARDENED, '-i', `file:${resolve(path)}`], resolve(path), {
+async function askDecoder(ffmpeg: string, path: string, options: string[], seconds: number, signal?: AbortSignal): Promise<Answer> {
+  const run = await confined(ffmpeg, ['-hide_banner', '-nostdin', ...HARDENED, ...options, '-i', `file:${resolve(path)}`], resolve(path), {
     seconds,
     silence: seconds,
     signal,

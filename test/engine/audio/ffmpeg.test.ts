@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -110,6 +110,13 @@ t.test('probe() and decode() keep the times of sound that begins after its pictu
   t.equal((await probe(at('later.m4a'))).lateSeconds, 0, 'nothing comes before');
   t.equal((await probe(clip('en_jfk.mp3'))).lateSeconds, 0);
   t.equal(await outcome(at('half.wav'), { lateSeconds: 5 }), 'RECORDING_TOO_SHORT', 'silence is no sound');
+});
+
+t.test('probe() looks further where the pictures of a broadcast come long before its sound', async (t) => {
+  const film = ['-f', 'lavfi', '-i', 'testsrc2=d=15:s=1280x720:r=10', '-itsoffset', '12', '-f', 'lavfi', '-i', 'sine=d=3:r=16000'];
+  await make('pictures-first.ts', ...film, '-c:v', 'mpeg2video', '-b:v', '20M', '-q:v', '1', '-c:a', 'aac');
+  t.ok((await stat(at('pictures-first.ts'))).size > 8e6);
+  t.match(await probe(at('pictures-first.ts')), { mediaType: 'video', audioStreams: 1, channels: 1, codec: 'aac' });
 });
 
 t.test('decode() stops at once when aborted', async (t) => {

@@ -12,6 +12,8 @@ export const SAMPLE_RATE = 16_000;
 const SHORTEST = 1; // seconds
 const MARGIN = 60; // seconds decoded beyond the limit, to know that it was passed
 const SILENCE = 30; // seconds without output before ffmpeg counts as stuck
+const GAP = 0.1; // seconds from the end of one piece of sound to the next from which on something is missing between them …
+const BROKEN = 600; // … up to here: more is a broken clock, and more silence than ffmpeg should hold in memory
 const BLOCK = 60 * SAMPLE_RATE; // samples of silence written at once
 
 export interface DecodeOptions {
@@ -61,6 +63,8 @@ export async function decode(path: string, options: DecodeOptions): Promise<Reco
     '0:a:0',
     '-t',
     String(maxSeconds + MARGIN),
+    '-af',
+    inTime(channels),
     '-ac',
     String(channels),
     '-ar',
@@ -83,6 +87,17 @@ export async function decode(path: string, options: DecodeOptions): Promise<Reco
     await scratch.close();
     throw error;
   }
+}
+
+/**
+ * Filters that put silence where sound is missing by the times of the file. Times that run back, drift or jitter change nothing: no sound is dropped.
+ * In the expression: 0 is the length of the piece before, 1 where it ends in the output, 2 how far this one leaps ahead of that one.
+ */
+function inTime(channels: 1 | 2): string {
+  const leap = `if(between(ld(2),${GAP}/TB,${BROKEN}/TB),clip(PTS-ld(1),0,ld(2)))`;
+  const time = `st(1,PREV_OUTPTS+ld(0));st(2,PTS-PREV_INPTS-ld(0));st(0,NB_SAMPLES/(SR*TB));if(isnan(ld(1)),PTS,ld(1)+${leap})`;
+  const layout = channels === 1 ? 'mono' : 'stereo';
+  return `asetpts='${time}',aformat=sample_fmts=s16:sample_rates=${SAMPLE_RATE}:channel_layouts=${layout},aresample=async=1`;
 }
 
 /** Moves samples from the decoder to the scratch file, after `late` of silence, until either has had enough, then judges the outcome. */

@@ -119,6 +119,34 @@ t.test('probe() looks further where the pictures of a broadcast come long before
   t.match(await probe(at('pictures-first.ts')), { mediaType: 'video', audioStreams: 1, channels: 1, codec: 'aac' });
 });
 
+t.test('decode() puts silence where sound is missing', async (t) => {
+  const filter = "asetpts='PTS+if(gte(T,2),5/TB,0)'";
+  const made = { 'gap.mkv': 'libopus', 'gap.mp4': 'aac', 'gap.ts': 'mp2' };
+  for (const [name, codec] of Object.entries(made)) {
+    await make(name, '-f', 'lavfi', '-i', 'sine=d=4:r=48000', '-af', filter, '-c:a', codec);
+    const recording = await decode(at(name), { channels: 1 });
+    t.ok(Math.abs((await recording.decoded) / 16_000 - 9) < 0.1, name);
+    const peak = async (start: number, end: number) => Math.max(...(await recording.read(0, start * 16_000, end * 16_000)));
+    t.ok((await peak(1.8, 1.9)) > 0.05 && (await peak(2.1, 6.9)) < 0.01 && (await peak(7.1, 7.2)) > 0.05, name);
+    await recording.close();
+  }
+});
+
+t.test('decode() drops no sound and adds no silence where times run back, drift, jitter or leap for hours', async (t) => {
+  await make('true.mkv', '-f', 'lavfi', '-i', 'sine=d=4:r=48000', '-c:a', 'libopus');
+  const times = {
+    back: 'if(gte(PTS*TB,2),PTS-1.9/TB,PTS)',
+    zero: '0',
+    drift: 'PTS*2',
+    jitter: 'PTS+mod(N,20)*30',
+    leap: 'PTS+gte(PTS*TB,2)*5000/TB',
+  };
+  for (const [name, time] of Object.entries(times)) {
+    await make(`${name}.mkv`, '-i', at('true.mkv'), '-c', 'copy', '-bsf:a', `setts=ts='${time}'`);
+    t.equal(await outcome(at(`${name}.mkv`)), await outcome(at('true.mkv')), name);
+  }
+});
+
 t.test('decode() stops at once when aborted', async (t) => {
   await make('long.flac', '-f', 'lavfi', '-i', 'sine=d=3000');
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 import type { Recording, Word } from '../types.ts';
-import { leaked, leakOf } from './leak.ts';
+import { centred, leaked, leakOf } from './leak.ts';
 
 /** How a two-channel recording is to be heard: as a call with one party per channel, mixed down, or by one channel alone. */
 export type Layout = 'call' | 'mix' | 0 | 1;
@@ -27,7 +27,8 @@ export async function layoutOf(recording: Recording, signal?: AbortSignal): Prom
   for (let block = 0; block < blocks; block += stride) {
     signal?.throwIfAborted();
     const start = Math.floor(block) * BLOCK;
-    const [left, right] = await Promise.all([recording.read(0, start, start + BLOCK), recording.read(1, start, start + BLOCK)]);
+    const heard = (channel: number) => recording.read(channel, start, start + BLOCK).then(centred);
+    const [left, right] = await Promise.all([heard(0), heard(1)]);
     for (let at = 0; at + FRAME <= left.length; at += FRAME)
       measure(left.subarray(at, at + FRAME), right.subarray(at, at + FRAME), sums, loudness);
   }
@@ -117,7 +118,7 @@ interface Levels {
 /** How loud both channels are during each word, dB over what is usual in words of that channel. */
 async function levelsOf(words: readonly Word[], recording: Recording): Promise<Levels[]> {
   const level = async ({ start, end }: Word, channel: number) => {
-    const samples = await recording.read(channel, Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE));
+    const samples = centred(await recording.read(channel, Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE)));
     return decibels(samples.reduce((sum, x) => sum + x * x, 0) / Math.max(1, samples.length));
   };
   const found: Levels[] = [];

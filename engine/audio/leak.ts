@@ -71,13 +71,20 @@ interface Stretch {
 
 async function stretch(recording: Recording, from: number, to: number, { start, end }: Span): Promise<Stretch> {
   const [begin, stop] = [Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE)];
-  const heard = await recording.read(to, begin, stop);
+  const heard = centred(await recording.read(to, begin, stop));
   const first = LATEST + TAPS;
   const before = Math.min(begin, first);
-  const read = await recording.read(from, begin - before, stop - EARLIEST);
+  const read = centred(await recording.read(from, begin - before, stop - EARLIEST));
   const source = new Float32Array(first + heard.length - EARLIEST); // silence where the recording has not begun or is over
   source.set(read.subarray(0, source.length - first + before), first - before);
   return { heard, source, first };
+}
+
+/** Samples without the offset that a cheap sound card adds: it is no sound, yet it makes two channels alike. In their own place. */
+export function centred(samples: Float32Array): Float32Array {
+  const mean = samples.reduce((sum, x) => sum + x, 0) / samples.length;
+  for (let i = 0; i < samples.length; i++) samples[i]! -= mean;
+  return samples;
 }
 
 /** At most a few hundred stretches, from all over the recording. */

@@ -57,6 +57,19 @@ t.test('layoutOf() takes the only channel with sound, and one of two in opposite
   t.equal(await layoutOf(recordingOf(nothing, nothing)), 'mix');
 });
 
+t.test('layoutOf() takes no notice of a constant offset in the channels', async (t) => {
+  const raised = (samples: Float32Array, by: number) => samples.map((x) => x + by);
+  for (const [left, right] of [
+    [0.1, -0.1],
+    [0.1, 0.1],
+    [0.3, 0],
+  ] as const) {
+    t.equal(await layoutOf(recordingOf(raised(scaled(speech, 0.3), left), raised(scaled(other, 0.3), right))), 'call');
+    t.equal(await layoutOf(recordingOf(raised(scaled(speech, 0.3), left), raised(scaled(speech, 0.3), right))), 'mix');
+    t.equal(await layoutOf(recordingOf(raised(scaled(speech, -0.2), left), raised(scaled(speech, 0.3), right))), 1, 'opposite phase');
+  }
+});
+
 t.test('withoutCrosstalk() gives a word heard in both channels to the louder', async (t) => {
   const tone = (from: number, to: number, gain: number) =>
     Float32Array.from({ length: 16_000 * 6 }, (_, i) => (i >= from * 16_000 && i < to * 16_000 ? gain * Math.sin(i / 5) : 0));
@@ -82,6 +95,16 @@ t.test('withoutCrosstalk() gives a word heard in both channels to the louder', a
   );
   const both = [word(0, 0, ' one'), word(0.2, 1, ' two')];
   t.equal((await withoutCrosstalk(both, recordingOf(tone(0, 2, 0.5), tone(0, 2, 0.4)))).length, 2, 'two who speak at once stay');
+});
+
+t.test('withoutCrosstalk() does not take a constant offset in both channels for a leak', async (t) => {
+  const raised = (samples: Float32Array) => samples.map((x) => x * 0.3 + 0.1);
+  const words = [1.75, 2.4, 2.9, 5.4, 6.3, 8.2].flatMap((start) =>
+    [0, 1].map((channel): Word => ({ start, end: start + 0.45, text: ` ${channel}${start}`, probability: 1, channel })),
+  );
+  const kept = await withoutCrosstalk(words, recordingOf(raised(speech), raised(other)));
+  const level = await withoutCrosstalk(words, recordingOf(scaled(speech, 0.3), scaled(other, 0.3)));
+  t.strictSame(kept, level);
 });
 
 t.test(

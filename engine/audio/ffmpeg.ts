@@ -143,7 +143,7 @@ function unusable(seconds: number, code: number | null, complaints: string): Med
   if (code === 0 && !why && seconds > 0) {
     return new MediaError(
       'RECORDING_TOO_SHORT',
-      `Cannot transcribe the recording: it lasts ${seconds.toFixed(2)} s, at least ${SHORTEST} s is wanted`,
+      `Cannot transcribe the recording: it lasts ${Math.floor(seconds * 100) / 100} s, at least ${SHORTEST} s is wanted`,
     );
   }
   return new MediaError('FILE_CORRUPTED', `Cannot decode the file: ${why || 'no sound came out of it'}`);

@@ -55,6 +55,10 @@ t.test('decode() and probe() give unusable files the right code', async (t) => {
   t.equal(await probed(at('silent-film.mp4')), 'FILE_NO_AUDIO');
   t.equal(await outcome(at('half.wav')), 'RECORDING_TOO_SHORT');
   t.equal(await outcome(at('half.mp3')), 'RECORDING_TOO_SHORT');
+  await make('nearly.wav', '-f', 'lavfi', '-i', 'sine=r=16000', '-af', 'atrim=end_sample=15999');
+  const nearly = await decode(at('nearly.wav'), { channels: 1 });
+  await t.rejects(nearly.decoded, { message: /it lasts 0\.99 s, at least 1 s is wanted/ });
+  await nearly.close();
 });
 
 t.test('decode() keeps what can be decoded of a damaged file', async (t) => {

@@ -6,6 +6,9 @@ const NAMELESS = 'transcription';
 /** Windows keeps these names for devices, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\..*)?$/i;
 
+/** Windows takes a letter and a colon in front for a drive, and so does yazl, which then refuses the whole archive. */
+const DRIVE = /^([a-z]):/i;
+
 /** A title as the name of a file, without extension: no known media extension, no path, no controls, no dots or spaces at the ends. */
 export function baseName(title: string | null): string {
   const clean = (title ?? '')
@@ -14,7 +17,7 @@ export function baseName(title: string | null): string {
     .replace(/[/\\]/g, '-');
   const dot = clean.lastIndexOf('.');
   const known = dot >= 0 && EXTENSIONS.has(clean.slice(dot + 1).toLowerCase());
-  const name = ends(shorten(ends(known ? clean.slice(0, dot) : clean)).replace(/\.{2,}/g, '.'));
+  const name = ends(shorten(ends(known ? clean.slice(0, dot) : clean)).replace(/\.{2,}/g, '.')).replace(DRIVE, '$1-');
   return DEVICE.test(name) ? `_${name}` : name || NAMELESS;
 }
 

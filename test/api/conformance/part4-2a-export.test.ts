@@ -108,7 +108,7 @@ t.test('export: other formats are 422, absent ids 404', async (t) => {
 
 t.test('bulk export: one file each, unique names, unknown ids skipped, duplicates once', async (t) => {
   const ids = [];
-  for (const title of ['A', 'a', 'A (2)', 'Я.mp3', 'con', '../../etc/passwd', 'x'.repeat(255)])
+  for (const title of ['A', 'a', 'A (2)', 'Я.mp3', 'con', '../../etc/passwd', 'Q: who?', 'x'.repeat(255)])
     ids.push(await world.transcription(anna, { title, filename: 'f.mp3' }));
   const stranger = await world.member(await world.workspace(), { role: 'owner' });
   const foreign = await world.transcription(stranger);
@@ -119,7 +119,7 @@ t.test('bulk export: one file each, unique names, unknown ids skipped, duplicate
   const files = await unzip(bytes);
   t.strictSame(
     files.map(({ name }) => name),
-    ['A.md', 'a (3).md', 'A (2).md', 'Я.md', '_con.md', '-.-etc-passwd.md', `${'x'.repeat(230)}.md`],
+    ['A.md', 'a (3).md', 'A (2).md', 'Я.md', '_con.md', '-.-etc-passwd.md', 'Q- who?.md', `${'x'.repeat(230)}.md`],
   );
   for (const { text, flags } of files) {
     t.ok(text.startsWith('\ufeff---\n'));

@@ -21,6 +21,7 @@ const titles = fc.oneof(
     'x.mp3',
     '\u202ecod.exe',
     'y\r\nSet-Cookie: a=b',
+    'Q: what next?',
   ),
 );
 
@@ -31,7 +32,7 @@ t.test('baseName() of any title is safe as a file name everywhere', (t) => {
       return (
         name.length > 0 &&
         Buffer.byteLength(name) <= 230 &&
-        !/[/\\\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\.\.|^[.\s]|[.\s]$/.test(name) &&
+        !/[/\\\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\.\.|^[.\s]|[.\s]$|^[a-z]:/i.test(name) &&
         !/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name)
       );
     }),

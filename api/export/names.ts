@@ -3,8 +3,8 @@ import { EXTENSIONS } from '../contract/formats.ts';
 
 const BASE_BYTES = 230; // leaves room for a counter and an extension within the 255 bytes of most file systems
 const NAMELESS = 'transcription';
-/** Windows keeps these names for devices, with any extension. */
-const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\..*)?$/i;
+/** Windows keeps these names for devices, with any extension, and with spaces before it. */
+const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *([.:].*)?$/i;
 
 /** Windows takes a letter and a colon in front for a drive, and so does yazl, which then refuses the whole archive. */
 const DRIVE = /^([a-z]):/i;

@@ -61,6 +61,6 @@ export function attachment(name: string): string {
   const fallback = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
-    .replace(/["%\\]|[^\x20-\x7e]/gu, '_');
+    .replace(/^\.+|["%/\\]|[^\x20-\x7e]/gu, '_'); // NFKD makes slashes and dots of other characters
   return `attachment; filename="${fallback}"; filename*=${encodeExtended(name)}`;
 }

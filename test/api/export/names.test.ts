@@ -24,6 +24,8 @@ const titles = fc.oneof(
     '\u202ecod.exe',
     'y\r\nSet-Cookie: a=b',
     'Q: what next?',
+    '\u2105 Smith',
+    '\u2025\uff0f\u2025\uff0fpasswd',
   ),
 );
 
@@ -77,7 +79,7 @@ t.test('attachment() of any name is one header line that reads back as the name'
       const name = `${baseName(title)}.md`;
       const header = attachment(name);
       return (
-        /^attachment; filename="[^"\\%\u0000-\u001f\u007f-\uffff]+"; filename\*=UTF-8''[\x21-\x7e]+$/.test(header) &&
+        /^attachment; filename="(?!\.)[^"/\\%\u0000-\u001f\u007f-\uffff]+"; filename\*=UTF-8''[\x21-\x7e]+$/.test(header) &&
         parse(header).parameters.filename === name
       );
     }),

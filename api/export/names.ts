@@ -52,8 +52,9 @@ export function entryNames(titles: readonly (string | null)[], extension: string
   });
 }
 
+/** Both ways, for two small letters may have one capital. */
 function fold(name: string): string {
-  return name.normalize('NFC').toLowerCase().normalize('NFC');
+  return name.normalize('NFC').toLowerCase().toUpperCase().normalize('NFC');
 }
 
 /** The header of a download: an ASCII name for old clients, the true one for all others. */

@@ -63,6 +63,7 @@ t.test('baseName() drops a known media extension only', (t) => {
 t.test('entryNames() are unique ignoring case and composition; titles come first, counters skip taken names', (t) => {
   t.strictSame(entryNames(['A', 'A', 'A (2)'], 'md'), ['A.md', 'A (3).md', 'A (2).md']);
   t.strictSame(entryNames(['x', 'X.mp3', 'x'], 'txt'), ['x.txt', 'X (2).txt', 'x (3).txt']);
+  t.strictSame(entryNames(['οδος', 'ΟΔΟΣ', 'οδοσ'], 'md'), ['οδος.md', 'ΟΔΟΣ (2).md', 'οδοσ (3).md']);
   fc.assert(
     fc.property(fc.array(titles, { maxLength: 30 }), (given) => {
       const names = entryNames(given, 'json').map((name) => name.normalize('NFC').toLowerCase());

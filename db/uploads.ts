@@ -145,11 +145,16 @@ async function insert(
       ...[wish.author.id, wish.author.email, wish.author.name, file.status],
       await vault.seal(wish.workspaceId, `transcriptions|${wish.id}|filename`, wish.filename),
       ...[wish.extension, file.bytes, wish.language, wish.language === 'auto' ? null : wish.language],
-      ...[wish.diarize, wish.speakersCount, wish.aiMetadata, wish.externalId, wish.metadata, wish.metadata],
+      ...[wish.diarize, wish.speakersCount, wish.aiMetadata, wish.externalId, wish.metadata, wish.metadata && forJsonb(wish.metadata)],
       ...[broken ? 'UPLOAD_INCOMPLETE' : null, broken],
       ...[file.mediaKey, file.mediaKey && file.bytes],
     ],
   );
+}
+
+/** JSON with every zero that has an exponent as 0: jsonb refuses exponents that do not matter to a zero. */
+function forJsonb(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"|(?<![\d.])0(?:\.0+)?[eE][+-]?\d+/g, (token) => (token[0] === '"' ? token : '0'));
 }
 
 /** Removes what has run out: places of hosts that died, and idempotency keys after their 24 hours. */

@@ -202,6 +202,19 @@ t.test('POST /transcriptions stores what was asked for, and returns metadata byt
   t.strictSame(await jobs(), ['probe']);
 });
 
+t.test('POST /transcriptions stores a zero in X-Metadata however it is written', async (t) => {
+  const metadata = '{"a":0e99999999999,"b":[-0.00E-99999,"0e99999"],"c":10e2,"d":1.0e2,"e":0e0}';
+  const answer = await send(api.url, key, { 'X-Metadata': metadata });
+  t.equal(answer.status, 201);
+  t.ok((await api.call(key, 'GET', `/v1/transcriptions/${answer.json.uuid}`)).text.includes(`"metadata":${metadata},`));
+  for (const filter of ['a=0e99999999999', 'b=0e99999', 'c=10e2']) {
+    const { json } = await api.call(key, 'GET', `/v1/transcriptions?status=queued&metadata.${filter}`);
+    t.strictSame([json.total, json.items[0]?.id], [1, answer.json.uuid], filter);
+  }
+  const row = await api.db.system((tx) => tx.row('select metadata from transcriptions where id = ?', [answer.json.uuid]));
+  t.strictSame(row, { metadata: { a: 0, b: [0, '0e99999'], c: 1000, d: 100, e: 0 } });
+});
+
 t.test('POST /transcriptions takes an OAuth token within its scopes', async (t) => {
   const { key: token } = await api.world.token(owner, ['read', 'uploads:write']);
   t.equal((await send(api.url, token)).status, 201);

@@ -108,6 +108,7 @@ function readExternalId(request: Request): string | null {
 
 function readMetadata(request: Request): string | null {
   const value = request.headers.get('x-metadata');
+  if (request.repeated.has('x-metadata')) throw new ApiError('metadata_invalid_json', { message: 'X-Metadata must be sent once' });
   return value === undefined ? null : checkMetadata(value);
 }
 

@@ -129,19 +129,20 @@ t.test('POST /transcriptions names the unknown slug and the fields at fault', as
 });
 
 t.test('POST /transcriptions refuses a header that was sent twice, for nothing is silently dropped', async (t) => {
-  const twice: [string, string, string][] = [
+  const twice: [string, string, string, string?][] = [
     ['Content-Length', String(2048), 'length_required'],
     ['Content-Disposition', 'attachment; filename="b.mp3"', 'filename_required'],
     ['X-External-Id', 'deal-1', 'external_id_invalid'],
     ['X-Metadata', '{}', 'metadata_invalid_json'],
+    ['X-Metadata', '{"a":1', 'metadata_invalid_json', '"b":2}'], // what a comma joins is JSON
     ['X-Author', 'email:anna@example.com', 'invalid_author'],
     ['Idempotency-Key', 'k', 'idempotency_key_invalid'],
     ['Authorization', `Bearer ${key}`, 'unauthorized'],
   ];
-  for (const [header, value, code] of twice) {
+  for (const [header, value, code, second = value] of twice) {
     const connection = await connectRaw(api.url);
     const headers = Object.entries(uploadHeaders(key, { [header]: value })).map(([n, v]) => [n, String(v)] as [string, string]);
-    connection.write(head('POST', '/v1/transcriptions', [...headers, [header, value]]));
+    connection.write(head('POST', '/v1/transcriptions', [...headers, [header, second]]));
     t.equal((await connection.answer()).json.code, code, header);
     connection.end();
   }

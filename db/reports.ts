@@ -63,7 +63,8 @@ export async function checkReportQuota(tx: Tx, workspaceId: string, wanted: numb
 
 /**
  * Queues one report per template, and counts them for the day and for the transcription. The caller has checked the caps. The row of the
- * day's counter is locked until the transaction ends, so requests of one workspace follow one another.
+ * day's counter is locked until the transaction ends, so requests of one workspace follow one another. A template that was deleted meanwhile, as
+ * during a long upload, leaves a report that will fail with TEMPLATE_UNAVAILABLE.
  */
 export async function insertReports(
   tx: Tx,
@@ -85,9 +86,9 @@ export async function insertReports(
   for (const template of templates) {
     const row = await tx.row<{ id: string; slug: string; status: ReportStatus }>(
       `insert into reports (workspace_id, transcription_id, template_id, slug, name, status, created_at)
-       values (?, ?, ?, ?, ?, 'queued', clock_timestamp())
+       values (?, ?, (select p.id from templates p where p.workspace_id = ? and p.id = ?::uuid for key share), ?, ?, 'queued', clock_timestamp())
        returning id, slug, status`,
-      [target.workspaceId, target.transcriptionId, template.templateId, template.slug, template.name],
+      [target.workspaceId, target.transcriptionId, target.workspaceId, template.templateId, template.slug, template.name],
     );
     tickets.push(row!);
   }

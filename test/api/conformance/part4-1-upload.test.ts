@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { EXTENSIONS } from '../../../api/contract/formats.ts';
 import { LANGUAGES } from '../../../api/contract/languages.ts';
@@ -5,7 +6,7 @@ import { openDb } from '../../../db/orm.ts';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 import { connectRaw, head } from '../../support/raw.ts';
-import { type Headers, knock, send, uploadHeaders } from '../../support/uploads.ts';
+import { FILE, type Headers, knock, send, uploadHeaders } from '../../support/uploads.ts';
 
 const POST = 'POST /transcriptions';
 const name = (file: string) => ({ 'Content-Disposition': `attachment; filename="${file}"` });
@@ -214,6 +215,21 @@ t.test('POST /transcriptions stores a zero in X-Metadata however it is written',
   }
   const row = await api.db.system((tx) => tx.row('select metadata from transcriptions where id = ?', [answer.json.uuid]));
   t.strictSame(row, { metadata: { a: 0, b: [0, '0e99999'], c: 1000, d: 100, e: 0 } });
+});
+
+t.test('POST /transcriptions stores the file although a template was deleted while it came', async (t) => {
+  await api.world.template(workspace, 'doomed');
+  const connection = await connectRaw(api.url);
+  connection.write(head('POST', '/v1/transcriptions?reports=doomed,summary', uploadHeaders(key)));
+  connection.write(FILE.subarray(0, 1000));
+  for (let tries = 0; tries < 100 && !(await rows('upload_leases')); tries++) await sleep(50);
+  await api.db.system((tx) => tx.rows(`delete from templates where slug = 'doomed'`));
+  connection.write(FILE.subarray(1000));
+  const answer = await connection.answer();
+  connection.end();
+  t.match(answer, { status: 201, json: { reports: [{ slug: 'doomed', status: 'queued' }, { slug: 'summary' }] } });
+  const record = await api.call(key, 'GET', `/v1/transcriptions/${answer.json.uuid}`);
+  t.match(record.json.prompt_results, [{ slug: 'doomed', name: 'doomed', status: 'queued' }, { slug: 'summary' }]);
 });
 
 t.test('POST /transcriptions takes an OAuth token within its scopes', async (t) => {

@@ -7,7 +7,7 @@ import { json, type Reply } from './route.ts';
 /** Turns whatever a handler threw into the contract's error answer. What is not an ApiError is logged: nothing of it reaches the client. */
 export function refusal(thrown: unknown, request: Request, log: Log): Reply {
   const error = thrown instanceof ApiError ? thrown : unexpected(thrown, request, log);
-  const headers: Record<string, string> = { ...error.headers };
+  const headers: Record<string, string> = error.status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : { ...error.headers };
   const wait = error.retryAfterSeconds ?? (error.status === 429 || error.status === 503 ? 1 : null);
   if (wait !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)));
   const body: z.infer<typeof ErrorBody> = { code: error.code, message: error.message, detail: error.detail, request_id: request.id };

@@ -56,7 +56,7 @@ t.test('POST /v1/app/session takes a link once, for a day, while its member is a
 t.test('POST /v1/app/session refuses what proves nobody, and requests from other sites', async (t) => {
   const token = await world.token(owner);
   for (const body of [{}, { key: 'lh_wrong' }, { link: 'x' }, { key: token.key }])
-    t.match(await signIn(body), { status: 401, json: { code: 'unauthorized' } });
+    t.match(await signIn(body), { status: 401, json: { code: 'unauthorized' }, headers: { 'www-authenticate': 'Bearer' } });
   t.match(await signIn({ key, more: 1 }), { status: 422, json: { code: 'validation_error' } });
   for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]) {
     t.equal((await signIn({ key }, headers)).status, 403, JSON.stringify(headers));
@@ -66,7 +66,7 @@ t.test('POST /v1/app/session refuses what proves nobody, and requests from other
 
 t.test('signedIn() asks for the session, not for an API key', async (t) => {
   for (const path of ['/v1/app/session', '/v1/app/transcriptions', '/v1/app/keys', '/v1/app/search?q=hello']) {
-    t.match(await call(key, 'GET', path), { status: 401, json: { code: 'unauthorized' } }, path);
+    t.match(await call(key, 'GET', path), { status: 401, json: { code: 'unauthorized' }, headers: { 'www-authenticate': 'Bearer' } }, path);
     t.equal((await call('', 'GET', path, { headers: { cookie: `longhand_session=${'A'.repeat(43)}` } })).status, 401, path);
   }
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));

@@ -56,9 +56,11 @@ function yieldToOthers(): void {
   setPriority(Math.max(getPriority(), ENGINE_PRIORITY));
 }
 
-/** A part that `up` started ends in good order when `up` was killed. Listening to that alone does not keep it alive. */
+/** A part that `up` started ends in good order when `up` was killed, be it while the part loads. Listening to that alone does not keep it alive. */
 function endWithParent(): void {
   if (!process.send) return;
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  const end = () => process.kill(process.pid, 'SIGTERM');
+  if (!process.connected) return void end(); // nobody says so again
+  process.once('disconnect', end);
   process.channel?.unref();
 }

@@ -26,7 +26,7 @@ const OWNER = 'longhand';
 /**
  * Starts the PostgreSQL that came with the packages on a free port of 127.0.0.1, making its database the first time.
  * `folder` holds `data`, `password` and `postgres.log`. With `durable` false a power cut may lose everything: for tests.
- * The caller sees to it that no two programs start one folder at once. A server that outlived its program is ended first.
+ * The caller sees to it that no two programs start one folder at once. The server ends with its program; one that outlived a killed program is ended first.
  */
 export async function startEmbedded(folder: string, options: { durable: boolean } = { durable: true }): Promise<Embedded> {
   const data = path.join(folder, 'data');
@@ -55,6 +55,9 @@ export async function startEmbedded(folder: string, options: { durable: boolean 
   const [file, args, ids] = run(postgres, flags);
   const logFile = path.join(folder, 'postgres.log');
   const child = spawn(file, args, { ...ids, detached: true, cwd: '/', stdio: ['ignore', 'ignore', openSync(logFile, 'w', 0o600)] });
+  const endToo = () => void child.kill('SIGINT');
+  process.once('exit', endToo); // whatever it ends by
+  child.once('exit', () => process.off('exit', endToo));
   await ready(child, data, logFile);
   return { url: `postgres://${OWNER}:${password}@127.0.0.1:${port}/${OWNER}`, process: child, stop: () => stopServer(child) };
 }

@@ -17,6 +17,7 @@ export async function withDatabase<T>(settings: Settings, work: (db: Db) => Prom
   const url = databaseUrl(settings);
   if (url) return withOpen(url, work);
   const home = claimHome(settings.LONGHAND_HOME);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1)); // the server ends with this program
   try {
     const server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
     try {

@@ -23,10 +23,11 @@ const program = new Command('longhand')
 for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addMeasures, addModels, addDoctor, addAdmin]) add(program);
 overrideExits(program);
 
-/** Whoever reads the output may stop, as `head` does: the program goes on to a good end. */
+/** Whoever reads the output may stop, as `head` does: the program goes on to a good end. Progress and logs are not worth an end at all. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
+process.stderr.on('error', () => {});
 
 try {
   await program.parseAsync();

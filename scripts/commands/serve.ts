@@ -12,7 +12,7 @@ import { claimHome } from './home.ts';
 const LISTENING = /^listening on (http\S+)$/;
 const GRACE_MS = 45_000; // above the time that the API gives to uploads in flight
 
-/** Runs database, API and engine until SIGINT or SIGTERM, and ends them in the opposite order. Throws when one of them cannot start. */
+/** Runs database, API and engine until it is told to stop, and ends them in the opposite order. Throws when one of them cannot start. */
 export async function serve(settings: Settings, json: boolean): Promise<void> {
   const stop = stopSignal();
   await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
@@ -70,11 +70,11 @@ async function ended(server: Embedded): Promise<never> {
   );
 }
 
-/** Resolves with the first SIGINT or SIGTERM; the second ends the program at once. */
+/** Resolves with the first SIGINT, SIGTERM or SIGHUP (a terminal is closed); the second ends the program at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let count = 0;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.on(signal, () => {
         if (count++) process.exit(1);
         process.stderr.write('stopping …\n');

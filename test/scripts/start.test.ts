@@ -1,33 +1,65 @@
-/* `npm start` as a process manager runs it: it knows npm's process alone, and tells that one to end. */
+/* How `up` ends: told by a process manager, which knows npm's process alone, or by people at a terminal, who close it or press Ctrl-C again and again. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
-import { start } from '../support/processes.ts';
+import t, { type Test } from 'tap';
+import { LONGHAND, type Running, start } from '../support/processes.ts';
+import { eventually } from '../support/service.ts';
 
 const home = join(t.testdir(), 'home');
 
 /** Process numbers of the programs that work on this state folder. */
-function working(): string[] {
+function working(told: readonly string[] = ['environ', 'cmdline']): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return ['environ', 'cmdline'].some((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(home));
+        return told.some((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(home));
       } catch {
         return false; // it ended meanwhile
       }
     });
 }
 
-t.test('npm start ends with everything that it started when it is told SIGTERM', async (t) => {
-  const npm = start(t, 'npm', ['start', '--', '--port', '0'], { LONGHAND_HOME: home });
-  await npm.said(/listening on http:\S+$/m);
-  t.ok(working().length > 3, 'npm, up, PostgreSQL, api, engine');
+/** Starts it, and ends at teardown what is left of it. */
+async function begin(t: Test, file: string, ...args: string[]): Promise<Running> {
+  const running = start(t, file, [...args, '--port', '0'], { LONGHAND_HOME: home });
   t.teardown(() => {
     for (const pid of working()) process.kill(Number(pid), 'SIGTERM');
   });
+  await running.said(/listening on http:\S+$/m);
+  t.ok(working().length > 3, 'up, PostgreSQL, api, engine');
+  return running;
+}
+
+t.test('npm start ends with everything that it started when it is told SIGTERM', async (t) => {
+  const npm = await begin(t, 'npm', 'start', '--');
   npm.child.kill('SIGTERM');
   t.strictSame(await once(npm.child, 'exit'), [0, null]);
   t.strictSame(working(), []);
+});
+
+t.test('up whose terminal is closed ends with everything that it started', async (t) => {
+  const up = await begin(t, LONGHAND, 'up');
+  up.child.stderr!.destroy(); // as `up 2>&1 | tee` too, when Ctrl-C ends them both
+  up.child.kill('SIGHUP');
+  t.strictSame(await once(up.child, 'exit'), [0, null]);
+  t.strictSame(working(), []);
+});
+
+t.test('up that is told to stop again ends at once, and leaves nothing that goes on', async (t) => {
+  const up = await begin(t, LONGHAND, 'up');
+  up.child.kill('SIGINT');
+  await eventually(() => up.output.stderr.includes('stopping'), 'it has heard');
+  up.child.kill('SIGINT');
+  t.strictSame(await once(up.child, 'exit'), [1, null]);
+  await eventually(() => !working().length, 'the last of it gone', 60);
+});
+
+t.test('a command that starts PostgreSQL for itself and is interrupted leaves none of it', async (t) => {
+  const list = start(t, LONGHAND, ['admin', 'workspace', 'list'], { LONGHAND_HOME: home });
+  await eventually(() => working(['cmdline']).length > 0, 'PostgreSQL, which alone is told the folder as an argument');
+  list.child.kill('SIGTERM');
+  await once(list.child, 'exit');
+  await eventually(() => !working().length, 'PostgreSQL gone', 60);
 });

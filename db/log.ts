@@ -10,6 +10,7 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
+const KEPT = 65_536; // bytes of a log that cannot be written now
 const SECRET = ['authorization', 'key', 'token', 'password', 'secret', 'cookie'];
 
 /** Opens the log on standard error: JSON, or lines for people where standard error is a terminal or LOG_FORMAT says so. */
@@ -21,9 +22,10 @@ export function openLog(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>, pa
     redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*["x-${name}"]`]), censor: '[hidden]' },
     serializers: { error: describe },
   };
-  return format === 'pretty'
-    ? pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname,part' }))
-    : pino(options, pino.destination({ dest: 2, sync: true }));
+  if (format === 'pretty') return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname,part' }));
+  const destination = pino.destination({ dest: 2, sync: true, maxLength: KEPT });
+  destination.on('error', () => {}); // a full disk, a terminal that is gone: the log suffers, the work does not
+  return pino(options, destination);
 }
 
 /** An error without the values of the statement that failed: drivers put parameters into their messages. */

@@ -9,7 +9,7 @@ import { readSettings } from './contract/settings.ts';
 
 const GRACE_SECONDS = 30; // for uploads in flight after SIGTERM; the lease of a longer one ends by itself
 
-/** Runs the API until SIGTERM or SIGINT; a second signal ends it at once. */
+/** Runs the API until SIGTERM, SIGINT or SIGHUP (a terminal is closed); a second signal ends it at once. */
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
   const log = openLog(settings, 'api');
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
 
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
   });
 }
 

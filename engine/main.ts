@@ -29,7 +29,7 @@ const GROWTH_BYTES = 2 * 2 ** 30; // beyond the memory after the start and what 
 const WAKERS = 4; // jobs of the queue taken at once; they only wake
 const PAUSE_MS = 5000; // before the queue is listened to again after it failed
 
-/** Runs an engine until SIGTERM or SIGINT; a second signal ends it at once. */
+/** Runs an engine until SIGTERM, SIGINT or SIGHUP (a terminal is closed); a second signal ends it at once. */
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
   const log = openLog(settings, 'engine');
@@ -151,7 +151,7 @@ function listen(connectionString: string, { wake }: Running, log: Log, onWorkers
 
 function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
   });
 }
 

@@ -1,21 +1,27 @@
-/* The parts that `up` runs, without it: `up` was killed. */
+/* The parts that `up` runs, without it: it was killed, or they stand alone. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import { testDatabase } from '../support/database.ts';
-import { environment, ROOT } from '../support/processes.ts';
+import { environment, LONGHAND, ROOT, start } from '../support/processes.ts';
 
 const LAUNCH = join(ROOT, 'scripts/commands/launch.mjs');
 const { url } = await testDatabase(t);
-const env = environment({ DATABASE_URL: url, LONGHAND_HOME: t.testdir(), PORT: '0' });
+const settings = { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), PORT: '0' };
 
 for (const part of ['api', 'engine']) {
   t.test(`${part} does not outlive an up that is killed while it loads`, async (t) => {
-    const child = fork(LAUNCH, [part], { env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    const child = fork(LAUNCH, [part], { env: environment(settings), stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     t.teardown(() => child.kill('SIGKILL'));
     const ended = once(child, 'exit').then(() => 'it ended');
     child.disconnect();
     t.equal(await Promise.race([ended, once(child.stdout!, 'data').then(String)]), 'it ended');
+  });
+
+  t.test(`${part} ends in good order when its terminal is closed`, async (t) => {
+    const running = start(t, LONGHAND, [part], settings);
+    await running.said(/^(listening|working) on/m);
+    t.equal(await running.stop('SIGHUP'), 0);
   });
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testApi } from '../support/client.ts';
 import { testDatabase } from '../support/database.ts';
-import { freePort, longhand, ROOT } from '../support/processes.ts';
+import { finish, freePort, LONGHAND, longhand, ROOT } from '../support/processes.ts';
 
 const folder = t.testdir({ 'a.wav': 'a', 'bad.json': '{' });
 const env = { LONGHAND_HOME: path.join(folder, 'home') };
@@ -75,4 +75,15 @@ t.test('api says which address is none of this machine', async (t) => {
     [code, stdout, stderr],
     [1, '', /^Cannot listen on 192\.0\.2\.1 port 0: EADDRNOTAVAIL\. Choose an address of this machine with --host or HOST\.$/m],
   );
+});
+
+t.test('a .env file counts as Windows writes it: with a byte-order mark and CRLF; a folder of that name does not', async (t) => {
+  const at = t.testdir({ file: { '.env': '\uFEFFLOG_FORMAT=pretty\r\nLOG_LEVEL="warn"\r\n' }, folder: { '.env': { bin: {} } } });
+  const shown = async (place: string) => {
+    const { stdout } = await finish(LONGHAND, ['doctor', '--json'], env, path.join(at, place));
+    const { settings } = JSON.parse(stdout) as { settings: { setting: string; value: string }[] };
+    return settings.filter(({ setting }) => setting.startsWith('LOG_')).map(({ value }) => value);
+  };
+  t.strictSame(await shown('file'), ['warn', 'pretty']);
+  t.strictSame(await shown('folder'), ['info', '']);
 });

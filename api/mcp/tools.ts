@@ -138,7 +138,7 @@ export const TOOLS: readonly Tool[] = [
     input: { id, format: z.enum(['md', 'txt']).default('md'), from_character: z.int().min(0).default(0) },
     async run({ id, format, from_character }, ask) {
       const whole = (await ask(exportOne, { params: { id }, query: { format } })).replace(/^\uFEFF/, '');
-      const piece = whole.slice(from_character, from_character + PAGE_CHARACTERS);
+      const piece = whole.slice(from_character, from_character + PAGE_CHARACTERS).replace(/[\ud800-\udbff]$/, ''); // not half of a character
       const next = from_character + piece.length;
       return { document: piece, characters: whole.length, next_character: next < whole.length ? next : null };
     },

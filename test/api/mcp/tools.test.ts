@@ -102,6 +102,15 @@ t.test('export_transcription gives a long document in parts that join to the who
   t.equal(whole, text.replace(/^\uFEFF/, ''));
 });
 
+t.test('export_transcription never cuts through a character', async (t) => {
+  const smiling = await api.world.transcription(ann, { turns: [{ start: 0, end: 1, speaker: null, text: `${'😀'.repeat(13_000)}` }] });
+  for (const from_character of [0, 1]) {
+    const { structuredContent } = await ask(client, 'export_transcription', { id: smiling, format: 'txt', from_character });
+    t.notMatch(structuredContent.document, /\p{Surrogate}$/u);
+    t.equal(structuredContent.next_character, from_character + structuredContent.document.length);
+  }
+});
+
 t.test('request_reports starts reports with reports:write, and is refused in words without it', async (t) => {
   const made = await ask(client, 'request_reports', { id, reports: ['summary'] });
   t.match(made.structuredContent, { reports: [{ slug: 'summary', status: 'queued' }] });

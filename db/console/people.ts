@@ -1,5 +1,6 @@
 import { ApiError, invalid } from '../../api/contract/errors.ts';
 import type { ProjectRole, Role } from '../../api/contract/workspace.ts';
+import { stamp } from '../items.ts';
 import type { Tx } from '../orm.ts';
 import { lookupId, type Viewer } from '../visibility.ts';
 
@@ -34,7 +35,8 @@ export async function changeMember(
 /** Invited people who have not come yet. */
 export function pendingMembers(tx: Tx, workspaceId: string) {
   return tx.rows(
-    `select id, email, name, role, created_at from members where workspace_id = ? and status = 'pending' order by created_at, id limit 1000`,
+    `select m.id, m.email, m.name, m.role, ${stamp('m.created_at')} as created_at from members m
+     where m.workspace_id = ? and m.status = 'pending' order by m.created_at, m.id limit 1000`,
     [workspaceId],
   );
 }

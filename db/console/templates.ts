@@ -1,6 +1,7 @@
 import { CATALOGUE } from '../../api/contract/catalogue.ts';
 import { invalid, notFound } from '../../api/contract/errors.ts';
 import type { TemplateScope } from '../../api/contract/report.ts';
+import { stamp } from '../items.ts';
 import type { Tx } from '../orm.ts';
 import { isTaken } from '../unique.ts';
 import { lookupId, type Viewer } from '../visibility.ts';
@@ -14,7 +15,7 @@ export interface TemplateWish {
   status: 'draft' | 'published';
 }
 
-const COLUMNS = `p.id, p.slug, p.name, p.description, p.scope, p.status, p.prompt, p.updated_at,
+const COLUMNS = `p.id, p.slug, p.name, p.description, p.scope, p.status, p.prompt, ${stamp('p.updated_at')} as updated_at,
   case when p.owner_id is null then null else (select json_build_object('id', m.id, 'email', m.email) from members m where m.id = p.owner_id) end as owner`;
 /** A person's own templates and the workspace's; drafts of the workspace only for its owners. */
 const MINE = `p.workspace_id = ? and (p.owner_id = ? or (p.scope = 'workspace' and (p.status = 'published' or ?)))`;

@@ -1,12 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { notFound } from '../../api/contract/errors.ts';
+import { stamp } from '../items.ts';
 import type { Tx } from '../orm.ts';
 import { enqueue } from '../queue.ts';
 import type { Vault } from '../vault.ts';
 import { lookupId } from '../visibility.ts';
 
+const COLUMNS = `w.id, w.url, w.active, ${stamp('w.created_at')} as created_at`;
+
 export function listWebhooks(tx: Tx, workspaceId: string) {
-  return tx.rows('select id, url, active, created_at from webhooks where workspace_id = ? order by created_at, id', [workspaceId]);
+  return tx.rows(`select ${COLUMNS} from webhooks w where w.workspace_id = ? order by w.created_at, w.id`, [workspaceId]);
 }
 
 /** The secret signs every delivery; it is in the answer and, sealed, in the row. */
@@ -15,7 +18,7 @@ export async function addWebhook(tx: Tx, vault: Vault, workspaceId: string, url:
   const secret = `whsec_${randomBytes(32).toString('base64url')}`;
   const sealed = await vault.seal(workspaceId, `webhooks|${id}|secret`, secret);
   const row = await tx.row<{ created_at: string }>(
-    'insert into webhooks (id, workspace_id, url, secret_sealed) values (?, ?, ?, ?) returning created_at',
+    `insert into webhooks (id, workspace_id, url, secret_sealed) values (?, ?, ?, ?) returning ${stamp('created_at')} as created_at`,
     [id, workspaceId, url, sealed],
   );
   return { id, url, secret, active: true, created_at: row!.created_at };
@@ -23,7 +26,7 @@ export async function addWebhook(tx: Tx, vault: Vault, workspaceId: string, url:
 
 /** Pauses a webhook, whose deliveries then wait, or lets them go on. Throws 404. */
 export async function switchWebhook(tx: Tx, workspaceId: string, id: string, active: boolean) {
-  const row = await tx.row('update webhooks set active = ? where workspace_id = ? and id = ? returning id, url, active, created_at', [
+  const row = await tx.row(`update webhooks w set active = ? where w.workspace_id = ? and w.id = ? returning ${COLUMNS}`, [
     active,
     workspaceId,
     lookupId(id),
@@ -42,8 +45,9 @@ export async function listDeliveries(tx: Tx, workspaceId: string, webhookId: str
   const hook = await tx.row('select id from webhooks where workspace_id = ? and id = ?', [workspaceId, lookupId(webhookId)]);
   if (!hook) throw notFound();
   return tx.rows(
-    `select id, event, status, attempt, next_at, last_status, last_error, created_at, delivered_at, body->>'transcription_id' as transcription_id
-     from deliveries where workspace_id = ? and webhook_id = ? order by created_at desc, id limit 100`,
+    `select d.id, d.event, d.status, d.attempt, ${stamp('d.next_at')} as next_at, d.last_status, d.last_error,
+       ${stamp('d.created_at')} as created_at, ${stamp('d.delivered_at')} as delivered_at, d.body->>'transcription_id' as transcription_id
+     from deliveries d where d.workspace_id = ? and d.webhook_id = ? order by d.created_at desc, d.id limit 100`,
     [workspaceId, lookupId(webhookId)],
   );
 }

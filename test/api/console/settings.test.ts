@@ -27,6 +27,25 @@ t.test('settings keep vocabulary, sealed, and retention', async (t) => {
   for (const body of bad) t.equal((await ann.ask('PUT', '/settings', body)).status, 422, JSON.stringify(body).slice(0, 60));
 });
 
+t.test('times are UTC, RFC 3339 with milliseconds and Z: what PostgreSQL writes by itself, not every browser can read', async (t) => {
+  const { json: key } = await ann.ask('POST', '/keys', { scopes: ['read'], expires_at: '2090-01-01T01:00:00+01:00' });
+  const { json: webhook } = await ann.ask('POST', '/webhooks', { url: 'https://example.com/' });
+  const { json: template } = await ann.ask('POST', '/templates', { name: 'Mine', prompt: 'What was agreed upon?' });
+  await ann.ask('POST', '/members', { email: 'new@example.com', pending: true });
+  await ann.ask('DELETE', `/keys/${key.id}`);
+  await db.read('*', `insert into deliveries (workspace_id, webhook_id, event, body, delivered_at) values (?, ?, 'x', '{}', now())`, [
+    workspace,
+    webhook.id,
+  ]);
+  t.equal(key.expires_at, '2090-01-01T00:00:00.000Z');
+  const answers: unknown[] = [key, webhook, template, (await ann.ask('PATCH', `/webhooks/${webhook.id}`, { active: false })).json];
+  for (const path of ['/keys', '/webhooks', `/webhooks/${webhook.id}/deliveries`, '/members/pending', '/templates'])
+    answers.push((await ann.ask('GET', path)).json);
+  const times = [...JSON.stringify(answers).matchAll(/"(\w+_at)":("[^"]*")/g)];
+  t.ok(times.length > 10);
+  for (const [, name, time] of times) t.match(time, /^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$/, name!);
+});
+
 t.test('overview() counts the queue, the hours and the failures of the own workspace, and shows the engines', async (t) => {
   const empty = (await ann.ask('GET', '/operator')).json;
   t.match(empty, { queue: { queued: 0, processing: 0, oldest_seconds: 0 }, failures: [] });

@@ -1,6 +1,7 @@
 import { invoke, textOf } from '../inner.ts';
 import { originOf } from '../origin.ts';
 import { type Reply, route } from '../route.ts';
+import { unmark } from './exact.ts';
 
 const PASSED = /^(accept|content-type|last-event-id|mcp-.*)$/; // what the protocol reads
 const LATIN1 = /^[\x00-\xff]*$/; // Headers throws on anything else
@@ -26,6 +27,6 @@ export const mcp = route({
       textOf(await invoke(route, context, caller, ask)),
     );
     const type = answer.headers.get('content-type');
-    return { status: answer.status, headers: type ? { 'content-type': type } : {}, body: await answer.text() } as Reply;
+    return { status: answer.status, headers: type ? { 'content-type': type } : {}, body: unmark(await answer.text()) } as Reply;
   },
 });

@@ -8,6 +8,7 @@ import { exportOne } from '../routes/exports.ts';
 import { listPrompts, requestReport } from '../routes/reports.ts';
 import { getTranscription, listTranscriptions } from '../routes/transcriptions.ts';
 import { getWorkspace } from '../routes/workspace.ts';
+import { parseExact } from './exact.ts';
 import { fitting, ListPart, PAGE_CHARACTERS, TranscriptPart, transcriptPart } from './parts.ts';
 
 /** Asks a route of `/v1` for the caller; the text of its answer. */
@@ -57,7 +58,7 @@ export const TOOLS: readonly Tool[] = [
     async run({ metadata, limit, offset, ...filters }, ask) {
       const named = Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [`metadata.${key}`, value]));
       return fitting(
-        JSON.parse(await ask(listTranscriptions, { query: { ...filters, ...named, limit: text(limit), offset: text(offset) } })),
+        parseExact(await ask(listTranscriptions, { query: { ...filters, ...named, limit: text(limit), offset: text(offset) } })),
       );
     },
   }),
@@ -75,7 +76,7 @@ export const TOOLS: readonly Tool[] = [
     },
     async run({ external_id, status, limit, offset }, ask) {
       return fitting(
-        JSON.parse(await ask(listTranscriptions, { query: { external_id, status, limit: text(limit), offset: text(offset) } })),
+        parseExact(await ask(listTranscriptions, { query: { external_id, status, limit: text(limit), offset: text(offset) } })),
       );
     },
   }),
@@ -94,7 +95,7 @@ export const TOOLS: readonly Tool[] = [
       end: z.number().min(0).optional().describe('Only turns that begin before this second'),
       search: z.string().optional().describe('Only turns that hold this text, in any letter case'),
     },
-    run: async (input, ask) => transcriptPart(JSON.parse(await ask(getTranscription, { params: { id: input.id } })), input),
+    run: async (input, ask) => transcriptPart(parseExact(await ask(getTranscription, { params: { id: input.id } })), input),
   }),
   tool({
     name: 'list_templates',

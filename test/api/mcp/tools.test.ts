@@ -189,6 +189,21 @@ t.test('a token without the scope is refused, and what is wrong with a call is s
   }
 });
 
+t.test('metadata comes as it was given: its numbers are not rounded', async (t) => {
+  const metadata = '{"id":1234567890123456789,"price":1.50,"ids":[-12345678901234567890,1E3,7],"text":"1234567890123456789 \\"1.50\\""}';
+  const exact = await api.world.transcription(ann, { metadata, externalId: 'exact' });
+  for (const [name, input] of [
+    ['search_by_external_id', { external_id: 'exact' }],
+    ['list_transcriptions', { metadata: { id: '1234567890123456789' } }],
+    ['get_transcription', { id: exact }],
+  ]) {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } };
+    const { text } = await api.call(key, 'POST', '/mcp', { body, headers: { accept: 'application/json, text/event-stream' } });
+    t.ok(text.includes(`"metadata":${metadata}`), `${name}: structured`);
+    t.ok(JSON.parse(text).result.content[0].text.includes(`"metadata":${metadata}`), `${name}: as text`);
+  }
+});
+
 t.test('tools answer for what is foreign as if it did not exist', async (t) => {
   const other = await api.world.member(await api.world.workspace(), { role: 'owner' });
   const stranger = await connect((await api.world.key(other)).key);

@@ -1,3 +1,4 @@
+import { invalid } from '../contract/errors.ts';
 import { invoke, textOf } from '../inner.ts';
 import { originOf } from '../origin.ts';
 import { type Reply, route } from '../route.ts';
@@ -21,6 +22,8 @@ export const mcp = route({
     const { caller, request, settings } = context;
     const { answerMcp } = await import('./server.ts'); // loaded where it is used: its library is large
     const message = await context.json();
+    // revision 2025-06-18 has no batches, and a hundred calls would pass the request rate as one
+    if (Array.isArray(message)) throw invalid([{ field: 'body', message: 'must be a single message: send them one by one' }]);
     const url = `${originOf(request, settings)}/mcp`;
     const headers = new Headers([...request.headers].filter(([name, value]) => PASSED.test(name) && LATIN1.test(value)));
     const answer = await answerMcp(new Request(url, { method: 'POST', headers }), message, async (route, ask) =>

@@ -62,6 +62,13 @@ t.test('initialize answers a newer client with revision 2025-06-18', async (t) =
   t.match(answer, { status: 200, json: { result: { protocolVersion: '2025-06-18', serverInfo: { name: 'longhand' } } } });
 });
 
+t.test('a batch is refused: each message counts against the request rate', async (t) => {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_workspace', arguments: {} } };
+  const ask = (body: unknown) => api.call(key, 'POST', '/mcp', { body, headers: { accept: 'application/json, text/event-stream' } });
+  t.match(await ask([message, { ...message, id: 2 }]), { status: 422, json: { code: 'validation_error' } });
+  t.equal((await ask(message)).status, 200);
+});
+
 t.test('search_by_external_id finds a call by its deal id, and get_transcription reads it whole in parts', async (t) => {
   const found = await ask(client, 'search_by_external_id', { external_id: 'deal/42' });
   t.equal(found.structuredContent.items[0].id, id);

@@ -43,7 +43,7 @@ export async function send(raw: RawResponse, life: Life, reply: Reply, body: Bod
   if (body && !body.complete) await tick(); // what came in the same packet as the head is here now
   if (life.over) return;
   if (body && !body.complete) {
-    if (!reply.stream && !(reply.body instanceof Uint8Array)) return sendEarly(raw, life, reply, body);
+    if (!reply.stream && !(reply.body instanceof Uint8Array)) return sendEarly(raw, life, reply, body, head);
     body.discard(() => {});
   }
   body?.close();
@@ -64,11 +64,11 @@ export async function send(raw: RawResponse, life: Life, reply: Reply, body: Bod
  * So the answer goes out as the tail of the last header: uWebSockets still believes in an open response, and `close` stays ours. It ends
  * with the line break that uWebSockets puts after a header, which is white space in JSON and counted in the length.
  */
-async function sendEarly(raw: RawResponse, life: Life, reply: Reply, body: Body): Promise<void> {
+async function sendEarly(raw: RawResponse, life: Life, reply: Reply, body: Body, head: boolean): Promise<void> {
   const text = reply.body as string | undefined;
   raw.cork(() => {
     writeHead(raw, reply);
-    if (bodiless(reply.status)) raw.writeHeader('connection', 'close\r\n');
+    if (head || bodiless(reply.status)) raw.writeHeader('connection', 'close\r\n');
     else {
       raw.writeHeader('connection', 'close');
       raw.writeHeader('content-length', utf8(`${Buffer.byteLength(text ?? '') + 2}\r\n\r\n${text ?? ''}`));

@@ -11,6 +11,7 @@ export interface Metrics {
 }
 
 const FRESH_MS = 10_000;
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']); // anybody can invent others, and every label stays in memory
 
 export function openMetrics(): Metrics {
   const registry = new Registry();
@@ -61,7 +62,7 @@ export function openMetrics(): Metrics {
 
   let last: { at: number; done: Promise<void> } | null = null;
   return {
-    answered: (method, route, code) => responses.inc({ method, route, code }),
+    answered: (method, route, code) => responses.inc({ method: METHODS.has(method) ? method : 'other', route, code }),
     uploads: { inc: () => receiving.inc(), dec: () => receiving.dec() },
     async text(facts) {
       if (!last || performance.now() - last.at > FRESH_MS) {

@@ -109,6 +109,7 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
       JSON.stringify({ model: 'gemma', calls: { ok: 3, timeout: 1 }, promptTokens: 900, completionTokens: 80, seconds: 4.5, dropped: 2 }),
     ]);
   });
+  for (const method of ['BREW', 'WHEN']) await api.call('', method, '/v1/workspace');
   const { text, headers } = await api.call('', 'GET', '/metrics');
   t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
   for (const line of [
@@ -131,6 +132,7 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
     'longhand_real_time_factor 20',
     'longhand_uploads_in_flight 0',
     'longhand_responses_total{method="POST",route="/v1/transcriptions",code="201"} 1',
+    'longhand_responses_total{method="other",route="unknown",code="405"} 2', // strangers make no labels
   ])
     t.ok(text.includes(line), line);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What a program that holds the state folder says of itself, in `<home>/running.json`. */
@@ -12,6 +12,8 @@ interface Holder {
   url: string | null;
 }
 
+const GATE_MS = 5000; // it is held for less than one
+
 interface Home {
   /** Tells other commands where the embedded PostgreSQL and the API are. */
   announce(place: { database: string } | { url: string }): void;
@@ -23,19 +25,13 @@ export function claimHome(folder: string): Home {
   mkdirSync(folder, { recursive: true, mode: 0o711 }); // the account of PostgreSQL passes through it
   const file = holderFile(folder);
   const own: Holder = { pid: process.pid, started: startOf(process.pid), database: null, url: null };
-  for (;;) {
-    try {
-      writeFileSync(file, JSON.stringify(own), { flag: 'wx', mode: 0o600 });
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
+  while (!place(file, own)) {
     const other = holderOf(folder);
     if (other)
       throw new Error(
         `Cannot use ${folder}: process ${other.pid} is running on it. Stop that one first, or set LONGHAND_HOME to another folder.`,
       );
-    rmSync(file, { force: true });
+    removeDead(folder);
   }
   return {
     announce(place) {
@@ -44,6 +40,39 @@ export function claimHome(folder: string): Home {
     },
     release: () => rmSync(file, { force: true }),
   };
+}
+
+/** Puts the file there whole, so that nobody takes half of it for one of the dead. False: there is one. */
+function place(file: string, own: Holder): boolean {
+  const draft = `${file}.${own.pid}`;
+  writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Removes the file of a dead holder. One process at a time does: the second would remove the file of the first, which lives. */
+function removeDead(folder: string): void {
+  const gate = `${holderFile(folder)}.gate`;
+  try {
+    mkdirSync(gate);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const since = statSync(gate, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Math.abs(Date.now() - since) > GATE_MS) rmSync(gate, { recursive: true, force: true }); // who made it was killed
+    return;
+  }
+  try {
+    if (!holderOf(folder)) rmSync(holderFile(folder), { force: true });
+  } finally {
+    rmdirSync(gate);
+  }
 }
 
 /** Address of the embedded PostgreSQL that runs on this state folder, or null. */
@@ -74,7 +103,9 @@ function holderFile(folder: string): string {
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]!; // field 22 of proc(5)
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from field 3 of proc(5)
+    if (fields[0] === 'Z') throw new Error(`process ${pid} has ended; its parent has not noticed`);
+    return fields[19]!;
   } catch (error) {
     if (process.platform === 'linux') throw error;
     process.kill(pid, 0);

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { claimHome, runningUrl } from '../../scripts/commands/home.ts';
+import { finish, ROOT } from '../support/processes.ts';
+
+const ROUNDS = 60;
+const PROCESSES = 4;
+const DEAD = JSON.stringify({ pid: 1, started: 'long ago', database: null, url: 'http://127.0.0.1:1' });
+
+t.test('claimHome() gives a folder that a dead process held to one alone of those that ask at once', async (t) => {
+  const done = t.testdir();
+  const folders = Array.from({ length: ROUNDS }, (_, round) => join(done, String(round)));
+  for (const folder of folders) {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'running.json'), DEAD);
+  }
+  const begin = Date.now() + 4000; // most have loaded by then
+  const program = `
+    const { claimHome } = await import(${JSON.stringify(join(ROOT, 'scripts/commands/home.ts'))});
+    const claimed = [];
+    for (const [round, folder] of ${JSON.stringify(folders)}.entries()) {
+      while (Date.now() < ${begin} + round * 50);
+      try {
+        claimHome(folder);
+        claimed.push(round);
+      } catch {}
+    }
+    const { readdirSync, writeFileSync } = await import('node:fs');
+    writeFileSync(${JSON.stringify(done)} + '/done ' + process.pid, '');
+    const all = () => readdirSync(${JSON.stringify(done)}).filter((name) => name.startsWith('done')).length === ${PROCESSES};
+    while (!all()) await new Promise((resolve) => setTimeout(resolve, 50)); // it lives until the others have asked
+    process.stdout.write(JSON.stringify(claimed));`;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
+  const all = await Promise.all(Array.from({ length: PROCESSES }, () => finish(process.execPath, args)));
+  const claimed = all.flatMap(({ stdout }) => JSON.parse(stdout) as number[]).sort((a, b) => a - b);
+  t.strictSame(claimed, [...folders.keys()]);
+});
+
+t.test('claimHome() takes a folder from a process that has ended, also before its parent has noticed', async (t) => {
+  const folder = t.testdir();
+  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] }); // never looks after the first
+  t.teardown(() => parent.kill());
+  const [pid] = await once(parent.stdout, 'data');
+  const started = async () => (await finish('sed', ['s/.*) //', `/proc/${Number(pid)}/stat`])).stdout.split(' ');
+  while ((await started())[0] !== 'Z');
+  writeFileSync(
+    join(folder, 'running.json'),
+    JSON.stringify({ pid: Number(pid), started: (await started())[19], url: 'http://127.0.0.1:1' }),
+  );
+  t.equal(runningUrl(folder), null);
+  claimHome(folder).release();
+});

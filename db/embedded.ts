@@ -150,11 +150,11 @@ function create(
   }
 }
 
-/** Ends a server that still runs on this data, and removes a lock file whose process number now belongs to another program. */
+/** Ends a server that still runs on this data, and removes a lock file whose process number is another program's now, or that a power cut left empty. */
 export async function endOrphan(data: string): Promise<void> {
   const lock = path.join(data, 'postmaster.pid');
-  const pid = existsSync(lock) ? Number(readFileSync(lock, 'utf8').split('\n')[0]) : 0;
-  if (!pid) return;
+  if (!existsSync(lock)) return;
+  const pid = Number(readFileSync(lock, 'utf8').split('\n')[0]);
   if (servesHere(pid, data)) {
     process.kill(pid, 'SIGINT');
     for (const end = Date.now() + STOP_MS; servesHere(pid, data) && Date.now() < end; ) await sleep(50);

@@ -28,9 +28,12 @@ export const authorizePage = route({
   path: '/oauth/authorize',
   summary: 'Ask a person for consent',
   async handler(context): Promise<Reply> {
-    const { parameters } = context.request;
+    const { floods, request } = context;
+    const { parameters, address } = request;
+    floods.check(address);
     const home = await returnAddress(context, parameters);
     if (!home) {
+      floods.count(address);
       const text = 'Cannot go on: this client or its return address is not registered here. Connect the assistant again.';
       return { status: 400, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: text };
     }

@@ -67,6 +67,9 @@ export const register = route({
   summary: 'Register a client',
   handler: (context) =>
     answered(async () => {
+      const { floods, request } = context;
+      floods.check(request.address);
+      floods.count(request.address); // good ones too: every registration is a row that stays
       const body = (await context.json()) as Record<string, unknown> | null;
       const uris = body?.redirect_uris;
       if (!Array.isArray(uris) || !uris.length || uris.length > 10 || !uris.every((uri) => typeof uri === 'string' && isRedirectUri(uri))) {
@@ -102,10 +105,14 @@ export const token = route({
   summary: 'Exchange a code or a refresh token',
   handler: (context) =>
     answered(async () => {
+      const { floods, request } = context;
+      floods.check(request.address);
       const form = await readForm(context);
       const tokens = await exchange(context, form);
-      if (!tokens)
+      if (!tokens) {
+        floods.count(request.address);
         throw new OAuthError('invalid_grant', 'The code or refresh token is unknown, expired, used or not of this client; start again');
+      }
       return {
         access_token: tokens.accessToken,
         token_type: 'Bearer',
@@ -145,6 +152,9 @@ export const revoke = route({
   summary: 'Revoke a token',
   handler: (context) =>
     answered(async () => {
+      const { floods, request } = context;
+      floods.check(request.address);
+      floods.count(request.address); // nobody is told whether there was such a token
       const form = await readForm(context);
       const [value, clientId] = [form.get('token'), form.get('client_id')];
       if (!value || !clientId) throw new OAuthError('invalid_request', 'token and client_id are needed');

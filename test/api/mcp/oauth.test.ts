@@ -187,3 +187,23 @@ function form(path: string, fields: Record<string, string>) {
   const body = new URLSearchParams(fields).toString();
   return api.call('', 'POST', path, { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
 }
+
+t.test('a flood of registrations, or of bad codes, from one address is refused before any query, while known keys pass', async (t) => {
+  const register = { method: 'POST', path: '/oauth/register', body: JSON.stringify({ redirect_uris: [BACK] }) };
+  const token = { method: 'POST', path: '/oauth/token', body: 'grant_type=refresh_token&client_id=x&refresh_token=y' };
+  const revoke = { method: 'POST', path: '/oauth/revoke', body: 'client_id=x&token=y' };
+  const authorize = { method: 'GET', path: '/oauth/authorize?client_id=x', body: undefined };
+  for (const [flood, status] of [[register, 201] as const, [token, 400] as const]) {
+    const flooded = await testApi(t);
+    const { key } = await flooded.world.key(await flooded.world.member(await flooded.world.workspace()));
+    t.equal((await flooded.call(key, 'GET', '/v1/workspace')).status, 200);
+    const send = async ({ method, path, body }: typeof authorize | typeof token) =>
+      (await fetch(flooded.url + path, { method, redirect: 'manual', ...(body && { body }) })).status;
+    const seen = new Set<number>();
+    for (let tries = 0; tries < 2_000 && !seen.has(429); tries += 50)
+      for (const answer of await Promise.all(Array.from({ length: 50 }, () => send(flood)))) seen.add(answer);
+    t.strictSame(seen, new Set([status, 429]), flood.path);
+    for (const other of [register, token, revoke, authorize]) t.equal(await send(other), 429, other.path);
+    t.equal((await flooded.call(key, 'GET', '/v1/workspace')).status, 200);
+  }
+});

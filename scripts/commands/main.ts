@@ -6,7 +6,7 @@ import { addDoctor } from './doctor.ts';
 import { addMeasures } from './measures.ts';
 import { addModels } from './models.ts';
 import { addParts } from './parts.ts';
-import { sentence } from './sentence.ts';
+import { reason, sentence } from './sentence.ts';
 import { addTranscribe } from './transcribe.ts';
 import { addUp } from './up.ts';
 import { addUpload } from './upload.ts';
@@ -23,9 +23,11 @@ const program = new Command('longhand')
 for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addMeasures, addModels, addDoctor, addAdmin]) add(program);
 overrideExits(program);
 
-/** Whoever reads the output may stop, as `head` does: the program goes on to a good end. Progress and logs are not worth an end at all. */
+/** Whoever reads the output may stop, as `head` does, or have no room for it: the program goes on to an end, a good one in the first case. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`Cannot write to standard output: ${reason(error)}\n`);
+  process.exitCode = 1;
 });
 process.stderr.on('error', () => {});
 

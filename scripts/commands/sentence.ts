@@ -13,6 +13,11 @@ export function sentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env.LOG_LEVEL === 'debug') return error.stack ?? error.message;
   const { code = '', path } = error as NodeJS.ErrnoException;
-  if (path && SYSTEM[code]) return `Cannot use ${path}: ${SYSTEM[code]}`;
+  if (path && SYSTEM[code]) return `Cannot use ${path}: ${reason(error)}`;
   return error instanceof AggregateError && !error.message ? sentence(error.errors[0]) : error.message;
+}
+
+/** Why the system refused something that its caller names. */
+export function reason(error: NodeJS.ErrnoException): string {
+  return SYSTEM[error.code ?? ''] ?? error.message;
 }

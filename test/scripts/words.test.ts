@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { testApi } from '../support/client.ts';
@@ -42,6 +42,13 @@ t.test('longhand refuses wrong values before it does anything, with what it want
     [['bench', '--no-speed', '--load', '1h/day'], /--no-speed/],
   ];
   for (const [args, words] of calls) t.match(await longhand(args, env), { code: 2, stdout: '', stderr: words }, args.join(' '));
+});
+
+const noFull = existsSync('/dev/full') ? false : 'this system has no /dev/full';
+t.test('longhand says that its output cannot be written, and ends with 1', { skip: noFull }, async (t) => {
+  const { code, stderr } = await finish('/bin/sh', ['-c', `exec "${LONGHAND}" models list --json >/dev/full`], env);
+  t.equal(stderr, 'Cannot write to standard output: the disk is full\n');
+  t.equal(code, 1);
 });
 
 t.test('longhand tells its version, and which options a command cannot do without', async (t) => {

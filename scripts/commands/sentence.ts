@@ -1,6 +1,7 @@
 const SYSTEM: Record<string, string> = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of that path is no folder',
+  EEXIST: 'something else of that name is there',
   EISDIR: 'it is a folder, a file is wanted',
   EACCES: 'this account has no right to it',
   EPERM: 'this account has no right to it',

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import type { Pool } from '../../engine/pool.ts';
@@ -9,12 +10,13 @@ import { render } from './formats.ts';
 import { limited } from './limited.ts';
 import { openLocalPool } from './pool.ts';
 import { openBar } from './progress.ts';
-import { sentence } from './sentence.ts';
+import { reason, sentence } from './sentence.ts';
 import type { TranscribeOptions } from './transcribe.ts';
 
 /** Transcribes files, as many at once as there are threads, and gives their transcripts out in order. A file that fails does not stop the others. */
 export async function transcribeFiles(files: readonly string[], options: TranscribeOptions, settings: Settings): Promise<void> {
   if (options.outputDir) refuseSame(files, options);
+  if (typeof options.outputDir === 'string') await mkdir(options.outputDir, { recursive: true });
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error('Stopped.')));
   const pool = await openLocalPool(settings);
@@ -31,10 +33,11 @@ export async function transcribeFiles(files: readonly string[], options: Transcr
     for (const [index, file] of files.entries()) {
       const result = await work[index]!;
       stop.signal.throwIfAborted();
-      if (result instanceof Error) {
-        process.stderr.write(`${file}: ${sentence(result)}\n`);
-        process.exitCode = 1;
-      } else await deliver(file, result, options, files.length > 1);
+      const failure =
+        result instanceof Error ? result : await deliver(file, result, options, files.length > 1).catch((error: Error) => error);
+      if (!failure) continue;
+      process.stderr.write(`${file}: ${sentence(failure)}\n`);
+      process.exitCode = 1;
     }
   } finally {
     bar.close();
@@ -51,6 +54,7 @@ async function transcribeFile(
   onProgress: (fraction: number) => void,
 ): Promise<Transcript> {
   await access(file, constants.R_OK);
+  if (options.outputDir) await access(path.dirname(targetOf(file, options)), constants.W_OK);
   const { language, diarize, speakers = null } = options;
   const accurate = options.accurate ?? settings.LONGHAND_DECODING === 'accurate';
   const run = { signal, progress: (_stage: string, fraction: number) => onProgress(fraction) };
@@ -70,9 +74,20 @@ async function deliver(
     return;
   }
   const target = targetOf(file, { format, outputDir });
-  await mkdir(path.dirname(target), { recursive: true });
-  await writeFile(target, text);
+  await writeWhole(target, text);
   process.stdout.write(`${target}\n`);
+}
+
+/** Writes a file under another name first: what was there stays whole when the disk gets full. */
+async function writeWhole(target: string, text: string): Promise<void> {
+  const part = path.join(path.dirname(target), `.longhand-${randomUUID()}`);
+  try {
+    await writeFile(part, text);
+    await rename(part, target);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw new Error(`Cannot write ${target}: ${reason(error as Error)}`, { cause: error });
+  }
 }
 
 /** Where the transcript of a file goes. */

@@ -1,6 +1,7 @@
-import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { noDisks, smallDisk } from '../support/disk.ts';
 import { finish, LONGHAND, longhand, ROOT } from '../support/processes.ts';
 
 const folder = t.testdir({ 'broken.mp3': 'no recording at all '.repeat(100), out: {}, '.env': 'LOG_LEVEL=warn\n' });
@@ -41,6 +42,28 @@ t.test('transcribe --output-dir writes subtitles and Markdown instead', async (t
   t.equal(md.stdout, `${path.join(folder, 'talk.md')}\n`, 'without a folder: beside the recording');
   t.match(readFileSync(path.join(folder, 'talk.md'), 'utf8'), /^\ufeff---\ntitle: "talk.wav"\n/);
 });
+
+t.test('transcribe --output-dir says at once that its folder is a file', async (t) => {
+  const { code, stdout, stderr } = await longhand(['transcribe', talk, '--output-dir', path.join(folder, 'broken.mp3')], env);
+  t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: /^Cannot use .*broken\.mp3: something else of that name is there\n$/ });
+});
+
+t.test(
+  'transcribe --output-dir leaves an older transcript whole when the disk is full, and goes on',
+  { skip: noDisks() ?? false },
+  async (t) => {
+    const disk = smallDisk(t, 100_000);
+    const out = path.join(disk.path, 'two-speakers.json');
+    writeFileSync(out, 'older');
+    disk.fill(0);
+    const { code, stdout, stderr } = await longhand(['transcribe', talk, german, '--json', '--no-diarize', '--output-dir', disk.path], env);
+    t.equal(code, 1);
+    t.equal(stdout, '');
+    t.match(stderr, new RegExp(`^${talk}: Cannot write ${out}: the disk is full\n${german}: Cannot write .*: the disk is full\n$`));
+    t.equal(readFileSync(out, 'utf8'), 'older');
+    t.strictSame(readdirSync(disk.path).sort(), ['filler', 'two-speakers.json']);
+  },
+);
 
 t.test('longhand works through a symbolic link and from any folder, and doctor finds nothing wrong with it', async (t) => {
   symlinkSync(LONGHAND, path.join(folder, 'link'));

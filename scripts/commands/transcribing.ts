@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import type { Pool } from '../../engine/pool.ts';
@@ -12,6 +13,8 @@ import { openLocalPool } from './pool.ts';
 import { openBar } from './progress.ts';
 import { reason, sentence } from './sentence.ts';
 import type { TranscribeOptions } from './transcribe.ts';
+
+const ROOM = 'An hour takes 115 MB a channel: make room, or set TMPDIR to another folder';
 
 /** Transcribes files, as many at once as there are threads, and gives their transcripts out in order. A file that fails does not stop the others. */
 export async function transcribeFiles(files: readonly string[], options: TranscribeOptions, settings: Settings): Promise<void> {
@@ -58,7 +61,11 @@ async function transcribeFile(
   const { language, diarize, speakers = null } = options;
   const accurate = options.accurate ?? settings.LONGHAND_DECODING === 'accurate';
   const run = { signal, progress: (_stage: string, fraction: number) => onProgress(fraction) };
-  return transcribe(file, { language, diarize, speakers, vocabulary: '', accurate }, run, pool);
+  return transcribe(file, { language, diarize, speakers, vocabulary: '', accurate }, run, pool).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOSPC'
+      ? new Error(`Cannot keep decoded sound in ${tmpdir()}: ${reason(error)}. ${ROOM}`, { cause: error })
+      : error;
+  });
 }
 
 async function deliver(

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,11 +22,21 @@ export async function findRecordings(names: readonly string[]): Promise<string[]
       continue;
     }
     const entries = await readdir(name, { recursive: true, withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile() && EXTENSIONS.has(path.extname(entry.name).slice(1).toLowerCase()));
-    found.push(...files.map((entry) => path.join(entry.parentPath, entry.name)).sort());
+    const accepted = entries.filter((entry) => EXTENSIONS.has(path.extname(entry.name).slice(1).toLowerCase()));
+    const files = await Promise.all(
+      accepted.map(async (entry) => ((await isFile(entry)) ? [path.join(entry.parentPath, entry.name)] : [])),
+    );
+    found.push(...files.flat().sort());
   }
   if (!found.length) throw new Error(`There is nothing to upload in ${names.join(', ')}`);
   return found;
+}
+
+/** Whether it is a file, or a link to one. Links to folders are not followed: they may lead in circles. */
+async function isFile(entry: Dirent): Promise<boolean> {
+  if (!entry.isSymbolicLink()) return entry.isFile();
+  const target = await stat(path.join(entry.parentPath, entry.name)).catch(() => null); // it may lead nowhere
+  return target?.isFile() ?? false;
 }
 
 interface Row {

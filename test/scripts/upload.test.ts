@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { symlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -80,6 +81,17 @@ t.test('upload takes every recording of a folder, and the same key for the same 
   ]);
   await longhand(['upload', path.join(folder, 'a.wav'), '--url', url, '--key', 'k']);
   t.equal(seen.at(-1)!.key, seen.find(({ name }) => name?.endsWith('a.wav'))!.key);
+});
+
+t.test('upload takes the recordings that links in a folder lead to, and follows none to a folder', async (t) => {
+  const { seen, url } = await service(t, []);
+  const links = t.testdir({ 'nowhere.wav': t.fixture('symlink', 'gone.wav') });
+  symlinkSync(path.join(folder, 'a.wav'), path.join(links, 'link.wav'));
+  symlinkSync(folder, path.join(links, 'folder.wav'));
+  const { code } = await longhand(['upload', links, '--url', url, '--key', 'k']);
+  t.equal(code, 0);
+  t.match(seen, [{ name: `attachment; filename*=UTF-8''link.wav`, bytes: 200_000 }]);
+  t.equal(seen.length, 1);
 });
 
 t.test('upload does not try again what will be refused again, and goes on with the next file', async (t) => {

@@ -22,15 +22,16 @@ export function addUpload(program: Command): void {
     .argument('<file...>', 'recordings, or folders of them')
     .option('--url <address>', 'of the service', address, 'http://127.0.0.1:8080')
     .requiredOption('--key <key>', 'an API key that may upload')
-    .option('--external-id <id>', 'your own id, for one file')
+    .option('--external-id <id>', 'your own id, for one file', ascii)
     .option('--metadata <json>', 'a JSON object of your own', object)
-    .option('--author <author>', 'email:…, user:… or external:…:…')
+    .option('--author <author>', 'email:…, user:… or external:…:…', ascii)
     .option('--reports <slugs>', 'reports to write, up to 3, separated by commas')
     .option('--language <code>', 'what is spoken, or auto')
     .option('--parallel <files>', 'sent at once; then without progress bars', positive, 1)
     .option('--wait', 'wait for the transcripts and print them')
     .option('--json', 'print JSON, a line for each file')
     .action(async (files: string[], options: UploadOptions, command: Command) => {
+      if (!ASCII.test(options.key)) command.error(`error: --key: ${WANTED}`); // without the key: it is a secret
       const { findRecordings, uploadFiles } = await import('./uploading.ts');
       const recordings = await findRecordings(files);
       if (options.externalId !== undefined && recordings.length > 1) command.error('error: --external-id is for one file');
@@ -40,6 +41,14 @@ export function addUpload(program: Command): void {
 
 function address(text: string): string {
   if (!URL.canParse(text) || !/^https?:/i.test(text)) throw new InvalidArgumentError('It must be like http://127.0.0.1:8080.');
+  return text;
+}
+
+const ASCII = /^[ -~]*$/; // what a header holds safely
+const WANTED = 'It must be of ASCII letters, digits and marks, without a line break.';
+
+function ascii(text: string): string {
+  if (!ASCII.test(text)) throw new InvalidArgumentError(WANTED);
   return text;
 }
 

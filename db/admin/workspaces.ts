@@ -4,6 +4,9 @@ import type { Vault } from '../vault.ts';
 import { lookupId } from '../visibility.ts';
 import { absent } from './existing.ts';
 
+const DEADLOCK = '40P01'; // as PostgreSQL says
+const TRIES = 20;
+
 export interface NewWorkspace {
   name: string;
   minutes?: number;
@@ -58,15 +61,32 @@ export function listWorkspaces(db: Db) {
   );
 }
 
-/** Destroys a workspace with its data key: what backups still hold of it can no longer be read. Returns the spooled media left to remove. */
-export function deleteWorkspace(db: Db, workspaceId: string): Promise<{ id: string; media: { id: string; extension: string }[] }> {
-  return db.system(async (tx) => {
-    const id = lookupId(workspaceId);
-    const media = await tx.rows<{ id: string; extension: string }>(
-      'select id, extension from transcriptions where workspace_id = ? and media_key_sealed is not null',
-      [id],
-    );
-    if (!(await tx.row('delete from workspaces where id = ? returning id', [id]))) throw absent('workspace', workspaceId);
-    return { id, media };
-  });
+interface Destroyed {
+  id: string;
+  /** Spooled recordings left to remove. */
+  media: { id: string; extension: string }[];
+}
+
+/**
+ * Destroys a workspace with its data key: what backups still hold of it can no longer be read. Engines that work on it lock its rows from the other
+ * end: of a deadlock with them PostgreSQL ends either side, so it is tried again.
+ */
+export async function deleteWorkspace(db: Db, workspaceId: string): Promise<Destroyed> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await db.system((tx) => destroy(tx, workspaceId));
+    } catch (error) {
+      if ((error as { code?: string }).code !== DEADLOCK || tries === TRIES) throw error;
+    }
+  }
+}
+
+async function destroy(tx: Tx, workspaceId: string): Promise<Destroyed> {
+  const id = lookupId(workspaceId);
+  const media = await tx.rows<{ id: string; extension: string }>(
+    'select id, extension from transcriptions where workspace_id = ? and media_key_sealed is not null',
+    [id],
+  );
+  if (!(await tx.row('delete from workspaces where id = ? returning id', [id]))) throw absent('workspace', workspaceId);
+  return { id, media };
 }

@@ -5,22 +5,30 @@ import { createKey } from '../../db/admin/access.ts';
 import { addMember } from '../../db/admin/members.ts';
 import { createWorkspace, listWorkspaces } from '../../db/admin/workspaces.ts';
 import { loadMasterKeys } from '../../db/masterkey.ts';
-import { openDb } from '../../db/orm.ts';
+import { type Db, openDb } from '../../db/orm.ts';
 import { openVault } from '../../db/vault.ts';
 import { ROOT } from './environment.ts';
 
 const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minutes` adds more
 
-/** Where there is no workspace yet, makes `Default` with an owner and a key with every scope. Null where there is one. */
+/**
+ * Where there is no workspace yet, makes `Default` with an owner and a key with every scope. Null where there is one. In one transaction, under a lock: a start
+ * that is broken off leaves the next one the first, and of several hosts one makes it.
+ */
 export async function firstKey(settings: Settings, url: string): Promise<{ workspace: string; key: string } | null> {
   const db = await openDb({ url, pool: 2, name: 'longhand-up' });
   try {
     if ((await listWorkspaces(db)).length) return null;
     const vault = await openVault(db, await loadMasterKeys(settings));
-    const workspace = await createWorkspace(db, vault, { name: 'Default', minutes: MINUTES });
-    const owner = await addMember(db, { workspaceId: workspace.id, email: 'owner@localhost', name: 'Owner', role: 'owner' });
-    const { key } = await createKey(db, { workspaceId: workspace.id, memberId: owner.id, scopes: SCOPES });
-    return { workspace: workspace.id, key };
+    return await db.system(async (tx) => {
+      await tx.rows(`select pg_advisory_xact_lock(hashtextextended('the first key', 0))`);
+      const inside: Db = { ...db, system: (work) => work(tx) };
+      if ((await listWorkspaces(inside)).length) return null;
+      const workspace = await createWorkspace(inside, vault, { name: 'Default', minutes: MINUTES });
+      const owner = await addMember(inside, { workspaceId: workspace.id, email: 'owner@localhost', name: 'Owner', role: 'owner' });
+      const { key } = await createKey(inside, { workspaceId: workspace.id, memberId: owner.id, scopes: SCOPES });
+      return { workspace: workspace.id, key };
+    });
   } finally {
     await db.close();
   }

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { readSettings } from '../../api/contract/settings.ts';
+import { firstKey } from '../../scripts/commands/first.ts';
+import { testDatabase } from '../support/database.ts';
+import { holding, waiting } from '../support/gate.ts';
+import { eventually } from '../support/service.ts';
+
+const { db, url } = await testDatabase(t);
+const settings = readSettings({ LONGHAND_HOME: t.testdir() });
+const count = async (table: string) => (await db.read('*', `select 1 from ${table}`)).length;
+
+t.test('firstKey() that is broken off half-way leaves nothing, so the next start is the first', async (t) => {
+  const release = await holding(url, 'lock table api_keys in share mode');
+  const first = firstKey(settings, url).catch((error: Error) => error);
+  await eventually(async () => (await waiting(db, 'longhand-up')) > 0, 'it is about to write the key');
+  await db.system(async (tx) => {
+    await tx.rows('set local role none');
+    await tx.rows(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'longhand-up' and datname = current_database()`,
+    );
+  });
+  t.type(await first, Error);
+  release();
+  t.equal(await count('workspaces'), 0);
+});
+
+t.test('firstKey() of several hosts that start at once makes one workspace and one key', async (t) => {
+  const made = await Promise.all([1, 2, 3].map(() => firstKey(settings, url)));
+  t.equal(made.filter((each) => each).length, 1);
+  t.strictSame([await count('workspaces'), await count('members'), await count('api_keys')], [1, 1, 1]);
+});

@@ -27,6 +27,7 @@ const ATTEMPTS = 10;
 const CONFLICTS = 30; // an attempt that a killed server cut off holds the key for a minute at most
 const FIRST_PAUSE_S = 1;
 const LONGEST_PAUSE_S = 60;
+const LOOK = 'Look at --url, and at what stands before the service';
 const AGAIN = new Set([408, 429, 500, 502, 503, 504]);
 const NEVER = new Set(['upload_quota_exceeded', 'daily_reports_quota_exceeded', 'report_generation_limit']); // not before tomorrow
 
@@ -128,14 +129,18 @@ function send(url: URL, method: string, headers: Record<string, string>, body?: 
 async function read(response: IncomingMessage): Promise<Answer> {
   const received = await text(response);
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
-  return { status: response.statusCode ?? 0, retryAfter: Number.isNaN(retryAfter) ? null : retryAfter, body: parsed(received) };
+  const body = parsed(received);
+  const status = response.statusCode ?? 0;
+  if (!body && status >= 200 && status < 300) throw new Error(`what answers there is no Longhand: it sent ${status} without JSON. ${LOOK}`);
+  return { status, retryAfter: Number.isNaN(retryAfter) ? null : retryAfter, body: body ?? { message: received.slice(0, 200) } };
 }
 
-function parsed(received: string): Answer['body'] {
+/** Null where it is no JSON. */
+function parsed(received: string): Answer['body'] | null {
   try {
     return JSON.parse(received);
   } catch {
-    return { message: received.slice(0, 200) };
+    return null;
   }
 }
 

@@ -94,6 +94,18 @@ t.test('upload takes the recordings that links in a folder lead to, and follows 
   t.equal(seen.length, 1);
 });
 
+t.test('upload says so where something else answers, as a page that wants a sign-in', async (t) => {
+  const page = async (request: IncomingMessage, response: ServerResponse) => {
+    await buffer(request);
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
+  };
+  const { seen, url } = await service(t, [page]);
+  const { code, stderr } = await longhand(['upload', path.join(folder, 'a.wav'), '--url', url, '--key', 'k', '--wait']);
+  t.equal(code, 1);
+  t.match(stderr, /a\.wav: what answers there is no Longhand: it sent 200 without JSON/);
+  t.equal(seen.length, 1);
+});
+
 t.test('upload does not try again what will be refused again, and goes on with the next file', async (t) => {
   const { seen, url } = await service(t, [refuse(413, {}, { code: 'file_size_limit_exceeded', message: 'too large' })]);
   const { code, stdout, stderr } = await longhand(['upload', folder, '--url', url, '--key', 'k']);

@@ -8,7 +8,7 @@ import type { Linker } from './diarization/linkage.ts';
 import type { Local } from './diarization/segmentation.ts';
 import { readMachine, threadsFor } from './machine.ts';
 import { Rooms } from './room.ts';
-import type { Device } from './session.ts';
+import { type Device, silenceRuntime } from './session.ts';
 import { Turns } from './turns.ts';
 import { SAMPLE_RATE } from './whisper/model.ts';
 import type { Heard, WindowRequest } from './whisper/recognise.ts';
@@ -80,6 +80,7 @@ const MOST = 1000; // piscina's own limit must never hold anything back
 export async function openPool({ models, threads: asked, device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
   const each = threadBytes(models.whisper);
   const threads = asked ?? Math.min(threadsFor(readMachine(), each), device === 'cpu' ? MOST : ON_DEVICE);
+  silenceRuntime();
   // A thread's heap is small, what it holds outside is not: V8 would mark it anew for every few megabytes of that, a tenth of all processor time.
   setFlagsFromString('--no-incremental-marking');
   const closing = new Int32Array(new SharedArrayBuffer(8));

@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
 import * as ort from 'onnxruntime-node';
 
 export type Device = 'cpu' | 'cuda' | 'webgpu';
@@ -45,8 +46,21 @@ export async function networksIdle(): Promise<void> {
   while (running) await new Promise((resolve) => setImmediate(resolve));
 }
 
+const SILENCE = 'ORT_DISABLE_TELEMETRY';
+
+/**
+ * Keeps the runtime from telling its maker what it runs, on which processor and under which lasting number, as it does from 1.29 on unless this is set
+ * when it starts (microsoft/onnxruntime, docs/Privacy.md). It reads the variables of the process, and those only the main thread can set.
+ */
+export function silenceRuntime(): void {
+  process.env[SILENCE] = '1';
+}
+
 /** Opens a network, a file or its bytes. Throws when the device asked for is missing: never falls back in silence. */
 export async function openSession(network: string | Uint8Array, options: SessionOptions = {}): Promise<Session> {
+  if (isMainThread) silenceRuntime();
+  else if (process.env[SILENCE] !== '1')
+    throw new Error(`Cannot open a network: the main thread has not set ${SILENCE}, so it would be reported`);
   const device = options.device ?? 'cpu';
   const inference = await ort.InferenceSession.create(network as string, {
     executionProviders: [device],

@@ -104,8 +104,9 @@ export async function beat(db: Db, nodeId: string, ids: readonly string[]): Prom
   });
 }
 
-/** Writes an accepted file: its row, its reports, the day's count and its job, and gives the place back. */
+/** Writes an accepted file: its row, its reports, the day's count and its job, and gives the place back. That is gone with a workspace that was deleted meanwhile, too. */
 export async function accept(tx: Tx, vault: Vault, wish: Wish, file: { bytes: number; key: Buffer }): Promise<ReportTicket[]> {
+  if (!(await leavePlace(tx, wish))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
   const key = await vault.seal(wish.workspaceId, `transcriptions|${wish.id}|media_key`, file.key);
   await insert(tx, vault, wish, { status: 'queued', bytes: file.bytes, mediaKey: key });
   const reports = await insertReports(tx, { workspaceId: wish.workspaceId, transcriptionId: wish.id }, wish.templates);
@@ -114,7 +115,6 @@ export async function accept(tx: Tx, vault: Vault, wish: Wish, file: { bytes: nu
      on conflict (workspace_id, name, day) do update set count = counters.count + 1`,
     [wish.workspaceId],
   );
-  if (!(await leavePlace(tx, wish))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
   await enqueue(tx, 'probe', { id: wish.id });
   return reports;
 }

@@ -232,6 +232,23 @@ t.test('POST /transcriptions stores the file although a template was deleted whi
   t.match(record.json.prompt_results, [{ slug: 'doomed', name: 'doomed', status: 'queued' }, { slug: 'summary' }]);
 });
 
+t.test(
+  'POST /transcriptions says to try again when its workspace was deleted while the file came, and then that there is no such key',
+  async (t) => {
+    const gone = await api.world.workspace();
+    const { key: last } = await api.world.key(await api.world.member(gone, { role: 'owner' }), ['read', 'uploads:write']);
+    const connection = await connectRaw(api.url);
+    connection.write(head('POST', '/v1/transcriptions', uploadHeaders(last)));
+    connection.write(FILE.subarray(0, 1000));
+    for (let tries = 0; tries < 100 && !(await rows('upload_leases')); tries++) await sleep(50);
+    await api.db.system((tx) => tx.rows('delete from workspaces where id = ?::uuid', [gone]));
+    connection.write(FILE.subarray(1000));
+    t.match(await connection.answer(), { status: 503, json: { code: 'service_unavailable' } });
+    connection.end();
+    t.equal((await send(api.url, last)).status, 401);
+  },
+);
+
 t.test('POST /transcriptions takes an OAuth token within its scopes', async (t) => {
   const { key: token } = await api.world.token(owner, ['read', 'uploads:write']);
   t.equal((await send(api.url, token)).status, 201);

@@ -40,6 +40,7 @@ t.test('longhand refuses wrong values before it does anything, with what it want
     [['admin', 'workspace', 'create', '--name', ' '], /must not be empty/],
     [['admin', 'workspace', 'create', '--name', 'A', '--concurrency', '1001'], /at most 1000/],
     [['admin', 'member', 'add', '--workspace', 'w', '--email', 'anna'], /such as anna@example\.com/],
+    [['admin', 'key', 'create', '--workspace', 'w', '--member', 'm', '--expires', '2030-02-30'], /a time like 2027-01-31T12:00:00Z/],
     [['bench', '--load', '200'], /as in 200h\/day/],
     [['bench', '--peer', 'siri'], /faster-whisper, whisper\.cpp/],
     [['bench', '--no-speed', '--load', '1h/day'], /--no-speed/],

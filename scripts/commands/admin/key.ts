@@ -32,7 +32,8 @@ export function addToken(group: Command): void {
 }
 
 function time(text: string): Date {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('It must be a time like 2027-01-31T12:00:00Z.');
+  const [date, day] = [new Date(text), new Date(`${text.slice(0, 10)}T00:00Z`)];
+  const real = !Number.isNaN(date.getTime() + day.getTime()) && text.startsWith(day.toISOString().slice(0, 10)); // 30 February is read as 2 March
+  if (!real) throw new InvalidArgumentError('It must be a time like 2027-01-31T12:00:00Z.');
   return date;
 }

@@ -14,11 +14,11 @@ export function refusal(thrown: unknown, request: Request, log: Log): Reply {
   return json(error.status, body, headers);
 }
 
-/** 503 when the database or the spool cannot be had at the moment, else 500. */
+/** 503 when the request may succeed, or be refused rightly, in a moment, as while the database or the spool cannot be had; else 500. */
 function unexpected(thrown: unknown, request: Request, log: Log): ApiError {
   const fields = { request: request.id, method: request.method, error: thrown };
   if (unavailable(thrown)) {
-    log.warn(fields, 'cannot serve the request: database or spool is not available');
+    log.warn(fields, 'cannot serve the request now');
     return new ApiError('service_unavailable', { retryAfterSeconds: 5 });
   }
   log.error(fields, 'cannot serve the request');
@@ -40,6 +40,7 @@ const UNAVAILABLE = new Set([
   'ETIMEDOUT',
   'EPIPE',
   '40P01', // PostgreSQL: a deadlock, undone as a whole
+  '23503', // what the request stands on was deleted meanwhile: sent again, it hears of that
   '53300', // too many connections
   '53100', // disk full
   '57P01', // being shut down

@@ -8,8 +8,8 @@ export interface Piece {
   end: number;
 }
 
-/** Frames of the longest piece. */
-export const LONGEST = Math.round(4 / FRAME_STEP);
+/** Frames of the longest piece in which its voice is active; those that are bridged come on top. */
+const LONGEST = Math.round(4 / FRAME_STEP);
 const ACTIVE = 0.5;
 const FEWEST = 6; // frames worth a voice print
 const BRIDGE = 5; // frames from one active frame to the next within a piece: no pause over 0.1 s

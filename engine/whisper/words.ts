@@ -127,14 +127,14 @@ export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tok
   return groups.map(({ text, count }) => ({ text: text.trimEnd(), count }));
 }
 
-/** The fewest tokens that make whole characters, one after the other. */
+/** The fewest tokens that make whole characters, one after the other. Bytes that are part of none, as unsure models write them, are left out. */
 function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator<{ text: string; count: number }> {
   let held: number[] = [];
   for (const token of tokens) {
     held.push(token);
     const text = tokenizer.decode(held);
-    if (text.includes('\ufffd')) continue;
-    yield { text, count: held.length };
+    if (text.endsWith('\ufffd')) continue; // only the last character may still become whole
+    yield { text: text.replaceAll('\ufffd', ''), count: held.length };
     held = [];
   }
   if (held.length) yield { text: tokenizer.decode(held).replaceAll('\ufffd', ''), count: held.length };

@@ -34,6 +34,29 @@ t.test('words', async (t) => {
     t.match(words, /naïve/);
   });
 
+  t.test('group() keeps the words behind a stray byte apart', async (t) => {
+    const [lead, middle] = tokenizer.encode(' 👩'); // bytes of one character; neither is one by itself
+    const words = (tokens: number[], spaces = true) => group(tokens, spaces, tokenizer);
+    const more = tokenizer.encode(' my dear friend');
+    for (const stray of [[lead!], [middle!], [lead!, lead!], [middle!, middle!, lead!]]) {
+      const found = words([...more, ...stray, ...more]);
+      t.strictSame(
+        found.map(({ text }) => text.trim()),
+        ['my', 'dear', 'friend', 'my', 'dear', 'friend'],
+      );
+      t.equal(
+        found.reduce((sum, { count }) => sum + count, 0),
+        2 * more.length + stray.length,
+        'every token belongs to a word',
+      );
+    }
+    const town = tokenizer.encode('กรุงเทพ');
+    t.strictSame(
+      words([middle!, ...town], false).map(({ text }) => text),
+      words(town, false).map(({ text }) => text),
+    );
+  });
+
   t.test('toWords() begins a word behind a pause and never passes the end', async (t) => {
     const tokens = tokenizer.encode(' one two');
     t.equal(tokens.length, 2);

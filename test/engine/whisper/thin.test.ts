@@ -83,3 +83,16 @@ t.test('replaced() takes what was heard in a stretch when it is clearly more', a
   ]);
   t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2)]), words);
 });
+
+t.test('replaced() keeps words in order and apart, where some lie on the border of the stretch', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const words = [word(' a', 4, 5.8), word(' b', 6, 7), word(' c', 10.5, 12)];
+  const heard = [word(' x', 0, 1.2), word(' y', 2, 3), word(' z', 5.7, 6)];
+  t.strictSame(replaced(words, { start: 5, end: 11 }, heard), [
+    word(' a', 4, 5.8),
+    word(' x', 5.8, 6.2),
+    word(' y', 7, 8),
+    word(' z', 10.5, 10.5),
+    word(' c', 10.5, 12),
+  ]);
+});

@@ -54,7 +54,7 @@ export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise
  * @param onBytes called with the bytes that are there so far.
  */
 export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (bytes: number) => void): Promise<void> {
-  if ((await sizeOf(to)) === file.bytes) return onBytes?.(file.bytes);
+  if ((await sizeOf(to)) === file.bytes && (await matches(to, file))) return onBytes?.(file.bytes); // else it is of an earlier version
   const part = `${to}.${file.checksum.slice(0, 12) || file.revision}.part`; // another version never goes on with this one's bytes
   for (let failures = 0; (await sizeOf(part)) !== file.bytes; ) {
     const before = await sizeOf(part);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { pullModel, repositoryOf } from '../../models/pull.ts';
-import { findModel, verifyModel } from '../../models/store.ts';
+import { findModel, importModel, verifyModel } from '../../models/store.ts';
 import { SHAPES, writeCheckpoint } from './checkpoint.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'longhand-pull-'));
@@ -114,6 +114,27 @@ t.test('pullModel() goes on in a later call where an aborted one stopped', async
   t.notOk(
     again.some((line) => line.includes('config.json')),
     'what is there is not fetched twice',
+  );
+});
+
+t.test('pullModel() takes nothing that an interrupted call left of an earlier version, though it is as long', async (t) => {
+  const repositories = { 'owner/fine-tuned': join(scratch, 'before') };
+  writeCheckpoint(repositories['owner/fine-tuned'], SHAPES.plain!, 'F16');
+  const hub = await openHub(t, repositories);
+  const folder = home();
+  const stop = new AbortController();
+  const onProgress = (_: number, stage: string) => stage === 'converting' && stop.abort();
+  await t.rejects(pullModel('owner/fine-tuned', { home: folder, hub: hub.base, onProgress, signal: stop.signal }), { name: 'AbortError' });
+  repositories['owner/fine-tuned'] = join(scratch, 'after');
+  writeCheckpoint(repositories['owner/fine-tuned'], SHAPES.plain!, 'F16');
+  const weights = readFileSync(join(scratch, 'after', 'model.safetensors'));
+  weights[weights.length - 1]! ^= 1;
+  writeFileSync(join(scratch, 'after', 'model.safetensors'), weights);
+  const pulled = await pullModel('owner/fine-tuned', { home: folder, hub: hub.base });
+  const imported = await importModel(join(scratch, 'after'), { home: folder, name: 'by-hand' });
+  t.strictSame(
+    pulled.files.filter(({ name }) => name.endsWith('.onnx')),
+    imported.files.filter(({ name }) => name.endsWith('.onnx')),
   );
 });
 

@@ -20,18 +20,21 @@ const EMPTY = 0.01; // share of the other channel's energy below which a channel
 export async function layoutOf(recording: Recording, signal?: AbortSignal): Promise<Layout> {
   const samples = await recording.decoded;
   if (recording.channels === 1) return 'mix';
-  const sums = { ll: 0, rr: 0, lr: 0 };
-  const loudness: [left: number, right: number][] = []; // dB, of frames in which there is sound
+  const sums: Sums = { ll: 0, rr: 0, lr: 0 };
   const blocks = Math.ceil(samples / BLOCK);
   const stride = Math.max(1, blocks / BLOCKS);
-  for (let block = 0; block < blocks; block += stride) {
+  const sampled = new Set<number>();
+  for (let block = 0; block < blocks; block += stride) sampled.add(Math.floor(block));
+  const measured = async (block: number) => {
     signal?.throwIfAborted();
-    const start = Math.floor(block) * BLOCK;
-    const heard = (channel: number) => recording.read(channel, start, start + BLOCK).then(centred);
+    const heard = (channel: number) => recording.read(channel, block * BLOCK, (block + 1) * BLOCK).then(centred);
     const [left, right] = await Promise.all([heard(0), heard(1)]);
-    for (let at = 0; at + FRAME <= left.length; at += FRAME)
-      measure(left.subarray(at, at + FRAME), right.subarray(at, at + FRAME), sums, loudness);
-  }
+    return measure(left, right, sums);
+  };
+  const loudness: Loudness[] = [];
+  for (const block of sampled) loudness.push(...(await measured(block)));
+  // Who says little says it elsewhere, perhaps: that a channel holds nothing is judged by all of it.
+  if (empty(sums) !== null) for (let block = 0; block < blocks; block++) if (!sampled.has(block)) await measured(block);
   return judge(sums, loudness);
 }
 
@@ -41,30 +44,45 @@ interface Sums {
   lr: number;
 }
 
-function measure(left: Float32Array, right: Float32Array, sums: Sums, loudness: [number, number][]): void {
-  let [ll, rr, lr] = [0, 0, 0];
-  for (let i = 0; i < left.length; i++) {
-    ll += left[i]! * left[i]!;
-    rr += right[i]! * right[i]!;
-    lr += left[i]! * right[i]!;
+/** Of a frame in which there is sound, dB. */
+type Loudness = [left: number, right: number];
+
+/** Adds a block to the sums; tells the loudness of its frames. */
+function measure(left: Float32Array, right: Float32Array, sums: Sums): Loudness[] {
+  const loudness: Loudness[] = [];
+  for (let at = 0; at + FRAME <= left.length; at += FRAME) {
+    let [ll, rr, lr] = [0, 0, 0];
+    for (let i = at; i < at + FRAME; i++) {
+      ll += left[i]! * left[i]!;
+      rr += right[i]! * right[i]!;
+      lr += left[i]! * right[i]!;
+    }
+    if (Math.sqrt(Math.max(ll, rr) / FRAME) < FAINT) continue;
+    sums.ll += ll;
+    sums.rr += rr;
+    sums.lr += lr;
+    loudness.push([decibels(ll / FRAME), decibels(rr / FRAME)]);
   }
-  if (Math.sqrt(Math.max(ll, rr) / left.length) < FAINT) return;
-  sums.ll += ll;
-  sums.rr += rr;
-  sums.lr += lr;
-  loudness.push([decibels(ll / left.length), decibels(rr / left.length)]);
+  return loudness;
 }
 
-function judge({ ll, rr, lr }: Sums, loudness: [number, number][]): Layout {
-  if (rr <= EMPTY * EMPTY * ll) return ll > 0 ? 0 : 'mix';
-  if (ll <= EMPTY * EMPTY * rr) return 1;
+function judge(sums: Sums, loudness: Loudness[]): Layout {
+  const { ll, rr, lr } = sums;
+  const nothing = empty(sums);
+  if (nothing !== null) return ll + rr > 0 ? (nothing === 1 ? 0 : 1) : 'mix';
   const same = lr / Math.sqrt(ll * rr);
   if (same <= -0.5) return ll >= rr ? 0 : 1; // opposite phase: mixing would cancel the voices
   if (same >= SAME || correlation(loudness) >= TOGETHER) return 'mix';
   return 'call';
 }
 
-function correlation(pairs: [number, number][]): number {
+/** The channel that holds nothing, if one does. */
+function empty({ ll, rr }: Sums): 0 | 1 | null {
+  if (rr <= EMPTY * EMPTY * ll) return 1;
+  return ll <= EMPTY * EMPTY * rr ? 0 : null;
+}
+
+function correlation(pairs: Loudness[]): number {
   const n = pairs.length || 1;
   const meanA = pairs.reduce((sum, [a]) => sum + a, 0) / n;
   const meanB = pairs.reduce((sum, [, b]) => sum + b, 0) / n;

@@ -57,6 +57,20 @@ t.test('layoutOf() takes the only channel with sound, and one of two in opposite
   t.equal(await layoutOf(recordingOf(nothing, nothing)), 'mix');
 });
 
+t.test('layoutOf() hears a party that speaks for ten seconds of half an hour, whichever they are', async (t) => {
+  const silence = new Float32Array(speech.length);
+  for (const spoken of [0, 61, 124, 179]) {
+    const recording: Recording = {
+      channels: 2,
+      length: 180 * speech.length,
+      decoded: Promise.resolve(180 * speech.length),
+      read: async (channel, start) => (channel === 0 ? speech : start === spoken * speech.length ? other : silence).slice(),
+      close: async () => {},
+    };
+    t.equal(await layoutOf(recording), 'call', `${10 * spoken} seconds on`);
+  }
+});
+
 t.test('layoutOf() takes no notice of a constant offset in the channels', async (t) => {
   const raised = (samples: Float32Array, by: number) => samples.map((x) => x + by);
   for (const [left, right] of [

@@ -23,7 +23,8 @@ const TIMESTAMPS = 1501; // 0.00 to 30.00 s in steps of 0.02 s: the last ids of 
 const FIRST_MULTILINGUAL_SIZE = 51865; // tokens; smaller vocabularies are English-only, though their tokenizers list the languages too
 
 /**
- * Fills what is missing from the tokenizer's special tokens and OpenAI's defaults; what is there stays. Returns `given` itself when it is complete.
+ * Fills what is missing from the tokenizer's special tokens and OpenAI's defaults; what is there stays, but for alignment heads that the decoder does
+ * not have: distilled checkpoints carry those of the larger one they were made from. Returns `given` itself when it is complete.
  * @param tokens the tokenizer's added tokens, text to id.
  */
 export function completeGeneration(given: Partial<Generation>, config: Sizes, tokens: ReadonlyMap<string, number>): Generation {
@@ -43,7 +44,8 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
     alignment_heads: upperHalf(config.decoder_layers, config.decoder_attention_heads),
     ...(multilingual ? { lang_to_id: languages(tokens, start, translate), task_to_id: { translate, transcribe } } : {}),
   };
-  const missing = Object.entries(defaults).filter(([key, value]) => value !== undefined && isEmpty(given[key]));
+  const unusable = (key: string) => isEmpty(given[key]) || (key === 'alignment_heads' && !areHeads(given[key], config));
+  const missing = Object.entries(defaults).filter(([key, value]) => value !== undefined && unusable(key));
   return (missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) }) as Generation;
 }
 
@@ -51,6 +53,11 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
 function upperHalf(layers: number, heads: number): [number, number][] {
   const first = Math.floor(layers / 2);
   return Array.from({ length: (layers - first) * heads }, (_, i) => [first + Math.floor(i / heads), i % heads]);
+}
+
+function areHeads(value: unknown, { decoder_layers: layers, decoder_attention_heads: heads }: Sizes): boolean {
+  const below = (number: unknown, end: number) => Number.isInteger(number) && Number(number) >= 0 && Number(number) < end;
+  return Array.isArray(value) && value.every((pair) => below(pair?.[0], layers) && below(pair?.[1], heads));
 }
 
 /** The language tokens are those between <|startoftranscript|> and <|translate|>. */

@@ -38,6 +38,23 @@ t.test('completeGeneration() keeps what is there and fills only the gaps', (t) =
   t.end();
 });
 
+t.test('completeGeneration() takes no alignment heads of a larger decoder', (t) => {
+  for (const alignment_heads of [
+    [
+      [5, 3],
+      [25, 6],
+    ],
+    [[5, 8]],
+    [[-1, 0]],
+    [5, 3],
+    'all',
+  ] as never[]) {
+    const made = completeGeneration({ ...published, alignment_heads }, config, tokens);
+    t.equal(made.alignment_heads.length, 24, JSON.stringify(alignment_heads));
+  }
+  t.end();
+});
+
 t.test('completeGeneration() gives an English-only vocabulary no languages, though its tokenizer lists them', (t) => {
   const made = completeGeneration(
     {},

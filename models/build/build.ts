@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hopOf, readConfig, readGeneration, readJson, toWhisper } from './config.ts';
+import { checkSizes, hopOf, readConfig, readGeneration, readJson, toWhisper } from './config.ts';
 import { addDecoder } from './decoder.ts';
 import { addEncoder } from './encoder.ts';
 import { createGraph, type Variant } from './graph.ts';
@@ -36,6 +36,7 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
   const model = toWhisper(config, generation);
   const checkpoint = new Checkpoint(from);
   try {
+    checkSizes(checkpoint, model);
     await mkdir(to, { recursive: true });
     await copyCompanions(from, to);
     await writeHop(to, hopOf(model, options.variant));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { completeGeneration, type Generation, type Sizes } from './generation.ts';
-import type { Variant } from './graph.ts';
+import type { Variant, Weights } from './graph.ts';
 import { HOP } from './mel.ts';
 
 /** What the graphs depend on: the facts of one Whisper size. */
@@ -63,6 +63,22 @@ export function toWhisper(config: Config, generation: Generation): Whisper {
     firstTimestamp: generation.no_timestamps_token_id + 1,
     alignmentHeads: generation.alignment_heads,
   };
+}
+
+const POSITIONS = 1500; // of the encoder
+
+/** Throws when the weights are those of another size than config.json says: the graphs would be made and could not be opened. */
+export function checkSizes(checkpoint: Pick<Weights, 'shape'>, { width, melBins, vocabulary }: Whisper): void {
+  const wanted = {
+    'model.encoder.conv1.weight': [width, melBins, 3],
+    'model.encoder.embed_positions.weight': [POSITIONS, width],
+    'model.decoder.embed_tokens.weight': [vocabulary, width],
+  };
+  for (const [name, dims] of Object.entries(wanted)) {
+    const found = checkpoint.shape(name);
+    if (`${found}` !== `${dims}`)
+      throw new Error(`Cannot build the model: ${name} is [${found}], wanted [${dims}]; the checkpoint does not match its config.json`);
+  }
 }
 
 const BASE = 512; // channels of the only size this was measured with

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
 type Dtype = 'F32' | 'F16' | 'BF16';
@@ -76,15 +76,31 @@ export class Checkpoint {
     const head = Buffer.alloc(8);
     const length = readSync(file, head, 0, 8, 0) === 8 ? Number(head.readBigUInt64LE()) : 0;
     const json = Buffer.alloc(length > 0 && length <= MAX_HEADER_BYTES ? length : 0);
-    if (json.length === 0 || readSync(file, json, 0, length, 8) !== length) {
+    const whole = json.length > 0 && readSync(file, json, 0, length, 8) === length;
+    const header = whole ? headerOf(json.toString('utf8')) : null;
+    if (!header) {
       throw new Error(`Cannot read ${path}: it is not a safetensors file (is it a Git LFS pointer, or cut short?); download it again`);
     }
-    const header = JSON.parse(json.toString('utf8')) as Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
+    const room = fstatSync(file).size - 8 - length;
     for (const [name, { dtype, shape, data_offsets }] of Object.entries(header)) {
-      if (name === '__metadata__') continue;
+      const [begin, end] = data_offsets;
+      if (end > room) throw new Error(`Cannot read the tensor ${name}: its file ends early; copy or download the checkpoint again`);
       if (dtype !== 'F32' && dtype !== 'F16' && dtype !== 'BF16') continue;
-      this.entries.set(name, { file, dtype, shape, begin: 8 + length + data_offsets[0], end: 8 + length + data_offsets[1] });
+      this.entries.set(name, { file, dtype, shape, begin: 8 + length + begin, end: 8 + length + end });
     }
+  }
+}
+
+type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
+
+/** The tensors that the text of a header lists; null when it is none. */
+function headerOf(text: string): Header | null {
+  try {
+    const { __metadata__: _, ...tensors } = JSON.parse(text) as Header;
+    const listed = ({ shape, data_offsets: [begin, end] }: Header[string]) => Array.isArray(shape) && 0 <= begin && begin <= end;
+    return Object.values(tensors).every(listed) ? tensors : null;
+  } catch {
+    return null;
   }
 }
 

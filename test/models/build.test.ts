@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -189,6 +189,40 @@ t.test('build() refuses folders that are no Whisper checkpoint, and says what it
   writeCheckpoint(join(home, 'two'), SHAPES.plain!, 'F16');
   copyFileSync(join(home, 'two', 'config.json'), join(from, 'config.json'));
   await t.rejects(build(from, join(home, 'x'), { variant: 'int8' }), /no tensor model\.encoder\.layers\.1/);
+});
+
+t.test('build() refuses weights of another size than config.json says', async (t) => {
+  const from = join(home, 'other-size');
+  for (const change of [{ vocab_size: VOCABULARY + 1 }, { d_model: 2 * WIDTH }, { num_mel_bins: 128 }]) {
+    writeCheckpoint(from, SHAPES.plain!, 'F16');
+    const config = JSON.parse(readFileSync(join(from, 'config.json'), 'utf8'));
+    writeFileSync(join(from, 'config.json'), JSON.stringify({ ...config, ...change }));
+    await t.rejects(build(from, join(home, 'x'), { variant: 'int8' }), /does not match its config\.json/, JSON.stringify(change));
+  }
+});
+
+t.test('build() refuses weights whose header is damaged, and says so', async (t) => {
+  const from = join(home, 'damaged');
+  writeCheckpoint(from, SHAPES.plain!, 'F16');
+  const path = join(from, 'model.safetensors');
+  const bytes = readFileSync(path);
+  const length = Number(bytes.readBigUInt64LE());
+  const header = bytes.subarray(8, 8 + length).toString();
+  const first = Object.keys(JSON.parse(header))[0]!;
+  const changed = (entry: object | null) => JSON.stringify({ ...JSON.parse(header), [first]: entry });
+  const tensor = JSON.parse(header)[first];
+  for (const [text, says] of [
+    [header.replace('{', '}'), /is not a safetensors file/],
+    [changed(null), /is not a safetensors file/],
+    [changed({ ...tensor, data_offsets: [100, 50] }), /is not a safetensors file/],
+    [changed({ ...tensor, data_offsets: undefined }), /is not a safetensors file/],
+    [changed({ ...tensor, data_offsets: [0, 1e15] }), /ends early/],
+  ] as const) {
+    const head = Buffer.alloc(8);
+    head.writeBigUInt64LE(BigInt(Buffer.byteLength(text)));
+    writeFileSync(path, Buffer.concat([head, Buffer.from(text), bytes.subarray(8 + length)]));
+    await t.rejects(build(from, join(home, 'x'), { variant: 'int8' }), says);
+  }
 });
 
 t.test('build() reports progress up to 1 and stops when told', async (t) => {

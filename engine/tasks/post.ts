@@ -83,6 +83,11 @@ export async function post({ url, body, headers, limitMs, allowPrivate, lookUp =
       done(response.statusCode ?? 0);
       response.destroy();
     });
+    // without a listener the connection is closed, and neither an answer nor an error is ever told
+    request.once('upgrade', (response, socket) => {
+      done(response.statusCode ?? 0);
+      socket.destroy();
+    });
     request.once('error', (error) => reject(signal.aborted ? new Error(`no answer within ${limitMs / 1000} s`) : error));
     request.end(body);
   });

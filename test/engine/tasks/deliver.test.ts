@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as listen } from 'node:net';
 import t, { type Test } from 'tap';
 import { isPublic, post, signature } from '../../../engine/tasks/post.ts';
 
@@ -55,6 +55,21 @@ t.test('post() does not follow redirects, and gives up on a receiver that does n
   t.equal(await post({ ...parts, url }), 302);
   t.equal(calls.length, 1);
   await t.rejects(post({ ...parts, url, limitMs: 300 }), /no answer within 0.3 s/);
+});
+
+t.test('post() comes to an end with a receiver that wants to speak another protocol', async (t) => {
+  for (const goesOn of [true, false]) {
+    const server = listen((socket) => {
+      socket.on('error', () => {});
+      const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+      socket.once('data', () => void (goesOn ? socket.write(answer) : socket.end(answer)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const never = new Promise((resolve) => setTimeout(resolve, 3000, 'never'));
+    t.equal(await Promise.race([post({ ...parts, url: `http://127.0.0.1:${port}/`, limitMs: 300 }), never]), 101);
+  }
 });
 
 t.test('post() refuses private addresses, given as numbers or as names, before it connects', async (t) => {

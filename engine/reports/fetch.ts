@@ -16,6 +16,11 @@ export async function patientFetch(input: string | URL | Request, init: RequestI
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = (url.protocol === 'https:' ? https : http)(url, { method, headers, agent: false, signal: signal ?? undefined });
     request.setSocketKeepAlive(true, PROBE_MS);
+    // without a listener the connection is closed, and neither an answer nor an error is ever told
+    request.on('upgrade', (_, socket) => {
+      socket.destroy();
+      reject(new Error('the server wanted to speak another protocol than HTTP'));
+    });
     request.on('response', resolve).on('error', reject).end(body);
   });
   const status = answer.statusCode ?? 0;

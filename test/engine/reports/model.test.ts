@@ -1,4 +1,5 @@
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import { talk } from '../../../bench/talks.ts';
 import type { GenerativeWriter } from '../../../engine/reports/generative.ts';
@@ -112,6 +113,20 @@ t.test('write() gives LLM_UNAVAILABLE at once when nobody listens, the key is re
   }
   const { error } = await write(t, () => ({}), {}, []);
   t.match(error, { code: 'LLM_UNAVAILABLE', message: /LLM_MODEL/ });
+});
+
+t.test('write() gives LLM_UNAVAILABLE when the server wants to speak another protocol', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => void socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const settings = { baseUrl: `http://127.0.0.1:${port}/v1`, model: 'm', contextTokens: 8192, backoffMilliseconds: 1 };
+  const writing = openWriter({ ...settings, patience: { silentSeconds: 1, totalSeconds: 1 } }).write(summary, talk('en-sales'), never);
+  const outcome = await Promise.race([writing.catch((error) => error), new Promise((resolve) => setTimeout(resolve, 5000, 'never'))]);
+  t.match(outcome, { code: 'LLM_UNAVAILABLE', retryable: true, message: /another protocol/ });
 });
 
 t.test('write() gives LLM_TIMEOUT when the model says nothing for too long, or never comes to an end', async (t) => {

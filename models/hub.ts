@@ -18,6 +18,7 @@ export interface Hub {
 
 export interface HubFile {
   name: string;
+  /** NaN when the hub does not say. */
   bytes: number;
   /** Commit of the repository; later files are taken from the same one. */
   revision: string;
@@ -80,8 +81,8 @@ export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (b
 /** Fetches what is missing of `part`. */
 async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: number) => void): Promise<void> {
   let size = await sizeOf(part);
-  if (size > file.bytes) {
-    await rm(part);
+  if (size > 0 && !(size <= file.bytes)) {
+    await rm(part); // of a file of unknown length nobody can tell what is missing
     size = 0;
   }
   const url = new URL(`${hub.repository}/resolve/${file.revision}/${file.name}`, `${hub.base.replace(/\/$/, '')}/`);
@@ -136,9 +137,9 @@ function hash(tag: string | null): string {
   return /^(?:W\/)?"?([0-9a-f]{64}|[0-9a-f]{40})"?$/.exec(tag ?? '')?.[1] ?? '';
 }
 
-async function matches(path: string, { bytes, checksum }: HubFile): Promise<boolean> {
+async function matches(path: string, { checksum }: HubFile): Promise<boolean> {
   if (checksum === '') return true;
-  const digest = checksum.length === 64 ? createHash('sha256') : createHash('sha1').update(`blob ${bytes}\0`);
+  const digest = checksum.length === 64 ? createHash('sha256') : createHash('sha1').update(`blob ${await sizeOf(path)}\0`);
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), digest);
   return digest.digest('hex') === checksum;
 }

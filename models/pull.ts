@@ -65,13 +65,15 @@ export function repositoryOf(name: string): string {
 
 async function downloadCheckpoint(hub: Hub, folder: string, onFraction: (fraction: number) => void): Promise<void> {
   const files = await listFiles(hub, folder);
-  const total = files.reduce((sum, file) => sum + file.bytes, 0);
+  const known = ({ bytes }: HubFile) => bytes || 0; // of small ones a hub may not tell
+  const total = files.reduce((sum, file) => sum + known(file), 0);
   await checkSpace(folder, total);
   let before = 0;
   let highest = 0; // a server that cannot resume starts over; the bar waits
   for (const file of files) {
-    await download(hub, file, join(folder, file.name), (bytes) => onFraction((highest = Math.max(highest, (before + bytes) / total))));
-    before += file.bytes;
+    const onBytes = (bytes: number) => onFraction((highest = Math.max(highest, (before + Math.min(bytes, known(file))) / total)));
+    await download(hub, file, join(folder, file.name), onBytes);
+    before += known(file);
   }
 }
 

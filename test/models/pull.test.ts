@@ -24,6 +24,8 @@ interface HubTest {
   /** Cuts the connection after so many bytes of a file's body, once per entry. */
   cuts: number[];
   damage?: string;
+  /** A file whose length is not told. */
+  unsized?: string;
   ranges: boolean;
 }
 
@@ -58,7 +60,8 @@ function serve(hub: HubTest, repositories: Record<string, string>, request: Inco
   }
   if (hub.damage === file) body[body.length - 1]! ^= 1;
   const from = hub.ranges ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0;
-  const headers = { etag: `"${tag}"`, 'content-length': body.length - from, 'x-repo-commit': 'c0ffee' };
+  const sized = hub.unsized === file ? {} : { 'content-length': body.length - from };
+  const headers = { etag: `"${tag}"`, ...sized, 'x-repo-commit': 'c0ffee' };
   response.writeHead(
     from > 0 ? 206 : 200,
     from > 0 ? { ...headers, 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` } : headers,
@@ -156,6 +159,20 @@ t.test('pullModel() refuses bytes whose checksum differs, large and small', asyn
     hub.damage = undefined;
     await pullModel('tiny', { home: folder, hub: hub.base });
   }
+});
+
+t.test('pullModel() takes a file whose length the hub does not tell, and checks it all the same', async (t) => {
+  const hub = await openHub(t, { 'openai/whisper-tiny': single });
+  hub.unsized = 'tokenizer.json';
+  const folder = home();
+  const progress: number[] = [];
+  const pull = () => pullModel('tiny', { home: folder, hub: hub.base, onProgress: (fraction) => progress.push(fraction) });
+  hub.damage = 'tokenizer.json';
+  await t.rejects(pull(), /Cannot use tokenizer\.json.*checksum/);
+  hub.damage = undefined;
+  await pull();
+  t.strictSame(await verifyModel('whisper-tiny', folder), []);
+  t.ok(progress.every((fraction) => fraction >= 0 && fraction <= 1 + 1e-9));
 });
 
 t.test('pullModel() says what is wrong with a name, a repository, a hub', async (t) => {

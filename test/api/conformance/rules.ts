@@ -129,6 +129,11 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ['the author is told in the web app', '6 a ready notification', 'notifications reach the author', '4.2a a new author'],
   ],
   '7 errors': [
+    [
+      'what is deleted under a request is no fault of the server',
+      'POST /transcriptions says to try again',
+      'POST /transcriptions stores the file although',
+    ],
     ['every endpoint, status and code', 'every endpoint, status and code'],
     [
       '401, 403, 404 and 429 on every endpoint',

@@ -95,7 +95,8 @@ export class Endpoint {
       add(all, (await response.json()) as Chunk);
       return all;
     }
-    for await (const chunk of Stream.fromSSEResponse<Chunk>(response, limit, this.#client)) {
+    const unread = new AbortController(); // aborted when the rest is not wanted, which is no abort of the call
+    for await (const chunk of Stream.fromSSEResponse<Chunk>(response, unread, this.#client)) {
       heard();
       add(all, chunk);
     }

@@ -1,8 +1,10 @@
 import { request as http, type IncomingMessage } from 'node:http';
 import { request as https } from 'node:https';
 import { Readable } from 'node:stream';
+import { endless } from './reply.ts';
 
 const PROBE_MS = 60_000; // a connection that hears nothing is probed, so that a dead peer is noticed
+const LARGEST = 67_108_864; // bytes of an answer: some hundred for each token of a stream, thinking included
 
 /**
  * As `fetch`, as far as a client of a language model needs it, but without limits of time of its own: Node's gives up after five minutes without a byte, and a
@@ -26,7 +28,18 @@ export async function patientFetch(input: string | URL | Request, init: RequestI
   const status = answer.statusCode ?? 0;
   const empty = status === 204 || status === 304;
   if (empty) answer.resume();
-  return new Response(empty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>), { status, headers: headersOf(answer) });
+  return new Response(empty ? null : limited(answer), { status, headers: headersOf(answer) });
+}
+
+/** The body, which breaks off when it does not end. */
+function limited(answer: IncomingMessage): ReadableStream<Uint8Array> {
+  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
+  let bytes = 0;
+  answer.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > LARGEST) answer.destroy(endless());
+  });
+  return body;
 }
 
 function headersOf({ headersDistinct }: IncomingMessage): Headers {

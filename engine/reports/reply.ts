@@ -28,7 +28,9 @@ interface Part {
   refusal?: string | null;
 }
 
-/** Adds one piece of an answer. Throws when the server reports an error in its stream. */
+const LONGEST = 262_144; // characters; twice what the largest answer that is asked for can hold
+
+/** Adds one piece of an answer. Throws when the server reports an error in its stream, and when the answer has no end. */
 export function add(all: Collected, chunk: Chunk): void {
   if (chunk.error !== undefined && chunk.error !== null)
     throw unavailable(`the server reported an error (${chunk.error.message ?? 'no message'})`, true);
@@ -36,6 +38,7 @@ export function add(all: Collected, chunk: Chunk): void {
   const part = choice?.delta ?? choice?.message;
   all.content += part?.content ?? '';
   all.refusal += part?.refusal ?? '';
+  if (all.content.length > LONGEST) throw endless();
   all.finish = choice?.finish_reason ?? all.finish;
   if (chunk.usage) all.tokens = { input: chunk.usage.prompt_tokens ?? 0, output: chunk.usage.completion_tokens ?? 0 };
 }
@@ -50,6 +53,10 @@ export function replyOf({ content, refusal, finish, tokens }: Collected): Reply 
 
 export function refused(reason: string): ReportError {
   return new ReportError('LLM_REFUSED', `Cannot write the report: the model refused (${reason})`);
+}
+
+export function endless(): ReportError {
+  return new ReportError('LLM_INVALID_OUTPUT', "Cannot use the model's answer: it is longer than any report");
 }
 
 export function unavailable(found: string, retryable: boolean): ReportError {

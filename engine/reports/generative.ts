@@ -106,7 +106,7 @@ function languageOf(transcript: ReportTranscript): { code: string | null; langua
 
 /** A title without the marks and the quotes that models put around it; quotes inside stay. */
 function bare(title: string): string {
-  const plain = title.replace(/\s+/g, ' ').replace(/^[*#\s]+|[*\s]+$/g, '');
+  const plain = title.replace(/\s+/g, ' ').replace(/^[*#\s]+|(?<![*\s])[*\s]+$/g, '');
   return plain.replace(/^["“«„]([^"“”«»„]*)["”“»]$/, '$1');
 }
 

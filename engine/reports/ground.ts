@@ -4,7 +4,7 @@ import type { Report } from './shapes.ts';
 
 const QUOTED = /["“«„‟「『]([^"“”«»„‟「」『』\n]+)["”»“」』]/g;
 const QUOTE_WORDS = 4; // shorter quotation marks set off a term, not a statement
-const BRACKETED_TIME = /\s*[[(](\d{1,3}:\d{2}(?::\d{2})?)(?:\s*[-–—]\s*(\d{1,3}:\d{2}(?::\d{2})?))?[\])]/g;
+const BRACKETED_TIME = /(?<!\s)\s*[[(](\d{1,3}:\d{2}(?::\d{2})?)(?:\s*[-–—]\s*(\d{1,3}:\d{2}(?::\d{2})?))?[\])]/g;
 const BARE_TIME = /(?<![\d:])\d{1,3}:\d{2}(?::\d{2})?(?![\d:])/g;
 
 /** The transcript as evidence: where words were said, and when somebody spoke. */
@@ -80,14 +80,14 @@ function printed(
 ): string | null {
   const text = checked(
     item.text
-      .replace(/\s*\[\d{1,6}\]/g, '')
-      .replace(/\s+/g, ' ')
+      .replace(/\s+/g, ' ') // first: a model may write blanks without end
+      .replace(/ ?\[\d{1,6}\]/g, '')
       .replace(/^[-*•#]\s*/, '')
       .trim(),
     evidence,
     counter,
   );
-  const wanted = item.quote.replace(/^["“«„\s]+|["”»“\s]+$/g, '');
+  const wanted = item.quote.replace(/\s+/g, ' ').replace(/^["“«„ ]+|(?<!["”»“ ])["”»“ ]+$/g, '');
   let source = item.segment > 0 ? evidence.segment(item.segment) : undefined;
   if (item.segment > 0 && source === undefined) counter.dropped++;
   let quote = '';

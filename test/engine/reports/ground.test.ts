@@ -71,3 +71,12 @@ t.test('ground() prints paragraphs for running text, and no headings that could 
   );
   t.equal(text, '**Lead**\n\nOne.\n\nTwo. “two hundred euros” (Bob, 00:10)');
 });
+
+t.test('ground() and groundProse() are soon done with a model that writes blanks without end', (t) => {
+  const blanks = ' '.repeat(100_000);
+  const began = performance.now();
+  t.equal(groundProse(`They agree.${blanks}x`, evidence).dropped, 0);
+  t.match(report({ text: `Price${blanks}x`, segment: 2, quote: `two${blanks}hundred euros` }).text, 'Price x — “two hundred euros”');
+  t.ok(performance.now() - began < 5_000, 'milliseconds; the engine does nothing else meanwhile');
+  t.end();
+});

@@ -154,9 +154,10 @@ t.test('the webhook samples know a signature from a forgery', async (t) => {
   t.equal(isOurs('whsec_y', headers, body, time + 5), false);
   t.equal(isOurs('whsec_x', headers, body, time + 3600), false, 'an old one');
   t.equal(isOurs('whsec_x', {}, body, time), false);
+  t.equal(isOurs('whsec_x', { ...headers, 'longhand-signature': 'é'.repeat(64) }, body, time), false, 'characters of two bytes');
   if (!python) return;
-  const check = `h={"Longhand-Timestamp":"${time}","Longhand-Signature":"${signed}"}\nb='${body}'\nprint(is_ours("whsec_x",h,b,${time + 5}), is_ours("whsec_x",h,b+" ",${time + 5}), is_ours("whsec_x",h,b,${time + 3600}))`;
-  t.match(await run(python, 'verify.py', `${samples('webhooks', 'python verify')[0]}\n${check}\n`), /^True False False/);
+  const check = `h={"Longhand-Timestamp":"${time}","Longhand-Signature":"${signed}"}\nb='${body}'\nprint(is_ours("whsec_x",h,b,${time + 5}), is_ours("whsec_x",h,b+" ",${time + 5}), is_ours("whsec_x",h,b,${time + 3600}), is_ours("whsec_x",{**h,"Longhand-Signature":"\\u00e9"*64},b,${time}))`;
+  t.match(await run(python, 'verify.py', `${samples('webhooks', 'python verify')[0]}\n${check}\n`), /^True False False False/);
 });
 
 t.test('the configuration of an assistant is JSON and names the endpoint', async (t) => {

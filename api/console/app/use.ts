@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { call, poller } from './client.ts';
+import { call, poller, Refused } from './client.ts';
 import type { Transcription } from './types.ts';
 
 export interface Loaded<T> {
@@ -46,7 +46,9 @@ export function useRecord(id: string, words: boolean) {
         setError(null);
         if (unfinished(value)) timer = window.setTimeout(step, POLL_MS);
       } catch (failure) {
-        if (current) setError(failure as Error);
+        if (!current) return;
+        setError(failure as Error);
+        if (passing(failure)) timer = window.setTimeout(step, POLL_MS);
       }
     };
     step();
@@ -57,6 +59,9 @@ export function useRecord(id: string, words: boolean) {
   }, [id, words, round]);
   return { record, error, replace, again: () => next((n) => n + 1) };
 }
+
+/** The service is away or busy, or the connection is. */
+const passing = (failure: unknown) => !(failure instanceof Refused) || failure.status >= 500 || failure.status === 429;
 
 const unfinished = (record: Transcription) =>
   ['queued', 'processing'].includes(record.status) ||

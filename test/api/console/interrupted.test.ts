@@ -1,0 +1,23 @@
+import t from 'tap';
+import { openConsole, signIn } from '../../support/browser.ts';
+import { needPrograms } from '../../support/programs.ts';
+
+// What happens when something comes between: another link, another person, a service that is away for a moment.
+const programs = needPrograms(t, 'chromium');
+const { world, db, url, ann, key, browser } = await openConsole(t, programs.chromium);
+
+t.test('a transcript under way is followed again when the service comes back', async (t) => {
+  const page = await (await browser.newContext()).newPage();
+  const id = await world.transcription(ann, { status: 'processing', filename: 'now.mp3', stage: 'transcribing', fraction: 0.4 });
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${id}`);
+  await page.waitForSelector('text=40 %');
+  await page.route(`**/v1/app/transcriptions/${id}`, (route) => route.abort());
+  await page.waitForSelector('text=The service cannot be reached');
+  await db.system((tx) => tx.rows('update transcriptions set fraction = 0.8, updated_at = now() where id = ?', [id]));
+  await page.unrouteAll();
+  await page.waitForSelector('text=80 %', { timeout: 15_000 });
+  await page.waitForSelector('text=The service cannot be reached', { state: 'detached' });
+  t.equal(await page.locator('[role=alert]').count(), 0);
+  await page.context().close();
+});

@@ -21,3 +21,20 @@ t.test('a transcript under way is followed again when the service comes back', a
   t.equal(await page.locator('[role=alert]').count(), 0);
   await page.context().close();
 });
+
+t.test('a preview that was lost can be asked for again', async (t) => {
+  const page = await (await browser.newContext()).newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/templates`);
+  await page.click('text=New template');
+  await page.fill('section[aria-label="Template"] textarea', 'List every promise about a delivery date.');
+  await page.route('**/v1/app/templates/preview/*', (route) => route.abort());
+  await page.click('button:text-is("Preview")');
+  await page.waitForSelector('text=The service cannot be reached');
+  await page.waitForSelector('button:text-is("Preview"):enabled', { timeout: 5_000 });
+  await page.unrouteAll();
+  await page.click('button:text-is("Preview")');
+  await page.waitForSelector('button:text-is("Being written…"):disabled');
+  t.equal(await page.locator('.problem').count(), 0);
+  await page.context().close();
+});

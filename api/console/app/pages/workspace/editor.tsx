@@ -89,7 +89,11 @@ function Preview({ name, prompt }: { name: string; prompt: string }) {
   const waiting = written !== null && ['queued', 'processing'].includes(written.status);
   useEffect(() => {
     if (!waiting) return;
-    const timer = setTimeout(() => call<Written>('GET', `/templates/preview/${written.id}`).then(tell, fail), POLL_MS);
+    const lost = (failure: Error) => {
+      tell(null);
+      fail(failure);
+    };
+    const timer = setTimeout(() => call<Written>('GET', `/templates/preview/${written.id}`).then(tell, lost), POLL_MS);
     return () => clearTimeout(timer);
   }, [written]);
   return (

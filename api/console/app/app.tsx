@@ -16,16 +16,19 @@ import { go, useLoaded, useRoute } from './use.ts';
 /** The whole console: who is signed in decides what is shown. Uploads go on while other pages are open. */
 export function App() {
   const [session, setSession] = useState<Session | null | undefined>(undefined);
-  const uploads = useMemo(createQueue, []);
+  const [member, setMember] = useState(''); // who signed in last: after a pause the same person goes on with the same uploads
+  const uploads = useMemo(createQueue, [member]);
   const { path, query } = useRoute();
   const enter = (found: Session | null) => {
     remember(found);
     setSession(found);
+    if (found) setMember(found.member.id);
   };
   useEffect(() => {
     ended.notify = () => enter(null);
     call<Session>('GET', '/session').then(enter, () => enter(null));
   }, []);
+  useEffect(() => uploads.drop, [uploads]);
   useEffect(() => document.getElementById('content')?.focus({ preventScroll: true }), [path]);
   if (session === undefined) return <Waiting />;
   if (session === null) return <SignIn link={query.get('link')} error={query.get('error')} onSignedIn={enter} />;

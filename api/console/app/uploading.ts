@@ -19,6 +19,8 @@ export interface UploadQueue {
   /** Sends failed ones again. */
   again(keys: readonly string[]): void;
   hide(key: string): void;
+  /** Forgets all of them; what is being sent is not tried again. */
+  drop(): void;
   /** Calls back after every change; `done` tells that a file has arrived. Returns what ends that. */
   watch(told: (done: boolean) => void): () => void;
 }
@@ -39,7 +41,8 @@ export function createQueue(): UploadQueue {
     for (const next of uploads.filter(({ state }) => state === 'waiting').slice(0, AT_ONCE - running)) {
       running += 1;
       change(next.key, { state: 'sending', sent: 0, problem: null });
-      persist(next, (part) => change(next.key, part))
+      const wanted = () => uploads.some(({ key }) => key === next.key);
+      persist(next, wanted, (part) => change(next.key, part))
         .then(() => change(next.key, { state: 'done', sent: 1, problem: null }))
         .catch((error: Error) => change(next.key, { state: 'failed', sent: 0, problem: error.message }))
         .finally(() => {
@@ -64,6 +67,10 @@ export function createQueue(): UploadQueue {
       uploads = uploads.filter((one) => one.key !== key);
       for (const told of watchers) told(false);
     },
+    drop() {
+      uploads = [];
+      for (const told of watchers) told(false);
+    },
     watch(told) {
       watchers.add(told);
       return () => watchers.delete(told);
@@ -77,7 +84,7 @@ function newKey(): string {
 }
 
 /** Sends a file, again after a lost connection, a full queue or a busy service. */
-async function persist(upload: Upload, told: (part: Partial<Upload>) => void): Promise<void> {
+async function persist(upload: Upload, wanted: () => boolean, told: (part: Partial<Upload>) => void): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(upload, (sent) => told({ sent }));
     if (outcome === null) return;
@@ -85,6 +92,7 @@ async function persist(upload: Upload, told: (part: Partial<Upload>) => void): P
     if (waitSeconds === null || waitSeconds > LONGEST_WAIT_S || attempt === TRIES) throw new Error(message);
     told({ problem: `${message} – trying again`, sent: 0 });
     await new Promise((resolve) => setTimeout(resolve, Math.max(waitSeconds, 2 ** attempt) * 1000));
+    if (!wanted()) return;
   }
 }
 

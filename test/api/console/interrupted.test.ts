@@ -4,7 +4,9 @@ import { needPrograms } from '../../support/programs.ts';
 
 // What happens when something comes between: another link, another person, a service that is away for a moment.
 const programs = needPrograms(t, 'chromium');
-const { world, db, url, ann, key, browser } = await openConsole(t, programs.chromium);
+const { call, world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
+const bob = await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
+const { key: bobsKey } = await world.key(bob);
 
 t.test('a transcript under way is followed again when the service comes back', async (t) => {
   const page = await (await browser.newContext()).newPage();
@@ -37,4 +39,27 @@ t.test('a preview that was lost can be asked for again', async (t) => {
   await page.waitForSelector('button:text-is("Being written…"):disabled');
   t.equal(await page.locator('.problem').count(), 0);
   await page.context().close();
+});
+
+t.test('files that one person could not send are neither shown to the next nor sent in their name', async (t) => {
+  const page = await (await browser.newContext()).newPage();
+  await signIn(page, url, key);
+  await page.route('**/v1/app/transcriptions?language=auto*', (route) =>
+    route.request().method() === 'POST' ? route.fulfill({ status: 422, body: '{"message":"not now"}' }) : route.continue(),
+  );
+  await page.setInputFiles('input[type=file]', { name: 'of-ann.mp3', mimeType: 'audio/mpeg', buffer: Buffer.alloc(4_096, 1) });
+  await page.waitForSelector('.uploads >> text=Send again');
+  const enter = async (as: string) => {
+    await page.click('summary[aria-label="Account"]');
+    await page.click('text=Sign out');
+    await page.fill('input[name=key]', as);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:has-text("Transcripts")');
+  };
+  await enter(key);
+  await page.waitForSelector('.uploads >> text=of-ann.mp3', { timeout: 5_000 });
+  await enter(bobsKey);
+  t.equal(await page.locator('text=of-ann.mp3').count(), 0);
+  await page.context().close();
+  t.match(await call(bobsKey, 'GET', '/v1/transcriptions?status=queued'), { status: 200, json: { total: 0 } });
 });

@@ -29,8 +29,12 @@ export function App() {
     call<Session>('GET', '/session').then(enter, () => enter(null));
   }, []);
   useEffect(() => uploads.drop, [uploads]);
+  const late = Boolean(session) && path === '/sign-in'; // a link that is not needed: its secret must not stay in the address
+  useEffect(() => {
+    if (late) location.replace('#/');
+  }, [late]);
   useEffect(() => document.getElementById('content')?.focus({ preventScroll: true }), [path]);
-  if (session === undefined) return <Waiting />;
+  if (session === undefined || late) return <Waiting />;
   if (session === null) return <SignIn link={query.get('link')} error={query.get('error')} onSignedIn={enter} />;
   return (
     <>

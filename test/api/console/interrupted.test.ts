@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openConsole, signIn } from '../../support/browser.ts';
+import { faultsOf, openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 
 // What happens when something comes between: another link, another person, a service that is away for a moment.
@@ -7,6 +7,43 @@ const programs = needPrograms(t, 'chromium');
 const { call, world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
 const bob = await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
 const { key: bobsKey } = await world.key(bob);
+await world.transcription(ann, { title: 'Deliveries for March' });
+
+t.test('a sign-in link that is opened by somebody who is signed in leads to the list, and is sent nowhere', async (t) => {
+  const page = await browser.newPage();
+  const faults = faultsOf(page);
+  await signIn(page, url, key);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.goto(`${url}/#/sign-in?link=very-secret-link`);
+  await page.waitForURL(`${url}/#/`);
+  await page.waitForSelector('text=Deliveries for March');
+  await page.reload();
+  await page.waitForSelector('text=Deliveries for March');
+  t.strictSame(
+    asked.filter((address) => address.includes('very-secret-link')),
+    [],
+  );
+  t.strictSame(faults, []);
+  await page.close();
+});
+
+t.test('a sign-in link that is over does not stay in the address of somebody who signs in with a key instead', async (t) => {
+  const page = await (await browser.newContext()).newPage();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.goto(`${url}/#/sign-in?link=spent-secret-link`);
+  await page.waitForSelector('[role=alert]');
+  await page.fill('input[name=key]', key);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('text=Deliveries for March');
+  t.equal(page.url(), `${url}/#/`);
+  t.strictSame(
+    asked.filter((address) => address.includes('spent-secret-link')),
+    [],
+  );
+  await page.context().close();
+});
 
 t.test('a transcript under way is followed again when the service comes back', async (t) => {
   const page = await (await browser.newContext()).newPage();

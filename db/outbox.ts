@@ -38,8 +38,11 @@ const HELD = '2 minutes'; // a delivery whose sender died is sent again after th
 /** Waits after each failed attempt, seconds; about 24 hours in all, then the delivery is dead. */
 const WAITS = [10, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_800];
 
-/** Takes deliveries that are due, oldest first, except those to paused webhooks; they come back after a while unless settled. */
-export async function claimDeliveries(tx: Tx, count: number): Promise<Delivery[]> {
+/**
+ * Takes deliveries that are due, except those to paused webhooks; they come back after a while unless settled. `served`: ids of workspaces and webhooks
+ * that had their turn, the last one last; those of others come first, so that a receiver that is slow or gone does not hold up the rest. Then the oldest.
+ */
+export async function claimDeliveries(tx: Tx, count: number, served: readonly string[] = []): Promise<Delivery[]> {
   const rows = await tx.rows<{
     id: string;
     workspace_id: string;
@@ -54,10 +57,11 @@ export async function claimDeliveries(tx: Tx, count: number): Promise<Delivery[]
      from webhooks w where w.id = d.webhook_id and w.workspace_id = d.workspace_id and d.id in (
        select due.id from deliveries due join webhooks hook on hook.id = due.webhook_id
        where due.status = 'pending' and due.next_at <= clock_timestamp() and hook.active
-       order by due.next_at limit ? for update of due skip locked)
+       order by coalesce(array_position(?::uuid[], due.workspace_id), 0), coalesce(array_position(?::uuid[], due.webhook_id), 0), due.next_at
+       limit ? for update of due skip locked)
      returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, d.body, d.attempt,
        floor(extract(epoch from clock_timestamp()))::float8 as taken_at`,
-    [count],
+    [[...served], [...served], count],
   );
   return rows.map((row) => ({
     id: row.id,

@@ -5,11 +5,16 @@ import { post, signature } from './post.ts';
 import type { Job } from './slots.ts';
 
 const LIMIT_MS = 10_000;
+const REMEMBERED = 1000; // turns
 
-/** Takes the next delivery to a webhook that is due. */
-export async function nextDelivery(engine: Engine): Promise<Job | null> {
-  const [delivery] = await engine.db.system((tx) => claimDeliveries(tx, 1));
-  return delivery ? () => deliver(engine, delivery) : null;
+/** Takes the next delivery to a webhook that is due: of the workspace, and of its webhooks, whose last turn is longest ago. `turns` remembers them. */
+export async function nextDelivery(engine: Engine, turns: string[]): Promise<Job | null> {
+  const [delivery] = await engine.db.system((tx) => claimDeliveries(tx, 1, turns));
+  if (!delivery) return null;
+  const { workspaceId, webhookId } = delivery;
+  const others = turns.filter((id) => id !== workspaceId && id !== webhookId);
+  turns.splice(0, turns.length, ...others.slice(-REMEMBERED), workspaceId, webhookId);
+  return () => deliver(engine, delivery);
 }
 
 /** Sends one delivery and notes how that went. At least once: a receiver tells repetitions by Longhand-Delivery. */

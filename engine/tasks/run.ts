@@ -28,11 +28,12 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   await registerEngine(engine.db, facts);
   const { log } = engine;
   const lanes: Lanes = { capacity: facts.concurrency, long: 0 };
+  const turns: string[] = [];
   const transcriptions = openSlots('transcriptions', facts.concurrency, () => nextTranscription(engine, lanes), log);
   const probes = openSlots('probes', PROBES, () => nextProbe(engine, transcriptions.wake), log);
   const reports = openSlots('reports', REPORTS, () => nextReport(engine), log);
   const previews = openSlots('previews', PREVIEWS, () => nextPreview(engine), log);
-  const deliveries = openSlots('deliveries', DELIVERIES, () => nextDelivery(engine), log);
+  const deliveries = openSlots('deliveries', DELIVERIES, () => nextDelivery(engine, turns), log);
   const all: Slots[] = [probes, transcriptions, reports, previews, deliveries];
   const sweeper = openSweeper(engine);
   const wakeAll = () => {

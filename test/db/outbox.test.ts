@@ -3,6 +3,8 @@ import t from 'tap';
 import { claimDeliveries, settleDelivery } from '../../db/outbox.ts';
 import { complete, fail } from '../../db/settle.ts';
 import { type Claim, claimNext } from '../../db/work.ts';
+import { nextDelivery } from '../../engine/tasks/deliver.ts';
+import type { Engine } from '../../engine/tasks/engine.ts';
 import { testDatabase } from '../support/database.ts';
 import { finished, openBench } from '../support/work.ts';
 
@@ -89,4 +91,38 @@ t.test('settleDelivery() of a sender that was overtaken changes nothing', async 
   t.match(await db.read('*', 'select status, last_status, delivered_at from deliveries'), [
     { status: 'delivered', last_status: 204, delivered_at: String },
   ]);
+});
+
+t.test('nextDelivery() serves workspaces and their webhooks in turn, so that one that is slow does not hold up the others', async (t) => {
+  await db.system((tx) => tx.rows('delete from webhooks'));
+  const [slow, quick] = [await bench.workspace(), await bench.workspace()];
+  const hooks = { a: await webhook(slow), b: await webhook(slow), c: await webhook(quick) };
+  const add = (workspace: string, hook: string, count: number, age: string) =>
+    db.system((tx) =>
+      tx.rows(
+        `insert into deliveries (workspace_id, webhook_id, event, body, next_at)
+         select ?, ?, 'report.completed', '{}', now() - ?::interval from generate_series(1, ?::int)`,
+        [workspace, hook, age, count],
+      ),
+    );
+  await add(slow, hooks.a, 5, '1 hour');
+  await add(slow, hooks.b, 1, '1 minute');
+  await add(quick, hooks.c, 2, '1 second');
+  const order: string[] = [];
+  const engine = {
+    db,
+    vault: { text: async () => 's' },
+    log: { info: () => {} },
+    options: { privateWebhooks: false },
+  } as unknown as Engine;
+  const turns: string[] = [];
+  for (let job = await nextDelivery(engine, turns); job; job = await nextDelivery(engine, turns)) {
+    const [row] = await db.read<{ webhook_id: string }>(
+      '*',
+      'select webhook_id from deliveries where attempt = 1 order by next_at desc limit 1',
+    );
+    order.push(Object.entries(hooks).find(([, id]) => id === row!.webhook_id)![0]);
+  }
+  t.equal(order.join(' '), 'a c b c a a a a');
+  t.equal(turns.length, 5);
 });

@@ -23,7 +23,7 @@ const engine = { db, vault, log: openLog(settings, 'engine'), options: { private
 
 /** Makes the next attempt of what is due; false when nothing is. */
 async function attempt(options = engine.options): Promise<boolean> {
-  const job = await nextDelivery({ ...engine, options });
+  const job = await nextDelivery({ ...engine, options }, []);
   await job?.();
   return job !== null;
 }

@@ -3,11 +3,13 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 // @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/server/webStandardStreamableHttp.d.ts"
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/types.d.ts"
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { ApiError } from '../contract/errors.ts';
 import { VERSION } from '../version.ts';
 import { type Asker, TOOLS } from './tools.ts';
 
-const REVISION = '2025-06-18'; // a client that offers a newer one is answered with this
+const REVISION = '2025-06-18'; // a client that offers a newer one, or none that is known, is answered with this
 
 /** Answers one MCP message over Streamable HTTP. Stateless: every request stands for itself, so any host may answer any of them. */
 export async function answerMcp(request: Request, message: unknown, ask: Asker): Promise<Response> {
@@ -55,7 +57,7 @@ const INSTRUCTIONS =
 /** The message with the protocol revision that is spoken here. */
 function negotiated(message: unknown): unknown {
   const one = message as { method?: unknown; params?: { protocolVersion?: unknown } } | null;
-  if (one?.method !== 'initialize' || typeof one.params?.protocolVersion !== 'string' || one.params.protocolVersion <= REVISION)
-    return message;
+  if (one?.method !== 'initialize' || typeof one.params?.protocolVersion !== 'string') return message;
+  if (one.params.protocolVersion <= REVISION && SUPPORTED_PROTOCOL_VERSIONS.includes(one.params.protocolVersion)) return message;
   return { ...one, params: { ...one.params, protocolVersion: REVISION } };
 }

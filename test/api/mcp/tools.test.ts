@@ -51,16 +51,22 @@ t.test('the official client connects by API key and finds the seven tools, with 
   );
 });
 
-t.test('initialize answers a newer client with revision 2025-06-18', async (t) => {
-  const initialize = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2099-01-01', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
-  };
-  const answer = await api.call(key, 'POST', '/mcp', { body: initialize, headers: { accept: 'application/json, text/event-stream' } });
-  t.match(answer, { status: 200, json: { result: { protocolVersion: '2025-06-18', serverInfo: { name: 'longhand' } } } });
-});
+t.test(
+  'initialize answers a newer client, or one that offers no known revision, with 2025-06-18, and an older one with its own',
+  async (t) => {
+    for (const [offered, answered] of [
+      ['2099-01-01', '2025-06-18'],
+      ['1.0', '2025-06-18'],
+      ['2025-01-01', '2025-06-18'],
+      ['2025-03-26', '2025-03-26'],
+    ] as const) {
+      const params = { protocolVersion: offered, capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+      const body = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+      const answer = await api.call(key, 'POST', '/mcp', { body, headers: { accept: 'application/json, text/event-stream' } });
+      t.match(answer, { status: 200, json: { result: { protocolVersion: answered, serverInfo: { name: 'longhand' } } } }, offered);
+    }
+  },
+);
 
 t.test('a batch is refused: each message counts against the request rate', async (t) => {
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_workspace', arguments: {} } };

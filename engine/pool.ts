@@ -79,7 +79,8 @@ const MOST = 1000; // piscina's own limit must never hold anything back
 /** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
 export async function openPool({ models, threads: asked, device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
   const each = threadBytes(models.whisper);
-  const threads = asked ?? Math.min(threadsFor(readMachine(), each), device === 'cpu' ? MOST : ON_DEVICE);
+  const fitting = threadsFor(readMachine(), each);
+  const threads = asked ?? (device === 'cpu' ? fitting : Math.min(fitting, ON_DEVICE));
   silenceRuntime();
   // A thread's heap is small, what it holds outside is not: V8 would mark it anew for every few megabytes of that, a tenth of all processor time.
   setFlagsFromString('--no-incremental-marking');

@@ -57,7 +57,10 @@ function place(file: string, own: Holder): boolean {
   }
 }
 
-/** Removes the file of a dead holder. One process at a time does: the second would remove the file of the first, which lives. */
+/**
+ * Removes the file of a dead holder. One process at a time does: the second would remove the file of the first, which lives.
+ * Only a file that was read is removed: where there was none, another may have put its own since.
+ */
 function removeDead(folder: string): void {
   const gate = `${holderFile(folder)}.gate`;
   try {
@@ -69,7 +72,8 @@ function removeDead(folder: string): void {
     return;
   }
   try {
-    if (!holderOf(folder)) rmSync(holderFile(folder), { force: true });
+    const text = readHolder(folder);
+    if (text !== null && !livingHolder(text)) rmSync(holderFile(folder), { force: true });
   } finally {
     rmdirSync(gate);
   }
@@ -88,7 +92,25 @@ export function runningUrl(folder: string): string | null {
 /** Who holds the folder and lives. */
 function holderOf(folder: string): Holder | null {
   try {
-    const holder: Holder = JSON.parse(readFileSync(holderFile(folder), 'utf8'));
+    return livingHolder(readHolder(folder) ?? '');
+  } catch {
+    return null; // not ours to read
+  }
+}
+
+/** What the holder wrote of itself; null: nobody has. */
+function readHolder(folder: string): string | null {
+  try {
+    return readFileSync(holderFile(folder), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return null;
+  }
+}
+
+function livingHolder(text: string): Holder | null {
+  try {
+    const holder: Holder = JSON.parse(text);
     return startOf(holder.pid) === holder.started ? holder : null;
   } catch {
     return null;

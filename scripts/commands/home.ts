@@ -98,13 +98,17 @@ function holderOf(folder: string): Holder | null {
   }
 }
 
-/** What the holder wrote of itself; null: nobody has. */
+/** What the holder wrote of itself; null: nobody has. Throws when it cannot be read. */
 function readHolder(folder: string): string | null {
+  const file = holderFile(folder);
   try {
-    return readFileSync(holderFile(folder), 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return null;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw new Error(
+      `Cannot read ${file} (${code}): it must be a file of the account that runs Longhand. Remove it if nothing runs on this folder, or set LONGHAND_HOME to another folder.`,
+    );
   }
 }
 

@@ -53,3 +53,9 @@ t.test('claimHome() takes a folder from a process that has ended, also before it
   t.equal(runningUrl(folder), null);
   claimHome(folder).release();
 });
+
+t.test('claimHome() leaves a file that it cannot read, and says what to do', async (t) => {
+  const folder = t.testdir({ 'running.json': { inside: '' } });
+  t.throws(() => claimHome(folder), { message: /^Cannot read .*running\.json \(EISDIR\): .* set LONGHAND_HOME to another folder\.$/ });
+  t.equal(runningUrl(folder), null);
+});

@@ -73,10 +73,10 @@ t.test('ground() prints paragraphs for running text, and no headings that could 
 });
 
 t.test('ground() and groundProse() are soon done with a model that writes blanks without end', (t) => {
-  const blanks = ' '.repeat(100_000);
+  const blanks = ' '.repeat(1_000_000); // by the square of their number it would be minutes on any machine
   const began = performance.now();
   t.equal(groundProse(`They agree.${blanks}x`, evidence).dropped, 0);
   t.match(report({ text: `Price${blanks}x`, segment: 2, quote: `two${blanks}hundred euros` }).text, 'Price x — “two hundred euros”');
-  t.ok(performance.now() - began < 5_000, 'milliseconds; the engine does nothing else meanwhile');
+  t.ok(performance.now() - began < 60_000, 'milliseconds; the engine does nothing else meanwhile');
   t.end();
 });

@@ -4,7 +4,10 @@ import { type Facts, NEVER } from './model.ts';
 /** Lengths of the cache, in positions: few, since it is laid out anew for each. The longest text without a vocabulary fits into the third. */
 const BUCKETS = [64, 128, 240, 448] as const;
 
-/** Keys and values of the self-attention of rows that are decoded together, [rows x heads x positions x width] each; unused positions are masked. */
+/**
+ * Keys [rows x heads x width x positions] and values [rows x heads x positions x width] of the self-attention of rows that are decoded together; unused
+ * positions are masked.
+ */
 export class Cache {
   /** Inputs of the decoder are called `p<name>`, its outputs `n<name>`. */
   readonly names: readonly string[];
@@ -29,15 +32,8 @@ export class Cache {
 
   /** Makes what is kept for `to` that of `from`. */
   copy(from: number, to: number): void {
-    const { heads, headWidth } = this.#facts;
-    const each = this.#positions * headWidth;
-    const used = this.#used[from]! * headWidth;
-    for (const data of this.#data) {
-      for (let head = 0; head < heads; head++) {
-        const at = (from * heads + head) * each;
-        data.copyWithin((to * heads + head) * each, at, at + used);
-      }
-    }
+    const each = this.#facts.heads * this.#facts.headWidth * this.#positions;
+    for (const data of this.#data) data.copyWithin(to * each, from * each, (from + 1) * each);
     this.#used[to] = this.#used[from]!;
   }
 
@@ -72,7 +68,8 @@ export class Cache {
     const feeds: Feeds = { mask: float32(mask, [rows, 1, length, width]) };
     const each = heads * this.#positions * headWidth;
     this.names.forEach((name, i) => {
-      feeds[`p${name}`] = float32(this.#data[i]!.subarray(first * each, (first + rows) * each), [rows, heads, this.#positions, headWidth]);
+      const dims = isKeys(name) ? [rows, heads, headWidth, this.#positions] : [rows, heads, this.#positions, headWidth];
+      feeds[`p${name}`] = float32(this.#data[i]!.subarray(first * each, (first + rows) * each), dims);
     });
     return { feeds, positions };
   }
@@ -82,38 +79,49 @@ export class Cache {
     const { heads, headWidth } = this.#facts;
     this.names.forEach((name, i) => {
       const fresh = output[`n${name}`]!.data as Float32Array; // [rows x heads x length x width]
-      const data = this.#data[i]!;
-      for (let r = 0; r < rows; r++) {
-        for (let head = 0; head < heads; head++) {
-          const from = (r * heads + head) * length * headWidth;
-          const to = (((first + r) * heads + head) * this.#positions + this.#used[first + r]!) * headWidth;
-          data.set(fresh.subarray(from, from + length * headWidth), to);
-        }
+      for (let block = 0; block < rows * heads; block++) {
+        const used = this.#used[first + Math.floor(block / heads)]!;
+        const given = fresh.subarray(block * length * headWidth, (block + 1) * length * headWidth);
+        const at = (first * heads + block) * this.#positions * headWidth;
+        if (isKeys(name)) this.#setColumns(this.#data[i]!, at + used, given);
+        else this.#data[i]!.set(given, at + used * headWidth);
       }
     });
     for (let row = first; row < first + rows; row++) this.#used[row]! += length;
   }
 
+  /** Writes [length x width] as columns of [width x positions]. */
+  #setColumns(data: Float32Array, at: number, given: Float32Array): void {
+    const { headWidth } = this.#facts;
+    for (let i = 0; i < given.length; i++) data[at + (i % headWidth) * this.#positions + Math.floor(i / headWidth)] = given[i]!;
+  }
+
   /** Lays the first `size` rows out for another number of positions, in the same memory where that is large enough. */
   #resize(positions: number, size: number): void {
     const { heads, headWidth } = this.#facts;
-    const before = this.#positions * headWidth;
-    const after = positions * headWidth;
-    const blocks = Array.from({ length: size * heads }, (_, i) => i);
-    if (after > before) blocks.reverse(); // so that none is written over before it has moved
-    this.names.forEach((_, i) => {
+    const longer = positions > this.#positions;
+    this.names.forEach((name, i) => {
+      const width = isKeys(name) ? 1 : headWidth; // numbers of a position that lie beside each other
+      const lines = isKeys(name) ? heads * headWidth : heads; // of a row
+      const [before, after] = [this.#positions * width, positions * width];
       const old = this.#data[i];
-      const wanted = this.#capacity * heads * after;
+      const wanted = this.#capacity * heads * headWidth * positions;
       const next = old && old.length >= wanted ? old : new Float32Array(wanted);
-      for (const block of old ? blocks : []) {
-        const length = this.#used[Math.floor(block / heads)]! * headWidth;
-        if (next === old) next.copyWithin(block * after, block * before, block * before + length);
-        else next.set(old!.subarray(block * before, block * before + length), block * after);
+      for (let n = old ? size * lines : 0; n > 0; n--) {
+        const line = longer ? n - 1 : size * lines - n; // none is written over before it has moved
+        const from = line * before;
+        const length = this.#used[Math.floor(line / lines)]! * width;
+        if (next === old) next.copyWithin(line * after, from, from + length);
+        else next.set(old!.subarray(from, from + length), line * after);
       }
       this.#data[i] = next;
     });
     this.#positions = positions;
   }
+}
+
+function isKeys(name: string): boolean {
+  return name.startsWith('k');
 }
 
 function bucketFor(positions: number): number {

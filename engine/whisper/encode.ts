@@ -9,6 +9,7 @@ const RAISED = 10 ** (-28 / 20);
 const SILENCE = SAMPLE_RATE; // samples of it at least that are heard after the sound: with half a second, ends of sentences are lost
 const SHORTEST = 1000; // steps, silence included: with 750, more words are invented after short clips; without a bound, models loop
 const UNIT = 50; // steps that the encoder takes together
+
 const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0, unless no query at all is negative
 
 const paddedFor = new WeakMap<Whisper, Float32Array>(); // samples of a window; a thread encodes one after the other
@@ -52,12 +53,10 @@ function stepsHeard(samples: number, samplesPerStep: number): number {
 }
 
 /** Keys and values of fewer steps laid out as those of all; the decoder does not see the rest. Its scores are `(products - sums * zero point) * scale`. */
-function filledUp(said: Encoded, into: Encoded, { layers, heads, headWidth }: Facts): Encoded {
+function filledUp(said: Encoded, into: Encoded, { layers, heads }: Facts): Encoded {
   for (let l = 0; l < layers; l++) {
-    lay(said, into, `ck${l}`, heads * headWidth, 0);
-    lay(said, into, `cv${l}`, heads, 0);
+    for (const name of ['ck', 'cv', 'ksc', 'vsc']) lay(said, into, `${name}${l}`, heads, 0);
     lay(said, into, `cs${l}`, heads, OUT_OF_SIGHT);
-    for (const name of [`ksc${l}`, `vsc${l}`]) lay(said, into, name, heads, 0);
   }
   return into;
 }
@@ -73,7 +72,7 @@ function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: num
 }
 
 /** Tensors for what the encoder of an 8-bit model says of so many steps: in memory of their own, or at the beginning of those for more steps. */
-function roomFor({ facts, framesPerKey }: Whisper, steps: number, within?: Encoded): Encoded {
+function roomFor({ facts, framesPerKey, keysPerBlock }: Whisper, steps: number, within?: Encoded): Encoded {
   const { layers, heads, headWidth } = facts;
   const room: Encoded = {};
   const add = (name: string, type: 'int8' | 'float32', ...dims: number[]) => {
@@ -84,7 +83,7 @@ function roomFor({ facts, framesPerKey }: Whisper, steps: number, within?: Encod
   };
   for (let l = 0; l < layers; l++) {
     const keys = steps / framesPerKey[l]!;
-    add(`ck${l}`, 'int8', heads, headWidth, keys);
+    add(`ck${l}`, 'int8', heads, 1, Math.ceil(keys / keysPerBlock), headWidth, keysPerBlock);
     add(`cv${l}`, 'int8', heads, keys, headWidth);
     add(`cs${l}`, 'float32', heads, 1, keys);
     for (const name of ['ksc', 'vsc']) add(`${name}${l}`, 'float32', heads, 1, headWidth);

@@ -43,6 +43,8 @@ export interface Whisper {
   decoder: Session;
   /** Frames behind each key and value of the cross-attention, by layer of the decoder. */
   framesPerKey: readonly number[];
+  /** Of the cross-attention of an 8-bit model, that lie together: models/build/config.ts. */
+  keysPerBlock: number;
   /** Outputs of the encoder that are inputs of the decoder: the keys and values of the cross-attention. */
   cross: readonly string[];
   close(): Promise<void>;
@@ -60,12 +62,17 @@ export async function openWhisper(folder: string, options: { device?: Device; pr
   const facts = await readFacts(folder);
   const encoder = await openSession(join(folder, 'encoder.onnx'), { ...each('encoder'), arena: true });
   const decoder = await openSession(join(folder, 'decoder.onnx'), each('decoder'));
+  if (typeof decoder.dimensions('pk0').at(-1) === 'number') {
+    const remedy = 'remove it ("longhand models remove") and import or pull it again';
+    throw new Error(`Cannot open the model in ${folder}: its networks were made by an earlier version; ${remedy}`);
+  }
   const cross = encoder.outputs.filter((name) => decoder.inputs.includes(name));
   return {
     facts,
     encoder,
     decoder,
-    framesPerKey: Array.from({ length: facts.layers }, (_, l) => framesIn(decoder.dimensions(`ck${l}`).at(-1))),
+    framesPerKey: Array.from({ length: facts.layers }, (_, l) => framesIn(decoder.dimensions(`cv${l}`).at(-2))),
+    keysPerBlock: Number(decoder.dimensions('ck0').at(-1)),
     cross,
     async close() {
       await encoder.close();
@@ -74,7 +81,7 @@ export async function openWhisper(folder: string, options: { device?: Device; pr
   };
 }
 
-/** From the name of a dimension of keys, 'S' or 'S/2'. */
+/** From the name of a dimension of values, 'S' or 'S/2'. */
 function framesIn(dimension: number | string | undefined): number {
   return Number(/^S\/(\d+)$/.exec(`${dimension}`)?.[1] ?? 1);
 }

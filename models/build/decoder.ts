@@ -7,7 +7,7 @@ import { ELEMENT } from './onnx.ts';
 /**
  * Adds one decoder step for B rows, which may be at different positions. B rows, Q new tokens, P cached ones.
  * Inputs: `tokens`, `pos` int64 [B, Q]; `bias` [B, V] (0 or -1e9: forbidden tokens); `mask` [B, 1, Q, P+Q] (0 or -1e9);
- * per layer l the cache `pk{l}`, `pv{l}` [B, H, P, hd] and the encoder's outputs. All float32 beside the encoder's.
+ * per layer l the cache `pk{l}` [B, H, hd, P], `pv{l}` [B, H, P, hd] and the encoder's outputs. All float32 beside the encoder's.
  * Outputs: `nk{l}`, `nv{l}` [B, H, Q, hd], only the NEW rows of the cache; and for the last position all that greedy decoding with timestamp
  * rules needs: `textId`, `timeId` int64 [B], `textMax`, `timeMax`, `timeLse`, `lse` [B]. The log-probability of a choice is its max - lse.
  * `logits` [B, V], with bias: fetch them only for beams and temperatures, they are large. `special` [B, X]: the logits from end-of-text up to the

@@ -1,4 +1,5 @@
-import { framesPerKey, hopOf, type Whisper } from './config.ts';
+import { BLOCK, framesPerKey, hopOf, type Whisper } from './config.ts';
+import { convolution } from './convolution.ts';
 import * as graph from './graph.ts';
 import { constant, type Graph, ints, linear, norm, op, output, scalar, weight } from './graph.ts';
 import { BINS, dftKernels, FFT, melFilters } from './mel.ts';
@@ -11,18 +12,14 @@ const HALF_SECOND = 25; // steps
  * Adds the encoder. Input `samples` [B, N] float32 at 16 kHz; S = N / (2 * `hopOf`), at most 1500, a multiple of 50 (20 or 22 ms a step).
  * Outputs per decoder layer l: cross-attention keys `ck{l}` [B, H, hd, S] and values `cv{l}` [B, H, S, hd]. In the int8 variants both are int8
  * with `ksc{l}`, `vsc{l}` [B, H, 1, hd] float32 (their scales: one per window, head and channel) and `cs{l}` [B, H, 1, S] float32 (column
- * sums of ck), and layers of which `framesPerKey` says so have S/2 keys and values; in the float variants both are of the variant's type and come alone.
+ * sums of ck), layers of which `framesPerKey` says so have S/2 keys and values, and keys lie in blocks, the last filled up by zeros: [B, H, 1, S/BLOCK,
+ * hd, BLOCK]. In the float variants both are of the variant's type and come alone.
  */
 export function addEncoder(g: Graph, model: Whisper): void {
-  let x = graph.toActivation(g, logMel(g, graph.input(g, 'samples', 'float32', ['B', 'N']), model.melBins, hopOf(model, g.variant)));
-  for (const [name, stride] of [
-    ['conv1', 1],
-    ['conv2', 2],
-  ] as const) {
-    const inputs = [x, weight(g, `model.encoder.${name}.weight`), weight(g, `model.encoder.${name}.bias`)];
-    x = graph.gelu(g, op(g, 'Conv', inputs, { pads: [1, 1], strides: [stride] }));
-  }
-  x = op(g, 'Transpose', [x], { perm: [0, 2, 1] });
+  const mel = logMel(g, graph.input(g, 'samples', 'float32', ['B', 'N']), model.melBins, hopOf(model, g.variant));
+  let x = op(g, 'Transpose', [graph.toActivation(g, mel)], { perm: [0, 2, 1] });
+  x = graph.gelu(g, convolution(g, x, 'model.encoder.conv1', 1));
+  x = graph.gelu(g, convolution(g, x, 'model.encoder.conv2', 2));
   const steps = op(g, 'Shape', [x], { start: 1, end: 2 });
   x = op(g, 'Add', [x, op(g, 'Slice', [weight(g, 'model.encoder.embed_positions.weight'), ints(g, 0), steps, ints(g, 0)])]);
   for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, `model.encoder.layers.${l}`, model);
@@ -86,7 +83,7 @@ function attendInt8(g: Graph, q: string, k: string, v: string, width: number, H:
   const hd = width / H;
   const keys = quantiseChannels(g, k, width);
   const values = quantiseChannels(g, v, width);
-  const scaled = op(g, 'Mul', [op(g, 'Mul', [q, keys.scale]), scalar(g, hd ** -0.5)]);
+  const scaled = op(g, 'Mul', [q, op(g, 'Mul', [keys.scale, scalar(g, hd ** -0.5)])]);
   const one = scalar(g, 1);
   const steps = op(g, 'Shape', [q], { start: 1, end: 2 });
   const shaped = (x: string, ...dims: string[]) => op(g, 'Reshape', [x, op(g, 'Concat', dims, { axis: 0 })]);
@@ -142,11 +139,23 @@ function addCrossAttention(g: Graph, frames: string, l: number, model: Whisper):
       continue;
     }
     const { bytes, scale } = quantiseChannels(g, y, width);
-    const split = output(g, `c${kind}${l}`, heads(g, bytes, width, H, perm), 'int8', dims);
+    const split = heads(g, bytes, width, H, perm);
     output(g, `${kind}sc${l}`, op(g, 'Reshape', [scale, ints(g, 0, H, 1, hd)]), 'float32', ['B', H, 1, hd]);
-    if (kind === 'k') {
-      const ones = constant(g, 'uint8', [1, hd], () => new Uint8Array(hd).fill(1));
-      output(g, `cs${l}`, graph.cast(g, op(g, 'MatMulInteger', [ones, split]), ELEMENT.float32), 'float32', ['B', H, 1, S]);
+    if (kind === 'v') {
+      output(g, `cv${l}`, split, 'int8', dims);
+      continue;
     }
+    const ones = constant(g, 'uint8', [1, hd], () => new Uint8Array(hd).fill(1));
+    output(g, `cs${l}`, graph.cast(g, op(g, 'MatMulInteger', [ones, split]), ELEMENT.float32), 'float32', ['B', H, 1, S]);
+    output(g, `ck${l}`, inBlocks(g, split, H, hd), 'int8', ['B', H, 1, `${S}/${BLOCK}`, hd, BLOCK]);
   }
+}
+
+/** Keys [B, H, hd, S] in blocks, the last one filled up: [B, H, 1, S/BLOCK, hd, BLOCK]. */
+function inBlocks(g: Graph, keys: string, H: number, hd: number): string {
+  const steps = op(g, 'Shape', [keys], { start: 3, end: 4 });
+  const missing = op(g, 'Mod', [op(g, 'Neg', [steps]), ints(g, BLOCK)]); // takes the divisor's sign
+  const pads = op(g, 'Concat', [ints(g, 0, 0, 0, 0, 0, 0, 0), missing], { axis: 0 });
+  const padded = op(g, 'Pad', [keys, pads, constant(g, 'int8', [], () => Int8Array.of(0))]);
+  return op(g, 'Transpose', [op(g, 'Reshape', [padded, ints(g, 0, H, 1, hd, -1, BLOCK)])], { perm: [0, 1, 2, 4, 3, 5] });
 }

@@ -155,8 +155,12 @@ export function linear(g: Graph, x: string, name: string, bias = true): string {
 
 /** A weight [N, K] as values int8 [K, N], scales [N] and zero points [N]. */
 export function quantised(g: Graph, name: string): [values: string, scales: string, zeros: string] {
-  const [rows, columns] = g.checkpoint.shape(name) as [number, number];
-  const once = lazily(() => quantise(g.checkpoint.float32(name), rows, columns, saturates(g)));
+  return quantisedBy(g, g.checkpoint.shape(name) as [number, number], () => g.checkpoint.float32(name));
+}
+
+/** The same of a matrix that `load` reads. */
+export function quantisedBy(g: Graph, [rows, columns]: [number, number], load: () => Float32Array): [string, string, string] {
+  const once = lazily(() => quantise(load(), rows, columns, saturates(g)));
   return [
     constant(g, 'int8', [columns, rows], () => once().values),
     constant(g, 'float32', [rows], () => once().scales),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { float32, int64, openSession, type Tensor } from '../../engine/session.ts';
+import { float32, int8, int64, openSession, type Tensor } from '../../engine/session.ts';
 import { fromFloat16 } from '../../models/build/safetensors.ts';
 
 export type Outputs = Record<string, Tensor>;
@@ -53,10 +53,14 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
         ),
         bias: float32(new Float32Array(rows * vocabulary), [rows, vocabulary]),
         mask: float32(mask, [rows, 1, fresh, past + fresh]),
-        ...cross,
+        ...wholeBlocks(cross),
       };
-      for (const name of cacheNames(layers)) feeds[`p${name}`] = cache[name] ?? float32(new Float32Array(0), [rows, heads, 0, width]);
+      for (const name of cacheNames(layers)) {
+        const kept = cache[name] ?? float32(new Float32Array(0), [rows, heads, 0, width]);
+        feeds[`p${name}`] = name.startsWith('k') ? byChannel(kept) : kept;
+      }
       const outputs = await decoder.run(feeds);
+      if (cross.cs0) outputs.align = firstOf(outputs.align!, cross[`cs${layers - 1}`]!.dims[3]!);
       for (const name of cacheNames(layers)) cache[name] = grow(cache[name], outputs[`n${name}`]!);
       past += fresh;
       return outputs;
@@ -66,6 +70,45 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
       cache = {};
     },
   };
+}
+
+const OUT_OF_SIGHT = 1e7; // as in engine/whisper/encode.ts
+
+/** What the encoder of an 8-bit model says, filled up to whole blocks of keys as the engine fills it up to a whole window. */
+function wholeBlocks(cross: Outputs): Outputs {
+  const whole = { ...cross };
+  for (let l = 0; cross[`cs${l}`]; l++) {
+    const [rows, heads, , blocks, width, block] = cross[`ck${l}`]!.dims as [number, number, number, number, number, number];
+    const [sums, values] = [cross[`cs${l}`]!, cross[`cv${l}`]!];
+    const steps = sums.dims[3]!;
+    const long = { sums: new Float32Array(rows * heads * blocks * block), values: new Int8Array(rows * heads * blocks * block * width) };
+    long.sums.fill(OUT_OF_SIGHT);
+    for (let i = 0; i < rows * heads; i++) {
+      long.sums.set((sums.data as Float32Array).subarray(i * steps, (i + 1) * steps), i * blocks * block);
+      long.values.set((values.data as Int8Array).subarray(i * steps * width, (i + 1) * steps * width), i * blocks * block * width);
+    }
+    whole[`cs${l}`] = float32(long.sums, [rows, heads, 1, blocks * block]);
+    whole[`cv${l}`] = int8(long.values, [rows, heads, blocks * block, width]);
+  }
+  return whole;
+}
+
+/** [rows x heads x positions x width] as [rows x heads x width x positions]. */
+export function byChannel({ data, dims }: Tensor): Tensor {
+  const [rows, heads, positions, width] = dims as [number, number, number, number];
+  const turned = new Float32Array(data.length);
+  for (let i = 0; i < data.length; i++) {
+    const [head, position, channel] = [Math.floor(i / (positions * width)), Math.floor(i / width) % positions, i % width];
+    turned[(head * width + channel) * positions + position] = (data as Float32Array)[i]!;
+  }
+  return float32(turned, [rows, heads, width, positions]);
+}
+
+/** The first `steps` of the last axis of [rows x heads x longer]. */
+function firstOf({ data, dims }: Tensor, steps: number): Tensor {
+  const [rows, heads, all] = dims as [number, number, number];
+  const kept = Float32Array.from({ length: rows * heads * steps }, (_, i) => Number(data[Math.floor(i / steps) * all + (i % steps)]));
+  return float32(kept, [rows, heads, steps]);
 }
 
 export function ids(values: number[], dims: number[]): Tensor {

@@ -21,11 +21,16 @@ function fresh(rows: number[], from: number, tokens: number): Record<string, Ten
   return { nk0: float32(Float32Array.from(make(1)), dims), nv0: float32(Float32Array.from(make(-1)), dims) };
 }
 
-/** The first `length` positions of a row's keys, head by head. */
+/** The first `length` positions of a row, head by head: the keys, which must be the values too, but for the sign. */
 function keys(cache: Cache, row: number, length: number): number[] {
-  const { dims, data } = cache.feeds(row, 1, 1).feeds.pk0!;
-  const each = dims[2]! * WIDTH;
-  return [0, 1].flatMap((head) => [...(data as Float32Array).slice(head * each, head * each + length * WIDTH)]);
+  const { pk0, pv0 } = cache.feeds(row, 1, 1).feeds;
+  const positions = pk0!.dims[3]!;
+  const at = (head: number, position: number, channel: number) => {
+    const key = (pk0!.data as Float32Array)[(head * WIDTH + channel) * positions + position]!;
+    const value = (pv0!.data as Float32Array)[(head * positions + position) * WIDTH + channel]!;
+    return key === -value ? key : Number.NaN;
+  };
+  return [0, 1].flatMap((head) => Array.from({ length: length * WIDTH }, (_, i) => at(head, Math.floor(i / WIDTH), i % WIDTH)));
 }
 
 function expected(row: number, length: number): number[] {
@@ -37,12 +42,12 @@ t.test('Cache keeps every row when it is laid out longer and shorter, also in th
   cache.grow(0, 3, 60, 3);
   cache.append(0, 3, 60, fresh([0, 1, 2], 0, 60));
   cache.grow(0, 3, 10, 3);
-  t.equal(cache.feeds(0, 3, 1).feeds.pk0!.dims[2], 128, 'longer');
+  t.equal(cache.feeds(0, 3, 1).feeds.pk0!.dims[3], 128, 'longer');
   cache.append(0, 3, 10, fresh([0, 1, 2], 60, 10));
   for (const row of [0, 1, 2]) t.strictSame(keys(cache, row, 70), expected(row, 70), `row ${row}`);
   for (const row of [0, 1, 2]) cache.rewind(row, 20);
   cache.shrink(3);
-  t.equal(cache.feeds(0, 3, 1).feeds.pk0!.dims[2], 64, 'shorter');
+  t.equal(cache.feeds(0, 3, 1).feeds.pk0!.dims[3], 64, 'shorter');
   for (const row of [0, 1, 2]) t.strictSame(keys(cache, row, 20), expected(row, 20), `row ${row}`);
   cache.grow(0, 3, 90, 3);
   cache.append(0, 3, 90, fresh([0, 1, 2], 20, 90));

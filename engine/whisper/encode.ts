@@ -9,7 +9,6 @@ const RAISED = 10 ** (-28 / 20);
 const SILENCE = SAMPLE_RATE; // samples of it at least that are heard after the sound: with half a second, ends of sentences are lost
 const SHORTEST = 1000; // steps, silence included: with 750, more words are invented after short clips; without a bound, models loop
 const UNIT = 50; // steps that the encoder takes together
-
 const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0, unless no query at all is negative
 
 const paddedFor = new WeakMap<Whisper, Float32Array>(); // samples of a window; a thread encodes one after the other

@@ -95,8 +95,17 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows = 
     workerData,
     resourceLimits: { maxYoungGenerationSizeMb: NURSERY },
   });
+  const onEach = <T>(name: 'describe' | 'rest') => Promise.all(Array.from({ length: threads }, () => run<T>(piscina, name)));
+  const close = async () => {
+    Atomics.store(closing, 0, 1);
+    const end = performance.now() + REST_MS;
+    try {
+      while (Atomics.load(closing, 1) < threads && performance.now() < end) await onEach('rest'); // one thread may answer for another
+    } finally {
+      await piscina.destroy();
+    }
+  };
   try {
-    const onEach = <T>(name: 'describe' | 'rest') => Promise.all(Array.from({ length: threads }, () => run<T>(piscina, name)));
     const used = await onEach<Description>('describe');
     const turns = {
       recognise: new Turns(threads * (rows + AHEAD)),
@@ -112,15 +121,10 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows = 
       concurrency: threads * (rows + AHEAD),
       ...used[0]!,
       job: (signal) => openJob(piscina, turns, rooms, ++count, signal),
-      async close() {
-        Atomics.store(closing, 0, 1);
-        const end = performance.now() + REST_MS;
-        while (Atomics.load(closing, 1) < threads && performance.now() < end) await onEach('rest'); // one thread may answer for another
-        await piscina.destroy();
-      },
+      close,
     };
   } catch (error) {
-    await piscina.destroy();
+    await close().catch(() => {}); // what went wrong first says more
     throw error;
   }
 }

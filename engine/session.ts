@@ -36,14 +36,24 @@ hideHalves();
 let closing: Int32Array | undefined;
 let running = 0;
 
-/** No network of this thread begins to run any more once `flag[0]` is 1: a thread that is ended inside a network takes the whole process along. */
+/** No network of this thread is opened or begins to run any more once `flag[0]` is 1: a thread that is ended inside a network takes the whole process along. */
 export function closeWith(flag: Int32Array): void {
   closing = flag;
 }
 
-/** Resolves when no network of this thread runs. */
+/** Resolves when no network of this thread runs or is being opened. */
 export async function networksIdle(): Promise<void> {
   while (running) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function counted<T>(use: () => Promise<T>): Promise<T> {
+  if (closing && Atomics.load(closing, 0) === 1) throw new Error('Cannot use the network: its thread is being closed');
+  running++;
+  try {
+    return await use();
+  } finally {
+    running--;
+  }
 }
 
 const SILENCE = 'ORT_DISABLE_TELEMETRY';
@@ -62,32 +72,27 @@ export async function openSession(network: string | Uint8Array, options: Session
   else if (process.env[SILENCE] !== '1')
     throw new Error(`Cannot open a network: the main thread has not set ${SILENCE}, so it would be reported`);
   const device = options.device ?? 'cpu';
-  const inference = await ort.InferenceSession.create(network as string, {
-    executionProviders: [device],
-    intraOpNumThreads: options.threads ?? 1,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-    enableCpuMemArena: options.arena ?? false,
-    logSeverityLevel: 3,
-    ...(options.profile ? { enableProfiling: true, profileFilePrefix: options.profile } : {}),
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
-  });
+  const inference = await counted(() =>
+    ort.InferenceSession.create(network as string, {
+      executionProviders: [device],
+      intraOpNumThreads: options.threads ?? 1,
+      interOpNumThreads: 1,
+      executionMode: 'sequential',
+      graphOptimizationLevel: 'all',
+      enableCpuMemArena: options.arena ?? false,
+      logSeverityLevel: 3,
+      ...(options.profile ? { enableProfiling: true, profileFilePrefix: options.profile } : {}),
+      extra: { session: { intra_op: { allow_spinning: '0' } } },
+    }),
+  );
   const dimensions = new Map(inference.inputMetadata.map((input) => [input.name, input.isTensor ? input.shape : []]));
   return {
     inputs: inference.inputNames,
     outputs: inference.outputNames,
     dimensions: (input) => dimensions.get(input) ?? [],
     device,
-    run: async (feeds, fetches) => {
-      if (closing && Atomics.load(closing, 0) === 1) throw new Error('Cannot run the network: its thread is being closed');
-      running++;
-      try {
-        return (await (fetches ? inference.run(feeds, fetches) : inference.run(feeds))) as Record<string, ort.Tensor>;
-      } finally {
-        running--;
-      }
-    },
+    run: (feeds, fetches) =>
+      counted(async () => (await (fetches ? inference.run(feeds, fetches) : inference.run(feeds))) as Record<string, ort.Tensor>),
     close: async () => {
       if (options.profile) inference.endProfiling();
       await inference.release();

@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -55,6 +58,14 @@ t.test('Turns.enter() rejects with the reason of an abort', async (t) => {
 t.test('openPool() says what is missing', async (t) => {
   const models = { whisper: '/nowhere', diarization: MODELS.diarization };
   await t.rejects(openPool({ models, threads: 1 }), { name: 'EngineError', code: 'ENOENT', message: /nowhere/ });
+});
+
+t.test('openPool() says that a network is damaged, though other threads are opening theirs', async (t) => {
+  const whisper = mkdtempSync(join(tmpdir(), 'longhand-pool-'));
+  t.teardown(() => rmSync(whisper, { recursive: true }));
+  cpSync(MODELS.whisper, whisper, { recursive: true });
+  writeFileSync(join(whisper, 'decoder.onnx'), 'not a network');
+  await t.rejects(openPool({ models: { ...MODELS, whisper }, threads: 3 }), { name: 'EngineError', message: /decoder\.onnx/ });
 });
 
 t.test('openPool() shares threads among files', async (t) => {

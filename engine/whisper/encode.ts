@@ -1,5 +1,6 @@
 import { float32, tensor } from '../session.ts';
 import type { Span } from '../types.ts';
+import { FRAME, foldedFrames } from './frames.ts';
 import { type Facts, SAMPLE_RATE, STEPS, type Whisper } from './model.ts';
 import type { Encoded } from './row.ts';
 
@@ -9,9 +10,11 @@ const RAISED = 10 ** (-28 / 20);
 const SILENCE = SAMPLE_RATE; // samples of it at least that are heard after the sound: with half a second, ends of sentences are lost
 const SHORTEST = 1000; // steps, silence included: with 750, more words are invented after short clips; without a bound, models loop
 const UNIT = 50; // steps that the encoder takes together
+const FRAMES_PER_STEP = 2;
 const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0, unless no query at all is negative
 
 const paddedFor = new WeakMap<Whisper, Float32Array>(); // samples of a window; a thread encodes one after the other
+const framesFor = new WeakMap<Whisper, Float32Array>(); // the same, folded
 const heardBy = new WeakMap<Whisper, Encoded>(); // memory for what is said of a part of a window: 10 MB for base
 
 interface Sound {
@@ -34,7 +37,10 @@ export async function encode({ samples, speech }: Sound, model: Whisper, into?: 
   const level = levelOf(samples, speech);
   if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
   const steps = model.cross.includes('cs0') ? stepsHeard(samples.length, samplesPerStep) : STEPS;
-  const feeds = { samples: float32(padded.subarray(0, steps * samplesPerStep), [1, steps * samplesPerStep]) };
+  const frames = framesFor.get(model) ?? new Float32Array(FRAMES_PER_STEP * STEPS * FRAME);
+  framesFor.set(model, frames);
+  const folded = foldedFrames(padded.subarray(0, steps * samplesPerStep), samplesPerStep / FRAMES_PER_STEP, frames);
+  const feeds = { frames: float32(folded, [1, 4, FRAMES_PER_STEP * steps, FRAME / 4]) };
   if (steps === STEPS) {
     const said = await model.encoder.run(feeds, into);
     return into ?? said;

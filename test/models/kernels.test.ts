@@ -1,8 +1,9 @@
 import t from 'tap';
 import { seeded } from '../../bench/random.ts';
 import { openSession, tensor } from '../../engine/session.ts';
+import { foldedFrames } from '../../engine/whisper/frames.ts';
 import { cast, constant, createGraph, input, op, output } from '../../models/build/graph.ts';
-import { melFilters } from '../../models/build/mel.ts';
+import { foldedFilters, foldedKernels, melFilters } from '../../models/build/mel.ts';
 import { ELEMENT } from '../../models/build/onnx.ts';
 import { quantise, toFloat16, transpose, withoutSaturation } from '../../models/build/quantise.ts';
 import { fromFloat16 } from '../../models/build/safetensors.ts';
@@ -117,6 +118,41 @@ t.test('melFilters() have the area of 1 per Hz that Slaney gave them', (t) => {
     const area = filters.subarray((mels - 1) * 201).reduce((a, b) => a + b) * 40; // 40 Hz a bin
     t.ok(Math.abs(area - 1) < 0.02, `${mels}: ${area}`);
     t.equal(filters[0], 0);
+  }
+  t.end();
+});
+
+t.test('foldedKernels() and foldedFilters() make of folded frames what a Fourier transform and the filters make of the frames', (t) => {
+  const [hop, frames] = [176, 6];
+  const samples = Float32Array.from({ length: hop * frames }, (_, i) => Math.sin(i * i * 0.0007) + 0.3 * Math.sin(i * 1.3));
+  const at = (i: number) => samples[i < 0 ? -i : i >= samples.length ? 2 * samples.length - 2 - i : i]!; // as in a mirror
+  const folded = foldedFrames(samples, hop, new Float32Array(frames * 400));
+  const [kernels, filters, sides] = [foldedKernels(), melFilters(80), foldedFilters(80)];
+  for (let f = 0; f < frames; f++) {
+    const power = Array.from({ length: 201 }, (_, k) => {
+      let [real, imaginary] = [0, 0];
+      for (let n = 0; n < 400; n++) {
+        const value = at(f * hop + n - 200) * (0.5 - 0.5 * Math.cos((2 * Math.PI * n) / 400));
+        real += value * Math.cos((2 * Math.PI * n * k) / 400);
+        imaginary += value * Math.sin((2 * Math.PI * n * k) / 400);
+      }
+      return real * real + imaginary * imaginary;
+    });
+    const halves = [1, -1].flatMap((sign) =>
+      Array.from({ length: 101 }, (_, k) => {
+        const sums = [0, 1, 2, 3].map((part) => {
+          let sum = 0;
+          for (let i = 0; i < 100; i++) sum += folded[(part * frames + f) * 100 + i]! * kernels[(part * 100 + i) * 101 + k]!;
+          return sum;
+        }) as [number, number, number, number];
+        return (sums[0] + sign * sums[2]) ** 2 + (sums[1] + sign * sums[3]) ** 2;
+      }),
+    );
+    for (let m = 0; m < 80; m++) {
+      const wanted = power.reduce((sum, value, k) => sum + value * filters[m * 201 + k]!, 0);
+      const found = halves.reduce((sum, value, k) => sum + value * sides[k * 80 + m]!, 0);
+      if (Math.abs(found - wanted) > 1e-4 * wanted + 1e-7) t.fail(`frame ${f}, band ${m}: ${found}, wanted ${wanted}`);
+    }
   }
   t.end();
 });

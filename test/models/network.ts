@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { float32, int8, int64, openSession, type Tensor } from '../../engine/session.ts';
+import { FRAME, foldedFrames } from '../../engine/whisper/frames.ts';
+import { readFacts } from '../../engine/whisper/model.ts';
 import { fromFloat16 } from '../../models/build/safetensors.ts';
 
 export type Outputs = Record<string, Tensor>;
@@ -21,6 +23,7 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
   const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
   const { decoder_layers: layers, decoder_attention_heads: heads, vocab_size: vocabulary } = config;
   const width = config.d_model / heads;
+  const hop = (await readFacts(folder)).samplesPerStep / 2;
   const encoder = await openSession(join(folder, 'encoder.onnx'));
   const decoder = await openSession(join(folder, 'decoder.onnx'));
   t.teardown(() => Promise.all([encoder.close(), decoder.close()]));
@@ -38,7 +41,15 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
   };
   return {
     inputs: decoder.inputs,
-    encode: (samples, rows) => encoder.run({ samples: float32(samples, [rows, samples.length / rows]) }),
+    async encode(samples, rows) {
+      const each = samples.length / rows;
+      const frames = each / hop;
+      const folded = new Float32Array(rows * frames * FRAME);
+      for (let row = 0; row < rows; row++) {
+        foldedFrames(samples.subarray(row * each, (row + 1) * each), hop, folded.subarray(row * frames * FRAME));
+      }
+      return encoder.run({ frames: float32(folded, [rows, 4, frames, FRAME / 4]) });
+    },
     decode: (feeds) => decoder.run(feeds),
     async step(cross, tokens) {
       const rows = tokens.length;

@@ -5,6 +5,7 @@ import { samplesOf } from '../../../bench/sound.ts';
 import { float32 } from '../../../engine/session.ts';
 import { Decoder } from '../../../engine/whisper/decode.ts';
 import { encode } from '../../../engine/whisper/encode.ts';
+import { FRAME, foldedFrames } from '../../../engine/whisper/frames.ts';
 import { openWhisper, SAMPLE_RATE, STEPS, windowSeconds } from '../../../engine/whisper/model.ts';
 import type { Encoded } from '../../../engine/whisper/row.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
@@ -27,7 +28,8 @@ t.test('encode() hears a short window with a part of its silence, and lays out w
   const { heads, headWidth } = model.facts;
   const sound = new Float32Array(SEEN * model.facts.samplesPerStep);
   sound.set(samples);
-  const said = await model.encoder.run({ samples: float32(sound, [1, sound.length]) });
+  const frames = foldedFrames(sound, model.facts.samplesPerStep / 2, new Float32Array(2 * SEEN * FRAME));
+  const said = await model.encoder.run({ frames: float32(frames, [1, 4, 2 * SEEN, FRAME / 4]) });
   const found = await encode({ samples, speech }, model);
   t.strictSame(found.ck5!.dims, [1, heads, 1, STEPS / 250, headWidth, 250]);
   t.strictSame(found.cv0!.dims, [1, heads, STEPS / 2, headWidth]); // a layer that looks at means of two frames

@@ -1,25 +1,28 @@
-import { type Feeds, type Fetches, float32, int64, type Tensor, tensor } from '../session.ts';
+import { type Feeds, type Fetches, int64, type Tensor, tensor } from '../session.ts';
 import { Cache } from './cache.ts';
 import type { Whisper } from './model.ts';
 import type { Encoded, Source } from './row.ts';
 
+const NOBODY = int64(new BigInt64Array(0), [0]);
+
 type Numbers = Float32Array | Int8Array | Uint8Array | Uint16Array;
 
-/** What the decoder says about the next token of every row, [rows] each unless noted; until the next step. A log-probability is a max minus `lse`. */
+/** What the decoder says about the next token of every row, before any rule; until the next step. */
 export interface Prediction {
+  /** Of text, without what a transcript never holds, [rows]: the most probable id, its logit, and the logarithm of the sum of all exponentials. */
   textId: BigInt64Array;
   textMax: Float32Array;
-  timeId: BigInt64Array;
-  timeMax: Float32Array;
-  timeLse: Float32Array;
-  lse: Float32Array;
+  textLse: Float32Array;
+  /** Logits of the ids from end-of-text on: special tokens, then timestamps, [rows x X]. */
+  special: Float32Array;
   /** Attention of the alignment heads, [rows x heads x frames]. */
   align: Float32Array;
-  /** Logits of the ids from end-of-text up to the first timestamp, [rows x X]; only when asked for. */
-  special?: Float32Array;
-  /** Logits with bias, [rows x vocabulary]; only when asked for. */
-  logits?: Float32Array;
+  /** Logits of text, [rows x end-of-text]; only when asked for. */
+  text?: Float32Array;
 }
+
+/** How much of text a step tells: `special` leaves it out, which saves half the time of a single row; `logits` adds all of it. */
+export type Detail = 'special' | 'text' | 'logits';
 
 /** Values of all rows, one after the other; `dims` without the rows. */
 interface Store {
@@ -35,8 +38,6 @@ interface Store {
 export class Batch {
   readonly capacity: number;
   size = 0;
-  /** Forbidden tokens of the next step, [capacity x vocabulary]; the owner fills it. */
-  readonly bias: Float32Array;
   readonly #model: Whisper;
   readonly #cache: Cache;
   readonly #cross = new Map<string, Store>(); // what the encoder said
@@ -47,15 +48,8 @@ export class Batch {
   constructor(model: Whisper, capacity: number) {
     this.#model = model;
     this.capacity = capacity;
-    this.bias = new Float32Array(capacity * model.facts.vocabulary);
     this.#cache = new Cache(model.facts, capacity);
-    this.#outputs = ['textId', 'textMax', 'timeId', 'timeMax', 'timeLse', 'lse', 'align', ...this.#cache.names.map((name) => `n${name}`)];
-  }
-
-  /** Bias of one row, [vocabulary]. */
-  biasOf(row: number): Float32Array {
-    const { vocabulary } = this.#model.facts;
-    return this.bias.subarray(row * vocabulary, (row + 1) * vocabulary);
+    this.#outputs = ['textId', 'textMax', 'textLse', 'special', 'align', ...this.#cache.names.map((name) => `n${name}`)];
   }
 
   /** Takes one window in; the row's number is returned. */
@@ -113,19 +107,27 @@ export class Batch {
   }
 
   /** Runs the decoder on one new token per row and keeps the new cache rows. */
-  step(tokens: readonly number[], also: readonly string[]): Promise<Prediction> {
-    return this.#run(0, this.size, tokens, 1, also);
+  step(tokens: readonly number[], detail: Detail): Promise<Prediction> {
+    return this.#run(0, this.size, tokens, 1, detail);
   }
 
   /** Runs the decoder on several tokens of one row: a prompt. */
-  prefill(row: number, tokens: readonly number[], also: readonly string[]): Promise<Prediction> {
-    return this.#run(row, 1, tokens, tokens.length, also);
+  prefill(row: number, tokens: readonly number[], detail: Detail): Promise<Prediction> {
+    return this.#run(row, 1, tokens, tokens.length, detail);
   }
 
-  async #run(first: number, rows: number, tokens: readonly number[], length: number, also: readonly string[]): Promise<Prediction> {
+  async #run(first: number, rows: number, tokens: readonly number[], length: number, detail: Detail): Promise<Prediction> {
     this.#cache.grow(first, rows, length, Math.max(this.size, first + rows));
-    const output = await this.#model.decoder.run(this.#feeds(first, rows, tokens, length), this.#fetches(rows, length, also));
-    if (length === 1) this.#keep(output, rows);
+    const feeds = this.#feeds(first, rows, tokens, length);
+    feeds.asked =
+      detail === 'special'
+        ? NOBODY
+        : int64(
+            BigInt64Array.from({ length: rows }, (_, row) => BigInt(row)),
+            [rows],
+          );
+    const output = await this.#model.decoder.run(feeds, this.#fetches(rows, length, detail));
+    if (length === 1 && detail !== 'special') this.#keep(output, rows);
     this.#cache.append(first, rows, length, output);
     const prediction: Record<string, unknown> = {};
     for (const [name, tensor] of Object.entries(output)) prediction[name] = tensor.data;
@@ -133,18 +135,16 @@ export class Batch {
   }
 
   #feeds(first: number, rows: number, tokens: readonly number[], length: number): Feeds {
-    const { vocabulary } = this.#model.facts;
     const { feeds, positions } = this.#cache.feeds(first, rows, length);
     feeds.tokens = int64(BigInt64Array.from(tokens, BigInt), [rows, length]);
     feeds.pos = int64(positions, [rows, length]);
-    feeds.bias = float32(this.bias.subarray(first * vocabulary, (first + rows) * vocabulary), [rows, vocabulary]);
     return Object.assign(feeds, this.#views(this.#cross, first, rows));
   }
 
   /** Where the outputs of a step go, the same memory every time; what is not known yet, and those of a prompt, the runtime allocates. */
-  #fetches(rows: number, length: number, also: readonly string[]): Fetches {
-    const known = length === 1 ? this.#views(this.#results, 0, rows) : {};
-    return Object.fromEntries([...this.#outputs, ...also].map((name) => [name, known[name] ?? null]));
+  #fetches(rows: number, length: number, detail: Detail): Fetches {
+    const known = length === 1 && detail !== 'special' ? this.#views(this.#results, 0, rows) : {};
+    return Object.fromEntries([...this.#outputs, ...(detail === 'logits' ? ['text'] : [])].map((name) => [name, known[name] ?? null]));
   }
 
   /** Makes memory for outputs that came for the first time. */

@@ -1,8 +1,9 @@
 import type { Batch, Prediction } from './batch.ts';
-import { corrected, most } from './choose.ts';
+import { corrected, logitsOf, most, weigh } from './choose.ts';
 import type { Halves } from './half.ts';
 import type { Facts } from './model.ts';
 import type { Row, Task } from './row.ts';
+import { allowed } from './rules.ts';
 
 interface Step {
   facts: Facts;
@@ -54,7 +55,10 @@ function mean(row: Row): number {
 function candidates(task: Task, group: readonly Row[], { facts, prediction, numbers }: Step): Candidate[] {
   const found: Candidate[] = [];
   for (const parent of group) {
-    for (const { token, logProb } of most(prediction, numbers.get(parent)!, facts, task.manner.timestamps, task.manner.beams + 1)) {
+    const i = numbers.get(parent)!;
+    const may = allowed(parent.tokens, facts, task.manner.timestamps, parent.resumed);
+    const scores = weigh(prediction, i, may, facts);
+    for (const { token, logProb } of most(logitsOf(prediction, i, may, facts), scores, facts, task.manner.beams + 1)) {
       const better = corrected(token, parent, facts);
       found.push({ parent, token: better ?? token, logProb, score: parent.score + logProb, overruled: better !== null });
     }
@@ -64,7 +68,7 @@ function candidates(task: Task, group: readonly Row[], { facts, prediction, numb
 
 /** The row that a candidate becomes. */
 function child({ parent, token, logProb, score, overruled }: Candidate, { facts, prediction, numbers, halves }: Step): Row {
-  const width = prediction.align.length / prediction.lse.length;
+  const width = prediction.align.length / prediction.textMax.length;
   const at = numbers.get(parent)! * width;
   const ended = token === facts.endOfText;
   return {

@@ -1,7 +1,7 @@
 import type { Prediction } from './batch.ts';
 import { type Facts, NEVER } from './model.ts';
 import type { Row } from './row.ts';
-import { speechBetween, speechLeft } from './rules.ts';
+import { type Allowed, speechBetween, speechLeft } from './rules.ts';
 
 const LEAP = 0.6; // seconds of speech that a new segment may not leap over
 const REFUSALS = 4; // per attempt: then the model knows better
@@ -11,29 +11,83 @@ export interface Choice {
   logProb: number;
 }
 
+/** What one row may say next, weighed under the rules. A log-probability is a logit minus `lse`. */
+export interface Scores {
+  /** The most probable token that is no timestamp, and its logit. */
+  textId: number;
+  textMax: number;
+  timeId: number;
+  timeMax: number;
+  /** Logarithms of sums of exponentials, of timestamps and of all that is allowed. */
+  timeLse: number;
+  lse: number;
+}
+
+/** Weighs what row `i` may say; wants logits of text where some of it is excepted. */
+export function weigh(prediction: Prediction, i: number, may: Allowed, { endOfText, vocabulary }: Facts): Scores {
+  const special = prediction.special.subarray(i * (vocabulary - endOfText), (i + 1) * (vocabulary - endOfText));
+  const text = may.text ? textOf(prediction, i, may, endOfText) : NOTHING;
+  const time = summary(special, may.from - endOfText, may.to - endOfText);
+  const end = may.endOfText ? special[0]! : NEVER;
+  const ends = end > text.max;
+  return {
+    textId: ends ? endOfText : text.id,
+    textMax: ends ? end : text.max,
+    timeId: time.id + endOfText,
+    timeMax: time.max,
+    timeLse: time.lse,
+    lse: lseOf([text.lse, time.lse, end]),
+  };
+}
+
+interface Summary {
+  id: number;
+  max: number;
+  lse: number;
+}
+
+const NOTHING: Summary = { id: 0, max: NEVER, lse: NEVER };
+
+function textOf({ textId, textMax, textLse, text }: Prediction, i: number, { except }: Allowed, endOfText: number): Summary {
+  if (except.length === 0) return { id: Number(textId[i]), max: textMax[i]!, lse: textLse[i]! };
+  const logits = text!.slice(i * endOfText, (i + 1) * endOfText);
+  for (const id of except) logits[id] = NEVER;
+  return summary(logits, 0, endOfText);
+}
+
+const SLIGHT = -30; // below the highest logit: too little to count in a sum
+
+/** The highest of the logits [from, to), and the logarithm of the sum of their exponentials. */
+function summary(logits: Float32Array, from: number, to: number): Summary {
+  let id = from;
+  for (let k = from + 1; k < to; k++) if (logits[k]! > logits[id]!) id = k;
+  if (id >= to) return NOTHING;
+  const max = logits[id]!;
+  let sum = 0;
+  for (let k = from; k < to; k++) if (logits[k]! > max + SLIGHT) sum += Math.exp(logits[k]! - max);
+  return { id, max, lse: max + Math.log(sum) };
+}
+
+/** The logarithm of the sum of the exponentials. */
+export function lseOf(logits: readonly number[]): number {
+  const max = Math.max(...logits);
+  return max + Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - max), 0));
+}
+
 /** Whether the next token is a timestamp: all timestamps together beat every single text token. */
-export function isTimed(prediction: Prediction, i: number): boolean {
-  return Math.max(prediction.timeLse[i]!, prediction.timeMax[i]!) > prediction.textMax[i]!;
+function isTimed({ timeLse, textMax }: Scores): boolean {
+  return timeLse > textMax;
 }
 
-/** The most probable token of row `i` under the timestamp rules. */
-export function greedy(prediction: Prediction, i: number, facts: Facts, timestamps: boolean): Choice {
-  const timed = timestamps && isTimed(prediction, i);
-  const token = timed ? facts.firstTimestamp + Number(prediction.timeId[i]) : Number(prediction.textId[i]);
-  return { token, logProb: (timed ? prediction.timeMax : prediction.textMax)[i]! - prediction.lse[i]! };
+/** The most probable token under the rules. */
+export function greedy(scores: Scores): Choice {
+  const { textId, textMax, timeId, timeMax, lse } = scores;
+  return isTimed(scores) ? { token: timeId, logProb: timeMax - lse } : { token: textId, logProb: textMax - lse };
 }
 
-/** A token drawn from the probabilities at a temperature; its log-probability is that at temperature 1. */
-export function sample(
-  prediction: Prediction,
-  i: number,
-  facts: Facts,
-  timestamps: boolean,
-  temperature: number,
-  random: () => number,
-): Choice {
-  const [from, to] = allowed(prediction, i, facts, timestamps);
-  const logits = prediction.logits!.subarray(i * facts.vocabulary, (i + 1) * facts.vocabulary);
+/** A token drawn from the probabilities at a temperature; its log-probability is that at temperature 1. `logits`: those of `logitsOf`. */
+export function sample(logits: Float32Array, scores: Scores, facts: Facts, temperature: number, random: () => number): Choice {
+  const [from, to] = drawn(scores, facts);
   let highest = NEVER;
   for (let id = from; id < to; id++) if (logits[id]! > highest) highest = logits[id]!;
   let sum = 0;
@@ -44,13 +98,12 @@ export function sample(
     left -= Math.exp((logits[token]! - highest) / temperature);
     if (left <= 0) break;
   }
-  return { token, logProb: logits[token]! - prediction.lse[i]! };
+  return { token, logProb: logits[token]! - scores.lse };
 }
 
-/** The `count` most probable tokens of row `i`, best first. */
-export function most(prediction: Prediction, i: number, facts: Facts, timestamps: boolean, count: number): Choice[] {
-  const [from, to] = allowed(prediction, i, facts, timestamps);
-  const logits = prediction.logits!.subarray(i * facts.vocabulary, (i + 1) * facts.vocabulary);
+/** The `count` most probable tokens, best first. `logits`: those of `logitsOf`. */
+export function most(logits: Float32Array, scores: Scores, facts: Facts, count: number): Choice[] {
+  const [from, to] = drawn(scores, facts);
   const best: Choice[] = [];
   let lowest = NEVER / 2;
   for (let id = from; id < to; id++) {
@@ -61,12 +114,26 @@ export function most(prediction: Prediction, i: number, facts: Facts, timestamps
     if (best.length > count) best.pop();
     if (best.length === count) lowest = best.at(-1)!.logProb;
   }
-  return best.map(({ token, logProb }) => ({ token, logProb: logProb - prediction.lse[i]! }));
+  return best.map(({ token, logProb }) => ({ token, logProb: logProb - scores.lse }));
 }
 
-function allowed(prediction: Prediction, i: number, facts: Facts, timestamps: boolean): [number, number] {
-  if (!timestamps) return [0, facts.firstTimestamp];
-  return isTimed(prediction, i) ? [facts.firstTimestamp, facts.vocabulary] : [0, facts.vocabulary];
+/** The ids [from, to) that are drawn from. */
+function drawn(scores: Scores, facts: Facts): [number, number] {
+  return isTimed(scores) ? [facts.firstTimestamp, facts.vocabulary] : [0, facts.vocabulary];
+}
+
+/** Logits [vocabulary] of row `i`, NEVER where a token may not come; wants logits of text. */
+export function logitsOf(prediction: Prediction, i: number, may: Allowed, facts: Facts): Float32Array {
+  const { endOfText, vocabulary, suppressed } = facts;
+  const logits = new Float32Array(vocabulary).fill(NEVER);
+  const special = i * (vocabulary - endOfText) - endOfText; // where id 0 would be
+  if (may.text) {
+    logits.set(prediction.text!.subarray(i * endOfText, (i + 1) * endOfText));
+    for (const id of [...suppressed, ...may.except]) logits[id] = NEVER;
+  }
+  if (may.endOfText) logits[endOfText] = prediction.special[special + endOfText]!;
+  if (may.from < may.to) logits.set(prediction.special.subarray(special + may.from, special + may.to), may.from);
+  return logits;
 }
 
 /**

@@ -1,12 +1,12 @@
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
-import { corrected, generator, greedy, sample } from './choose.ts';
+import { corrected, generator, greedy, logitsOf, sample, weigh } from './choose.ts';
 import { loop } from './fallback.ts';
 import { Halves } from './half.ts';
-import { NEVER, type Whisper } from './model.ts';
+import type { Whisper } from './model.ts';
 import { type Owners, type Pending, Queue } from './queue.ts';
-import { type Attempt, instructions, type Listening, languageOf, listen, type Order, type Pace, type Row, type Task } from './row.ts';
-import { forbid, standingBias } from './rules.ts';
+import { type Attempt, instructions, languageOf, listen, type Order, type Pace, type Row, type Task } from './row.ts';
+import { allowed } from './rules.ts';
 
 const SPARE = 1; // rows for first windows only: a note need not wait until one of a long file ends
 const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
@@ -23,7 +23,6 @@ export class Decoder {
   readonly #model: Whisper;
   readonly #pace: Pace | undefined;
   readonly #batch: Batch;
-  readonly #standing: Float32Array;
   readonly #waiting: Queue;
   readonly #rows: Row[] = []; // by their number in the batch
   readonly #owners: Owners = new Map();
@@ -36,7 +35,6 @@ export class Decoder {
     this.#pace = pace;
     this.capacity = capacity;
     this.#batch = new Batch(model, capacity + SPARE);
-    this.#standing = standingBias(model.facts);
     this.#waiting = new Queue(pace);
   }
 
@@ -87,8 +85,8 @@ export class Decoder {
   }
 
   /**
-   * Takes a window into the batch. Its first tokens run alone: activations of the very first one are so large that, quantised together, they
-   * would blur those of every other row.
+   * Takes a window into the batch. Its first token runs alone: activations are so large there that, quantised together, they would blur those of
+   * every other row. It tells language and silence, of which text tells nothing but to English-only models.
    */
   async #admit(order: Pending): Promise<void> {
     try {
@@ -96,41 +94,23 @@ export class Decoder {
       const { facts } = this.#model;
       const number = await this.#batch.add(order.source);
       const opening = order.prompt.length ? [facts.startOfPrevious, ...order.prompt] : [];
-      if (opening.length) await this.#batch.prefill(number, opening, []);
-      const heard = await this.#listen(number);
-      const language = order.language ?? languageOf(heard, order.expected, order.speech);
-      const limit = Math.min(LONGEST, facts.longestText - opening.length - 5);
+      if (opening.length) await this.#batch.prefill(number, opening, 'special');
       const { job, manner, speech } = order;
+      const prediction = await this.#batch.prefill(number, [facts.startOfTranscript], facts.languages.size ? 'special' : 'text');
+      const heard = listen(prediction, facts);
+      const language = order.language ?? languageOf(heard, order.expected, speech);
+      const limit = Math.min(LONGEST, facts.longestText - opening.length - 5);
       const task: Task = { job, manner, speech, heard, language, limit, finished: [], random: generator(1) };
       const row: Row = { task, feed: 0, tokens: [], logProbs: [], attention: [], score: 0, resumed: [] };
       this.#rows[number] = row;
       this.#owners.set(task, order);
-      await this.#begin(row, opening.length);
+      const tokens = instructions(facts, language, manner.timestamps); // none for English-only models: the first step chooses
+      const detail = needsLogits(row) ? 'logits' : 'text';
+      this.#choose([row], tokens.length ? await this.#batch.prefill(number, tokens, detail) : prediction);
     } catch (error) {
       if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
       order.reject(error);
     }
-  }
-
-  /** Language and silence, from <|startoftranscript|> alone. */
-  async #listen(number: number): Promise<Listening> {
-    const { facts } = this.#model;
-    this.#batch.biasOf(number).fill(0);
-    const { special, lse } = await this.#batch.prefill(number, [facts.startOfTranscript], ['special']);
-    return listen(special!, lse[0]!, facts);
-  }
-
-  /** Tells a row what to do, and chooses its first token. */
-  async #begin(row: Row, prompt: number): Promise<void> {
-    const { facts } = this.#model;
-    const number = this.#rows.indexOf(row);
-    let tokens = instructions(facts, row.task.language, row.task.manner.timestamps);
-    if (tokens.length === 0) {
-      this.#batch.rewind(number, prompt); // English-only without instructions: the first step chooses
-      tokens = [facts.startOfTranscript];
-    }
-    this.#forbid(row, number);
-    this.#choose([row], await this.#batch.prefill(number, tokens, needsLogits(row) ? ['logits'] : []));
   }
 
   /** Takes out the rows of files that are no longer wanted. */
@@ -147,20 +127,8 @@ export class Decoder {
 
   async #step(): Promise<void> {
     const rows = [...this.#rows];
-    rows.forEach((row, number) => {
-      this.#forbid(row, number);
-    });
     const feed = rows.map((row) => row.feed);
-    this.#choose(rows, await this.#batch.step(feed, rows.some(needsLogits) ? ['logits'] : []));
-  }
-
-  /** Sets the bias of a row for its next token. */
-  #forbid(row: Row, number: number): void {
-    const { facts } = this.#model;
-    const bias = this.#batch.biasOf(number);
-    bias.set(this.#standing);
-    forbid(bias, row.tokens, facts, row.task.manner.timestamps);
-    if (row.tokens.length && row.resumed.at(-1) === row.tokens.length - 1) bias[facts.endOfText] = NEVER;
+    this.#choose(rows, await this.#batch.step(feed, rows.some(needsLogits) ? 'logits' : 'text'));
   }
 
   /** Goes one token on with `rows`, in the order of `prediction`. */
@@ -184,12 +152,13 @@ export class Decoder {
     const { facts } = this.#model;
     const { task } = row;
     const { timestamps, temperature } = task.manner;
-    const choice =
-      temperature > 0 ? sample(prediction, i, facts, timestamps, temperature, task.random) : greedy(prediction, i, facts, timestamps);
+    const may = allowed(row.tokens, facts, timestamps, row.resumed);
+    const scores = weigh(prediction, i, may, facts);
+    const choice = temperature > 0 ? sample(logitsOf(prediction, i, may, facts), scores, facts, temperature, task.random) : greedy(scores);
     const better = corrected(choice.token, row, facts);
     const token = better ?? choice.token;
     if (better !== null) row.resumed.push(row.tokens.length);
-    const width = prediction.align.length / prediction.lse.length;
+    const width = prediction.align.length / prediction.textMax.length;
     row.score += choice.logProb;
     row.attention.push(this.#halves.keep(prediction.align, i * width, width));
     if (token === facts.endOfText) return true;
@@ -228,6 +197,7 @@ export class Decoder {
   }
 }
 
-function needsLogits({ task }: Row): boolean {
-  return task.manner.beams > 1 || task.manner.temperature > 0;
+/** The first token of a row without timestamps is excepted from some text. */
+function needsLogits({ task: { manner }, tokens }: Row): boolean {
+  return manner.beams > 1 || manner.temperature > 0 || (tokens.length === 0 && !manner.timestamps);
 }

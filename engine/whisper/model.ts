@@ -62,7 +62,7 @@ export async function openWhisper(folder: string, options: { device?: Device; pr
   const facts = await readFacts(folder);
   const encoder = await openSession(join(folder, 'encoder.onnx'), { ...each('encoder'), arena: true });
   const decoder = await openSession(join(folder, 'decoder.onnx'), each('decoder'));
-  if (typeof decoder.dimensions('pk0').at(-1) === 'number') {
+  if (!decoder.inputs.includes('asked')) {
     const remedy = 'remove it ("longhand models remove") and import or pull it again';
     throw new Error(`Cannot open the model in ${folder}: its networks were made by an earlier version; ${remedy}`);
   }

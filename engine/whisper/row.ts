@@ -1,5 +1,7 @@
 import type { Tensor } from '../session.ts';
 import type { Span } from '../types.ts';
+import type { Prediction } from './batch.ts';
+import { lseOf } from './choose.ts';
 import type { Facts } from './model.ts';
 
 /** The encoder's outputs for one window, by name. */
@@ -106,16 +108,13 @@ export function instructions(facts: Facts, language: string, timestamps: boolean
   return timestamps ? ask : [...ask, facts.noTimestamps];
 }
 
-/** Language and no-speech probabilities from the first step. `special`: logits of the ids from end-of-text on. */
-export function listen(special: Float32Array, lse: number, facts: Facts): Listening {
+/** Language and no-speech probabilities from the first step, in which next to no text is thought of: it may be left out. */
+export function listen({ special, textLse }: Pick<Prediction, 'special' | 'textLse'>, facts: Facts): Listening {
   const at = (token: number) => special[token - facts.endOfText]!;
   const languages = new Map<string, number>();
-  let highest = Number.NEGATIVE_INFINITY;
-  for (const token of facts.languages.values()) highest = Math.max(highest, at(token));
-  let sum = 0;
-  for (const token of facts.languages.values()) sum += Math.exp(at(token) - highest);
-  for (const [code, token] of facts.languages) languages.set(code, Math.exp(at(token) - highest) / sum);
-  return { languages, noSpeech: Math.exp(at(facts.noSpeech) - lse) };
+  const all = lseOf([...facts.languages.values()].map(at));
+  for (const [code, token] of facts.languages) languages.set(code, Math.exp(at(token) - all));
+  return { languages, noSpeech: Math.exp(at(facts.noSpeech) - lseOf([...special, ...textLse])) };
 }
 
 const CLEARLY = 0.9; // probability, over …

@@ -1,38 +1,35 @@
 import type { Span } from '../types.ts';
-import { type Facts, NEVER, STEPS } from './model.ts';
+import { type Facts, STEPS } from './model.ts';
 
 /** Speech that may stay uncovered before end-of-text is refused, seconds. */
 const TAIL = 0.5;
 
-/** The bias [vocabulary] of every step: what a transcript never holds. */
-export function standingBias(facts: Facts): Float32Array {
-  const bias = new Float32Array(facts.vocabulary);
-  for (const id of facts.suppressed) bias[id] = NEVER;
-  return bias.fill(NEVER, facts.startOfTranscript, facts.firstTimestamp);
+/** What may come next in a row, beside what a transcript never holds. */
+export interface Allowed {
+  text: boolean;
+  /** Text that may not come all the same; only where text may. */
+  except: readonly number[];
+  endOfText: boolean;
+  /** Timestamps [from, to), as tokens; none where `to` is not above `from`. */
+  from: number;
+  to: number;
 }
 
 /**
- * Adds to `bias` [vocabulary] what may not follow the tokens of a row: timestamps come in pairs, never run backwards, and the first lies
- * within the first second. Rules of Whisper's own decoding (openai/whisper, decoding.py).
+ * What may follow the tokens of a row: timestamps come in pairs, never run backwards, and the first lies within the first second. Rules of Whisper's
+ * own decoding (openai/whisper, decoding.py). `resumed`: indices of tokens that were overruled; the row may not end right after one.
  */
-export function forbid(bias: Float32Array, tokens: readonly number[], facts: Facts, timestamps: boolean): void {
-  const { firstTimestamp: first, endOfText } = facts;
-  if (tokens.length === 0) for (const id of facts.suppressedAtStart) bias[id] = NEVER;
-  if (!timestamps) {
-    bias.fill(NEVER, first);
-    return;
-  }
-  if (tokens.length === 0) {
-    bias.fill(NEVER, 0, first);
-    bias.fill(NEVER, first + facts.latestStart + 1);
-    return;
-  }
+export function allowed(tokens: readonly number[], facts: Facts, timestamps: boolean, resumed: readonly number[] = []): Allowed {
+  const { firstTimestamp: first, endOfText: end, vocabulary, suppressedAtStart } = facts;
+  const start = tokens.length === 0;
+  if (start && timestamps) return { text: false, except: [], endOfText: false, from: first, to: first + facts.latestStart + 1 };
+  const endOfText = start ? !suppressedAtStart.includes(end) : resumed.at(-1) !== tokens.length - 1;
+  if (!timestamps) return { text: true, except: start ? suppressedAtStart.filter((id) => id < end) : [], endOfText, from: 0, to: 0 };
   const closed = tokens.at(-1)! >= first;
   const before = tokens.length < 2 || tokens.at(-2)! >= first;
-  if (closed && before) bias.fill(NEVER, first);
-  else if (closed) bias.fill(NEVER, 0, endOfText);
   const last = lastTimestamp(tokens, first);
-  if (last !== null) bias.fill(NEVER, first, closed && !before ? last : last + 1);
+  const from = last === null ? first : closed && !before ? last : last + 1;
+  return { text: !closed || before, except: [], endOfText, from, to: closed && before ? 0 : vocabulary };
 }
 
 function lastTimestamp(tokens: readonly number[], first: number): number | null {

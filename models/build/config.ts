@@ -17,6 +17,8 @@ export interface Whisper {
   /** Token ids. Text runs up to `endOfText`, then special tokens, then timestamps from `firstTimestamp` on. */
   endOfText: number;
   firstTimestamp: number;
+  /** What a transcript never holds: notes of music, brackets. */
+  suppressed: readonly number[];
   alignmentHeads: [number, number][];
 }
 
@@ -61,6 +63,7 @@ export function toWhisper(config: Config, generation: Generation): Whisper {
     vocabulary: config.vocab_size,
     endOfText: generation.eos_token_id,
     firstTimestamp: generation.no_timestamps_token_id + 1,
+    suppressed: generation.suppress_tokens ?? [],
     alignmentHeads: generation.alignment_heads,
   };
 }

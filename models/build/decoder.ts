@@ -1,28 +1,30 @@
 import { addCrossAttention, addSelfAttention } from './attention.ts';
 import type { Whisper } from './config.ts';
 import * as graph from './graph.ts';
-import { type Graph, index, input, ints, norm, op, output, scalar, weight } from './graph.ts';
+import { type Graph, index, input, ints, norm, op, output, weight } from './graph.ts';
 import { ELEMENT } from './onnx.ts';
 
 /**
  * Adds one decoder step for B rows, which may be at different positions. B rows, Q new tokens, P cached ones.
- * Inputs: `tokens`, `pos` int64 [B, Q]; `bias` [B, V] (0 or -1e9: forbidden tokens); `mask` [B, 1, Q, P+Q] (0 or -1e9);
- * per layer l the cache `pk{l}` [B, H, hd, P], `pv{l}` [B, H, P, hd] and the encoder's outputs. All float32 beside the encoder's.
- * Outputs: `nk{l}`, `nv{l}` [B, H, Q, hd], only the NEW rows of the cache; and for the last position all that greedy decoding with timestamp
- * rules needs: `textId`, `timeId` int64 [B], `textMax`, `timeMax`, `timeLse`, `lse` [B]. The log-probability of a choice is its max - lse.
- * `logits` [B, V], with bias: fetch them only for beams and temperatures, they are large. `special` [B, X]: the logits from end-of-text up to the
- * first timestamp; after a step on <|startoftranscript|> alone, exp(special - lse) holds the probabilities of the languages and of <|nospeech|>.
+ * Inputs: `tokens`, `pos` int64 [B, Q]; `mask` [B, 1, Q, P+Q] (0 or -1e9); `asked` int64 [R]: the rows of which text is wanted, all or none; per
+ * layer l the cache `pk{l}` [B, H, hd, P], `pv{l}` [B, H, P, hd] and the encoder's outputs. All float32 beside the encoder's.
+ * Outputs: `nk{l}`, `nv{l}` [B, H, Q, hd], only the NEW rows of the cache; and for the last position all that greedy decoding needs, so that no rule
+ * has to be told to the network: `special` [B, X], the logits from end-of-text on: special tokens, then timestamps; and of the text before it, without
+ * what a transcript never holds, `textId` int64 [R], its highest logit `textMax` and the logarithm of its sum of exponentials `textLse` [R].
+ * `text` [R, E], the logits of text: fetch them only for beams and temperatures, they are large.
  * `align` [B, A, S]: the cross-attention of the A alignment heads, in order of layer and head, each row summing to 1; it belongs to the token that
  * the step predicts.
  */
 export function addDecoder(g: Graph, model: Whisper): void {
   const tokens = input(g, 'tokens', 'int64', ['B', 'Q']);
   const positions = input(g, 'pos', 'int64', ['B', 'Q']);
-  input(g, 'bias', 'float32', ['B', model.vocabulary]);
+  input(g, 'asked', 'int64', ['R']);
   input(g, 'mask', 'float32', ['B', 1, 'Q', 'N']);
-  const embedding = g.peak > 0 ? int8Embedding(g) : floatEmbedding(g);
+  const { endOfText, vocabulary } = model;
+  const text = embedding(g, 0, endOfText, suppressed(g, model));
+  const special = embedding(g, endOfText, vocabulary);
   const position = op(g, 'Gather', [weight(g, 'model.decoder.embed_positions.weight'), positions]);
-  let x = op(g, 'Add', [embedding.lookUp(tokens), position]);
+  let x = op(g, 'Add', [lookUp(g, tokens, text, special, endOfText), position]);
   const align: string[] = [];
   for (let l = 0; l < model.decoderLayers; l++) {
     x = addSelfAttention(g, x, l, model);
@@ -31,11 +33,12 @@ export function addDecoder(g: Graph, model: Whisper): void {
     x = graph.feedForward(g, cross.x, `model.decoder.layers.${l}`);
   }
   const last = op(g, 'Gather', [norm(g, x, 'model.decoder.layer_norm'), index(g, -1)], { axis: 1 });
-  addChoices(g, output(g, 'logits', op(g, 'Add', [embedding.logits(last), 'bias']), 'float32', ['B', model.vocabulary]), model);
+  output(g, 'special', special.logits(last), 'float32', ['B', vocabulary - endOfText]);
+  addText(g, output(g, 'text', text.logits(op(g, 'Gather', [last, 'asked'])), 'float32', ['R', endOfText]));
   output(g, 'align', op(g, 'Concat', align, { axis: 1 }), 'float32', ['B', model.alignmentHeads.length, 'S']);
 }
 
-/** The token embedding, shared with the output projection: held once. `logits` gives float32 [B, V]. */
+/** A part of the token embedding, shared with the output projection: held once. `logits` gives float32. */
 interface Embedding {
   lookUp(tokens: string): string;
   logits(x: string): string;
@@ -43,42 +46,59 @@ interface Embedding {
 
 const EMBEDDING = 'model.decoder.embed_tokens.weight';
 
-function int8Embedding(g: Graph): Embedding {
-  const [values, scales, zeros] = graph.quantised(g, EMBEDDING);
+/** The embedding of the ids [from, to), which are counted from `from`. */
+function embedding(g: Graph, from: number, to: number, bias?: string): Embedding {
+  const width = g.checkpoint.shape(EMBEDDING)[1]!;
+  const load = () => g.checkpoint.float32(EMBEDDING).subarray(from * width, to * width);
+  return g.peak > 0 ? int8Embedding(g, [to - from, width], load, bias) : floatEmbedding(g, [to - from, width], load, bias);
+}
+
+function int8Embedding(g: Graph, dims: [number, number], load: () => Float32Array, bias?: string): Embedding {
+  const [values, scales, zeros] = graph.quantisedBy(g, dims, load);
   return {
     lookUp(tokens) {
       const rows = op(g, 'Transpose', [op(g, 'Gather', [values, tokens], { axis: 1 })], { perm: [1, 2, 0] });
       const scale = op(g, 'Unsqueeze', [op(g, 'Gather', [scales, tokens]), ints(g, 2)]);
       return op(g, 'Mul', [graph.cast(g, rows, ELEMENT.float32), scale]);
     },
-    logits: (x) => op(g, 'DynamicQuantizeMatMul', [x, values, scales, zeros], {}, graph.MICROSOFT),
+    logits: (x) => op(g, 'DynamicQuantizeMatMul', [x, values, scales, zeros, ...(bias ? [bias] : [])], {}, graph.MICROSOFT),
   };
 }
 
-function floatEmbedding(g: Graph): Embedding {
-  const matrix = weight(g, EMBEDDING);
+function floatEmbedding(g: Graph, dims: [number, number], load: () => Float32Array, bias?: string): Embedding {
+  const matrix = graph.floats(g, dims, load);
   return {
     lookUp: (tokens) => op(g, 'Gather', [matrix, tokens]),
-    logits: (x) => graph.toFloat32(g, op(g, 'Gemm', [x, matrix], { transB: 1 })),
+    logits: (x) => graph.toFloat32(g, op(g, 'Gemm', [x, matrix, ...(bias ? [bias] : [])], { transB: 1 })),
   };
 }
 
-/** What a decoding rule wants to know of the logits `z` [B, V]. */
-function addChoices(g: Graph, z: string, { endOfText, firstTimestamp, vocabulary }: Whisper): void {
-  const text = graph.slice(g, z, 0, firstTimestamp, 1);
-  const time = graph.slice(g, z, firstTimestamp, vocabulary, 1);
-  for (const [name, logits] of [
-    ['text', text],
-    ['time', time],
-  ] as const) {
-    output(g, `${name}Id`, op(g, 'ArgMax', [logits], { axis: 1, keepdims: 0 }), 'int64', ['B']);
-    output(g, `${name}Max`, op(g, 'ReduceMax', [logits, ints(g, 1)], { keepdims: 0 }), 'float32', ['B']);
-  }
+/** The embedding of tokens of both parts. */
+function lookUp(g: Graph, tokens: string, text: Embedding, special: Embedding, endOfText: number): string {
+  const id = (value: number) => index(g, value);
+  const words = text.lookUp(op(g, 'Min', [tokens, id(endOfText - 1)]));
+  const others = special.lookUp(op(g, 'Max', [op(g, 'Sub', [tokens, id(endOfText)]), id(0)]));
+  const isText = op(g, 'Unsqueeze', [op(g, 'Less', [tokens, id(endOfText)]), ints(g, 2)]);
+  return op(g, 'Where', [isText, words, others]);
+}
+
+const FORBIDDEN = -60_000; // as a logit; half precision holds it
+
+/** A bias [E] that forbids the text which a transcript never holds. It comes with the product, at no cost. */
+function suppressed(g: Graph, { endOfText, suppressed }: Whisper): string {
+  return graph.floats(g, [endOfText], () => {
+    const bias = new Float32Array(endOfText);
+    for (const id of suppressed) if (id < endOfText) bias[id] = FORBIDDEN;
+    return bias;
+  });
+}
+
+/** What a decoding rule wants to know of the logits of text `z` [R, E]. */
+function addText(g: Graph, z: string): void {
+  const best = op(g, 'ArgMax', [z], { axis: 1, keepdims: 1 });
+  const at = (x: string) => op(g, 'Squeeze', [op(g, 'GatherElements', [x, best], { axis: 1 }), ints(g, 1)]);
+  output(g, 'textId', op(g, 'Squeeze', [best, ints(g, 1)]), 'int64', ['R']);
+  output(g, 'textMax', at(z), 'float32', ['R']);
   // Log-sum-exp from one vectorised softmax: the ReduceLogSumExp operator is five times slower.
-  const p = op(g, 'Softmax', [z], { axis: -1 });
-  const most = op(g, 'ReduceMax', [p, ints(g, 1)], { keepdims: 0 });
-  const lse = output(g, 'lse', op(g, 'Sub', [op(g, 'Max', ['textMax', 'timeMax']), op(g, 'Log', [most])]), 'float32', ['B']);
-  const timed = op(g, 'ReduceSum', [graph.slice(g, p, firstTimestamp, vocabulary, 1), ints(g, 1)], { keepdims: 0 });
-  output(g, 'timeLse', op(g, 'Add', [lse, op(g, 'Log', [op(g, 'Max', [timed, scalar(g, 1e-30)])])]), 'float32', ['B']);
-  output(g, 'special', graph.slice(g, z, endOfText, firstTimestamp, 1), 'float32', ['B', firstTimestamp - endOfText]);
+  output(g, 'textLse', op(g, 'Sub', ['textMax', op(g, 'Log', [at(op(g, 'Softmax', [z], { axis: -1 }))])]), 'float32', ['R']);
 }

@@ -6,6 +6,7 @@ export interface Generation extends Record<string, unknown> {
   no_timestamps_token_id: number;
   /** [layer, head] of the decoder whose cross-attention follows the words in time. */
   alignment_heads: [number, number][];
+  suppress_tokens?: number[] | null;
 }
 
 /** What is used of config.json here. */

@@ -123,7 +123,12 @@ export function scalar(g: Graph, value: number): string {
 
 /** A weight of the checkpoint in the type of the activations. */
 export function weight(g: Graph, name: string): string {
-  return constant(g, g.float, g.checkpoint.shape(name), () => toFloat(g, g.checkpoint.float32(name)));
+  return floats(g, g.checkpoint.shape(name), () => g.checkpoint.float32(name));
+}
+
+/** Numbers in the type of the activations. */
+export function floats(g: Graph, dims: number[], load: () => Float32Array): string {
+  return constant(g, g.float, dims, () => toFloat(g, load()));
 }
 
 export function cast(g: Graph, x: string, to: number): string {
@@ -148,7 +153,7 @@ export function linear(g: Graph, x: string, name: string, bias = true): string {
     const [values, scales, zeros] = quantised(g, `${name}.weight`);
     return op(g, 'DynamicQuantizeMatMul', [x, values, scales, zeros, ...(bias ? [weight(g, `${name}.bias`)] : [])], {}, MICROSOFT);
   }
-  const matrix = constant(g, g.float, [columns, rows], () => toFloat(g, transpose(g.checkpoint.float32(`${name}.weight`), rows, columns)));
+  const matrix = floats(g, [columns, rows], () => transpose(g.checkpoint.float32(`${name}.weight`), rows, columns));
   const y = op(g, 'MatMul', [x, matrix]);
   return bias ? op(g, 'Add', [y, weight(g, `${name}.bias`)]) : y;
 }

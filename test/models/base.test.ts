@@ -4,7 +4,7 @@ import t from 'tap';
 import { SHIPPED, SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { verify } from '../../models/verify.ts';
 import { shippedModels } from '../support/models.ts';
-import { difference, numbers, openNetwork } from './network.ts';
+import { difference, numbers, openNetwork, told } from './network.ts';
 
 /** What the network in plain numpy says of the same weights: fixtures/make.py. */
 const wanted = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', 'base.json'), 'utf8')) as Record<string, number[]>;
@@ -28,7 +28,7 @@ t.test('whisper-base in 8 bits, as it runs here, predicts what the network in nu
     const found = numbers(cross[name]!).map((scale) => (scale * peak) / 127);
     t.ok(apart(found, wanted[`encoder.${name}`]!) < 0.05, name);
   }
-  const steps = [await network.step(cross, [[50258, 50259, 50359]]), await network.step(cross, [[50364]])];
+  const steps = [told(await network.step(cross, [[50258, 50259, 50359]])), told(await network.step(cross, [[50364]]))];
   for (const [i, step] of steps.entries()) {
     // The first tokens come of the largest activations, and quantisation moves all logits together: log-probabilities matter. Those of
     // special tokens, which are never near, move most.

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { float32 } from '../../engine/session.ts';
+import { lseOf } from '../../engine/whisper/choose.ts';
 import { build } from '../../models/build/build.ts';
 import { hopOf, type Whisper } from '../../models/build/config.ts';
 import { VARIANTS, type Variant } from '../../models/build/graph.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
-import { type Dtype, HEADS, SHAPES, samples, VOCABULARY, WIDTH, writeCheckpoint } from './checkpoint.ts';
-import { byChannel, cacheNames, difference, ids, numbers, type Outputs, openNetwork } from './network.ts';
+import { type Dtype, END_OF_TEXT, FIRST_TIMESTAMP, HEADS, SHAPES, samples, VOCABULARY, WIDTH, writeCheckpoint } from './checkpoint.ts';
+import { byChannel, cacheNames, difference, ids, numbers, type Outputs, openNetwork, told } from './network.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 const listing = JSON.parse(readFileSync(join(FIXTURES, 'tiny.json'), 'utf8')) as Record<string, { shape: number[]; at: number }>;
@@ -49,10 +50,13 @@ async function built(
 async function outputs(t: { teardown(after: () => unknown): void }, folder: string): Promise<Record<string, number[]>> {
   const network = await openNetwork(t, folder);
   const cross = await network.encode(samples(), 2);
+  const steps = [await network.step(cross, PROMPTS), await network.step(cross, NEXT)];
   const parts: [string, Outputs][] = [
     ['encoder', cross],
-    ['step0', await network.step(cross, PROMPTS)],
-    ['step1', await network.step(cross, NEXT)],
+    ...steps.flatMap((step, i): [string, Outputs][] => [
+      [`step${i}`, step],
+      [`step${i}`, told(step)],
+    ]),
   ];
   return Object.fromEntries(
     parts.flatMap(([part, tensors]) => Object.entries(tensors).map(([name, tensor]) => [`${part}.${name}`, numbers(tensor)])),
@@ -164,7 +168,7 @@ t.test('addDecoder() gives rows at different positions what each gets alone', as
   const feeds: Outputs = {
     tokens: ids([10, 11], [2, 1]),
     pos: ids([3, 1], [2, 1]),
-    bias: float32(new Float32Array(2 * VOCABULARY), [2, VOCABULARY]),
+    asked: ids([0, 1], [2]),
     mask: float32(Float32Array.of(0, 0, 0, 0, 0, -1e9, -1e9, 0), [2, 1, 1, 4]),
     ...cross,
   };
@@ -176,11 +180,53 @@ t.test('addDecoder() gives rows at different positions what each gets alone', as
     feeds[`p${name}`] = name.startsWith('k') ? byChannel(cache) : cache;
   }
   const together = await network.decode(feeds);
-  for (const name of ['textMax', 'timeLse', 'lse', 'special', 'align', 'logits']) {
+  for (const name of ['textMax', 'textLse', 'special', 'align', 'text']) {
     const apart = [...numbers(longNext[name]!), ...numbers(shortNext[name]!)];
     t.ok(difference(numbers(together[name]!), apart) < 1e-3, name);
   }
 });
+
+for (const variant of VARIANTS) {
+  const skip = variant === 'int8' && saturates;
+  t.test(`addDecoder() in ${variant} says of text what its logits say, without what a transcript never holds`, { skip }, async (t) => {
+    const from = join(home, `never-${variant}-checkpoint`);
+    writeCheckpoint(from, SHAPES.plain!, 'F16');
+    const plain = await build(from, join(home, `never-${variant}-not`), { variant }).then(() => firstStep(t, `never-${variant}-not`));
+    const path = join(from, 'generation_config.json');
+    const never = numbers(plain.textId!); // the likeliest of each row
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), suppress_tokens: [...never, FIRST_TIMESTAMP - 1] }));
+    await build(from, join(home, `never-${variant}`), { variant });
+    const { text, textId, textMax, textLse, special } = await firstStep(t, `never-${variant}`);
+    for (const row of [0, 1]) {
+      const logits = numbers(text!).slice(row * END_OF_TEXT, (row + 1) * END_OF_TEXT);
+      const max = Math.max(...logits);
+      t.equal(numbers(textMax!)[row], max);
+      t.equal(numbers(textId!)[row], logits.indexOf(max));
+      t.ok(Math.abs(numbers(textLse!)[row]! - lseOf(logits)) < 1e-4, 'textLse');
+      t.notOk(never.includes(logits.indexOf(max)));
+      t.ok(never.every((id) => logits[id]! < -50_000));
+    }
+    t.strictSame(numbers(special!), numbers(plain.special!), 'special tokens are left as they are');
+  });
+}
+
+/** What the decoder of a built folder says of the prompts. */
+async function firstStep(t: { teardown(after: () => unknown): void }, name: string): Promise<Outputs> {
+  const network = await openNetwork(t, join(home, name));
+  return network.step(await network.encode(samples(), 2), PROMPTS);
+}
+
+for (const variant of VARIANTS) {
+  t.test(`addDecoder() in ${variant} leaves text out where nobody asks, all else is the same`, async (t) => {
+    const network = await openNetwork(t, await built(`nobody-${variant}`, 'plain', 'F16', variant));
+    const cross = await network.encode(samples(), 2);
+    const whole = await network.step(cross, PROMPTS);
+    network.forget();
+    const less = await network.step(cross, PROMPTS, []);
+    t.equal(less.textMax!.data.length, 0);
+    for (const name of ['special', 'align', 'nk1', 'nv0']) t.strictSame(numbers(less[name]!), numbers(whole[name]!), name);
+  });
+}
 
 t.test('build() refuses folders that are no Whisper checkpoint, and says what it wanted', async (t) => {
   await t.rejects(

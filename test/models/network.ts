@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { float32, int8, int64, openSession, type Tensor } from '../../engine/session.ts';
+import { lseOf } from '../../engine/whisper/choose.ts';
 import { FRAME, foldedFrames } from '../../engine/whisper/frames.ts';
 import { readFacts } from '../../engine/whisper/model.ts';
 import { fromFloat16 } from '../../models/build/safetensors.ts';
@@ -11,8 +12,8 @@ export interface Network {
   inputs: readonly string[];
   /** `samples` [rows x samples] of the encoder. */
   encode(samples: Float32Array, rows: number): Promise<Outputs>;
-  /** One decoder step on the same number of tokens in every row; the cache and positions are kept until `forget`. */
-  step(cross: Outputs, tokens: number[][]): Promise<Outputs>;
+  /** One decoder step on the same number of tokens in every row; the cache and positions are kept until `forget`. `asked`: rows whose text is wanted. */
+  step(cross: Outputs, tokens: number[][], asked?: number[]): Promise<Outputs>;
   /** The decoder with everything given by hand. */
   decode(feeds: Outputs): Promise<Outputs>;
   forget(): void;
@@ -21,7 +22,7 @@ export interface Network {
 /** Opens the graphs of a model folder; they are closed when the test ends. */
 export async function openNetwork(t: { teardown(after: () => unknown): void }, folder: string): Promise<Network> {
   const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
-  const { decoder_layers: layers, decoder_attention_heads: heads, vocab_size: vocabulary } = config;
+  const { decoder_layers: layers, decoder_attention_heads: heads } = config;
   const width = config.d_model / heads;
   const hop = (await readFacts(folder)).samplesPerStep / 2;
   const encoder = await openSession(join(folder, 'encoder.onnx'));
@@ -51,7 +52,7 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
       return encoder.run({ frames: float32(folded, [rows, 4, frames, FRAME / 4]) });
     },
     decode: (feeds) => decoder.run(feeds),
-    async step(cross, tokens) {
+    async step(cross, tokens, asked = [...tokens.keys()]) {
       const rows = tokens.length;
       const fresh = tokens[0]!.length;
       const mask = new Float32Array(rows * fresh * (past + fresh));
@@ -62,7 +63,7 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
           tokens.flatMap((row) => row.map((_, i) => past + i)),
           [rows, fresh],
         ),
-        bias: float32(new Float32Array(rows * vocabulary), [rows, vocabulary]),
+        asked: ids(asked, [asked.length]),
         mask: float32(mask, [rows, 1, fresh, past + fresh]),
         ...wholeBlocks(cross),
       };
@@ -80,6 +81,32 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
       past = 0;
       cache = {};
     },
+  };
+}
+
+const TIMESTAMPS = 1501;
+
+/** What the fixtures tell of all logits: of those before the timestamps, of the timestamps, and the special ones. */
+export function told({ text, special, align }: Outputs): Outputs {
+  const [rows, endOfText] = text!.dims as [number, number];
+  const others = special!.dims[1]!;
+  const line = (tensor: Tensor, row: number, length: number) => (tensor.data as Float32Array).subarray(row * length, (row + 1) * length);
+  const all = Array.from({ length: rows }, (_, row) => [...line(text!, row, endOfText), ...line(special!, row, others)]);
+  const times = all.map((logits) => logits.slice(-TIMESTAMPS));
+  const before = all.map((logits) => logits.slice(0, -TIMESTAMPS));
+  const highest = (parts: number[][]) => parts.map((part) => part.reduce((a, b) => Math.max(a, b)));
+  const first = (parts: number[][]) => highest(parts).map((max, row) => parts[row]!.indexOf(max));
+  const floats = (values: number[]) => float32(Float32Array.from(values), [rows]);
+  return {
+    ...{ textId: ids(first(before), [rows]), textMax: floats(highest(before)) },
+    ...{
+      timeId: ids(first(times), [rows]),
+      timeMax: floats(highest(times)),
+      timeLse: floats(times.map(lseOf)),
+      lse: floats(all.map(lseOf)),
+    },
+    special: float32(Float32Array.from(before.flatMap((logits) => logits.slice(endOfText))), [rows, others - TIMESTAMPS]),
+    align: align!,
   };
 }
 

@@ -26,8 +26,9 @@ t.test('openWhisper() refuses networks of an earlier version, and says what to d
   const folder = join(home, 'earlier');
   await build(checkpoint, folder, { variant: 'int8' });
   const g = createGraph({ shape: () => [], float32: () => new Float32Array() }, 'int8');
-  const dims = ['B', HEADS, 'P', WIDTH / HEADS]; // positions first: as the keys of the self-attention lay
+  const dims = ['B', HEADS, WIDTH / HEADS, 'P'];
   output(g, 'nk0', op(g, 'Neg', [input(g, 'pk0', 'float32', dims)]), 'float32', dims);
+  input(g, 'bias', 'float32', ['B', 'V']); // the network was told which tokens are forbidden
   await writeModel(join(folder, 'decoder.onnx'), g);
   await t.rejects(openWhisper(folder), {
     message: `Cannot open the model in ${folder}: its networks were made by an earlier version; remove it ("longhand models remove") and import or pull it again`,

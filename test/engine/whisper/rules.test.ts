@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type Facts, NEVER } from '../../../engine/whisper/model.ts';
-import { forbid, speechBetween, speechLeft, standingBias } from '../../../engine/whisper/rules.ts';
+import type { Facts } from '../../../engine/whisper/model.ts';
+import { allowed, speechBetween, speechLeft } from '../../../engine/whisper/rules.ts';
 
 /** 10 words, end-of-text 10, instructions 11 to 19, timestamps 20 to 29. */
 const FACTS = {
@@ -13,31 +13,41 @@ const FACTS = {
   suppressedAtStart: [0, 10],
 } as unknown as Facts;
 
-function allowed(tokens: number[], timestamps = true): number[] {
-  const bias = standingBias(FACTS);
-  forbid(bias, tokens, FACTS, timestamps);
-  return [...bias.keys()].filter((id) => bias[id] !== NEVER);
+/** The ids that may come next. */
+function next(tokens: number[], timestamps = true, resumed: number[] = []): number[] {
+  const { text, except, endOfText, from, to } = allowed(tokens, FACTS, timestamps, resumed);
+  const isAllowed = (id: number) => {
+    if (id < 10) return text && !FACTS.suppressed.includes(id) && !except.includes(id);
+    return id === 10 ? endOfText : id >= from && id < to;
+  };
+  return Array.from({ length: FACTS.vocabulary }, (_, id) => id).filter(isAllowed);
 }
 
 const WORDS = [0, 1, 2, 4, 5, 6, 7, 8, 9];
 
-t.test('forbid() lets a row begin with an early timestamp only', async (t) => {
-  t.strictSame(allowed([]), [20, 21, 22]);
+t.test('allowed() lets a row begin with an early timestamp only', async (t) => {
+  t.strictSame(next([]), [20, 21, 22]);
 });
 
-t.test('forbid() lets text or nothing follow a start, and wants timestamps to rise within a segment', async (t) => {
-  t.strictSame(allowed([20]), [...WORDS, 10], 'after a start: text, or the end');
-  t.strictSame(allowed([21, 5]), [...WORDS, 10, 22, 23, 24, 25, 26, 27, 28, 29], 'after text: text, the end, or a later time');
+t.test('allowed() lets text or nothing follow a start, and wants timestamps to rise within a segment', async (t) => {
+  t.strictSame(next([20]), [...WORDS, 10], 'after a start: text, or the end');
+  t.strictSame(next([21, 5]), [...WORDS, 10, 22, 23, 24, 25, 26, 27, 28, 29], 'after text: text, the end, or a later time');
 });
 
-t.test('forbid() wants a timestamp or the end after a segment, never earlier than its end', async (t) => {
-  t.strictSame(allowed([21, 5, 25]), [10, 25, 26, 27, 28, 29]);
-  t.strictSame(allowed([21, 5, 25, 26]), [...WORDS, 10], 'a pair is complete');
+t.test('allowed() wants a timestamp or the end after a segment, never earlier than its end', async (t) => {
+  t.strictSame(next([21, 5, 25]), [10, 25, 26, 27, 28, 29]);
+  t.strictSame(next([21, 5, 25, 26]), [...WORDS, 10], 'a pair is complete');
 });
 
-t.test('forbid() takes every timestamp away where none are wanted', async (t) => {
-  t.strictSame(allowed([], false), [1, 2, 4, 5, 6, 7, 8, 9], 'a row neither begins with a blank nor ends at once');
-  t.strictSame(allowed([4], false), [...WORDS, 10]);
+t.test('allowed() takes every timestamp away where none are wanted', async (t) => {
+  t.strictSame(next([], false), [1, 2, 4, 5, 6, 7, 8, 9], 'a row neither begins with a blank nor ends at once');
+  t.strictSame(next([4], false), [...WORDS, 10]);
+});
+
+t.test('allowed() wants a row to go on after a token that was overruled', async (t) => {
+  t.strictSame(next([21, 5, 25], true, [2]), [25, 26, 27, 28, 29], 'no end after a timestamp at which speech goes on');
+  t.strictSame(next([21, 5, 25, 26], true, [3]), WORDS);
+  t.strictSame(next([21, 5, 25, 26, 7], true, [3]), [...WORDS, 10, 27, 28, 29], 'but later');
 });
 
 const TIMES = { firstTimestamp: 1000, tick: 0.02 };

@@ -101,12 +101,11 @@ export class Decoder {
       const language = order.language ?? languageOf(heard, order.expected, speech);
       const limit = Math.min(LONGEST, facts.longestText - opening.length - 5);
       const task: Task = { job, manner, speech, heard, language, limit, finished: [], random: generator(1) };
-      const row: Row = { task, feed: 0, tokens: [], logProbs: [], attention: [], score: 0, resumed: [] };
+      const [feed, ...ahead] = instructions(facts, language, manner.timestamps);
+      const row: Row = { task, feed: feed ?? 0, ahead, tokens: [], logProbs: [], attention: [], score: 0, resumed: [] };
       this.#rows[number] = row;
       this.#owners.set(task, order);
-      const tokens = instructions(facts, language, manner.timestamps); // none for English-only models: the first step chooses
-      const detail = needsLogits(row) ? 'logits' : 'text';
-      this.#choose([row], tokens.length ? await this.#batch.prefill(number, tokens, detail) : prediction);
+      if (feed === undefined) this.#choose([row], prediction); // English-only: nothing to instruct
     } catch (error) {
       if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
       order.reject(error);
@@ -137,7 +136,9 @@ export class Decoder {
     const beams = new Map<Task, Row[]>();
     const done: Task[] = [];
     rows.forEach((row, i) => {
-      if (row.task.manner.beams > 1) beams.set(row.task, [...(beams.get(row.task) ?? []), row]);
+      const next = row.ahead.shift();
+      if (next !== undefined) row.feed = next;
+      else if (row.task.manner.beams > 1) beams.set(row.task, [...(beams.get(row.task) ?? []), row]);
       else if (this.#extend(row, i, prediction)) done.push(row.task);
     });
     const numbers = new Map(rows.map((row, i) => [row, i]));

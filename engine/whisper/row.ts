@@ -80,6 +80,8 @@ export interface Row {
   task: Task;
   /** The token fed at the next step. */
   feed: number;
+  /** Instructions fed at the steps after it; not until all are is a token chosen. */
+  ahead: number[];
   tokens: number[];
   logProbs: number[];
   /** As bfloat16: 24 KB a token, and it is by far the most that a row holds of its own. */

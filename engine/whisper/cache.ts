@@ -74,26 +74,23 @@ export class Cache {
     return { feeds, positions };
   }
 
-  /** Keeps the new keys and values that the decoder put out for these rows. */
+  /** Keeps the new keys and values [rows x heads x length x width] that the decoder put out for these rows. */
   append(first: number, rows: number, length: number, output: Record<string, Tensor>): void {
     const { heads, headWidth } = this.#facts;
     this.names.forEach((name, i) => {
-      const fresh = output[`n${name}`]!.data as Float32Array; // [rows x heads x length x width]
+      const data = this.#data[i]!;
+      const fresh = output[`n${name}`]!.data as Float32Array;
+      const [position, channel] = isKeys(name) ? [1, this.#positions] : [headWidth, 1]; // numbers from one to the next
+      let n = 0;
       for (let block = 0; block < rows * heads; block++) {
         const used = this.#used[first + Math.floor(block / heads)]!;
-        const given = fresh.subarray(block * length * headWidth, (block + 1) * length * headWidth);
         const at = (first * heads + block) * this.#positions * headWidth;
-        if (isKeys(name)) this.#setColumns(this.#data[i]!, at + used, given);
-        else this.#data[i]!.set(given, at + used * headWidth);
+        for (let q = used; q < used + length; q++) {
+          for (let c = 0; c < headWidth; c++) data[at + q * position + c * channel] = fresh[n++]!;
+        }
       }
     });
     for (let row = first; row < first + rows; row++) this.#used[row]! += length;
-  }
-
-  /** Writes [length x width] as columns of [width x positions]. */
-  #setColumns(data: Float32Array, at: number, given: Float32Array): void {
-    const { headWidth } = this.#facts;
-    for (let i = 0; i < given.length; i++) data[at + (i % headWidth) * this.#positions + Math.floor(i / headWidth)] = given[i]!;
   }
 
   /** Lays the first `size` rows out for another number of positions, in the same memory where that is large enough. */

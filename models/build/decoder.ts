@@ -34,7 +34,7 @@ export function addDecoder(g: Graph, model: Whisper): void {
   }
   const last = op(g, 'Gather', [norm(g, x, 'model.decoder.layer_norm'), index(g, -1)], { axis: 1 });
   output(g, 'special', special.logits(last), 'float32', ['B', vocabulary - endOfText]);
-  addText(g, output(g, 'text', text.logits(op(g, 'Gather', [last, 'asked'])), 'float32', ['R', endOfText]));
+  addText(g, output(g, 'text', text.logits(op(g, 'Gather', [last, 'asked'])), 'float32', ['R', endOfText]), endOfText);
   output(g, 'align', op(g, 'Concat', align, { axis: 1 }), 'float32', ['B', model.alignmentHeads.length, 'S']);
 }
 
@@ -93,12 +93,27 @@ function suppressed(g: Graph, { endOfText, suppressed }: Whisper): string {
   });
 }
 
+const PIECES = 64; // of a row of logits, at most
+
 /** What a decoding rule wants to know of the logits of text `z` [R, E]. */
-function addText(g: Graph, z: string): void {
-  const best = op(g, 'ArgMax', [z], { axis: 1, keepdims: 1 });
-  const at = (x: string) => op(g, 'Squeeze', [op(g, 'GatherElements', [x, best], { axis: 1 }), ints(g, 1)]);
+function addText(g: Graph, z: string, endOfText: number): void {
+  // The operator that finds where the highest is takes seven times as long as the one that finds the highest: it looks at one piece of each row.
+  const pieces = largestDivisor(endOfText, PIECES);
+  const each = endOfText / pieces;
+  const rows = op(g, 'Reshape', [z, ints(g, 0, pieces, each)]);
+  const tops = op(g, 'ReduceMax', [rows, ints(g, 2)], { keepdims: 0 });
+  const piece = op(g, 'ArgMax', [tops], { axis: 1, keepdims: 1 });
+  const within = op(g, 'ArgMax', [op(g, 'GatherND', [rows, piece], { batch_dims: 1 })], { axis: 1, keepdims: 1 });
+  const best = op(g, 'Add', [op(g, 'Mul', [piece, index(g, each)]), within]);
   output(g, 'textId', op(g, 'Squeeze', [best, ints(g, 1)]), 'int64', ['R']);
-  output(g, 'textMax', at(z), 'float32', ['R']);
+  output(g, 'textMax', op(g, 'ReduceMax', [tops, ints(g, 1)], { keepdims: 0 }), 'float32', ['R']);
   // Log-sum-exp from one vectorised softmax: the ReduceLogSumExp operator is five times slower.
-  output(g, 'textLse', op(g, 'Sub', ['textMax', op(g, 'Log', [at(op(g, 'Softmax', [z], { axis: -1 }))])]), 'float32', ['R']);
+  const p = op(g, 'GatherElements', [op(g, 'Softmax', [z], { axis: -1 }), best], { axis: 1 });
+  output(g, 'textLse', op(g, 'Sub', ['textMax', op(g, 'Log', [op(g, 'Squeeze', [p, ints(g, 1)])])]), 'float32', ['R']);
+}
+
+function largestDivisor(n: number, most: number): number {
+  let divisor = most;
+  while (n % divisor) divisor--;
+  return divisor;
 }

@@ -3,8 +3,6 @@ import { Cache } from './cache.ts';
 import type { Whisper } from './model.ts';
 import type { Encoded, Source } from './row.ts';
 
-const NOBODY = int64(new BigInt64Array(0), [0]);
-
 type Numbers = Float32Array | Int8Array | Uint8Array | Uint16Array;
 
 /** What the decoder says about the next token of every row, before any rule; until the next step. */
@@ -119,13 +117,7 @@ export class Batch {
   async #run(first: number, rows: number, tokens: readonly number[], length: number, detail: Detail): Promise<Prediction> {
     this.#cache.grow(first, rows, length, Math.max(this.size, first + rows));
     const feeds = this.#feeds(first, rows, tokens, length);
-    feeds.asked =
-      detail === 'special'
-        ? NOBODY
-        : int64(
-            BigInt64Array.from({ length: rows }, (_, row) => BigInt(row)),
-            [rows],
-          );
+    feeds.asked = everyOf(detail === 'special' ? 0 : rows);
     const output = await this.#model.decoder.run(feeds, this.#fetches(rows, length, detail));
     if (length === 1 && detail !== 'special') this.#keep(output, rows);
     this.#cache.append(first, rows, length, output);
@@ -189,4 +181,10 @@ export class Batch {
       data.copyWithin(to * each, from * each, (from + 1) * each);
     }
   }
+}
+
+/** 0, 1 … */
+function everyOf(rows: number): Tensor {
+  const numbers = BigInt64Array.from(Array(rows).keys(), BigInt);
+  return int64(numbers, [rows]);
 }

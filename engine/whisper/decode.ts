@@ -85,8 +85,8 @@ export class Decoder {
   }
 
   /**
-   * Takes a window into the batch. Its first token runs alone: activations are so large there that, quantised together, they would blur those of
-   * every other row. It tells language and silence, of which text tells nothing but to English-only models.
+   * Takes a window into the batch. Its first token runs alone: it tells language and silence, and without text, which tells of them only in
+   * English-only models, it is half as much work.
    */
   async #admit(order: Pending): Promise<void> {
     try {
@@ -198,7 +198,7 @@ export class Decoder {
   }
 }
 
-/** The first token of a row without timestamps is excepted from some text. */
-function needsLogits({ task: { manner }, tokens }: Row): boolean {
-  return manner.beams > 1 || manner.temperature > 0 || (tokens.length === 0 && !manner.timestamps);
+/** Whether the next token is not just the most probable one: without timestamps, the first may not be any text. */
+function needsLogits({ task: { manner }, tokens, ahead }: Row): boolean {
+  return ahead.length === 0 && (manner.beams > 1 || manner.temperature > 0 || (tokens.length === 0 && !manner.timestamps));
 }

@@ -43,8 +43,8 @@ export const SHIPPED: readonly Manifest[] = [
     files: [
       { name: 'LICENSE', bytes: 1213, sha256: 'f6d6e6ab5464a000fe933730dbc99ae264afe75152a273129e604147e51cd85c' },
       { name: 'config.json', bytes: 1576, sha256: '348f5244dfdaebbc2c7d7a567f80fc67d8ae49b1975cab30c2e8db73f75a1ec1' },
-      { name: 'decoder.onnx', bytes: 50163984, sha256: '55e7f83e61267af9871b4681724043d9ed1f5c0e15eda980fdc686a0833fddd8' },
-      { name: 'encoder.onnx', bytes: 27133145, sha256: '2ebfe7ce232bb16af18069db9a39832fb5e5e77a280077d33c84f6d2d57836a2' },
+      { name: 'decoder.onnx', bytes: 50365544, sha256: '85a3b688f545714925254e5e6588c0bcd28a033046170b5c9f5b0a8fc4d65644' },
+      { name: 'encoder.onnx', bytes: 26727364, sha256: '63018f3ecbf27cee68f401589a4264791d8dd2ac2c23c7df51aeb5d902bd2d1a' },
       { name: 'generation_config.json', bytes: 3638, sha256: 'bcb05795e5724b67bb809ac4ad7feb50d0d28a18a5ab8425be73f1f566fe4b88' },
       { name: 'preprocessor_config.json', bytes: 337, sha256: '85306fb900503f4e848075a3c9635e83d1a56677460d6ec252f971132e9134f3' },
       { name: 'tokenizer.json', bytes: 3930462, sha256: '7e146198186d5e3b9ce7d9d7f131b69b44569eaed9ad64a5516629a6c6a865c4' },

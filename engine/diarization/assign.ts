@@ -76,7 +76,7 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return sum;
 }
 
-function best(scores: Float32Array): number {
+export function best(scores: ArrayLike<number>): number {
   let best = 0;
   for (let k = 1; k < scores.length; k++) if (scores[k]! > scores[best]!) best = k;
   return best;

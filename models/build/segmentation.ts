@@ -35,8 +35,7 @@ const LSTMS: [size: number, read: string, before: string, biases: string][] = [
 export function segmentationGraph(published: Weights, variant: CpuVariant): Graph {
   const g = createGraph(published, variant);
   let x = instanceNorm(g, input(g, 'samples', 'float32', ['B', 1, 160_000]), 'n0');
-  x = op(g, 'Abs', [op(g, 'Conv', [x, weight(g, 'sinc')], { strides: [SINC_STRIDE] })]);
-  x = pooled(g, x, 'ns.0');
+  x = rectified(g, instanceNorm(g, filtered(g, x), 'ns.0'));
   x = pooled(g, convolve(g, x, 'c1'), 'ns.1');
   x = pooled(g, convolve(g, x, 'c2'), 'ns.2');
   x = op(g, 'Transpose', [x], { perm: [2, 0, 1] }); // [589, B, 60]
@@ -46,6 +45,18 @@ export function segmentationGraph(published: Weights, variant: CpuVariant): Grap
   x = rectified(g, dense(g, x, 'onnx::MatMul_809', 'l1.bias'));
   output(g, 'logits', dense(g, x, 'onnx::MatMul_810', 'cl.bias'), 'float32', ['B', 589, 7]);
   return g;
+}
+
+/**
+ * How loud it is in each of 80 bands, the largest of three frames. Written for two dimensions, of which one is 1, and with the size of a number as a
+ * rectifier, because the runtime has its fast kernels only for such: an eighth less time for the whole network.
+ */
+function filtered(g: Graph, x: string): string {
+  const [bands, , taps] = g.checkpoint.shape('sinc') as [number, number, number];
+  const filters = constant(g, 'float32', [bands, 1, 1, taps], () => g.checkpoint.float32('sinc'));
+  const bandpass = op(g, 'Conv', [op(g, 'Unsqueeze', [x, ints(g, 2)]), filters], { strides: [1, SINC_STRIDE] });
+  const size = op(g, 'LeakyRelu', [bandpass], { alpha: { float: -1 } });
+  return op(g, 'Squeeze', [op(g, 'MaxPool', [size], { kernel_shape: [1, POOL], strides: [1, POOL] }), ints(g, 2)]);
 }
 
 function convolve(g: Graph, x: string, name: string): string {

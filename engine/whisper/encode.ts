@@ -1,6 +1,6 @@
 import { float32, tensor } from '../session.ts';
 import type { Span } from '../types.ts';
-import { FRAME, foldedFrames } from './frames.ts';
+import { FRAME, foldedFrames, MARGIN } from './frames.ts';
 import { type Facts, SAMPLE_RATE, STEPS, type Whisper } from './model.ts';
 import type { Encoded } from './row.ts';
 
@@ -13,8 +13,8 @@ const UNIT = 50; // steps that the encoder takes together
 const FRAMES_PER_STEP = 2;
 const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0, unless no query at all is negative
 
-const paddedFor = new WeakMap<Whisper, Float32Array>(); // samples of a window; a thread encodes one after the other
-const framesFor = new WeakMap<Whisper, Float32Array>(); // the same, folded
+const soundFor = new WeakMap<Whisper, Float32Array>();
+const framesFor = new WeakMap<Whisper, Float32Array>();
 const heardBy = new WeakMap<Whisper, Encoded>(); // memory for what is said of a part of a window: 10 MB for base
 
 interface Sound {
@@ -29,18 +29,11 @@ interface Sound {
  * @param into memory for what the encoder says, returned with it
  */
 export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
-  const { samplesPerStep } = model.facts;
-  const padded = paddedFor.get(model) ?? new Float32Array(STEPS * samplesPerStep);
-  paddedFor.set(model, padded);
-  padded.set(samples.subarray(0, padded.length));
-  padded.fill(0, samples.length);
-  const level = levelOf(samples, speech);
-  if (level > 0 && level < QUIET) for (let i = 0; i < padded.length; i++) padded[i]! *= RAISED / level;
-  const steps = model.cross.includes('cs0') ? stepsHeard(samples.length, samplesPerStep) : STEPS;
-  const frames = framesFor.get(model) ?? new Float32Array(FRAMES_PER_STEP * STEPS * FRAME);
-  framesFor.set(model, frames);
-  const folded = foldedFrames(padded.subarray(0, steps * samplesPerStep), samplesPerStep / FRAMES_PER_STEP, frames);
-  const feeds = { frames: float32(folded, [1, 4, FRAMES_PER_STEP * steps, FRAME / 4]) };
+  const steps = model.cross.includes('cs0') ? stepsHeard(samples.length, model.facts) : STEPS;
+  const sound = soundOf(samples, speech, steps, model);
+  const memory = roomOf(framesFor, model, FRAMES_PER_STEP * STEPS * FRAME);
+  const frames = foldedFrames(sound, model.facts.samplesPerStep / FRAMES_PER_STEP, memory);
+  const feeds = { frames: float32(frames, [1, 4, FRAMES_PER_STEP * steps, FRAME / 4]) };
   if (steps === STEPS) {
     const said = await model.encoder.run(feeds, into);
     return into ?? said;
@@ -52,8 +45,28 @@ export async function encode({ samples, speech }: Sound, model: Whisper, into?: 
   return filledUp(said, into ?? roomFor(model, STEPS), model.facts);
 }
 
+/** The sound of so many steps, filled up by silence and made louder where it is quiet, between margins. */
+function soundOf(samples: Float32Array, speech: readonly Span[], steps: number, model: Whisper): Float32Array {
+  const { samplesPerStep } = model.facts;
+  const length = steps * samplesPerStep;
+  const sound = roomOf(soundFor, model, STEPS * samplesPerStep + 2 * MARGIN).subarray(0, length + 2 * MARGIN);
+  const end = MARGIN + Math.min(samples.length, length);
+  sound.set(samples.subarray(0, length), MARGIN);
+  sound.fill(0, end);
+  const level = levelOf(samples, speech);
+  if (level > 0 && level < QUIET) for (let i = MARGIN; i < end; i++) sound[i]! *= RAISED / level;
+  return sound;
+}
+
+/** Memory of a thread for what the encoder is given of the longest window; a thread encodes one after the other. */
+function roomOf(rooms: WeakMap<Whisper, Float32Array>, model: Whisper, length: number): Float32Array {
+  const room = rooms.get(model) ?? new Float32Array(length);
+  rooms.set(model, room);
+  return room;
+}
+
 /** Steps of a window that the encoder hears. */
-function stepsHeard(samples: number, samplesPerStep: number): number {
+function stepsHeard(samples: number, { samplesPerStep }: Facts): number {
   return Math.min(STEPS, Math.max(SHORTEST, UNIT * Math.ceil((samples + SILENCE) / samplesPerStep / UNIT)));
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { seeded } from '../../bench/random.ts';
 import { openSession, tensor } from '../../engine/session.ts';
-import { foldedFrames } from '../../engine/whisper/frames.ts';
+import { foldedFrames, MARGIN } from '../../engine/whisper/frames.ts';
 import { cast, constant, createGraph, input, op, output } from '../../models/build/graph.ts';
 import { foldedFilters, foldedKernels, melFilters } from '../../models/build/mel.ts';
 import { ELEMENT } from '../../models/build/onnx.ts';
@@ -126,7 +126,9 @@ t.test('foldedKernels() and foldedFilters() make of folded frames what a Fourier
   const [hop, frames] = [176, 6];
   const samples = Float32Array.from({ length: hop * frames }, (_, i) => Math.sin(i * i * 0.0007) + 0.3 * Math.sin(i * 1.3));
   const at = (i: number) => samples[i < 0 ? -i : i >= samples.length ? 2 * samples.length - 2 - i : i]!; // as in a mirror
-  const folded = foldedFrames(samples, hop, new Float32Array(frames * 400));
+  const sound = new Float32Array(samples.length + 2 * MARGIN);
+  sound.set(samples, MARGIN);
+  const folded = foldedFrames(sound, hop, new Float32Array(frames * 400));
   const [kernels, filters, sides] = [foldedKernels(), melFilters(80), foldedFilters(80)];
   for (let f = 0; f < frames; f++) {
     const power = Array.from({ length: 201 }, (_, k) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { float32, int8, int64, openSession, type Tensor } from '../../engine/session.ts';
 import { lseOf } from '../../engine/whisper/choose.ts';
-import { FRAME, foldedFrames } from '../../engine/whisper/frames.ts';
+import { FRAME, foldedFrames, MARGIN } from '../../engine/whisper/frames.ts';
 import { readFacts } from '../../engine/whisper/model.ts';
 import { fromFloat16 } from '../../models/build/safetensors.ts';
 
@@ -47,7 +47,9 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
       const frames = each / hop;
       const folded = new Float32Array(rows * frames * FRAME);
       for (let row = 0; row < rows; row++) {
-        foldedFrames(samples.subarray(row * each, (row + 1) * each), hop, folded.subarray(row * frames * FRAME));
+        const sound = new Float32Array(each + FRAME);
+        sound.set(samples.subarray(row * each, (row + 1) * each), MARGIN);
+        foldedFrames(sound, hop, folded.subarray(row * frames * FRAME));
       }
       return encoder.run({ frames: float32(folded, [rows, 4, frames, FRAME / 4]) });
     },

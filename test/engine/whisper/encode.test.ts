@@ -5,7 +5,7 @@ import { samplesOf } from '../../../bench/sound.ts';
 import { float32 } from '../../../engine/session.ts';
 import { Decoder } from '../../../engine/whisper/decode.ts';
 import { encode } from '../../../engine/whisper/encode.ts';
-import { FRAME, foldedFrames } from '../../../engine/whisper/frames.ts';
+import { FRAME, foldedFrames, MARGIN } from '../../../engine/whisper/frames.ts';
 import { openWhisper, SAMPLE_RATE, STEPS, windowSeconds } from '../../../engine/whisper/model.ts';
 import type { Encoded } from '../../../engine/whisper/row.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
@@ -26,8 +26,8 @@ function same(a: ArrayBufferView, b: ArrayBufferView): boolean {
 
 t.test('encode() hears a short window with a part of its silence, and lays out what it heard as a whole one', async (t) => {
   const { heads, headWidth } = model.facts;
-  const sound = new Float32Array(SEEN * model.facts.samplesPerStep);
-  sound.set(samples);
+  const sound = new Float32Array(SEEN * model.facts.samplesPerStep + 2 * MARGIN);
+  sound.set(samples, MARGIN);
   const frames = foldedFrames(sound, model.facts.samplesPerStep / 2, new Float32Array(2 * SEEN * FRAME));
   const said = await model.encoder.run({ frames: float32(frames, [1, 4, 2 * SEEN, FRAME / 4]) });
   const found = await encode({ samples, speech }, model);

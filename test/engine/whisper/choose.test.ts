@@ -1,19 +1,9 @@
 import t from 'tap';
 import type { Prediction } from '../../../engine/whisper/batch.ts';
 import { generator, greedy, logitsOf, lseOf, most, sample, weigh } from '../../../engine/whisper/choose.ts';
-import { type Facts, NEVER } from '../../../engine/whisper/model.ts';
+import { NEVER } from '../../../engine/whisper/model.ts';
 import { allowed } from '../../../engine/whisper/rules.ts';
-
-/** 10 words, end-of-text 10, instructions 11 to 19, timestamps 20 to 29. */
-const FACTS = {
-  vocabulary: 30,
-  endOfText: 10,
-  startOfTranscript: 11,
-  firstTimestamp: 20,
-  latestStart: 2,
-  suppressed: [3],
-  suppressedAtStart: [0, 10],
-} as unknown as Facts;
+import { FACTS } from '../../support/facts.ts';
 
 /** Logits of two rows: 0, but for those given of the second. */
 function predicted(given: Record<number, number>): Prediction {

@@ -1,17 +1,6 @@
 import t from 'tap';
-import type { Facts } from '../../../engine/whisper/model.ts';
 import { allowed, speechBetween, speechLeft } from '../../../engine/whisper/rules.ts';
-
-/** 10 words, end-of-text 10, instructions 11 to 19, timestamps 20 to 29. */
-const FACTS = {
-  vocabulary: 30,
-  endOfText: 10,
-  startOfTranscript: 11,
-  firstTimestamp: 20,
-  latestStart: 2,
-  suppressed: [3],
-  suppressedAtStart: [0, 10],
-} as unknown as Facts;
+import { FACTS } from '../../support/facts.ts';
 
 /** The ids that may come next. */
 function next(tokens: number[], timestamps = true, resumed: number[] = []): number[] {

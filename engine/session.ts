@@ -80,7 +80,6 @@ export async function openSession(network: string | Uint8Array, options: Session
       executionMode: 'sequential',
       graphOptimizationLevel: 'all',
       enableCpuMemArena: options.arena ?? false,
-      enableMemPattern: options.arena ?? false, // without an arena each run would take one large piece of memory, of a size of its own
       logSeverityLevel: 3,
       ...(options.profile ? { enableProfiling: true, profileFilePrefix: options.profile } : {}),
       extra: { session: { intra_op: { allow_spinning: '0' } } },

@@ -1,13 +1,12 @@
 import { best, dot } from './assign.ts';
 import { SIZE, unit } from './embedding.ts';
-import { lasting, type Piece } from './pieces.ts';
+import { CERTAIN, lasting, type Piece } from './pieces.ts';
 
 const DOUBT = 0.2; // cosine: a piece that is no more than this more like its voice than like another may hold both, …
 const LONG = 2; // seconds: … if it lasts as long
 const LOOK = 60; // frames: a second, of which a print tells the voice …
 const STEP = 30; // … every half second at least
 const CHANGE = 0.1; // cosine that a change of voice must be worth: looks are short, so their prints are doubtful
-const CERTAIN = 1; // seconds: shorter pieces are no measure of a voice
 
 /** Voice prints of pieces. */
 export type Print = (pieces: Piece[]) => Promise<Float32Array[]>;

@@ -8,6 +8,9 @@ export interface Piece {
   end: number;
 }
 
+/** Seconds: shorter pieces are no measure of a voice, they only join one (equal error rate at 0.6 s 14 %, 1 s 4.5 %, 2 s 0.6 %). */
+export const CERTAIN = 1;
+
 /** Frames of the longest piece in which its voice is active; those that are bridged come on top. */
 const LONGEST = Math.round(4 / FRAME_STEP);
 const ACTIVE = 0.5;

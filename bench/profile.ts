@@ -37,7 +37,7 @@ export async function measureProfile(models: { whisper: string; diarization: str
     const full = Math.floor(packingFor(windowSeconds(model.facts)).longest);
     const samples = (await joined(WINDOWS * full)).samples.subarray(0, WINDOWS * full * RATE);
     const network = await segmentationNetwork(join(models.diarization, 'segmentation-3.0.onnx'));
-    const segmentation = await openSession(network, { arena: true, profile: join(folder, 'segmentation') });
+    const segmentation = await openSession(network, { profile: join(folder, 'segmentation') });
     const recogniser = { model, tokenizer: await openTokenizer(models.whisper), decoder: new Decoder(model, WINDOWS - 1) };
     const started = performance.now();
     const heard = Array.from({ length: Math.ceil(samples.length / STEP) }, (_, i) => samples.subarray(i * STEP, i * STEP + HEARD));

@@ -155,7 +155,7 @@ function stopSignal(): Promise<string> {
   });
 }
 
-/** Resolves when the process has grown too large: sessions and arenas never shrink, so it is recycled as a whole. */
+/** Resolves when the process has grown too large: what sessions hold does not shrink, so it is recycled as a whole. */
 function outgrown({ memoryBytes }: Pool): Promise<string> {
   const limit = process.memoryUsage.rss() + memoryBytes + GROWTH_BYTES;
   return new Promise((resolve) => {

@@ -23,11 +23,6 @@ export interface SessionOptions {
   /** Threads inside one operator. 1: parallelism comes from several worker threads, a third faster than threads inside (engine.md). */
   threads?: number;
   device?: Device;
-  /**
-   * Keeps the memory of a run for the next one: up to a fifth faster. It never shrinks and grows with every new shape, so only for networks whose
-   * input has few: with it everywhere, two threads take 300 MB more.
-   */
-  arena?: boolean;
   /** Path, without its end, of a file in which the runtime notes the time of every operator; written by `close`. */
   profile?: string;
 }
@@ -79,12 +74,17 @@ export async function openSession(network: string | Uint8Array, options: Session
       interOpNumThreads: 1,
       executionMode: 'sequential',
       graphOptimizationLevel: 'all',
-      enableCpuMemArena: options.arena ?? false,
+      enableCpuMemArena: false, // an arena never gives back what its largest run took, in powers of two: 80 MB a thread, and no time
       logSeverityLevel: 3,
       ...(options.profile ? { enableProfiling: true, profileFilePrefix: options.profile } : {}),
       extra: { session: { intra_op: { allow_spinning: '0' } } },
     }),
   );
+  return sessionOf(inference, device, options.profile);
+}
+
+/** By itself: closures of `openSession` would hold on to the bytes of the network, 12 MB of voice prints on every thread. */
+function sessionOf(inference: ort.InferenceSession, device: Device, profile?: string): Session {
   const dimensions = new Map(inference.inputMetadata.map((input) => [input.name, input.isTensor ? input.shape : []]));
   return {
     inputs: inference.inputNames,
@@ -94,7 +94,7 @@ export async function openSession(network: string | Uint8Array, options: Session
     run: (feeds, fetches) =>
       counted(async () => (await (fetches ? inference.run(feeds, fetches) : inference.run(feeds))) as Record<string, ort.Tensor>),
     close: async () => {
-      if (options.profile) inference.endProfiling();
+      if (profile) inference.endProfiling();
       await inference.release();
     },
   };

@@ -40,7 +40,7 @@ closeWith(data.closing);
 const pace = new Pace();
 const recogniser = once(openRecogniser);
 const segmentation = once(async () =>
-  openSession(await segmentationNetwork(join(data.diarization, 'segmentation-3.0.onnx')), { device: 'cpu', arena: true }),
+  openSession(await segmentationNetwork(join(data.diarization, 'segmentation-3.0.onnx')), { device: 'cpu' }),
 );
 const embedding = once(async () =>
   openSession(await voiceNetwork(join(data.diarization, 'campplus-zh-en-common.onnx')), { device: 'cpu' }),

@@ -1,6 +1,6 @@
 import type { Batch, Prediction } from './batch.ts';
 import { corrected, logitsOf, most, weigh } from './choose.ts';
-import type { Halves } from './half.ts';
+import type { Shares } from './shares.ts';
 import type { Facts } from './model.ts';
 import type { Row, Task } from './row.ts';
 import { allowed } from './rules.ts';
@@ -13,7 +13,7 @@ interface Step {
   /** The rows of the batch, by their number there now. */
   rows: Row[];
   batch: Batch;
-  halves: Halves;
+  shares: Shares;
 }
 
 interface Candidate {
@@ -67,7 +67,7 @@ function candidates(task: Task, group: readonly Row[], { facts, prediction, numb
 }
 
 /** The row that a candidate becomes. */
-function child({ parent, token, logProb, score, overruled }: Candidate, { facts, prediction, numbers, halves }: Step): Row {
+function child({ parent, token, logProb, score, overruled }: Candidate, { facts, prediction, numbers, shares }: Step): Row {
   const width = prediction.align.length / prediction.textMax.length;
   const at = numbers.get(parent)! * width;
   const ended = token === facts.endOfText;
@@ -76,7 +76,7 @@ function child({ parent, token, logProb, score, overruled }: Candidate, { facts,
     feed: token,
     tokens: ended ? parent.tokens : [...parent.tokens, token],
     logProbs: ended ? parent.logProbs : [...parent.logProbs, logProb],
-    attention: [...parent.attention, halves.keep(prediction.align, at, width)],
+    attention: [...parent.attention, shares.keep(prediction.align, at, width)],
     score,
     resumed: overruled ? [...parent.resumed, parent.tokens.length] : parent.resumed,
   };

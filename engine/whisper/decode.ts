@@ -2,7 +2,7 @@ import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './choose.ts';
 import { loop } from './fallback.ts';
-import { Halves } from './half.ts';
+import { Shares } from './shares.ts';
 import type { Whisper } from './model.ts';
 import { type Owners, type Pending, Queue } from './queue.ts';
 import { type Attempt, instructions, languageOf, listen, type Order, type Pace, type Row, type Task } from './row.ts';
@@ -26,7 +26,7 @@ export class Decoder {
   readonly #waiting: Queue;
   readonly #rows: Row[] = []; // by their number in the batch
   readonly #owners: Owners = new Map();
-  readonly #halves = new Halves();
+  readonly #shares = new Shares();
   #running = false;
 
   /** Decodes `capacity` rows together, and one more for first windows. `pace` hears when there is work, and of every step. */
@@ -143,7 +143,7 @@ export class Decoder {
     });
     const numbers = new Map(rows.map((row, i) => [row, i]));
     for (const [task, group] of beams) {
-      if (advance(task, group, { facts, prediction, rows: this.#rows, batch: this.#batch, numbers, halves: this.#halves })) done.push(task);
+      if (advance(task, group, { facts, prediction, rows: this.#rows, batch: this.#batch, numbers, shares: this.#shares })) done.push(task);
     }
     for (const task of done) this.#finish(task);
   }
@@ -161,7 +161,7 @@ export class Decoder {
     if (better !== null) row.resumed.push(row.tokens.length);
     const width = prediction.align.length / prediction.textMax.length;
     row.score += choice.logProb;
-    row.attention.push(this.#halves.keep(prediction.align, i * width, width));
+    row.attention.push(this.#shares.keep(prediction.align, i * width, width));
     if (token === facts.endOfText) return true;
     row.tokens.push(token);
     row.logProbs.push(choice.logProb);

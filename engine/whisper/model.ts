@@ -60,7 +60,7 @@ export async function openWhisper(folder: string, options: { device?: Device; pr
   const { device, profile } = options;
   const each = (name: string) => ({ device, profile: profile && join(profile, name) });
   const facts = await readFacts(folder);
-  const encoder = await openSession(join(folder, 'encoder.onnx'), { ...each('encoder'), arena: true });
+  const encoder = await openSession(join(folder, 'encoder.onnx'), each('encoder'));
   const decoder = await openSession(join(folder, 'decoder.onnx'), each('decoder'));
   if (!decoder.inputs.includes('asked')) {
     const remedy = 'remove it ("longhand models remove") and import or pull it again';

@@ -33,8 +33,8 @@ export interface Attempt extends Listening {
   language: string;
   tokens: number[];
   logProbs: number[];
-  /** Attention [heads x frames] of every token and, unless cut off, of end-of-text; as bfloat16. */
-  attention: Uint16Array[];
+  /** Attention [heads x frames] of every token and, unless cut off, of end-of-text; see `Shares`. */
+  attention: Uint8Array[];
   /** Mean log-probability of all tokens and end-of-text. */
   meanLogProb: number;
   /** Where a choice was overruled: indices of the timestamps at which speech was made to go on. */
@@ -84,8 +84,8 @@ export interface Row {
   ahead: number[];
   tokens: number[];
   logProbs: number[];
-  /** As bfloat16: 24 KB a token, and it is by far the most that a row holds of its own. */
-  attention: Uint16Array[];
+  /** 12 KB a token, and it is by far the most that a row holds of its own. */
+  attention: Uint8Array[];
   score: number;
   /** Indices of tokens that were overruled. */
   resumed: number[];

@@ -14,8 +14,8 @@ export interface Decoded {
   tokens: readonly number[];
   /** Log-probability of every token. */
   logProbs: readonly number[];
-  /** Attention [heads x frames] of every token and of end-of-text, which bounds the last word; as bfloat16. */
-  attention: readonly Uint16Array[];
+  /** Attention [heads x frames] of every token and of end-of-text, which bounds the last word; see `Shares`. */
+  attention: readonly Uint8Array[];
 }
 
 const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km', 'bo']);

@@ -1,17 +1,17 @@
 import t from 'tap';
 import { beginnings } from '../../../engine/whisper/align.ts';
-import { Halves } from '../../../engine/whisper/half.ts';
+import { Shares } from '../../../engine/whisper/shares.ts';
 
 const FRAMES = 60;
 const HEADS = 2;
-const halves = new Halves();
+const shares = new Shares();
 
 /** Attention of tokens that each look at one stretch of frames, [heads x frames] each. */
-function looking(stretches: [number, number][]): Uint16Array[] {
+function looking(stretches: [number, number][]): Uint8Array[] {
   return stretches.map(([first, end]) => {
     const row = new Float32Array(HEADS * FRAMES).fill(0.001);
     for (let head = 0; head < HEADS; head++) row.fill(0.1, head * FRAMES + first, head * FRAMES + end);
-    return halves.keep(row);
+    return shares.keep(row);
   });
 }
 

@@ -22,7 +22,7 @@ function attempt(over: Partial<Attempt> = {}): Attempt {
     language: 'en',
     tokens,
     logProbs: tokens.map(() => -0.2),
-    attention: [...tokens, 0].map((token) => Uint16Array.of(token)),
+    attention: [...tokens, 0].map((token) => Uint8Array.of(token)),
     meanLogProb: -0.3,
     resumed: [],
     ...over,

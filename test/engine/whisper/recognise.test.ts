@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import type { Decoder } from '../../../engine/whisper/decode.ts';
-import { Halves } from '../../../engine/whisper/half.ts';
+import { Shares } from '../../../engine/whisper/shares.ts';
 import { readFacts, SAMPLE_RATE, STEPS, type Whisper } from '../../../engine/whisper/model.ts';
 import { recognise } from '../../../engine/whisper/recognise.ts';
 import type { Attempt, Order } from '../../../engine/whisper/row.ts';
@@ -23,7 +23,7 @@ async function heard(says: (order: Order) => Said) {
   const decode = async (order: Order): Promise<Attempt> => {
     const { text, meanLogProb } = says(order);
     const tokens = [facts.firstTimestamp, ...tokenizer.encode(text), facts.firstTimestamp + Math.round(SECONDS / facts.tick)];
-    const flat = new Halves().keep(new Float32Array(facts.alignmentHeads * STEPS).fill(1 / STEPS));
+    const flat = new Shares().keep(new Float32Array(facts.alignmentHeads * STEPS).fill(1 / STEPS));
     const languages = new Map(Object.entries({ la: 0.4, en: 0.35 }));
     const shown = { language: order.language ?? 'la', languages, noSpeech: 0.01, meanLogProb, resumed: [] };
     return { ...shown, tokens, logProbs: tokens.map(() => meanLogProb), attention: [...tokens, 0].map(() => flat) };

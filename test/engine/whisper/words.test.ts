@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { Halves } from '../../../engine/whisper/half.ts';
+import { Shares } from '../../../engine/whisper/shares.ts';
 import { readFacts } from '../../../engine/whisper/model.ts';
 import { openTokenizer } from '../../../engine/whisper/tokenizer.ts';
 import { group, toWords } from '../../../engine/whisper/words.ts';
@@ -61,11 +61,11 @@ t.test('words', async (t) => {
     const tokens = tokenizer.encode(' one two');
     t.equal(tokens.length, 2);
     const frames = 1500;
-    const halves = new Halves();
+    const shares = new Shares();
     const row = (first: number, end: number) => {
       const attention = new Float32Array(facts.alignmentHeads * frames).fill(1e-5);
       for (let head = 0; head < facts.alignmentHeads; head++) attention.fill(0.02, head * frames + first, head * frames + end);
-      return halves.keep(attention);
+      return shares.keep(attention);
     };
     const decoded = {
       tokens: [facts.firstTimestamp, ...tokens, facts.firstTimestamp + 100],

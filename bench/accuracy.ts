@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storedLanguage } from '../api/contract/languages.ts';
 import type { Pool } from '../engine/pool.ts';
-import { named, quantile, wordsAttributed, wordTimes } from './align.ts';
+import { longestGap, named, quantile, wordsAttributed, wordTimes } from './align.ts';
 import { type Clip, clips, englishClips, foreignClips, turnsOf } from './clips.ts';
 import { type ConversationOptions, conversation, joined } from './conversations.ts';
 import { type Diarization, diarizationError, meanDiarization } from './der.ts';
@@ -21,7 +21,8 @@ export type Accuracy = Partial<Measures>;
 interface Measures {
   /** English clips one by one, with language `auto`. */
   clips: Rate;
-  joined: Rate & { minutesPerHour: number };
+  /** `gap`: most words in a row that were left out. */
+  joined: Rate & { gap: number; minutesPerHour: number };
   languages: { language: string; rate: number; detected: string }[];
   /** All clips in other languages, each heard at several offsets; words, or characters where words are not written apart. */
   foreign: Rate;
@@ -112,11 +113,15 @@ async function joinedRate(pool: Pool, folder: string, { minutes, accurate, data 
   const path = join(folder, 'joined.wav');
   await writeWav(path, made.samples);
   const { result, seconds } = await timed(() => transcript(path, pool, { language: 'en', diarize: false, accurate }));
-  const errors = countErrors(englishWords(made.said.map((s) => s.transcript).join(' ')), englishWords(textOf(result)));
+  const [said, heard] = [made.said.map(({ transcript }) => transcript).join(' '), textOf(result)].map(englishWords) as [string[], string[]];
   const times = wordTimes(made, result.segments, result.durationSeconds);
   const { unheard, disordered } = times;
   return {
-    joined: { ...rated(errors), minutesPerHour: minutesPerHour(seconds, result.durationSeconds) },
+    joined: {
+      ...rated(countErrors(said, heard)),
+      gap: longestGap(said, heard),
+      minutesPerHour: minutesPerHour(seconds, result.durationSeconds),
+    },
     wordTimes: { p50: quantile(times.errors, 0.5), p90: quantile(times.errors, 0.9), compared: times.errors.length, unheard, disordered },
   };
 }

@@ -4,8 +4,15 @@ import type { Conversation, TrueWordRun } from './conversations.ts';
 import { bestMapping } from './der.ts';
 import { englishWords } from './normalise.ts';
 
-/** Pairs [index in `reference`, index in `hypothesis`] of equal words in the alignment with the fewest errors, in order. A byte a pair of words. */
-export function matches(reference: readonly string[], hypothesis: readonly string[]): [number, number][] {
+/** What an alignment does with a word of the reference, of the hypothesis, or of both. */
+interface Step {
+  /** Number of the word in `reference` and in `hypothesis`; null where one side has none. */
+  said: number | null;
+  heard: number | null;
+}
+
+/** The alignment with the fewest errors, in order. A byte a pair of words. */
+function alignment(reference: readonly string[], hypothesis: readonly string[]): Step[] {
   const width = hypothesis.length + 1;
   const moves = new Uint8Array((reference.length + 1) * width); // 0: both, 1: a deleted word, 2: an inserted one
   let row = Uint32Array.from({ length: width }, (_, j) => j);
@@ -22,14 +29,29 @@ export function matches(reference: readonly string[], hypothesis: readonly strin
     }
     row = next;
   }
-  const pairs: [number, number][] = [];
+  const steps: Step[] = [];
   for (let i = reference.length, j = hypothesis.length; i > 0 || j > 0; ) {
     const move = moves[i * width + j];
-    if (move === 0 && reference[i - 1] === hypothesis[j - 1]) pairs.push([i - 1, j - 1]);
-    if (move !== 2) i--;
-    if (move !== 1) j--;
+    steps.push({ said: move === 2 ? null : --i, heard: move === 1 ? null : --j });
   }
-  return pairs.reverse();
+  return steps.reverse();
+}
+
+/** Pairs [index in `reference`, index in `hypothesis`] of equal words in the alignment with the fewest errors, in order. */
+export function matches(reference: readonly string[], hypothesis: readonly string[]): [number, number][] {
+  return alignment(reference, hypothesis).flatMap(({ said, heard }): [number, number][] =>
+    said !== null && heard !== null && reference[said] === hypothesis[heard] ? [[said, heard]] : [],
+  );
+}
+
+/** Most words of `reference` in a row for which `hypothesis` has none, not even a wrong one: a sentence that was dropped has several. */
+export function longestGap(reference: readonly string[], hypothesis: readonly string[]): number {
+  let [longest, gap] = [0, 0];
+  for (const { heard } of alignment(reference, hypothesis)) {
+    gap = heard === null ? gap + 1 : 0;
+    longest = Math.max(longest, gap);
+  }
+  return longest;
 }
 
 interface Unit<T> {

@@ -101,7 +101,7 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
     const { deleted, reference } = joined.errors;
     yield [
       'word error rate, joined speech',
-      `${percent(joined.rate)} (${deleted} deleted of ${reference}) at ${two(joined.minutesPerHour)} min/h`,
+      `${percent(joined.rate)} (${deleted} deleted of ${reference}, at most ${joined.gap} in a row) at ${two(joined.minutesPerHour)} min/h`,
     ];
   }
   if (wordTimes) {
@@ -136,7 +136,11 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
         .map(([name, n]) => `${name} ${n}`)
         .join(', '),
     ];
-  if (quiet) yield ['word error rate at -26 / -60 dBFS', `${percent(quiet.loud.rate)} / ${percent(quiet.quiet.rate)}`];
+  if (quiet) {
+    const { loud, quiet: soft } = quiet;
+    const deleted = `${loud.errors.deleted} / ${soft.errors.deleted} deleted of ${soft.errors.reference}`;
+    yield ['word error rate at -26 / -60 dBFS', `${percent(loud.rate)} / ${percent(soft.rate)} (${deleted})`];
+  }
 }
 
 /** What changed against a saved run, in percent; positive is worse (slower, more errors, more memory). */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { matches, wordsAttributed, wordTimes } from '../../bench/align.ts';
+import { longestGap, matches, wordsAttributed, wordTimes } from '../../bench/align.ts';
 import type { Conversation } from '../../bench/conversations.ts';
 import { countErrors } from '../../bench/normalise.ts';
 import type { Segment } from '../../engine/types.ts';
@@ -43,6 +43,16 @@ t.test('matches() finds as many equal words as the error count leaves', async (t
       t.ok(Math.max(a.length, b.length) - pairs.length <= substituted + deleted + inserted);
     }
   }
+});
+
+t.test('longestGap() tells a sentence that was dropped from words that are missing here and there', async (t) => {
+  const said = 'a b c d e f g'.split(' ');
+  t.equal(longestGap(said, said), 0);
+  t.equal(longestGap(said, 'a c e g'.split(' ')), 1);
+  t.equal(longestGap(said, 'a e f g'.split(' ')), 3);
+  t.equal(longestGap(said, 'a x y e f g'.split(' ')), 1, 'a wrong word is one that was heard');
+  t.equal(longestGap(said, []), 7);
+  t.equal(longestGap([], said), 0);
 });
 
 t.test('wordsAttributed() counts words by the clip they came from, under the best mapping of speakers', async (t) => {

@@ -52,6 +52,18 @@ t.test('table() tells of accuracy what was measured, and nothing of the rest', a
   t.equal(lines.filter((line) => line.startsWith('  ')).length, 2);
 });
 
+t.test('table() says how many words were left out, at most in a row, and of quiet speech', async (t) => {
+  const errors = { reference: 200, substituted: 9, deleted: 6, inserted: 5 };
+  const rate = { rate: 0.1, errors };
+  const accuracy = {
+    joined: { ...rate, gap: 2, minutesPerHour: 0.7 },
+    quiet: { loud: rate, quiet: { rate: 0.11, errors: { ...errors, deleted: 8 } } },
+  };
+  const text = table({ ...report, peers: [], accuracy });
+  t.match(text, /joined speech +10\.0 % \(6 deleted of 200, at most 2 in a row\) at 0\.70 min\/h/);
+  t.match(text, /-60 dBFS +10\.0 % \/ 11\.0 % \(6 \/ 8 deleted of 200\)/);
+});
+
 t.test('table() says how many people were found, and what became of short words', async (t) => {
   const people = [{ what: '20 speak', files: 3, right: 2, off: 1, given: 3 }];
   const kept = { count: 20, turns: 12, heard: 8, right: 7 };

@@ -72,7 +72,10 @@ const PARTS = {
   conversations: conversationRates,
   calls: async (pool, folder, { data }) => ({ calls: await callRates(pool, folder, data) }),
   people: async (pool, folder, { data }) => ({ people: await peopleFound(pool, folder, data) }),
-  interjections: async (pool, folder, { data }) => ({ interjections: await interjectionsKept(pool, folder, data) }),
+  interjections: async (pool, folder, { data }) => {
+    const interjections = await interjectionsKept(pool, folder, data);
+    return interjections ? { interjections } : {};
+  },
   turns: async (pool, _, { data }) => ({ realTurns: await realTurns(pool, data) }),
   noise: async (pool, folder) => ({ invented: await inventedWords(pool, folder) }),
   quiet: async (pool, folder, options) => ({ quiet: await quietRates(pool, folder, options) }),

@@ -47,8 +47,9 @@ const SECONDS = 240; // of each talk
 const MARGIN = 0.03; // seconds kept around short words, faded in and out
 const INSIDE = 0.8; // seconds from the ends of a clip within which nobody speaks over it
 
-/** What becomes of short words thrown into four talks. */
-export async function interjectionsKept(pool: Pool, folder: string, data?: string): Promise<Record<'over' | 'pauses', Kept>> {
+/** What becomes of short words thrown into four talks; undefined where the folder has no `short.tsv`. */
+export async function interjectionsKept(pool: Pool, folder: string, data = DATA): Promise<Record<'over' | 'pauses', Kept> | undefined> {
+  if (shortWords(data).length === 0) return undefined;
   const path = join(folder, 'talk.wav');
   const all: Record<'over' | 'pauses', Kept> = { over: { ...NONE }, pauses: { ...NONE } };
   for (const seed of SEEDS) {

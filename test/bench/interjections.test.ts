@@ -1,5 +1,5 @@
 import t from 'tap';
-import { kept, type Talk, talkWithInterjections } from '../../bench/interjections.ts';
+import { interjectionsKept, kept, type Talk, talkWithInterjections } from '../../bench/interjections.ts';
 import type { Segment } from '../../engine/types.ts';
 
 const talk: Talk = {
@@ -59,4 +59,8 @@ t.test('talkWithInterjections() throws short words of those who do not talk into
     const under = made.turns.find((other) => other.speaker !== speaker && other.start <= start && other.end >= end);
     t.equal(under !== undefined, over, `at ${start}`);
   }
+});
+
+t.test('interjectionsKept() says nothing where no short words are at hand', async (t) => {
+  t.equal(await interjectionsKept(undefined as never, '', t.testdir({})), undefined);
 });

@@ -11,6 +11,8 @@ const NewKey = z.strictObject({
   expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
 });
 
+const LAST_YEAR = 9999; // that dates are written with
+
 export const keys = page({
   method: 'GET',
   path: '/keys',
@@ -26,8 +28,11 @@ export const createKey = page({
     if (scopes.includes('members:write') && caller.role !== 'owner') {
       throw invalid([{ field: 'scopes', message: 'members:write can be given by owners of the workspace only' }]);
     }
-    if (expires_at && Date.parse(expires_at) <= Date.now()) throw invalid([{ field: 'expires_at', message: 'must be in the future' }]);
-    const wish = { name: name || null, scopes: [...new Set(['read' as const, ...scopes])], expiresAt: expires_at };
+    const expires = expires_at === null ? null : new Date(expires_at);
+    if (expires && (expires.getTime() <= Date.now() || expires.getUTCFullYear() > LAST_YEAR)) {
+      throw invalid([{ field: 'expires_at', message: `must be in the future, and in the year ${LAST_YEAR} at the latest` }]);
+    }
+    const wish = { name: name || null, scopes: [...new Set(['read' as const, ...scopes])], expiresAt: expires?.toISOString() ?? null };
     return json(201, await context.db.workspace(caller.workspaceId, (tx) => addKey(tx, caller, wish)));
   },
 });

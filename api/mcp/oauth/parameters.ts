@@ -55,9 +55,10 @@ export function isRedirectUri(text: string): boolean {
 export function isRegistered(uri: string, registered: readonly string[]): boolean {
   return registered.some((known) => {
     if (known === uri) return true;
-    if (!URL.canParse(uri)) return false;
+    if (!isRedirectUri(uri)) return false;
     const [a, b] = [new URL(known), new URL(uri)];
-    const local = a.protocol === 'http:' && ['127.0.0.1', '[::1]'].includes(a.hostname);
-    return local && a.hostname === b.hostname && b.protocol === 'http:' && a.pathname === b.pathname && a.search === b.search;
+    if (a.protocol !== 'http:' || !['127.0.0.1', '[::1]'].includes(a.hostname)) return false;
+    b.port = a.port;
+    return a.href === b.href;
   });
 }

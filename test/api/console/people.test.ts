@@ -121,7 +121,10 @@ t.test('keys are shown once, limited to their scopes, listed by their hint and r
   t.match(await call(key, 'GET', '/v1/workspace'), { status: 200, json: { key: { scopes: ['read', 'uploads:write'] } } });
   t.match(await bob.ask('POST', '/keys', { scopes: ['members:write'] }), { status: 422, json: { code: 'validation_error' } });
   t.equal((await ann.ask('POST', '/keys', { scopes: ['members:write'] })).status, 201);
-  for (const body of [{ scopes: [] }, { scopes: ['everything'] }, { scopes: ['read'], expires_at: '2001-01-01T00:00:00Z' }, {}]) {
+  const far = { scopes: ['read'], expires_at: '2999-01-01T00:00:00-23:59' }; // further from UTC than PostgreSQL reads
+  t.match(await bob.ask('POST', '/keys', far), { status: 201, json: { expires_at: '2999-01-01T23:59:00.000Z' } });
+  const times = ['2001-01-01T00:00:00Z', '9999-12-31T23:59:59-00:01'].map((expires_at) => ({ scopes: ['read'], expires_at }));
+  for (const body of [{ scopes: [] }, { scopes: ['everything'] }, ...times, {}]) {
     t.equal((await bob.ask('POST', '/keys', body)).status, 422, JSON.stringify(body));
   }
   t.ok((await ann.ask('GET', '/keys')).json.items.length > (await bob.ask('GET', '/keys')).json.items.length, 'an owner sees those of all');

@@ -155,6 +155,8 @@ t.test('requests for consent without PKCE, for another audience, scope or addres
   t.equal(await changed({ scope: 'members:write' }), 'invalid_scope');
   t.equal(await changed({ response_type: 'token' }), 'unsupported_response_type');
   t.equal(await changed({ redirect_uri: 'https://evil.example/' }), 400, 'nobody is sent to an address that is not registered');
+  for (const end of ['#x', '#', '?x']) t.equal(await changed({ redirect_uri: `${BACK}${end}` }), 400, `nor to ${end} of one that is`);
+  t.equal(await changed({ redirect_uri: BACK.replace(':9', ':8') }), null, 'but to any port of the own machine');
   for (const uri of ['javascript:alert(1)', 'http://evil.example/', 'data:text/html,x', 'https://a.example/#x']) {
     t.match(
       await api.call('', 'POST', '/oauth/register', { body: { redirect_uris: [uri] } }),

@@ -72,10 +72,7 @@ const PARTS = {
   conversations: conversationRates,
   calls: async (pool, folder, { data }) => ({ calls: await callRates(pool, folder, data) }),
   people: async (pool, folder, { data }) => ({ people: await peopleFound(pool, folder, data) }),
-  interjections: async (pool, folder, { data }) => {
-    const interjections = await interjectionsKept(pool, folder, data);
-    return interjections ? { interjections } : {};
-  },
+  interjections: interjectionRates,
   turns: async (pool, _, { data }) => ({ realTurns: await realTurns(pool, data) }),
   noise: async (pool, folder) => ({ invented: await inventedWords(pool, folder) }),
   quiet: async (pool, folder, options) => ({ quiet: await quietRates(pool, folder, options) }),
@@ -191,6 +188,13 @@ async function callRates(pool: Pool, folder: string, data?: string): Promise<Mea
     out.push({ line, wrong: errorRate(errors), twice, parties });
   }
   return out;
+}
+
+async function interjectionRates(pool: Pool, folder: string, { data, log }: AccuracyOptions): Promise<Accuracy> {
+  const interjections = await interjectionsKept(pool, folder, data);
+  if (interjections) return { interjections };
+  log(`left out: ${data} has no short.tsv with words to throw in; bench/data has`);
+  return {};
 }
 
 async function realTurns(pool: Pool, data?: string): Promise<Measures['realTurns']> {

@@ -1,9 +1,9 @@
 import type { Batch, Prediction } from './batch.ts';
 import { corrected, logitsOf, most, weigh } from './choose.ts';
-import type { Shares } from './shares.ts';
 import type { Facts } from './model.ts';
 import type { Row, Task } from './row.ts';
 import { allowed } from './rules.ts';
+import type { Shares } from './shares.ts';
 
 interface Step {
   facts: Facts;

@@ -2,11 +2,11 @@ import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './choose.ts';
 import { loop } from './fallback.ts';
-import { Shares } from './shares.ts';
 import type { Whisper } from './model.ts';
 import { type Owners, type Pending, Queue } from './queue.ts';
 import { type Attempt, instructions, languageOf, listen, type Order, type Pace, type Row, type Task } from './row.ts';
 import { allowed } from './rules.ts';
+import { Shares } from './shares.ts';
 
 const SPARE = 1; // rows for first windows only: a note need not wait until one of a long file ends
 const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …

@@ -1,4 +1,7 @@
 const PAGE = 64; // pieces that are allocated together
+const DROPPED = 20; // bits of the mantissa
+const HALF = 1 << (DROPPED - 1);
+const LEAST = 96 << 23; // 2^-31 as float32
 
 /**
  * Memory for attention as bytes: of a float32 in [2^-31, 1] the lower five bits of the exponent and the upper three of the mantissa, rounded, so right
@@ -24,10 +27,6 @@ export class Shares {
     return shares;
   }
 }
-
-const DROPPED = 20; // bits of the mantissa
-const HALF = 1 << (DROPPED - 1);
-const LEAST = 96 << 23; // 2^-31 as float32
 
 /** The bits of a kept share as float32. */
 export function bitsOf(share: number): number {

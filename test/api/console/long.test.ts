@@ -1,5 +1,5 @@
-import t from 'tap';
 import type { Page } from 'playwright-core';
+import t from 'tap';
 import { faultsOf, openBrowser, openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 import { SPEAKERS } from '../../support/world.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
 import type { Decoder } from '../../../engine/whisper/decode.ts';
-import { Shares } from '../../../engine/whisper/shares.ts';
 import { readFacts, SAMPLE_RATE, STEPS, type Whisper } from '../../../engine/whisper/model.ts';
 import { recognise } from '../../../engine/whisper/recognise.ts';
 import type { Attempt, Order } from '../../../engine/whisper/row.ts';
+import { Shares } from '../../../engine/whisper/shares.ts';
 import { openTokenizer } from '../../../engine/whisper/tokenizer.ts';
 import { SHIPPED_FOLDER } from '../../../models/manifest.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { Shares } from '../../../engine/whisper/shares.ts';
 import { readFacts } from '../../../engine/whisper/model.ts';
+import { Shares } from '../../../engine/whisper/shares.ts';
 import { openTokenizer } from '../../../engine/whisper/tokenizer.ts';
 import { group, toWords } from '../../../engine/whisper/words.ts';
 

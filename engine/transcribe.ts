@@ -86,8 +86,15 @@ async function hear(
   const parties = options.diarize && (options.speakers === null || options.speakers === 2);
   const channels = layout === 'call' ? (parties ? [0, 1] : ['mix' as const]) : [layout];
   const coarse = !options.diarize || channels.length > 1; // the channel tells who speaks
+  let whole = false; // until then nobody knows what a second is a part of
+  recording.decoded.then(
+    () => (whole = true),
+    () => {}, // whoever reads hears of it
+  );
   const look = (channel: Stream['channel'], coarsely: boolean, i = 0) => {
-    const onProgress = (seconds: number) => progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
+    const onProgress = (seconds: number) => {
+      if (whole) progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
+    };
     return observe(recording, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse: coarsely });
   };
   const streams: Stream[] = [];

@@ -18,8 +18,8 @@ const EMPTY = 0.01; // share of the other channel's energy below which a channel
  * quiet together, as two microphones in one room are. Whether somebody speaks on both is for speech detection to say.
  */
 export async function layoutOf(recording: Recording, signal?: AbortSignal): Promise<Layout> {
+  if (recording.channels === 1) return 'mix'; // at once: speech is looked for while the rest is being decoded
   const samples = await recording.decoded;
-  if (recording.channels === 1) return 'mix';
   const sums: Sums = { ll: 0, rr: 0, lr: 0 };
   const blocks = Math.ceil(samples / BLOCK);
   const stride = Math.max(1, blocks / BLOCKS);

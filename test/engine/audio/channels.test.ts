@@ -57,6 +57,11 @@ t.test('layoutOf() takes the only channel with sound, and one of two in opposite
   t.equal(await layoutOf(recordingOf(nothing, nothing)), 'mix');
 });
 
+t.test('layoutOf() says of one channel at once that it is heard as it is, however much of it is still to be decoded', async (t) => {
+  const recording: Recording = { ...recordingOf(speech, speech), channels: 1, decoded: new Promise(() => {}) };
+  t.equal(await layoutOf(recording), 'mix');
+});
+
 t.test('layoutOf() hears a party that speaks for ten seconds of half an hour, whichever they are', async (t) => {
   const silence = new Float32Array(speech.length);
   for (const spoken of [0, 61, 124, 179]) {

@@ -58,7 +58,7 @@ type Json = Record<string, unknown>;
  */
 export async function openWhisper(folder: string, options: { device?: Device; profile?: string } = {}): Promise<Whisper> {
   const { device, profile } = options;
-  const each = (name: string) => ({ device, profile: profile && join(profile, name) });
+  const each = (name: string) => ({ device, profile: profile && join(profile, name), arena: true });
   const facts = await readFacts(folder);
   const encoder = await openSession(join(folder, 'encoder.onnx'), each('encoder'));
   const decoder = await openSession(join(folder, 'decoder.onnx'), each('decoder'));

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { sweepBuckets } from '../db/limits.ts';
-import type { Log } from '../db/log.ts';
-import type { Db } from '../db/orm.ts';
-import type { Spool } from '../db/spool.ts';
-import { openTotals, sumUpChanges } from '../db/totals.ts';
-import { sweepUploads } from '../db/uploads.ts';
-import type { Vault } from '../db/vault.ts';
-import { openCallers } from './caller.ts';
+import { sweepBuckets } from '../db/access/rate-limits.ts';
+import type { Log } from '../db/ops/log.ts';
+import type { Db } from '../db/postgres/orm.ts';
+import type { Vault } from '../db/secrets/vault.ts';
+import type { Spool } from '../db/spool/spool.ts';
+import { openTotals, sumUpChanges } from '../db/transcripts/totals.ts';
+import { sweepUploads } from '../db/uploads/accept.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Settings } from './contract/settings.ts';
-import { BAD_KEYS, FAILED_SIGN_INS, openFloods, openRates } from './limits.ts';
-import { openMetrics } from './metrics.ts';
-import { openRecords } from './records.ts';
-import type { Services } from './route.ts';
-import { ROUTES } from './routes.ts';
-import { serve } from './server.ts';
+import { openCallers } from './guard/caller.ts';
+import { BAD_KEYS, FAILED_SIGN_INS, openFloods, openRates } from './guard/limiter.ts';
+import type { Services } from './http/route.ts';
+import { serve } from './http/server.ts';
+import { openMetrics } from './ops/metrics.ts';
 import { keepAlive } from './upload/upload.ts';
+import { openRecords } from './v1/records.ts';
+import { ROUTES } from './v1/routes.ts';
 
 export interface AppOptions {
   db: Db;

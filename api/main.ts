@@ -1,9 +1,9 @@
-import { openLog } from '../db/log.ts';
-import { loadMasterKeys } from '../db/masterkey.ts';
-import { pendingMigrations } from '../db/migrate.ts';
-import { openDb } from '../db/orm.ts';
-import { openReceivingSpool } from '../db/ownspool.ts';
-import { openVault } from '../db/vault.ts';
+import { openLog } from '../db/ops/log.ts';
+import { pendingMigrations } from '../db/postgres/migrate.ts';
+import { openDb } from '../db/postgres/orm.ts';
+import { loadMasterKeys } from '../db/secrets/master-key.ts';
+import { openVault } from '../db/secrets/vault.ts';
+import { openReceivingSpool } from '../db/spool/marker.ts';
 import { startApp } from './app.ts';
 import { readSettings } from './contract/settings.ts';
 

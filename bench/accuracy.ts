@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storedLanguage } from '../api/contract/languages.ts';
-import type { Pool } from '../engine/pool.ts';
+import type { Pool } from '../engine/runtime/pool.ts';
 import { longestGap, named, quantile, wordsAttributed, wordTimes } from './align.ts';
 import { type Clip, clips, englishClips, foreignClips, turnsOf } from './clips.ts';
 import { type ConversationOptions, conversation, joined } from './conversations.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import type { Pool } from '../engine/pool.ts';
+import type { Pool } from '../engine/runtime/pool.ts';
 import { measureAccuracy, type Part } from './accuracy.ts';
 import { joined } from './conversations.ts';
 import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';

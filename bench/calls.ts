@@ -1,9 +1,9 @@
 /** A workspace with very many transcriptions, for bench/list.ts: a year of calls of 50 members, written straight into the database. */
 import { randomUUID } from 'node:crypto';
-import { hashOf, newKey } from '../db/keys.ts';
-import { termOf } from '../db/matching.ts';
-import type { Db, Tx } from '../db/orm.ts';
-import type { Vault } from '../db/vault.ts';
+import { hashOf, newKey } from '../db/access/keys.ts';
+import type { Db, Tx } from '../db/postgres/orm.ts';
+import type { Vault } from '../db/secrets/vault.ts';
+import { termOf } from '../db/transcripts/filter.ts';
 
 /** Who may ask, and for what. */
 export interface People {

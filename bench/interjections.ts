@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pool } from '../engine/pool.ts';
+import type { Pool } from '../engine/runtime/pool.ts';
 import type { Segment, Span, Turn } from '../engine/types.ts';
 import { type Clip, DATA, type TrueTurn, voices } from './clips.ts';
 import { type Conversation, cleanSamples, type TrueWordRun } from './conversations.ts';

@@ -10,12 +10,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startApp } from '../api/app.ts';
 import { readSettings } from '../api/contract/settings.ts';
-import { startEmbedded } from '../db/embedded.ts';
-import { openLog } from '../db/log.ts';
-import { migrate } from '../db/migrate.ts';
-import { type Db, openDb } from '../db/orm.ts';
-import { openSpool } from '../db/spool.ts';
-import { openVault } from '../db/vault.ts';
+import { openLog } from '../db/ops/log.ts';
+import { startEmbedded } from '../db/postgres/embedded.ts';
+import { migrate } from '../db/postgres/migrate.ts';
+import { type Db, openDb } from '../db/postgres/orm.ts';
+import { openVault } from '../db/secrets/vault.ts';
+import { openSpool } from '../db/spool/spool.ts';
 import { call, makePeople, middleOf, type People, writeCalls } from './calls.ts';
 
 interface Kept {

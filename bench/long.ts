@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { readSettings } from '../api/contract/settings.ts';
-import { openPool, type Pool } from '../engine/pool.ts';
+import { openPool, type Pool } from '../engine/runtime/pool.ts';
 import type { Transcript } from '../engine/types.ts';
 import { fittingModel } from '../models/fit.ts';
 import { SHIPPED_FOLDER } from '../models/manifest.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { decode } from '../engine/audio/ffmpeg.ts';
 import { diarize } from '../engine/diarization/diarize.ts';
 import { observe } from '../engine/diarization/segmentation.ts';
-import type { Pool } from '../engine/pool.ts';
+import type { Pool } from '../engine/runtime/pool.ts';
 import { transcribe } from '../engine/transcribe.ts';
 import type { Options, Run, Transcript, Turn } from '../engine/types.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { dot } from '../engine/diarization/assign.ts';
 import { unit } from '../engine/diarization/embedding.ts';
-import type { Pool } from '../engine/pool.ts';
+import { dot } from '../engine/diarization/label.ts';
+import type { Pool } from '../engine/runtime/pool.ts';
 import { voices } from './clips.ts';
 import { type ConversationOptions, conversation } from './conversations.ts';
 import { diarization } from './measure.ts';

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SCOPES } from '../api/contract/workspace.ts';
-import { createKey } from '../db/admin/access.ts';
-import { addMember } from '../db/admin/members.ts';
-import { createWorkspace } from '../db/admin/workspaces.ts';
-import { startEmbedded } from '../db/embedded.ts';
-import { loadMasterKeys } from '../db/masterkey.ts';
-import { migrate } from '../db/migrate.ts';
-import { type Db, openDb } from '../db/orm.ts';
-import { openVault, type Vault } from '../db/vault.ts';
+import { createKey } from '../db/access/keys-admin.ts';
+import { startEmbedded } from '../db/postgres/embedded.ts';
+import { migrate } from '../db/postgres/migrate.ts';
+import { type Db, openDb } from '../db/postgres/orm.ts';
+import { loadMasterKeys } from '../db/secrets/master-key.ts';
+import { openVault, type Vault } from '../db/secrets/vault.ts';
+import { addMember } from '../db/tenants/members-admin.ts';
+import { createWorkspace } from '../db/tenants/workspaces-admin.ts';
 
 const LONGHAND = fileURLToPath(new URL('../scripts/longhand', import.meta.url));
 const TICKS = 100; // a second, in /proc

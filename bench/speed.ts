@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Pool } from '../engine/pool.ts';
+import type { Pool } from '../engine/runtime/pool.ts';
 import { conversation } from './conversations.ts';
 import { diarization, minutesPerHour, peakMemory, timed, transcript } from './measure.ts';
 import { writeWav } from './sound.ts';

@@ -1,9 +1,9 @@
-import type { Job, Pool } from './pool.ts';
-import { timeline } from './speech/timeline.ts';
-import { readWindow } from './speech/windows.ts';
+import { decideLanguage } from './asr/language.ts';
+import { timeline } from './asr/timeline.ts';
+import { languageOf } from './asr/whisper/decode-job.ts';
+import { readWindow } from './asr/windows.ts';
+import type { Job, Pool } from './runtime/pool.ts';
 import type { Checkpoints, Options, Recording, Span, Window, Word } from './types.ts';
-import { decideLanguage } from './whisper/language.ts';
-import { languageOf } from './whisper/row.ts';
 
 export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary' | 'accurate'> {
   signal: AbortSignal;

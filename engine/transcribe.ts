@@ -1,12 +1,12 @@
+import { findSpeech } from './asr/speech.ts';
+import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
 import { layoutOf, withoutCrosstalk } from './audio/channels.ts';
 import { decode, type Probe, probe, SAMPLE_RATE } from './audio/ffmpeg.ts';
 import { diarize } from './diarization/diarize.ts';
 import { type Activity, FRAME_START, FRAME_STEP, observe, speechProbability } from './diarization/segmentation.ts';
-import type { Job, Pool } from './pool.ts';
 import { type Progress, progressOf } from './progress.ts';
 import { recogniseAll } from './recognition.ts';
-import { findSpeech } from './speech/speech.ts';
-import { packingFor, packWindows, quietestOf } from './speech/windows.ts';
+import type { Job, Pool } from './runtime/pool.ts';
 import { attribute, type SaidWord } from './transcript/attribute.ts';
 import { toSegments } from './transcript/segments.ts';
 import type { Options, Recording, Run, Transcript, Turn, Window, Word } from './types.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { CpuVariant } from './build/graph.ts';
+import type { CpuVariant } from './build/graph/graph.ts';
 
 /**
  * Whether this processor multiplies 8-bit numbers without saturating: VNNI on x86, the dot product on ARM (Apple's have it).

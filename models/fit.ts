@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { requantise } from './build/requantise.ts';
+import { requantise } from './build/graph/requantise.ts';
 import { hasByteDotProduct } from './cpu.ts';
 import { type Manifest, manifestOf, writeManifest } from './manifest.ts';
 import { findModel, type Model } from './store.ts';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Variant } from './build/graph.ts';
+import type { Variant } from './build/graph/graph.ts';
 
 export interface ModelFile {
   name: string;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { CpuVariant, Graph, Weights } from './build/graph.ts';
-import { publishedWeights } from './build/published.ts';
-import { segmentationGraph } from './build/segmentation.ts';
-import { voiceGraph } from './build/voice.ts';
-import { toBytes } from './build/write.ts';
+import { voiceGraph } from './build/diarization/embedding.ts';
+import { segmentationGraph } from './build/diarization/segmentation.ts';
+import type { CpuVariant, Graph, Weights } from './build/graph/graph.ts';
+import { publishedWeights } from './build/graph/published.ts';
+import { toBytes } from './build/whisper/write.ts';
 import { variantForCpu } from './cpu.ts';
 
 /**

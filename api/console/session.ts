@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { findSession, type Session } from '../../db/sessions.ts';
+import { findSession, type Session } from '../../db/access/sessions.ts';
 import { ApiError, forbidden } from '../contract/errors.ts';
-import { originOf } from '../origin.ts';
-import type { Request } from '../request.ts';
-import { type Context, NO_STORE } from '../route.ts';
+import { originOf } from '../http/public-url.ts';
+import type { Request } from '../http/request.ts';
+import { type Context, NO_STORE } from '../http/route.ts';
 
 const COOKIE = 'longhand_session';
 const SAFE = new Set(['GET', 'HEAD']);

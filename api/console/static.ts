@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { notFound } from '../contract/errors.ts';
-import type { Request } from '../request.ts';
-import { type Reply, type Route, route } from '../route.ts';
+import type { Request } from '../http/request.ts';
+import { type Reply, type Route, route } from '../http/route.ts';
 
 const DIST = new URL('./dist/', import.meta.url);
 const TYPES: Record<string, string> = {

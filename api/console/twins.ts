@@ -1,5 +1,5 @@
-import { authorize } from '../caller.ts';
-import type { Context, Route } from '../route.ts';
+import { authorize } from '../guard/caller.ts';
+import type { Context, Route } from '../http/route.ts';
 import { signedIn } from './session.ts';
 
 /** The public routes once more under `/v1/app`, for people who are signed in: same schemas, same handlers, same codes. */

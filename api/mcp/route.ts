@@ -1,7 +1,7 @@
 import { invalid } from '../contract/errors.ts';
-import { invoke, textOf } from '../inner.ts';
-import { originOf } from '../origin.ts';
-import { type Reply, route } from '../route.ts';
+import { invoke, textOf } from '../guard/inner.ts';
+import { originOf } from '../http/public-url.ts';
+import { type Reply, route } from '../http/route.ts';
 import { unmark } from './exact.ts';
 
 const PASSED = /^(accept|content-type|last-event-id|mcp-.*)$/; // what the protocol reads

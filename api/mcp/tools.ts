@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { TemplateList } from '../contract/report.ts';
 import { ReportTickets, SORTS, STATUSES } from '../contract/transcription.ts';
 import { WorkspaceInfo } from '../contract/workspace.ts';
-import type { Ask } from '../inner.ts';
-import type { Route } from '../route.ts';
-import { exportOne } from '../routes/exports.ts';
-import { listPrompts, requestReport } from '../routes/reports.ts';
-import { getTranscription, listTranscriptions } from '../routes/transcriptions.ts';
-import { getWorkspace } from '../routes/workspace.ts';
+import type { Ask } from '../guard/inner.ts';
+import type { Route } from '../http/route.ts';
+import { exportOne } from '../v1/exports.ts';
+import { listPrompts, requestReport } from '../v1/reports.ts';
+import { getTranscription, listTranscriptions } from '../v1/transcriptions.ts';
+import { getWorkspace } from '../v1/workspace.ts';
 import { parseExact } from './exact.ts';
 import { fitting, ListPart, PAGE_CHARACTERS, TranscriptPart, transcriptPart } from './parts.ts';
 

@@ -1,5 +1,5 @@
-import type { AuthorRef } from '../../db/members.ts';
-import { isUuid } from '../../db/visibility.ts';
+import type { AuthorRef } from '../../db/tenants/members.ts';
+import { isUuid } from '../../db/tenants/visibility.ts';
 import { ApiError } from '../contract/errors.ts';
 
 const TYPES = ['email', 'user', 'external'];

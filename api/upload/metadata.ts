@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '../contract/errors.ts';
 import { LIMITS } from '../contract/limits.ts';
-import { unstorable, walkJson } from '../tokens.ts';
+import { unstorable, walkJson } from '../http/json-tokens.ts';
 import { looksSecret } from './secret.ts';
 
 /** Faults of metadata, in the order in which they are answered (contract 4.8). */

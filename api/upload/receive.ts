@@ -1,9 +1,9 @@
-import { type Claim, keepAnswer, releaseKey } from '../../db/idempotency.ts';
-import type { SpoolWriter } from '../../db/spool.ts';
-import { accept, leavePlace, recordIncomplete, type Wish } from '../../db/uploads.ts';
+import type { SpoolWriter } from '../../db/spool/spool.ts';
+import { accept, leavePlace, recordIncomplete, type Wish } from '../../db/uploads/accept.ts';
+import { type Claim, keepAnswer, releaseKey } from '../../db/uploads/idempotency.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Uploaded } from '../contract/transcription.ts';
-import type { Context } from '../route.ts';
+import type { Context } from '../http/route.ts';
 import { checkSize } from './checks.ts';
 
 /** How far an upload has come, for whoever cleans up. */

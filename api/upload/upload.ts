@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Claim, claimKey } from '../../db/idempotency.ts';
-import { beat, takePlace, type Wish } from '../../db/uploads.ts';
+import { beat, takePlace, type Wish } from '../../db/uploads/accept.ts';
+import { type Claim, claimKey } from '../../db/uploads/idempotency.ts';
 import { ApiError } from '../contract/errors.ts';
 import { LEASE } from '../contract/limits.ts';
 import type { Uploaded } from '../contract/transcription.ts';
-import { type Context, json, type Reply, type Services } from '../route.ts';
+import { type Context, json, type Reply, type Services } from '../http/route.ts';
 import { checkHead, readIdempotencyKey } from './checks.ts';
 import { giveBack, receive } from './receive.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Spool, SpoolEntry, SpoolWriter } from '../spool.ts';
 import { Sealer, unseal } from './sealed.ts';
+import type { Spool, SpoolEntry, SpoolWriter } from './spool.ts';
 
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+(?:\.part)?)$/;
 const READ_BYTES = 1_048_576;

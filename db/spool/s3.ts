@@ -9,8 +9,8 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { Spool, SpoolEntry, SpoolWriter } from '../spool.ts';
 import { Sealer, unseal } from './sealed.ts';
+import type { Spool, SpoolEntry, SpoolWriter } from './spool.ts';
 
 const PART_BYTES = 8 * 1_048_576; // held in memory once per upload in flight
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+)$/;

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { dot } from './assign.ts';
 import { SIZE, unit } from './embedding.ts';
+import { dot } from './label.ts';
 import { type LinkageOptions, type Linker, link, type Rows } from './linkage.ts';
 
 const VOICE = 3; // seconds of speech that make a voice …

@@ -1,13 +1,13 @@
-import { makeRoom } from '../room.ts';
+import { makeRoom } from '../runtime/buffers.ts';
 import type { Recording, Turn } from '../types.ts';
-import { assign } from './assign.ts';
 import { findVoices } from './clustering.ts';
-import { likenessOf } from './contrast.ts';
-import { divide } from './divide.ts';
-import { loudness, toSound } from './edges.ts';
+import { CERTAIN, cutPieces, extent, lasting, type Piece } from './excerpts.ts';
+import { assign } from './label.ts';
 import type { Linker } from './linkage.ts';
-import { CERTAIN, cutPieces, extent, lasting, type Piece } from './pieces.ts';
+import { divide } from './resegment.ts';
 import type { Activity } from './segmentation.ts';
+import { loudness, toSound } from './snap-turns.ts';
+import { likenessOf } from './threshold.ts';
 import { joinTracks } from './tracks.ts';
 import { renumbered, toTurns } from './turns.ts';
 

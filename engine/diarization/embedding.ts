@@ -1,4 +1,4 @@
-import { float32, type Session } from '../session.ts';
+import { float32, type Session } from '../runtime/session.ts';
 
 export const SIZE = 192; // of an embedding
 

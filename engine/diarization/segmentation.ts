@@ -1,5 +1,5 @@
-import { makeRoom } from '../room.ts';
-import { float32, type Session } from '../session.ts';
+import { makeRoom } from '../runtime/buffers.ts';
+import { float32, type Session } from '../runtime/session.ts';
 import type { Recording } from '../types.ts';
 
 /** Facts of segmentation-3.0 (pyannote): 10 s of samples to 589 frames of 7 classes, the powerset of up to 2 of 3 local speakers. */

@@ -1,5 +1,5 @@
 import type { Turn } from '../types.ts';
-import type { Piece } from './pieces.ts';
+import type { Piece } from './excerpts.ts';
 import { FRAME_START, FRAME_STEP } from './segmentation.ts';
 import type { Track, Tracks } from './tracks.ts';
 

@@ -1,4 +1,4 @@
-import { claimDeliveries, type Delivery, settleDelivery } from '../../db/outbox.ts';
+import { claimDeliveries, type Delivery, settleDelivery } from '../../db/webhooks/outbox.ts';
 import type { Engine } from './engine.ts';
 import { insist } from './insist.ts';
 import { post, signature } from './post.ts';

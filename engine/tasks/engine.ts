@@ -1,10 +1,10 @@
 import type { Limits } from '../../api/contract/limits.ts';
-import type { Log } from '../../db/log.ts';
-import type { Db } from '../../db/orm.ts';
-import type { Spool } from '../../db/spool.ts';
-import type { Vault } from '../../db/vault.ts';
-import type { Pool } from '../pool.ts';
+import type { Log } from '../../db/ops/log.ts';
+import type { Db } from '../../db/postgres/orm.ts';
+import type { Vault } from '../../db/secrets/vault.ts';
+import type { Spool } from '../../db/spool/spool.ts';
 import type { Writer } from '../reports/writer.ts';
+import type { Pool } from '../runtime/pool.ts';
 import type { Holdings } from './holdings.ts';
 import type { Scratch } from './scratch.ts';
 import type { Trouble } from './trouble.ts';

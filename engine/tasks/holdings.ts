@@ -1,6 +1,6 @@
-import { type Lease, renew, type Sign } from '../../db/leases.ts';
-import type { Log } from '../../db/log.ts';
-import type { Db } from '../../db/orm.ts';
+import { type Lease, renew, type Sign } from '../../db/jobs/leases.ts';
+import type { Log } from '../../db/ops/log.ts';
+import type { Db } from '../../db/postgres/orm.ts';
 import type { Stage } from '../types.ts';
 
 /** Why held work stops: its row was deleted, or another engine has taken it over. */

@@ -1,4 +1,4 @@
-import type { Claim } from '../../db/work.ts';
+import type { Claim } from '../../db/jobs/claim.ts';
 import { ReportError } from '../reports/writer.ts';
 import type { Transcript } from '../types.ts';
 import type { Engine } from './engine.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { mediaRemoved } from '../../db/settle.ts';
-import type { Claim } from '../../db/work.ts';
+import type { Claim } from '../../db/jobs/claim.ts';
+import { mediaRemoved } from '../../db/jobs/complete.ts';
 import type { Probe } from '../audio/ffmpeg.ts';
 import type { Engine } from './engine.ts';
 import { insist } from './insist.ts';

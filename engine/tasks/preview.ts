@@ -1,6 +1,6 @@
-import { handBack } from '../../db/leases.ts';
-import { claimPreview, endPreview, type PreviewClaim } from '../../db/previews.ts';
-import { loadSource } from '../../db/reportwork.ts';
+import { handBack } from '../../db/jobs/leases.ts';
+import { claimPreview, endPreview, type PreviewClaim } from '../../db/reports/previews.ts';
+import { loadSource } from '../../db/reports/work.ts';
 import { SAMPLE } from '../reports/sample.ts';
 import { ReportError, type ReportTranscript } from '../reports/writer.ts';
 import type { Engine } from './engine.ts';

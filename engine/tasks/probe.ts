@@ -1,8 +1,8 @@
 import type { TranscriptionErrorCode } from '../../api/contract/errors.ts';
 import { LEASE } from '../../api/contract/limits.ts';
-import { backOff, handBack } from '../../db/leases.ts';
-import { fail } from '../../db/settle.ts';
-import { type Claim, claimProbe, probed } from '../../db/work.ts';
+import { type Claim, claimProbe, probed } from '../../db/jobs/claim.ts';
+import { fail } from '../../db/jobs/complete.ts';
+import { backOff, handBack } from '../../db/jobs/leases.ts';
 import { decode, probe, SAMPLE_RATE } from '../audio/ffmpeg.ts';
 import { MediaError } from '../types.ts';
 import type { Engine } from './engine.ts';

@@ -1,6 +1,6 @@
 import { LEASE } from '../../api/contract/limits.ts';
-import { backOff, handBack } from '../../db/leases.ts';
-import { claimReport, completeReport, failReport, loadSource, type ReportClaim } from '../../db/reportwork.ts';
+import { backOff, handBack } from '../../db/jobs/leases.ts';
+import { claimReport, completeReport, failReport, loadSource, type ReportClaim } from '../../db/reports/work.ts';
 import { ReportError, type ReportResult } from '../reports/writer.ts';
 import type { Engine } from './engine.ts';
 import { type Holding, Lost, Stopping } from './holdings.ts';

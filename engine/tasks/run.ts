@@ -1,4 +1,4 @@
-import { type EngineFacts, registerEngine, seen, unregisterEngine } from '../../db/engines.ts';
+import { type EngineFacts, registerEngine, seen, unregisterEngine } from '../../db/jobs/engines.ts';
 import { nextDelivery } from './deliver.ts';
 import type { Engine } from './engine.ts';
 import { nextPreview } from './preview.ts';

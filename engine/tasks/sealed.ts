@@ -1,7 +1,7 @@
 import { milli } from '../../api/contract/seconds.ts';
-import type { Lease } from '../../db/leases.ts';
-import type { Finished } from '../../db/settle.ts';
-import type { Vault } from '../../db/vault.ts';
+import type { Finished } from '../../db/jobs/complete.ts';
+import type { Lease } from '../../db/jobs/leases.ts';
+import type { Vault } from '../../db/secrets/vault.ts';
 import type { Segment, Transcript } from '../types.ts';
 
 /** What the AI layer says about a recording; the names are by index of the speaker. */

@@ -1,4 +1,4 @@
-import type { Log } from '../../db/log.ts';
+import type { Log } from '../../db/ops/log.ts';
 
 /** Work that was taken and can be done. */
 export type Job = () => Promise<void>;

@@ -1,7 +1,7 @@
-import { databaseSeconds, mendTimes } from '../../db/clock.ts';
-import { buryDeadEngines, livingEngines } from '../../db/engines.ts';
-import { purgeFailedJobs } from '../../db/queue.ts';
-import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../db/sweep.ts';
+import { databaseSeconds, mendTimes } from '../../db/jobs/clock.ts';
+import { buryDeadEngines, livingEngines } from '../../db/jobs/engines.ts';
+import { purgeFailedJobs } from '../../db/jobs/queue.ts';
+import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../db/jobs/sweep.ts';
 import type { Engine } from './engine.ts';
 import { removeMedia } from './media.ts';
 

@@ -1,7 +1,7 @@
 import { storedLanguage } from '../../api/contract/languages.ts';
-import { checkpointsOf } from '../../db/checkpoints.ts';
-import { complete, raise } from '../../db/settle.ts';
-import { type Claim, claimNext } from '../../db/work.ts';
+import { checkpointsOf } from '../../db/jobs/checkpoints.ts';
+import { type Claim, claimNext } from '../../db/jobs/claim.ts';
+import { complete, raise } from '../../db/jobs/complete.ts';
 import { transcribe } from '../transcribe.ts';
 import type { Checkpoints, Options, Transcript } from '../types.ts';
 import type { Engine } from './engine.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../../db/log.ts';
+import type { Log } from '../../db/ops/log.ts';
 
 const LIMIT_MS = 10_000; // for an answer of the spool: a share whose server is gone gives none
 const PAUSE_MS = 1000; // between two looks

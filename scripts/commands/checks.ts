@@ -1,11 +1,11 @@
 import { statfs } from 'node:fs/promises';
 import { SETTING_NAMES, type Settings } from '../../api/contract/settings.ts';
-import { pendingMigrations } from '../../db/migrate.ts';
-import { type Db, openDb } from '../../db/orm.ts';
-import { compareSchema } from '../../db/schema.ts';
-import { openSpool } from '../../db/spool.ts';
+import { pendingMigrations } from '../../db/postgres/migrate.ts';
+import { type Db, openDb } from '../../db/postgres/orm.ts';
+import { compareSchema } from '../../db/postgres/schema.ts';
+import { openSpool } from '../../db/spool/spool.ts';
 import { findTools } from '../../engine/audio/tools.ts';
-import { readMachine } from '../../engine/machine.ts';
+import { readMachine } from '../../engine/runtime/machine.ts';
 import { listModels, verifyModel } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
-import { startEmbedded } from '../../db/embedded.ts';
-import { loadMasterKeys } from '../../db/masterkey.ts';
-import { migrate, pendingMigrations } from '../../db/migrate.ts';
-import { type Db, openDb } from '../../db/orm.ts';
-import { openVault, type Vault } from '../../db/vault.ts';
+import { startEmbedded } from '../../db/postgres/embedded.ts';
+import { migrate, pendingMigrations } from '../../db/postgres/migrate.ts';
+import { type Db, openDb } from '../../db/postgres/orm.ts';
+import { loadMasterKeys } from '../../db/secrets/master-key.ts';
+import { openVault, type Vault } from '../../db/secrets/vault.ts';
 import { claimHome, runningDatabase } from './home.ts';
 
 /** Address of a database that runs already: DATABASE_URL, or the embedded one of a running `up`. Null: there is none. */

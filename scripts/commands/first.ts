@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
 import { SCOPES } from '../../api/contract/workspace.ts';
-import { createKey } from '../../db/admin/access.ts';
-import { addMember } from '../../db/admin/members.ts';
-import { createWorkspace, listWorkspaces } from '../../db/admin/workspaces.ts';
-import { loadMasterKeys } from '../../db/masterkey.ts';
-import { type Db, openDb } from '../../db/orm.ts';
-import { openVault } from '../../db/vault.ts';
+import { createKey } from '../../db/access/keys-admin.ts';
+import { type Db, openDb } from '../../db/postgres/orm.ts';
+import { loadMasterKeys } from '../../db/secrets/master-key.ts';
+import { openVault } from '../../db/secrets/vault.ts';
+import { addMember } from '../../db/tenants/members-admin.ts';
+import { createWorkspace, listWorkspaces } from '../../db/tenants/workspaces-admin.ts';
 import { ROOT } from './environment.ts';
 
 const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minutes` adds more

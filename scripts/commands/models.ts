@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { VARIANTS, type Variant } from '../../models/build/graph.ts';
+import { VARIANTS, type Variant } from '../../models/build/graph/graph.ts';
 import { loadSettings } from './environment.ts';
 import { print } from './output.ts';
 import { openBar } from './progress.ts';

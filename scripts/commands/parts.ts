@@ -33,7 +33,7 @@ export function addParts(program: Command): void {
     .description('bring the database to this version')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const [{ withDatabase }, { migrate }] = await Promise.all([import('./database.ts'), import('../../db/migrate.ts')]);
+      const [{ withDatabase }, { migrate }] = await Promise.all([import('./database.ts'), import('../../db/postgres/migrate.ts')]);
       const applied = await withDatabase(loadSettings(), migrate);
       print({ applied }, json);
     });

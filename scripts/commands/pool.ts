@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
-import { openPool, type Pool, type PoolOptions } from '../../engine/pool.ts';
+import { openPool, type Pool, type PoolOptions } from '../../engine/runtime/pool.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
-import { requirePort } from '../../api/port.ts';
-import { type Embedded, startEmbedded } from '../../db/embedded.ts';
-import { migrate } from '../../db/migrate.ts';
-import { openDb } from '../../db/orm.ts';
+import { requirePort } from '../../api/http/port.ts';
+import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
+import { migrate } from '../../db/postgres/migrate.ts';
+import { openDb } from '../../db/postgres/orm.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { type Part, supervise } from './children.ts';
 import { firstKey, instructions } from './first.ts';

@@ -4,7 +4,7 @@ import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
-import type { Pool } from '../../engine/pool.ts';
+import type { Pool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import type { Transcript } from '../../engine/types.ts';
 import { render } from './formats.ts';

@@ -26,7 +26,7 @@ fi
 tree=$LONGHAND_TREE
 unset LONGHAND_TREE
 majors=${NODES:-22 24}
-tests=${TESTS:-test/imports.test.ts test/db/vault.test.ts test/db/work.test.ts test/api/server.test.ts test/engine/transcribe.test.ts}
+tests=${TESTS:-test/imports.test.ts test/db/secrets/vault.test.ts test/db/jobs/claim.test.ts test/api/http/server.test.ts test/engine/transcribe.test.ts}
 test "$tests" != all || tests=
 case $(uname -m) in x86_64) build=x64 ;; aarch64) build=arm64 ;; *) echo "There is no Node of npm for $(uname -m)" >&2; exit 1 ;; esac
 

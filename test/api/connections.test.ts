@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { z } from 'zod';
-import { json, type Route, route } from '../../api/route.ts';
+import { json, type Route, route } from '../../api/http/route.ts';
 import { connectRaw, head } from '../support/raw.ts';
 import { PLAIN, serveRoutes } from '../support/serving.ts';
 

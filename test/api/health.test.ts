@@ -4,8 +4,8 @@ import net from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { startApp } from '../../api/app.ts';
-import { openLog } from '../../db/log.ts';
-import { openDb } from '../../db/orm.ts';
+import { openLog } from '../../db/ops/log.ts';
+import { openDb } from '../../db/postgres/orm.ts';
 import { testApi } from '../support/client.ts';
 import { send } from '../support/uploads.ts';
 

@@ -8,7 +8,7 @@ import { diarizationError } from '../../bench/der.ts';
 import { diarization, transcript } from '../../bench/measure.ts';
 import { seeded } from '../../bench/random.ts';
 import { NOISES, writeWav } from '../../bench/sound.ts';
-import { openPool } from '../../engine/pool.ts';
+import { openPool } from '../../engine/runtime/pool.ts';
 import { shippedModels } from '../support/models.ts';
 
 t.test('bench/data holds clips of every kind that bench measures with', async (t) => {

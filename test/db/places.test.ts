@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../api/contract/limits.ts';
-import { reportTarget, requestReports } from '../../db/reports.ts';
-import { accept, takePlace, type Wish } from '../../db/uploads.ts';
+import { reportTarget, requestReports } from '../../db/reports/request.ts';
+import { accept, takePlace, type Wish } from '../../db/uploads/accept.ts';
 import { testDatabase } from '../support/database.ts';
 import { seeded } from '../support/seeded.ts';
 import { openBench } from '../support/work.ts';

@@ -59,7 +59,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { ApiError } from '../../api/contract/errors.ts';
-import { openDb } from '../../db/orm.ts';
+import { openDb } from '../../db/postgres/orm.ts';
 import { testDatabase } from '../support/database.ts';
 import { type Actor, Fault, openStage, type Step } from '../support/interleave.ts';
 import { SEED, seeded } from '../support/seeded.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TAP, Test } from 'tap';
-import { openVault } from '../../db/vault.ts';
+import { openVault } from '../../db/secrets/vault.ts';
 import { testDatabase } from '../support/database.ts';
 import { shareFitted } from '../support/models.ts';
 import { environment, freePort, LONGHAND, ROOT, type Running, start } from '../support/processes.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { Job } from '../../engine/pool.ts';
+import type { Heard } from '../../engine/asr/whisper/recognise.ts';
 import { recogniseAll } from '../../engine/recognition.ts';
+import type { Job } from '../../engine/runtime/pool.ts';
 import type { Recording, Window } from '../../engine/types.ts';
-import type { Heard } from '../../engine/whisper/recognise.ts';
 
 const recording = { read: async (_channel, start, end) => new Float32Array(end - start) } as Recording;
 const windows: Window[] = Array.from({ length: 6 }, (_, i) => {

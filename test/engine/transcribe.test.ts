@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { openPool } from '../../engine/pool.ts';
+import { openPool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import type { Options, Run, Transcript } from '../../engine/types.ts';
 import { shippedModels } from '../support/models.ts';

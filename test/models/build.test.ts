@@ -2,11 +2,11 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { float32 } from '../../engine/session.ts';
-import { lseOf } from '../../engine/whisper/choose.ts';
-import { build } from '../../models/build/build.ts';
-import { hopOf, type Whisper } from '../../models/build/config.ts';
-import { VARIANTS, type Variant } from '../../models/build/graph.ts';
+import { lseOf } from '../../engine/asr/whisper/sampling.ts';
+import { float32 } from '../../engine/runtime/session.ts';
+import { VARIANTS, type Variant } from '../../models/build/graph/graph.ts';
+import { build } from '../../models/build/whisper/build.ts';
+import { hopOf, type Whisper } from '../../models/build/whisper/config.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
 import { type Dtype, END_OF_TEXT, FIRST_TIMESTAMP, HEADS, SHAPES, samples, VOCABULARY, WIDTH, writeCheckpoint } from './checkpoint.ts';
 import { byChannel, cacheNames, difference, ids, numbers, type Outputs, openNetwork, told } from './network.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { float32, openSession } from '../../engine/session.ts';
-import { addFbank, centred, MELS } from '../../models/build/fbank.ts';
-import { createGraph, input, output } from '../../models/build/graph.ts';
-import { toBytes } from '../../models/build/write.ts';
+import { float32, openSession } from '../../engine/runtime/session.ts';
+import { addFbank, centred, MELS } from '../../models/build/diarization/fbank.ts';
+import { createGraph, input, output } from '../../models/build/graph/graph.ts';
+import { toBytes } from '../../models/build/whisper/write.ts';
 
 /** 0.25 s of two tones and a chirp. */
 const samples = Float32Array.from(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { completeGeneration } from '../../models/build/generation.ts';
+import { completeGeneration } from '../../models/build/whisper/generation.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 
 const read = (name: string) => JSON.parse(readFileSync(join(SHIPPED_FOLDER, 'whisper-base', name), 'utf8'));

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { seeded } from '../../bench/random.ts';
-import { openSession, tensor } from '../../engine/session.ts';
-import { foldedFrames, MARGIN } from '../../engine/whisper/frames.ts';
-import { cast, constant, createGraph, input, op, output } from '../../models/build/graph.ts';
-import { foldedFilters, foldedKernels, melFilters } from '../../models/build/mel.ts';
-import { ELEMENT } from '../../models/build/onnx.ts';
-import { quantise, toFloat16, transpose, withoutSaturation } from '../../models/build/quantise.ts';
-import { fromFloat16 } from '../../models/build/safetensors.ts';
-import { toBytes } from '../../models/build/write.ts';
+import { foldedFrames, MARGIN } from '../../engine/asr/whisper/frames.ts';
+import { openSession, tensor } from '../../engine/runtime/session.ts';
+import { cast, constant, createGraph, input, op, output } from '../../models/build/graph/graph.ts';
+import { ELEMENT } from '../../models/build/graph/onnx.ts';
+import { quantise, toFloat16, transpose, withoutSaturation } from '../../models/build/graph/quantise.ts';
+import { foldedFilters, foldedKernels, melFilters } from '../../models/build/whisper/mel.ts';
+import { fromFloat16 } from '../../models/build/whisper/safetensors.ts';
+import { toBytes } from '../../models/build/whisper/write.ts';
 import { hasByteDotProduct, variantForCpu } from '../../models/cpu.ts';
 
 t.test('quantise() turns each row into a column of steps of its own peak / 127, halves to even', (t) => {

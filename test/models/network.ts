@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { float32, int8, int64, openSession, type Tensor } from '../../engine/session.ts';
-import { lseOf } from '../../engine/whisper/choose.ts';
-import { FRAME, foldedFrames, MARGIN } from '../../engine/whisper/frames.ts';
-import { readFacts } from '../../engine/whisper/model.ts';
-import { fromFloat16 } from '../../models/build/safetensors.ts';
+import { FRAME, foldedFrames, MARGIN } from '../../engine/asr/whisper/frames.ts';
+import { readFacts } from '../../engine/asr/whisper/model.ts';
+import { lseOf } from '../../engine/asr/whisper/sampling.ts';
+import { float32, int8, int64, openSession, type Tensor } from '../../engine/runtime/session.ts';
+import { fromFloat16 } from '../../models/build/whisper/safetensors.ts';
 
 export type Outputs = Record<string, Tensor>;
 
@@ -112,7 +112,7 @@ export function told({ text, special, align }: Outputs): Outputs {
   };
 }
 
-const OUT_OF_SIGHT = 1e7; // as in engine/whisper/encode.ts
+const OUT_OF_SIGHT = 1e7; // as in engine/asr/whisper/encode.ts
 
 /** What the encoder of an 8-bit model says, filled up to whole blocks of keys as the engine fills it up to a whole window. */
 function wholeBlocks(cross: Outputs): Outputs {

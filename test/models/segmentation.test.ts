@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decode } from '../../engine/audio/ffmpeg.ts';
 import { FRAMES, LOCAL, type Local, segment, WINDOW } from '../../engine/diarization/segmentation.ts';
-import { openSession } from '../../engine/session.ts';
+import { openSession } from '../../engine/runtime/session.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
 import { segmentationNetwork } from '../../models/networks.ts';
 

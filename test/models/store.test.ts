@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import t from 'tap';
-import { build } from '../../models/build/build.ts';
-import { decodeGraph } from '../../models/build/onnx.ts';
+import { decodeGraph } from '../../models/build/graph/onnx.ts';
+import { build } from '../../models/build/whisper/build.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { findModel, importModel, listModels, type Model, removeModel, verifyModel } from '../../models/store.ts';
 import { verify } from '../../models/verify.ts';

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decode } from '../../engine/audio/ffmpeg.ts';
 import { embed, unit } from '../../engine/diarization/embedding.ts';
-import { float32, openSession, type Session } from '../../engine/session.ts';
-import { addFbank, centred, MELS } from '../../models/build/fbank.ts';
-import { type CpuVariant, createGraph, input, op, output } from '../../models/build/graph.ts';
-import { publishedWeights } from '../../models/build/published.ts';
-import { toBytes } from '../../models/build/write.ts';
+import { float32, openSession, type Session } from '../../engine/runtime/session.ts';
+import { addFbank, centred, MELS } from '../../models/build/diarization/fbank.ts';
+import { type CpuVariant, createGraph, input, op, output } from '../../models/build/graph/graph.ts';
+import { publishedWeights } from '../../models/build/graph/published.ts';
+import { toBytes } from '../../models/build/whisper/write.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
 import { voiceNetwork } from '../../models/networks.ts';
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { openDb } from '../../db/orm.ts';
+import { openDb } from '../../db/postgres/orm.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { runningDatabase } from '../../scripts/commands/home.ts';
 import { conversation } from '../support/engine.ts';

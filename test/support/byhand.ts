@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Db } from '../../db/orm.ts';
-import { complete, type Finished, type Settled } from '../../db/settle.ts';
-import type { Vault } from '../../db/vault.ts';
-import { type Claim, claimNext, claimProbe, probed } from '../../db/work.ts';
+import { type Claim, claimNext, claimProbe, probed } from '../../db/jobs/claim.ts';
+import { complete, type Finished, type Settled } from '../../db/jobs/complete.ts';
+import type { Db } from '../../db/postgres/orm.ts';
+import type { Vault } from '../../db/secrets/vault.ts';
 import { finished } from './work.ts';
 import { SPEAKERS, TURNS } from './world.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { pendingMigrations } from '../../db/migrate.ts';
+import { pendingMigrations } from '../../db/postgres/migrate.ts';
 import { testDatabase } from './database.ts';
 
 t.test('testDatabase() gives every caller an empty, migrated database of its own', async (t) => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { migrate } from '../../db/migrate.ts';
-import { type Db, openDb } from '../../db/orm.ts';
+import { migrate } from '../../db/postgres/migrate.ts';
+import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { testServer } from './postgres.ts';
 
 export interface TestDatabase {
@@ -11,7 +11,7 @@ export interface TestDatabase {
 }
 
 const LOCK = 5_120_417; // pg advisory lock: one process makes the template
-const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
+const MIGRATIONS = new URL('../../db/postgres/migrations/', import.meta.url);
 
 /**
  * A migrated, empty database of its own for one test file (or one test): `const { db, url } = await testDatabase(t)`.

@@ -1,6 +1,6 @@
-import { describeApi } from '../../api/openapi.ts';
-import { routeTable } from '../../api/match.ts';
-import { ROUTES } from '../../api/routes.ts';
+import { routeTable } from '../../api/http/router.ts';
+import { describeApi } from '../../api/openapi/describe.ts';
+import { ROUTES } from '../../api/v1/routes.ts';
 
 /** What every answer may have without being told in the description: how it is sent, not what it says. */
 const PLAIN = new Set([

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSpool, type Spool } from '../../db/spool.ts';
+import { openSpool, type Spool } from '../../db/spool/spool.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { shareFitted } from './models.ts';
 import { ROOT, type Running, start } from './processes.ts';

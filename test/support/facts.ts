@@ -1,4 +1,4 @@
-import type { Facts } from '../../engine/whisper/model.ts';
+import type { Facts } from '../../engine/asr/whisper/model.ts';
 
 /** Of a model so small that its tokens can be counted: 10 words, end-of-text 10, instructions 11 to 19, timestamps 20 to 29. */
 export const FACTS = {

@@ -1,4 +1,4 @@
-import { type Db, openDb } from '../../db/orm.ts';
+import { type Db, openDb } from '../../db/postgres/orm.ts';
 
 /** Opens a transaction of the test's own that holds what `sql` locks until the result is called, however long that takes. */
 export async function holding(url: string, sql: string): Promise<() => void> {

@@ -3,7 +3,7 @@
  * before each commit, an actor waits for its turn; one whose statement waits for a lock of PostgreSQL is passed over until it has the lock. So a
  * seed names one interleaving, and transactions meet in ways that chance would bring about once in a thousand runs.
  */
-import { type Db, openDb, type Tx } from '../../db/orm.ts';
+import { type Db, openDb, type Tx } from '../../db/postgres/orm.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
 /** Somebody who acts: every statement on `db` waits for its turn. */

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endOrphan, startEmbedded } from '../../db/embedded.ts';
+import { endOrphan, startEmbedded } from '../../db/postgres/embedded.ts';
 import { type Announcement, alive } from './postgres.ts';
 
 const IDLE_MS = 15_000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PoolOptions } from '../../engine/pool.ts';
+import type { PoolOptions } from '../../engine/runtime/pool.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { sharedFolder } from './postgres.ts';

@@ -1,9 +1,9 @@
 import { readSettings } from '../../api/contract/settings.ts';
-import { BAD_KEYS, openFloods } from '../../api/limits.ts';
-import { openMetrics } from '../../api/metrics.ts';
-import type { Route } from '../../api/route.ts';
-import { type ServeOptions, serve } from '../../api/server.ts';
-import { openLog } from '../../db/log.ts';
+import { BAD_KEYS, openFloods } from '../../api/guard/limiter.ts';
+import type { Route } from '../../api/http/route.ts';
+import { type ServeOptions, serve } from '../../api/http/server.ts';
+import { openMetrics } from '../../api/ops/metrics.ts';
+import { openLog } from '../../db/ops/log.ts';
 
 /** What a route of a test has in common with the others. */
 export const PLAIN = { summary: 'A route', tag: 'Test', access: null, answers: {}, errors: [] } as const;

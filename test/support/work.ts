@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Db } from '../../db/orm.ts';
-import { openVault, type Vault } from '../../db/vault.ts';
+import type { Db } from '../../db/postgres/orm.ts';
+import { openVault, type Vault } from '../../db/secrets/vault.ts';
 
 /** Workspaces with transcriptions as an upload would leave them, for tests of what engines do. */
 export interface Bench {

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ReportStatus, Status } from '../../api/contract/transcription.ts';
 import { type ProjectRole, type Role, SCOPES, type Scope } from '../../api/contract/workspace.ts';
-import type { StoredSpeaker } from '../../db/items.ts';
-import { hashOf, newKey, newToken } from '../../db/keys.ts';
-import type { Db } from '../../db/orm.ts';
-import type { Vault } from '../../db/vault.ts';
+import { hashOf, newKey, newToken } from '../../db/access/keys.ts';
+import type { Db } from '../../db/postgres/orm.ts';
+import type { Vault } from '../../db/secrets/vault.ts';
+import type { StoredSpeaker } from '../../db/transcripts/list-row.ts';
 
 /** Writes rows for tests as the program does, sealed columns included. */
 export interface World {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { listNotifications, markRead } from '../../../db/console/notifications.ts';
-import { findCredential, hashOf } from '../../../db/keys.ts';
-import { closeSession, type Entrant, findSession, openSession, type Session, spendSignInLink } from '../../../db/sessions.ts';
+import { findCredential, hashOf } from '../../../db/access/keys.ts';
+import { closeSession, type Entrant, findSession, openSession, type Session, spendSignInLink } from '../../../db/access/sessions.ts';
+import { listNotifications, markRead } from '../../../db/webhooks/notifications.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
-import { type Context, empty, json, type Reply, route } from '../../route.ts';
+import { type Context, empty, json, type Reply, route } from '../../http/route.ts';
 import { VERSION } from '../../version.ts';
 import { providerName } from '../oidc.ts';
 import { page } from '../page.ts';

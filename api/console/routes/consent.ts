@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { invalid } from '../../contract/errors.ts';
+import { parseQuery } from '../../http/request.ts';
+import { type Context, json } from '../../http/route.ts';
 import { approve, deny, readConsent } from '../../mcp/oauth/authorize.ts';
 import { OAuthError } from '../../mcp/oauth/parameters.ts';
-import { parseQuery } from '../../request.ts';
-import { type Context, json } from '../../route.ts';
 import { page } from '../page.ts';
 
 /** A request for consent as the authorization endpoint checked it; what is wrong with it as a validation error. */

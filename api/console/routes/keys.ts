@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { addKey, listKeys, revokeKey } from '../../../db/console/keys.ts';
+import { addKey, listKeys, revokeKey } from '../../../db/access/keys-console.ts';
 import { invalid, notFound } from '../../contract/errors.ts';
 import { SCOPES } from '../../contract/workspace.ts';
-import { empty, json } from '../../route.ts';
+import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
 const NewKey = z.strictObject({

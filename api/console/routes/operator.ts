@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { engines, overview, readSettings, writeSettings } from '../../../db/console/operator.ts';
-import { json } from '../../route.ts';
+import { engines, overview, readSettings, writeSettings } from '../../../db/ops/overview.ts';
+import { json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
 export const operator = page({

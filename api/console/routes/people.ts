@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { Taken } from '../../../db/admin/existing.ts';
-import { addMember, endMembership, setProjectMember } from '../../../db/admin/members.ts';
-import { addProject, changeMember, keepsOwner, pendingMembers, projectMembers, standing } from '../../../db/console/people.ts';
-import { activeMember } from '../../../db/members.ts';
-import { uploadProjects } from '../../../db/projects.ts';
-import { makeSignInLink } from '../../../db/sessions.ts';
+import { makeSignInLink } from '../../../db/access/sessions.ts';
+import { Taken } from '../../../db/tenants/existing.ts';
+import { activeMember } from '../../../db/tenants/members.ts';
+import { addMember, endMembership, setProjectMember } from '../../../db/tenants/members-admin.ts';
+import { addProject, changeMember, keepsOwner, pendingMembers, projectMembers, standing } from '../../../db/tenants/members-console.ts';
+import { uploadProjects } from '../../../db/tenants/projects.ts';
 import { forbidden, invalid, notFound } from '../../contract/errors.ts';
 import { PROJECT_ROLES, ROLES } from '../../contract/workspace.ts';
-import { originOf } from '../../origin.ts';
-import { empty, json } from '../../route.ts';
+import { originOf } from '../../http/public-url.ts';
+import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
 const Name = z.string().trim().max(200);

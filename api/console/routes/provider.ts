@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { memberWithEmail, openSession } from '../../../db/sessions.ts';
+import { memberWithEmail, openSession } from '../../../db/access/sessions.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { originOf } from '../../origin.ts';
-import { type Reply, route } from '../../route.ts';
+import { originOf } from '../../http/public-url.ts';
+import { type Reply, route } from '../../http/route.ts';
 import { begin, pack, providerName, Unverified, unpack, verifiedEmail } from '../oidc.ts';
 import { sessionCookie } from '../session.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { addTemplate, changeTemplate, customTemplates, removeTemplate } from '../../../db/console/templates.ts';
-import { readPreview, startPreview } from '../../../db/previews.ts';
+import { readPreview, startPreview } from '../../../db/reports/previews.ts';
+import { addTemplate, changeTemplate, customTemplates, removeTemplate } from '../../../db/reports/templates-console.ts';
 import { CATALOGUE } from '../../contract/catalogue.ts';
 import { forbidden, invalid, notFound } from '../../contract/errors.ts';
 import { Slug, slugOf, TEMPLATE_SCOPES } from '../../contract/report.ts';
-import { empty, json } from '../../route.ts';
+import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
 const fields = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mayEdit, renameSpeaker, search } from '../../../db/console/transcripts.ts';
-import { json, jsonText } from '../../route.ts';
+import { mayEdit, renameSpeaker, search } from '../../../db/transcripts/console.ts';
+import { json, jsonText } from '../../http/route.ts';
 import { page } from '../page.ts';
 
 const SEARCH_MS = 3_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { addWebhook, listDeliveries, listWebhooks, removeWebhook, replayDelivery, switchWebhook } from '../../../db/console/webhooks.ts';
-import { empty, json } from '../../route.ts';
+import { addWebhook, listDeliveries, listWebhooks, removeWebhook, replayDelivery, switchWebhook } from '../../../db/webhooks/endpoints.ts';
+import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
 const Target = z

@@ -1,8 +1,8 @@
-import { findClient, issueCode, type OAuthClient } from '../../../db/oauth.ts';
-import type { Caller } from '../../caller.ts';
+import { findClient, issueCode, type OAuthClient } from '../../../db/access/oauth.ts';
 import type { Scope } from '../../contract/workspace.ts';
-import { originOf } from '../../origin.ts';
-import { type Context, type Reply, route } from '../../route.ts';
+import type { Caller } from '../../guard/caller.ts';
+import { originOf } from '../../http/public-url.ts';
+import { type Context, type Reply, route } from '../../http/route.ts';
 import { isRegistered, OAuthError, readScopes } from './parameters.ts';
 
 /** A checked request for consent. */

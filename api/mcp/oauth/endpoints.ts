@@ -1,6 +1,6 @@
-import { redeemCode, refresh, registerClient, revokeToken, type Tokens } from '../../../db/oauth.ts';
-import { originOf } from '../../origin.ts';
-import { type Context, json, type Reply, route } from '../../route.ts';
+import { redeemCode, refresh, registerClient, revokeToken, type Tokens } from '../../../db/access/oauth.ts';
+import { originOf } from '../../http/public-url.ts';
+import { type Context, json, type Reply, route } from '../../http/route.ts';
 import { answered, GRANTABLE, isRedirectUri, NEEDED, OAuthError, readScopes } from './parameters.ts';
 
 const FORM_BYTES = 16_384;

@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from '../../contract/workspace.ts';
-import type { Reply } from '../../route.ts';
+import type { Reply } from '../../http/route.ts';
 
 /** Scopes that an assistant may ask for: everything but managing members, which takes a key. */
 export const GRANTABLE: readonly Scope[] = SCOPES.filter((scope) => scope !== 'members:write');

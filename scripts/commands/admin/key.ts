@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { positive } from '../numbers.ts';
 import { MEMBER, scopeList, verb, WORKSPACE } from './verb.ts';
 
-const verbs = () => import('../../../db/admin/access.ts');
+const verbs = () => import('../../../db/access/keys-admin.ts');
 
 export function addKey(group: Command): void {
   verb(group.command('create'), 'make an API key; it is shown this once', async (db, _vault, { workspace, member, scopes, expires }) =>

@@ -5,7 +5,7 @@ import { loadSettings } from '../environment.ts';
 import { runningUrl } from '../home.ts';
 import { MEMBER, NAME, verb, WORKSPACE } from './verb.ts';
 
-const verbs = () => import('../../../db/admin/members.ts');
+const verbs = () => import('../../../db/tenants/members-admin.ts');
 
 export function addMember(group: Command): void {
   verb(group.command('add'), 'add a person', async (db, _vault, { workspace, ...member }) =>

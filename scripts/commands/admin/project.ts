@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { PROJECT_ROLES } from '../../../api/contract/workspace.ts';
 import { MEMBER, NAME, verb, WORKSPACE } from './verb.ts';
 
-const verbs = () => import('../../../db/admin/members.ts');
+const verbs = () => import('../../../db/tenants/members-admin.ts');
 
 export function addProject(group: Command): void {
   verb(group.command('create'), 'make a project', async (db, _vault, { workspace, name }) =>

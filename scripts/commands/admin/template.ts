@@ -4,7 +4,7 @@ import { TEMPLATE_SCOPES } from '../../../api/contract/report.ts';
 import { addPreview } from './preview.ts';
 import { NAME, verb, WORKSPACE } from './verb.ts';
 
-const verbs = () => import('../../../db/admin/templates.ts');
+const verbs = () => import('../../../db/reports/templates-admin.ts');
 
 export function addTemplate(group: Command): void {
   addPreview(group);

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TemplateScope } from '../../../api/contract/report.ts';
 import { type Plan, SCOPES, type Scope } from '../../../api/contract/workspace.ts';
-import type { Db } from '../../../db/orm.ts';
-import type { Vault } from '../../../db/vault.ts';
+import type { Db } from '../../../db/postgres/orm.ts';
+import type { Vault } from '../../../db/secrets/vault.ts';
 import { loadSettings } from '../environment.ts';
 import { print } from '../output.ts';
 

@@ -6,7 +6,7 @@ import { NAME, verb, WORKSPACE } from './verb.ts';
 
 const MOST_SLOTS = 1000; // as the column allows
 
-const verbs = () => import('../../../db/admin/workspaces.ts');
+const verbs = () => import('../../../db/tenants/workspaces-admin.ts');
 
 export function addWorkspace(group: Command): void {
   verb(group.command('create'), 'make a workspace', async (db, vault, options) => (await verbs()).createWorkspace(db, vault, options))
@@ -21,7 +21,7 @@ export function addWorkspace(group: Command): void {
     .requiredOption('--add <minutes>', 'how many', number);
   verb(group.command('list'), 'every workspace', async (db) => (await verbs()).listWorkspaces(db));
   verb(group.command('delete'), 'delete a workspace and destroy its data key', async (db, _vault, options) => {
-    const [{ deleteWorkspace }, { openSpool }] = await Promise.all([verbs(), import('../../../db/spool.ts')]);
+    const [{ deleteWorkspace }, { openSpool }] = await Promise.all([verbs(), import('../../../db/spool/spool.ts')]);
     const { id, media } = await deleteWorkspace(db, options.workspace);
     const spool = await openSpool(loadSettings());
     for (const file of media) await spool.remove(file.id, file.extension);

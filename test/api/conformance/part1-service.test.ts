@@ -1,6 +1,6 @@
 import t from 'tap';
-import { ROUTES } from '../../../api/routes.ts';
-import { claimReport, completeReport } from '../../../db/reportwork.ts';
+import { ROUTES } from '../../../api/v1/routes.ts';
+import { claimReport, completeReport } from '../../../db/reports/work.ts';
 import { openByHand } from '../../support/byhand.ts';
 import { testApi } from '../../support/client.ts';
 import { send } from '../../support/uploads.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { claimReport, completeReport, failReport } from '../../../db/reportwork.ts';
-import { complete, fail } from '../../../db/settle.ts';
-import { type Claim, claimNext } from '../../../db/work.ts';
+import { type Claim, claimNext } from '../../../db/jobs/claim.ts';
+import { complete, fail } from '../../../db/jobs/complete.ts';
+import { claimReport, completeReport, failReport } from '../../../db/reports/work.ts';
 import { openByHand } from '../../support/byhand.ts';
 import { testApi } from '../../support/client.ts';
 import { send } from '../../support/uploads.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { removeMember } from '../../../db/admin/members.ts';
+import { removeMember } from '../../../db/tenants/members-admin.ts';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 import { knock, send } from '../../support/uploads.ts';

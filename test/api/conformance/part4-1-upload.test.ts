@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { EXTENSIONS } from '../../../api/contract/formats.ts';
 import { LANGUAGES } from '../../../api/contract/languages.ts';
-import { openDb } from '../../../db/orm.ts';
+import { openDb } from '../../../db/postgres/orm.ts';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 import { connectRaw, head } from '../../support/raw.ts';

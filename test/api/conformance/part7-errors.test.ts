@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { ERRORS } from '../../../api/contract/errors.ts';
-import { ROUTES } from '../../../api/routes.ts';
+import { ROUTES } from '../../../api/v1/routes.ts';
 import { ENDPOINTS, EVERYWHERE, PAIRS } from '../codes.ts';
 
 const TESTS = new URL('../../', import.meta.url);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { ROUTES } from '../../../api/routes.ts';
+import { ROUTES } from '../../../api/v1/routes.ts';
 import { testApi } from '../../support/client.ts';
 import { knock } from '../../support/uploads.ts';
 import type { Person } from '../../support/world.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { startApp } from '../../../api/app.ts';
-import { BAD_KEYS, openFloods, openRates } from '../../../api/limits.ts';
-import { takeTokens } from '../../../db/limits.ts';
-import { openLog } from '../../../db/log.ts';
+import { BAD_KEYS, openFloods, openRates } from '../../../api/guard/limiter.ts';
+import { takeTokens } from '../../../db/access/rate-limits.ts';
+import { openLog } from '../../../db/ops/log.ts';
 import { testApi } from '../../support/client.ts';
 import { testDatabase } from '../../support/database.ts';
 import { provokesEverywhere } from '../../support/provokes.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startApp } from '../../../api/app.ts';
-import { openLog } from '../../../db/log.ts';
+import { openLog } from '../../../db/ops/log.ts';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 import { connectRaw, head, type RawConnection } from '../../support/raw.ts';

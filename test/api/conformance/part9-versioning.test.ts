@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ROUTES } from '../../../api/routes.ts';
+import { ROUTES } from '../../../api/v1/routes.ts';
 import { testApi } from '../../support/client.ts';
 
 const api = await testApi(t);

@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { openLog } from '../../../db/log.ts';
-import { announce } from '../../../db/outbox.ts';
+import { openLog } from '../../../db/ops/log.ts';
+import { announce } from '../../../db/webhooks/outbox.ts';
 import { nextDelivery } from '../../../engine/tasks/deliver.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { testApi } from '../../support/client.ts';

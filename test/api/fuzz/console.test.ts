@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { z } from 'zod';
 import { consoleRoutes } from '../../../api/console/routes.ts';
-import { ROUTES } from '../../../api/routes.ts';
+import { ROUTES } from '../../../api/v1/routes.ts';
 import { visit } from '../../support/console.ts';
 import { encoded, headerValue, inPath, judge, odd, openTarget, RUNS, request } from '../../support/fuzz.ts';
 

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationFull, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import t from 'tap';
-import { openSession } from '../../../db/sessions.ts';
+import { openSession } from '../../../db/access/sessions.ts';
 import { testApi } from '../../support/client.ts';
 
 const BACK = 'http://127.0.0.1:9/callback';

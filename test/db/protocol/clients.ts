@@ -1,12 +1,12 @@
 /* What clients and their API do in the simulation of uploads, leases and charges. */
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../../../api/route.ts';
+import type { Context } from '../../../api/http/route.ts';
 import { giveBack, receive } from '../../../api/upload/receive.ts';
-import { remove } from '../../../db/changes.ts';
-import { type Claim, claimKey } from '../../../db/idempotency.ts';
-import type { Db } from '../../../db/orm.ts';
-import { reportTarget, requestReports } from '../../../db/reports.ts';
-import { takePlace, type Wish } from '../../../db/uploads.ts';
+import type { Db } from '../../../db/postgres/orm.ts';
+import { reportTarget, requestReports } from '../../../db/reports/request.ts';
+import { remove } from '../../../db/transcripts/mutate.ts';
+import { takePlace, type Wish } from '../../../db/uploads/accept.ts';
+import { type Claim, claimKey } from '../../../db/uploads/idempotency.ts';
 import { type Actor, Fault } from '../../support/interleave.ts';
 import type { Seeded } from '../../support/seeded.ts';
 import { fenced, type Operation, type Part, uuid, type World } from './world.ts';

@@ -1,11 +1,11 @@
 /* What engines do in the simulation of uploads, leases and charges: probe, transcribe, write reports, call webhooks. */
 import { randomUUID } from 'node:crypto';
-import { checkpointsOf } from '../../../db/checkpoints.ts';
-import { backOff, handBack, renew } from '../../../db/leases.ts';
-import { claimDeliveries, settleDelivery } from '../../../db/outbox.ts';
-import { claimReport, completeReport, failReport, type ReportClaim } from '../../../db/reportwork.ts';
-import { complete, raise } from '../../../db/settle.ts';
-import { claimNext, claimProbe, probed } from '../../../db/work.ts';
+import { checkpointsOf } from '../../../db/jobs/checkpoints.ts';
+import { claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
+import { complete, raise } from '../../../db/jobs/complete.ts';
+import { backOff, handBack, renew } from '../../../db/jobs/leases.ts';
+import { claimReport, completeReport, failReport, type ReportClaim } from '../../../db/reports/work.ts';
+import { claimDeliveries, settleDelivery } from '../../../db/webhooks/outbox.ts';
 import { Stopping } from '../../../engine/tasks/holdings.ts';
 import { removeMedia } from '../../../engine/tasks/media.ts';
 import { settle } from '../../../engine/tasks/probe.ts';

@@ -1,6 +1,6 @@
 /* What must hold in the simulation of uploads, leases and charges. */
 import { LEASE, type Limits } from '../../../api/contract/limits.ts';
-import type { Db } from '../../../db/orm.ts';
+import type { Db } from '../../../db/postgres/orm.ts';
 
 /** Whenever nobody is in the midst of a commit, to whoever looks. `files` are the ids of those in the spool. */
 const ALWAYS = `

@@ -1,10 +1,10 @@
 /* How a schedule of the simulation of uploads, leases and charges begins, who acts in it, and how it ends. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LEASE, LIMITS } from '../../../api/contract/limits.ts';
-import { claimReport, completeReport } from '../../../db/reportwork.ts';
-import { complete } from '../../../db/settle.ts';
-import { leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/sweep.ts';
-import { claimNext, claimProbe, probed } from '../../../db/work.ts';
+import { claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
+import { complete } from '../../../db/jobs/complete.ts';
+import { leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/jobs/sweep.ts';
+import { claimReport, completeReport } from '../../../db/reports/work.ts';
 import { removeMedia } from '../../../engine/tasks/media.ts';
 import type { Seeded } from '../../support/seeded.ts';
 import { type Bench, finished } from '../../support/work.ts';

@@ -1,7 +1,8 @@
 /* Death, time, and who clears up after them in the simulation of uploads, leases and charges. */
-import type { Db } from '../../../db/orm.ts';
-import { expireTranscripts, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../../db/sweep.ts';
-import { sweepUploads } from '../../../db/uploads.ts';
+
+import { expireTranscripts, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../../db/jobs/sweep.ts';
+import type { Db } from '../../../db/postgres/orm.ts';
+import { sweepUploads } from '../../../db/uploads/accept.ts';
 import { removeMedia } from '../../../engine/tasks/media.ts';
 import type { Actor } from '../../support/interleave.ts';
 import { engineOf, type Operation, type Part, type World } from './world.ts';

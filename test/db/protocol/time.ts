@@ -3,7 +3,7 @@
  * gen_random_uuid) is found in a schema that is searched before pg_catalog: time stands still but for a microsecond whenever it is asked for, what
  * runs out does so because an actor wills it, and ids are counted.
  */
-import type { Db } from '../../../db/orm.ts';
+import type { Db } from '../../../db/postgres/orm.ts';
 
 const PATH = 'simulated, public, pg_catalog';
 const EPOCH = `timestamptz '2026-01-15 12:00:00+00'`; // far from midnight

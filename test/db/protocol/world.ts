@@ -1,9 +1,9 @@
 /* What the actors of the simulation of uploads, leases and charges share, and how it is seen what each did under a lease. */
 import type { Limits } from '../../../api/contract/limits.ts';
-import type { Db } from '../../../db/orm.ts';
-import type { Delivery } from '../../../db/outbox.ts';
-import type { ReportClaim } from '../../../db/reportwork.ts';
-import type { Claim } from '../../../db/work.ts';
+import type { Claim } from '../../../db/jobs/claim.ts';
+import type { Db } from '../../../db/postgres/orm.ts';
+import type { ReportClaim } from '../../../db/reports/work.ts';
+import type { Delivery } from '../../../db/webhooks/outbox.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import type { Actor } from '../../support/interleave.ts';
 import type { Seeded } from '../../support/seeded.ts';

@@ -5,7 +5,7 @@ import { open, readdir, readFile, rename, stat, truncate, writeFile } from 'node
 import { join } from 'node:path';
 import t from 'tap';
 import { openFolderSpool } from '../../../db/spool/folder.ts';
-import type { Spool } from '../../../db/spool.ts';
+import type { Spool } from '../../../db/spool/spool.ts';
 
 async function store(spool: Spool, id: string, extension: string, data: Buffer, step = 65_536): Promise<Buffer> {
   const writer = await spool.create(id, extension);

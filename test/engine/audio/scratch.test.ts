@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { openScratch, Scratch } from '../../../engine/audio/scratch.ts';
-import { makeRoom } from '../../../engine/room.ts';
+import { makeRoom } from '../../../engine/runtime/buffers.ts';
 
 const COUNT = 5_000; // samples of a channel
 

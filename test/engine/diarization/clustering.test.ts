@@ -1,7 +1,7 @@
 import t from 'tap';
-import { dot } from '../../../engine/diarization/assign.ts';
 import { findVoices } from '../../../engine/diarization/clustering.ts';
 import { SIZE, unit } from '../../../engine/diarization/embedding.ts';
+import { dot } from '../../../engine/diarization/label.ts';
 
 /** A repeatable stream of numbers from -1 to 1. */
 function noise(seed: number): () => number {

@@ -4,7 +4,7 @@ import { decode } from '../../../engine/audio/ffmpeg.ts';
 import { diarize } from '../../../engine/diarization/diarize.ts';
 import { embed } from '../../../engine/diarization/embedding.ts';
 import { observe, segment, speechProbability } from '../../../engine/diarization/segmentation.ts';
-import { openSession } from '../../../engine/session.ts';
+import { openSession } from '../../../engine/runtime/session.ts';
 import { segmentationNetwork, voiceNetwork } from '../../../models/networks.ts';
 
 const at = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { assign } from '../../../engine/diarization/assign.ts';
-import { cutPieces, extent } from '../../../engine/diarization/pieces.ts';
+import { cutPieces, extent } from '../../../engine/diarization/excerpts.ts';
+import { assign } from '../../../engine/diarization/label.ts';
 import { type Activity, FRAMES, LOCAL } from '../../../engine/diarization/segmentation.ts';
 import { joinTracks } from '../../../engine/diarization/tracks.ts';
 import { smoothed, toTurns } from '../../../engine/diarization/turns.ts';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { claimPreview, forgetPreviews, readPreview, startPreview } from '../../../db/previews.ts';
-import type { Viewer } from '../../../db/visibility.ts';
+import { claimPreview, forgetPreviews, readPreview, startPreview } from '../../../db/reports/previews.ts';
+import type { Viewer } from '../../../db/tenants/visibility.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { openHoldings } from '../../../engine/tasks/holdings.ts';

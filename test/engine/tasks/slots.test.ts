@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { Log } from '../../../db/log.ts';
+import type { Log } from '../../../db/ops/log.ts';
 import { openSlots } from '../../../engine/tasks/slots.ts';
 
 const said: string[] = [];

@@ -1,7 +1,7 @@
 /* Reports by a language model in real engine processes: killed in the midst of a call, deleted in the midst of a call, and counted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { Writing } from '../../../db/engines.ts';
+import type { Writing } from '../../../db/jobs/engines.ts';
 import { engineBench } from '../../support/engine.ts';
 import { type Answer, startLlm } from '../../support/llm-server.ts';
 import { SEED, seeded } from '../../support/seeded.ts';

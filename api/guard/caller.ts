@@ -1,0 +1,91 @@
+import { type Caller, findCredential } from '../../db/access/keys.ts';
+import type { Db } from '../../db/postgres/orm.ts';
+import { ApiError, type ErrorCode, forbidden } from '../contract/errors.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { Scope } from '../contract/workspace.ts';
+import { isForUs } from '../http/public-url.ts';
+import type { Request } from '../http/request.ts';
+import type { Access } from '../http/route.ts';
+import type { Floods } from './limiter.ts';
+
+export type { Caller } from '../../db/access/keys.ts';
+
+/** Finds callers. */
+export interface Callers {
+  /** The caller that a key or token stands for; null when it is unknown, revoked or expired, or its member has left. */
+  find(credential: string): Promise<Caller | null>;
+}
+
+const FRESH_MS = 1_000; // how long an answer is used again: a revoked key stops working within this
+const MOST = 50_000; // credentials held
+
+interface Entry {
+  caller: Promise<Caller | null>;
+  at: number;
+}
+
+/** Looks credentials up in the database, and holds answers for a second, so that a busy key costs one query a second and host. */
+export function openCallers(db: Db): Callers {
+  const entries = new Map<string, Entry>();
+  return {
+    find(credential) {
+      const now = performance.now();
+      const known = entries.get(credential);
+      if (known && now - known.at < FRESH_MS) return known.caller;
+      if (entries.size >= MOST) entries.clear();
+      const entry: Entry = { caller: findCredential(db, credential), at: now };
+      entries.set(credential, entry);
+      entry.caller.then(
+        (caller) => caller ?? entries.delete(credential),
+        () => entries.delete(credential),
+      );
+      return entry.caller;
+    },
+  };
+}
+
+const KEYS_IN_QUERY = new Set(['api_key', 'apikey', 'key', 'token', 'access_token', 'authorization']);
+
+/**
+ * The caller of a request. Throws 401 without a valid key or with one in the query; 429 before any query when the address of the request
+ * has sent too many bad ones.
+ */
+export async function identify(
+  request: Request,
+  callers: Callers,
+  floods: Floods,
+  settings: Settings,
+  challenge = 'Bearer',
+): Promise<Caller> {
+  const credential = bearer(request);
+  floods.check(request.address, credential);
+  const caller = credential ? await callers.find(credential) : null;
+  if (caller && isForUs(caller.resource, request, settings)) {
+    floods.spare(credential!);
+    return caller;
+  }
+  floods.count(request.address);
+  throw new ApiError('unauthorized', { headers: { 'www-authenticate': challenge } });
+}
+
+/** The credential in the Authorization header; null when it is missing or malformed, or when the query holds one. */
+function bearer(request: Request): string | null {
+  for (const [name, values] of request.parameters) {
+    if (KEYS_IN_QUERY.has(name.toLowerCase()) || values.some((value) => /^lht?_/.test(value))) return null;
+  }
+  if (request.repeated.has('authorization')) return null;
+  return /^bearer +([\x21-\x7e]{1,512}) *$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null;
+}
+
+/** Refuses in the published order: plan, OAuth token where a key is needed, scope. */
+export function authorize(caller: Caller, access: Access): void {
+  if (caller.plan !== 'api') throw new ApiError('api_access_required');
+  if (caller.kind === 'token' && access.tokenError) throw new ApiError(access.tokenError);
+  requireScope(caller, access.scope, access.scopeError);
+}
+
+/** Throws 403 with this code (null: without one) when the scope is missing. */
+export function requireScope(caller: Caller, scope: Scope, code: ErrorCode | null): void {
+  if (caller.scopes.has(scope)) return;
+  throw code ? new ApiError(code) : forbidden(`This key lacks the permission "${scope}"; create a key with it`);
+}

@@ -1,0 +1,157 @@
+import type { RawResponse } from './response.ts';
+
+/** How the reading of a body ended. */
+export type Ending = 'complete' | 'aborted' | 'stalled' | 'late';
+
+/** The body of one request, held until somebody wants it. */
+export interface Body {
+  /** All of it has arrived. */
+  readonly complete: boolean;
+  /** The whole body in memory; null when it is longer than `limit` bytes, broke off, stalled for 10 s or took a minute. */
+  read(limit: number): Promise<Buffer | null>;
+  /**
+   * Hands every chunk to `sink`, one at a time, and waits for it: that is the back-pressure. Ends `stalled` when nothing came for `stallMs`,
+   * `late` when `totalMs` have passed since the headers. Rejects when `sink` does.
+   */
+  consume(sink: (chunk: Buffer) => Promise<void>, limits: { stallMs: number; totalMs: number }): Promise<Ending>;
+  /** Drops what was held and what still comes; `done` runs when the last byte came. */
+  discard(done: () => void): void;
+  /** The connection is gone: nothing of it may be touched any more. */
+  abort(): void;
+  /** The request was answered: stops the timer. */
+  close(): void;
+}
+
+const HELD_BYTES = 262_144; // beyond this the socket is paused
+const FLIP_MS = 3_000;
+const SMALL = { stallMs: 10_000, totalMs: 60_000 }; // for a body that is read into memory
+const TOO_LONG = new Error('The body is longer than the limit');
+
+/**
+ * Attaches to the body in the tick of the request, else the first chunk is lost, and holds it: nothing is read from the socket before
+ * `read` or `consume`. uWebSockets cuts a connection whose body stalls for 10 s, and takes our own pause for a stall; pausing and resuming
+ * in one tick starts its clock anew, so a timer does that for as long as the body is open (shared traps 1).
+ */
+export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>): Body {
+  const start = performance.now();
+  let queue: Buffer[] = [];
+  let queued = 0;
+  let held = true;
+  let complete = false;
+  let aborted = false;
+  let over = false; // the raw response may not be touched
+  let dropping: (() => void) | null = null;
+  let lastAt = start;
+  let wake: (() => void) | null = null;
+
+  const flip = setInterval(() => {
+    if (held) {
+      raw.resume();
+      raw.pause();
+    } else {
+      raw.pause();
+      raw.resume();
+    }
+  }, FLIP_MS);
+  const stop = () => {
+    over = true;
+    clearInterval(flip);
+  };
+  const hold = () => {
+    if (held || over || complete) return;
+    held = true;
+    raw.pause();
+  };
+  const release = () => {
+    if (!held || over || complete) return;
+    held = false;
+    lastAt = performance.now();
+    raw.resume();
+  };
+  const rouse = () => {
+    wake?.();
+    wake = null;
+  };
+  const finish = () => {
+    if (!held) raw.pause(); // until the answer: see answer.ts
+    complete = true;
+    clearInterval(flip);
+  };
+
+  raw.onData((chunk, last) => {
+    if (over) return;
+    lastAt = performance.now();
+    if (chunk.byteLength && !dropping) {
+      queue.push(Buffer.from(Buffer.from(chunk))); // a copy: uWebSockets takes the memory back when this returns
+      queued += chunk.byteLength;
+      if (queued >= HELD_BYTES) hold();
+    }
+    if (last) finish();
+    rouse();
+    if (last) dropping?.();
+  });
+  raw.pause();
+
+  /** Resolves at the next event of the body, or after `ms`. */
+  const event = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.max(0, ms));
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  async function consume(sink: (chunk: Buffer) => Promise<void>, limits: { stallMs: number; totalMs: number }): Promise<Ending> {
+    release();
+    for (;;) {
+      const chunk = queue.shift();
+      if (chunk) {
+        queued -= chunk.length;
+        await sink(chunk);
+        if (queued < HELD_BYTES) release();
+      } else if (complete) return 'complete';
+      if (aborted && !complete) return 'aborted'; // what had arrived whole is whole, though its client has gone
+      const now = performance.now();
+      const late = start + limits.totalMs - now;
+      if (late <= 0 && !complete) return 'late';
+      if (queue.length || complete) continue;
+      const stalled = lastAt + limits.stallMs - now;
+      if (stalled <= 0) return 'stalled';
+      await event(Math.min(late, stalled));
+    }
+  }
+
+  return {
+    get complete() {
+      return complete;
+    },
+    consume,
+    async read(limit) {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      const ending = await consume(async (chunk) => {
+        bytes += chunk.length;
+        if (bytes > limit) throw TOO_LONG;
+        chunks.push(chunk);
+      }, SMALL).catch((error: unknown) => {
+        if (error === TOO_LONG) return 'late' as const;
+        throw error;
+      });
+      return ending === 'complete' ? Buffer.concat(chunks) : null;
+    },
+    discard(done) {
+      dropping = done;
+      queue = [];
+      queued = 0;
+      if (complete) return done();
+      release();
+    },
+    abort() {
+      aborted = true;
+      stop();
+      rouse();
+    },
+    close: stop,
+  };
+}

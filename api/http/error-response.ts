@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import type { Log } from '../../db/ops/log.ts';
+import { ApiError, type ErrorBody } from '../contract/errors.ts';
+import type { Request } from './request.ts';
+import { json, type Reply } from './route.ts';
+
+/** Turns whatever a handler threw into the contract's error answer. What is not an ApiError is logged: nothing of it reaches the client. */
+export function refusal(thrown: unknown, request: Request, log: Log): Reply {
+  const error = thrown instanceof ApiError ? thrown : unexpected(thrown, request, log);
+  const headers: Record<string, string> = error.status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : { ...error.headers };
+  const wait = error.retryAfterSeconds ?? (error.status === 429 || error.status === 503 ? 1 : null);
+  if (wait !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)));
+  const body: z.infer<typeof ErrorBody> = { code: error.code, message: error.message, detail: error.detail, request_id: request.id };
+  return json(error.status, body, headers);
+}
+
+/** 503 when the request may succeed, or be refused rightly, in a moment, as while the database or the spool cannot be had; else 500. */
+function unexpected(thrown: unknown, request: Request, log: Log): ApiError {
+  const fields = { request: request.id, method: request.method, error: thrown };
+  if (unavailable(thrown)) {
+    log.warn(fields, 'cannot serve the request now');
+    return new ApiError('service_unavailable', { retryAfterSeconds: 5 });
+  }
+  log.error(fields, 'cannot serve the request');
+  return new ApiError('internal_error');
+}
+
+const UNAVAILABLE = new Set([
+  'ENOSPC', // the spool is full
+  'EDQUOT',
+  'EIO', // a store or a share that fails
+  'ESTALE',
+  'EROFS',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'EPIPE',
+  '40P01', // PostgreSQL: a deadlock, undone as a whole
+  '23503', // what the request stands on was deleted meanwhile: sent again, it hears of that
+  '53300', // too many connections
+  '53100', // disk full
+  '57P01', // being shut down
+  '57P02', // crashed
+  '57P03', // starting
+  '08006', // connection lost
+  '08001',
+]);
+const LOST =
+  /Connection terminated|Timeout acquiring a connection|Unable to acquire a connection|Client has encountered a connection error/;
+
+function unavailable(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  const code = (thrown as Error & { code?: unknown }).code;
+  return UNAVAILABLE.has(String(code)) || LOST.test(thrown.message) || unavailable(thrown.cause);
+}

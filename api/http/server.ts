@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '../contract/errors.ts';
+import { authorize, type Caller, type Callers, identify } from '../guard/caller.ts';
+import { attachBody, type Body } from './body.ts';
+import { clientAddress, trusted } from './client-address.ts';
+import { refusal } from './error-response.ts';
+import { requirePort } from './port.ts';
+import { check, parseQuery, type Request, readJson, readQuery } from './request.ts';
+import { type Life, type RawResponse, send } from './response.ts';
+import { type Context, NO_STORE, type Reply, type Route, type Services } from './route.ts';
+import { routeTable } from './router.ts';
+
+export interface ServeOptions extends Services {
+  routes: readonly Route[];
+  callers: Callers;
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+}
+
+export interface Served {
+  port: number;
+  /** Accepts no new connection, lets requests finish for at most this long, then drops what is left. */
+  stop(graceSeconds: number): Promise<void>;
+}
+
+const HEADER_BYTES = 32_768; // uWebSockets reads this when it is loaded, so it is set first; its default of 4 KB is smaller than X-Metadata may be
+
+/** Serves the routes. Every request is answered by `answer`, the one catch included. */
+export async function serve(options: ServeOptions): Promise<Served> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES);
+  const { default: HyperExpress } = await import('hyper-express');
+  const server = new HyperExpress.Server({ max_body_length: Number.POSITIVE_INFINITY, auto_close: false });
+  const match = routeTable(options.routes);
+  const proxies = trusted(options.settings.LONGHAND_TRUST_PROXY);
+  const open = new Set<Promise<void>>();
+  const lives = new Map<Life, RawResponse>();
+  let stopping = false;
+
+  // Bodies and answers go by the raw response: hyper-express would hold an early answer back until the whole body has arrived.
+  server.any('/*', (request, response) => {
+    const raw = response.raw as unknown as RawResponse;
+    const life: Life = { over: false, onLost: new Set() };
+    const { headers, repeated } = readHeaders(request.raw);
+    const body = headers.has('content-length') || headers.has('transfer-encoding') ? attachBody(raw) : null;
+    if (!body) raw.pause(); // until the answer: see answer.ts
+    raw.onAborted(() => {
+      life.over = true;
+      body?.abort();
+      for (const lost of life.onLost) lost();
+    });
+    const plain: Request = {
+      id: randomUUID(),
+      method: request.method,
+      path: request.path,
+      parameters: parseQuery(request.path_query),
+      headers,
+      repeated,
+      address: clientAddress(Buffer.from(raw.getRemoteAddressAsText()).toString(), headers.get('x-forwarded-for'), proxies),
+      body,
+      gone: () => life.over,
+      startedAt: performance.now(),
+    };
+    lives.set(life, raw);
+    const work = respond(plain, raw, life, body).finally(() => {
+      body?.close();
+      lives.delete(life);
+      open.delete(work);
+    });
+    open.add(work);
+  });
+
+  async function respond(request: Request, raw: RawResponse, life: Life, body: Body | null): Promise<void> {
+    let where = 'unknown';
+    const reply = await answer(request, (route) => {
+      where = route.path;
+    });
+    options.metrics.answered(request.method, where, reply.status);
+    const fields = { request: request.id, method: request.method, route: where, status: reply.status, ms: ms(request) };
+    options.log[reply.status < 400 && request.method === 'GET' ? 'debug' : 'info'](fields, life.over ? 'the client has gone' : 'answered');
+    const closing = stopping ? { ...reply, headers: { ...reply.headers, connection: 'close' } } : reply;
+    await send(raw, life, closing, body, request.method === 'HEAD').catch((error: unknown) => {
+      options.log.error({ ...fields, error }, 'cannot send the answer');
+      if (!life.over) {
+        life.over = true;
+        raw.close();
+      }
+    });
+  }
+
+  /** The reply to a request, whatever happens. */
+  async function answer(request: Request, found: (route: Route) => void): Promise<Reply> {
+    const headers: Record<string, string> = { 'x-request-id': request.id };
+    try {
+      if (stopping)
+        throw new ApiError('service_unavailable', { message: 'This server is stopping; send the request again', retryAfterSeconds: 1 });
+      const { route, params } = match(request.method, request.path);
+      found(route);
+      const caller = route.access ? await admit(request, route, headers) : null;
+      const reply = await route.handler(makeContext(options, route, request, params, caller, headers));
+      return { ...reply, headers: { ...headers, ...reply.headers } };
+    } catch (error) {
+      const reply = refusal(error, request, options.log);
+      return { ...reply, headers: { ...headers, ...reply.headers } };
+    }
+  }
+
+  /** 401, then 403 plan, token and scope, then 429: the order of contract 2.4. Rate headers go on each of them but 401. */
+  async function admit(request: Request, route: Route, headers: Record<string, string>): Promise<Caller> {
+    const caller = await identify(request, options.callers, options.floods, options.settings, route.challenge?.(request, options.settings));
+    const rate = await options.rates.take(`${caller.kind}:${caller.keyId ?? caller.tokenId}`);
+    Object.assign(headers, rate.headers, NO_STORE);
+    authorize(caller, route.access!);
+    if (!rate.allowed) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: rate.retryAfterSeconds });
+    return caller;
+  }
+
+  await requirePort(options.host, options.port);
+  await server.listen(options.port, options.host).catch((cause: unknown) => {
+    throw new Error(`Cannot listen on ${options.host} port ${options.port}: ${cause}`, { cause });
+  });
+  return {
+    port: server.port,
+    async stop(graceSeconds) {
+      stopping = true;
+      server.close();
+      const patience = new Promise<void>((resolve) => setTimeout(resolve, graceSeconds * 1000).unref());
+      await Promise.race([Promise.all(open), patience]);
+      for (const [life, raw] of lives) {
+        if (!life.over) raw.close();
+      }
+      await Promise.all(open);
+    },
+  };
+}
+
+/** Headers by name; of one that came twice, both values. */
+function readHeaders(raw: { forEach(each: (name: string, value: string) => void): void }) {
+  const headers = new Map<string, string>();
+  const repeated = new Set<string>();
+  raw.forEach((name, value) => {
+    const before = headers.get(name);
+    if (before === undefined) headers.set(name, value);
+    else {
+      repeated.add(name);
+      headers.set(name, `${before}, ${value}`);
+    }
+  });
+  return { headers, repeated };
+}
+
+/** What a handler gets; the query is read when it is first touched. */
+function makeContext(
+  services: Services,
+  route: Route,
+  request: Request,
+  params: Context['params'],
+  caller: Caller | null,
+  replyHeaders: Context['replyHeaders'],
+): Context {
+  const { db, vault, spool, settings, limits, log, metrics, records, totals, nodeId, flying, rates, floods, signIns } = services;
+  let query: { value: unknown } | null = null;
+  const json = () => readJson(request.body, limits.JSON_BODY_BYTES);
+  return {
+    ...{ db, vault, spool, settings, limits, log, metrics, records, totals, nodeId, flying, rates, floods, signIns },
+    ...{ request, params, json, replyHeaders },
+    get caller() {
+      if (!caller) throw new Error(`Cannot tell who calls ${route.method} ${route.path}: the route asks for no key`);
+      return caller;
+    },
+    get query() {
+      query ??= { value: route.query && readQuery(request.parameters, route.query) };
+      return query.value;
+    },
+    body: async () => check(route.body!, await json()),
+  };
+}
+
+function ms(request: Request): number {
+  return Math.round(performance.now() - request.startedAt);
+}

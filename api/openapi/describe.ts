@@ -1,0 +1,190 @@
+import type { z } from 'zod';
+import { ERRORS, ErrorBody, type ErrorCode } from '../contract/errors.ts';
+import type { Answer, Route } from '../http/route.ts';
+import type { Media, OpenApi, Operation, Parameter, Response } from './document.ts';
+import { withUnparsed } from './parser-errors.ts';
+import { type Json, parameterSchema, refer } from './schemas.ts';
+
+const BASE = '/v1';
+const GENERAL: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
+const GENERAL_WITH_KEY: readonly ErrorCode[] = ['unauthorized', 'api_access_required', 'rate_limit_exceeded'];
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const WAITING: ReadonlySet<ErrorCode | null> = new Set(['idempotency_conflict', 'transcription_not_completed']); // with Retry-After, as every 429 and 503
+const HEADERS = {
+  RequestId: ['X-Request-Id', 'Names this request; also `request_id` of an error', 'string'],
+  RateLimitLimit: ['RateLimit-Limit', 'Requests per minute; absent when the operator sets no limit', 'integer'],
+  RateLimitRemaining: ['RateLimit-Remaining', 'Requests that are possible at once', 'integer'],
+  RateLimitReset: ['RateLimit-Reset', 'Seconds until the whole burst is possible again', 'integer'],
+  RetryAfter: ['Retry-After', 'Whole seconds to wait, at least 1', 'integer'],
+  WwwAuthenticate: ['WWW-Authenticate', 'The kind of credential: Bearer', 'string'],
+  Allow: ['Allow', 'The methods of this path', 'string'],
+} as const;
+
+/** The OpenAPI 3.1 description of the routes under /v1, from the schemas that check and the error table that answers. */
+export function describeApi(routes: readonly Route[]): OpenApi {
+  const schemas: Record<string, unknown> = {};
+  const paths: OpenApi['paths'] = {};
+  const shown = routes.filter((route) => !route.hidden && route.path.startsWith(`${BASE}/`));
+  for (const route of shown.sort((a, b) => METHODS.indexOf(a.method) - METHODS.indexOf(b.method))) {
+    const path = route.path.slice(BASE.length);
+    paths[path] ??= {};
+    paths[path][route.method.toLowerCase()] = operation(route, schemas);
+  }
+  refer(ErrorBody, 'output', schemas);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Longhand',
+      version: '1',
+      description:
+        'Upload a recording, poll until it is `completed`, read who said what. Every error answer is JSON; clients branch on `code`. A repeated known query parameter is refused, an unknown one ignored. Replies of the HTTP parser itself (400, 431, 505) come before these routes, in HTML.',
+    },
+    servers: [{ url: BASE }],
+    tags: [...new Set(shown.map((route) => route.tag))].map((name) => ({ name })),
+    security: [{ key: [] }],
+    paths,
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key, or an OAuth access token' } },
+      headers: Object.fromEntries(Object.entries(HEADERS).map(([id, [, description, type]]) => [id, { description, schema: { type } }])),
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+}
+
+function operation(route: Route, schemas: Json): Operation {
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    ...(route.description && { description: route.description }),
+    tags: [route.tag],
+    ...(route.access ? { 'x-scope': route.access.scope } : { security: [] }),
+    parameters: parameters(route),
+    ...requestBody(route, schemas),
+    responses: withUnparsed({ ...answers(route, schemas), ...refusals(route) }),
+  };
+}
+
+/** GET /transcriptions/{id}/export -> getTranscriptionsByIdExport */
+function operationId(route: Route): string {
+  const words = route.path
+    .slice(BASE.length)
+    .replaceAll('{', 'by_')
+    .match(/[a-z0-9]+/g)!;
+  return [route.method.toLowerCase(), ...words.map((word) => word[0]!.toUpperCase() + word.slice(1))].join('');
+}
+
+function parameters(route: Route): Parameter[] {
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name: name!,
+    in: 'path',
+    required: true,
+    ...(route.params?.[name!] && { description: route.params[name!] }),
+    schema: { type: 'string', ...(/^(user_)?id$/.test(name!) && { format: 'uuid' }) },
+  }));
+  const shape = (route.query as z.ZodObject | undefined)?.shape ?? {};
+  const inQuery = Object.entries(shape).map(([name, schema]) => {
+    const { description, example, ...rest } = parameterSchema(schema as z.ZodType);
+    return {
+      name,
+      in: 'query',
+      ...(description ? { description: String(description) } : {}),
+      schema: rest,
+      ...(example ? { example } : {}),
+    };
+  });
+  const inHeader = Object.entries(route.upload?.headers ?? {}).map(([name, { description, required, example, schema }]) => ({
+    ...{ name, in: 'header', required, description, schema: { type: 'string', ...schema }, example },
+  }));
+  return [...inPath, ...inQuery, ...inHeader];
+}
+
+function requestBody(route: Route, schemas: Json): Pick<Operation, 'requestBody'> & Json {
+  if (route.upload) {
+    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary', minLength: route.upload.minBytes } } };
+    return { requestBody: { required: true, description: 'The raw bytes of the file, with a Content-Length', content } };
+  }
+  if (!route.body) return {};
+  return { requestBody: { required: true, content: { 'application/json': { schema: refer(route.body, 'input', schemas) } } } };
+}
+
+function answers(route: Route, schemas: Json): Operation['responses'] {
+  return Object.fromEntries(
+    Object.entries(route.answers).map(([status, answer]) => {
+      const content = answerContent(answer, schemas);
+      const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [name, { description, schema: { type: 'string' } }]);
+      return [
+        status,
+        {
+          description: answer.description,
+          headers: { ...commonHeaders(route), ...Object.fromEntries(own) },
+          ...(Object.keys(content).length && { content }),
+        },
+      ];
+    }),
+  );
+}
+
+function answerContent(answer: Answer, schemas: Json): Record<string, Media> {
+  const content: Record<string, Media> = {};
+  if (answer.schema) {
+    const example = answer.example === undefined ? {} : { example: answer.example };
+    content['application/json'] = { schema: refer(answer.schema, 'output', schemas), ...example };
+  }
+  for (const type of [answer.type ?? []].flat()) {
+    content[type] = { schema: { type: 'string', ...(type.startsWith('text/') ? {} : { format: 'binary' }) } };
+  }
+  return content;
+}
+
+/** Every refusal of the route by status, with an example for each code. */
+function refusals(route: Route): Operation['responses'] {
+  const codes = [...route.errors, ...(route.access ? GENERAL_WITH_KEY : []), ...GENERAL];
+  if (route.access?.tokenError) codes.push(route.access.tokenError);
+  if (route.access) codes.push(route.access.scopeError ?? 403);
+  const byStatus = new Map<number, Set<ErrorCode | null>>();
+  for (const code of codes) {
+    const status = typeof code === 'number' ? code : ERRORS[code].status;
+    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(typeof code === 'number' ? null : code));
+  }
+  return Object.fromEntries([...byStatus].sort(([a], [b]) => a - b).map(([status, found]) => [status, refusal(route, status, [...found])]));
+}
+
+function refusal(route: Route, status: number, codes: (ErrorCode | null)[]): Response {
+  const waits = status === 429 || status === 503 || codes.some((code) => WAITING.has(code));
+  return {
+    description: codes.map((code) => (code ? `\`${code}\`: ${ERRORS[code].message}` : `no code: ${bare(status)}`)).join('\n\n'),
+    headers: {
+      ...(status === 401 ? pick('RequestId', 'WwwAuthenticate') : commonHeaders(route)),
+      ...(waits && pick('RetryAfter')),
+    },
+    content: {
+      'application/json': {
+        schema: { allOf: [{ $ref: '#/components/schemas/Error' }], properties: { code: { enum: codes } } },
+        examples: Object.fromEntries(codes.map((code) => [code ?? 'none', { value: example(status, code) }])),
+      },
+    },
+  };
+}
+
+function example(status: number, code: ErrorCode | null): Json {
+  const details: { [K in ErrorCode]?: Json } = {
+    validation_error: { errors: [{ field: 'format', message: 'must be md, txt or json' }] },
+    prompt_not_found: { slug: 'no-such-template' },
+  };
+  const message = code ? ERRORS[code].message : bare(status);
+  return { code, message, detail: (code && details[code]) ?? null, request_id: '6f1e2d3c-4b5a-4697-8878-695a4b3c2d1e' };
+}
+
+function bare(status: number): string {
+  return status === 404
+    ? 'There is nothing here under this id, or this key may not see it'
+    : 'The role or the rights of the key do not allow this';
+}
+
+function commonHeaders(route: Route): Json {
+  return route.access ? pick('RequestId', 'RateLimitLimit', 'RateLimitRemaining', 'RateLimitReset') : pick('RequestId');
+}
+
+function pick(...ids: (keyof typeof HEADERS)[]): Json {
+  return Object.fromEntries(ids.map((id) => [HEADERS[id][0], { $ref: `#/components/headers/${id}` }]));
+}

@@ -1,0 +1,111 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { EngineFact, Facts } from '../../db/ops/facts.ts';
+
+/** Numbers of this API process, and of the whole installation, for Prometheus. */
+export interface Metrics {
+  answered(method: string, path: string, status: number): void;
+  uploads: { inc(): void; dec(): void };
+  /** The text that Prometheus reads. `facts` are asked for at most every 10 s; when they cannot be had, the numbers of the process remain. */
+  text(facts: () => Promise<Facts>): Promise<string>;
+  readonly type: string;
+}
+
+const FRESH_MS = 10_000;
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']); // anybody can invent others, and every label stays in memory
+
+export function openMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'longhand_api_' });
+  const registers = [registry];
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge({ name: `longhand_${name}`, help, labelNames, registers });
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name: `longhand_${name}`, help, labelNames, registers });
+  const responses = counter('responses_total', 'Answers of this process by method, route and status', 'method', 'route', 'code');
+  const receiving = gauge('uploads_receiving', 'Uploads that this process is receiving');
+  const up = gauge('database_up', '1 when the database answered');
+  const depth = gauge('queue_depth', 'Transcriptions and reports by state', 'kind', 'state');
+  const oldest = gauge('queue_oldest_seconds', 'Age of the oldest by state', 'kind', 'state');
+  const engines = gauge('engines_connected', 'Engines with a sign of life within the last minute');
+  const engine = gauge('engine_info', 'Concurrency of each engine, with the device really used', 'engine', 'host', 'device', 'model');
+  const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
+  const trouble = gauge('engine_trouble', '1 while the engine cannot read the spool and takes no recordings', 'engine', 'host');
+  const memory = gauge('engine_memory_bytes', 'Memory of the engine with its workers', 'engine', 'host');
+  const undiarized = counter('engine_failed_diarizations_total', 'Transcripts that lost their speakers to a failure', 'engine', 'host');
+  const written = writingMetrics(counter);
+  const minutes = counter('minutes_processed_total', 'Minutes of audio charged so far');
+  const factor = gauge('real_time_factor', 'Hours of audio per hour of work, over the last recordings');
+  const flying = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
+
+  const show = (facts: Facts) => {
+    for (const stale of [depth, oldest, engine, poll, trouble, memory, undiarized, minutes, ...written.all]) stale.reset();
+    for (const kind of ['transcription', 'report'] as const) {
+      for (const state of ['queued', 'processing'] as const) {
+        const found = facts.depths.find((row) => row.kind === kind && row.state === state);
+        depth.set({ kind, state }, found?.count ?? 0);
+        oldest.set({ kind, state }, found?.oldest_seconds ?? 0);
+      }
+    }
+    engines.set(facts.engines.length);
+    for (const row of facts.engines) {
+      engine.set({ engine: row.id, host: row.host, device: row.device, model: row.model }, row.concurrency);
+      trouble.set({ engine: row.id, host: row.host }, row.trouble ? 1 : 0);
+      memory.set({ engine: row.id, host: row.host }, row.memory_bytes);
+      undiarized.inc({ engine: row.id, host: row.host }, row.failed_diarizations);
+      written.show(row);
+      if (row.seconds_since_poll !== null) poll.set({ engine: row.id, host: row.host }, row.seconds_since_poll);
+    }
+    minutes.inc(facts.minutes);
+    factor.set(facts.realTimeFactor ?? 0);
+    flying.set(facts.uploadsInFlight);
+  };
+
+  let last: { at: number; done: Promise<void> } | null = null;
+  return {
+    answered: (method, route, code) => responses.inc({ method: METHODS.has(method) ? method : 'other', route, code }),
+    uploads: { inc: () => receiving.inc(), dec: () => receiving.dec() },
+    async text(facts) {
+      if (!last || performance.now() - last.at > FRESH_MS) {
+        const done = facts().then(
+          (read) => {
+            show(read);
+            up.set(1);
+          },
+          () => up.set(0),
+        );
+        last = { at: performance.now(), done };
+      }
+      await last.done;
+      return registry.metrics();
+    },
+    type: registry.contentType,
+  };
+}
+
+/** What the writers of reports did, engine by engine; they die with their engine, as counters of a process do. */
+function writingMetrics(counter: <L extends string>(name: string, help: string, ...labelNames: L[]) => Counter<L>) {
+  const calls = counter('llm_calls_total', 'Calls of the language model by outcome', 'engine', 'host', 'model', 'outcome');
+  const tokens = counter(
+    'llm_tokens_total',
+    'Tokens of prompts and of answers, as the server counts them',
+    'engine',
+    'host',
+    'model',
+    'kind',
+  );
+  const seconds = counter('llm_seconds_total', 'Time spent in calls of the language model', 'engine', 'host', 'model');
+  const dropped = counter('reports_dropped_quotes_total', 'Invented quotations and times removed from reports', 'engine', 'host', 'model');
+  return {
+    all: [calls, tokens, seconds, dropped] as Counter[],
+    show({ id: engine, host, writing }: EngineFact) {
+      const { model = '', calls: made = {}, promptTokens = 0, completionTokens = 0 } = writing;
+      if (!model) return;
+      const labels = { engine, host, model };
+      for (const [outcome, count] of Object.entries(made)) calls.inc({ ...labels, outcome }, count);
+      tokens.inc({ ...labels, kind: 'prompt' }, promptTokens);
+      tokens.inc({ ...labels, kind: 'completion' }, completionTokens);
+      seconds.inc(labels, writing.seconds ?? 0);
+      dropped.inc(labels, writing.dropped ?? 0);
+    },
+  };
+}

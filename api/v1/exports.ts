@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { listTitles } from '../../db/transcripts/list.ts';
+import { loadRecord } from '../../db/transcripts/record.ts';
+import { notFound } from '../contract/errors.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../contract/formats.ts';
+import { BulkExport, Transcription } from '../contract/transcription.ts';
+import { markdown } from '../export/markdown.ts';
+import { attachment, baseName, entryNames } from '../export/names.ts';
+import { plainText } from '../export/text.ts';
+import { type ZipEntry, zip } from '../export/zip.ts';
+import { type Context, type Reply, route } from '../http/route.ts';
+import { RECORD_EXAMPLE } from './examples.ts';
+import { serialise } from './records.ts';
+
+const READ = { scope: 'read', scopeError: null } as const;
+const TAG = 'Export';
+
+const TYPES: Record<ExportFormat, string> = {
+  md: 'text/markdown; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+};
+
+export const exportOne = route({
+  method: 'GET',
+  path: '/v1/transcriptions/{id}/export',
+  summary: 'Export one transcription',
+  description:
+    'md and txt begin with a byte-order mark, which some readers of front matter dislike. json is the body of GET /transcriptions/{id}. Only completed reports are included; an unfinished transcription exports with what exists.',
+  tag: TAG,
+  access: READ,
+  params: { id: 'Of the transcription' },
+  query: z.object({ format: z.enum(EXPORT_FORMATS, 'must be md, txt or json').default('md') }),
+  answers: {
+    200: {
+      description: 'A file named after the title',
+      schema: Transcription,
+      type: ['text/markdown', 'text/plain'],
+      example: RECORD_EXAMPLE,
+      headers: { 'Content-Disposition': 'The name of the file' },
+    },
+  },
+  errors: ['validation_error', 404],
+  async handler(context) {
+    const { format } = context.query;
+    const file = format === 'json' ? await jsonFile(context) : await textFile(context, format);
+    if (!file) throw notFound();
+    const headers = { 'content-type': TYPES[format], 'content-disposition': attachment(`${baseName(file.title)}.${format}`) };
+    return { status: 200, headers, body: file.body };
+  },
+});
+
+type File = { title: string | null; body: string | Uint8Array };
+
+function jsonFile({ records, caller, params }: Context): Promise<File | null> {
+  return records.find(caller, params.id!, false);
+}
+
+async function textFile(context: Context, format: 'md' | 'txt'): Promise<File | null> {
+  const loaded = await load(context, context.params.id!);
+  return loaded && { title: loaded.record.title, body: written(loaded, format) };
+}
+
+type Loaded = NonNullable<Awaited<ReturnType<typeof loadRecord>>>;
+
+function load({ db, vault, caller }: Context, id: string): Promise<Loaded | null> {
+  return db.workspace(caller.workspaceId, (tx) => loadRecord(tx, vault, caller, id));
+}
+
+/** A record in one of the formats. */
+function written({ record, filename }: Loaded, format: ExportFormat): string {
+  if (format === 'json') return serialise(record);
+  return format === 'md' ? markdown(record, filename) : plainText(record);
+}
+
+export const exportMany = route({
+  method: 'POST',
+  path: '/v1/transcriptions/export',
+  summary: 'Export many transcriptions',
+  description:
+    'A ZIP archive with one file for each id that exists and that the key may see; compare the number of files with the ids sent.',
+  tag: TAG,
+  access: READ,
+  body: BulkExport,
+  answers: {
+    200: { description: 'transcriptions.zip', type: 'application/zip', headers: { 'Content-Disposition': 'The name of the file' } },
+  },
+  errors: ['validation_error'],
+  async handler(context): Promise<Reply> {
+    const { ids, format } = await context.body();
+    const { db, vault, caller } = context;
+    const distinct = [...new Set(ids.map((id) => id.toLowerCase()))];
+    const titles = await db.workspace(caller.workspaceId, (tx) => listTitles(tx, vault, caller, distinct));
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename="transcriptions.zip"' },
+      stream: zip(files(context, titles, format)),
+    };
+  },
+});
+
+/** The files of an archive, each read when its turn comes; one that was deleted since is left out. */
+async function* files(
+  context: Context,
+  titles: readonly { id: string; title: string | null }[],
+  format: ExportFormat,
+): AsyncIterable<ZipEntry> {
+  const names = entryNames(
+    titles.map(({ title }) => title),
+    format,
+  );
+  for (const [index, { id }] of titles.entries()) {
+    const loaded = await load(context, id);
+    if (loaded) yield { name: names[index]!, data: written(loaded, format), modifiedAt: new Date(loaded.record.created_at) };
+  }
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import type { Db } from '../../db/postgres/orm.ts';
+import type { Vault } from '../../db/secrets/vault.ts';
+import type { Viewer } from '../../db/tenants/visibility.ts';
+import type { Item } from '../../db/transcripts/list-row.ts';
+import { type FullRecord, loadRecord, readVersions } from '../../db/transcripts/record.ts';
+
+/** A full record as it is sent. */
+export interface Served {
+  /** JSON in UTF-8. */
+  body: Buffer;
+  /** Strong, quoted. */
+  etag: string;
+  title: string | null;
+}
+
+/** Serves full records. Each question goes to the database for who may see what in which version; only the text is remembered. */
+export interface Records {
+  /** The record, or null when this viewer does not see one under this id. `words` adds the times of words. */
+  find(viewer: Viewer, id: string, words: boolean): Promise<Served | null>;
+  /** Drops what is remembered of a deleted one. */
+  forget(workspaceId: string, id: string): void;
+}
+
+const CACHE_BYTES = 64 * 1024 * 1024;
+const LARGEST_SHARE = 8; // a record larger than CACHE_BYTES / LARGEST_SHARE is not remembered
+const ASKED_AT_ONCE = 500;
+
+interface Entry extends Served {
+  version: string;
+}
+
+/** Opens the records of a database. Holds at most `cacheBytes` of decrypted text, in memory only, least recently used first out. */
+export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Records {
+  const ask = askTogether(db);
+  const entries = new Map<string, Entry>();
+  const loading = new Map<string, Promise<Entry | null>>();
+  let bytes = 0;
+
+  const drop = (key: string) => {
+    bytes -= entries.get(key)?.body.length ?? 0;
+    entries.delete(key);
+  };
+  const remember = (key: string, entry: Entry) => {
+    drop(key);
+    if (entry.body.length * LARGEST_SHARE > cacheBytes) return;
+    entries.set(key, entry);
+    bytes += entry.body.length;
+    for (const oldest of entries.keys()) {
+      if (bytes <= cacheBytes) break;
+      drop(oldest);
+    }
+  };
+  async function load(viewer: Viewer, id: string, words: boolean, key: string): Promise<Entry | null> {
+    const loaded = await db.workspace(viewer.workspaceId, (tx) => loadRecord(tx, vault, viewer, id, words));
+    if (!loaded) return null;
+    const body = Buffer.from(serialise(loaded.record));
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+    const entry = { body, etag, title: loaded.record.title, version: loaded.version };
+    remember(key, entry);
+    return entry;
+  }
+
+  return {
+    async find(viewer, id, words) {
+      const key = keyOf(viewer.workspaceId, id, words);
+      const version = await ask({ viewer, id });
+      if (version === null) return null;
+      const known = entries.get(key);
+      if (known?.version === version) {
+        entries.delete(key);
+        entries.set(key, known);
+        return known;
+      }
+      const run = `${key}/${viewer.memberId}/${version}`;
+      const running = loading.get(run) ?? load(viewer, id, words, key).finally(() => loading.delete(run));
+      loading.set(run, running);
+      return running;
+    },
+    forget(workspaceId, id) {
+      for (const words of [false, true]) drop(keyOf(workspaceId, id, words));
+    },
+  };
+}
+
+function keyOf(workspaceId: string, id: string, words: boolean): string {
+  return `${workspaceId}/${id.toLowerCase()}/${words}`;
+}
+
+type Question = { viewer: Viewer; id: string };
+interface Waiting extends Question {
+  resolve(version: string | null): void;
+  reject(error: unknown): void;
+}
+
+/** Puts questions of one workspace that come while the database is busy with others into one query: a thousand pollers cost a few. */
+function askTogether(db: Db): (question: Question) => Promise<string | null> {
+  const queues = new Map<string, Waiting[]>();
+
+  async function drain(workspaceId: string, queue: Waiting[]): Promise<void> {
+    while (queue.length) {
+      const batch = queue.splice(0, ASKED_AT_ONCE);
+      try {
+        const versions = await readVersions(db, workspaceId, batch);
+        for (const [index, waiting] of batch.entries()) waiting.resolve(versions[index] ?? null);
+      } catch (error) {
+        for (const waiting of batch) waiting.reject(error);
+      }
+    }
+    queues.delete(workspaceId);
+  }
+
+  return (question) =>
+    new Promise((resolve, reject) => {
+      const { workspaceId } = question.viewer;
+      const waiting = { ...question, resolve, reject };
+      const queue = queues.get(workspaceId);
+      if (queue) return void queue.push(waiting);
+      const fresh = [waiting];
+      queues.set(workspaceId, fresh);
+      setImmediate(() => void drain(workspaceId, fresh));
+    });
+}
+
+/** JSON with the metadata as it was received. */
+export function serialise(record: FullRecord | Item): string {
+  if (record.metadata === null) return JSON.stringify(record);
+  const fields = Object.entries(record);
+  const at = fields.findIndex(([name]) => name === 'metadata');
+  const before = JSON.stringify(Object.fromEntries(fields.slice(0, at))).slice(0, -1);
+  const after = JSON.stringify(Object.fromEntries(fields.slice(at + 1))).slice(1);
+  return `${before},"metadata":${record.metadata},${after}`;
+}

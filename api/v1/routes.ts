@@ -1,0 +1,45 @@
+import type { Route } from '../http/route.ts';
+import { authorizePage } from '../mcp/oauth/authorize.ts';
+import { register, resourceMetadata, resourceMetadataOfMcp, revoke, serverMetadata, token } from '../mcp/oauth/endpoints.ts';
+import { mcp } from '../mcp/route.ts';
+import { referenceRoutes } from '../openapi/routes.ts';
+import { healthz, metricsRoute, readyz } from '../ops/health.ts';
+import { exportMany, exportOne } from './exports.ts';
+import { deleteIdentity, listWorkspaceMembers, putIdentity } from './members.ts';
+import { listPrompts, requestReport } from './reports.ts';
+import { getSubtitles } from './subtitles.ts';
+import { changeAuthor, deleteTranscription, getTranscription, listTranscriptions } from './transcriptions.ts';
+import { uploadRoute } from './uploads.ts';
+import { getWorkspace, listAllProjects } from './workspace.ts';
+
+/** Every route, one line each. */
+const TABLE: readonly Route[] = [
+  uploadRoute,
+  listTranscriptions,
+  getTranscription,
+  changeAuthor,
+  deleteTranscription,
+  exportOne,
+  exportMany,
+  getSubtitles,
+  listPrompts,
+  requestReport,
+  getWorkspace,
+  listAllProjects,
+  listWorkspaceMembers,
+  putIdentity,
+  deleteIdentity,
+  mcp,
+  resourceMetadata,
+  resourceMetadataOfMcp,
+  serverMetadata,
+  register,
+  authorizePage,
+  token,
+  revoke,
+  healthz,
+  readyz,
+  metricsRoute,
+];
+
+export const ROUTES: readonly Route[] = [...TABLE, ...referenceRoutes(TABLE)];

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { loadRecord } from '../../db/transcripts/record.ts';
+import { ApiError, notFound } from '../contract/errors.ts';
+import { SUBTITLE_FORMATS, type SubtitleFormat } from '../contract/formats.ts';
+import { attachment, baseName } from '../export/names.ts';
+import { subtitles } from '../export/subtitles.ts';
+import { route } from '../http/route.ts';
+
+const TYPES: Record<SubtitleFormat, string> = { srt: 'application/x-subrip; charset=utf-8', vtt: 'text/vtt; charset=utf-8' };
+
+export const getSubtitles = route({
+  method: 'GET',
+  path: '/v1/transcriptions/{id}/subtitles',
+  summary: 'Subtitles of one transcription',
+  description: 'Two lines of 42 characters and 7 seconds at most, broken at pauses and phrases; changes of speaker are marked.',
+  tag: 'Export',
+  access: { scope: 'read', scopeError: null },
+  params: { id: 'Of the transcription' },
+  query: z.object({ format: z.enum(SUBTITLE_FORMATS, 'must be srt or vtt').default('srt') }),
+  answers: {
+    200: {
+      description: 'A file named after the title',
+      type: ['application/x-subrip', 'text/vtt'],
+      headers: { 'Content-Disposition': 'The name of the file' },
+    },
+  },
+  errors: ['validation_error', 404, 'transcription_not_completed'],
+  async handler({ db, vault, caller, params, query: { format } }) {
+    const loaded = await db.workspace(caller.workspaceId, (tx) => loadRecord(tx, vault, caller, params.id!, true));
+    if (!loaded) throw notFound();
+    const { record } = loaded;
+    if (record.status !== 'completed') throw new ApiError('transcription_not_completed', { retryAfterSeconds: 10 });
+    const names = new Map(record.segments.map((segment) => [segment.speaker_id, segment.speaker_name]));
+    const body = await subtitles(
+      {
+        language: record.language,
+        durationSeconds: record.duration_seconds,
+        segments: record.segments,
+        speakers: record.speakers.map(({ id }) => ({ id, name: names.get(id) ?? null })),
+      },
+      format,
+    );
+    return {
+      status: 200,
+      headers: { 'content-type': TYPES[format], 'content-disposition': attachment(`${baseName(record.title)}.${format}`) },
+      body,
+    };
+  },
+});

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { Tx } from '../../db/postgres/orm.ts';
+import { type AuthorRef, type AuthorRow, findAuthor } from '../../db/tenants/members.ts';
+import { listItems } from '../../db/transcripts/list.ts';
+import { countDelete, hold, remove, setAuthor } from '../../db/transcripts/mutate.ts';
+import { loadRecord } from '../../db/transcripts/record.ts';
+import { ApiError, forbidden, invalid, notFound } from '../contract/errors.ts';
+import { AuthorChange, Transcription, TranscriptionPage } from '../contract/transcription.ts';
+import { check, type Request } from '../http/request.ts';
+import { type Context, empty, jsonText, route } from '../http/route.ts';
+import { readAuthor } from '../upload/author.ts';
+import { judgedLater } from './body.ts';
+import { ITEM_EXAMPLE, RECORD_EXAMPLE } from './examples.ts';
+import { Flag, ListParameters } from './query.ts';
+import { serialise } from './records.ts';
+
+const READ = { scope: 'read', scopeError: null } as const;
+const TAG = 'Transcriptions';
+
+export const listTranscriptions = route({
+  method: 'GET',
+  path: '/v1/transcriptions',
+  summary: 'List transcriptions',
+  description:
+    'All filters combine. `metadata.<key>=<value>` matches one top-level key of the metadata exactly; several may be given. The last page is reached when offset plus the number of items is at least total.',
+  tag: TAG,
+  access: READ,
+  query: ListParameters,
+  answers: {
+    200: {
+      description: 'One page',
+      schema: TranscriptionPage,
+      example: { items: [ITEM_EXAMPLE], total: 1, limit: 20, offset: 0 },
+    },
+  },
+  errors: ['validation_error'],
+  async handler({ db, vault, totals, caller, query, request }) {
+    const { project_id, external_id, date_from, date_to, ...rest } = query;
+    const metadata = metadataFilters(request);
+    const { items, total } = await db.workspace(caller.workspaceId, (tx) =>
+      listItems(tx, vault, totals, caller, {
+        ...rest,
+        metadata,
+        projectId: project_id,
+        externalId: external_id,
+        dateFrom: date_from,
+        dateTo: date_to,
+      }),
+    );
+    const page = JSON.stringify({ total, limit: query.limit, offset: query.offset }).slice(1);
+    return jsonText(200, `{"items":[${items.map(serialise).join(',')}],${page}`);
+  },
+});
+
+/** `metadata.<key>`: everything behind the first dot is one literal key. Throws `validation_error` for a key given twice. */
+function metadataFilters(request: Request): { key: string; value: string }[] {
+  const given = [...request.parameters].filter(([name]) => name.startsWith('metadata.'));
+  const twice = given.filter(([, values]) => values.length > 1);
+  if (twice.length) throw invalid(twice.map(([field]) => ({ field, message: 'was given more than once' })));
+  return given.map(([name, values]) => ({ key: name.slice('metadata.'.length), value: values[0]! }));
+}
+
+export const getTranscription = route({
+  method: 'GET',
+  path: '/v1/transcriptions/{id}',
+  summary: 'Get one transcription',
+  description: 'Everything is returned each time. Poll every 5 to 10 seconds; If-None-Match with the ETag of the last answer gives 304.',
+  tag: TAG,
+  access: READ,
+  params: { id: 'Of the transcription' },
+  query: z.object({ words: Flag.default(false).meta({ type: 'boolean', description: 'Adds the times of words to segments' }) }),
+  answers: {
+    200: { description: 'The full record', schema: Transcription, example: RECORD_EXAMPLE, headers: { ETag: 'Of this version' } },
+    304: { description: 'Unchanged since the version named in If-None-Match', headers: { ETag: 'Of this version' } },
+  },
+  errors: ['validation_error', 404],
+  async handler({ records, caller, params, query, request }) {
+    const served = await records.find(caller, params.id!, query.words);
+    if (!served) throw notFound();
+    const headers = { etag: served.etag };
+    if (matches(request.headers.get('if-none-match'), served.etag)) return empty(304, headers);
+    return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: served.body };
+  },
+});
+
+/** If-None-Match: `*`, or a list that holds the tag, weak or strong. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+export const changeAuthor = route({
+  method: 'PATCH',
+  path: '/v1/transcriptions/{id}',
+  summary: 'Reassign the author',
+  description: '`email:<email>` or `user:<uuid>` names an active member; null returns it to the creator of the key that uploaded it.',
+  tag: TAG,
+  access: { scope: 'uploads:write', scopeError: 'upload_scope_required', tokenError: 'author_requires_api_key' },
+  params: { id: 'Of the transcription' },
+  body: AuthorChange,
+  answers: { 200: { description: 'The full record', schema: Transcription, example: RECORD_EXAMPLE } },
+  errors: [403, 404, 'validation_error', 'invalid_author', 'unsupported_author_type', 'author_not_member'],
+  async handler(context) {
+    const { db, vault, caller, params } = context;
+    const given = await judgedLater(context);
+    return db.workspace(caller.workspaceId, async (tx) => {
+      const held = await hold(tx, caller, params.id!);
+      const author = await newAuthor(tx, context, given(), held.creatorId ?? caller.memberId);
+      if (!held.editable && !held.uploadedByKey) throw forbidden();
+      await setAuthor(tx, caller.workspaceId, held.id, author);
+      // The caller may have given away what they could see: the answer is what they changed.
+      const changed = await loadRecord(tx, vault, { ...caller, role: 'owner' }, held.id);
+      return jsonText(200, serialise(changed!.record));
+    });
+  },
+});
+
+/** The member whom the body names. Throws 422. */
+async function newAuthor(tx: Tx, { caller }: Context, body: unknown, creatorId: string): Promise<AuthorRow> {
+  const { author } = readChange(body);
+  const ref: AuthorRef = author === null ? { kind: 'user', id: creatorId } : readAuthor(author);
+  if (ref.kind === 'external')
+    throw new ApiError('unsupported_author_type', { message: 'The author must be named as email:<email> or user:<uuid> here' });
+  const member = await findAuthor(tx, caller.workspaceId, ref);
+  if (!member) throw new ApiError('author_not_member');
+  return member;
+}
+
+/** Other fields and other shapes are `validation_error`; an author that is missing or no text is `invalid_author`. */
+function readChange(body: unknown): AuthorChange {
+  const parsed = AuthorChange.safeParse(body);
+  if (!parsed.success && parsed.error.issues.every((issue) => issue.path[0] === 'author')) throw new ApiError('invalid_author');
+  return check(AuthorChange, body);
+}
+
+export const deleteTranscription = route({
+  method: 'DELETE',
+  path: '/v1/transcriptions/{id}',
+  summary: 'Delete a transcription',
+  description: 'Removes text, reports and media for all members, in any status. Work on it stops.',
+  tag: TAG,
+  access: { scope: 'transcriptions:delete', scopeError: 'delete_scope_required' },
+  params: { id: 'Of the transcription' },
+  answers: { 204: { description: 'Deleted' } },
+  errors: [403, 404, 'delete_rate_exceeded'],
+  async handler({ db, spool, log, limits, records, caller, params }) {
+    await db.system((tx) => countDelete(tx, caller.keyId ?? caller.tokenId!, limits.DELETES_PER_MIN));
+    const { id, extension } = await db.workspace(caller.workspaceId, (tx) => remove(tx, caller, params.id!));
+    records.forget(caller.workspaceId, id);
+    // The row is gone; the sweep of orphans takes a file that cannot be removed now.
+    await spool.remove(id, extension).catch((error: unknown) => log.error({ transcription: id, error }, 'cannot remove the media now'));
+    return empty(204);
+  },
+});

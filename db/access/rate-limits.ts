@@ -1,0 +1,50 @@
+import type { Db, Tx } from '../postgres/orm.ts';
+
+/** A bucket shared by all API hosts: it holds `burst` tokens at most and regains `perSecond`. */
+export interface Bucket {
+  burst: number;
+  perSecond: number;
+}
+
+/**
+ * Takes up to `wanted` whole tokens from the bucket of `subject`; what is `returned` goes back first. `left` is what stays in the bucket,
+ * with fractions. The row is locked meanwhile, so hosts never hand out more than there is.
+ */
+export function takeTokens(
+  db: Db,
+  subject: string,
+  bucket: Bucket,
+  wanted: number,
+  returned: number,
+): Promise<{ taken: number; left: number }> {
+  return db.system(async (tx) => {
+    const held = (await lockBucket(tx, subject, bucket)) ?? (await makeBucket(tx, subject, bucket));
+    const tokens = Math.min(bucket.burst, held + returned);
+    const taken = Math.floor(Math.min(tokens, wanted));
+    await tx.rows('update rates set tokens = ?, refilled_at = greatest(refilled_at, clock_timestamp()) where subject = ?', [
+      tokens - taken,
+      subject,
+    ]);
+    return { taken, left: tokens - taken };
+  });
+}
+
+/** The tokens of the bucket now; null when it does not exist yet. */
+async function lockBucket(tx: Tx, subject: string, bucket: Bucket): Promise<number | null> {
+  const row = await tx.row<{ tokens: number }>(
+    `select least(?::float8, tokens + greatest(0, extract(epoch from clock_timestamp() - refilled_at)) * ?::float8)::float8 as tokens
+     from rates where subject = ? for update`,
+    [bucket.burst, bucket.perSecond, subject],
+  );
+  return row && Number(row.tokens);
+}
+
+async function makeBucket(tx: Tx, subject: string, bucket: Bucket): Promise<number> {
+  await tx.rows('insert into rates (subject, tokens) values (?, ?) on conflict (subject) do nothing', [subject, bucket.burst]);
+  return (await lockBucket(tx, subject, bucket)) ?? bucket.burst;
+}
+
+/** Forgets buckets that nobody has used for an hour: they are full again. */
+export async function sweepBuckets(db: Db): Promise<void> {
+  await db.system((tx) => tx.rows(`delete from rates where refilled_at < now() - interval '1 hour'`));
+}

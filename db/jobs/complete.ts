@@ -1,0 +1,179 @@
+import type { TranscriptionErrorCode } from '../../api/contract/errors.ts';
+import { milli } from '../../api/contract/seconds.ts';
+import { charge, lockBalance, release, reserve, type Shortfall } from '../minutes/balance.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
+import { tellReport } from '../reports/work.ts';
+import { announce } from '../webhooks/outbox.ts';
+import { FREE, type Lease } from './leases.ts';
+import { enqueue } from './queue.ts';
+
+/** Where the media of a transcription lies; it is removed once its terminal status is committed. */
+export interface Media {
+  id: string;
+  workspaceId: string;
+  extension: string;
+}
+
+/** A finished transcript, sealed. */
+export interface Finished {
+  language: string | null;
+  /** Decoded length, unrounded. */
+  durationSeconds: number;
+  mediaType: 'audio' | 'video';
+  diarized: boolean;
+  /** Null: the file name stays the title. */
+  titleSealed: Buffer | null;
+  summarySealed: Buffer | null;
+  topicsSealed: Buffer | null;
+  speakersSealed: Buffer | null;
+  blocks: { turnsSealed: Buffer; wordsSealed: Buffer }[];
+}
+
+export type Settled = 'completed' | 'insufficient_balance' | 'lost';
+
+/**
+ * Ends a transcription well: transcript, charge, release, start of its reports, notification and webhooks, in one transaction that needs the
+ * lease. Audio beyond the reservation is reserved first; when the balance does not cover it, it ends as `insufficient_balance`.
+ */
+export function complete(db: Db, lease: Lease, result: Finished): Promise<Settled> {
+  return db.workspace(lease.workspaceId, async (tx) => {
+    await lockBalance(tx, lease.workspaceId);
+    if (!(await hold(tx, lease))) return 'lost';
+    const shortfall = await reserve(tx, lease.workspaceId, lease.id, result.durationSeconds);
+    if (shortfall) {
+      await refuse(tx, lease, shortfall, result.durationSeconds);
+      return 'insufficient_balance';
+    }
+    await charge(tx, lease.workspaceId, lease.id, result.durationSeconds);
+    await write(tx, lease, result);
+    await tx.rows(
+      'insert into notifications (workspace_id, member_id, transcription_id) select workspace_id, author_id, id from transcriptions where workspace_id = ?::uuid and id = ?::uuid',
+      [lease.workspaceId, lease.id],
+    );
+    await tell(tx, lease);
+    const waiting = await tx.row(
+      `select 1 from reports r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and r.status = 'queued'`,
+      [lease.workspaceId, lease.id],
+    );
+    if (waiting) await enqueue(tx, 'report', {});
+    return 'completed';
+  });
+}
+
+/** Ends a transcription that cannot become a transcript. False: the lease was lost. */
+export function fail(db: Db, lease: Lease, code: TranscriptionErrorCode): Promise<boolean> {
+  return db.workspace(lease.workspaceId, async (tx) => {
+    if (!(await hold(tx, lease, ['queued', 'processing']))) return false; // a probe fails as well
+    await failRow(tx, lease, code);
+    return true;
+  });
+}
+
+/** Raises the reservation to the decoded length before the work is done. What is missing ends the transcription at once. */
+export function raise(db: Db, lease: Lease, seconds: number): Promise<'reserved' | 'insufficient_balance' | 'lost'> {
+  return db.workspace(lease.workspaceId, async (tx) => {
+    await lockBalance(tx, lease.workspaceId);
+    if (!(await hold(tx, lease))) return 'lost';
+    const shortfall = await reserve(tx, lease.workspaceId, lease.id, seconds);
+    if (!shortfall) return 'reserved';
+    await refuse(tx, lease, shortfall, seconds);
+    return 'insufficient_balance';
+  });
+}
+
+type Row = Pick<Lease, 'id' | 'workspaceId'>;
+
+/** Ends a locked transcription as failed, whoever holds it. */
+export async function failRow(tx: Tx, row: Row, code: TranscriptionErrorCode): Promise<void> {
+  await end(tx, row, `status = 'failed', error_code = ?`, [code]);
+}
+
+/** Ends a locked transcription for want of minutes; both figures are kept. */
+export async function refuse(tx: Tx, row: Row, { required, available }: Shortfall, seconds: number): Promise<void> {
+  await end(
+    tx,
+    row,
+    `status = 'insufficient_balance', required_minutes = ?::numeric, available_minutes = ?::numeric, duration_seconds = ?`,
+    [required, available, milli(seconds)],
+  );
+  await tx.rows('delete from idempotency_keys k where k.workspace_id = ?::uuid and k.transcription_id = ?::uuid', [
+    row.workspaceId,
+    row.id,
+  ]);
+}
+
+/** Media that is not needed any more, after it was removed from the spool. */
+export async function mediaRemoved(tx: Tx, { workspaceId, id }: Row): Promise<void> {
+  await tx.rows('update transcriptions set media_key_sealed = null where workspace_id = ?::uuid and id = ?::uuid', [workspaceId, id]);
+}
+
+/** Locks the row if the lease still holds, of work in one of these states: minutes are reserved and charged for what has a slot, not for a probe. */
+async function hold(tx: Tx, lease: Lease, states: readonly string[] = ['processing']): Promise<boolean> {
+  const row = await tx.row(
+    `select 1 from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid and t.lease_token = ?::uuid
+       and t.status = any (?::text[]) for update`,
+    [lease.workspaceId, lease.id, lease.token, [...states]],
+  );
+  return row !== null;
+}
+
+async function end(tx: Tx, row: Row, assignments: string, parameters: unknown[]): Promise<void> {
+  await release(tx, row.workspaceId, row.id);
+  await tx.rows(
+    `update transcriptions set ${assignments}, ${FREE}, started_at = coalesce(started_at, now()), completed_at = clock_timestamp(),
+       updated_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,
+    [...parameters, row.workspaceId, row.id],
+  );
+  await tx.rows('delete from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid', [row.workspaceId, row.id]);
+  const unwritten = await tx.rows<{ id: string }>(
+    `update reports set status = 'failed', error_code = 'TRANSCRIPTION_FAILED', completed_at = clock_timestamp(), ${FREE}
+     where workspace_id = ?::uuid and transcription_id = ?::uuid and status in ('queued', 'processing') returning id`,
+    [row.workspaceId, row.id],
+  );
+  await tell(tx, row);
+  for (const { id } of unwritten) await tellReport(tx, { workspaceId: row.workspaceId, id });
+}
+
+async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promise<void> {
+  await tx.rows('delete from segments s where s.workspace_id = ?::uuid and s.transcription_id = ?::uuid', [workspaceId, id]);
+  for (const [block, { turnsSealed, wordsSealed }] of result.blocks.entries()) {
+    await tx.rows('insert into segments (transcription_id, workspace_id, block, turns_sealed, words_sealed) values (?, ?, ?, ?, ?)', [
+      id,
+      workspaceId,
+      block,
+      turnsSealed,
+      wordsSealed,
+    ]);
+  }
+  await tx.rows('delete from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid', [workspaceId, id]);
+  await tx.rows(
+    `update transcriptions set status = 'completed', language = ?, duration_seconds = ?, media_type = ?, diarized = ?, title_sealed = ?,
+       summary_sealed = ?, topics_sealed = ?, speakers_sealed = ?, stage = 'finishing', fraction = 1, ${FREE}, completed_at = clock_timestamp(),
+       updated_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,
+    [
+      result.language,
+      milli(result.durationSeconds),
+      result.mediaType,
+      result.diarized,
+      result.titleSealed,
+      result.summarySealed,
+      result.topicsSealed,
+      result.speakersSealed,
+      workspaceId,
+      id,
+    ],
+  );
+}
+
+/** Webhooks hear of the terminal status that the row now has. */
+async function tell(tx: Tx, { workspaceId, id }: Row): Promise<void> {
+  const row = await tx.row<{
+    status: 'completed' | 'failed' | 'insufficient_balance';
+    error_code: string | null;
+    external_id: string | null;
+  }>('select t.status, t.error_code, t.external_id from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid', [
+    workspaceId,
+    id,
+  ]);
+  if (row) await announce(tx, workspaceId, { event: `transcription.${row.status}`, transcription_id: id, ...row });
+}

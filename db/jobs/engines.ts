@@ -1,0 +1,110 @@
+import { LEASE } from '../../api/contract/limits.ts';
+import type { Db } from '../postgres/orm.ts';
+import { unlockWorkers } from './queue.ts';
+
+/** What an engine says of itself. */
+export interface EngineFacts {
+  id: string;
+  host: string;
+  pid: number;
+  version: string;
+  /** The device really used. */
+  device: string;
+  model: string;
+  concurrency: number;
+  /** Its worker ids in the queue. */
+  workerIds: readonly string[];
+}
+
+export async function registerEngine(db: Db, engine: EngineFacts): Promise<void> {
+  await db.system((tx) =>
+    tx.rows(
+      `insert into engines (id, host, pid, version, device, model, concurrency, worker_ids) values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (id) do update set worker_ids = excluded.worker_ids, last_seen = clock_timestamp()`,
+      [engine.id, engine.host, engine.pid, engine.version, engine.device, engine.model, engine.concurrency, engine.workerIds],
+    ),
+  );
+}
+
+/** What an engine reports with each sign of life. */
+export interface Vitals {
+  /** It has just asked for work and got an answer. */
+  polled: boolean;
+  /** Why it takes no recordings; null when it does. */
+  trouble: string | null;
+  memoryBytes: number;
+  /** Transcriptions at work. */
+  working: number;
+  /** Ended since its start. */
+  finished: number;
+  failedDiarizations: number;
+  writing: Writing;
+}
+
+/** What its writer of reports has done since its start. */
+export interface Writing {
+  /** Or `built-in`. */
+  model: string;
+  /** Calls of the language model by outcome. */
+  calls: Record<string, number>;
+  promptTokens: number;
+  completionTokens: number;
+  seconds: number;
+  /** Invented quotations and times. */
+  dropped: number;
+}
+
+/** A sign of life. False: it was taken for dead and must register again. */
+export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<boolean> {
+  const rows = await db.read(
+    '*',
+    `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end,
+       trouble = ?, memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, writing = ?::jsonb where id = ?::uuid returning 1`,
+    [
+      vitals.polled,
+      vitals.trouble,
+      vitals.memoryBytes,
+      vitals.working,
+      vitals.finished,
+      vitals.failedDiarizations,
+      JSON.stringify(vitals.writing),
+      engineId,
+    ],
+  );
+  return rows.length > 0;
+}
+
+export async function unregisterEngine(db: Db, engineId: string): Promise<void> {
+  await db.system((tx) => tx.rows('delete from engines where id = ?::uuid', [engineId]));
+}
+
+/** A name for this installation that no other one on the same machine has. */
+export function installationId(db: Db): Promise<string> {
+  return db.system(async (tx) => {
+    await tx.rows(`insert into facts (name, value) values ('installation', uuid_send(gen_random_uuid())) on conflict (name) do nothing`);
+    return (await tx.row<{ id: string }>(`select encode(value, 'hex') as id from facts where name = 'installation'`))!.id;
+  });
+}
+
+/** Ids of engines that have given signs of life lately. */
+export async function livingEngines(db: Db): Promise<Set<string>> {
+  const rows = await db.read<{ id: string }>(
+    '*',
+    `select e.id from engines e where e.last_seen > clock_timestamp() - interval '${LEASE.expirySeconds} seconds'`,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Forgets engines without a sign of life and frees the queue's jobs that only they hold. Returns their ids. */
+export function buryDeadEngines(db: Db): Promise<string[]> {
+  return db.system(async (tx) => {
+    const dead = await tx.rows<{ id: string; worker_ids: string[] }>(
+      `delete from engines where id in (select e.id from engines e
+         where e.last_seen < clock_timestamp() - interval '${LEASE.expirySeconds} seconds' for update skip locked)
+       returning id, worker_ids`,
+    );
+    const workers = dead.flatMap((engine) => engine.worker_ids);
+    if (workers.length) await unlockWorkers(tx, workers);
+    return dead.map(({ id }) => id);
+  });
+}

@@ -1,0 +1,51 @@
+import type { Tx } from '../postgres/orm.ts';
+
+/*
+ * Minutes of a workspace: what was granted minus what was charged is `workspaces.balance_minutes`; open reservations are subtracted when asked.
+ * Every change happens under the lock of the workspace's row, so two files never spend the same minutes.
+ */
+
+/** What a file needs and what there is, as exact decimal text. */
+export interface Shortfall {
+  required: string;
+  available: string;
+}
+
+/** Locks the balance until the transaction ends. Taken before any transcription is locked. False: the workspace is gone. */
+export async function lockBalance(tx: Tx, workspaceId: string): Promise<boolean> {
+  return (await tx.row('select 1 from workspaces w where w.id = ?::uuid for no key update', [workspaceId])) !== null;
+}
+
+/** Reserves minutes for a recording, or raises its reservation; never lowers it. Returns null, or what is missing. The balance is locked. */
+export async function reserve(tx: Tx, workspaceId: string, transcriptionId: string, seconds: number): Promise<Shortfall | null> {
+  const row = await tx.row<Shortfall & { enough: boolean }>(
+    `with need as (select ?::numeric / 60 as minutes),
+       room as (select w.balance_minutes - coalesce((select sum(r.minutes) from reservations r
+         where r.workspace_id = w.id and r.transcription_id <> ?::uuid), 0) as minutes from workspaces w where w.id = ?::uuid),
+       made as (insert into reservations (transcription_id, workspace_id, minutes)
+         select ?::uuid, ?::uuid, need.minutes from need, room where room.minutes >= need.minutes
+         on conflict (transcription_id) do update set minutes = greatest(reservations.minutes, excluded.minutes) returning 1)
+     select need.minutes as required, room.minutes as available, exists (select from made) as enough from need, room`,
+    [seconds, transcriptionId, workspaceId, transcriptionId, workspaceId],
+  );
+  if (!row) throw new Error(`Cannot reserve minutes: workspace ${workspaceId} is gone`);
+  return row.enough ? null : { required: row.required, available: row.available };
+}
+
+/** Charges the decoded length, not rounded, and releases the reservation. The balance is locked. Throws when this recording was charged before. */
+export async function charge(tx: Tx, workspaceId: string, transcriptionId: string, seconds: number): Promise<void> {
+  await tx.rows(
+    `with charged as (insert into ledger (workspace_id, transcription_id, minutes) values (?::uuid, ?::uuid, - ?::numeric / 60) returning minutes),
+       released as (delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid)
+     update workspaces w set balance_minutes = w.balance_minutes + (select minutes from charged) where w.id = ?::uuid`,
+    [workspaceId, transcriptionId, seconds, workspaceId, transcriptionId, workspaceId],
+  );
+}
+
+/** Gives back what was reserved for a recording. */
+export async function release(tx: Tx, workspaceId: string, transcriptionId: string): Promise<void> {
+  await tx.rows('delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid', [
+    workspaceId,
+    transcriptionId,
+  ]);
+}

@@ -1,0 +1,82 @@
+import type { Writing } from '../jobs/engines.ts';
+import type { Db } from '../postgres/orm.ts';
+
+/** What waits and runs: transcriptions and reports by state, with the age of the oldest in seconds. */
+export interface Depth {
+  kind: 'transcription' | 'report';
+  state: 'queued' | 'processing';
+  count: number;
+  oldest_seconds: number;
+}
+
+/** An engine that has given a sign of life within the last minute. */
+export interface EngineFact {
+  id: string;
+  host: string;
+  device: string;
+  model: string;
+  concurrency: number;
+  seconds_since_poll: number | null;
+  memory_bytes: number;
+  failed_diarizations: number;
+  /** Its spool is away: it takes no recordings. */
+  trouble: boolean;
+  /** Empty from an engine of the version before. */
+  writing: Partial<Writing>;
+}
+
+/** What the installation as a whole does. */
+export interface Facts {
+  depths: Depth[];
+  engines: EngineFact[];
+  /** Charged so far. */
+  minutes: number;
+  /** Hours of audio per hour of work, over the last recordings; null when there are none. */
+  realTimeFactor: number | null;
+  uploadsInFlight: number;
+}
+
+const ENGINE_SILENCE = `interval '60 seconds'`;
+const RECENT = 200; // recordings
+
+/** Reads everything a monitor asks about. */
+export function readFacts(db: Db): Promise<Facts> {
+  return db.system(async (tx) => ({
+    depths: await tx.rows<Depth>(
+      `select 'transcription' as kind, status as state, count(*)::int as count,
+         extract(epoch from now() - min(created_at))::float8 as oldest_seconds
+       from transcriptions where status in ('queued', 'processing') group by status
+       union all
+       select 'report', status, count(*)::int, extract(epoch from now() - min(created_at))::float8
+       from reports where status in ('queued', 'processing') group by status`,
+    ),
+    engines: await liveEngines(tx),
+    minutes: Number((await tx.row<{ sum: string }>('select coalesce(-sum(minutes), 0) as sum from ledger where minutes < 0'))!.sum),
+    realTimeFactor: (await tx.row<{ factor: number | null }>(
+      `select (sum(t.duration_seconds) / nullif(sum(extract(epoch from t.completed_at - t.started_at)), 0))::float8 as factor
+       from (select transcription_id from ledger where minutes < 0 order by id desc limit ?) l
+       join transcriptions t on t.id = l.transcription_id and t.status = 'completed'`,
+      [RECENT],
+    ))!.factor,
+    uploadsInFlight: (await tx.row<{ count: number }>(
+      'select count(*)::int as count from upload_leases where lease_until > clock_timestamp()',
+    ))!.count,
+  }));
+}
+
+function liveEngines(tx: Parameters<Parameters<Db['system']>[0]>[0]): Promise<EngineFact[]> {
+  return tx.rows<EngineFact>(
+    `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
+       memory_bytes::float8 as memory_bytes, failed_diarizations, trouble is not null as trouble, writing
+     from engines where last_seen > now() - ${ENGINE_SILENCE} order by started_at`,
+  );
+}
+
+/** Engines that have polled for work within the last 30 seconds. Rejects when the database does not answer. */
+export async function readyEngines(db: Db): Promise<number> {
+  const [row] = await db.read<{ count: number }>(
+    '*',
+    `select count(*)::int as count from engines where last_seen > now() - ${ENGINE_SILENCE} and last_poll > now() - interval '30 seconds'`,
+  );
+  return row!.count;
+}

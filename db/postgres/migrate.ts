@@ -1,0 +1,51 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
+import { runMigrations } from 'graphile-worker';
+import { ENTITIES } from './entities/index.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+import type { Db } from './orm.ts';
+import { connectionTo } from './url.ts';
+
+const LOCK = 7_231_950; // pg advisory lock: one migration at a time over all hosts
+// Migrations act for all workspaces, and take their time: the transaction with the lock is idle meanwhile.
+const SETTINGS = '-c longhand.workspace=* -c idle_in_transaction_session_timeout=0 -c statement_timeout=0';
+
+/** Applies pending migrations, the queue's own included, under a lock and as the user of the database's address. Returns the names of those applied. */
+export function migrate(db: Db): Promise<string[]> {
+  return asOwner(db.url, (orm) =>
+    orm.em.transactional(async (em) => {
+      await em.getConnection().execute('select pg_advisory_xact_lock(?)', [LOCK], 'all', em.getTransactionContext());
+      const applied = await orm.getMigrator().up();
+      await runMigrations({ connectionString: connectionTo(db.url, 'longhand-migrate', SETTINGS).connectionString });
+      db.renew();
+      return applied.map((migration) => migration.name);
+    }),
+  );
+}
+
+/** Names of migrations that this program knows and the database lacks. `api` and `engine` refuse to start while there are any. */
+export async function pendingMigrations(db: Db): Promise<string[]> {
+  const [table] = await db.read<{ there: boolean }>('*', `select to_regclass('longhand_migrations') is not null as there`);
+  const applied = table?.there ? await db.read<{ name: string }>('*', 'select name from longhand_migrations') : [];
+  const names = new Set(applied.map((row) => row.name));
+  return MIGRATIONS.map((migration) => migration.name).filter((name) => !names.has(name));
+}
+
+async function asOwner<T>(url: string, work: (orm: MikroORM) => Promise<T>): Promise<T> {
+  const orm = await MikroORM.init({
+    clientUrl: url,
+    entities: ENTITIES,
+    discovery: { disableDynamicFileAccess: true },
+    driverOptions: { connection: connectionTo(url, 'longhand-migrate', SETTINGS) },
+    pool: { min: 0, max: 2 },
+    migrations: { migrationsList: MIGRATIONS, tableName: 'longhand_migrations', snapshot: false, disableForeignKeys: false, silent: true },
+    extensions: [Migrator],
+    allowGlobalContext: true,
+    debug: false,
+  });
+  try {
+    return await work(orm);
+  } finally {
+    await orm.close(true);
+  }
+}

@@ -1,0 +1,131 @@
+import type { ReportErrorCode } from '../../api/contract/errors.ts';
+import type { ReportStatus } from '../../api/contract/transcription.ts';
+import { FREE, type Lease, TAKE } from '../jobs/leases.ts';
+import { enqueue } from '../jobs/queue.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
+import type { Vault } from '../secrets/vault.ts';
+import { lookupId, type Viewer, visible } from '../tenants/visibility.ts';
+
+/*
+ * A preview is what a template makes of a talk before anybody publishes it. It counts against no cap of reports and shows up in no record. Each
+ * member has one at a time: a new one replaces it, and the engine that works on the old one stops. The sweep removes it after ten minutes.
+ */
+
+/** What a member wants to see. */
+export interface PreviewWish {
+  /** Of a built-in template when `prompt` is null; of the draft otherwise. */
+  slug: string;
+  name: string;
+  prompt: string | null;
+  /** Null: a short sample talk. */
+  transcriptionId: string | null;
+}
+
+export interface Preview {
+  id: string;
+  status: ReportStatus;
+  error_code: ReportErrorCode | null;
+  /** Markdown; null until it is completed. */
+  text: string | null;
+  /** Who wrote it: the name of the language model, or `built-in`. */
+  writer: string | null;
+}
+
+/** Queues a preview and returns its id. Null: the viewer sees no completed transcription of this id. */
+export async function startPreview(tx: Tx, viewer: Viewer, wish: PreviewWish): Promise<string | null> {
+  const transcriptionId = wish.transcriptionId === null ? null : lookupId(wish.transcriptionId);
+  if (transcriptionId !== null) {
+    const { sql, parameters } = visible(viewer);
+    const seen = await tx.row(`select 1 from transcriptions t where t.id = ?::uuid and t.status = 'completed' and ${sql}`, [
+      transcriptionId,
+      ...parameters,
+    ]);
+    if (!seen) return null;
+  }
+  const row = await tx.row<{ id: string }>(
+    `insert into previews (workspace_id, member_id, transcription_id, slug, name, prompt) values (?, ?, ?, ?, ?, ?)
+     on conflict (member_id) do update set id = excluded.id, transcription_id = excluded.transcription_id, slug = excluded.slug,
+       name = excluded.name, prompt = excluded.prompt, status = 'queued', error_code = null, writer = '', text_sealed = null, ${FREE},
+       attempt = 0, run_after = excluded.run_after, created_at = excluded.created_at
+     returning id`,
+    [viewer.workspaceId, viewer.memberId, transcriptionId, wish.slug, wish.name, wish.prompt],
+  );
+  await enqueue(tx, 'report', {});
+  return row!.id;
+}
+
+/** The member's own preview. Null: it was replaced, or removed with its talk or by age. */
+export async function readPreview(db: Db, vault: Vault, viewer: Viewer, id: string): Promise<Preview | null> {
+  const { workspaceId, memberId } = viewer;
+  const [row] = await db.read<Omit<Preview, 'text' | 'writer'> & { text_sealed: Buffer | null; writer: string }>(
+    workspaceId,
+    `select p.id, p.status, p.error_code, p.writer, p.text_sealed from previews p
+     where p.workspace_id = ?::uuid and p.member_id = ?::uuid and p.id = ?::uuid`,
+    [workspaceId, memberId, lookupId(id)],
+  );
+  if (!row) return null;
+  const { text_sealed, writer, ...preview } = row;
+  return { ...preview, writer: writer || null, text: await vault.text(workspaceId, `previews|${row.id}|text`, text_sealed) };
+}
+
+/** A preview that an engine may write. */
+export interface PreviewClaim extends Omit<PreviewWish, 'transcriptionId'> {
+  lease: Lease;
+  transcriptionId: string | null;
+}
+
+const ATTEMPTS = 2; // a person waits; the second is for an engine that died of the first or was stopped
+
+/** Takes the oldest preview that waits or whose engine died. Null: there is none. */
+export async function claimPreview(db: Db, engineId: string): Promise<PreviewClaim | null> {
+  const row = await db.system((tx) =>
+    tx.row<{
+      id: string;
+      workspace_id: string;
+      lease_token: string;
+      transcription_id: string | null;
+      slug: string;
+      name: string;
+      prompt: string | null;
+    }>(
+      `update previews p set ${TAKE}, status = 'processing' where p.id = (
+         select q.id from previews q where q.status in ('queued', 'processing') and q.attempt < ${ATTEMPTS} and q.run_after <= clock_timestamp()
+           and (q.lease_token is null or q.lease_until < clock_timestamp())
+         order by q.created_at, q.id limit 1 for update skip locked)
+       returning p.id, p.workspace_id, p.lease_token, p.transcription_id, p.slug, p.name, p.prompt`,
+      [engineId],
+    ),
+  );
+  if (!row) return null;
+  const { id, workspace_id: workspaceId, lease_token: token, transcription_id: transcriptionId, slug, name, prompt } = row;
+  return { lease: { kind: 'previews', id, workspaceId, token }, transcriptionId, slug, name, prompt };
+}
+
+/** Stores what was written, sealed, or why nothing was. False: the lease was lost. */
+export async function endPreview(
+  db: Db,
+  vault: Vault,
+  { lease: { workspaceId, id, token } }: PreviewClaim,
+  end: { text: string; writer: string } | { code: ReportErrorCode },
+): Promise<boolean> {
+  const [assignments, values] =
+    'code' in end
+      ? [`status = 'failed', error_code = ?`, [end.code]]
+      : [`status = 'completed', writer = ?, text_sealed = ?`, [end.writer, await vault.seal(workspaceId, `previews|${id}|text`, end.text)]];
+  const rows = await db.read(
+    workspaceId,
+    `update previews set ${assignments}, ${FREE} where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid returning 1`,
+    [...values, workspaceId, id, token],
+  );
+  return rows.length > 0;
+}
+
+/** Removes previews past their ten minutes, and ends those of which every engine died. */
+export async function forgetPreviews(db: Db): Promise<void> {
+  await db.read('*', `delete from previews where created_at < clock_timestamp() - interval '10 minutes'`);
+  await db.read(
+    '*',
+    `update previews set status = 'failed', error_code = 'INTERNAL_ERROR', ${FREE} where status in ('queued', 'processing')
+       and attempt >= ${ATTEMPTS} and (lease_token is null or lease_until < clock_timestamp())`,
+  );
+}

@@ -1,0 +1,167 @@
+import { builtin } from '../../api/contract/catalogue.ts';
+import { ApiError } from '../../api/contract/errors.ts';
+import type { Limits } from '../../api/contract/limits.ts';
+import type { ReportStatus, ReportTicket, Status } from '../../api/contract/transcription.ts';
+import { enqueue } from '../jobs/queue.ts';
+import type { Tx } from '../postgres/orm.ts';
+import { lookupId, type Viewer, visible } from '../tenants/visibility.ts';
+
+/** A template as a report remembers it. */
+export interface TemplateRef {
+  slug: string;
+  name: string;
+  /** Null for a built-in one. */
+  templateId: string | null;
+}
+
+/**
+ * What these slugs mean to the owner of a key: built-in, then the workspace's, then their own; published only. `missing` is the first slug
+ * that means nothing; `templates` is then incomplete.
+ */
+export async function resolveTemplates(
+  tx: Tx,
+  owner: { workspaceId: string; memberId: string },
+  slugs: readonly string[],
+): Promise<{ templates: TemplateRef[]; missing: string | null }> {
+  const rows = await tx.rows<{ id: string; slug: string; name: string }>(
+    `select distinct on (p.slug) p.id, p.slug, p.name from templates p
+     where p.workspace_id = ? and p.status = 'published' and (p.scope = 'workspace' or p.owner_id = ?)
+       and p.slug in (select jsonb_array_elements_text(?::jsonb))
+     order by p.slug, p.scope = 'workspace' desc`,
+    [owner.workspaceId, owner.memberId, JSON.stringify(slugs.filter((slug) => !slug.includes('\0')))],
+  );
+  const custom = new Map(rows.map((row) => [row.slug, row]));
+  const templates: TemplateRef[] = [];
+  for (const slug of slugs) {
+    const known = builtin(slug);
+    const own = custom.get(slug);
+    if (known) templates.push({ slug, name: known.name, templateId: null });
+    else if (own) templates.push({ slug, name: own.name, templateId: own.id });
+    else return { templates, missing: slug };
+  }
+  return { templates, missing: null };
+}
+
+/**
+ * Refuses when `wanted` more reports would pass the workspace's daily cap or its cap of waiting ones. Reads only: the upload asks before the
+ * body. Throws `daily_reports_quota_exceeded` or `too_many_queued_reports`.
+ */
+export async function checkReportQuota(tx: Tx, workspaceId: string, wanted: number, limits: Limits): Promise<void> {
+  const use = await tx.row<{ today: number; waiting: number; midnight: number }>(
+    `select coalesce((select c.count from counters c
+         where c.workspace_id = ? and c.name = 'reports' and c.day = (now() at time zone 'utc')::date), 0) + f.count as today,
+       (select count(*) from reports r where r.workspace_id = ? and r.status = 'queued')::int + f.count as waiting,
+       ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight
+     from (select coalesce(sum(l.reports), 0)::int as count from upload_leases l where l.workspace_id = ?) f -- those that come with uploads in flight`,
+    [workspaceId, workspaceId, workspaceId],
+  );
+  if (!use || wanted === 0) return;
+  if (use.today + wanted > limits.REPORTS_PER_DAY)
+    throw new ApiError('daily_reports_quota_exceeded', { retryAfterSeconds: Math.max(1, use.midnight) });
+  if (use.waiting + wanted > limits.REPORTS_WAITING) throw new ApiError('too_many_queued_reports', { retryAfterSeconds: 60 });
+}
+
+/**
+ * Queues one report per template, and counts them for the day and for the transcription. The caller has checked the caps. The row of the
+ * day's counter is locked until the transaction ends, so requests of one workspace follow one another. A template that was deleted meanwhile, as
+ * during a long upload, leaves a report that will fail with TEMPLATE_UNAVAILABLE.
+ */
+export async function insertReports(
+  tx: Tx,
+  target: { workspaceId: string; transcriptionId: string },
+  templates: readonly TemplateRef[],
+): Promise<ReportTicket[]> {
+  if (!templates.length) return [];
+  await tx.rows(
+    `insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, ?)
+     on conflict (workspace_id, name, day) do update set count = counters.count + excluded.count`,
+    [target.workspaceId, templates.length],
+  );
+  await tx.rows('update transcriptions t set reports_made = t.reports_made + ? where t.workspace_id = ? and t.id = ?', [
+    templates.length,
+    target.workspaceId,
+    target.transcriptionId,
+  ]);
+  const tickets: ReportTicket[] = [];
+  for (const template of templates) {
+    const row = await tx.row<{ id: string; slug: string; status: ReportStatus }>(
+      `insert into reports (workspace_id, transcription_id, template_id, slug, name, status, created_at)
+       values (?, ?, (select p.id from templates p where p.workspace_id = ? and p.id = ?::uuid for key share), ?, ?, 'queued', clock_timestamp())
+       returning id, slug, status`,
+      [target.workspaceId, target.transcriptionId, target.workspaceId, template.templateId, template.slug, template.name],
+    );
+    tickets.push(row!);
+  }
+  return tickets;
+}
+
+/** A transcription that somebody asks reports of. Its row is locked until the transaction ends. */
+export interface ReportTarget {
+  id: string;
+  status: Status;
+  /** Generations so far, failed ones included. */
+  made: number;
+}
+
+/** The transcription, when the viewer sees it, else null. */
+export function reportTarget(tx: Tx, viewer: Viewer, id: string): Promise<ReportTarget | null> {
+  const { sql, parameters } = visible(viewer);
+  return tx.row<ReportTarget>(
+    `select t.id, t.status, t.reports_made as made from transcriptions t where t.id = ?::uuid and ${sql} for no key update of t`,
+    [lookupId(id), ...parameters],
+  );
+}
+
+/**
+ * Requests reports of a transcription, all or none, and answers in the order of the templates. A live one of the same slug is returned and
+ * counts for nothing. Throws `report_generation_limit`, then as `checkReportQuota`.
+ */
+export async function requestReports(
+  tx: Tx,
+  workspaceId: string,
+  target: ReportTarget,
+  templates: readonly TemplateRef[],
+  limits: Limits,
+): Promise<ReportTicket[]> {
+  const live = await tx.rows<ReportTicket>(
+    `select r.id, r.slug, r.status from reports r
+     where r.workspace_id = ? and r.transcription_id = ? and r.status in ('queued', 'processing', 'completed')`,
+    [workspaceId, target.id],
+  );
+  const tickets = new Map(live.map((ticket) => [ticket.slug, ticket]));
+  const fresh = templates.filter(({ slug }) => !tickets.has(slug));
+  if (target.made + fresh.length > limits.REPORTS_PER_TRANSCRIPTION)
+    throw new ApiError('report_generation_limit', { retryAfterSeconds: NEVER_SECONDS });
+  if (fresh.length) {
+    await lockReports(tx, workspaceId);
+    await forgetPlaces(tx, workspaceId);
+  }
+  await checkReportQuota(tx, workspaceId, fresh.length, limits);
+  const made = await insertReports(tx, { workspaceId, transcriptionId: target.id }, fresh);
+  for (const ticket of made) tickets.set(ticket.slug, ticket);
+  if (made.length && target.status === 'completed') for (const _ of made) await enqueue(tx, 'report', {});
+  return templates.map(({ slug }) => tickets.get(slug)!);
+}
+
+const NEVER_SECONDS = 86_400; // the limit of a transcription never frees itself
+
+/** Locks the workspace's counter of the day, so that two requests, or a request and an upload, cannot both take the last places. */
+export async function lockReports(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.rows(
+    `insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, 0)
+     on conflict (workspace_id, name, day) do update set count = counters.count`,
+    [workspaceId],
+  );
+}
+
+/**
+ * Ends the workspace's uploads in flight whose host gave no sign of life, before the others are counted: one that comes back after all cannot be
+ * accepted beside those that had its place. One whose host is just speaking still counts. The counter that is asked is locked.
+ */
+export async function forgetPlaces(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.rows(
+    `delete from upload_leases where workspace_id = ?::uuid and id in (select l.id from upload_leases l
+       where l.workspace_id = ?::uuid and l.lease_until < clock_timestamp() for update skip locked)`,
+    [workspaceId, workspaceId],
+  );
+}

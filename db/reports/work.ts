@@ -1,0 +1,167 @@
+import { builtin } from '../../api/contract/catalogue.ts';
+import type { ReportErrorCode } from '../../api/contract/errors.ts';
+import { FREE, type Lease, TAKE } from '../jobs/leases.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
+import type { Vault } from '../secrets/vault.ts';
+import { announce } from '../webhooks/outbox.ts';
+
+/** A report that an engine may write. */
+export interface ReportClaim {
+  lease: Lease;
+  transcriptionId: string;
+  slug: string;
+  name: string;
+  /** Of a custom template; null for a built-in one. */
+  prompt: string | null;
+  /** The custom template is gone. */
+  templateMissing: boolean;
+  attempt: number;
+}
+
+/** What a report is written from. */
+export interface ReportSource {
+  language: string | null;
+  durationSeconds: number;
+  turns: { id: number; start: number; end: number; speaker: string; text: string }[];
+}
+
+/**
+ * Takes the next report of a completed transcription: of the workspace with the fewest reports at work, of these the one that was served longest ago, the
+ * oldest. Null: none waits.
+ */
+export async function claimReport(db: Db, engineId: string): Promise<ReportClaim | null> {
+  const row = await db.system(async (tx) => {
+    const taken = await tx.row<{
+      id: string;
+      workspace_id: string;
+      lease_token: string;
+      transcription_id: string;
+      template_id: string | null;
+      slug: string;
+      name: string;
+      prompt: string | null;
+      attempt: number;
+    }>(
+      `update reports r set ${TAKE}, status = 'processing' where r.id = (
+         select q.id from reports q join transcriptions t on t.id = q.transcription_id and t.workspace_id = q.workspace_id and t.status = 'completed'
+           join workspaces w on w.id = q.workspace_id
+         where q.status in ('queued', 'processing') and q.lease_token is null and q.run_after <= clock_timestamp()
+         order by (select count(*) from reports b where b.workspace_id = q.workspace_id and b.status in ('queued', 'processing')
+             and b.lease_token is not null), w.reports_served_at, q.created_at, q.id
+         limit 1 for update of q skip locked)
+       returning r.id, r.workspace_id, r.lease_token, r.transcription_id, r.template_id, r.slug, r.name, r.attempt,
+         (select p.prompt from templates p where p.id = r.template_id and p.workspace_id = r.workspace_id) as prompt`,
+      [engineId],
+    );
+    if (taken) await tx.rows('update workspaces w set reports_served_at = clock_timestamp() where w.id = ?::uuid', [taken.workspace_id]);
+    return taken;
+  });
+  if (!row) return null;
+  return {
+    lease: { kind: 'reports', id: row.id, workspaceId: row.workspace_id, token: row.lease_token },
+    transcriptionId: row.transcription_id,
+    slug: row.slug,
+    name: row.name,
+    prompt: row.prompt,
+    templateMissing: row.prompt === null && !builtin(row.slug),
+    attempt: row.attempt,
+  };
+}
+
+/** Opens the transcript a report is about. Null: the transcription is gone. */
+export async function loadSource(
+  db: Db,
+  vault: Vault,
+  { lease, transcriptionId: id }: Pick<ReportClaim, 'lease' | 'transcriptionId'>,
+): Promise<ReportSource | null> {
+  const { workspaceId } = lease;
+  const rows = await db.read<{
+    language: string | null;
+    duration_seconds: number;
+    speakers_sealed: Buffer | null;
+    block: number | null;
+    turns_sealed: Buffer | null;
+  }>(
+    workspaceId,
+    `select t.language, t.duration_seconds, t.speakers_sealed, s.block, s.turns_sealed from transcriptions t
+     left join segments s on s.workspace_id = t.workspace_id and s.transcription_id = t.id
+     where t.workspace_id = ?::uuid and t.id = ?::uuid order by s.block`,
+    [workspaceId, id],
+  );
+  const [first] = rows;
+  if (!first) return null;
+  const labels = await speakerLabels(vault, workspaceId, id, first.speakers_sealed);
+  const blocks = await Promise.all(
+    rows.map(({ block, turns_sealed }) => vault.text(workspaceId, `segments|${id}:${block}|turns`, turns_sealed)),
+  );
+  const turns = blocks.flatMap((text) =>
+    text ? (JSON.parse(text) as { id: number; start: number; end: number; speaker: string | null; text: string }[]) : [],
+  );
+  return {
+    language: first.language,
+    durationSeconds: first.duration_seconds,
+    turns: turns.map((turn) => ({ ...turn, speaker: labels.get(turn.speaker ?? '') ?? 'Speaker 1' })),
+  };
+}
+
+/** What readers see for each speaker: a name, else `Speaker 1`, `Speaker 2` in order of first appearance. */
+async function speakerLabels(vault: Vault, workspaceId: string, id: string, sealed: Buffer | null): Promise<Map<string, string>> {
+  const text = await vault.text(workspaceId, `transcriptions|${id}|speakers`, sealed);
+  const speakers = text ? (JSON.parse(text) as { id: string; ai_name: string | null; name: string | null }[]) : [];
+  return new Map(speakers.map((speaker, index) => [speaker.id, speaker.name ?? speaker.ai_name ?? `Speaker ${index + 1}`]));
+}
+
+/** Stores a finished report, sealed. False: the lease was lost. */
+export async function completeReport(db: Db, vault: Vault, claim: ReportClaim, text: string): Promise<boolean> {
+  const { workspaceId, id } = claim.lease;
+  const sealed = await vault.seal(workspaceId, `reports|${id}|text`, text);
+  return endReport(db, claim, `status = 'completed', text_sealed = ?`, [sealed]);
+}
+
+/** False: the lease was lost. */
+export function failReport(db: Db, claim: ReportClaim, code: ReportErrorCode): Promise<boolean> {
+  return endReport(db, claim, `status = 'failed', error_code = ?`, [code]);
+}
+
+function endReport(db: Db, claim: ReportClaim, assignments: string, parameters: unknown[]): Promise<boolean> {
+  const { workspaceId, id, token } = claim.lease;
+  return db.workspace(workspaceId, async (tx) => {
+    await tx.rows('select 1 from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid for no key update', [
+      workspaceId,
+      claim.transcriptionId, // locked before its report, as whoever deletes it does
+    ]);
+    const row = await tx.row(
+      `update reports set ${assignments}, ${FREE}, completed_at = clock_timestamp()
+       where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid and status = 'processing' returning 1`,
+      [...parameters, workspaceId, id, token],
+    );
+    if (!row) return false;
+    await tellReport(tx, { workspaceId, id });
+    return true;
+  });
+}
+
+/** Ends a report whose engines died, whoever holds it. It and its transcription are locked. */
+export async function failReportRow(tx: Tx, row: { workspaceId: string; id: string }, code: ReportErrorCode): Promise<void> {
+  await tx.rows(
+    `update reports set status = 'failed', error_code = ?, ${FREE}, completed_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,
+    [code, row.workspaceId, row.id],
+  );
+  await tellReport(tx, row);
+}
+
+/** A report's end changes the transcription it belongs to, and webhooks hear of it. */
+export async function tellReport(tx: Tx, { workspaceId, id }: { workspaceId: string; id: string }): Promise<void> {
+  const row = await tx.row<{
+    status: 'completed' | 'failed';
+    error_code: string | null;
+    transcription_id: string;
+    external_id: string | null;
+  }>(
+    `update transcriptions t set updated_at = clock_timestamp() from reports r
+     where t.workspace_id = ?::uuid and r.id = ?::uuid and r.workspace_id = t.workspace_id and t.id = r.transcription_id
+     returning r.status, r.error_code, r.transcription_id, t.external_id`,
+    [workspaceId, id],
+  );
+  if (row) await announce(tx, workspaceId, { event: `report.${row.status}`, report_id: id, ...row });
+}

@@ -1,0 +1,63 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Settings } from '../../api/contract/settings.ts';
+
+const BYTES = 32;
+
+type Sources = Pick<Settings, 'LONGHAND_HOME'> & Partial<Pick<Settings, 'LONGHAND_MASTER_KEY' | 'LONGHAND_MASTER_KEY_FILE'>>;
+
+/**
+ * The master keys, newest first: LONGHAND_MASTER_KEY, else LONGHAND_MASTER_KEY_FILE, else `master.key` in LONGHAND_HOME, made at the first
+ * start with mode 0600. Whoever loses them loses every transcript.
+ */
+export async function loadMasterKeys(settings: Sources): Promise<Buffer[]> {
+  if (settings.LONGHAND_MASTER_KEY) return parseMasterKeys(settings.LONGHAND_MASTER_KEY, 'LONGHAND_MASTER_KEY');
+  const file = settings.LONGHAND_MASTER_KEY_FILE;
+  if (file) return parseMasterKeys(await readFile(file, 'utf8'), file);
+  const own = join(settings.LONGHAND_HOME, 'master.key');
+  const text = await readFile(own, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    await makeKeyFile(settings.LONGHAND_HOME, own);
+    return readFile(own, 'utf8');
+  });
+  return parseMasterKeys(text, own);
+}
+
+/** Reads base64 keys of 32 bytes, separated by commas or line breaks. `source` names them in the error, which never holds a key. */
+export function parseMasterKeys(text: string, source: string): Buffer[] {
+  const words = text.split(/[\s,]+/).filter(Boolean);
+  if (!words.length) throw new Error(`Cannot read the master key: ${source} is empty, base64 of ${BYTES} bytes is wanted`);
+  return words.map((word, index) => {
+    const key = Buffer.from(word, 'base64');
+    if (key.length === BYTES) return key;
+    throw new Error(
+      `Cannot read the master key: number ${index + 1} in ${source} holds ${key.length} bytes, base64 of ${BYTES} bytes is wanted (openssl rand -base64 ${BYTES})`,
+    );
+  });
+}
+
+/** A name for a master key that tells nothing about it. */
+export function masterKeyId(key: Buffer): string {
+  return createHash('sha256').update('longhand master key').update(key).digest('hex').slice(0, 16);
+}
+
+/** Makes the file whole or not at all; of two processes that try at once, one wins and both read the same key. */
+async function makeKeyFile(folder: string, path: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(`${randomBytes(BYTES).toString('base64')}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+}

@@ -1,0 +1,181 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Db, Tx } from '../postgres/orm.ts';
+import { masterKeyId } from './master-key.ts';
+
+/**
+ * Encrypts what must not be readable in the database: AES-256-GCM under a data key per workspace, which the master key wraps.
+ * `place` is 'table|row id|column': a value moved to another row, column or workspace does not open.
+ * A sealed value is version (1 byte), version of the data key (4, big endian), nonce (12), tag (16), ciphertext.
+ */
+export interface Vault {
+  seal(workspaceId: string, place: string, plain: Uint8Array | string): Promise<Buffer>;
+  /** Throws when the value was changed or moved, and when its key was destroyed. */
+  open(workspaceId: string, place: string, sealed: Uint8Array): Promise<Buffer>;
+  /** As `open`, for text; null stays null. */
+  text(workspaceId: string, place: string, sealed: Uint8Array | null): Promise<string | null>;
+  /** The first data key of a new workspace, in the transaction that writes its row. */
+  createKey(tx: Tx, workspaceId: string): Promise<void>;
+  /** Wraps every data key anew under the newest master key. Returns how many were changed. */
+  rotate(): Promise<number>;
+}
+
+const VERSION = 1;
+const NONCE = 12;
+const TAG = 16;
+const HEAD = 5; // version and key version
+const KEPT_MS = 60_000; // how long an unwrapped key is remembered: a destroyed key is forgotten everywhere after this
+const CANARY = 'longhand';
+
+interface Keys {
+  byVersion: Map<number, Buffer>;
+  newest: number;
+  loadedAt: number;
+}
+
+interface KeyRow {
+  workspace_id: string;
+  version: number;
+  wrapped: Buffer;
+  master_key_id: string;
+}
+
+/** Opens the vault. `masterKeys` are newest first. Throws when none of them is the one this database was written with. */
+export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<Vault> {
+  const newest = masterKeys[0];
+  if (!newest) throw new Error('Cannot open the vault: no master key was given');
+  const masters = new Map(masterKeys.map((key) => [masterKeyId(key), key]));
+  await checkCanary(db, newest, masters);
+  const cache = new Map<string, Promise<Keys>>();
+
+  async function keysOf(workspaceId: string, version?: number): Promise<Keys> {
+    const known = await cache.get(workspaceId);
+    if (known && performance.now() - known.loadedAt < KEPT_MS && (version === undefined || known.byVersion.has(version))) return known;
+    const loading = load(workspaceId);
+    cache.set(workspaceId, loading);
+    loading.catch(() => cache.delete(workspaceId));
+    return loading;
+  }
+
+  async function load(workspaceId: string): Promise<Keys> {
+    const rows = await db.aside((tx) =>
+      tx.rows<KeyRow>('select workspace_id, version, wrapped, master_key_id from data_keys where workspace_id = ?::uuid order by version', [
+        workspaceId,
+      ]),
+    );
+    const last = rows.at(-1);
+    if (!last) throw new Error(`Cannot read or write secrets of workspace ${workspaceId}: it has no data key; it was deleted`);
+    return {
+      byVersion: new Map(rows.map((row) => [row.version, unwrap(masters, row)])),
+      newest: last.version,
+      loadedAt: performance.now(),
+    };
+  }
+
+  const open = async (workspaceId: string, place: string, sealed: Uint8Array): Promise<Buffer> => {
+    const value = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+    if (value.length < HEAD + NONCE + TAG || value[0] !== VERSION) throw unreadable(place);
+    const version = value.readUInt32BE(1);
+    const key = (await keysOf(workspaceId, version)).byVersion.get(version);
+    if (!key) throw unreadable(place);
+    try {
+      return decrypt(key, `${workspaceId}|${place}`, value.subarray(HEAD));
+    } catch {
+      throw unreadable(place);
+    }
+  };
+  return {
+    open,
+    text: async (workspaceId, place, sealed) => (sealed ? (await open(workspaceId, place, sealed)).toString('utf8') : null),
+    async seal(workspaceId, place, plain) {
+      const keys = await keysOf(workspaceId);
+      const head = Buffer.alloc(HEAD);
+      head[0] = VERSION;
+      head.writeUInt32BE(keys.newest, 1);
+      return Buffer.concat([head, encrypt(keys.byVersion.get(keys.newest)!, `${workspaceId}|${place}`, Buffer.from(plain as string))]);
+    },
+    async createKey(tx, workspaceId) {
+      await tx.rows('insert into data_keys (workspace_id, version, wrapped, master_key_id) values (?::uuid, 1, ?, ?)', [
+        workspaceId,
+        wrap(newest, workspaceId, 1, randomBytes(32)),
+        masterKeyId(newest),
+      ]);
+    },
+    rotate: () => db.system((tx) => rewrap(tx, newest, masters)),
+  };
+}
+
+/** A value that only the right master key opens; written at the very first start. */
+async function checkCanary(db: Db, newest: Buffer, masters: ReadonlyMap<string, Buffer>): Promise<void> {
+  const row = await db.system(async (tx) => {
+    await tx.rows(`insert into facts (name, value) values ('canary', ?) on conflict (name) do nothing`, [
+      encrypt(newest, 'canary', Buffer.from(CANARY)),
+    ]);
+    return tx.row<{ value: Buffer }>(`select value from facts where name = 'canary'`);
+  });
+  for (const master of masters.values()) {
+    try {
+      if (decrypt(master, 'canary', row!.value).toString() === CANARY) return;
+    } catch {
+      // another one may fit
+    }
+  }
+  throw new Error(
+    'Cannot open the vault: the master key is not the one this database was written with. Restore it from your backup (LONGHAND_MASTER_KEY, LONGHAND_MASTER_KEY_FILE or master.key in LONGHAND_HOME)',
+  );
+}
+
+async function rewrap(tx: Tx, newest: Buffer, masters: ReadonlyMap<string, Buffer>): Promise<number> {
+  const id = masterKeyId(newest);
+  const rows = await tx.rows<KeyRow>(
+    'select workspace_id, version, wrapped, master_key_id from data_keys where master_key_id <> ? for update',
+    [id],
+  );
+  for (const row of rows) {
+    await tx.rows('update data_keys set wrapped = ?, master_key_id = ? where workspace_id = ?::uuid and version = ?', [
+      wrap(newest, row.workspace_id, row.version, unwrap(masters, row)),
+      id,
+      row.workspace_id,
+      row.version,
+    ]);
+  }
+  await tx.rows(`update facts set value = ? where name = 'canary'`, [encrypt(newest, 'canary', Buffer.from(CANARY))]);
+  return rows.length;
+}
+
+function wrap(master: Buffer, workspaceId: string, version: number, key: Buffer): Buffer {
+  return encrypt(master, `data_keys|${workspaceId}|${version}`, key);
+}
+
+function unwrap(masters: ReadonlyMap<string, Buffer>, row: KeyRow): Buffer {
+  const master = masters.get(row.master_key_id);
+  if (!master) {
+    throw new Error(
+      `Cannot read secrets of workspace ${row.workspace_id}: its data key is wrapped by master key ${row.master_key_id}, which was not given. Add it to LONGHAND_MASTER_KEY, after the newest`,
+    );
+  }
+  return decrypt(master, `data_keys|${row.workspace_id}|${row.version}`, row.wrapped);
+}
+
+/** nonce, tag, ciphertext */
+function encrypt(key: Buffer, context: string, plain: Buffer): Buffer {
+  const nonce = randomBytes(NONCE);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+  const text = cipher.update(plain);
+  cipher.final();
+  return Buffer.concat([nonce, cipher.getAuthTag(), text]);
+}
+
+function decrypt(key: Buffer, context: string, sealed: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE), { authTagLength: TAG })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(sealed.subarray(NONCE, NONCE + TAG));
+  const plain = decipher.update(sealed.subarray(NONCE + TAG));
+  decipher.final();
+  return plain;
+}
+
+function unreadable(place: string): Error {
+  return new Error(
+    `Cannot open the sealed value at ${place}: it was changed, belongs to another row or workspace, or its data key was destroyed`,
+  );
+}

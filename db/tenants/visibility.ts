@@ -1,0 +1,65 @@
+import type { Role } from '../../api/contract/workspace.ts';
+
+/** On whose behalf the database is asked: the creator of the key (or of the token), and the key itself. */
+export interface Viewer {
+  workspaceId: string;
+  memberId: string;
+  role: Role;
+  /** Null under an OAuth token and in the console. */
+  keyId: string | null;
+}
+
+/** A condition on `transcriptions t`, with its parameters in order. */
+export interface Condition {
+  sql: string;
+  parameters: unknown[];
+}
+
+/** Who asks, as SQL expressions: a workspace id, a member id, and whether the member owns the workspace. */
+export interface Operands {
+  workspace: string;
+  member: string;
+  owner: string;
+}
+
+/** An owner reaches all of the workspace, a member what they wrote or created and what is in their projects. Each arm has its index. */
+function reach({ workspace, member, owner }: Operands, projects: string): string {
+  return `t.workspace_id = ${workspace} and (${owner} or t.author_id = ${member} or t.creator_id = ${member} or t.project_id = any (array(
+    select pm.project_id from project_members pm where pm.workspace_id = ${workspace} and pm.member_id = ${member}${projects})))`;
+}
+
+/** Which transcriptions may be seen (contract 1.4): the one predicate of list, get, patch, delete, export and report requests. */
+export function visibleTo(operands: Operands): string {
+  return reach(operands, '');
+}
+
+export function visible(viewer: Viewer): Condition {
+  return { sql: visibleTo(MARKS), parameters: marked(viewer) };
+}
+
+/** Which of the visible ones may be changed: their own, those of projects they edit or own, for an owner all. */
+export function editable(viewer: Viewer): Condition {
+  return { sql: reach(MARKS, ` and pm.role in ('editor', 'owner')`), parameters: marked(viewer) };
+}
+
+const MARKS: Operands = { workspace: '?::uuid', member: '?::uuid', owner: '?::boolean' };
+
+/** The parameters of `reach` over MARKS, in the order of its text. */
+function marked(viewer: Viewer): unknown[] {
+  const { workspaceId, memberId } = viewer;
+  return [workspaceId, viewer.role === 'owner', memberId, memberId, workspaceId, memberId];
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** No row has it: what a malformed id is looked up as, so that it costs the same queries as an absent one. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** True for the usual form with hyphens, in any letter case. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** The id itself, or one that no row has. */
+export function lookupId(id: string): string {
+  return isUuid(id) ? id : NOBODY;
+}

@@ -1,0 +1,69 @@
+import { ApiError, forbidden, notFound } from '../../api/contract/errors.ts';
+import type { Tx } from '../postgres/orm.ts';
+import type { AuthorRow } from '../tenants/members.ts';
+import { editable, lookupId, type Viewer, visible } from '../tenants/visibility.ts';
+
+/** What the API holds of a transcription while it changes it. The row is locked until the transaction ends. */
+export interface Held {
+  id: string;
+  extension: string;
+  /** True when the viewer may change it (contract 1.4); a key can always reassign what it uploaded itself. */
+  editable: boolean;
+  uploadedByKey: boolean;
+  /** The creator of the key that uploaded it; null where that is unknown. */
+  creatorId: string | null;
+}
+
+/** Locks a transcription that the viewer sees. Throws the 404 that says nothing. */
+export async function hold(tx: Tx, viewer: Viewer, id: string): Promise<Held> {
+  const [see, edit] = [visible(viewer), editable(viewer)];
+  const row = await tx.row<{ id: string; extension: string; editable: boolean; key_id: string | null; creator_id: string | null }>(
+    `select t.id, t.extension, (${edit.sql}) as editable, t.key_id, t.creator_id
+     from transcriptions t where t.id = ?::uuid and ${see.sql} for update of t`,
+    [...edit.parameters, lookupId(id), ...see.parameters],
+  );
+  if (!row) throw notFound();
+  return {
+    id: row.id,
+    extension: row.extension,
+    editable: row.editable,
+    uploadedByKey: viewer.keyId !== null && row.key_id === viewer.keyId,
+    creatorId: row.creator_id,
+  };
+}
+
+/** Makes `author` the owner of a transcription, in any status. */
+export async function setAuthor(tx: Tx, workspaceId: string, id: string, author: AuthorRow): Promise<void> {
+  await tx.rows(
+    `update transcriptions t set author_id = ?, author_email = ?, author_name = ?, updated_at = now() where t.workspace_id = ? and t.id = ?`,
+    [author.id, author.email, author.name, workspaceId, id],
+  );
+}
+
+/**
+ * Removes a transcription with its segments, reports, reservation, checkpoints and idempotency row. An engine that works on it finds its
+ * lease gone. The caller removes the spool file once this is committed. Throws 404, and 403 without the right to change it.
+ */
+export async function remove(tx: Tx, viewer: Viewer, id: string): Promise<{ id: string; extension: string }> {
+  const held = await hold(tx, viewer, id);
+  if (!held.editable) throw forbidden();
+  await tx.rows('delete from idempotency_keys i where i.workspace_id = ? and i.transcription_id = ?', [viewer.workspaceId, held.id]);
+  await tx.rows('delete from transcriptions t where t.workspace_id = ? and t.id = ?', [viewer.workspaceId, held.id]);
+  return { id: held.id, extension: held.extension };
+}
+
+/**
+ * Counts a delete request in the key's sliding window of a minute, by the database's clock, on all hosts together. Runs in a transaction of
+ * its own, so that refused requests count too. Throws `delete_rate_exceeded` with the seconds until the oldest one leaves the window.
+ */
+export async function countDelete(tx: Tx, subject: string, perMinute: number): Promise<void> {
+  await tx.rows('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`deletions ${subject}`]);
+  await tx.rows(`delete from deletions d where d.subject = ?::uuid and d.at <= clock_timestamp() - interval '1 minute'`, [subject]);
+  const row = await tx.row<{ count: number; wait: number | null }>(
+    `select count(*)::int as count, ceil(extract(epoch from min(d.at) + interval '1 minute' - clock_timestamp()))::int as wait
+     from (select at from deletions where subject = ?::uuid order by at desc limit ?) d`,
+    [subject, perMinute],
+  );
+  if (row!.count >= perMinute) throw new ApiError('delete_rate_exceeded', { retryAfterSeconds: Math.max(1, row!.wait ?? 1) });
+  await tx.rows('insert into deletions (subject, at) values (?::uuid, clock_timestamp())', [subject]);
+}

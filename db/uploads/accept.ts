@@ -1,0 +1,166 @@
+import { ApiError } from '../../api/contract/errors.ts';
+import { LEASE, type Limits } from '../../api/contract/limits.ts';
+import type { ReportTicket } from '../../api/contract/transcription.ts';
+import { enqueue } from '../jobs/queue.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
+import { checkReportQuota, forgetPlaces, insertReports, lockReports, type TemplateRef } from '../reports/request.ts';
+import type { Vault } from '../secrets/vault.ts';
+import type { AuthorRow } from '../tenants/members.ts';
+import { announce } from '../webhooks/outbox.ts';
+
+/** Everything an upload asks for, checked. */
+export interface Wish {
+  /** Of the transcription to be. */
+  id: string;
+  workspaceId: string;
+  /** The member whose key or token uploads it. */
+  creatorId: string;
+  keyId: string | null;
+  /** Whose uploads in flight are counted together: the key, or the token. */
+  subject: string;
+  author: AuthorRow;
+  projectId: string | null;
+  filename: string;
+  extension: string;
+  language: string;
+  diarize: boolean;
+  speakersCount: number | null;
+  aiMetadata: boolean;
+  externalId: string | null;
+  /** As received. */
+  metadata: string | null;
+  templates: readonly TemplateRef[];
+}
+
+const BUSY_SECONDS = 5; // an upload in flight may end at any moment
+const QUEUE_SECONDS = 30;
+
+/**
+ * Takes a place among the uploads in flight, as a lease that `beat` renews. Uploads of one workspace are counted one after another, on all
+ * hosts together, and those in flight count as if they were accepted. Throws 402, then 429, in the published order.
+ */
+export async function takePlace(tx: Tx, wish: Wish, nodeId: string, limits: Limits): Promise<void> {
+  if (wish.templates.length) await lockReports(tx, wish.workspaceId); // in the order of `accept`
+  await lockUploads(tx, wish.workspaceId);
+  await forgetPlaces(tx, wish.workspaceId);
+  const use = await tx.row<{ solvent: boolean; subject: number; flying: number; queued: number; today: number; midnight: number }>(
+    `select
+       (select w.balance_minutes > coalesce((select sum(r.minutes) from reservations r where r.workspace_id = w.id), 0)
+        from workspaces w where w.id = ?::uuid) as solvent,
+       count(*) filter (where l.key_id = ?::uuid)::int as subject,
+       count(*)::int as flying,
+       (select count(*) from transcriptions t where t.workspace_id = ?::uuid and t.status = 'queued')::int as queued,
+       (select c.count from counters c
+        where c.workspace_id = ?::uuid and c.name = 'uploads' and c.day = (clock_timestamp() at time zone 'utc')::date) as today,
+       ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight
+     from upload_leases l where l.workspace_id = ?::uuid`,
+    [wish.workspaceId, wish.subject, wish.workspaceId, wish.workspaceId, wish.workspaceId],
+  );
+  if (!use?.solvent) throw new ApiError('insufficient_balance');
+  if (use.subject >= limits.UPLOADS_PER_KEY || use.flying >= limits.UPLOADS_PER_WORKSPACE)
+    throw new ApiError('too_many_concurrent_uploads', { retryAfterSeconds: BUSY_SECONDS });
+  if (use.queued + use.flying >= limits.QUEUED_FILES) throw new ApiError('too_many_queued_files', { retryAfterSeconds: QUEUE_SECONDS });
+  if (use.today + use.flying >= limits.UPLOADS_PER_DAY)
+    throw new ApiError('upload_quota_exceeded', { retryAfterSeconds: Math.max(1, use.midnight) });
+  await checkReportQuota(tx, wish.workspaceId, wish.templates.length, limits);
+  await tx.rows(
+    `insert into upload_leases (id, workspace_id, key_id, node_id, reports, lease_until)
+     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, clock_timestamp() + ? * interval '1 second')`,
+    [wish.id, wish.workspaceId, wish.subject, nodeId, wish.templates.length, LEASE.expirySeconds],
+  );
+}
+
+/** Makes and locks the workspace's counter of uploads of the day. */
+async function lockUploads(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.rows(
+    `insert into counters (workspace_id, name, day, count) values (?::uuid, 'uploads', (clock_timestamp() at time zone 'utc')::date, 0)
+     on conflict (workspace_id, name, day) do update set count = counters.count`,
+    [workspaceId],
+  );
+}
+
+/** Gives the place back. False: it had run out and was given to others, and the file may have been swept as an orphan. */
+export async function leavePlace(tx: Tx, wish: Wish): Promise<boolean> {
+  const rows = await tx.rows('delete from upload_leases l where l.workspace_id = ?::uuid and l.id = ?::uuid returning 1', [
+    wish.workspaceId,
+    wish.id,
+  ]);
+  return rows.length > 0;
+}
+
+/** Signs of life for uploads in flight: their places and their idempotency keys. `ids` are those of the transcriptions to be. */
+export async function beat(db: Db, nodeId: string, ids: readonly string[]): Promise<void> {
+  const parameters = [LEASE.expirySeconds, `{${ids.join(',')}}`, nodeId];
+  await db.aside(async (tx) => {
+    await tx.rows(
+      `update upload_leases set lease_until = clock_timestamp() + ? * interval '1 second' where id = any(?::uuid[]) and node_id = ?::uuid`,
+      parameters,
+    );
+    await tx.rows(
+      `update idempotency_keys set lease_until = clock_timestamp() + ? * interval '1 second'
+       where transcription_id = any(?::uuid[]) and node_id = ?::uuid and answer is null`,
+      parameters,
+    );
+  });
+}
+
+/** Writes an accepted file: its row, its reports, the day's count and its job, and gives the place back. That is gone with a workspace that was deleted meanwhile, too. */
+export async function accept(tx: Tx, vault: Vault, wish: Wish, file: { bytes: number; key: Buffer }): Promise<ReportTicket[]> {
+  if (!(await leavePlace(tx, wish))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
+  const key = await vault.seal(wish.workspaceId, `transcriptions|${wish.id}|media_key`, file.key);
+  await insert(tx, vault, wish, { status: 'queued', bytes: file.bytes, mediaKey: key });
+  const reports = await insertReports(tx, { workspaceId: wish.workspaceId, transcriptionId: wish.id }, wish.templates);
+  await tx.rows(
+    `insert into counters (workspace_id, name, day, count) values (?::uuid, 'uploads', (clock_timestamp() at time zone 'utc')::date, 1)
+     on conflict (workspace_id, name, day) do update set count = counters.count + 1`,
+    [wish.workspaceId],
+  );
+  await enqueue(tx, 'probe', { id: wish.id });
+  return reports;
+}
+
+/** Leaves the record of a body that ended too early: failed, never queued, nothing charged. */
+export async function recordIncomplete(tx: Tx, vault: Vault, wish: Wish, bytes: number): Promise<void> {
+  await insert(tx, vault, wish, { status: 'failed', bytes, mediaKey: null });
+  await announce(tx, wish.workspaceId, {
+    ...{ event: 'transcription.failed', transcription_id: wish.id, status: 'failed', error_code: 'UPLOAD_INCOMPLETE' },
+    external_id: wish.externalId,
+  });
+}
+
+async function insert(
+  tx: Tx,
+  vault: Vault,
+  wish: Wish,
+  file: { status: 'queued' | 'failed'; bytes: number; mediaKey: Buffer | null },
+): Promise<void> {
+  const broken = file.status === 'failed';
+  await tx.rows(
+    `insert into transcriptions (id, workspace_id, project_id, key_id, creator_id, author_id, author_email, author_name, status,
+       filename_sealed, extension, size_bytes, requested_language, language, diarize, speakers_count, ai_metadata,
+       external_id, metadata_text, metadata, error_code, completed_at, media_key_sealed, media_bytes)
+     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, case when ? then clock_timestamp() end, ?, ?)`,
+    [
+      ...[wish.id, wish.workspaceId, wish.projectId, wish.keyId, wish.creatorId],
+      ...[wish.author.id, wish.author.email, wish.author.name, file.status],
+      await vault.seal(wish.workspaceId, `transcriptions|${wish.id}|filename`, wish.filename),
+      ...[wish.extension, file.bytes, wish.language, wish.language === 'auto' ? null : wish.language],
+      ...[wish.diarize, wish.speakersCount, wish.aiMetadata, wish.externalId, wish.metadata, wish.metadata && forJsonb(wish.metadata)],
+      ...[broken ? 'UPLOAD_INCOMPLETE' : null, broken],
+      ...[file.mediaKey, file.mediaKey && file.bytes],
+    ],
+  );
+}
+
+/** JSON with every zero that has an exponent as 0: jsonb refuses exponents that do not matter to a zero. */
+function forJsonb(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"|(?<![\d.])0(?:\.0+)?[eE][+-]?\d+/g, (token) => (token[0] === '"' ? token : '0'));
+}
+
+/** Removes what has run out: places of hosts that died, and idempotency keys after their 24 hours. */
+export async function sweepUploads(db: Db): Promise<void> {
+  await db.aside(async (tx) => {
+    await tx.rows('delete from upload_leases where lease_until < clock_timestamp()');
+    await tx.rows('delete from idempotency_keys where case when answer is null then lease_until else expires_at end < clock_timestamp()');
+  });
+}

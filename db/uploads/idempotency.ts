@@ -1,0 +1,58 @@
+import { LEASE, LIMITS } from '../../api/contract/limits.ts';
+import type { Uploaded } from '../../api/contract/transcription.ts';
+import type { Tx } from '../postgres/orm.ts';
+
+/** A key held by one attempt. `token` fences it: who lost the key to another attempt cannot finish. */
+export interface Claim {
+  workspaceId: string;
+  key: string;
+  token: string;
+}
+
+/** What a key answers to an attempt: it is yours, or an earlier attempt succeeded, or one is still in flight. */
+export type Claimed = { state: 'mine' } | { state: 'done'; answer: Uploaded } | { state: 'busy' };
+
+/**
+ * Claims a key with one atomic statement: it is new, or its 24 hours are over, or its holder has given no sign of life. Times are the
+ * database's.
+ */
+export async function claimKey(tx: Tx, claim: Claim, transcriptionId: string, nodeId: string): Promise<Claimed> {
+  for (;;) {
+    const mine = await tx.row(
+      `insert into idempotency_keys as i (workspace_id, key, transcription_id, token, node_id, lease_until)
+       values (?::uuid, ?, ?::uuid, ?::uuid, ?::uuid, clock_timestamp() + ? * interval '1 second')
+       on conflict (workspace_id, key) do update set transcription_id = excluded.transcription_id, token = excluded.token,
+         node_id = excluded.node_id, lease_until = excluded.lease_until, answer = null, expires_at = null
+       where case when i.answer is null then i.lease_until else i.expires_at end <= clock_timestamp()
+       returning i.key`,
+      [claim.workspaceId, claim.key, transcriptionId, claim.token, nodeId, LEASE.expirySeconds],
+    );
+    if (mine) return { state: 'mine' };
+    const held = await tx.row<{ answer: Uploaded | null }>(
+      'select i.answer from idempotency_keys i where i.workspace_id = ?::uuid and i.key = ?',
+      [claim.workspaceId, claim.key],
+    );
+    if (held?.answer) return { state: 'done', answer: held.answer };
+    if (held) return { state: 'busy' };
+    // it was released in between: try again
+  }
+}
+
+/** Remembers the answer for 24 hours. False when the key was lost to another attempt: the caller must undo its work. */
+export async function keepAnswer(tx: Tx, claim: Claim, answer: Uploaded): Promise<boolean> {
+  const row = await tx.row(
+    `update idempotency_keys i set answer = ?::jsonb, lease_until = null, expires_at = clock_timestamp() + ? * interval '1 hour'
+     where i.workspace_id = ?::uuid and i.key = ? and i.token = ?::uuid and i.answer is null returning i.key`,
+    [JSON.stringify(answer), LIMITS.IDEMPOTENCY_HOURS, claim.workspaceId, claim.key, claim.token],
+  );
+  return row !== null;
+}
+
+/** Frees a key whose attempt failed. A remembered answer stays. */
+export async function releaseKey(tx: Tx, claim: Claim): Promise<void> {
+  await tx.rows('delete from idempotency_keys i where i.workspace_id = ?::uuid and i.key = ? and i.token = ?::uuid and i.answer is null', [
+    claim.workspaceId,
+    claim.key,
+    claim.token,
+  ]);
+}

@@ -1,0 +1,88 @@
+import { enqueue } from '../jobs/queue.ts';
+import type { Tx } from '../postgres/orm.ts';
+
+/** What a webhook is told: ids and status, never text. */
+export interface Event {
+  event: 'transcription.completed' | 'transcription.failed' | 'transcription.insufficient_balance' | 'report.completed' | 'report.failed';
+  transcription_id: string;
+  report_id?: string;
+  status: string;
+  error_code: string | null;
+  external_id: string | null;
+}
+
+/** Writes one delivery per webhook of the workspace, in the transaction of the terminal status it tells of. Those of paused ones wait. */
+export async function announce(tx: Tx, workspaceId: string, event: Event): Promise<void> {
+  const rows = await tx.rows(
+    `insert into deliveries (workspace_id, webhook_id, event, body)
+     select w.workspace_id, w.id, ?, ?::jsonb from webhooks w where w.workspace_id = ?::uuid returning 1`,
+    [event.event, JSON.stringify(event), workspaceId],
+  );
+  if (rows.length) await enqueue(tx, 'deliver', {});
+}
+
+export interface Delivery {
+  id: string;
+  workspaceId: string;
+  webhookId: string;
+  url: string;
+  secretSealed: Buffer;
+  body: unknown;
+  /** From 1. */
+  attempt: number;
+  /** When it was taken, seconds since 1970 by the clock of the database. */
+  takenAt: number;
+}
+
+const HELD = '2 minutes'; // a delivery whose sender died is sent again after this
+/** Waits after each failed attempt, seconds; about 24 hours in all, then the delivery is dead. */
+const WAITS = [10, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_800];
+
+/**
+ * Takes deliveries that are due, except those to paused webhooks; they come back after a while unless settled. `served`: ids of workspaces and webhooks
+ * that had their turn, the last one last; those of others come first, so that a receiver that is slow or gone does not hold up the rest. Then the oldest.
+ */
+export async function claimDeliveries(tx: Tx, count: number, served: readonly string[] = []): Promise<Delivery[]> {
+  const rows = await tx.rows<{
+    id: string;
+    workspace_id: string;
+    webhook_id: string;
+    url: string;
+    secret_sealed: Buffer;
+    body: unknown;
+    attempt: number;
+    taken_at: number;
+  }>(
+    `update deliveries d set attempt = d.attempt + 1, next_at = clock_timestamp() + interval '${HELD}'
+     from webhooks w where w.id = d.webhook_id and w.workspace_id = d.workspace_id and d.id in (
+       select due.id from deliveries due join webhooks hook on hook.id = due.webhook_id
+       where due.status = 'pending' and due.next_at <= clock_timestamp() and hook.active
+       order by coalesce(array_position(?::uuid[], due.workspace_id), 0), coalesce(array_position(?::uuid[], due.webhook_id), 0), due.next_at
+       limit ? for update of due skip locked)
+     returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, d.body, d.attempt,
+       floor(extract(epoch from clock_timestamp()))::float8 as taken_at`,
+    [[...served], [...served], count],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    webhookId: row.webhook_id,
+    url: row.url,
+    secretSealed: row.secret_sealed,
+    body: row.body,
+    attempt: row.attempt,
+    takenAt: row.taken_at,
+  }));
+}
+
+/** Notes how an attempt went: delivered, due again later, or dead after the last wait. `status` is the HTTP status, null when there was none. */
+export async function settleDelivery(tx: Tx, delivery: Delivery, outcome: { ok: boolean; status: number | null; error: string | null }) {
+  const wait = WAITS[delivery.attempt - 1];
+  const state = outcome.ok ? 'delivered' : wait === undefined ? 'dead' : 'pending';
+  await tx.rows(
+    `update deliveries set status = ?, last_status = ?::int, last_error = ?, next_at = clock_timestamp() + ?::float8 * interval '1 second',
+       delivered_at = case when ? then clock_timestamp() end
+     where workspace_id = ?::uuid and id = ?::uuid and attempt = ?::int and status = 'pending'`,
+    [state, outcome.status, outcome.error, wait ?? 0, outcome.ok, delivery.workspaceId, delivery.id, delivery.attempt],
+  );
+}

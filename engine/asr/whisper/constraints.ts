@@ -1,0 +1,65 @@
+import type { Span } from '../../types.ts';
+import { type Facts, STEPS } from './model.ts';
+
+/** Speech that may stay uncovered before end-of-text is refused, seconds. */
+const TAIL = 0.5;
+
+/** What may come next in a row, beside what a transcript never holds. */
+export interface Allowed {
+  text: boolean;
+  /** Text that may not come all the same; only where text may. */
+  except: readonly number[];
+  endOfText: boolean;
+  /** Timestamps [from, to), as tokens; none where `to` is not above `from`. */
+  from: number;
+  to: number;
+}
+
+/**
+ * What may follow the tokens of a row: timestamps come in pairs, never run backwards, and the first lies within the first second. Rules of Whisper's
+ * own decoding (openai/whisper, decoding.py). `resumed`: indices of tokens that were overruled; the row may not end right after one.
+ */
+export function allowed(tokens: readonly number[], facts: Facts, timestamps: boolean, resumed: readonly number[] = []): Allowed {
+  const { firstTimestamp: first, endOfText: end, vocabulary, suppressedAtStart } = facts;
+  const start = tokens.length === 0;
+  if (start && timestamps) return { text: false, except: [], endOfText: false, from: first, to: first + facts.latestStart + 1 };
+  const endOfText = start ? !suppressedAtStart.includes(end) : resumed.at(-1) !== tokens.length - 1;
+  if (!timestamps) return { text: true, except: start ? suppressedAtStart.filter((id) => id < end) : [], endOfText, from: 0, to: 0 };
+  const closed = tokens.at(-1)! >= first;
+  const before = tokens.length < 2 || tokens.at(-2)! >= first;
+  const last = lastTimestamp(tokens, first);
+  const from = last === null ? first : closed && !before ? last : last + 1;
+  return { text: !closed || before, except: [], endOfText, from, to: closed && before ? 0 : vocabulary };
+}
+
+function lastTimestamp(tokens: readonly number[], first: number): number | null {
+  for (let i = tokens.length - 1; i >= 0; i--) if (tokens[i]! >= first) return tokens[i]!;
+  return null;
+}
+
+/**
+ * The timestamp token at which speech goes on that `tokens` have not covered, or null when less than `tail` seconds are left, or a segment
+ * is still open. `speech`: spans in seconds of the window.
+ */
+export function speechLeft(
+  tokens: readonly number[],
+  speech: readonly Span[],
+  { firstTimestamp: first, tick }: Pick<Facts, 'firstTimestamp' | 'tick'>,
+  tail = TAIL,
+): number | null {
+  const last = tokens.at(-1);
+  if (last !== undefined && last < first) return null;
+  const done = last === undefined ? 0 : (last - first) * tick;
+  const rest = speech
+    .filter((span) => span.end > done + 0.2)
+    .map((span) => ({ start: Math.max(span.start, done), end: span.end }))
+    .filter((span) => span.end - span.start > 0.15);
+  const seconds = rest.reduce((sum, span) => sum + span.end - span.start, 0);
+  if (seconds < tail) return null;
+  return first + Math.min(STEPS, Math.max(Math.round(done / tick), Math.round((rest[0]!.start - 0.1) / tick)));
+}
+
+/** Seconds of speech between two times of the window. */
+export function speechBetween(speech: readonly Span[], start: number, end: number): number {
+  return speech.reduce((sum, span) => sum + Math.max(0, Math.min(span.end, end) - Math.max(span.start, start)), 0);
+}

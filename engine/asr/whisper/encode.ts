@@ -1,0 +1,121 @@
+import { float32, tensor } from '../../runtime/session.ts';
+import type { Span } from '../../types.ts';
+import type { Encoded } from './decode-job.ts';
+import { FRAME, foldedFrames, MARGIN } from './frames.ts';
+import { type Facts, SAMPLE_RATE, STEPS, type Whisper } from './model.ts';
+
+const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made louder
+const RAISED = 10 ** (-28 / 20);
+
+const SILENCE = SAMPLE_RATE; // samples of it at least that are heard after the sound: with half a second, ends of sentences are lost
+const SHORTEST = 1000; // steps, silence included: with 750, more words are invented after short clips; without a bound, models loop
+const UNIT = 50; // steps that the encoder takes together
+const FRAMES_PER_STEP = 2;
+const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0, unless no query at all is negative
+
+const soundFor = new WeakMap<Whisper, Float32Array>();
+const framesFor = new WeakMap<Whisper, Float32Array>();
+const heardBy = new WeakMap<Whisper, Encoded>(); // memory for what is said of a part of a window: 10 MB for base
+
+interface Sound {
+  samples: Float32Array;
+  /** Seconds of the window. */
+  speech: readonly Span[];
+}
+
+/**
+ * Runs the encoder on one window. The decoder is always given the keys and values of a whole one. In the 8-bit models the encoder does not hear all of the
+ * silence that fills a window up, and the decoder does not see the rest: a tenth faster where windows are full, a third in a short note.
+ * @param into memory for what the encoder says, returned with it
+ */
+export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
+  const steps = model.cross.includes('cs0') ? stepsHeard(samples.length, model.facts) : STEPS;
+  const sound = soundOf(samples, speech, steps, model);
+  const memory = roomOf(framesFor, model, FRAMES_PER_STEP * STEPS * FRAME);
+  const frames = foldedFrames(sound, model.facts.samplesPerStep / FRAMES_PER_STEP, memory);
+  const feeds = { frames: float32(frames, [1, 4, FRAMES_PER_STEP * steps, FRAME / 4]) };
+  if (steps === STEPS) {
+    const said = await model.encoder.run(feeds, into);
+    return into ?? said;
+  }
+  const room = heardBy.get(model) ?? roomFor(model, STEPS);
+  heardBy.set(model, room);
+  const said = roomFor(model, steps, room);
+  await model.encoder.run(feeds, said);
+  return filledUp(said, into ?? roomFor(model, STEPS), model.facts);
+}
+
+/** The sound of so many steps, filled up by silence and made louder where it is quiet, between margins. */
+function soundOf(samples: Float32Array, speech: readonly Span[], steps: number, model: Whisper): Float32Array {
+  const { samplesPerStep } = model.facts;
+  const length = steps * samplesPerStep;
+  const sound = roomOf(soundFor, model, STEPS * samplesPerStep + 2 * MARGIN).subarray(0, length + 2 * MARGIN);
+  const end = MARGIN + Math.min(samples.length, length);
+  sound.set(samples.subarray(0, length), MARGIN);
+  sound.fill(0, end);
+  const level = levelOf(samples, speech);
+  if (level > 0 && level < QUIET) for (let i = MARGIN; i < end; i++) sound[i]! *= RAISED / level;
+  return sound;
+}
+
+/** Memory of a thread for what the encoder is given of the longest window; a thread encodes one after the other. */
+function roomOf(rooms: WeakMap<Whisper, Float32Array>, model: Whisper, length: number): Float32Array {
+  const room = rooms.get(model) ?? new Float32Array(length);
+  rooms.set(model, room);
+  return room;
+}
+
+/** Steps of a window that the encoder hears. */
+function stepsHeard(samples: number, { samplesPerStep }: Facts): number {
+  return Math.min(STEPS, Math.max(SHORTEST, UNIT * Math.ceil((samples + SILENCE) / samplesPerStep / UNIT)));
+}
+
+/** Keys and values of fewer steps laid out as those of all; the decoder does not see the rest. Its scores are `(products - sums * zero point) * scale`. */
+function filledUp(said: Encoded, into: Encoded, { layers, heads }: Facts): Encoded {
+  for (let l = 0; l < layers; l++) {
+    for (const name of ['ck', 'cv', 'ksc', 'vsc']) lay(said, into, `${name}${l}`, heads, 0);
+    lay(said, into, `cs${l}`, heads, OUT_OF_SIGHT);
+  }
+  return into;
+}
+
+/** Copies the rows of a tensor into those of another, which may be longer, and fills these up. */
+function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: number): void {
+  const [from, to] = [said[name]!.data as Int8Array, into[name]!.data as Int8Array]; // or both float32
+  const [short, long] = [from.length / rows, to.length / rows];
+  for (let row = 0; row < rows; row++) {
+    to.set(from.subarray(row * short, (row + 1) * short), row * long);
+    to.fill(rest, row * long + short, (row + 1) * long);
+  }
+}
+
+/** Tensors for what the encoder of an 8-bit model says of so many steps: in memory of their own, or at the beginning of those for more steps. */
+function roomFor({ facts, framesPerKey, keysPerBlock }: Whisper, steps: number, within?: Encoded): Encoded {
+  const { layers, heads, headWidth } = facts;
+  const room: Encoded = {};
+  const add = (name: string, type: 'int8' | 'float32', ...dims: number[]) => {
+    const size = dims.reduce((product, length) => product * length);
+    const Numbers = type === 'int8' ? Int8Array : Float32Array;
+    const data = within ? (within[name]!.data as Float32Array | Int8Array).subarray(0, size) : new Numbers(size);
+    room[name] = tensor(type, data, [1, ...dims]);
+  };
+  for (let l = 0; l < layers; l++) {
+    const keys = steps / framesPerKey[l]!;
+    add(`ck${l}`, 'int8', heads, 1, Math.ceil(keys / keysPerBlock), headWidth, keysPerBlock);
+    add(`cv${l}`, 'int8', heads, keys, headWidth);
+    add(`cs${l}`, 'float32', heads, 1, keys);
+    for (const name of ['ksc', 'vsc']) add(`${name}${l}`, 'float32', heads, 1, headWidth);
+  }
+  return room;
+}
+
+/** Root mean square over the speech. */
+function levelOf(samples: Float32Array, speech: readonly Span[]): number {
+  let sum = 0;
+  let count = 0;
+  for (const { start, end } of speech) {
+    const last = Math.min(samples.length, Math.round(end * SAMPLE_RATE));
+    for (let i = Math.round(start * SAMPLE_RATE); i < last; i++, count++) sum += samples[i]! * samples[i]!;
+  }
+  return count === 0 ? 0 : Math.sqrt(sum / count);
+}

@@ -1,0 +1,39 @@
+export const FRAME = 400; // samples: 25 ms, Whisper's
+/** Samples of a frame on either side of its middle. */
+export const MARGIN = FRAME / 2;
+const PART = FRAME / 4;
+
+/**
+ * The frames of sound that an encoder hears, folded about their middles: [4 x frames x 100], where the middle of frame f is sample f * hop and sound goes on
+ * beyond both ends as in a mirror. The parts of a frame are, for samples at even distances from its middle, the sums and the differences (later less
+ * earlier) of both sides, then the same at odd distances: what a Fourier transform needs of it (models/build/whisper/mel.ts).
+ * @param sound frames * hop samples at 16 kHz, between margins of MARGIN samples that are written here
+ * @param into memory for the result
+ */
+export function foldedFrames(sound: Float32Array, hop: number, into: Float32Array): Float32Array {
+  const frames = (sound.length - 2 * MARGIN) / hop;
+  const size = frames * PART;
+  mirror(sound);
+  for (let f = 0, at = 0; f < frames; f++) {
+    const middle = MARGIN + f * hop;
+    for (let distance = 0; distance < MARGIN; distance += 2, at++) {
+      const [after, before] = [sound[middle + distance]!, sound[middle - distance]!];
+      const [next, last] = [sound[middle + distance + 1]!, sound[middle - distance - 1]!];
+      into[at] = after + before;
+      into[size + at] = after - before;
+      into[2 * size + at] = next + last;
+      into[3 * size + at] = next - last;
+    }
+    into[at - PART] = sound[middle]!; // it is in no pair
+  }
+  return into.subarray(0, 4 * size);
+}
+
+/** Writes the margins. */
+function mirror(sound: Float32Array): void {
+  const last = sound.length - 1 - MARGIN;
+  for (let i = 1; i <= MARGIN; i++) {
+    sound[MARGIN - i] = sound[MARGIN + i]!;
+    sound[last + i] = sound[last - i]!;
+  }
+}

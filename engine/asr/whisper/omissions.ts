@@ -1,0 +1,95 @@
+import type { Span } from '../../types.ts';
+import { speechBetween } from './constraints.ts';
+import type { Facts } from './model.ts';
+import type { Spoken } from './words.ts';
+
+const LONG = 8; // seconds of speech in a segment, …
+const SCARCE = 1.6; // … and tokens a second below which a sentence is missing from it: of 234 segments of clean speech the slowest so long had 1.8
+const DRAWN = 1.2; // seconds of speech under one word, …
+const SLOW = 4; // … and bytes a second below which it stands for more: of 2,958 spans of clean speech the slowest complete one had 8, those without a sentence 4
+const DIGIT = 5; // bytes that a digit is read out as, about: "1813" is eighteen thirteen
+const WHOLE = 8; // seconds: the span of speech around such a word is heard again as a whole up to this length
+const MORE = 1.3; // times as many words: then it was missing
+
+/**
+ * Where an attempt says far too little for the speech that is there: the model skips a sentence inside a segment, and neither its probabilities
+ * nor its timestamps show it. Seconds of the window.
+ */
+export function thinStretches(
+  tokens: readonly number[],
+  speech: readonly Span[],
+  { firstTimestamp, tick }: Pick<Facts, 'firstTimestamp' | 'tick'>,
+): Span[] {
+  const found: Span[] = [];
+  let start: number | null = null;
+  let said = 0;
+  for (const token of tokens) {
+    if (token < firstTimestamp) {
+      said++;
+      continue;
+    }
+    const end = (token - firstTimestamp) * tick;
+    const seconds = start === null ? 0 : speechBetween(speech, start, end);
+    if (start !== null && said > 0 && seconds >= LONG && said < SCARCE * seconds) found.push({ start, end });
+    start = end;
+    said = 0;
+  }
+  return found;
+}
+
+/**
+ * Where a word is drawn out over speech that nobody could fill with it: alignment leaves no speech to nobody, so the neighbours of a sentence that
+ * was skipped get its time. Seconds of the window.
+ */
+export function drawnOut(words: readonly Spoken[], speech: readonly Span[]): Span[] {
+  const found: Span[] = [];
+  for (const { text, start, end } of words) {
+    const seconds = speechBetween(speech, start, end);
+    if (seconds < DRAWN || spokenBytes(text) >= SLOW * seconds) continue;
+    const around = speech.filter(
+      (span) => Math.min(span.end, end) - Math.max(span.start, start) > DRAWN / 4 && span.end - span.start <= WHOLE,
+    );
+    found.push({ start: Math.min(start, ...around.map((span) => span.start)), end: Math.max(end, ...around.map((span) => span.end)) });
+  }
+  return found;
+}
+
+/** How long a word is when it is spelt as it is spoken. */
+function spokenBytes(text: string): number {
+  return Buffer.byteLength(text.trim().replaceAll(/\p{Nd}/gu, 'x'.repeat(DIGIT)));
+}
+
+/** Spans without overlap, in order, that cover the same time. */
+export function merged(spans: readonly Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    const before = joined.at(-1);
+    if (before && span.start <= before.end) before.end = Math.max(before.end, span.end);
+    else joined.push({ ...span });
+  }
+  return joined;
+}
+
+/** The parts of spans that lie in a stretch, counted from its beginning. */
+export function within(spans: readonly Span[], stretch: Span): Span[] {
+  return spans.flatMap((span) => {
+    const start = Math.max(span.start, stretch.start) - stretch.start;
+    const end = Math.min(span.end, stretch.end) - stretch.start;
+    return end > start ? [{ start, end }] : [];
+  });
+}
+
+/**
+ * Words of a window in which those of a stretch give way to `heard`, counted from its beginning, if these are clearly more. A word on the border of the
+ * stretch keeps its time: those heard end where it begins.
+ */
+export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[]): Spoken[] {
+  const middle = ({ start, end }: Spoken) => (start + end) / 2;
+  const before = words.filter((word) => middle(word) < stretch.start);
+  const after = words.filter((word) => middle(word) >= stretch.end);
+  if (heard.length < MORE * (words.length - before.length - after.length)) return [...words];
+  const [from, to] = [before.at(-1)?.end ?? 0, after[0]?.start ?? Number.POSITIVE_INFINITY];
+  const placed = (seconds: number) => Math.min(to, Math.max(from, seconds + stretch.start));
+  const moved = heard.map((word) => ({ ...word, start: placed(word.start), end: placed(word.end) }));
+  return [...before, ...moved, ...after];
+}

@@ -1,0 +1,92 @@
+import { deflateSync } from 'node:zlib';
+import { type Attempt, likeliest } from './decode-job.ts';
+
+/** Thresholds measured on 26 windows of noise and 175 real clips (engine.md): none of the real ones is lost. */
+const UNCERTAIN_LANGUAGE = 0.6;
+const LIKELY_SILENCE = 0.5;
+const DOUBTFUL = -0.9; // mean log-probability
+const REPETITIVE = 2.4; // bytes of text per byte compressed
+const CLEAR_SPEECH = 0.96; // peak of the speech probability
+const WORST_SCORE = -1.25;
+const SILENCE = 0.7;
+const POOR = -1.0; // mean log-probability of a row that is tried again
+const GUESSED = -1.0; // mean log-probability of a segment that was not the model's own idea
+const LOOP = 4; // times in a row that something is said before it counts as a loop
+
+/** How repetitive a text is: its bytes by its compressed bytes. */
+export function compressionRatio(text: string): number {
+  const bytes = Buffer.from(text);
+  return bytes.length === 0 ? 0 : bytes.length / deflateSync(bytes).length;
+}
+
+/** Whether a text may have been invented: the window is decoded once more, plainly, to judge. */
+export function isSuspicious(attempt: Attempt, text: string, peak: number): boolean {
+  return (
+    likeliest(attempt.languages).probability < UNCERTAIN_LANGUAGE ||
+    attempt.noSpeech > LIKELY_SILENCE ||
+    attempt.meanLogProb < DOUBTFUL ||
+    compressionRatio(text) > REPETITIVE ||
+    isWordless(text) ||
+    peak < CLEAR_SPEECH
+  );
+}
+
+/** Whether a plain attempt (no timestamps, end-of-text never refused) says that nothing was spoken. */
+export function isInvented(plain: Attempt): boolean {
+  return plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability) < WORST_SCORE || plain.noSpeech > SILENCE;
+}
+
+/** Whether an attempt is worth another one: it repeats itself, or the model did not believe it. */
+export function isPoor(attempt: Attempt, text: string): boolean {
+  return attempt.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(attempt.tokens) !== null;
+}
+
+/** Whether nothing is said in a text: it is a dash, or notes of music. */
+export function isWordless(text: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(text);
+}
+
+/** Where a loop begins: the same 1 to 12 tokens at least four times in a row, 8 tokens or more in all. Null: none. */
+export function loop(tokens: readonly number[]): { start: number; length: number; times: number } | null {
+  for (let start = 0; start < tokens.length; start++) {
+    for (let length = 1; length <= 12; length++) {
+      let times = 1;
+      while (same(tokens, start, start + times * length, length)) times++;
+      if (times >= LOOP && times * length >= 8) return { start, length, times };
+    }
+  }
+  return null;
+}
+
+function same(tokens: readonly number[], a: number, b: number, length: number): boolean {
+  if (b + length > tokens.length) return false;
+  for (let i = 0; i < length; i++) if (tokens[a + i] !== tokens[b + i]) return false;
+  return true;
+}
+
+/**
+ * An attempt without what the model only guessed: text after a timestamp it was made to set, since speech goes on there, that it did not believe.
+ * Breath and noise at the end of a sentence count as speech to the detector, and make base say "Alright." or "Wow.".
+ */
+export function withoutGuesses<T extends Attempt>(attempt: T, firstTimestamp: number): T {
+  const cut = new Set<number>();
+  for (const at of attempt.resumed) {
+    let end = at + 1;
+    while (end < attempt.tokens.length && attempt.tokens[end]! < firstTimestamp) end++;
+    const logProbs = attempt.logProbs.slice(at + 1, end);
+    const mean = logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length);
+    if (mean < GUESSED) for (let i = at; i <= end; i++) cut.add(i);
+  }
+  const kept = <V>(list: readonly V[]) => list.filter((_, i) => !cut.has(i) || i >= attempt.tokens.length);
+  return { ...attempt, tokens: kept(attempt.tokens), logProbs: kept(attempt.logProbs), attention: kept(attempt.attention), resumed: [] };
+}
+
+/** An attempt whose loops are said once. */
+export function withoutLoops<T extends Attempt>(attempt: T): T {
+  const found = loop(attempt.tokens);
+  if (!found) return attempt;
+  const from = found.start + found.length;
+  const to = found.start + found.length * found.times;
+  const cut = <V>(list: readonly V[]) => [...list.slice(0, from), ...list.slice(to)];
+  return withoutLoops({ ...attempt, tokens: cut(attempt.tokens), logProbs: cut(attempt.logProbs), attention: cut(attempt.attention) });
+}

@@ -1,0 +1,154 @@
+import type { Span } from '../../types.ts';
+import { beginnings } from './dtw.ts';
+import { type Facts, STEPS } from './model.ts';
+import type { Tokenizer } from './tokenizer.ts';
+
+/** A word in seconds of its window. `text` begins with a space where the language writes one. */
+export interface Spoken extends Span {
+  text: string;
+  probability: number;
+}
+
+/** What decoding leaves for one window. */
+export interface Decoded {
+  tokens: readonly number[];
+  /** Log-probability of every token. */
+  logProbs: readonly number[];
+  /** Attention [heads x frames] of every token and of end-of-text, which bounds the last word; see `Shares`. */
+  attention: readonly Uint8Array[];
+}
+
+const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km', 'bo']);
+
+/**
+ * The words of a window with their times, in order, none overlapping. Only frames with speech are aligned, so that no word begins, ends or
+ * lies in a pause; a word that crosses one keeps its longer part, and the word beside it gets the other.
+ * @param speech spans in seconds of the window
+ * @param seconds the window's real length
+ */
+export function toWords(
+  decoded: Decoded,
+  language: string,
+  speech: readonly Span[],
+  seconds: number,
+  facts: Facts,
+  tokenizer: Tokenizer,
+): Spoken[] {
+  const { tokens, logProbs, attention } = decoded;
+  const text = tokens.flatMap((token, i) => (token < facts.endOfText ? [i] : []));
+  const groups = group(
+    text.map((i) => tokens[i]!),
+    !WITHOUT_SPACES.has(language),
+    tokenizer,
+  );
+  if (groups.length === 0) return [];
+  const rows = (attention.length > tokens.length ? [...text, tokens.length] : text).map((i) => attention[i]!);
+  const { tick } = facts;
+  const frames = framesOf(speech, seconds, rows.length, tick);
+  const begin = beginnings(rows, facts.alignmentHeads, frames);
+  const words: Omit<Spoken, keyof Span>[] = [];
+  const ranges: Range[] = [];
+  let k = 0;
+  for (const { text: word, count } of groups) {
+    const first = begin[k]!;
+    ranges.push({ first, end: Math.max(first + 1, k + count < begin.length ? begin[k + count]! : frames.length) });
+    const probability = text.slice(k, k + count).reduce((sum, i) => sum + Math.exp(logProbs[i]!), 0) / count;
+    words.push({ text: word, probability });
+    k += count;
+  }
+  return withoutPauses(ranges, frames).map(({ first, end }, i) => {
+    const last = Math.min(frames.length, Math.max(first + 1, end)) - 1;
+    return { ...words[i]!, start: Math.min(seconds, frames[first]! * tick), end: Math.min(seconds, (frames[last]! + 1) * tick) };
+  });
+}
+
+/** Frames with speech; all frames of the window where those are too few for the tokens. */
+function framesOf(speech: readonly Span[], seconds: number, tokens: number, tick: number): Int32Array {
+  const count = Math.max(1, Math.min(STEPS, Math.round(seconds / tick)));
+  const all = Int32Array.from({ length: count }, (_, i) => i);
+  const heard = all.filter((i) => speech.some(({ start, end }) => i >= Math.round(start / tick) && i < Math.round(end / tick)));
+  return heard.length > tokens ? heard : all;
+}
+
+/** Indices of frames, [first, end). */
+interface Range {
+  first: number;
+  end: number;
+}
+
+/** Each range cut to its longest part without a pause. What is cut off beside a neighbour, the neighbour gets: those frames are speech, and its own. */
+function withoutPauses(ranges: readonly Range[], frames: Int32Array): Range[] {
+  const kept = ranges.map((range) => runs(range, frames).reduce((a, b) => (b.end - b.first > a.end - a.first ? b : a)));
+  ranges.forEach(({ first, end }, i) => {
+    const [own, before, after] = [kept[i]!, kept[i - 1], kept[i + 1]];
+    const parts = runs({ first, end }, frames);
+    if (own.first > first && before?.end === first && adjacent(frames, first)) before.end = parts[0]!.end;
+    if (own.end < end && after?.first === end && adjacent(frames, end)) after.first = parts.at(-1)!.first;
+  });
+  return kept;
+}
+
+/** The parts of a range between pauses. */
+function runs({ first, end }: Range, frames: Int32Array): Range[] {
+  const found: Range[] = [{ first, end: Math.min(first + 1, end) }];
+  for (let i = first + 1; i < Math.min(end, frames.length); i++) {
+    if (adjacent(frames, i)) found.at(-1)!.end = i + 1;
+    else found.push({ first: i, end: i + 1 });
+  }
+  return found;
+}
+
+/** Whether there is no pause before frame `i`. */
+function adjacent(frames: Int32Array, i: number): boolean {
+  return i < frames.length && frames[i]! - frames[i - 1]! === 1;
+}
+
+const MARK = /^[\p{P}\p{S}]+$/u;
+const OPENING = /[\p{Ps}\p{Pi}]$/u;
+const PLAIN = /^[A-Za-z0-9.,']$/;
+
+/** Tokens joined until they are whole characters, those joined to words; punctuation goes with its word. */
+export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tokenizer): { text: string; count: number }[] {
+  const groups: { text: string; count: number }[] = [];
+  for (const part of characters(tokens, tokenizer)) {
+    const before = groups.at(-1);
+    if (before && joins(before.text, part.text, spaces)) {
+      before.text += part.text;
+      before.count += part.count;
+    } else groups.push({ ...part });
+  }
+  const last = groups.at(-1);
+  const before = groups.at(-2);
+  if (last && before && opens(last.text)) {
+    before.text += last.text;
+    before.count += last.count;
+    groups.pop();
+  }
+  return groups.map(({ text, count }) => ({ text: text.trimEnd(), count }));
+}
+
+/** The fewest tokens that make whole characters, one after the other. Bytes that are part of none, as unsure models write them, are left out. */
+function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator<{ text: string; count: number }> {
+  let held: number[] = [];
+  for (const token of tokens) {
+    held.push(token);
+    const text = tokenizer.decode(held);
+    if (text.endsWith('\ufffd')) continue; // only the last character may still become whole
+    yield { text: text.replaceAll('\ufffd', ''), count: held.length };
+    held = [];
+  }
+  if (held.length) yield { text: tokenizer.decode(held).replaceAll('\ufffd', ''), count: held.length };
+}
+
+/** Whether a piece of text opens what follows, like a bracket or a quotation mark after a space. */
+function opens(text: string): boolean {
+  return MARK.test(text.trim()) && (text.startsWith(' ') || OPENING.test(text));
+}
+
+function joins(before: string, text: string, spaces: boolean): boolean {
+  const bare = text.trim();
+  if (!bare || opens(before) || /^\p{M}/u.test(bare)) return true;
+  if (MARK.test(bare)) return !opens(text);
+  if (text.startsWith(' ') || before.endsWith(' ')) return false;
+  return spaces || (PLAIN.test(before.at(-1) ?? '') && PLAIN.test(bare[0]!));
+}

@@ -1,0 +1,173 @@
+import { setMaxListeners } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { Piscina } from 'piscina';
+import { SAMPLE_RATE } from '../asr/whisper/model.ts';
+import type { Heard, WindowRequest } from '../asr/whisper/recognise.ts';
+import type { Linker } from '../diarization/linkage.ts';
+import type { Local } from '../diarization/segmentation.ts';
+import { Rooms } from './buffers.ts';
+import { Turns } from './fair-queue.ts';
+import { readMachine, threadsFor } from './machine.ts';
+import { type Device, silenceRuntime } from './session.ts';
+import type { Description, Order, Outcome, WorkerData } from './worker.ts';
+
+export interface PoolOptions {
+  /** Folders of the recognition model and of the diarization networks. */
+  models: { whisper: string; diarization: string };
+  /** Default: one for each core, as far as the memory reaches; on a GPU at most 4. */
+  threads?: number;
+  device?: Device;
+  /** Rows that one thread decodes together. */
+  rows?: number;
+}
+
+/** The threads of one engine. Files take turns on them, in units of under a second or two. */
+export interface Pool {
+  readonly threads: number;
+  /** What they take at most, by experience; where there is less for each, there are fewer of them. */
+  readonly memoryBytes: number;
+  /** Windows of one file that keep all threads busy. */
+  readonly concurrency: number;
+  /** Of the longest window that the recognition model takes. */
+  readonly windowSeconds: number;
+  /** The device that recognition really uses. */
+  readonly device: Device;
+  /** A file's place among the others. Its work stops within two seconds when `signal` aborts. */
+  job(signal: AbortSignal): Job;
+  close(): Promise<void>;
+}
+
+/** A window without its samples, which are read when its turn has come: into the memory given, of which that part is returned that they fill. */
+export type UnreadWindow = Omit<WindowRequest, 'job' | 'first' | 'samples'> & { read: (room: Float32Array) => Promise<Float32Array> };
+
+/**
+ * The work of one file. Everything rejects with the signal's reason once it has aborted and no thread looks at it any more. Samples are best in
+ * a room of `makeRoom`, which the threads share: other arrays are copied.
+ */
+export interface Job {
+  recognise(window: UnreadWindow): Promise<Heard>;
+  segment(windows: Float32Array[]): Promise<Local[]>;
+  embed(pieces: Float32Array[]): Promise<Float32Array[]>;
+  link: Linker;
+}
+
+/** Work that a thread could not do. `code` is STOPPED or that of the original failure. */
+export class EngineError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'EngineError';
+    this.code = code;
+  }
+}
+
+type Name = 'recognise' | 'segment' | 'embed' | 'link';
+const ROWS = 10; // eight take 3 % more time, and 25 MB less for each thread
+const FIRST = { recognise: 2, segment: 4, embed: 8, link: 1 }; // units of a file that go before all others: a note of a minute has no more
+const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it never waits
+const SMALL = 2; // units of the other networks a thread holds
+const REST_MS = 10_000; // for the networks that still run when the pool is closed
+const NURSERY = 8; // MB of new objects on a thread: V8 takes up to 48, for nothing: a thread makes few that last
+const ON_DEVICE = 4; // threads: each holds the model in the memory of the device, which they share
+const OTHER_NETWORKS_BYTES = 0.3 * 2 ** 30;
+const MODEL_TIMES = 4; // a model's own size: its weights, and the memory of rows that are decoded together
+const MOST = 1000; // piscina's own limit must never hold anything back
+
+/** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
+export async function openPool({ models, threads: asked, device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
+  const each = threadBytes(models.whisper);
+  const fitting = threadsFor(readMachine(), each);
+  const threads = asked ?? (device === 'cpu' ? fitting : Math.min(fitting, ON_DEVICE));
+  silenceRuntime();
+  // A thread's heap is small, what it holds outside is not: V8 would mark it anew for every few megabytes of that, a tenth of all processor time.
+  setFlagsFromString('--no-incremental-marking');
+  const closing = new Int32Array(new SharedArrayBuffer(8));
+  const workerData: WorkerData = { ...models, device, rows, closing };
+  const piscina = new Piscina({
+    filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: MOST,
+    atomics: 'disabled',
+    workerData,
+    resourceLimits: { maxYoungGenerationSizeMb: NURSERY },
+  });
+  const onEach = <T>(name: 'describe' | 'rest') => Promise.all(Array.from({ length: threads }, () => run<T>(piscina, name)));
+  const close = async () => {
+    Atomics.store(closing, 0, 1);
+    const end = performance.now() + REST_MS;
+    try {
+      while (Atomics.load(closing, 1) < threads && performance.now() < end) await onEach('rest'); // one thread may answer for another
+    } finally {
+      await piscina.destroy();
+    }
+  };
+  try {
+    const used = await onEach<Description>('describe');
+    const turns = {
+      recognise: new Turns(threads * (rows + AHEAD)),
+      segment: new Turns(threads * SMALL),
+      embed: new Turns(threads * SMALL),
+      link: new Turns(1), // takes up to a second or two: one thread stays free of it
+    };
+    const rooms = new Rooms(Math.round(used[0]!.windowSeconds * SAMPLE_RATE));
+    let count = 0;
+    return {
+      threads,
+      memoryBytes: threads * each,
+      concurrency: threads * (rows + AHEAD),
+      ...used[0]!,
+      job: (signal) => openJob(piscina, turns, rooms, ++count, signal),
+      close,
+    };
+  } catch (error) {
+    await close().catch(() => {}); // what went wrong first says more
+    throw error;
+  }
+}
+
+function openJob(piscina: Piscina, turns: Record<Name, Turns>, rooms: Rooms, job: number, signal: AbortSignal): Job {
+  const stop = new Int32Array(new SharedArrayBuffer(4));
+  setMaxListeners(0, signal); // every unit that waits listens
+  if (signal.aborted) Atomics.store(stop, 0, 1);
+  else signal.addEventListener('abort', () => Atomics.store(stop, 0, 1), { once: true });
+  const asked = { recognise: 0, segment: 0, embed: 0, link: 0 };
+  const ask = async <T>(name: Name, prepare: (send: (work: unknown) => Promise<T>) => Promise<T>): Promise<T> => {
+    const first = ++asked[name] <= FIRST[name];
+    const leave = await turns[name].enter(job, signal);
+    try {
+      return await prepare((work) => run<T>(piscina, name, { job, first, stop, work } satisfies Order<unknown>));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      leave();
+    }
+  };
+  return {
+    recognise: ({ read, ...window }) =>
+      ask('recognise', (send) => rooms.lend(async (room) => send({ ...window, samples: await read(room) }))),
+    segment: (windows) => ask('segment', (send) => send(windows)),
+    embed: (pieces) => ask('embed', (send) => send(pieces)),
+    link: (means, weights, options) => ask('link', (send) => send({ means, weights, options })),
+  };
+}
+
+async function run<T>(piscina: Piscina, name: Name | 'describe' | 'rest', task: unknown = null): Promise<T> {
+  const outcome = (await piscina.run(task, { name })) as Outcome<T>;
+  if (outcome.ok) return outcome.value;
+  throw new EngineError(outcome.code, outcome.message);
+}
+
+/** What a thread takes at most with a recognition model. Measured: base (80 MB) 0.5 GB, 0.62 with beams; one of the size of small (255 MB) 1.2 GB. */
+function threadBytes(folder: string): number {
+  try {
+    const graphs = readdirSync(folder).filter((name) => name.includes('.onnx'));
+    return OTHER_NETWORKS_BYTES + MODEL_TIMES * graphs.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  } catch {
+    return OTHER_NETWORKS_BYTES; // the threads will say what is missing
+  }
+}

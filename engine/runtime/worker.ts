@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { workerData } from 'piscina';
+import { segmentationNetwork, voiceNetwork } from '../../models/networks.ts';
+import { Decoder } from '../asr/whisper/decode.ts';
+import { openWhisper, windowSeconds } from '../asr/whisper/model.ts';
+import { type Heard, type Recogniser, recognise as recogniseWindow, type WindowRequest } from '../asr/whisper/recognise.ts';
+import { openTokenizer } from '../asr/whisper/tokenizer.ts';
+import { embed as embedPieces } from '../diarization/embedding.ts';
+import { type LinkageOptions, link as linkRows, type Rows } from '../diarization/linkage.ts';
+import { type Local, segment as segmentWindows } from '../diarization/segmentation.ts';
+import { Pace } from './interleaver.ts';
+import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
+
+/** What every thread is started with. */
+export interface WorkerData {
+  /** Folder of the recognition model, and of the two diarization networks. */
+  whisper: string;
+  diarization: string;
+  device: Device;
+  /** Rows decoded together. */
+  rows: number;
+  /** [2]: 1 when the threads are about to be ended; how many of them are at rest. */
+  closing: Int32Array;
+}
+
+/** Work for a file, by its number: `first` is the first of its kind; `stop` [1] turns 1 when the file is no longer wanted. */
+export interface Order<T> {
+  job: number;
+  first: boolean;
+  stop: Int32Array;
+  work: T;
+}
+
+/** Failures cross threads as data: an error would lose its class and code. */
+export type Outcome<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
+
+const STOPPED = 'STOPPED';
+const data = workerData as WorkerData;
+closeWith(data.closing);
+const pace = new Pace();
+const recogniser = once(openRecogniser);
+const segmentation = once(async () =>
+  openSession(await segmentationNetwork(join(data.diarization, 'segmentation-3.0.onnx')), { device: 'cpu' }),
+);
+const embedding = once(async () =>
+  openSession(await voiceNetwork(join(data.diarization, 'campplus-zh-en-common.onnx')), { device: 'cpu' }),
+);
+
+/** Of the recognition model: the device it really runs on, and its longest window. */
+export interface Description {
+  device: Device;
+  windowSeconds: number;
+}
+
+/** Opens every network of this thread. */
+export function describe(): Promise<Outcome<Description>> {
+  return outcome(async () => {
+    const [{ model }] = await Promise.all([recogniser(), segmentation(), embedding()]);
+    return { device: model.encoder.device, windowSeconds: windowSeconds(model.facts) };
+  });
+}
+
+let rested = false;
+
+/** Answers, and counts this thread in `closing[1]`, once the network that it is in has ended; after `closing[0]` none begins. */
+export function rest(): Promise<Outcome<null>> {
+  return outcome(async () => {
+    await networksIdle();
+    if (!rested) Atomics.add(data.closing, 1, 1);
+    rested = true;
+    return null;
+  });
+}
+
+export function recognise({ job, first, stop, work }: Order<Omit<WindowRequest, 'job' | 'first'>>): Promise<Outcome<Heard>> {
+  return outcome(async () => recogniseWindow({ ...work, job, first }, await recogniser(), () => check(stop)));
+}
+
+export function segment(order: Order<Float32Array[]>): Promise<Outcome<Local[]>> {
+  return outcome(() => using(segmentation, order, (session) => segmentWindows(session, order.work)));
+}
+
+export function embed(order: Order<Float32Array[]>): Promise<Outcome<Float32Array[]>> {
+  return outcome(() => using(embedding, order, (session) => embedPieces(session, order.work)));
+}
+
+/** Voice prints to be linked. */
+export interface Linking {
+  means: Rows;
+  weights: Float64Array;
+  options: LinkageOptions;
+}
+
+export function link({ stop, work: { means, weights, options } }: Order<Linking>): Promise<Outcome<Int32Array>> {
+  return outcome(async () => {
+    check(stop);
+    return linkRows(means, weights, options);
+  });
+}
+
+async function using<T, W>(open: () => Promise<Session>, order: Order<W>, run: (session: Session) => Promise<T>): Promise<T> {
+  const { job, first, stop } = order;
+  const session = await open();
+  await pace.enter(job, first);
+  check(stop);
+  return run(session);
+}
+
+async function openRecogniser(): Promise<Recogniser> {
+  const model = await openWhisper(data.whisper, { device: data.device });
+  return { model, tokenizer: await openTokenizer(data.whisper), decoder: new Decoder(model, data.rows, pace) };
+}
+
+function check(stop: Int32Array): void {
+  if (Atomics.load(stop, 0) === 1) throw Object.assign(new Error('the file is no longer wanted'), { code: STOPPED });
+}
+
+async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await run() };
+  } catch (error) {
+    const { code = 'ENGINE_ERROR', message = String(error) } = error as { code?: string; message?: string };
+    return { ok: false, code: String(code), message };
+  }
+}
+
+/** Opens something when it is first needed, and keeps it. A failure is kept too. */
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => (opened ??= open());
+}

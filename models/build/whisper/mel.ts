@@ -1,0 +1,68 @@
+/** Constants of Whisper's log-mel features. 16 kHz, 400-point DFT (25 ms), in training every 160 samples (10 ms). */
+
+export const FFT = 400;
+export const HOP = 160;
+export const BINS = FFT / 2 + 1;
+
+const SAMPLE_RATE = 16000;
+const LINEAR_HZ_PER_MEL = 200 / 3; // Slaney's mel scale: linear up to 1 kHz = 15 mel, logarithmic above
+const BREAK_MEL = 15;
+const BREAK_HZ = 1000;
+const LOG_STEP = Math.log(6.4) / 27;
+const TOP_MEL = 45.245640471924965; // 8 kHz
+
+/** Slaney's triangular filters with unit area: [mels x BINS]. Source: librosa.filters.mel, as OpenAI Whisper uses it. */
+export function melFilters(mels: number): Float32Array {
+  const hz = Array.from({ length: mels + 2 }, (_, i) => melToHz((TOP_MEL * i) / (mels + 1)));
+  const filters = new Float32Array(mels * BINS);
+  for (let m = 0; m < mels; m++) {
+    const [low, centre, high] = [hz[m]!, hz[m + 1]!, hz[m + 2]!];
+    for (let k = 0; k < BINS; k++) {
+      const f = (k * SAMPLE_RATE) / FFT;
+      const triangle = Math.min((f - low) / (centre - low), (high - f) / (high - centre));
+      filters[m * BINS + k] = (Math.max(0, triangle) * 2) / (high - low);
+    }
+  }
+  return filters;
+}
+
+/** The lower half of the frequencies, the middle one included; the others are their mirror image. */
+export const HALF = BINS / 2 + 0.5;
+
+/**
+ * A Hann-windowed DFT of frames that are folded about their middle: [4 x FFT/4 x HALF], for engine/asr/whisper/frames.ts's four parts of a frame. A frame's
+ * real parts need only the sums of what lies evenly around its middle, the imaginary ones only the differences; and at 8 kHz less a frequency the taps at
+ * odd distances count as at that frequency with the other sign. So bin k is a sum of two products, bin 200 - k their difference: a quarter of the work.
+ */
+export function foldedKernels(): Float32Array {
+  const taps = FFT / 4;
+  const kernels = new Float32Array(4 * taps * HALF);
+  for (let part = 0; part < 4; part++) {
+    for (let i = 0; i < taps; i++) {
+      const distance = 2 * i + (part >> 1);
+      const window = 0.5 + 0.5 * Math.cos((2 * Math.PI * distance) / FFT);
+      for (let k = 0; k < HALF; k++) {
+        const angle = (2 * Math.PI * distance * k) / FFT;
+        kernels[(part * taps + i) * HALF + k] = (part % 2 ? Math.sin(angle) : Math.cos(angle)) * window;
+      }
+    }
+  }
+  return kernels;
+}
+
+/** `melFilters` for spectra whose bins lie as bins 0 to 100, then 200 to 100: [2 * HALF x mels]; bin 100 counts once. */
+export function foldedFilters(mels: number): Float32Array {
+  const filters = melFilters(mels);
+  const folded = new Float32Array(2 * HALF * mels);
+  for (let m = 0; m < mels; m++) {
+    for (let k = 0; k < HALF; k++) {
+      folded[k * mels + m] = filters[m * BINS + k]!;
+      if (k < HALF - 1) folded[(HALF + k) * mels + m] = filters[m * BINS + BINS - 1 - k]!;
+    }
+  }
+  return folded;
+}
+
+function melToHz(mel: number): number {
+  return mel < BREAK_MEL ? LINEAR_HZ_PER_MEL * mel : BREAK_HZ * Math.exp(LOG_STEP * (mel - BREAK_MEL));
+}

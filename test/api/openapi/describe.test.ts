@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { ERRORS } from '../../../api/contract/errors.ts';
+import { describeApi } from '../../../api/openapi/describe.ts';
+import type { Operation } from '../../../api/openapi/document.ts';
+import { isUnparsed } from '../../../api/openapi/parser-errors.ts';
+import { DOCS_POLICY } from '../../../api/openapi/reference-page.ts';
+import { ROUTES } from '../../../api/v1/routes.ts';
+import { testApi } from '../../support/client.ts';
+import { EVERYWHERE, PAIRS } from '../codes.ts';
+
+const REVIEWED = new URL('../openapi.json', import.meta.url);
+const document = JSON.parse(JSON.stringify(describeApi(ROUTES))) as ReturnType<typeof describeApi>;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ endpoint: `${method.toUpperCase()} ${path}`, operation })),
+);
+
+/** The codes that an operation documents under a status. */
+function documented(operation: Operation, status: number): (string | null)[] {
+  const schema = operation.responses[status]?.content?.['application/json']?.schema as {
+    properties?: { code: { enum: (string | null)[] } };
+  };
+  return schema?.properties?.code.enum ?? [];
+}
+
+t.test(
+  'describeApi() equals the reviewed copy; `npx tap test/api/openapi/describe.test.ts` with REVIEW=1 writes it anew for review',
+  async (t) => {
+    if (process.env.REVIEW) writeFileSync(REVIEWED, `${JSON.stringify(document, null, 1)}\n`);
+    t.strictSame(document, JSON.parse(readFileSync(REVIEWED, 'utf8')));
+  },
+);
+
+t.test('describeApi() documents every code of part 7 at its endpoint, and invents none', async (t) => {
+  for (const [endpoint, status, code] of PAIRS) {
+    const found = operations.find((each) => each.endpoint === endpoint);
+    t.ok(found && documented(found.operation, status).includes(code), `${endpoint} ${status} ${code}`);
+  }
+  for (const { endpoint, operation } of operations) {
+    for (const [status, code] of EVERYWHERE) if (status !== 405) t.ok(documented(operation, status).includes(code), `${endpoint} ${code}`);
+    for (const status of Object.keys(operation.responses)) {
+      for (const code of documented(operation, Number(status))) if (code) t.ok(code in ERRORS, code);
+    }
+  }
+});
+
+t.test('describeApi() makes a document without loose ends', async (t) => {
+  const text = JSON.stringify(document);
+  t.notMatch(text, /"\$schema"|"\$id"|"\$defs"|#\/\$defs/);
+  for (const [, id] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) t.ok(id! in document.components.schemas, id!);
+  t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
+  for (const { endpoint, operation } of operations) {
+    t.equal((endpoint.match(/\{/g) ?? []).length, operation.parameters.filter((parameter) => parameter.in === 'path').length, endpoint);
+    for (const [status, response] of Object.entries(operation.responses))
+      t.ok(response.headers['X-Request-Id'] || isUnparsed(response), `${endpoint} ${status}`);
+    for (const status of [400, 431, 505]) t.ok(operation.responses[status]?.content?.['text/html'], `${endpoint} ${status}`);
+  }
+});
+
+t.test('describeApi() asks of requests only what is required', async (t) => {
+  const required = (name: string) => (document.components.schemas[name] as { required?: string[] }).required;
+  t.strictSame(required('BulkExport'), ['ids']);
+  const upload = document.paths['/transcriptions']!.post!;
+  t.strictSame(
+    upload.parameters.filter((parameter) => parameter.required).map(({ name }) => name),
+    ['Content-Disposition'],
+  );
+  t.equal(upload.requestBody?.required, true);
+});
+
+t.test('GET /v1/openapi.json and GET /docs need no key, and the page loads nothing else', async (t) => {
+  const api = await testApi(t);
+  t.strictSame((await api.call('', 'GET', '/v1/openapi.json')).json, document);
+  const page = await api.call('', 'GET', '/docs');
+  t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+  t.equal(page.headers['content-security-policy'], DOCS_POLICY);
+  t.notMatch(page.text, /<script|<link|<img|src=|https?:\/\/|@import|url\(/);
+  for (const { endpoint, operation } of operations) {
+    const [method, path] = endpoint.split(' ');
+    t.match(page.text, `<h2 id="${operation.operationId}"><code>${method} ${path}</code></h2>`);
+  }
+  for (const code of Object.keys(ERRORS)) if (code !== 'method_not_allowed') t.match(page.text, `<code>${code}</code>`);
+});

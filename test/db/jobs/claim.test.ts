@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { type Claim, claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
+import { complete, fail, raise } from '../../../db/jobs/complete.ts';
+import { renew } from '../../../db/jobs/leases.ts';
+import { testDatabase } from '../../support/database.ts';
+import { finished, openBench } from '../../support/work.ts';
+
+const { db } = await testDatabase(t);
+const bench = await openBench(db);
+const engineId = randomUUID();
+const next = async (longest: number | null = null) => (await claimNext(db, { engineId, longest })) as Claim | null;
+
+/** Takes everything that may be taken. */
+async function drain(longest: number | null = null): Promise<Claim[]> {
+  const claims: Claim[] = [];
+  for (let claim = await next(longest); claim; claim = await next(longest)) claims.push(claim);
+  return claims;
+}
+
+const clear = () => db.system((tx) => tx.rows('delete from transcriptions'));
+t.afterEach(clear);
+
+t.test('claimNext() gives each transcription to one of many claimers, within the concurrency of its workspace', async (t) => {
+  const workspace = await bench.workspace({ concurrency: 3 });
+  for (let i = 0; i < 6; i++) await bench.transcription(workspace);
+  const claims = (await Promise.all(Array.from({ length: 12 }, () => next()))).filter((claim) => claim !== null);
+  const rest = await drain(); // those that met each other's locks
+  const ids = [...claims, ...rest].map((claim) => claim.lease.id);
+  t.equal(ids.length, 3);
+  t.equal(new Set(ids).size, 3);
+  await complete(db, [...claims, ...rest][0]!.lease, finished(60));
+  t.equal((await drain()).length, 1, 'a slot that became free is taken once');
+});
+
+t.test('claimNext() serves workspaces in turn, and each in the order of its uploads', async (t) => {
+  const [a, b] = [await bench.workspace({ concurrency: 10 }), await bench.workspace({ concurrency: 10 })];
+  const many: string[] = [];
+  for (let i = 0; i < 4; i++) many.push(await bench.transcription(a));
+  const few = [await bench.transcription(b), await bench.transcription(b)];
+  const ids = (await drain()).map((claim) => claim.lease.id);
+  t.strictSame(
+    ids.filter((id) => many.includes(id)),
+    many,
+  );
+  t.strictSame(
+    ids.filter((id) => few.includes(id)),
+    few,
+  );
+  t.ok(ids.indexOf(few[1]!) <= 3, 'the small batch does not wait for the large one');
+});
+
+t.test('claimNext() leaves long recordings to others when asked for short ones', async (t) => {
+  const workspace = await bench.workspace();
+  await bench.transcription(workspace, { seconds: 3600 });
+  const short = await bench.transcription(workspace, { seconds: 5 });
+  t.strictSame(
+    (await drain(120)).map((claim) => claim.lease.id),
+    [short],
+  );
+  t.equal((await drain()).length, 1);
+});
+
+t.test('claimNext() reserves the probed minutes, and ends what the balance does not cover', async (t) => {
+  const workspace = await bench.workspace({ minutes: 2.5 });
+  const ids = [
+    await bench.transcription(workspace, { seconds: 90 }),
+    await bench.transcription(workspace, { seconds: 90, reports: ['summary'], key: 'again' }),
+    await bench.transcription(workspace, { seconds: 60 }),
+  ];
+  t.equal((await next())!.lease.id, ids[0]);
+  t.match(await claimNext(db, { engineId, longest: null }), { refused: { id: ids[1], extension: 'mp3' } });
+  t.equal((await next())!.lease.id, ids[2]);
+  t.match(await bench.row('transcriptions', ids[1]!), {
+    status: 'insufficient_balance',
+    required_minutes: /^1\.50*$/,
+    available_minutes: /^1\.00*$/,
+    lease_token: null,
+  });
+  t.match(await db.read('*', 'select status, error_code from reports where transcription_id = ?', [ids[1]]), [
+    { status: 'failed', error_code: 'TRANSCRIPTION_FAILED' },
+  ]);
+  t.equal((await db.read('*', `select 1 from idempotency_keys where key = 'again'`)).length, 0, 'the key may be used again');
+  t.equal(await bench.balance(workspace), 2.5, 'nothing is charged before the end');
+});
+
+t.test('complete() charges the decoded length once, releases the rest and starts the reports', async (t) => {
+  const workspace = await bench.workspace({ minutes: 10 });
+  const id = await bench.transcription(workspace, { seconds: 120, reports: ['summary'] });
+  const claim = (await next())!;
+  t.equal(await complete(db, claim.lease, finished(100.8)), 'completed');
+  t.equal(await complete(db, claim.lease, finished(100.8)), 'lost');
+  t.equal(await bench.balance(workspace), 10 - 100.8 / 60);
+  t.match(await bench.row('transcriptions', id), { status: 'completed', duration_seconds: 100.8, lease_token: null });
+  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
+  t.equal((await db.read('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 1);
+  t.equal((await db.read('*', 'select 1 from notifications where transcription_id = ?', [id])).length, 1);
+  t.equal(await bench.jobs('report'), 1);
+});
+
+t.test('complete() and raise() reserve what decoding found beyond the reservation, or end it for want of minutes', async (t) => {
+  const workspace = await bench.workspace({ minutes: 3 });
+  const ids = [await bench.transcription(workspace, { seconds: 60 }), await bench.transcription(workspace, { seconds: 60 })];
+  const claims = await drain();
+  t.equal(await raise(db, claims[0]!.lease, 115), 'reserved');
+  t.equal(await raise(db, claims[0]!.lease, 30), 'reserved', 'a reservation is never lowered');
+  t.equal(await complete(db, claims[1]!.lease, finished(90)), 'insufficient_balance');
+  t.match(await bench.row('transcriptions', ids[1]!), { status: 'insufficient_balance', duration_seconds: 90 });
+  t.equal(await complete(db, claims[0]!.lease, finished(120)), 'completed');
+  t.equal(await bench.balance(workspace), 1);
+});
+
+t.test('raise() of many at once never spends the same minutes twice', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const workspace = await bench.workspace({ minutes: 10, concurrency: 8 });
+    for (let i = 0; i < 8; i++) await bench.transcription(workspace, { seconds: 60 });
+    const outcomes = await Promise.all((await drain()).map((claim) => raise(db, claim.lease, 100)));
+    t.ok(outcomes.includes('reserved'));
+    const [sum] = await db.read<{ minutes: number }>(
+      '*',
+      'select sum(minutes)::float8 as minutes from reservations where workspace_id = ?',
+      [workspace],
+    );
+    t.ok(sum!.minutes <= 10, `${sum!.minutes} of 10 minutes are reserved`);
+    await clear();
+  }
+});
+
+t.test('a token that was overtaken writes nothing', async (t) => {
+  const workspace = await bench.workspace({ minutes: 10 });
+  const id = await bench.transcription(workspace);
+  const { lease } = (await next())!;
+  const stale = { ...lease, token: randomUUID() };
+  t.equal(await complete(db, stale, finished(60)), 'lost');
+  t.equal(await fail(db, stale, 'FILE_CORRUPTED'), false);
+  t.equal(await raise(db, stale, 90), 'lost');
+  t.strictSame([...(await db.system((tx) => renew(tx, [{ lease: stale, fraction: 1 }])))], [stale.token]);
+  t.match(await bench.row('transcriptions', id), { status: 'processing', fraction: 0, lease_token: lease.token });
+  t.equal(await bench.balance(workspace), 10);
+});
+
+t.test('an engine that finishes a deleted transcription does not bring it back', async (t) => {
+  const workspace = await bench.workspace({ minutes: 10 });
+  const id = await bench.transcription(workspace);
+  const { lease } = (await next())!;
+  await db.workspace(workspace, (tx) => tx.rows('delete from transcriptions where workspace_id = ? and id = ?', [workspace, id]));
+  t.equal(await complete(db, lease, finished(60)), 'lost');
+  t.equal(await bench.row('transcriptions', id), null);
+  t.equal(await bench.balance(workspace), 10);
+  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
+});
+
+t.test('renew() keeps progress from falling and says which leases are lost', async (t) => {
+  const workspace = await bench.workspace();
+  const id = await bench.transcription(workspace);
+  const { lease } = (await next())!;
+  const sign = (stage: string, fraction: number) => db.system((tx) => renew(tx, [{ lease, stage, fraction }]));
+  t.strictSame([...(await sign('transcribing', 0.5))], []);
+  await sign('transcribing', 0.25);
+  t.match(await bench.row('transcriptions', id), { stage: 'transcribing', fraction: 0.5 });
+  await clear();
+  t.strictSame([...(await sign('transcribing', 0.75))], [lease.token]);
+});
+
+t.test('renew() waits for nobody: what a deletion has locked is neither renewed nor lost until that has ended', async (t) => {
+  const workspace = await bench.workspace();
+  const [deleted, other] = [await bench.transcription(workspace), await bench.transcription(workspace)];
+  const leases = [(await next())!.lease, (await next())!.lease];
+  const until = async (id: string) => (await bench.row('transcriptions', id))!.lease_until;
+  const before = [await until(deleted), await until(other)];
+  const signs = () =>
+    db.aside((tx) =>
+      renew(
+        tx,
+        leases.map((lease) => ({ lease })),
+      ),
+    );
+  await db.workspace(workspace, async (tx) => {
+    await tx.rows('delete from transcriptions where workspace_id = ? and id = ?', [workspace, deleted]);
+    t.strictSame([...(await signs())], []);
+    t.strictSame(await until(deleted), before[0]);
+    t.not(String(await until(other)), String(before[1]));
+  });
+  t.strictSame([...(await signs())], [leases.find(({ id }) => id === deleted)!.token]);
+});
+
+t.test('claimProbe() gives a probe to one, and probed() lets the transcription wait for a slot', async (t) => {
+  const workspace = await bench.workspace();
+  const id = await bench.transcription(workspace, { seconds: null });
+  t.equal(await next(), null, 'nothing starts before its probe');
+  const claims = await Promise.all(Array.from({ length: 5 }, () => claimProbe(db, engineId)));
+  const [claim, ...others] = claims.filter((each) => each !== null);
+  t.equal(others.length, 0);
+  t.equal(await probed(db, { ...claim!.lease, token: randomUUID() }, { durationSeconds: 4, mediaType: 'audio' }), false);
+  t.equal(await probed(db, claim!.lease, { durationSeconds: 12.3456, mediaType: 'video' }), true);
+  t.match(await bench.row('transcriptions', id), { duration_seconds: 12.346, media_type: 'video', status: 'queued' });
+  t.equal((await next())!.lease.id, id);
+});

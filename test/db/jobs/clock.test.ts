@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { type Claim, claimNext } from '../../../db/jobs/claim.ts';
+import { databaseSeconds, mendTimes } from '../../../db/jobs/clock.ts';
+import { registerEngine } from '../../../db/jobs/engines.ts';
+import { testDatabase } from '../../support/database.ts';
+import { openBench } from '../../support/work.ts';
+
+const { db } = await testDatabase(t);
+const bench = await openBench(db);
+const engine = { id: randomUUID(), host: 'h', pid: 1, version: '1', device: 'cpu', model: 'm', concurrency: 2, workerIds: [] };
+
+t.test('databaseSeconds() is the time of the database', async (t) => {
+  const [row] = await db.read<{ near: boolean }>('*', `select abs(extract(epoch from now()) - ?::float8) < 5 as near`, [
+    await databaseSeconds(db),
+  ]);
+  t.ok(row!.near);
+});
+
+t.test('mendTimes() brings back what a clock put back by ten minutes left in the future, and touches nothing else', async (t) => {
+  const workspace = await bench.workspace({ concurrency: 1 });
+  const [held, waiting] = [await bench.transcription(workspace), await bench.transcription(workspace)];
+  const claim = (await claimNext(db, { engineId: randomUUID(), longest: null })) as Claim;
+  t.equal(claim.lease.id, held);
+  await registerEngine(db, engine);
+  t.equal(await mendTimes(db), 0, 'nothing is wrong');
+  const write = (sql: string) => db.read('*', sql);
+  await write(`update transcriptions set run_after = run_after + interval '10 minutes', lease_until = lease_until + interval '10 minutes'`);
+  await write(`update engines set last_seen = last_seen + interval '10 minutes'`);
+  await write(`insert into upload_leases (id, workspace_id, node_id, lease_until)
+    select gen_random_uuid(), id, gen_random_uuid(), now() + interval '11 minutes' from workspaces`);
+  await write(`insert into idempotency_keys (workspace_id, key, transcription_id, token, node_id, lease_until)
+    select id, 'k', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now() + interval '11 minutes' from workspaces`);
+  await write(`insert into idempotency_keys (workspace_id, key, transcription_id, token, node_id, answer, expires_at)
+    select id, 'kept', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '{}', now() + interval '1 day' from workspaces`);
+  t.equal(await mendTimes(db), 6);
+  const [row] = await db.read(
+    '*',
+    `select (select lease_until <= now() + interval '61 seconds' and lease_token is not null from transcriptions where id = ?) as lease,
+       (select run_after <= clock_timestamp() from transcriptions where id = ?) as due,
+       (select last_seen <= clock_timestamp() from engines) as engine,
+       (select lease_until <= now() + interval '61 seconds' from upload_leases) as place,
+       (select lease_until <= now() + interval '61 seconds' from idempotency_keys where key = 'k') as key,
+       (select expires_at > now() + interval '23 hours' from idempotency_keys where key = 'kept') as kept`,
+    [held, waiting],
+  );
+  t.strictSame(row, { lease: true, due: true, engine: true, place: true, key: true, kept: true });
+});

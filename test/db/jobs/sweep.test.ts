@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { checkpointsOf } from '../../../db/jobs/checkpoints.ts';
+import { type Claim, claimNext, claimProbe } from '../../../db/jobs/claim.ts';
+import { complete, fail, mediaRemoved } from '../../../db/jobs/complete.ts';
+import { buryDeadEngines, livingEngines, registerEngine, seen } from '../../../db/jobs/engines.ts';
+import { handBack } from '../../../db/jobs/leases.ts';
+import {
+  expireTranscripts,
+  forgetExpired,
+  leftoverMedia,
+  reclaimReports,
+  reclaimTranscriptions,
+  unneeded,
+} from '../../../db/jobs/sweep.ts';
+import { claimReport, completeReport, failReport, loadSource } from '../../../db/reports/work.ts';
+import { testDatabase } from '../../support/database.ts';
+import { finished, openBench } from '../../support/work.ts';
+
+const { db } = await testDatabase(t);
+const bench = await openBench(db);
+const engineId = randomUUID();
+const next = async () => (await claimNext(db, { engineId, longest: null })) as Claim | null;
+
+t.afterEach(() => db.system((tx) => tx.rows('delete from transcriptions')));
+
+t.test('reclaimTranscriptions() hands on what a dead engine held, with its finished chunks, and the reservation stays', async (t) => {
+  const workspace = await bench.workspace({ minutes: 10, concurrency: 1 });
+  const id = await bench.transcription(workspace);
+  const first = (await next())!;
+  await checkpointsOf(db, bench.vault, first.lease).save('window 1', Buffer.from('said so far'));
+  t.strictSame(await reclaimTranscriptions(db), { handedOn: 0, ended: 0 }, 'a living lease is left alone');
+  await bench.expire('transcriptions', id);
+  t.strictSame(await reclaimTranscriptions(db), { handedOn: 1, ended: 0 });
+  t.match(
+    await bench.row('transcriptions', id),
+    { status: 'processing', deaths: 1, lease_token: null },
+    'clients see no way back to queued',
+  );
+  const second = (await next())!;
+  t.equal(second.lease.id, id);
+  const chunks = await checkpointsOf(db, bench.vault, second.lease).load();
+  t.equal(Buffer.from(chunks.get('window 1')!).toString(), 'said so far');
+  await checkpointsOf(db, bench.vault, first.lease).save('window 2', Buffer.from('by the dead'));
+  t.equal((await checkpointsOf(db, bench.vault, second.lease).load()).size, 1, 'the first holder cannot write any more');
+  t.equal(await complete(db, first.lease, finished(60)), 'lost');
+  t.equal(await complete(db, second.lease, finished(60)), 'completed');
+  t.equal(await bench.balance(workspace), 9);
+  t.equal((await db.read('*', 'select 1 from checkpoints')).length, 0);
+});
+
+t.test('a transcription that ends three engines ends as ENGINE_ERROR and costs nothing', async (t) => {
+  const workspace = await bench.workspace({ minutes: 10 });
+  const id = await bench.transcription(workspace, { reports: ['summary'] });
+  for (const [handedOn, ended] of [
+    [1, 0],
+    [1, 0],
+    [0, 1],
+  ] as const) {
+    await bench.due();
+    t.ok(await next());
+    await bench.expire('transcriptions', id);
+    t.strictSame(await reclaimTranscriptions(db), { handedOn, ended });
+  }
+  t.match(await bench.row('transcriptions', id), { status: 'failed', error_code: 'ENGINE_ERROR', deaths: 3 });
+  t.match(await db.read('*', 'select status, error_code from reports where transcription_id = ?', [id]), [
+    { status: 'failed', error_code: 'TRANSCRIPTION_FAILED' },
+  ]);
+  t.equal(await bench.balance(workspace), 10);
+  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
+});
+
+t.test('a probe whose engine died is due again after a while', async (t) => {
+  const id = await bench.transcription(await bench.workspace(), { seconds: null });
+  t.ok(await claimProbe(db, engineId));
+  await bench.expire('transcriptions', id);
+  await reclaimTranscriptions(db);
+  t.match(await bench.row('transcriptions', id), { status: 'queued', deaths: 1 });
+  t.ok(await bench.jobs('probe'));
+  t.ok(await claimProbe(db, engineId));
+});
+
+t.test('handBack() lets others go on at once, without blame when the engine stops', async (t) => {
+  const id = await bench.transcription(await bench.workspace());
+  const { lease } = (await next())!;
+  t.equal(await db.system((tx) => handBack(tx, lease, { blameless: true })), true);
+  t.equal(await db.system((tx) => handBack(tx, lease, { blameless: true })), false);
+  const again = (await next())!;
+  t.equal(again.attempt, 1);
+  await db.system((tx) => handBack(tx, again.lease, { seconds: 60 }));
+  t.equal(await next(), null, 'the back-off holds');
+  t.match(await bench.row('transcriptions', id), { attempt: 1, deaths: 0 });
+});
+
+t.test('leftoverMedia() finds media of ended transcriptions, unneeded() files that nobody waits for', async (t) => {
+  const workspace = await bench.workspace();
+  const [ended, waiting, stranger, uploading] = [
+    await bench.transcription(workspace),
+    await bench.transcription(workspace),
+    randomUUID(),
+    randomUUID(),
+  ];
+  await fail(db, (await next())!.lease, 'FILE_CORRUPTED');
+  t.strictSame(await leftoverMedia(db), [{ id: ended, workspaceId: workspace, extension: 'mp3' }]);
+  await db.system((tx) =>
+    tx.rows(
+      `insert into upload_leases (id, workspace_id, node_id, lease_until) values (?, ?, gen_random_uuid(), now() + interval '1 minute')`,
+      [uploading, workspace],
+    ),
+  );
+  t.strictSame(await unneeded(db, [ended, waiting, stranger, uploading]), [stranger]);
+  await db.system((tx) => mediaRemoved(tx, { workspaceId: workspace, id: ended }));
+  t.strictSame(await leftoverMedia(db), []);
+  t.strictSame((await unneeded(db, [ended, waiting, stranger, uploading])).sort(), [stranger, ended].sort());
+});
+
+t.test('expireTranscripts() keeps to the shorter of the ages that the workspace and the installation set', async (t) => {
+  const [strict, lax] = [await bench.workspace(), await bench.workspace()];
+  await db.system((tx) => tx.rows('update workspaces set retention_days = 5 where id = ?', [strict]));
+  const old = async (workspace: string, days: number) => {
+    const id = await bench.transcription(workspace);
+    await fail(db, (await next())!.lease, 'FILE_CORRUPTED');
+    await db.system((tx) => tx.rows(`update transcriptions set created_at = now() - ?::int * interval '1 day' where id = ?`, [days, id]));
+    return id;
+  };
+  const [a, b, c] = [await old(strict, 6), await old(lax, 6), await old(lax, 11)];
+  await old(strict, 4);
+  t.strictSame(
+    (await expireTranscripts(db, null)).map(({ id }) => id),
+    [a],
+  );
+  t.strictSame(
+    (await expireTranscripts(db, 10)).map(({ id }) => id),
+    [c],
+  );
+  t.ok(await bench.row('transcriptions', b));
+});
+
+t.test('engines without a sign of life are buried; one that was buried in error registers anew', async (t) => {
+  const facts = { host: 'h', pid: 1, version: '1', device: 'cpu', model: 'm', concurrency: 2, workerIds: ['w1', 'w2'] };
+  const [dead, alive] = [randomUUID(), randomUUID()];
+  await registerEngine(db, { ...facts, id: dead });
+  await registerEngine(db, { ...facts, id: alive });
+  const writing = { model: 'm', calls: { ok: 1 }, promptTokens: 1, completionTokens: 1, seconds: 1, dropped: 0 };
+  const vitals = { polled: true, trouble: null, memoryBytes: 3_000_000_000, working: 1, finished: 2, failedDiarizations: 0, writing };
+  await db.system((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes' where id = ?`, [dead]));
+  t.strictSame([...(await livingEngines(db))], [alive]);
+  t.strictSame(await buryDeadEngines(db), [dead]);
+  t.equal(await seen(db, alive, vitals), true);
+  t.equal(await seen(db, dead, vitals), false);
+  t.match(await bench.row('engines', alive), { memory_bytes: '3000000000', working: 1, last_poll: String });
+});
+
+t.test('forgetExpired() runs on a full schema', async (t) => {
+  await t.resolves(forgetExpired(db));
+});
+
+t.test('claimReport() waits for its transcription, gives each report to one, and workspaces share the places', async (t) => {
+  const [a, b] = [await bench.workspace(), await bench.workspace()];
+  const ids = [
+    await bench.transcription(a, { reports: ['summary', 'quotes', 'tasks'] }),
+    await bench.transcription(b, { reports: ['summary'] }),
+  ];
+  t.equal(await claimReport(db, engineId), null);
+  for (let i = 0; i < 2; i++) await complete(db, (await next())!.lease, finished(60));
+  const first = (await claimReport(db, engineId))!;
+  const second = (await claimReport(db, engineId))!;
+  t.not(first.lease.workspaceId, second.lease.workspaceId);
+  const claims = await Promise.all(Array.from({ length: 6 }, () => claimReport(db, engineId)));
+  const rest = claims.filter((claim) => claim !== null);
+  for (let claim = await claimReport(db, engineId); claim; claim = await claimReport(db, engineId)) rest.push(claim);
+  t.equal(rest.length, 2);
+  const mine = [first, second].find((claim) => claim.transcriptionId === ids[0])!;
+  t.equal(await completeReport(db, bench.vault, { ...mine, lease: { ...mine.lease, token: randomUUID() } }, 'stale'), false);
+  t.equal(await completeReport(db, bench.vault, mine, '**Done**'), true);
+  const row = await bench.row<{ status: string; text_sealed: Buffer }>('reports', mine.lease.id);
+  t.equal(row!.status, 'completed');
+  t.equal(await bench.vault.text(a, `reports|${mine.lease.id}|text`, row!.text_sealed), '**Done**');
+  t.equal(await failReport(db, rest[0]!, 'LLM_TIMEOUT'), true);
+  t.match(await bench.row('reports', rest[0]!.lease.id), { status: 'failed', error_code: 'LLM_TIMEOUT', text_sealed: null });
+  t.equal(await loadSource(db, bench.vault, { ...mine, transcriptionId: randomUUID() }), null);
+});
+
+t.test('reclaimReports() ends a report that three engines died of as INTERNAL_ERROR', async (t) => {
+  const workspace = await bench.workspace();
+  await bench.transcription(workspace, { reports: ['summary'] });
+  await complete(db, (await next())!.lease, finished(60));
+  let id = '';
+  for (let death = 1; death <= 3; death++) {
+    await bench.due();
+    id = (await claimReport(db, engineId))!.lease.id;
+    await bench.expire('reports', id);
+    await reclaimReports(db);
+  }
+  t.match(await bench.row('reports', id), { status: 'failed', error_code: 'INTERNAL_ERROR', deaths: 3 });
+});

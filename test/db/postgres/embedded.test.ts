@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { type Embedded, startEmbedded } from '../../../db/postgres/embedded.ts';
+import { openDb } from '../../../db/postgres/orm.ts';
+
+const root = mkdtempSync(path.join(tmpdir(), 'longhand-embedded-')); // mode 0700, as /root: the account of PostgreSQL may not pass
+const folder = path.join(root, 'postgres');
+t.teardown(() => rmSync(root, { recursive: true, force: true }));
+
+async function ask({ url }: Embedded, sql: string): Promise<object[]> {
+  const db = await openDb({ url, pool: 1 });
+  try {
+    return await db.orm.em.getConnection().execute(sql);
+  } finally {
+    await db.close();
+  }
+}
+
+t.test('startEmbedded() makes a database for an owner without special rights, behind a password of its own', async (t) => {
+  const server = await startEmbedded(folder);
+  await ask(server, 'create table kept (x int)');
+  t.strictSame(await ask(server, 'select rolsuper, rolbypassrls from pg_roles where rolname = current_user'), [
+    { rolsuper: false, rolbypassrls: false },
+  ]);
+  t.equal(statSync(path.join(folder, 'password')).mode & 0o777, 0o600);
+  const url = new URL(server.url);
+  t.equal(url.hostname, '127.0.0.1');
+  t.equal(url.password, readFileSync(path.join(folder, 'password'), 'utf8'));
+  url.password = 'wrong';
+  await t.rejects(ask({ ...server, url: url.href }, 'select 1'));
+  await server.stop();
+  t.not(server.process.exitCode, null);
+});
+
+t.test('startEmbedded() ends a server that outlived its program, and keeps what it had committed', async (t) => {
+  const orphan = await startEmbedded(folder);
+  await ask(orphan, 'insert into kept values (1)');
+  const server = await startEmbedded(folder);
+  t.not(orphan.process.exitCode ?? orphan.process.signalCode, null);
+  t.strictSame(await ask(server, 'select x from kept'), [{ x: 1 }]);
+  server.process.kill('SIGQUIT');
+  await new Promise((resolve) => server.process.once('exit', resolve));
+  for (const lock of [`${process.pid}\n`, '']) {
+    writeFileSync(path.join(folder, 'data', 'postmaster.pid'), lock); // its number belongs to another program now; the power was cut
+    const again = await startEmbedded(folder);
+    t.strictSame(await ask(again, 'select x from kept'), [{ x: 1 }]);
+    await again.stop();
+  }
+});
+
+t.test('startEmbedded() says why it cannot', async (t) => {
+  const broken = path.join(root, 'broken');
+  mkdirSync(path.join(broken, 'data'), { recursive: true });
+  writeFileSync(path.join(broken, 'data', 'PG_VERSION'), '9\n');
+  await t.rejects(startEmbedded(broken), /Cannot start the embedded PostgreSQL: it ended with \d/);
+});

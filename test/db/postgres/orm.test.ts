@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { openDb, type Tx } from '../../../db/postgres/orm.ts';
+import { testDatabase } from '../../support/database.ts';
+
+const { db, url } = await testDatabase(t);
+
+async function workspace(name: string): Promise<string> {
+  const row = await db.system((tx) => tx.row<{ id: string }>('insert into workspaces (name) values (?) returning id', [name]));
+  return row!.id;
+}
+
+t.test('transactions commit what they did, and nothing when they throw', async (t) => {
+  const id = randomUUID();
+  const insert = `insert into facts (name, value) values (?, '\\x00')`;
+  await t.rejects(
+    db.system(async (tx) => {
+      await tx.rows(insert, [id]);
+      throw new Error('no');
+    }),
+    { message: 'no' },
+  );
+  t.equal((await db.read('*', 'select 1 from facts where name = ?', [id])).length, 0);
+  await db.system((tx) => tx.rows(insert, [id]));
+  t.equal((await db.read('*', 'select 1 from facts where name = ?', [id])).length, 1);
+});
+
+t.test('transactions whose failed statement was swallowed do not pass for committed', async (t) => {
+  await t.rejects(
+    db.system(async (tx) => {
+      await tx.rows('select 1 / 0').catch(() => {});
+    }),
+    /Cannot commit/,
+  );
+});
+
+t.test('statements of one transaction run in the order of the calls', async (t) => {
+  const rows = await db.system((tx) => Promise.all([1, 2, 3].map((n) => tx.row<{ n: number }>('select ?::int as n', [n]))));
+  t.strictSame(rows, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+});
+
+t.test('parameters arrive as they are', async (t) => {
+  const values = ['it\'s "x", \\y ? $1', 12.5, true, null, Buffer.from([0, 255, 39]), ['a,"b\\', null], { a: [1, 'ü'] }, new Date(0)];
+  const row = await db.system((tx) =>
+    tx.row(
+      `select ?::text as a, ?::float8 as b, ?::boolean as c, ?::text as d, ?::bytea as e, ?::text[] as f, ?::jsonb as g,
+         ?::timestamptz as h, '{"k":1}'::jsonb \\? 'k' as i`,
+      values,
+    ),
+  );
+  t.strictSame(row, {
+    a: values[0],
+    b: 12.5,
+    c: true,
+    d: null,
+    e: values[4],
+    f: values[5],
+    g: values[6],
+    h: '1970-01-01 00:00:00+00',
+    i: true,
+  });
+});
+
+t.test('read() answers again and again on prepared statements, and after an error', async (t) => {
+  for (let i = 0; i < 10; i++) t.strictSame(await db.read('*', 'select ?::int + 1 as n', [i]), [{ n: i + 1 }]);
+  await t.rejects(db.read('*', 'select 1 / ?::int as n', [0]), { code: '22012' });
+  await t.rejects(db.read('*', 'select nonsense'), { code: '42703' });
+  t.strictSame(await db.read('*', 'select 1 / ?::int as n', [1]), [{ n: 1 }]);
+});
+
+t.test('read() that fails again and again leaves no prepared statement on its connection', async (t) => {
+  const kept = 'select count(*)::int as n from pg_prepared_statements';
+  const count = () => db.system(async (tx) => (await tx.row<{ n: number }>(kept))!.n);
+  await count();
+  const before = await count();
+  for (let i = 0; i < 30; i++)
+    await t.rejects(
+      db.system((tx) => tx.rows('select 2 / ?::int as never', [0])),
+      { code: '22012' },
+    );
+  t.equal(await count(), before);
+});
+
+t.test('row-level security hides other workspaces from queries without a predicate', async (t) => {
+  const [mine, other] = [await workspace('mine'), await workspace('other')];
+  const insert = 'insert into projects (workspace_id, name) values (?, ?)';
+  await db.workspace(mine, (tx) => tx.rows(insert, [mine, 'p']));
+  await db.workspace(other, (tx) => tx.rows(insert, [other, 'q']));
+  t.strictSame(await db.workspace(mine, (tx) => tx.rows('select name from projects')), [{ name: 'p' }]);
+  t.strictSame(await db.read(other, 'select name from projects'), [{ name: 'q' }]);
+  t.equal((await db.read('*', 'select name from projects')).length, 2);
+  await t.rejects(
+    db.workspace(mine, (tx) => tx.rows(insert, [other, 'smuggled'])),
+    { code: '42501' },
+  );
+  t.equal((await db.workspace(mine, (tx) => tx.rows('delete from projects where workspace_id = ? returning 1', [other]))).length, 0);
+});
+
+t.test('row-level security is forced on every table that has a workspace', async (t) => {
+  const open = await db.read(
+    '*',
+    `select c.table_name from information_schema.columns c join pg_class r on r.oid = c.table_name::regclass
+     where c.table_schema = current_schema() and c.column_name = 'workspace_id' and not (r.relrowsecurity and r.relforcerowsecurity)`,
+  );
+  t.strictSame(open, []);
+  const [role] = await db.read('*', 'select rolsuper, rolbypassrls from pg_roles where rolname = current_user');
+  t.strictSame(role, { rolsuper: false, rolbypassrls: false });
+});
+
+t.test('aside() works while every other connection is taken', async (t) => {
+  let taken = 0;
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      db.system(async (tx) => {
+        await tx.rows('select 1');
+        taken++;
+        return db.aside((other) => other.row('select 2 as n'));
+      }),
+    ),
+  );
+  t.equal(taken, 12);
+  t.same(answers[11], { n: 2 });
+});
+
+t.test('openDb() heeds all that an address says: it never goes without the TLS that is asked for', async (t) => {
+  const address = new URL(url);
+  address.searchParams.set('options', '-c statement_timeout=12345');
+  const bounded = await openDb({ url: address.href, pool: 1, name: 'bounded' });
+  t.teardown(() => bounded.close());
+  const asked = `select current_setting('statement_timeout') as limit, current_setting('application_name') as name`;
+  for (const run of [bounded.system, bounded.aside]) t.strictSame(await run((tx) => tx.row(asked)), { limit: '12345ms', name: 'bounded' });
+  address.searchParams.set('sslmode', 'no-verify');
+  const used = await openDb({ url: address.href, pool: 1 }).then(
+    (secure) => secure.system(encryption).finally(() => secure.close()),
+    (error: Error) => error.message,
+  );
+  t.match(used, typeof used === 'string' ? 'The server does not support SSL connections' : { ssl: true });
+});
+
+/** Whether this connection is encrypted; its own user is told. */
+async function encryption(tx: Tx) {
+  await tx.rows('set local role none');
+  return tx.row('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadMasterKeys, parseMasterKeys } from '../../../db/secrets/master-key.ts';
+
+t.test('loadMasterKeys() makes one key, mode 0600, which all who start at once share', async (t) => {
+  const home = join(t.testdir(), 'state');
+  const all = await Promise.all(Array.from({ length: 8 }, () => loadMasterKeys({ LONGHAND_HOME: home })));
+  t.equal(new Set(all.map((keys) => keys[0]!.toString('hex'))).size, 1);
+  t.equal(all[0]![0]!.length, 32);
+  t.equal((await stat(join(home, 'master.key'))).mode & 0o777, 0o600);
+  t.strictSame(await readdir(home), ['master.key']);
+  t.strictSame(await loadMasterKeys({ LONGHAND_HOME: home }), all[0]);
+});
+
+t.test('loadMasterKeys() prefers the variable, then the named file', async (t) => {
+  const [a, b, c] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+  const file = join(t.testdir(), 'keys');
+  await writeFile(file, `${c!.toString('base64')}\n`);
+  const settings = { LONGHAND_HOME: t.testdirName, LONGHAND_MASTER_KEY_FILE: file };
+  t.strictSame(await loadMasterKeys(settings), [c]);
+  t.strictSame(await loadMasterKeys({ ...settings, LONGHAND_MASTER_KEY: `${a!.toString('base64')}, ${b!.toString('base64')}` }), [a, b]);
+});
+
+t.test('parseMasterKeys() says what is wrong without showing the key', (t) => {
+  t.throws(() => parseMasterKeys('', 'X'), /X is empty/);
+  const short = randomBytes(16).toString('base64');
+  t.throws(() => parseMasterKeys(short, 'X'), /number 1 in X holds 16 bytes/);
+  t.notOk(
+    (() => {
+      try {
+        parseMasterKeys(short, 'X');
+      } catch (error) {
+        return String(error);
+      }
+    })()?.includes(short),
+  );
+  t.end();
+});

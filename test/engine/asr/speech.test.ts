@@ -1,0 +1,37 @@
+import t from 'tap';
+import { findSpeech, peak } from '../../../engine/asr/speech.ts';
+
+const STEP = 0.01;
+
+/** Probabilities, one value every 10 ms: [value, frames] pairs in a row. */
+function curve(...parts: [value: number, frames: number][]): Float32Array {
+  return Float32Array.from(parts.flatMap(([value, frames]) => new Array<number>(frames).fill(value)));
+}
+
+function spansOf(...parts: [number, number][]) {
+  const round = (seconds: number) => Math.round(seconds * 100) / 100;
+  return findSpeech(curve(...parts), STEP, STEP / 2).spans.map(({ start, end }) => [round(start), round(end)]);
+}
+
+t.test('findSpeech() finds stretches above one half', async (t) => {
+  t.strictSame(spansOf([0, 50], [0.9, 100], [0, 50]), [[0.5, 1.5]]);
+  t.strictSame(spansOf([0.9, 30]), [[0, 0.3]], 'to the very end');
+  t.strictSame(spansOf([0, 100]), []);
+});
+
+t.test('findSpeech() takes bursts under 0.15 s for noise', async (t) => {
+  t.strictSame(spansOf([0, 50], [0.9, 14], [0, 50]), []);
+  t.strictSame(spansOf([0, 50], [0.9, 16], [0, 50]), [[0.5, 0.66]]);
+});
+
+t.test('findSpeech() reaches out to where speech fades and joins what is closer than 0.1 s', async (t) => {
+  t.strictSame(spansOf([0, 50], [0.4, 10], [0.9, 40], [0.4, 10], [0, 50]), [[0.5, 1.1]]);
+  t.strictSame(spansOf([0.9, 50], [0, 8], [0.9, 50]), [[0, 1.08]]);
+  t.strictSame(spansOf([0.9, 50], [0, 12], [0.9, 50]).length, 2);
+});
+
+t.test('peak() is the highest probability between two times', async (t) => {
+  const speech = findSpeech(curve([0.2, 100], [0.9, 100], [0.3, 100]), STEP, STEP / 2);
+  t.ok(Math.abs(peak(speech, { start: 1.2, end: 1.4 }) - 0.9) < 1e-6);
+  t.ok(Math.abs(peak(speech, { start: 0.1, end: 0.5 }) - 0.2) < 1e-6);
+});

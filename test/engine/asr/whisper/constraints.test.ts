@@ -1,0 +1,69 @@
+import t from 'tap';
+import { allowed, speechBetween, speechLeft } from '../../../../engine/asr/whisper/constraints.ts';
+import { FACTS } from '../../../support/facts.ts';
+
+/** The ids that may come next. */
+function next(tokens: number[], timestamps = true, resumed: number[] = []): number[] {
+  const { text, except, endOfText, from, to } = allowed(tokens, FACTS, timestamps, resumed);
+  const isAllowed = (id: number) => {
+    if (id < 10) return text && !FACTS.suppressed.includes(id) && !except.includes(id);
+    return id === 10 ? endOfText : id >= from && id < to;
+  };
+  return Array.from({ length: FACTS.vocabulary }, (_, id) => id).filter(isAllowed);
+}
+
+const WORDS = [0, 1, 2, 4, 5, 6, 7, 8, 9];
+
+t.test('allowed() lets a row begin with an early timestamp only', async (t) => {
+  t.strictSame(next([]), [20, 21, 22]);
+});
+
+t.test('allowed() lets text or nothing follow a start, and wants timestamps to rise within a segment', async (t) => {
+  t.strictSame(next([20]), [...WORDS, 10], 'after a start: text, or the end');
+  t.strictSame(next([21, 5]), [...WORDS, 10, 22, 23, 24, 25, 26, 27, 28, 29], 'after text: text, the end, or a later time');
+});
+
+t.test('allowed() wants a timestamp or the end after a segment, never earlier than its end', async (t) => {
+  t.strictSame(next([21, 5, 25]), [10, 25, 26, 27, 28, 29]);
+  t.strictSame(next([21, 5, 25, 26]), [...WORDS, 10], 'a pair is complete');
+});
+
+t.test('allowed() takes every timestamp away where none are wanted', async (t) => {
+  t.strictSame(next([], false), [1, 2, 4, 5, 6, 7, 8, 9], 'a row neither begins with a blank nor ends at once');
+  t.strictSame(next([4], false), [...WORDS, 10]);
+});
+
+t.test('allowed() wants a row to go on after a token that was overruled', async (t) => {
+  t.strictSame(next([21, 5, 25], true, [2]), [25, 26, 27, 28, 29], 'no end after a timestamp at which speech goes on');
+  t.strictSame(next([21, 5, 25, 26], true, [3]), WORDS);
+  t.strictSame(next([21, 5, 25, 26, 7], true, [3]), [...WORDS, 10, 27, 28, 29], 'but later');
+});
+
+const TIMES = { firstTimestamp: 1000, tick: 0.02 };
+
+t.test('speechLeft() names the timestamp where uncovered speech begins', async (t) => {
+  const speech = [
+    { start: 0, end: 2 },
+    { start: 3, end: 5 },
+  ];
+  t.equal(speechLeft([1000, 5, 1100], speech, TIMES), 1145, 'a tenth of a second before the second span');
+  t.equal(speechLeft([1000, 5, 1250], speech, TIMES), null, 'all is covered');
+  t.equal(speechLeft([1000, 5, 1230], speech, TIMES), null, 'under half a second is left');
+  t.equal(speechLeft([1000, 5], speech, TIMES), null, 'a segment is open');
+  t.equal(speechLeft([], speech, TIMES), 1000, 'nothing was said yet');
+  t.equal(speechLeft([1000, 5, 1100], speech, { ...TIMES, tick: 0.022 }), 1132, 'where a step is longer');
+});
+
+t.test('speechBetween() counts seconds of speech within a time', async (t) => {
+  t.equal(
+    speechBetween(
+      [
+        { start: 1, end: 2 },
+        { start: 4, end: 6 },
+      ],
+      1.5,
+      5,
+    ),
+    1.5,
+  );
+});

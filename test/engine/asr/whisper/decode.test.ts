@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { Batch } from '../../../../engine/asr/whisper/batch.ts';
+import { allowed } from '../../../../engine/asr/whisper/constraints.ts';
+import { Decoder } from '../../../../engine/asr/whisper/decode.ts';
+import { type Attempt, instructions, type Manner } from '../../../../engine/asr/whisper/decode-job.ts';
+import { encode } from '../../../../engine/asr/whisper/encode.ts';
+import { openWhisper, type Whisper } from '../../../../engine/asr/whisper/model.ts';
+import { loop } from '../../../../engine/asr/whisper/quality.ts';
+import { logitsOf, lseOf } from '../../../../engine/asr/whisper/sampling.ts';
+import { build } from '../../../../models/build/whisper/build.ts';
+import { SHAPES, writeCheckpoint } from '../../../models/checkpoint.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'longhand-decode-'));
+t.teardown(() => rmSync(home, { recursive: true }));
+
+/** A tiny network that says something or other, exactly; `told` adds to what its checkpoint says of its tokens. */
+async function openTiny(t: { teardown(after: () => unknown): void }, name: string, told: object): Promise<Whisper> {
+  const from = join(home, `${name}-checkpoint`);
+  writeCheckpoint(from, SHAPES.plain!, 'F16');
+  const path = join(from, 'generation_config.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...told }));
+  await build(from, join(home, name), { variant: 'float32' });
+  const model = await openWhisper(join(home, name));
+  t.teardown(() => model.close());
+  return model;
+}
+
+const NEVER = { suppress_tokens: [11, 12, 13], begin_suppress_tokens: [32, 256] };
+const LANGUAGES = { lang_to_id: { '<|en|>': 258, '<|de|>': 259 }, task_to_id: { translate: 260, transcribe: 261 } };
+const SECONDS = 4;
+const STEPS = 40;
+const GREEDY: Manner = { timestamps: true, speechAware: false, beams: 1, temperature: 0 };
+
+function sound(seed: number): Float32Array {
+  return Float32Array.from({ length: SECONDS * 16000 }, (_, i) => Math.sin((i / 10) * (1 + seed / 3) + Math.sin(i / 700)) / 3);
+}
+
+function source(model: Whisper, seed: number) {
+  return () => encode({ samples: sound(seed), speech: [{ start: 0, end: SECONDS }] }, model);
+}
+
+/** What a decoder says of windows that are asked for at once. */
+function decoded(decoder: Decoder, model: Whisper, asked: { seed: number; manner: Manner }[]): Promise<Attempt[]> {
+  const order = { job: 1, language: 'de', expected: null, prompt: [], speech: [{ start: 0, end: SECONDS }], check() {} };
+  return Promise.all(asked.map(({ seed, manner }) => decoder.decode({ ...order, manner, source: source(model, seed) })));
+}
+
+/** The same one by one, from all logits: instructions at once, and the rules laid over every logit. */
+async function plainly(model: Whisper, seed: number, { timestamps }: Manner): Promise<{ tokens: number[]; logProbs: number[] }> {
+  const { facts } = model;
+  const batch = new Batch(model, 1);
+  await batch.add(source(model, seed));
+  const tokens: number[] = [];
+  const logProbs: number[] = [];
+  let prediction = await batch.prefill(0, [facts.startOfTranscript, ...instructions(facts, 'de', timestamps)], 'logits');
+  while (tokens.length < STEPS) {
+    const logits = [...logitsOf(prediction, 0, allowed(tokens, facts, timestamps), facts)];
+    const [text, times] = [logits.slice(0, facts.firstTimestamp), logits.slice(facts.firstTimestamp)];
+    const highest = Math.max(...(lseOf(times) > Math.max(...text) ? times : text));
+    const token = logits.indexOf(highest);
+    if (token === facts.endOfText) break;
+    tokens.push(token);
+    logProbs.push(highest - lseOf(logits));
+    if (tokens.length % 8 === 0 && loop(tokens.slice(-64))) break;
+    prediction = await batch.step([token], 'logits');
+  }
+  return { tokens, logProbs };
+}
+
+for (const [name, told] of [
+  ['multilingual', { ...NEVER, ...LANGUAGES }],
+  ['English-only', NEVER],
+] as const) {
+  t.test(`Decoder says of ${name} windows together what each gets alone and from all logits`, async (t) => {
+    const model = await openTiny(t, name, told);
+    t.equal(model.facts.languages.size, name === 'multilingual' ? 2 : 0);
+    const asked = [0, 1, 2, 3, 4].map((seed) => ({ seed, manner: { ...GREEDY, timestamps: seed % 2 === 0 } }));
+    const attempts = await decoded(new Decoder(model, 2), model, asked);
+    for (const [i, { seed, manner }] of asked.entries()) {
+      const wanted = await plainly(model, seed, manner);
+      const { tokens, logProbs, attention } = attempts[i]!;
+      t.strictSame(tokens.slice(0, STEPS), wanted.tokens, `window ${seed}`);
+      t.ok(
+        wanted.logProbs.every((logProb, k) => Math.abs(logProb - logProbs[k]!) < 1e-3),
+        `log-probabilities of window ${seed}`,
+      );
+      t.ok(attention.length - tokens.length <= 1);
+    }
+  });
+}
+
+t.test('Decoder searches with beams and draws at random beside a greedy row, and says nothing that may not come', async (t) => {
+  const model = await openTiny(t, 'beams', { ...NEVER, ...LANGUAGES });
+  const decoder = new Decoder(model, 4);
+  const [alone] = await decoded(decoder, model, [{ seed: 1, manner: GREEDY }]);
+  const [beside, wide, drawn] = await decoded(decoder, model, [
+    { seed: 1, manner: GREEDY },
+    { seed: 1, manner: { ...GREEDY, beams: 2 } },
+    { seed: 1, manner: { ...GREEDY, temperature: 0.8 } },
+  ]);
+  t.strictSame(beside!.tokens, alone!.tokens);
+  t.ok(wide!.tokens.length > 0);
+  const { firstTimestamp, endOfText, suppressed } = model.facts;
+  for (const { tokens } of [wide!, drawn!])
+    t.ok(tokens.every((token) => token >= firstTimestamp || (token < endOfText && !suppressed.includes(token))));
+});

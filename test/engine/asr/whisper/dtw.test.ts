@@ -1,0 +1,68 @@
+import t from 'tap';
+import { Shares } from '../../../../engine/asr/whisper/attention-store.ts';
+import { beginnings } from '../../../../engine/asr/whisper/dtw.ts';
+
+const FRAMES = 60;
+const HEADS = 2;
+const shares = new Shares();
+
+/** Attention of tokens that each look at one stretch of frames, [heads x frames] each. */
+function looking(stretches: [number, number][]): Uint8Array[] {
+  return stretches.map(([first, end]) => {
+    const row = new Float32Array(HEADS * FRAMES).fill(0.001);
+    for (let head = 0; head < HEADS; head++) row.fill(0.1, head * FRAMES + first, head * FRAMES + end);
+    return shares.keep(row);
+  });
+}
+
+const all = Int32Array.from({ length: FRAMES }, (_, i) => i);
+
+t.test('beginnings() finds the frame from which each token is looked at', async (t) => {
+  t.strictSame(
+    [
+      ...beginnings(
+        looking([
+          [0, 12],
+          [12, 30],
+          [30, 60],
+        ]),
+        HEADS,
+        all,
+      ),
+    ],
+    [0, 12, 30],
+  );
+});
+
+t.test('beginnings() sees only the frames it is given', async (t) => {
+  const speech = all.filter((frame) => frame < 20 || frame >= 40);
+  const begin = beginnings(
+    looking([
+      [0, 20],
+      [40, 60],
+    ]),
+    HEADS,
+    speech,
+  );
+  t.strictSame([...begin], [0, 20], 'numbers count the given frames');
+  t.equal(speech[begin[1]!], 40, 'the second word begins behind the pause');
+});
+
+t.test('beginnings() spreads more tokens than frames evenly', async (t) => {
+  const rows = looking(Array.from({ length: 6 }, () => [0, 1]));
+  t.strictSame([...beginnings(rows, HEADS, all.slice(0, 3))], [0, 0, 1, 1, 2, 2]);
+});
+
+t.test('beginnings() rise with every token', async (t) => {
+  const begin = beginnings(
+    looking([
+      [30, 60],
+      [0, 30],
+      [10, 20],
+      [40, 50],
+    ]),
+    HEADS,
+    all,
+  );
+  for (let i = 1; i < begin.length; i++) t.ok(begin[i]! > begin[i - 1]!, `token ${i}`);
+});

@@ -1,0 +1,60 @@
+import t from 'tap';
+import { withoutEchoes } from '../../../../engine/asr/whisper/duplicates.ts';
+import type { Spoken } from '../../../../engine/asr/whisper/words.ts';
+
+/** Words said evenly from `start` on. */
+function said(text: string, start: number, each: number): Spoken[] {
+  return text.split(' ').map((word, i) => ({ text: ` ${word}`, probability: 1, start: start + i * each, end: start + (i + 1) * each }));
+}
+
+const texts = (words: readonly Spoken[]) => words.map(({ text }) => text).join('');
+const SENTENCE = 'And so, my fellow Americans, ask not';
+
+t.test('withoutEchoes() takes out a sentence that is written twice where the second one has no sound', async (t) => {
+  const heard = [...said('The chemical is.', 0, 0.3), ...said(SENTENCE, 1, 0.4)];
+  const words = [...heard, ...said('and so my fellow Americans ask not', 4, 0.02), ...said('what', 5, 0.3)];
+  t.strictSame(withoutEchoes(words), [...heard, ...said('what', 5, 0.3)]);
+});
+
+t.test('withoutEchoes() takes out a word or two that join a sentence to its echo, but not what was said between the two', async (t) => {
+  const heard = said('That is as good as a knight.', 0, 0.3);
+  t.strictSame(withoutEchoes([...heard, ...said('And that is as good as a knight', 2.1, 0.02)]), heard);
+  const joint = said('And', 2.1, 0.4);
+  t.equal(texts(withoutEchoes([...heard, ...joint, ...said('that is as good as a knight', 2.5, 0.02)])), texts([...heard, ...joint]));
+  const apart = [...heard, ...said('I have a squire now', 2.1, 0.3), ...said('that is as good as a knight', 3.6, 0.02)];
+  t.equal(texts(withoutEchoes(apart)), texts(apart));
+});
+
+t.test('withoutEchoes() keeps the one of two that takes its time', async (t) => {
+  const heard = said(SENTENCE, 0.2, 0.4);
+  t.strictSame(withoutEchoes([...said(SENTENCE, 0, 0.02), ...heard]), heard);
+});
+
+t.test('withoutEchoes() takes out every further copy without sound', async (t) => {
+  const heard = said(SENTENCE, 0, 0.3);
+  t.strictSame(withoutEchoes([...heard, ...said(SENTENCE, 2.2, 0.01), ...said(SENTENCE, 2.3, 0.03)]), heard);
+});
+
+t.test('withoutEchoes() keeps what is said twice, even fast', async (t) => {
+  const words = [...said(SENTENCE, 0, 0.07), ...said(SENTENCE, 0.5, 0.07)];
+  t.equal(texts(withoutEchoes(words)), texts(words));
+});
+
+t.test('withoutEchoes() keeps short repetitions, and fast words that repeat nothing', async (t) => {
+  for (const words of [
+    said('no no no no no no', 0, 0.02).slice(0, 6),
+    said('one two three one two three', 0, 0.02),
+    said(SENTENCE, 0, 0.01),
+  ]) {
+    t.equal(texts(withoutEchoes(words)), texts(words));
+  }
+  t.strictSame(withoutEchoes([]), []);
+});
+
+t.test('withoutEchoes() tells words of any script apart', async (t) => {
+  const first = said('мы пойдём домой завтра утром', 0, 0.4);
+  t.equal(withoutEchoes([...first, ...said('мы пойдём домой завтра утром', 2, 0.02)]).length, 5);
+  t.equal(withoutEchoes([...first, ...said('мы поедем домой завтра вечером', 2, 0.02)]).length, 10);
+  const [one, other] = ['कि की कु कू', 'को कै के कौ']; // the same consonant, other vowels: these are marks
+  t.equal(withoutEchoes([...said(one, 0, 0.4), ...said(other, 2, 0.02)]).length, 8);
+});

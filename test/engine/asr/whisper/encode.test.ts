@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { englishClips } from '../../../../bench/clips.ts';
+import { samplesOf } from '../../../../bench/sound.ts';
+import { bitsOf } from '../../../../engine/asr/whisper/attention-store.ts';
+import { Decoder } from '../../../../engine/asr/whisper/decode.ts';
+import type { Encoded } from '../../../../engine/asr/whisper/decode-job.ts';
+import { encode } from '../../../../engine/asr/whisper/encode.ts';
+import { FRAME, foldedFrames, MARGIN } from '../../../../engine/asr/whisper/frames.ts';
+import { openWhisper, SAMPLE_RATE, STEPS, windowSeconds } from '../../../../engine/asr/whisper/model.ts';
+import { float32 } from '../../../../engine/runtime/session.ts';
+import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
+
+const SEEN = 1000; // steps of a short window
+
+const model = await openWhisper(join(SHIPPED_FOLDER, 'whisper-base'));
+t.teardown(() => model.close());
+const clip = englishClips().find(({ file, seconds }) => file.includes('librispeech') && seconds > 5 && seconds < 9)!; // not so quiet that it is raised
+const samples = await samplesOf(clip.path);
+const speech = [{ start: 0, end: samples.length / SAMPLE_RATE }];
+
+/** Whether the bytes are the same: comparing arrays of millions one by one takes minutes. */
+function same(a: ArrayBufferView, b: ArrayBufferView): boolean {
+  const bytes = ({ buffer, byteOffset, byteLength }: ArrayBufferView) => Buffer.from(buffer, byteOffset, byteLength);
+  return bytes(a).equals(bytes(b));
+}
+
+t.test('encode() hears a short window with a part of its silence, and lays out what it heard as a whole one', async (t) => {
+  const { heads, headWidth } = model.facts;
+  const sound = new Float32Array(SEEN * model.facts.samplesPerStep + 2 * MARGIN);
+  sound.set(samples, MARGIN);
+  const frames = foldedFrames(sound, model.facts.samplesPerStep / 2, new Float32Array(2 * SEEN * FRAME));
+  const said = await model.encoder.run({ frames: float32(frames, [1, 4, 2 * SEEN, FRAME / 4]) });
+  const found = await encode({ samples, speech }, model);
+  t.strictSame(found.ck5!.dims, [1, heads, 1, STEPS / 250, headWidth, 250]);
+  t.strictSame(found.cv0!.dims, [1, heads, STEPS / 2, headWidth]); // a layer that looks at means of two frames
+  for (const [name, rows, rest] of [
+    ['ck0', heads, 0],
+    ['cv0', heads, 0],
+    ['cs0', heads, 1e7],
+    ['ck5', heads, 0],
+    ['cv5', heads, 0],
+    ['cs5', heads, 1e7],
+  ] as const) {
+    const [laid, short] = [found[name]!.data as Float32Array, said[name]!.data as Float32Array];
+    const [each, head] = [laid.length / rows, short.length / rows];
+    const all = Array.from({ length: rows }, (_, row) => row);
+    t.ok(
+      all.every((row) => same(laid.subarray(row * each, row * each + head), short.subarray(row * head, (row + 1) * head))),
+      name,
+    );
+    t.ok(
+      all.every((row) => laid.subarray(row * each + head, (row + 1) * each).every((value) => value === rest)),
+      `${name} after it`,
+    );
+  }
+  t.ok(same(found.ksc5!.data as Float32Array, said.ksc5!.data as Float32Array));
+});
+
+t.test('encode() leaves nothing of a longer window in memory that is used again', async (t) => {
+  const seconds = windowSeconds(model.facts);
+  t.equal(seconds, 33);
+  const long = new Float32Array(seconds * SAMPLE_RATE).map((_, i) => Math.sin(i / 20) / 4);
+  const fresh = await encode({ samples, speech }, model);
+  const used = await encode({ samples, speech }, model, await encode({ samples: long, speech: [{ start: 0, end: seconds }] }, model));
+  for (const name of model.cross) t.ok(same(used[name]!.data as Float32Array, fresh[name]!.data as Float32Array), name);
+});
+
+t.test('a decoder does not look at what the encoder has not heard', async (t) => {
+  const manner = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
+  const source = (into?: Encoded) => encode({ samples, speech }, model, into);
+  const order = { job: 1, source, manner, language: 'en', expected: null, prompt: [], speech, check: () => {} };
+  const { attention } = await new Decoder(model, 2).decode(order);
+  const looked = attention.flatMap((shares) => {
+    const weights = new Float32Array(Uint32Array.from(shares, bitsOf).buffer);
+    const heads = weights.length / STEPS;
+    return Array.from({ length: heads }, (_, head) => weights.slice(head * STEPS, (head + 1) * STEPS));
+  });
+  t.ok(looked.length > 5 * 8, `${looked.length} rows`);
+  const sum = (values: Float32Array) => values.reduce((a, b) => a + b, 0);
+  t.ok(Math.max(...looked.map((row) => sum(row.slice(SEEN)))) < 1e-6);
+  t.ok(Math.min(...looked.map((row) => sum(row.slice(0, SEEN)))) > 0.95);
+});

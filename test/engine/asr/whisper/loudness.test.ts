@@ -1,0 +1,57 @@
+import t from 'tap';
+import { loudness, sounding } from '../../../../engine/asr/whisper/loudness.ts';
+
+const RATE = 16_000;
+const STEPS = 100; // a second
+
+/** Levels of one kind in the given spans of seconds, of another between them. */
+function levels(seconds: number, loud: number, quiet: number, spans: readonly [number, number][]): Float32Array {
+  return Float32Array.from({ length: seconds * STEPS }, (_, i) => (spans.some(([a, b]) => i >= a * STEPS && i < b * STEPS) ? loud : quiet));
+}
+
+const tone = (hertz: number) => Float32Array.from({ length: RATE }, (_, i) => 0.1 * Math.sin((2 * Math.PI * hertz * i) / RATE));
+
+t.test('loudness() hears voices as they are, and the rumble of a room hardly at all', async (t) => {
+  const of = (hertz: number) => loudness(tone(hertz)).at(-1)!;
+  t.equal(loudness(tone(500)).length, STEPS);
+  t.ok(Math.abs(of(1000) + 23) < 1, `1000 Hz: ${of(1000)}`);
+  t.ok(of(30) < -48, `30 Hz: ${of(30)}`);
+});
+
+t.test('sounding() leaves out silences of 0.3 s or more, but for their edges', async (t) => {
+  const spoken: [number, number][] = [
+    [0, 1],
+    [1.2, 2],
+    [3, 4.5],
+  ];
+  t.strictSame(sounding([{ start: 0, end: 5 }], levels(5, -20, -45, spoken)), [
+    { start: 0, end: 2.05 },
+    { start: 2.95, end: 4.55 },
+  ]);
+});
+
+t.test('sounding() takes a click in a silence for part of it', async (t) => {
+  const spoken: [number, number][] = [
+    [0, 1],
+    [1.3, 1.32],
+    [2, 3],
+  ];
+  t.strictSame(sounding([{ start: 0, end: 3 }], levels(3, -20, -70, spoken)), [
+    { start: 0, end: 1.05 },
+    { start: 1.95, end: 3 },
+  ]);
+});
+
+t.test('sounding() keeps a span in whose noise no pause can be heard, and one of silence', async (t) => {
+  const span = [{ start: 0.5, end: 2.5 }];
+  t.strictSame(sounding(span, levels(3, -20, -32, [[0, 1]])), span);
+  t.strictSame(sounding(span, levels(3, -120, -120, [])), span);
+});
+
+t.test('sounding() hears a soft voice a second behind a loud one', async (t) => {
+  const found = Float32Array.from({ length: 6 * STEPS }, (_, i) => (i < 2 * STEPS ? -15 : i < 3 * STEPS ? -75 : -55));
+  t.strictSame(sounding([{ start: 0, end: 6 }], found), [
+    { start: 0, end: 2.05 },
+    { start: 2.95, end: 6 },
+  ]);
+});

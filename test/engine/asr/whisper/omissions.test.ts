@@ -1,0 +1,98 @@
+import t from 'tap';
+import { drawnOut, merged, replaced, thinStretches, within } from '../../../../engine/asr/whisper/omissions.ts';
+
+const FACTS = { firstTimestamp: 1000, tick: 0.02 };
+const at = (seconds: number, { firstTimestamp, tick } = FACTS) => firstTimestamp + Math.round(seconds / tick);
+const text = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+
+t.test('thinStretches() finds a segment with far too few tokens for its speech', async (t) => {
+  const speech = [{ start: 0, end: 24 }];
+  const tokens = [at(0), ...text(18), at(7), at(7), ...text(17), at(22.7), at(22.7), ...text(6), at(24)];
+  t.match(thinStretches(tokens, speech, FACTS), [{ start: 7, end: 22.7 }]);
+  t.equal(thinStretches(tokens, speech, FACTS).length, 1);
+  const slower = { ...FACTS, tick: 0.022 };
+  t.match(thinStretches([at(0, slower), ...text(17), at(22, slower)], speech, slower), [{ start: 0, end: 22 }], 'where a step is longer');
+});
+
+t.test('thinStretches() leaves slow speech, pauses and short segments alone', async (t) => {
+  const speech = [
+    { start: 0, end: 9 },
+    { start: 20, end: 28 },
+  ];
+  t.strictSame(thinStretches([at(0), ...text(15), at(9)], speech, FACTS), [], 'slow');
+  t.strictSame(thinStretches([at(9), ...text(13), at(28)], speech, FACTS), [], 'a pause of eleven seconds in it');
+  t.strictSame(thinStretches([at(0), ...text(2), at(4)], speech, FACTS), [], 'short');
+  t.strictSame(thinStretches([at(9), at(28)], speech, FACTS), [], 'between segments');
+});
+
+t.test('drawnOut() finds a word that got the time of a sentence that was skipped, with the speech around it', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const speech = [
+    { start: 0, end: 2 },
+    { start: 2.2, end: 5 },
+    { start: 6, end: 8 },
+  ];
+  const words = [word(' one', 0, 0.4), word(' said.', 1.5, 4.8), word(' two', 6, 6.3)];
+  t.strictSame(drawnOut(words, speech), [{ start: 0, end: 5 }], 'said. has 2.1 seconds for 5 letters');
+  t.strictSame(drawnOut([word(' said.', 4.6, 6.2)], speech), [], 'a pause does not count');
+  t.strictSame(drawnOut([word(' circumstances', 2.2, 4.2)], speech), [], 'a long word, spoken slowly');
+  t.strictSame(drawnOut([word(' 1813.', 2.2, 4.2)], speech), [], 'a number is read out longer than it is written');
+  t.strictSame(drawnOut([word(' 7.', 2.2, 4.2)], speech), [{ start: 2.2, end: 5 }], 'but not that long');
+  t.strictSame(
+    drawnOut([word(' said.', 3, 8)], [{ start: 0, end: 20 }]),
+    [{ start: 3, end: 8 }],
+    'a span that is too long for a whole is not heard again as one',
+  );
+});
+
+t.test('merged() joins what overlaps', async (t) => {
+  const spans = [
+    { start: 5, end: 7 },
+    { start: 1, end: 3 },
+    { start: 2, end: 5 },
+    { start: 9, end: 10 },
+  ];
+  t.strictSame(merged(spans), [
+    { start: 1, end: 7 },
+    { start: 9, end: 10 },
+  ]);
+});
+
+t.test('within() cuts spans to a stretch', async (t) => {
+  const spans = [
+    { start: 1, end: 3 },
+    { start: 4, end: 9 },
+    { start: 11, end: 12 },
+  ];
+  t.strictSame(within(spans, { start: 2, end: 10 }), [
+    { start: 0, end: 1 },
+    { start: 2, end: 7 },
+  ]);
+});
+
+t.test('replaced() takes what was heard in a stretch when it is clearly more', async (t) => {
+  const word = (text: string, start: number) => ({ text, start, end: start + 1, probability: 1 });
+  const words = [word(' a', 0), word(' b', 6), word(' c', 8), word(' d', 12)];
+  const stretch = { start: 5, end: 11 };
+  t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2), word(' z', 4)]), [
+    word(' a', 0),
+    word(' x', 5),
+    word(' y', 7),
+    word(' z', 9),
+    word(' d', 12),
+  ]);
+  t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2)]), words);
+});
+
+t.test('replaced() keeps words in order and apart, where some lie on the border of the stretch', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const words = [word(' a', 4, 5.8), word(' b', 6, 7), word(' c', 10.5, 12)];
+  const heard = [word(' x', 0, 1.2), word(' y', 2, 3), word(' z', 5.7, 6)];
+  t.strictSame(replaced(words, { start: 5, end: 11 }, heard), [
+    word(' a', 4, 5.8),
+    word(' x', 5.8, 6.2),
+    word(' y', 7, 8),
+    word(' z', 10.5, 10.5),
+    word(' c', 10.5, 12),
+  ]);
+});

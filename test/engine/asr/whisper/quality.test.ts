@@ -1,0 +1,133 @@
+import t from 'tap';
+import { decideLanguage, otherLanguages } from '../../../../engine/asr/language.ts';
+import type { Attempt } from '../../../../engine/asr/whisper/decode-job.ts';
+import {
+  compressionRatio,
+  isInvented,
+  isPoor,
+  isSuspicious,
+  isWordless,
+  loop,
+  withoutGuesses,
+  withoutLoops,
+} from '../../../../engine/asr/whisper/quality.ts';
+
+const TIME = 1000;
+
+function attempt(over: Partial<Attempt> = {}): Attempt {
+  const tokens = over.tokens ?? [1, 2, 3];
+  return {
+    languages: new Map([['en', 0.97]]),
+    noSpeech: 0.01,
+    language: 'en',
+    tokens,
+    logProbs: tokens.map(() => -0.2),
+    attention: [...tokens, 0].map((token) => Uint8Array.of(token)),
+    meanLogProb: -0.3,
+    resumed: [],
+    ...over,
+  };
+}
+
+t.test('compressionRatio() tells a loop from speech', async (t) => {
+  t.ok(compressionRatio(' Thank you.'.repeat(20)) > 2.4);
+  t.ok(compressionRatio('We hold these truths to be self-evident, that all men are created equal.') < 2.4);
+  t.equal(compressionRatio(''), 0);
+});
+
+t.test('loop() finds the same tokens said four times', async (t) => {
+  t.strictSame(loop([9, 1, 2, 1, 2, 1, 2, 1, 2, 7]), { start: 1, length: 2, times: 4 });
+  t.equal(loop([1, 2, 1, 2, 1, 2]), null, 'three times may be meant');
+  t.equal(loop([5, 5, 5, 5]), null, 'so may one word said four times');
+});
+
+t.test('withoutLoops() says a loop once, attention included', async (t) => {
+  const cut = withoutLoops(attempt({ tokens: [9, 1, 2, 1, 2, 1, 2, 1, 2, 7] }));
+  t.strictSame(cut.tokens, [9, 1, 2, 7]);
+  t.equal(cut.logProbs.length, 4);
+  t.strictSame(
+    cut.attention.map((row) => row[0]),
+    [9, 1, 2, 7, 0],
+    'the row of end-of-text stays',
+  );
+});
+
+t.test('withoutGuesses() cuts what followed an overruled end and was not believed', async (t) => {
+  const tokens = [TIME, 1, TIME + 50, TIME + 60, 8, 9, TIME + 90];
+  const logProbs = [0, -0.1, 0, 0, -2.5, -1.2, 0];
+  const unsure = withoutGuesses(attempt({ tokens, logProbs, resumed: [3] }), TIME);
+  t.strictSame(unsure.tokens, [TIME, 1, TIME + 50]);
+  t.equal(unsure.attention.length, 4);
+  const sure = withoutGuesses(attempt({ tokens, logProbs: logProbs.map(() => -0.3), resumed: [3] }), TIME);
+  t.strictSame(sure.tokens, tokens);
+});
+
+t.test('isSuspicious() asks again at any sign of invented text', async (t) => {
+  t.notOk(isSuspicious(attempt(), 'Good morning.', 0.99));
+  t.ok(isSuspicious(attempt(), 'Good morning.', 0.95), 'faint speech');
+  t.ok(isSuspicious(attempt({ noSpeech: 0.6 }), 'Good morning.', 0.99), 'likely silence');
+  t.ok(isSuspicious(attempt({ meanLogProb: -0.95 }), 'Good morning.', 0.99), 'doubt');
+  t.ok(isSuspicious(attempt({ languages: new Map([['en', 0.4]]) }), 'Good morning.', 0.99), 'no language in particular');
+  t.ok(isSuspicious(attempt(), ' Thank you.'.repeat(20), 0.99), 'repetition');
+});
+
+t.test('isInvented() weighs belief with the language', async (t) => {
+  t.notOk(isInvented(attempt()));
+  t.ok(isInvented(attempt({ noSpeech: 0.75 })));
+  t.ok(isInvented(attempt({ meanLogProb: -0.9, languages: new Map([['cy', 0.3]]) })), '-0.9 + 0.5 ln 0.3 is below -1.25');
+  t.notOk(isInvented(attempt({ meanLogProb: -0.6, languages: new Map([['cy', 0.3]]) })));
+});
+
+t.test('isPoor() wants another attempt for doubt, repetition and loops', async (t) => {
+  t.notOk(isPoor(attempt(), 'Good morning.'));
+  t.ok(isPoor(attempt({ meanLogProb: -1.1 }), 'Good morning.'));
+  t.ok(isPoor(attempt({ tokens: [1, 2, 1, 2, 1, 2, 1, 2] }), 'Good morning.'));
+});
+
+t.test('decideLanguage() averages probabilities by seconds of speech, so that noise does not win', async (t) => {
+  const heard = [
+    {
+      languages: new Map([
+        ['en', 0.99],
+        ['cy', 1e-6],
+      ]),
+      seconds: 20,
+    },
+    {
+      languages: new Map([
+        ['en', 1e-9],
+        ['cy', 0.4],
+      ]),
+      seconds: 5,
+    },
+  ];
+  t.equal(decideLanguage(heard).language, 'en');
+  t.match(decideLanguage(heard).probability.toFixed(3), '0.792');
+});
+
+t.test('otherLanguages() are tried only where none is certain', async (t) => {
+  const heard = (languages: [string, number][]) => otherLanguages({ languages: new Map(languages), noSpeech: 0 });
+  t.strictSame(
+    heard([
+      ['en', 0.9],
+      ['de', 0.09],
+    ]),
+    [],
+  );
+  t.strictSame(
+    heard([
+      ['la', 0.49],
+      ['en', 0.1],
+      ['hu', 0.15],
+      ['cy', 0.02],
+    ]),
+    ['hu', 'en'],
+  );
+});
+
+t.test('a text without a word is suspicious', async (t) => {
+  for (const text of ['', ' —', ' ♪♪', ' ...']) t.ok(isWordless(text), text);
+  for (const text of [' No.', ' 7', ' 对。', ' नहीं']) t.notOk(isWordless(text), text);
+  t.notOk(isPoor(attempt(), ' —'), 'but no reason to guess at random');
+  t.ok(isSuspicious(attempt(), ' —', 1));
+});

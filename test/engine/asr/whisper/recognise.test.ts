@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { Shares } from '../../../../engine/asr/whisper/attention-store.ts';
+import type { Decoder } from '../../../../engine/asr/whisper/decode.ts';
+import type { Attempt, Order } from '../../../../engine/asr/whisper/decode-job.ts';
+import { readFacts, SAMPLE_RATE, STEPS, type Whisper } from '../../../../engine/asr/whisper/model.ts';
+import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
+import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
+import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
+
+const MODEL = join(SHIPPED_FOLDER, 'whisper-base');
+const facts = await readFacts(MODEL);
+const tokenizer = await openTokenizer(MODEL);
+const SECONDS = 2;
+
+interface Said {
+  text: string;
+  meanLogProb: number;
+}
+
+/** Recognises a window of which the decoder says `says`, by language and manner; tells the words and what was tried. */
+async function heard(says: (order: Order) => Said) {
+  const decode = async (order: Order): Promise<Attempt> => {
+    const { text, meanLogProb } = says(order);
+    const tokens = [facts.firstTimestamp, ...tokenizer.encode(text), facts.firstTimestamp + Math.round(SECONDS / facts.tick)];
+    const flat = new Shares().keep(new Float32Array(facts.alignmentHeads * STEPS).fill(1 / STEPS));
+    const languages = new Map(Object.entries({ la: 0.4, en: 0.35 }));
+    const shown = { language: order.language ?? 'la', languages, noSpeech: 0.01, meanLogProb, resumed: [] };
+    return { ...shown, tokens, logProbs: tokens.map(() => meanLogProb), attention: [...tokens, 0].map(() => flat) };
+  };
+  const decoder = { capacity: 8, decode, release() {} } as unknown as Decoder;
+  const samples = new Float32Array(SECONDS * SAMPLE_RATE).map((_, i) => Math.sin(i / 20) / 4);
+  const speech = [{ start: 0, end: SECONDS }];
+  const request = { job: 1, samples, speech, peak: 1, language: 'auto', expected: null, vocabulary: '', accurate: false };
+  const { words, tried } = await recognise(request, { model: { facts } as Whisper, tokenizer, decoder }, () => {});
+  return { text: words.map(({ text }) => text).join(''), tried };
+}
+
+t.test('recognise() takes the likelier of two languages in doubt', async (t) => {
+  const { text } = await heard(({ language }) =>
+    language === 'en' ? { text: ' But she said', meanLogProb: -0.2 } : { text: ' Batsi sed', meanLogProb: -0.4 },
+  );
+  t.equal(text, ' But she said');
+});
+
+t.test('recognise() never prefers a mark to words, however likely it is', async (t) => {
+  const { text } = await heard(({ language }) =>
+    language === 'en' ? { text: ' —', meanLogProb: -0.1 } : { text: ' But she said', meanLogProb: -0.4 },
+  );
+  t.equal(text, ' But she said');
+});
+
+t.test('recognise() takes words that a search finds where the first attempt wrote a mark', async (t) => {
+  const { text } = await heard(({ manner }) =>
+    manner.beams > 1 ? { text: ' But she said', meanLogProb: -0.5 } : { text: ' —', meanLogProb: -0.1 },
+  );
+  t.equal(text, ' But she said');
+});
+
+t.test('recognise() does not guess at random what a mark may stand for', async (t) => {
+  const { text, tried } = await heard(() => ({ text: ' —', meanLogProb: -0.1 }));
+  t.equal(text.trim(), '—');
+  t.notOk(
+    tried.some((manner) => /\d\.\d/.test(manner)),
+    tried.join(),
+  );
+});

@@ -1,0 +1,102 @@
+import t from 'tap';
+import type { Prediction } from '../../../../engine/asr/whisper/batch.ts';
+import { allowed } from '../../../../engine/asr/whisper/constraints.ts';
+import { NEVER } from '../../../../engine/asr/whisper/model.ts';
+import { generator, greedy, logitsOf, lseOf, most, sample, weigh } from '../../../../engine/asr/whisper/sampling.ts';
+import { FACTS } from '../../../support/facts.ts';
+
+/** Logits of two rows: 0, but for those given of the second. */
+function predicted(given: Record<number, number>): Prediction {
+  const all = Float32Array.from({ length: 30 }, (_, id) => given[id] ?? 0);
+  const text = all.slice(0, 10);
+  text[3] = -60_000; // as the network says it
+  const of = (row: Float32Array) => Float32Array.from([...new Float32Array(row.length), ...row]);
+  const id = text.indexOf(Math.max(...text));
+  return {
+    textId: BigInt64Array.of(0n, BigInt(id)),
+    textMax: Float32Array.of(0, text[id]!),
+    textLse: Float32Array.of(0, lseOf([...text])),
+    special: of(all.slice(10)),
+    text: of(text),
+    align: new Float32Array(2),
+  };
+}
+
+/** The choice after `tokens`, its log-probability as a probability. */
+function chosen(given: Record<number, number>, tokens: number[], timestamps = true, resumed: number[] = []) {
+  const { token, logProb } = greedy(weigh(predicted(given), 1, allowed(tokens, FACTS, timestamps, resumed), FACTS));
+  return { token, probability: Math.exp(logProb).toFixed(4) };
+}
+
+const share = (mine: number, all: number) => (mine / all).toFixed(4);
+
+t.test('greedy() takes the most probable token, of all that the rules allow', async (t) => {
+  const e = Math.E;
+  // eight words, end-of-text and the timestamps from 22 on may come beside word 4
+  t.strictSame(chosen({ 3: 9, 4: 3, 15: 9, 20: 9 }, [21, 5]), { token: 4, probability: share(e ** 3, e ** 3 + 8 + 1 + 8) });
+  t.strictSame(chosen({ 10: 4, 4: 3 }, [21, 5]), { token: 10, probability: share(e ** 4, e ** 4 + e ** 3 + 8 + 8) }, 'end-of-text');
+});
+
+t.test('greedy() sets a timestamp when all of them together are likelier than any text', async (t) => {
+  const e = Math.E;
+  t.strictSame(chosen({ 4: 2.5, 25: 2, 26: 2 }, [21, 5]), { token: 25, probability: share(e ** 2, e ** 2.5 + 9 + 2 * e ** 2 + 6) });
+  t.equal(chosen({ 4: 3.1, 25: 2, 26: 2 }, [21, 5]).token, 4);
+});
+
+t.test(
+  'greedy() heeds what may not come: text after a segment, its end after speech goes on, times between a pair and its text',
+  async (t) => {
+    const e = Math.E;
+    const given = { 4: 9, 10: 5, 24: 9, 26: 1 };
+    t.strictSame(chosen(given, [21, 5, 25]), { token: 10, probability: share(e ** 5, e ** 5 + e + 4) }, 'the end, or from 25 on');
+    t.strictSame(chosen(given, [21, 5, 25], true, [2]), { token: 26, probability: share(e, e + 4) }, 'from 25 on');
+    t.strictSame(chosen({ 4: 1, 25: 9 }, [21, 5, 25, 25]), { token: 4, probability: share(e, e + 8 + 1) }, 'text, or the end');
+    t.strictSame(chosen({ 4: 9, 10: 9, 22: 1, 23: 9 }, []), { token: 22, probability: share(e, e + 2) }, 'a row begins early');
+    t.strictSame(
+      chosen({ 0: 9, 10: 9, 4: 1, 22: 9 }, [], false),
+      { token: 4, probability: share(e, e + 7) },
+      'and with a word without times',
+    );
+  },
+);
+
+t.test('logitsOf() has the logits of what may come, which weigh the same', async (t) => {
+  const given = { 0: 1, 3: 7, 4: 2, 10: 0.5, 12: 9, 20: 3, 24: 1.5, 29: -1 };
+  const prediction = predicted(given);
+  for (const [tokens, timestamps, resumed] of [
+    [[], true, []],
+    [[], false, []],
+    [[4], false, []],
+    [[21], true, []],
+    [[21, 5], true, []],
+    [[21, 5, 25], true, []],
+    [[21, 5, 25], true, [2]],
+    [[21, 5, 25, 26], true, [3]],
+  ] as [number[], boolean, number[]][]) {
+    const may = allowed(tokens, FACTS, timestamps, resumed);
+    const logits = [...logitsOf(prediction, 1, may, FACTS)];
+    const scores = weigh(prediction, 1, may, FACTS);
+    const name = `after ${tokens}`;
+    t.ok(Math.abs(lseOf(logits) - scores.lse) < 1e-5, name);
+    t.equal(Math.max(...logits.slice(0, 20)), scores.textMax, name);
+    t.equal(Math.max(...logits.slice(20)), scores.timeMax, name);
+    t.ok(scores.textMax === NEVER || logits.indexOf(scores.textMax) === scores.textId, name);
+    t.ok(scores.timeMax === NEVER || logits.indexOf(scores.timeMax, 20) === scores.timeId, name);
+  }
+});
+
+t.test('most() and sample() take nothing that may not come', async (t) => {
+  const prediction = predicted({ 3: 9, 4: 3, 5: 2, 10: 2.5, 12: 9, 22: 1 });
+  const may = allowed([21, 5], FACTS, true);
+  const [logits, scores] = [logitsOf(prediction, 1, may, FACTS), weigh(prediction, 1, may, FACTS)];
+  t.strictSame(
+    most(logits, scores, FACTS, 3).map(({ token }) => token),
+    [4, 10, 5],
+  );
+  const random = generator(1);
+  const drawn = new Set(Array.from({ length: 2000 }, () => sample(logits, scores, FACTS, 1, random).token));
+  t.strictSame(
+    [...drawn].sort((a, b) => a - b),
+    [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 22, 23, 24, 25, 26, 27, 28, 29],
+  );
+});

@@ -1,0 +1,53 @@
+import t, { type Test } from 'tap';
+import { loudness } from '../../../../engine/asr/whisper/loudness.ts';
+import { toSound as toLevels } from '../../../../engine/asr/whisper/snap-words.ts';
+import type { Spoken } from '../../../../engine/asr/whisper/words.ts';
+
+const RATE = 16_000;
+
+/** Three seconds of faint noise with a tone in each span, seconds. */
+function tones(...spans: [start: number, end: number][]): Float32Array {
+  return Float32Array.from({ length: 3 * RATE }, (_, i) => {
+    const on = spans.some(([start, end]) => i >= start * RATE && i < end * RATE);
+    return (on ? 0.2 * Math.sin(i * 0.3) : 0) + 0.001 * Math.sin(i * 1.7 + (i % 13));
+  });
+}
+
+const toSound = (words: Spoken[], samples: Float32Array) => toLevels(words, loudness(samples));
+const word = (start: number, end: number) => ({ text: ' word', probability: 1, start, end });
+
+/** Edges are exact to the 10 ms for which a filter rings on. */
+function edges(t: Test, words: { start: number; end: number }[], wanted: [start: number, end: number][], message = 'edges'): void {
+  const near = (a: number, b: number) => Math.abs(a - b) < 0.0101;
+  t.ok(
+    words.length === wanted.length && words.every(({ start, end }, i) => near(start, wanted[i]![0]) && near(end, wanted[i]![1])),
+    message,
+    {
+      found: words.map(({ start, end }) => [start, end]),
+      wanted,
+    },
+  );
+}
+
+t.test('toSound() moves the edges of a word beside pauses to where its sound begins and ends', async (t) => {
+  edges(t, toSound([word(0.92, 1.66)], tones([1, 1.5])), [[1, 1.5]], 'inward');
+  edges(t, toSound([word(1.02, 1.48)], tones([1, 1.5])), [[1, 1.5]], 'outward, while the sound goes on');
+});
+
+t.test('toSound() leaves edges alone where a neighbour is near, and keeps words in order', async (t) => {
+  const heard = toSound([word(0.9, 1.2), word(1.2, 1.7)], tones([1, 1.5]));
+  edges(t, heard, [
+    [1, 1.2],
+    [1.2, 1.5],
+  ]);
+});
+
+t.test('toSound() takes no click for a word, and leaves a word without any sound as it is', async (t) => {
+  edges(t, toSound([word(0.8, 1.7)], tones([0.85, 0.86], [1, 1.5])), [[1, 1.5]]);
+  edges(t, toSound([word(0.8, 1.7)], tones()), [[0.8, 1.7]]);
+});
+
+t.test('toSound() never moves an edge past the middle of the word or a quarter of a second', async (t) => {
+  const [heard] = toSound([word(0.5, 2.5)], tones([1.6, 1.7]));
+  t.strictSame([heard!.start, heard!.end], [0.5, 2.5]);
+});

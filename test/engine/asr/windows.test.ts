@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { timeline } from '../../../engine/asr/timeline.ts';
+import { packingFor, packWindows, quietestOf, readWindow } from '../../../engine/asr/windows.ts';
+import type { Recording, Span, Speech } from '../../../engine/types.ts';
+import { runs } from '../../support/property.ts';
+
+const speechOf = (spans: Span[]): Speech => ({ frameStep: 0.1, frameStart: 0.05, probability: new Float32Array(0), spans });
+const PACKING = packingFor(30);
+const middle = async ({ start, end }: Span) => (start + end) / 2;
+const pack = (spans: [number, number][], duration = 10_000) =>
+  packWindows(speechOf(spans.map(([start, end]) => ({ start, end }))), 'mix', duration, middle, PACKING);
+const near = (a: number, b: number) => Math.abs(a - b) < 1e-6;
+
+/** Samples whose values tell their place, and one quiet stretch. */
+function ramp(samples: number, quiet: [number, number] = [0, 0]): Recording {
+  const value = (i: number) => (i >= quiet[0] && i < quiet[1] ? 0 : (i % 1000) / 1000 + 0.001);
+  return {
+    channels: 1,
+    length: samples,
+    decoded: Promise.resolve(samples),
+    read: async (_, start, end, room = new Float32Array(end - start)) => {
+      const read = room.subarray(0, Math.max(0, Math.min(end, samples) - start));
+      for (let i = 0; i < read.length; i++) read[i] = value(start + i);
+      return read;
+    },
+    close: async () => {},
+  };
+}
+
+t.test('packWindows() keeps short pauses and cuts long ones down to the padding', async (t) => {
+  const [window, ...rest] = await pack([
+    [1, 3],
+    [4, 6],
+    [20, 22],
+  ]);
+  t.equal(rest.length, 0);
+  t.strictSame(window!.pieces, [
+    { start: 0.75, end: 6.25 },
+    { start: 19.75, end: 22.25 },
+  ]);
+  t.strictSame(window!.speech, [
+    { start: 0.25, end: 2.25 },
+    { start: 3.25, end: 5.25 },
+    { start: 5.75, end: 7.75 },
+  ]);
+});
+
+t.test('packWindows() ends a full window at a clearly longer pause shortly before', async (t) => {
+  const windows = await pack([
+    [0, 12],
+    [12.2, 22],
+    [22.9, 28],
+    [28.15, 40],
+  ]);
+  t.strictSame(
+    windows.map(({ speech }) => speech.length),
+    [2, 2],
+    'at the pause of 0.9 s, not at the one of 0.15 s',
+  );
+});
+
+t.test('packWindows() cuts a span that fits no window at its quietest point', async (t) => {
+  const windows = await packWindows(
+    speechOf([{ start: 0, end: 50 }]),
+    'mix',
+    50,
+    quietestOf(ramp(50 * 16_000, [23.5 * 16_000, 23.7 * 16_000]), 'mix'),
+    PACKING,
+  );
+  t.equal(windows.length, 2);
+  t.ok(Math.abs(windows[0]!.pieces[0]!.end - 23.6) < 0.1, `cut at ${windows[0]!.pieces[0]!.end}`);
+});
+
+t.test('packWindows() keeps every span whole, in order, once, in windows that are not too long', async () => {
+  const gap = fc.double({ min: 0.1, max: 20, noNaN: true });
+  const length = fc.double({ min: 0.15, max: 27, noNaN: true });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(gap, length), { minLength: 1, maxLength: 40 }), async (steps) => {
+      const spans: Span[] = [];
+      for (const [gap, length] of steps)
+        spans.push({ start: (spans.at(-1)?.end ?? 0) + gap, end: (spans.at(-1)?.end ?? 0) + gap + length });
+      const windows = await packWindows(speechOf(spans), 'mix', spans.at(-1)!.end + 1, middle, PACKING);
+      const back = windows.flatMap(({ pieces, speech }) => speech.map((span) => timeline(pieces).originalSpan(span)));
+      const whole =
+        back.length === spans.length && back.every((span, i) => near(span.start, spans[i]!.start) && near(span.end, spans[i]!.end));
+      return whole && windows.every(({ pieces }) => timeline(pieces).seconds <= PACKING.longest + 1e-6);
+    }),
+    runs(200),
+  );
+});
+
+t.test('timeline() leads back to the time of the recording', async (t) => {
+  const line = timeline([
+    { start: 10, end: 12 },
+    { start: 20, end: 25 },
+  ]);
+  t.equal(line.seconds, 7);
+  t.strictSame([0, 1, 2, 3, 7, 9].map(line.original), [10, 11, 20, 21, 25, 25]);
+  t.strictSame(line.originalSpan({ start: 1.5, end: 2 }), { start: 11.5, end: 12 }, 'an end on a seam stays before it');
+  t.strictSame(line.originalSpan({ start: 1.9, end: 2.5 }), { start: 20, end: 20.5 }, 'a word across a seam keeps its longer part');
+  t.strictSame(line.originalSpan({ start: 1, end: 2.2 }), { start: 11, end: 12 });
+});
+
+t.test('readWindow() joins the samples of its pieces', async (t) => {
+  const samples = await readWindow(
+    ramp(100_000),
+    {
+      channel: 'mix',
+      pieces: [
+        { start: 0, end: 0.01 },
+        { start: 1, end: 1.01 },
+      ],
+    },
+    new Float32Array(480_000),
+  );
+  t.equal(samples.length, 320);
+  t.ok(near(samples[160]!, Math.fround(0.001)), 'the second piece begins at sample 16,000');
+});

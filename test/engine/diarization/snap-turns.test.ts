@@ -1,0 +1,77 @@
+import t from 'tap';
+import { loudness, toSound } from '../../../engine/diarization/snap-turns.ts';
+import type { Recording } from '../../../engine/types.ts';
+
+const FRAME = 0.016875; // seconds
+const seconds = (turns: { start: number; end: number }[]) => turns.map(({ start, end }) => [start, end]);
+
+/** Levels every 10 ms: loud in the given spans of seconds, quiet elsewhere. */
+function levels(length: number, loud: number, quiet: number, spans: readonly [number, number][]): Float32Array {
+  return Float32Array.from({ length: length * 100 }, (_, i) => (spans.some(([a, b]) => i >= a * 100 && i < b * 100) ? loud : quiet));
+}
+
+/** One speaker throughout, with doubt in the given spans of seconds. */
+function heads(length: number, doubts: readonly [number, number][]): Float32Array {
+  return Float32Array.from({ length: Math.ceil(length / FRAME) }, (_, i) =>
+    doubts.some(([a, b]) => i * FRAME >= a && i * FRAME < b) ? 0.6 : 1,
+  );
+}
+
+t.test('loudness() is in dB of full scale, every 10 ms to the end', async (t) => {
+  const samples = Float32Array.from({ length: 16_000 * 61 + 80 }, (_, i) => (i < 160 ? 0 : 0.1));
+  const recording = { length: samples.length, read: async (_, start, end) => samples.slice(start, end) } as Recording;
+  const found = await loudness(recording, 'mix');
+  t.equal(found.length, 6101);
+  t.ok(found[0]! < -150 && Math.abs(found[1]! + 20) < 0.01 && Math.abs(found[6100]! + 20) < 0.01);
+  const stop = new AbortController();
+  stop.abort(new Error('deleted'));
+  await t.rejects(loudness(recording, 'mix', stop.signal), { message: 'deleted' });
+});
+
+t.test('toSound() ends a turn where its sound ends, with 40 ms to spare', async (t) => {
+  const turn = { speaker: 0, start: 0.5, end: 2.5 };
+  const sound = levels(3, -20, -60, [[0.8, 2.25]]);
+  const unsure = heads(3, [
+    [0.3, 0.85],
+    [2.2, 2.7],
+  ]);
+  t.strictSame(seconds(toSound([turn], sound, unsure)), [[0.76, 2.29]]);
+});
+
+t.test('toSound() takes a long pause out of a turn where the network doubts it, not a short one', async (t) => {
+  const turn = { speaker: 3, start: 0, end: 4 };
+  const spoken: [number, number][] = [
+    [0, 1],
+    [1.25, 2],
+    [2.5, 4],
+  ];
+  const doubts: [number, number][] = [
+    [1, 1.25],
+    [2, 2.5],
+  ];
+  const found = toSound([turn], levels(4, -20, -60, spoken), heads(4, doubts));
+  t.strictSame(found, [
+    { speaker: 3, start: 0, end: 2 },
+    { speaker: 3, start: 2.5, end: 4 },
+  ]);
+  t.strictSame(toSound([turn], levels(4, -20, -60, spoken), heads(4, [])), [turn], 'people call it speech, and so does the network');
+});
+
+t.test('toSound() keeps a turn whole in steady noise, and in silence', async (t) => {
+  const turn = { speaker: 0, start: 0.2, end: 1.7 };
+  const unsure = heads(2, [[0, 2]]);
+  t.strictSame(toSound([turn], levels(2, -30, -30, []), unsure), [turn]);
+  t.strictSame(toSound([turn], levels(2, -180, -180, []), unsure), [turn]);
+});
+
+t.test('toSound() finds pauses in noise 20 dB under the voice', async (t) => {
+  const turn = { speaker: 0, start: 0, end: 3 };
+  const spoken: [number, number][] = [
+    [0, 1],
+    [1.5, 3],
+  ];
+  t.strictSame(seconds(toSound([turn], levels(3, -20, -40, spoken), heads(3, [[1, 1.5]]))), [
+    [0, 1],
+    [1.5, 3],
+  ]);
+});

@@ -1,0 +1,154 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { Turns } from '../../../engine/runtime/fair-queue.ts';
+import { openPool } from '../../../engine/runtime/pool.ts';
+
+const MODELS = { whisper: folder('whisper-base'), diarization: folder('diarization') };
+const SECOND = 16_000;
+const never = new AbortController().signal;
+
+function folder(name: string): string {
+  return fileURLToPath(new URL(`../../models/${name}`, import.meta.url));
+}
+
+/** A window that decodes long: noise that passes for speech. */
+function noise(seconds = 28) {
+  const samples = Float32Array.from({ length: seconds * SECOND }, (_, i) => 0.1 * Math.sin(i * i * 0.001) * Math.sin(i * 0.0007));
+  const read = async (room: Float32Array) => {
+    room.set(samples);
+    return room.subarray(0, samples.length);
+  };
+  return { read, speech: [{ start: 0, end: seconds }], peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };
+}
+
+t.test('Turns lets files in by turns, and a file without work inside whatever the others hold', async (t) => {
+  const turns = new Turns(2);
+  const order: string[] = [];
+  const enter = (job: number, name: string) =>
+    turns.enter(job, never).then((leave) => {
+      order.push(name);
+      return leave;
+    });
+  const long = ['a1', 'a2', 'a3', 'a4'].map((name) => enter(1, name));
+  const [leave] = await Promise.all(long.slice(0, 2));
+  t.strictSame(order, ['a1', 'a2'], 'two places');
+  const leaveShort = await enter(2, 'b1');
+  t.strictSame(order, ['a1', 'a2', 'b1'], 'a second file does not wait');
+  const second = enter(2, 'b2');
+  leave!();
+  leaveShort();
+  await second;
+  t.strictSame(order, ['a1', 'a2', 'b1', 'b2'], 'the file with less inside goes first');
+});
+
+t.test('Turns.enter() rejects with the reason of an abort', async (t) => {
+  const turns = new Turns(1);
+  await turns.enter(1, never);
+  const stop = new AbortController();
+  const waiting = turns.enter(1, stop.signal);
+  stop.abort(new Error('deleted'));
+  await t.rejects(waiting, { message: 'deleted' });
+  await t.rejects(turns.enter(1, stop.signal), { message: 'deleted' });
+});
+
+t.test('openPool() says what is missing', async (t) => {
+  const models = { whisper: '/nowhere', diarization: MODELS.diarization };
+  await t.rejects(openPool({ models, threads: 1 }), { name: 'EngineError', code: 'ENOENT', message: /nowhere/ });
+});
+
+t.test('openPool() says that a network is damaged, though other threads are opening theirs', async (t) => {
+  const whisper = mkdtempSync(join(tmpdir(), 'longhand-pool-'));
+  t.teardown(() => rmSync(whisper, { recursive: true }));
+  cpSync(MODELS.whisper, whisper, { recursive: true });
+  writeFileSync(join(whisper, 'decoder.onnx'), 'not a network');
+  await t.rejects(openPool({ models: { ...MODELS, whisper }, threads: 3 }), { name: 'EngineError', message: /decoder\.onnx/ });
+});
+
+t.test('openPool() shares threads among files', async (t) => {
+  const pool = await openPool({ models: MODELS, threads: 2, rows: 4 });
+  t.teardown(() => pool.close());
+  t.equal(pool.device, 'cpu');
+
+  t.test('a failure comes back with its message, and the thread goes on', async (t) => {
+    const job = pool.job(never);
+    const unequal = [new Float32Array(SECOND), new Float32Array(2 * SECOND)];
+    await t.rejects(job.embed(unequal), { name: 'EngineError' });
+    const [print] = await job.embed([new Float32Array(SECOND).fill(0.01)]);
+    t.equal(print!.length, 192);
+  });
+
+  t.test('a file that is stopped gives up within two seconds, queued work included', async (t) => {
+    const stop = new AbortController();
+    const job = pool.job(stop.signal);
+    const windows = Array.from({ length: 24 }, () => job.recognise(noise()));
+    const ends = Promise.allSettled(windows);
+    await sleep(1500); // some are being encoded or decoded, most wait
+    const asked = performance.now();
+    stop.abort(new Error('deleted'));
+    const outcomes = await ends;
+    const took = performance.now() - asked;
+    t.ok(took < 10_000, `ended after ${Math.round(took)} ms`); // 2 s on an idle machine: tests do not judge speed
+    const stopped = outcomes.filter((outcome) => outcome.status === 'rejected');
+    t.ok(stopped.length > 0);
+    for (const { reason } of stopped as PromiseRejectedResult[]) t.equal(reason.message, 'deleted');
+  });
+
+  t.test('a short file does not wait behind a long one', async (t) => {
+    const stop = new AbortController();
+    const long = pool.job(stop.signal);
+    let finished = 0;
+    const windows = Array.from({ length: 30 }, () =>
+      long.recognise(noise()).then(
+        () => finished++,
+        () => {},
+      ),
+    );
+    await pool.job(never).recognise(noise(3));
+    t.ok(finished < 20, `${finished} of 30 windows of the long file were done before`);
+    stop.abort();
+    await Promise.all(windows);
+  });
+
+  t.test('windows are read when their turn comes, so that many files take no more memory than a few', async (t) => {
+    const stop = new AbortController();
+    const rooms = new Set<Float32Array>();
+    const files = Array.from({ length: 3 }, () => pool.job(stop.signal));
+    const windows = files.flatMap((job) =>
+      Array.from({ length: 3 * pool.concurrency }, () => {
+        const { read, ...window } = noise();
+        const seen = (room: Float32Array) => {
+          rooms.add(room);
+          return read(room);
+        };
+        return job.recognise({ ...window, read: seen }).catch(() => {});
+      }),
+    );
+    await pool.job(never).recognise(noise(3));
+    stop.abort();
+    await Promise.all(windows);
+    t.ok(rooms.size <= pool.concurrency + files.length, `${rooms.size} rooms for ${windows.length} windows`);
+  });
+
+  t.test('a window that cannot be read fails alone', async (t) => {
+    const job = pool.job(never);
+    const read = async () => Promise.reject(new Error('the disk is gone'));
+    await t.rejects(job.recognise({ ...noise(), read }), { message: 'the disk is gone' });
+    t.ok(await job.recognise(noise(3)));
+  });
+
+  t.test('threads survive many runs of several networks side by side', async (t) => {
+    const job = pool.job(never);
+    const windows = Array.from({ length: 60 }, () => job.segment([new Float32Array(10 * SECOND)]));
+    const prints = Array.from({ length: 60 }, () => job.embed([new Float32Array(SECOND).fill(0.01)]));
+    const [locals, vectors] = [await Promise.all(windows), await Promise.all(prints)];
+    t.ok(
+      locals.every(([local]) => local!.speech.every((p) => p < 128)),
+      'silence holds no speech',
+    );
+    t.strictSame(new Set(vectors.map(([v]) => v!.join())).size, 1, 'the same sound has the same print each time');
+  });
+});

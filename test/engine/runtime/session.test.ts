@@ -1,0 +1,31 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { finish, ROOT } from '../../support/processes.ts';
+
+const path = (name: string) => JSON.stringify(join(ROOT, name));
+const MAIN = `
+  import { openSession } from ${path('engine/runtime/session.ts')};
+  const session = await openSession(${path('models/diarization/segmentation-3.0.onnx')});
+  await session.close();`;
+const THREADS = `
+  import { openPool } from ${path('engine/runtime/pool.ts')};
+  const pool = await openPool({ models: { whisper: ${path('models/whisper-base')}, diarization: ${path('models/diarization')} }, threads: 1 });
+  await pool.job(new AbortController().signal).segment([new Float32Array(16000)]);
+  await pool.close();`;
+const LOUD = ['CI', 'XDG_CACHE_HOME', 'ORT_DISABLE_TELEMETRY'].flatMap((name) => ['-u', name]); // where CI is set, the runtime is silent of itself
+
+for (const [where, program] of Object.entries({ 'the main thread': MAIN, 'worker threads': THREADS })) {
+  t.test(`openSession() in ${where}: the runtime keeps no record of its own, which it would send to its maker`, async (t) => {
+    const at = t.testdir({ 'program.mts': program });
+    const [HOME, TMPDIR] = [join(at, 'home'), join(at, 'temporary')];
+    for (const folder of [HOME, TMPDIR]) mkdirSync(folder);
+    const { code, stderr } = await finish('env', [...LOUD, process.execPath, '--import', 'tsx', join(at, 'program.mts')], { HOME, TMPDIR });
+    t.equal(code, 0, stderr);
+    const files = [HOME, TMPDIR].flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }));
+    t.strictSame(
+      files.filter((file) => !file.startsWith('tsx-')),
+      [],
+    );
+  });
+}

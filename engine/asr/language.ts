@@ -1,10 +1,10 @@
-import { type Listening, likeliest } from './whisper/decode-job.ts';
+import { type LanguageDetection, likeliest } from './whisper/decode-job.ts';
 
 /**
  * The language of a recording from several windows: the probabilities averaged with the seconds of speech as weights. Averaged logarithms
  * would let one window of noise win (6.8 % wrong instead of 0.4 %, engine.md).
  */
-export function decideLanguage(windows: readonly { languages: Listening['languages']; seconds: number }[]): {
+export function decideLanguage(windows: readonly { languages: LanguageDetection['languages']; seconds: number }[]): {
   language: string;
   probability: number;
 } {
@@ -21,7 +21,7 @@ const POSSIBLE = 0.08; // probability of a language that is worth trying
 const MOST = 3;
 
 /** Languages worth decoding a window in as well, since the best one is not certain: what is believed most was spoken. */
-export function otherLanguages({ languages }: Listening): string[] {
+export function otherLanguages({ languages }: LanguageDetection): string[] {
   const best = likeliest(languages);
   if (best.probability >= UNCERTAIN) return [];
   const others = [...languages].filter(([code, probability]) => code !== best.language && probability >= POSSIBLE);

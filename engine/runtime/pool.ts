@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 import { SAMPLE_RATE } from '../asr/whisper/model.ts';
-import type { Heard, WindowRequest } from '../asr/whisper/recognise.ts';
+import type { RecognisedWindow, WindowRequest } from '../asr/whisper/recognise.ts';
 import type { Linker } from '../diarization/linkage.ts';
 import type { Local } from '../diarization/segmentation.ts';
 import { Rooms } from './buffers.ts';
@@ -48,7 +48,7 @@ export type UnreadWindow = Omit<WindowRequest, 'job' | 'first' | 'samples'> & { 
  * a room of `makeRoom`, which the threads share: other arrays are copied.
  */
 export interface Job {
-  recognise(window: UnreadWindow): Promise<Heard>;
+  recognise(window: UnreadWindow): Promise<RecognisedWindow>;
   segment(windows: Float32Array[]): Promise<Local[]>;
   embed(pieces: Float32Array[]): Promise<Float32Array[]>;
   link: Linker;

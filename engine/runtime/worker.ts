@@ -3,7 +3,7 @@ import { workerData } from 'piscina';
 import { segmentationNetwork, voiceNetwork } from '../../models/networks.ts';
 import { Decoder } from '../asr/whisper/decode.ts';
 import { openWhisper, windowSeconds } from '../asr/whisper/model.ts';
-import { type Heard, type Recogniser, recognise as recogniseWindow, type WindowRequest } from '../asr/whisper/recognise.ts';
+import { type RecognisedWindow, type Recogniser, recognise as recogniseWindow, type WindowRequest } from '../asr/whisper/recognise.ts';
 import { openTokenizer } from '../asr/whisper/tokenizer.ts';
 import { embed as embedPieces } from '../diarization/embedding.ts';
 import { type LinkageOptions, link as linkRows, type Rows } from '../diarization/linkage.ts';
@@ -72,7 +72,7 @@ export function rest(): Promise<Outcome<null>> {
   });
 }
 
-export function recognise({ job, first, stop, work }: Order<Omit<WindowRequest, 'job' | 'first'>>): Promise<Outcome<Heard>> {
+export function recognise({ job, first, stop, work }: Order<Omit<WindowRequest, 'job' | 'first'>>): Promise<Outcome<RecognisedWindow>> {
   return outcome(async () => recogniseWindow({ ...work, job, first }, await recogniser(), () => check(stop)));
 }
 

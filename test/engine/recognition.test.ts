@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Heard } from '../../engine/asr/whisper/recognise.ts';
+import type { RecognisedWindow } from '../../engine/asr/whisper/recognise.ts';
 import { recogniseAll } from '../../engine/recognition.ts';
 import type { Job } from '../../engine/runtime/pool.ts';
 import type { Recording, Window } from '../../engine/types.ts';
@@ -21,7 +21,7 @@ function listener(ears: [code: string, probability: number][][]) {
     const [code, probability] = ears[window]![0]!;
     const language = expected && probability < 0.9 ? expected : code;
     const words = [{ start: 1, end: 2, text: ` ${language}${samples.length ? '' : '!'}`, probability: 1 }];
-    return { words, language, languages: ears[window]!, noSpeech: 0, meanLogProb: 0, tried: [] } satisfies Heard;
+    return { words, language, languages: ears[window]!, noSpeech: 0, meanLogProb: 0, tried: [] } satisfies RecognisedWindow;
   };
   return { asked, job: { recognise } as Job };
 }

@@ -8,7 +8,7 @@ const LEAST = 96 << 23; // 2^-31 as float32
  * within a sixteenth; what is less counts as 2^-31. A fourth of the memory, and words begin where they began. A token's 12 KB come from pages of many:
  * an allocation for each of them made the collector of garbage run all the time, and left holes.
  */
-export class Shares {
+export class AttentionStore {
   #page = new Uint8Array(0);
   #used = 0;
 

@@ -1,7 +1,7 @@
-import type { Shares } from './attention-store.ts';
+import type { AttentionStore } from './attention-store.ts';
 import type { Batch, Prediction } from './batch.ts';
 import { allowed } from './constraints.ts';
-import type { Row, Task } from './decode-job.ts';
+import type { DecodeJob, Hypothesis } from './decode-job.ts';
 import type { Facts } from './model.ts';
 import { corrected, logitsOf, most, weigh } from './sampling.ts';
 
@@ -9,15 +9,15 @@ interface Step {
   facts: Facts;
   prediction: Prediction;
   /** Number of each row in `prediction`. */
-  numbers: ReadonlyMap<Row, number>;
+  numbers: ReadonlyMap<Hypothesis, number>;
   /** The rows of the batch, by their number there now. */
-  rows: Row[];
+  rows: Hypothesis[];
   batch: Batch;
-  shares: Shares;
+  shares: AttentionStore;
 }
 
 interface Candidate {
-  parent: Row;
+  parent: Hypothesis;
   token: number;
   logProb: number;
   score: number;
@@ -25,40 +25,40 @@ interface Candidate {
 }
 
 /**
- * Goes one token on with the rows of one task: the best continuations of all of them become its rows, up to the width of the beam.
+ * Goes one token on with the rows of one job: the best continuations of all of them become its rows, up to the width of the beam.
  * True when the search is over.
  */
-export function advance(task: Task, group: readonly Row[], step: Step): boolean {
+export function advance(job: DecodeJob, group: readonly Hypothesis[], step: Step): boolean {
   const { endOfText } = step.facts;
   const kept: Candidate[] = [];
-  for (const candidate of candidates(task, group, step)) {
-    if (candidate.token === endOfText) task.finished.push(child(candidate, step));
+  for (const candidate of candidates(job, group, step)) {
+    if (candidate.token === endOfText) job.finished.push(child(candidate, step));
     else kept.push(candidate);
-    if (kept.length === task.manner.beams) break;
+    if (kept.length === job.options.beams) break;
   }
   const first = kept[0];
-  if (!first || task.finished.length >= task.manner.beams || first.parent.tokens.length + 1 >= task.limit) return true;
+  if (!first || job.finished.length >= job.options.beams || first.parent.tokens.length + 1 >= job.limit) return true;
   replace(group, kept, step);
   return false;
 }
 
-/** The hypothesis of a task with the highest mean log-probability: of those that ended, if any did. */
-export function best(task: Task, rows: readonly Row[]): Row {
-  const pool = task.finished.length ? task.finished : rows.filter((row) => row.task === task);
+/** The hypothesis of a job with the highest mean log-probability: of those that ended, if any did. */
+export function best(job: DecodeJob, rows: readonly Hypothesis[]): Hypothesis {
+  const pool = job.finished.length ? job.finished : rows.filter((row) => row.job === job);
   return pool.reduce((a, b) => (mean(b) > mean(a) ? b : a));
 }
 
-function mean(row: Row): number {
+function mean(row: Hypothesis): number {
   return row.score / (row.tokens.length + 1);
 }
 
-function candidates(task: Task, group: readonly Row[], { facts, prediction, numbers }: Step): Candidate[] {
+function candidates(job: DecodeJob, group: readonly Hypothesis[], { facts, prediction, numbers }: Step): Candidate[] {
   const found: Candidate[] = [];
   for (const parent of group) {
     const i = numbers.get(parent)!;
-    const may = allowed(parent.tokens, facts, task.manner.timestamps, parent.resumed);
+    const may = allowed(parent.tokens, facts, job.options.timestamps, parent.resumed);
     const scores = weigh(prediction, i, may, facts);
-    for (const { token, logProb } of most(logitsOf(prediction, i, may, facts), scores, facts, task.manner.beams + 1)) {
+    for (const { token, logProb } of most(logitsOf(prediction, i, may, facts), scores, facts, job.options.beams + 1)) {
       const better = corrected(token, parent, facts);
       found.push({ parent, token: better ?? token, logProb, score: parent.score + logProb, overruled: better !== null });
     }
@@ -67,7 +67,7 @@ function candidates(task: Task, group: readonly Row[], { facts, prediction, numb
 }
 
 /** The row that a candidate becomes. */
-function child({ parent, token, logProb, score, overruled }: Candidate, { facts, prediction, numbers, shares }: Step): Row {
+function child({ parent, token, logProb, score, overruled }: Candidate, { facts, prediction, numbers, shares }: Step): Hypothesis {
   const width = prediction.align.length / prediction.textMax.length;
   const at = numbers.get(parent)! * width;
   const ended = token === facts.endOfText;
@@ -83,9 +83,9 @@ function child({ parent, token, logProb, score, overruled }: Candidate, { facts,
 }
 
 /** Puts the candidates in the places of their parents; places without a child are given to siblings, new ones are made, spare ones left. */
-function replace(group: readonly Row[], kept: readonly Candidate[], step: Step): void {
+function replace(group: readonly Hypothesis[], kept: readonly Candidate[], step: Step): void {
   const { rows, batch } = step;
-  const children = new Map<Row, Row[]>();
+  const children = new Map<Hypothesis, Hypothesis[]>();
   for (const candidate of kept) children.set(candidate.parent, [...(children.get(candidate.parent) ?? []), child(candidate, step)]);
   const spare = group.filter((row) => !children.has(row));
   for (const [parent, [heir, ...others]] of children) {

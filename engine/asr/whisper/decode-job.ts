@@ -10,8 +10,8 @@ export type Encoded = Record<string, Tensor>;
 /** Encodes a window, into the memory given if any is, or hands over what was encoded before. */
 export type Source = (into?: Encoded) => Promise<Encoded>;
 
-/** How one attempt at a window decodes. */
-export interface Manner {
+/** How a window is decoded. */
+export interface DecodingOptions {
   timestamps: boolean;
   /** Refuse end-of-text while speech is left, and leaps over speech; needs timestamps. */
   speechAware: boolean;
@@ -22,18 +22,18 @@ export interface Manner {
 }
 
 /** What the first step says about a window, before any choice. */
-export interface Listening {
+export interface LanguageDetection {
   /** Probability of each language, by code; empty for English-only models. */
   languages: Map<string, number>;
   noSpeech: number;
 }
 
-/** One finished attempt at a window. */
-export interface Attempt extends Listening {
+/** What one decoding of a window gave. */
+export interface DecodeResult extends LanguageDetection {
   language: string;
   tokens: number[];
   logProbs: number[];
-  /** Attention [heads x frames] of every token and, unless cut off, of end-of-text; see `Shares`. */
+  /** Attention [heads x frames] of every token and, unless cut off, of end-of-text; see `AttentionStore`. */
   attention: Uint8Array[];
   /** Mean log-probability of all tokens and end-of-text. */
   meanLogProb: number;
@@ -43,21 +43,21 @@ export interface Attempt extends Listening {
   encoded?: Encoded;
 }
 
-/** One attempt that is asked for. */
-export interface Order {
-  /** The file it belongs to: files take turns. */
-  job: number;
+/** One decoding that is asked for. */
+export interface DecodeRequest {
+  /** The job of the pool that it belongs to: files take turns. */
+  file: number;
   /** Called when there is room in the batch. */
   source: Source;
-  manner: Manner;
+  options: DecodingOptions;
   language: string | null;
   /** With a null language: the recording's, kept unless this window is clearly in another one. */
   expected: string | null;
   /** Tokens of the vocabulary prompt. */
   prompt: readonly number[];
   speech: readonly Span[];
-  /** Whether the window may be decoded again: then what the encoder said comes with the attempt, and need not be held till then. */
-  again?: (attempt: Attempt) => boolean;
+  /** Whether the window may be decoded again: then what the encoder said comes with the result, and need not be held till then. */
+  again?: (result: DecodeResult) => boolean;
   /** Throws when the file is no longer wanted; called at every step. */
   check: () => void;
   /** Served before others: a window that is already encoded. */
@@ -70,14 +70,14 @@ export interface Order {
 export interface Pace {
   begin(): void;
   step(hurried: ReadonlySet<number>): void;
-  mayRun(job: number): boolean;
+  mayRun(file: number): boolean;
   ran(): void;
   rest(): void;
 }
 
 /** One hypothesis in the batch: its place there is kept by the decoder. */
-export interface Row {
-  task: Task;
+export interface Hypothesis {
+  job: DecodeJob;
   /** The token fed at the next step. */
   feed: number;
   /** Instructions fed at the steps after it; not until all are is a token chosen. */
@@ -91,15 +91,15 @@ export interface Row {
   resumed: number[];
 }
 
-/** One attempt under way: one row, or one per beam. */
-export interface Task {
-  job: number;
-  manner: Manner;
+/** One decoding under way: one row, or one per beam. */
+export interface DecodeJob {
+  file: number;
+  options: DecodingOptions;
   language: string;
   speech: readonly Span[];
-  heard: Listening;
+  detection: LanguageDetection;
   limit: number; // tokens
-  finished: Row[]; // hypotheses that ended, for beams
+  finished: Hypothesis[]; // hypotheses that ended, for beams
   random: () => number;
 }
 
@@ -111,7 +111,7 @@ export function instructions(facts: Facts, language: string, timestamps: boolean
 }
 
 /** Language and no-speech probabilities from the first step, in which next to no text is thought of: it may be left out. */
-export function listen({ special, textLse }: Pick<Prediction, 'special' | 'textLse'>, facts: Facts): Listening {
+export function detectLanguage({ special, textLse }: Pick<Prediction, 'special' | 'textLse'>, facts: Facts): LanguageDetection {
   const at = (token: number) => special[token - facts.endOfText]!;
   const languages = new Map<string, number>();
   const all = lseOf([...facts.languages.values()].map(at));
@@ -123,8 +123,8 @@ const CLEARLY = 0.9; // probability, over …
 const ENOUGH = 5; // seconds of speech: a window in another language than the rest
 
 /** The language a window is decoded in: the most probable one, or the one expected where that is not clear. */
-export function languageOf(heard: Listening, expected: string | null, speech: readonly Span[]): string {
-  const { language, probability } = likeliest(heard.languages);
+export function languageOf(detection: LanguageDetection, expected: string | null, speech: readonly Span[]): string {
+  const { language, probability } = likeliest(detection.languages);
   const seconds = speech.reduce((sum, span) => sum + span.end - span.start, 0);
   return expected === null || (probability >= CLEARLY && seconds >= ENOUGH) ? language : expected;
 }

@@ -7,7 +7,7 @@ const HALF = 3; // of the median filter, 7 frames wide
  *
  * Weights are scaled to sum 1 per token, standardised over the tokens, averaged over the heads and smoothed with a median of 7 frames; then
  * dynamic time warping in which every frame belongs to the token of the frame before or to the next one (openai/whisper, timing.py).
- * @param rows attention of each token as `Shares` keeps it, [heads x allFrames] each
+ * @param rows attention of each token as `AttentionStore` keeps it, [heads x allFrames] each
  * @param frames the frames to align: those with speech, rising
  */
 export function beginnings(rows: readonly Uint8Array[], heads: number, frames: Int32Array): Int32Array {

@@ -12,7 +12,7 @@ const WHOLE = 8; // seconds: the span of speech around such a word is heard agai
 const MORE = 1.3; // times as many words: then it was missing
 
 /**
- * Where an attempt says far too little for the speech that is there: the model skips a sentence inside a segment, and neither its probabilities
+ * Where a result says far too little for the speech that is there: the model skips a sentence inside a segment, and neither its probabilities
  * nor its timestamps show it. Seconds of the window.
  */
 export function thinStretches(

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { type Attempt, likeliest } from './decode-job.ts';
+import { type DecodeResult, likeliest } from './decode-job.ts';
 
 /** Thresholds measured on 26 windows of noise and 175 real clips (engine.md): none of the real ones is lost. */
 const UNCERTAIN_LANGUAGE = 0.6;
@@ -20,25 +20,25 @@ export function compressionRatio(text: string): number {
 }
 
 /** Whether a text may have been invented: the window is decoded once more, plainly, to judge. */
-export function isSuspicious(attempt: Attempt, text: string, peak: number): boolean {
+export function isSuspicious(result: DecodeResult, text: string, peak: number): boolean {
   return (
-    likeliest(attempt.languages).probability < UNCERTAIN_LANGUAGE ||
-    attempt.noSpeech > LIKELY_SILENCE ||
-    attempt.meanLogProb < DOUBTFUL ||
+    likeliest(result.languages).probability < UNCERTAIN_LANGUAGE ||
+    result.noSpeech > LIKELY_SILENCE ||
+    result.meanLogProb < DOUBTFUL ||
     compressionRatio(text) > REPETITIVE ||
     isWordless(text) ||
     peak < CLEAR_SPEECH
   );
 }
 
-/** Whether a plain attempt (no timestamps, end-of-text never refused) says that nothing was spoken. */
-export function isInvented(plain: Attempt): boolean {
+/** Whether a plain result (no timestamps, end-of-text never refused) says that nothing was spoken. */
+export function isInvented(plain: DecodeResult): boolean {
   return plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability) < WORST_SCORE || plain.noSpeech > SILENCE;
 }
 
-/** Whether an attempt is worth another one: it repeats itself, or the model did not believe it. */
-export function isPoor(attempt: Attempt, text: string): boolean {
-  return attempt.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(attempt.tokens) !== null;
+/** Whether a decoding is worth another try: it repeats itself, or the model did not believe it. */
+export function isPoor(result: DecodeResult, text: string): boolean {
+  return result.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(result.tokens) !== null;
 }
 
 /** Whether nothing is said in a text: it is a dash, or notes of music. */
@@ -65,28 +65,28 @@ function same(tokens: readonly number[], a: number, b: number, length: number): 
 }
 
 /**
- * An attempt without what the model only guessed: text after a timestamp it was made to set, since speech goes on there, that it did not believe.
+ * A result without what the model only guessed: text after a timestamp it was made to set, since speech goes on there, that it did not believe.
  * Breath and noise at the end of a sentence count as speech to the detector, and make base say "Alright." or "Wow.".
  */
-export function withoutGuesses<T extends Attempt>(attempt: T, firstTimestamp: number): T {
+export function withoutGuesses<T extends DecodeResult>(result: T, firstTimestamp: number): T {
   const cut = new Set<number>();
-  for (const at of attempt.resumed) {
+  for (const at of result.resumed) {
     let end = at + 1;
-    while (end < attempt.tokens.length && attempt.tokens[end]! < firstTimestamp) end++;
-    const logProbs = attempt.logProbs.slice(at + 1, end);
+    while (end < result.tokens.length && result.tokens[end]! < firstTimestamp) end++;
+    const logProbs = result.logProbs.slice(at + 1, end);
     const mean = logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length);
     if (mean < GUESSED) for (let i = at; i <= end; i++) cut.add(i);
   }
-  const kept = <V>(list: readonly V[]) => list.filter((_, i) => !cut.has(i) || i >= attempt.tokens.length);
-  return { ...attempt, tokens: kept(attempt.tokens), logProbs: kept(attempt.logProbs), attention: kept(attempt.attention), resumed: [] };
+  const kept = <V>(list: readonly V[]) => list.filter((_, i) => !cut.has(i) || i >= result.tokens.length);
+  return { ...result, tokens: kept(result.tokens), logProbs: kept(result.logProbs), attention: kept(result.attention), resumed: [] };
 }
 
-/** An attempt whose loops are said once. */
-export function withoutLoops<T extends Attempt>(attempt: T): T {
-  const found = loop(attempt.tokens);
-  if (!found) return attempt;
+/** A result whose loops are said once. */
+export function withoutLoops<T extends DecodeResult>(result: T): T {
+  const found = loop(result.tokens);
+  if (!found) return result;
   const from = found.start + found.length;
   const to = found.start + found.length * found.times;
   const cut = <V>(list: readonly V[]) => [...list.slice(0, from), ...list.slice(to)];
-  return withoutLoops({ ...attempt, tokens: cut(attempt.tokens), logProbs: cut(attempt.logProbs), attention: cut(attempt.attention) });
+  return withoutLoops({ ...result, tokens: cut(result.tokens), logProbs: cut(result.logProbs), attention: cut(result.attention) });
 }

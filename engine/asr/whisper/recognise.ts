@@ -1,7 +1,7 @@
 import type { Span } from '../../types.ts';
 import { otherLanguages } from '../language.ts';
 import type { Decoder } from './decode.ts';
-import type { Attempt, Manner, Order } from './decode-job.ts';
+import type { DecodeRequest, DecodeResult, DecodingOptions } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
 import { encode } from './encode.ts';
 import { loudness, sounding } from './loudness.ts';
@@ -39,21 +39,21 @@ export interface WindowRequest {
   first?: boolean;
 }
 
-export interface Heard {
+export interface RecognisedWindow {
   words: Spoken[];
   language: string;
   /** The most probable ones, with their probabilities, best first. */
   languages: [code: string, probability: number][];
   noSpeech: number;
   meanLogProb: number;
-  /** Manners that were tried, in order. */
+  /** Names of the decoding options that were tried, in order. */
   tried: string[];
 }
 
-const FAST: Manner = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
-const PLAIN: Manner = { timestamps: false, speechAware: false, beams: 1, temperature: 0 };
+const FAST: DecodingOptions = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
+const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beams: 1, temperature: 0 };
 const BEAMS = 3; // five cost two thirds more and found nothing more in 42 windows of joined speech
-const HOTTER: Manner[] = [
+const HOTTER: DecodingOptions[] = [
   { ...PLAIN, temperature: 0.4 },
   { ...PLAIN, temperature: 0.8 },
 ];
@@ -62,12 +62,12 @@ const PROMPT = 160; // tokens of vocabulary at most
 const LIKELIEST = 5; // languages that are told of a window
 
 /** The words of one window; a stretch of it from which a sentence is missing is heard once more by itself. Throws what `check` throws when the file is no longer wanted. */
-export async function recognise(request: WindowRequest, recogniser: Recogniser, check: () => void): Promise<Heard> {
-  const { thin, ...heard } = await hear(request, recogniser, check);
+export async function recognise(request: WindowRequest, recogniser: Recogniser, check: () => void): Promise<RecognisedWindow> {
+  const { thin, ...heard } = await decodeWindow(request, recogniser, check);
   for (const stretch of thin) {
     const samples = request.samples.slice(Math.round(stretch.start * SAMPLE_RATE), Math.round(stretch.end * SAMPLE_RATE));
     const part = { ...request, samples, speech: within(request.speech, stretch), language: heard.language, accurate: true };
-    const again = await hear(part, recogniser, check);
+    const again = await decodeWindow(part, recogniser, check);
     heard.tried.push('thin', ...again.tried);
     heard.words = replaced(heard.words, stretch, again.words);
   }
@@ -75,15 +75,19 @@ export async function recognise(request: WindowRequest, recogniser: Recogniser, 
 }
 
 /** The words of one window, and the stretches for which they are far too few. */
-async function hear(request: WindowRequest, recogniser: Recogniser, check: () => void): Promise<Heard & { thin: Span[] }> {
+async function decodeWindow(
+  request: WindowRequest,
+  recogniser: Recogniser,
+  check: () => void,
+): Promise<RecognisedWindow & { thin: Span[] }> {
   const { model, tokenizer } = recogniser;
-  const { attempt, invented, tried } = await decodeWell(request, recogniser, check);
-  if (invented) return { ...summary(attempt), words: [], tried, thin: [] };
+  const { result, invented, tried } = await decodeWell(request, recogniser, check);
+  if (invented) return { ...summary(result), words: [], tried, thin: [] };
   const levels = loudness(request.samples);
   const spoken = sounding(request.speech, levels);
   const written = toWords(
-    withoutLoops(withoutGuesses(attempt, model.facts.firstTimestamp)),
-    attempt.language,
+    withoutLoops(withoutGuesses(result, model.facts.firstTimestamp)),
+    result.language,
     spoken,
     request.samples.length / SAMPLE_RATE,
     model.facts,
@@ -91,78 +95,78 @@ async function hear(request: WindowRequest, recogniser: Recogniser, check: () =>
   );
   const words = withoutEchoes(written);
   return {
-    ...summary(attempt),
+    ...summary(result),
     words: toSound(words, levels),
     tried,
-    thin: merged([...thinStretches(attempt.tokens, request.speech, model.facts), ...drawnOut(words, spoken)]),
+    thin: merged([...thinStretches(result.tokens, request.speech, model.facts), ...drawnOut(words, spoken)]),
   };
 }
 
-/** The attempt at a window that is believed, and whether even a plain one says that nothing was spoken. */
+/** The result at a window that is believed, and whether even a plain one says that nothing was spoken. */
 async function decodeWell(
   request: WindowRequest,
   { model, tokenizer, decoder }: Recogniser,
   check: () => void,
-): Promise<{ attempt: Attempt; invented: boolean; tried: string[] }> {
-  const text = ({ tokens }: Attempt) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
-  const suspicious = (attempt: Attempt) => isSuspicious(attempt, text(attempt), request.peak);
-  const poor = (attempt: Attempt) => isPoor(attempt, text(attempt));
-  const wordless = (attempt: Attempt) => isWordless(text(attempt));
-  const better = (other: Attempt, attempt: Attempt) => {
-    if (wordless(other) === wordless(attempt)) return other.meanLogProb > attempt.meanLogProb;
-    return wordless(attempt) && !poor(other); // a single dash may be likelier than what was said
+): Promise<{ result: DecodeResult; invented: boolean; tried: string[] }> {
+  const text = ({ tokens }: DecodeResult) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
+  const suspicious = (result: DecodeResult) => isSuspicious(result, text(result), request.peak);
+  const poor = (result: DecodeResult) => isPoor(result, text(result));
+  const wordless = (result: DecodeResult) => isWordless(text(result));
+  const better = (other: DecodeResult, result: DecodeResult) => {
+    if (wordless(other) === wordless(result)) return other.meanLogProb > result.meanLogProb;
+    return wordless(result) && !poor(other); // a single dash may be likelier than what was said
   };
-  const unsure = (attempt: Attempt) => request.accurate && attempt.meanLogProb < UNSURE;
-  const careful: Manner = { ...FAST, beams: Math.min(BEAMS, decoder.capacity) };
-  const order: Order = {
-    job: request.job,
-    manner: FAST,
+  const unsure = (result: DecodeResult) => request.accurate && result.meanLogProb < UNSURE;
+  const careful: DecodingOptions = { ...FAST, beams: Math.min(BEAMS, decoder.capacity) };
+  const fast: DecodeRequest = {
+    file: request.job,
+    options: FAST,
     source: (into) => encode(request, model, into),
     language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
     expected: request.expected === null ? null : knownLanguage(model.facts, request.expected),
     prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
     speech: request.speech,
-    again: (attempt) => suspicious(attempt) || poor(attempt) || unsure(attempt),
+    again: (result) => suspicious(result) || poor(result) || unsure(result),
     first: request.first,
     check,
   };
-  const tried = [name(order.manner)];
-  const first = await decoder.decode(order);
-  const again = (manner: Manner, language: string) => {
-    tried.push(name(manner));
-    return decoder.decode({ ...order, manner, language, source: async () => first.encoded!, again: undefined, urgent: true });
+  const tried = [name(fast.options)];
+  const first = await decoder.decode(fast);
+  const again = (options: DecodingOptions, language: string) => {
+    tried.push(name(options));
+    return decoder.decode({ ...fast, options, language, source: async () => first.encoded!, again: undefined, urgent: true });
   };
 
   try {
-    let attempt = first;
-    if (suspicious(attempt)) {
-      const guessed = order.language === null && order.expected === null;
-      for (const language of guessed ? otherLanguages(attempt) : []) {
-        const other = await again(order.manner, language);
-        if (better(other, attempt)) attempt = other;
+    let result = first;
+    if (suspicious(result)) {
+      const guessed = fast.language === null && fast.expected === null;
+      for (const language of guessed ? otherLanguages(result) : []) {
+        const other = await again(fast.options, language);
+        if (better(other, result)) result = other;
       }
-      const plain = await again(PLAIN, attempt.language);
-      if (isInvented(plain)) return { attempt: plain, invented: true, tried };
-      if ((poor(attempt) || wordless(attempt)) && better(plain, attempt)) attempt = plain;
+      const plain = await again(PLAIN, result.language);
+      if (isInvented(plain)) return { result: plain, invented: true, tried };
+      if ((poor(result) || wordless(result)) && better(plain, result)) result = plain;
     }
-    for (const manner of [careful, ...HOTTER]) {
-      if (!poor(attempt) && !(manner === careful && (unsure(attempt) || wordless(attempt)))) break;
-      const other = await again(manner, attempt.language);
-      const mended = poor(attempt) && !poor(other) && !wordless(other);
-      if (mended || better(other, attempt)) attempt = other;
+    for (const options of [careful, ...HOTTER]) {
+      if (!poor(result) && !(options === careful && (unsure(result) || wordless(result)))) break;
+      const other = await again(options, result.language);
+      const mended = poor(result) && !poor(other) && !wordless(other);
+      if (mended || better(other, result)) result = other;
     }
-    return { attempt, invented: false, tried };
+    return { result, invented: false, tried };
   } finally {
     decoder.release(first);
   }
 }
 
-function summary(attempt: Attempt): Omit<Heard, 'words' | 'tried'> {
-  const { language, noSpeech, meanLogProb } = attempt;
-  const languages = [...attempt.languages].sort((a, b) => b[1] - a[1]).slice(0, LIKELIEST);
+function summary(result: DecodeResult): Omit<RecognisedWindow, 'words' | 'tried'> {
+  const { language, noSpeech, meanLogProb } = result;
+  const languages = [...result.languages].sort((a, b) => b[1] - a[1]).slice(0, LIKELIEST);
   return { language, languages, noSpeech, meanLogProb };
 }
 
-function name({ timestamps, beams, temperature }: Manner): string {
+function name({ timestamps, beams, temperature }: DecodingOptions): string {
   return `${timestamps ? 'timed' : 'plain'}${beams > 1 ? `-beams${beams}` : ''}${temperature > 0 ? `-${temperature}` : ''}`;
 }

@@ -1,10 +1,10 @@
 import type { Prediction } from './batch.ts';
 import { type Allowed, speechBetween, speechLeft } from './constraints.ts';
-import type { Row } from './decode-job.ts';
+import type { Hypothesis } from './decode-job.ts';
 import { type Facts, NEVER } from './model.ts';
 
 const LEAP = 0.6; // seconds of speech that a new segment may not leap over
-const REFUSALS = 4; // per attempt: then the model knows better
+const REFUSALS = 4; // per decoding: then the model knows better
 
 export interface Choice {
   token: number;
@@ -140,15 +140,15 @@ export function logitsOf(prediction: Prediction, i: number, may: Allowed, facts:
  * What speech detection knows better than the decoder: end-of-text before the speech ends, and a new segment that leaps over speech, become
  * the timestamp where speech goes on. Null: the choice stands.
  */
-export function corrected(token: number, row: Row, facts: Facts): number | null {
-  const { task, tokens } = row;
-  if (!task.manner.speechAware || row.resumed.length >= REFUSALS) return null;
-  if (token === facts.endOfText) return speechLeft(tokens, task.speech, facts);
+export function corrected(token: number, row: Hypothesis, facts: Facts): number | null {
+  const { job, tokens } = row;
+  if (!job.options.speechAware || row.resumed.length >= REFUSALS) return null;
+  if (token === facts.endOfText) return speechLeft(tokens, job.speech, facts);
   const last = tokens.at(-1);
   if (token < facts.firstTimestamp || last === undefined || last < facts.firstTimestamp || token <= last) return null;
   const seconds = (t: number) => (t - facts.firstTimestamp) * facts.tick;
-  if (speechBetween(task.speech, seconds(last), seconds(token)) < LEAP) return null;
-  const next = speechLeft(tokens, task.speech, facts);
+  if (speechBetween(job.speech, seconds(last), seconds(token)) < LEAP) return null;
+  const next = speechLeft(tokens, job.speech, facts);
   return next !== null && next < token ? next : null;
 }
 

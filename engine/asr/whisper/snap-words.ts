@@ -8,7 +8,7 @@ const OUTWARD = 3; // … or out of it, as long as the sound goes on: further on
 
 /**
  * Words beside a pause begin and end with their sound: attention and speech detection place those edges to a tenth of a second, the loudness is exact.
- * Order is kept and no word grows into another.
+ * Their order is kept, and no word grows into another.
  * @param levels `loudness` of the window that the words' times refer to
  */
 export function toSound(words: readonly Spoken[], levels: Float32Array): Spoken[] {

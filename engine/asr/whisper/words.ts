@@ -14,7 +14,7 @@ export interface Decoded {
   tokens: readonly number[];
   /** Log-probability of every token. */
   logProbs: readonly number[];
-  /** Attention [heads x frames] of every token and of end-of-text, which bounds the last word; see `Shares`. */
+  /** Attention [heads x frames] of every token and of end-of-text, which bounds the last word; see `AttentionStore`. */
   attention: readonly Uint8Array[];
 }
 

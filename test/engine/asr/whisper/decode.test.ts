@@ -5,7 +5,7 @@ import t from 'tap';
 import { Batch } from '../../../../engine/asr/whisper/batch.ts';
 import { allowed } from '../../../../engine/asr/whisper/constraints.ts';
 import { Decoder } from '../../../../engine/asr/whisper/decode.ts';
-import { type Attempt, instructions, type Manner } from '../../../../engine/asr/whisper/decode-job.ts';
+import { type DecodeResult, type DecodingOptions, instructions } from '../../../../engine/asr/whisper/decode-job.ts';
 import { encode } from '../../../../engine/asr/whisper/encode.ts';
 import { openWhisper, type Whisper } from '../../../../engine/asr/whisper/model.ts';
 import { loop } from '../../../../engine/asr/whisper/quality.ts';
@@ -32,7 +32,7 @@ const NEVER = { suppress_tokens: [11, 12, 13], begin_suppress_tokens: [32, 256] 
 const LANGUAGES = { lang_to_id: { '<|en|>': 258, '<|de|>': 259 }, task_to_id: { translate: 260, transcribe: 261 } };
 const SECONDS = 4;
 const STEPS = 40;
-const GREEDY: Manner = { timestamps: true, speechAware: false, beams: 1, temperature: 0 };
+const GREEDY: DecodingOptions = { timestamps: true, speechAware: false, beams: 1, temperature: 0 };
 
 function sound(seed: number): Float32Array {
   return Float32Array.from({ length: SECONDS * 16000 }, (_, i) => Math.sin((i / 10) * (1 + seed / 3) + Math.sin(i / 700)) / 3);
@@ -43,13 +43,13 @@ function source(model: Whisper, seed: number) {
 }
 
 /** What a decoder says of windows that are asked for at once. */
-function decoded(decoder: Decoder, model: Whisper, asked: { seed: number; manner: Manner }[]): Promise<Attempt[]> {
-  const order = { job: 1, language: 'de', expected: null, prompt: [], speech: [{ start: 0, end: SECONDS }], check() {} };
-  return Promise.all(asked.map(({ seed, manner }) => decoder.decode({ ...order, manner, source: source(model, seed) })));
+function decoded(decoder: Decoder, model: Whisper, asked: { seed: number; options: DecodingOptions }[]): Promise<DecodeResult[]> {
+  const request = { file: 1, language: 'de', expected: null, prompt: [], speech: [{ start: 0, end: SECONDS }], check() {} };
+  return Promise.all(asked.map(({ seed, options }) => decoder.decode({ ...request, options, source: source(model, seed) })));
 }
 
 /** The same one by one, from all logits: instructions at once, and the rules laid over every logit. */
-async function plainly(model: Whisper, seed: number, { timestamps }: Manner): Promise<{ tokens: number[]; logProbs: number[] }> {
+async function plainly(model: Whisper, seed: number, { timestamps }: DecodingOptions): Promise<{ tokens: number[]; logProbs: number[] }> {
   const { facts } = model;
   const batch = new Batch(model, 1);
   await batch.add(source(model, seed));
@@ -77,11 +77,11 @@ for (const [name, told] of [
   t.test(`Decoder says of ${name} windows together what each gets alone and from all logits`, async (t) => {
     const model = await openTiny(t, name, told);
     t.equal(model.facts.languages.size, name === 'multilingual' ? 2 : 0);
-    const asked = [0, 1, 2, 3, 4].map((seed) => ({ seed, manner: { ...GREEDY, timestamps: seed % 2 === 0 } }));
-    const attempts = await decoded(new Decoder(model, 2), model, asked);
-    for (const [i, { seed, manner }] of asked.entries()) {
-      const wanted = await plainly(model, seed, manner);
-      const { tokens, logProbs, attention } = attempts[i]!;
+    const asked = [0, 1, 2, 3, 4].map((seed) => ({ seed, options: { ...GREEDY, timestamps: seed % 2 === 0 } }));
+    const results = await decoded(new Decoder(model, 2), model, asked);
+    for (const [i, { seed, options }] of asked.entries()) {
+      const wanted = await plainly(model, seed, options);
+      const { tokens, logProbs, attention } = results[i]!;
       t.strictSame(tokens.slice(0, STEPS), wanted.tokens, `window ${seed}`);
       t.ok(
         wanted.logProbs.every((logProb, k) => Math.abs(logProb - logProbs[k]!) < 1e-3),
@@ -95,11 +95,11 @@ for (const [name, told] of [
 t.test('Decoder searches with beams and draws at random beside a greedy row, and says nothing that may not come', async (t) => {
   const model = await openTiny(t, 'beams', { ...NEVER, ...LANGUAGES });
   const decoder = new Decoder(model, 4);
-  const [alone] = await decoded(decoder, model, [{ seed: 1, manner: GREEDY }]);
+  const [alone] = await decoded(decoder, model, [{ seed: 1, options: GREEDY }]);
   const [beside, wide, drawn] = await decoded(decoder, model, [
-    { seed: 1, manner: GREEDY },
-    { seed: 1, manner: { ...GREEDY, beams: 2 } },
-    { seed: 1, manner: { ...GREEDY, temperature: 0.8 } },
+    { seed: 1, options: GREEDY },
+    { seed: 1, options: { ...GREEDY, beams: 2 } },
+    { seed: 1, options: { ...GREEDY, temperature: 0.8 } },
   ]);
   t.strictSame(beside!.tokens, alone!.tokens);
   t.ok(wide!.tokens.length > 0);

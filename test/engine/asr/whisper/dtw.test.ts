@@ -1,10 +1,10 @@
 import t from 'tap';
-import { Shares } from '../../../../engine/asr/whisper/attention-store.ts';
+import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
 import { beginnings } from '../../../../engine/asr/whisper/dtw.ts';
 
 const FRAMES = 60;
 const HEADS = 2;
-const shares = new Shares();
+const shares = new AttentionStore();
 
 /** Attention of tokens that each look at one stretch of frames, [heads x frames] each. */
 function looking(stretches: [number, number][]): Uint8Array[] {

@@ -67,10 +67,10 @@ t.test('encode() leaves nothing of a longer window in memory that is used again'
 });
 
 t.test('a decoder does not look at what the encoder has not heard', async (t) => {
-  const manner = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
+  const options = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
   const source = (into?: Encoded) => encode({ samples, speech }, model, into);
-  const order = { job: 1, source, manner, language: 'en', expected: null, prompt: [], speech, check: () => {} };
-  const { attention } = await new Decoder(model, 2).decode(order);
+  const request = { file: 1, source, options, language: 'en', expected: null, prompt: [], speech, check: () => {} };
+  const { attention } = await new Decoder(model, 2).decode(request);
   const looked = attention.flatMap((shares) => {
     const weights = new Float32Array(Uint32Array.from(shares, bitsOf).buffer);
     const heads = weights.length / STEPS;

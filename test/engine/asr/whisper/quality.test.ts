@@ -1,6 +1,6 @@
 import t from 'tap';
 import { decideLanguage, otherLanguages } from '../../../../engine/asr/language.ts';
-import type { Attempt } from '../../../../engine/asr/whisper/decode-job.ts';
+import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import {
   compressionRatio,
   isInvented,
@@ -14,7 +14,7 @@ import {
 
 const TIME = 1000;
 
-function attempt(over: Partial<Attempt> = {}): Attempt {
+function result(over: Partial<DecodeResult> = {}): DecodeResult {
   const tokens = over.tokens ?? [1, 2, 3];
   return {
     languages: new Map([['en', 0.97]]),
@@ -42,7 +42,7 @@ t.test('loop() finds the same tokens said four times', async (t) => {
 });
 
 t.test('withoutLoops() says a loop once, attention included', async (t) => {
-  const cut = withoutLoops(attempt({ tokens: [9, 1, 2, 1, 2, 1, 2, 1, 2, 7] }));
+  const cut = withoutLoops(result({ tokens: [9, 1, 2, 1, 2, 1, 2, 1, 2, 7] }));
   t.strictSame(cut.tokens, [9, 1, 2, 7]);
   t.equal(cut.logProbs.length, 4);
   t.strictSame(
@@ -55,33 +55,33 @@ t.test('withoutLoops() says a loop once, attention included', async (t) => {
 t.test('withoutGuesses() cuts what followed an overruled end and was not believed', async (t) => {
   const tokens = [TIME, 1, TIME + 50, TIME + 60, 8, 9, TIME + 90];
   const logProbs = [0, -0.1, 0, 0, -2.5, -1.2, 0];
-  const unsure = withoutGuesses(attempt({ tokens, logProbs, resumed: [3] }), TIME);
+  const unsure = withoutGuesses(result({ tokens, logProbs, resumed: [3] }), TIME);
   t.strictSame(unsure.tokens, [TIME, 1, TIME + 50]);
   t.equal(unsure.attention.length, 4);
-  const sure = withoutGuesses(attempt({ tokens, logProbs: logProbs.map(() => -0.3), resumed: [3] }), TIME);
+  const sure = withoutGuesses(result({ tokens, logProbs: logProbs.map(() => -0.3), resumed: [3] }), TIME);
   t.strictSame(sure.tokens, tokens);
 });
 
 t.test('isSuspicious() asks again at any sign of invented text', async (t) => {
-  t.notOk(isSuspicious(attempt(), 'Good morning.', 0.99));
-  t.ok(isSuspicious(attempt(), 'Good morning.', 0.95), 'faint speech');
-  t.ok(isSuspicious(attempt({ noSpeech: 0.6 }), 'Good morning.', 0.99), 'likely silence');
-  t.ok(isSuspicious(attempt({ meanLogProb: -0.95 }), 'Good morning.', 0.99), 'doubt');
-  t.ok(isSuspicious(attempt({ languages: new Map([['en', 0.4]]) }), 'Good morning.', 0.99), 'no language in particular');
-  t.ok(isSuspicious(attempt(), ' Thank you.'.repeat(20), 0.99), 'repetition');
+  t.notOk(isSuspicious(result(), 'Good morning.', 0.99));
+  t.ok(isSuspicious(result(), 'Good morning.', 0.95), 'faint speech');
+  t.ok(isSuspicious(result({ noSpeech: 0.6 }), 'Good morning.', 0.99), 'likely silence');
+  t.ok(isSuspicious(result({ meanLogProb: -0.95 }), 'Good morning.', 0.99), 'doubt');
+  t.ok(isSuspicious(result({ languages: new Map([['en', 0.4]]) }), 'Good morning.', 0.99), 'no language in particular');
+  t.ok(isSuspicious(result(), ' Thank you.'.repeat(20), 0.99), 'repetition');
 });
 
 t.test('isInvented() weighs belief with the language', async (t) => {
-  t.notOk(isInvented(attempt()));
-  t.ok(isInvented(attempt({ noSpeech: 0.75 })));
-  t.ok(isInvented(attempt({ meanLogProb: -0.9, languages: new Map([['cy', 0.3]]) })), '-0.9 + 0.5 ln 0.3 is below -1.25');
-  t.notOk(isInvented(attempt({ meanLogProb: -0.6, languages: new Map([['cy', 0.3]]) })));
+  t.notOk(isInvented(result()));
+  t.ok(isInvented(result({ noSpeech: 0.75 })));
+  t.ok(isInvented(result({ meanLogProb: -0.9, languages: new Map([['cy', 0.3]]) })), '-0.9 + 0.5 ln 0.3 is below -1.25');
+  t.notOk(isInvented(result({ meanLogProb: -0.6, languages: new Map([['cy', 0.3]]) })));
 });
 
-t.test('isPoor() wants another attempt for doubt, repetition and loops', async (t) => {
-  t.notOk(isPoor(attempt(), 'Good morning.'));
-  t.ok(isPoor(attempt({ meanLogProb: -1.1 }), 'Good morning.'));
-  t.ok(isPoor(attempt({ tokens: [1, 2, 1, 2, 1, 2, 1, 2] }), 'Good morning.'));
+t.test('isPoor() wants another result for doubt, repetition and loops', async (t) => {
+  t.notOk(isPoor(result(), 'Good morning.'));
+  t.ok(isPoor(result({ meanLogProb: -1.1 }), 'Good morning.'));
+  t.ok(isPoor(result({ tokens: [1, 2, 1, 2, 1, 2, 1, 2] }), 'Good morning.'));
 });
 
 t.test('decideLanguage() averages probabilities by seconds of speech, so that noise does not win', async (t) => {
@@ -128,6 +128,6 @@ t.test('otherLanguages() are tried only where none is certain', async (t) => {
 t.test('a text without a word is suspicious', async (t) => {
   for (const text of ['', ' —', ' ♪♪', ' ...']) t.ok(isWordless(text), text);
   for (const text of [' No.', ' 7', ' 对。', ' नहीं']) t.notOk(isWordless(text), text);
-  t.notOk(isPoor(attempt(), ' —'), 'but no reason to guess at random');
-  t.ok(isSuspicious(attempt(), ' —', 1));
+  t.notOk(isPoor(result(), ' —'), 'but no reason to guess at random');
+  t.ok(isSuspicious(result(), ' —', 1));
 });

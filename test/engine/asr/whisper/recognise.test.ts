@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { Shares } from '../../../../engine/asr/whisper/attention-store.ts';
+import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
 import type { Decoder } from '../../../../engine/asr/whisper/decode.ts';
-import type { Attempt, Order } from '../../../../engine/asr/whisper/decode-job.ts';
+import type { DecodeRequest, DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import { readFacts, SAMPLE_RATE, STEPS, type Whisper } from '../../../../engine/asr/whisper/model.ts';
 import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
@@ -18,14 +18,14 @@ interface Said {
   meanLogProb: number;
 }
 
-/** Recognises a window of which the decoder says `says`, by language and manner; tells the words and what was tried. */
-async function heard(says: (order: Order) => Said) {
-  const decode = async (order: Order): Promise<Attempt> => {
-    const { text, meanLogProb } = says(order);
+/** Recognises a window of which the decoder says `says`, by language and options; tells the words and what was tried. */
+async function heard(says: (request: DecodeRequest) => Said) {
+  const decode = async (request: DecodeRequest): Promise<DecodeResult> => {
+    const { text, meanLogProb } = says(request);
     const tokens = [facts.firstTimestamp, ...tokenizer.encode(text), facts.firstTimestamp + Math.round(SECONDS / facts.tick)];
-    const flat = new Shares().keep(new Float32Array(facts.alignmentHeads * STEPS).fill(1 / STEPS));
+    const flat = new AttentionStore().keep(new Float32Array(facts.alignmentHeads * STEPS).fill(1 / STEPS));
     const languages = new Map(Object.entries({ la: 0.4, en: 0.35 }));
-    const shown = { language: order.language ?? 'la', languages, noSpeech: 0.01, meanLogProb, resumed: [] };
+    const shown = { language: request.language ?? 'la', languages, noSpeech: 0.01, meanLogProb, resumed: [] };
     return { ...shown, tokens, logProbs: tokens.map(() => meanLogProb), attention: [...tokens, 0].map(() => flat) };
   };
   const decoder = { capacity: 8, decode, release() {} } as unknown as Decoder;
@@ -50,9 +50,9 @@ t.test('recognise() never prefers a mark to words, however likely it is', async 
   t.equal(text, ' But she said');
 });
 
-t.test('recognise() takes words that a search finds where the first attempt wrote a mark', async (t) => {
-  const { text } = await heard(({ manner }) =>
-    manner.beams > 1 ? { text: ' But she said', meanLogProb: -0.5 } : { text: ' —', meanLogProb: -0.1 },
+t.test('recognise() takes words that a search finds where the first result wrote a mark', async (t) => {
+  const { text } = await heard(({ options }) =>
+    options.beams > 1 ? { text: ' But she said', meanLogProb: -0.5 } : { text: ' —', meanLogProb: -0.1 },
   );
   t.equal(text, ' But she said');
 });
@@ -61,7 +61,7 @@ t.test('recognise() does not guess at random what a mark may stand for', async (
   const { text, tried } = await heard(() => ({ text: ' —', meanLogProb: -0.1 }));
   t.equal(text.trim(), '—');
   t.notOk(
-    tried.some((manner) => /\d\.\d/.test(manner)),
+    tried.some((options) => /\d\.\d/.test(options)),
     tried.join(),
   );
 });

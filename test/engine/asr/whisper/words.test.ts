@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { Shares } from '../../../../engine/asr/whisper/attention-store.ts';
+import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
 import { readFacts } from '../../../../engine/asr/whisper/model.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
 import { group, toWords } from '../../../../engine/asr/whisper/words.ts';
@@ -61,7 +61,7 @@ t.test('words', async (t) => {
     const tokens = tokenizer.encode(' one two');
     t.equal(tokens.length, 2);
     const frames = 1500;
-    const shares = new Shares();
+    const shares = new AttentionStore();
     const row = (first: number, end: number) => {
       const attention = new Float32Array(facts.alignmentHeads * frames).fill(1e-5);
       for (let head = 0; head < facts.alignmentHeads; head++) attention.fill(0.02, head * frames + first, head * frames + end);

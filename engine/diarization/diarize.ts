@@ -1,4 +1,4 @@
-import { makeRoom } from '../runtime/buffers.ts';
+import { sharedSamples } from '../runtime/buffers.ts';
 import type { Recording, Turn } from '../types.ts';
 import { findVoices } from './clustering.ts';
 import { CERTAIN, cutPieces, extent, lasting, type Piece } from './excerpts.ts';
@@ -63,7 +63,7 @@ async function embedAll(
   let next = 0;
   let done = 0;
   const lane = async () => {
-    const room = makeRoom(BATCH * most);
+    const room = sharedSamples(BATCH * most);
     for (let batch = batches[next++]; batch; batch = batches[next++]) {
       signal?.throwIfAborted();
       const sounds = await Promise.all(batch.map((i, n) => readPiece(recording, channel, pieces[i]!, room.subarray(n * most))));

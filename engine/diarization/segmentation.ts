@@ -1,4 +1,4 @@
-import { makeRoom } from '../runtime/buffers.ts';
+import { sharedSamples } from '../runtime/buffers.ts';
 import { float32, type Session } from '../runtime/session.ts';
 import type { Recording } from '../types.ts';
 
@@ -109,7 +109,7 @@ export async function observe(
   let next = 0;
   let done = 0;
   const lane = async () => {
-    const room = makeRoom(BATCH * WINDOW);
+    const room = sharedSamples(BATCH * WINDOW);
     for (let more = true; more; ) {
       signal?.throwIfAborted();
       const first = next;

@@ -8,11 +8,11 @@ import { SAMPLE_RATE } from '../asr/whisper/model.ts';
 import type { RecognisedWindow, WindowRequest } from '../asr/whisper/recognise.ts';
 import type { Linker } from '../diarization/linkage.ts';
 import type { Local } from '../diarization/segmentation.ts';
-import { Rooms } from './buffers.ts';
-import { Turns } from './fair-queue.ts';
+import { BufferPool } from './buffers.ts';
 import { readMachine, threadsFor } from './machine.ts';
+import { FairQueue, FIRST_UNITS, type Kind, placesOn } from './scheduler.ts';
 import { type Device, silenceRuntime } from './session.ts';
-import type { Description, Order, Outcome, WorkerData } from './worker.ts';
+import type { Description, Outcome, ThreadTask, WorkerData } from './worker.ts';
 
 export interface PoolOptions {
   /** Folders of the recognition model and of the diarization networks. */
@@ -41,11 +41,11 @@ export interface Pool {
 }
 
 /** A window without its samples, which are read when its turn has come: into the memory given, of which that part is returned that they fill. */
-export type UnreadWindow = Omit<WindowRequest, 'job' | 'first' | 'samples'> & { read: (room: Float32Array) => Promise<Float32Array> };
+export type UnreadWindow = Omit<WindowRequest, 'job' | 'first' | 'samples'> & { read: (buffer: Float32Array) => Promise<Float32Array> };
 
 /**
  * The work of one file. Everything rejects with the signal's reason once it has aborted and no thread looks at it any more. Samples are best in
- * a room of `makeRoom`, which the threads share: other arrays are copied.
+ * memory of `sharedSamples`, which the threads share: other arrays are copied.
  */
 export interface Job {
   recognise(window: UnreadWindow): Promise<RecognisedWindow>;
@@ -64,11 +64,7 @@ export class EngineError extends Error {
   }
 }
 
-type Name = 'recognise' | 'segment' | 'embed' | 'link';
 const ROWS = 10; // eight take 3 % more time, and 25 MB less for each thread
-const FIRST = { recognise: 2, segment: 4, embed: 8, link: 1 }; // units of a file that go before all others: a note of a minute has no more
-const AHEAD = 2; // windows a thread holds beyond those it decodes, so that it never waits
-const SMALL = 2; // units of the other networks a thread holds
 const REST_MS = 10_000; // for the networks that still run when the pool is closed
 const NURSERY = 8; // MB of new objects on a thread: V8 takes up to 48, for nothing: a thread makes few that last
 const ON_DEVICE = 4; // threads: each holds the model in the memory of the device, which they share
@@ -107,20 +103,16 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows = 
   };
   try {
     const used = await onEach<Description>('describe');
-    const turns = {
-      recognise: new Turns(threads * (rows + AHEAD)),
-      segment: new Turns(threads * SMALL),
-      embed: new Turns(threads * SMALL),
-      link: new Turns(1), // takes up to a second or two: one thread stays free of it
-    };
-    const rooms = new Rooms(Math.round(used[0]!.windowSeconds * SAMPLE_RATE));
+    const places = placesOn(threads, rows);
+    const queues = mapKinds(places, (count) => new FairQueue(count));
+    const buffers = new BufferPool(Math.round(used[0]!.windowSeconds * SAMPLE_RATE));
     let count = 0;
     return {
       threads,
       memoryBytes: threads * each,
-      concurrency: threads * (rows + AHEAD),
+      concurrency: places.recognise,
       ...used[0]!,
-      job: (signal) => openJob(piscina, turns, rooms, ++count, signal),
+      job: (signal) => openJob(piscina, queues, buffers, ++count, signal),
       close,
     };
   } catch (error) {
@@ -129,17 +121,21 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows = 
   }
 }
 
-function openJob(piscina: Piscina, turns: Record<Name, Turns>, rooms: Rooms, job: number, signal: AbortSignal): Job {
+function mapKinds<T>(places: Readonly<Record<Kind, number>>, make: (count: number) => T): Record<Kind, T> {
+  return Object.fromEntries(Object.entries(places).map(([kind, count]) => [kind, make(count)])) as Record<Kind, T>;
+}
+
+function openJob(piscina: Piscina, queues: Record<Kind, FairQueue>, buffers: BufferPool, job: number, signal: AbortSignal): Job {
   const stop = new Int32Array(new SharedArrayBuffer(4));
   setMaxListeners(0, signal); // every unit that waits listens
   if (signal.aborted) Atomics.store(stop, 0, 1);
   else signal.addEventListener('abort', () => Atomics.store(stop, 0, 1), { once: true });
   const asked = { recognise: 0, segment: 0, embed: 0, link: 0 };
-  const ask = async <T>(name: Name, prepare: (send: (work: unknown) => Promise<T>) => Promise<T>): Promise<T> => {
-    const first = ++asked[name] <= FIRST[name];
-    const leave = await turns[name].enter(job, signal);
+  const ask = async <T>(name: Kind, prepare: (send: (work: unknown) => Promise<T>) => Promise<T>): Promise<T> => {
+    const first = ++asked[name] <= FIRST_UNITS[name];
+    const leave = await queues[name].enter(job, signal);
     try {
-      return await prepare((work) => run<T>(piscina, name, { job, first, stop, work } satisfies Order<unknown>));
+      return await prepare((work) => run<T>(piscina, name, { job, first, stop, work } satisfies ThreadTask<unknown>));
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -149,14 +145,14 @@ function openJob(piscina: Piscina, turns: Record<Name, Turns>, rooms: Rooms, job
   };
   return {
     recognise: ({ read, ...window }) =>
-      ask('recognise', (send) => rooms.lend(async (room) => send({ ...window, samples: await read(room) }))),
+      ask('recognise', (send) => buffers.lend(async (buffer) => send({ ...window, samples: await read(buffer) }))),
     segment: (windows) => ask('segment', (send) => send(windows)),
     embed: (pieces) => ask('embed', (send) => send(pieces)),
     link: (means, weights, options) => ask('link', (send) => send({ means, weights, options })),
   };
 }
 
-async function run<T>(piscina: Piscina, name: Name | 'describe' | 'rest', task: unknown = null): Promise<T> {
+async function run<T>(piscina: Piscina, name: Kind | 'describe' | 'rest', task: unknown = null): Promise<T> {
   const outcome = (await piscina.run(task, { name })) as Outcome<T>;
   if (outcome.ok) return outcome.value;
   throw new EngineError(outcome.code, outcome.message);

@@ -8,7 +8,7 @@ import { openTokenizer } from '../asr/whisper/tokenizer.ts';
 import { embed as embedPieces } from '../diarization/embedding.ts';
 import { type LinkageOptions, link as linkRows, type Rows } from '../diarization/linkage.ts';
 import { type Local, segment as segmentWindows } from '../diarization/segmentation.ts';
-import { Pace } from './interleaver.ts';
+import { Interleaver } from './scheduler.ts';
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 
 /** What every thread is started with. */
@@ -23,8 +23,8 @@ export interface WorkerData {
   closing: Int32Array;
 }
 
-/** Work for a file, by its number: `first` is the first of its kind; `stop` [1] turns 1 when the file is no longer wanted. */
-export interface Order<T> {
+/** One unit of work for a file. `first`: it is among the first of its file and kind; `stop` [1] turns 1 when the file is no longer wanted. */
+export interface ThreadTask<T> {
   job: number;
   first: boolean;
   stop: Int32Array;
@@ -37,7 +37,7 @@ export type Outcome<T> = { ok: true; value: T } | { ok: false; code: string; mes
 const STOPPED = 'STOPPED';
 const data = workerData as WorkerData;
 closeWith(data.closing);
-const pace = new Pace();
+const interleaver = new Interleaver();
 const recogniser = once(openRecogniser);
 const segmentation = once(async () =>
   openSession(await segmentationNetwork(join(data.diarization, 'segmentation-3.0.onnx')), { device: 'cpu' }),
@@ -72,16 +72,21 @@ export function rest(): Promise<Outcome<null>> {
   });
 }
 
-export function recognise({ job, first, stop, work }: Order<Omit<WindowRequest, 'job' | 'first'>>): Promise<Outcome<RecognisedWindow>> {
+export function recognise({
+  job,
+  first,
+  stop,
+  work,
+}: ThreadTask<Omit<WindowRequest, 'job' | 'first'>>): Promise<Outcome<RecognisedWindow>> {
   return outcome(async () => recogniseWindow({ ...work, job, first }, await recogniser(), () => check(stop)));
 }
 
-export function segment(order: Order<Float32Array[]>): Promise<Outcome<Local[]>> {
-  return outcome(() => using(segmentation, order, (session) => segmentWindows(session, order.work)));
+export function segment(task: ThreadTask<Float32Array[]>): Promise<Outcome<Local[]>> {
+  return outcome(() => using(segmentation, task, (session) => segmentWindows(session, task.work)));
 }
 
-export function embed(order: Order<Float32Array[]>): Promise<Outcome<Float32Array[]>> {
-  return outcome(() => using(embedding, order, (session) => embedPieces(session, order.work)));
+export function embed(task: ThreadTask<Float32Array[]>): Promise<Outcome<Float32Array[]>> {
+  return outcome(() => using(embedding, task, (session) => embedPieces(session, task.work)));
 }
 
 /** Voice prints to be linked. */
@@ -91,24 +96,24 @@ export interface Linking {
   options: LinkageOptions;
 }
 
-export function link({ stop, work: { means, weights, options } }: Order<Linking>): Promise<Outcome<Int32Array>> {
+export function link({ stop, work: { means, weights, options } }: ThreadTask<Linking>): Promise<Outcome<Int32Array>> {
   return outcome(async () => {
     check(stop);
     return linkRows(means, weights, options);
   });
 }
 
-async function using<T, W>(open: () => Promise<Session>, order: Order<W>, run: (session: Session) => Promise<T>): Promise<T> {
-  const { job, first, stop } = order;
+async function using<T, W>(open: () => Promise<Session>, task: ThreadTask<W>, run: (session: Session) => Promise<T>): Promise<T> {
+  const { job, first, stop } = task;
   const session = await open();
-  await pace.enter(job, first);
+  await interleaver.enter(job, first);
   check(stop);
   return run(session);
 }
 
 async function openRecogniser(): Promise<Recogniser> {
   const model = await openWhisper(data.whisper, { device: data.device });
-  return { model, tokenizer: await openTokenizer(data.whisper), decoder: new Decoder(model, data.rows, pace) };
+  return { model, tokenizer: await openTokenizer(data.whisper), decoder: new Decoder(model, data.rows, interleaver) };
 }
 
 function check(stop: Int32Array): void {

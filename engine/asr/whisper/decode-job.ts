@@ -66,15 +66,6 @@ export interface DecodeRequest {
   first?: boolean;
 }
 
-/** Who is told of the decoder's work: other networks of the thread run in between. While files are in a hurry, others ask whether they may. */
-export interface Pace {
-  begin(): void;
-  step(hurried: ReadonlySet<number>): void;
-  mayRun(file: number): boolean;
-  ran(): void;
-  rest(): void;
-}
-
 /** One hypothesis in the batch: its place there is kept by the decoder. */
 export interface Hypothesis {
   job: DecodeJob;

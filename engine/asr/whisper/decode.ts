@@ -1,3 +1,4 @@
+import { DecodeQueue, type Interleaver } from '../../runtime/scheduler.ts';
 import { AttentionStore } from './attention-store.ts';
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
@@ -10,17 +11,21 @@ import {
   type Hypothesis,
   instructions,
   languageOf,
-  type Pace,
 } from './decode-job.ts';
 import type { Whisper } from './model.ts';
 import { loop } from './quality.ts';
-import { type Owners, type Pending, Queue } from './queue.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
 
 const SPARE = 1; // rows for first windows only: a note need not wait until one of a long file ends
 const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
 const RECENT = 64; // tokens
 const MOST_TOKENS = 235; // tokens of text in one window: 7 a second, and as many as the third length of the cache has room for
+
+/** A request whose answer is waited for. */
+interface Pending extends DecodeRequest {
+  resolve: (result: DecodeResult) => void;
+  reject: (error: unknown) => void;
+}
 
 /**
  * Decodes windows together: whoever waits joins the batch as soon as a row is free, at any step, whatever file it belongs to. One on each
@@ -30,21 +35,21 @@ export class Decoder {
   /** Rows decoded together for one file: no more beams than these. */
   readonly capacity: number;
   readonly #model: Whisper;
-  readonly #pace: Pace | undefined;
+  readonly #interleaver: Interleaver | undefined;
   readonly #batch: Batch;
-  readonly #waiting: Queue;
+  readonly #waiting: DecodeQueue<Pending>;
   readonly #rows: Hypothesis[] = []; // by their number in the batch
-  readonly #owners: Owners = new Map();
+  readonly #owners = new Map<DecodeJob, Pending>();
   readonly #shares = new AttentionStore();
   #running = false;
 
-  /** Decodes `capacity` rows together, and one more for first windows. `pace` hears when there is work, and of every step. */
-  constructor(model: Whisper, capacity: number, pace?: Pace) {
+  /** Decodes `capacity` rows together, and one more for first windows. `interleaver` hears when there is work, and of every step. */
+  constructor(model: Whisper, capacity: number, interleaver?: Interleaver) {
     this.#model = model;
-    this.#pace = pace;
+    this.#interleaver = interleaver;
     this.capacity = capacity;
     this.#batch = new Batch(model, capacity + SPARE);
-    this.#waiting = new Queue(pace);
+    this.#waiting = new DecodeQueue(interleaver);
   }
 
   /** Decodes one window with one set of options. Rejects with what `source` or `check` throws. */
@@ -66,7 +71,7 @@ export class Decoder {
   }
 
   async #work(): Promise<void> {
-    this.#pace?.begin();
+    this.#interleaver?.begin();
     try {
       while (this.#waiting.length || this.#rows.length) {
         for (let next = this.#next(); next; next = this.#next()) {
@@ -75,7 +80,7 @@ export class Decoder {
         }
         this.#dismiss();
         if (this.#rows.length) await this.#step();
-        this.#pace?.step(this.#waiting.hurried(this.#owners));
+        this.#interleaver?.step(this.#waiting.hurried(this.#owners.values()));
       }
     } catch (error) {
       for (const request of [...this.#owners.values(), ...this.#waiting.clear()]) request.reject(error);
@@ -83,14 +88,15 @@ export class Decoder {
       while (this.#rows.length) this.#drop(this.#rows.length - 1);
     } finally {
       this.#running = false;
-      this.#pace?.rest();
+      this.#interleaver?.rest();
     }
   }
 
   #next(): Pending | null {
     let used = this.#rows.length;
     for (const job of this.#owners.keys()) used += job.options.beams - this.#rows.filter((row) => row.job === job).length;
-    return this.#waiting.next(this.#owners, ({ first }) => (first ? this.#batch.capacity : this.capacity) - used);
+    const room = (first?: boolean) => (first ? this.#batch.capacity : this.capacity) - used;
+    return this.#waiting.next(this.#owners.values(), ({ first, options }) => options.beams <= room(first));
   }
 
   /**

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { Turns } from '../../../engine/runtime/fair-queue.ts';
 import { openPool } from '../../../engine/runtime/pool.ts';
 
 const MODELS = { whisper: folder('whisper-base'), diarization: folder('diarization') };
@@ -12,7 +11,7 @@ const SECOND = 16_000;
 const never = new AbortController().signal;
 
 function folder(name: string): string {
-  return fileURLToPath(new URL(`../../models/${name}`, import.meta.url));
+  return fileURLToPath(new URL(`../../../models/${name}`, import.meta.url));
 }
 
 /** A window that decodes long: noise that passes for speech. */
@@ -24,36 +23,6 @@ function noise(seconds = 28) {
   };
   return { read, speech: [{ start: 0, end: seconds }], peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };
 }
-
-t.test('Turns lets files in by turns, and a file without work inside whatever the others hold', async (t) => {
-  const turns = new Turns(2);
-  const order: string[] = [];
-  const enter = (job: number, name: string) =>
-    turns.enter(job, never).then((leave) => {
-      order.push(name);
-      return leave;
-    });
-  const long = ['a1', 'a2', 'a3', 'a4'].map((name) => enter(1, name));
-  const [leave] = await Promise.all(long.slice(0, 2));
-  t.strictSame(order, ['a1', 'a2'], 'two places');
-  const leaveShort = await enter(2, 'b1');
-  t.strictSame(order, ['a1', 'a2', 'b1'], 'a second file does not wait');
-  const second = enter(2, 'b2');
-  leave!();
-  leaveShort();
-  await second;
-  t.strictSame(order, ['a1', 'a2', 'b1', 'b2'], 'the file with less inside goes first');
-});
-
-t.test('Turns.enter() rejects with the reason of an abort', async (t) => {
-  const turns = new Turns(1);
-  await turns.enter(1, never);
-  const stop = new AbortController();
-  const waiting = turns.enter(1, stop.signal);
-  stop.abort(new Error('deleted'));
-  await t.rejects(waiting, { message: 'deleted' });
-  await t.rejects(turns.enter(1, stop.signal), { message: 'deleted' });
-});
 
 t.test('openPool() says what is missing', async (t) => {
   const models = { whisper: '/nowhere', diarization: MODELS.diarization };
@@ -115,14 +84,14 @@ t.test('openPool() shares threads among files', async (t) => {
 
   t.test('windows are read when their turn comes, so that many files take no more memory than a few', async (t) => {
     const stop = new AbortController();
-    const rooms = new Set<Float32Array>();
+    const buffers = new Set<Float32Array>();
     const files = Array.from({ length: 3 }, () => pool.job(stop.signal));
     const windows = files.flatMap((job) =>
       Array.from({ length: 3 * pool.concurrency }, () => {
         const { read, ...window } = noise();
-        const seen = (room: Float32Array) => {
-          rooms.add(room);
-          return read(room);
+        const seen = (buffer: Float32Array) => {
+          buffers.add(buffer);
+          return read(buffer);
         };
         return job.recognise({ ...window, read: seen }).catch(() => {});
       }),
@@ -130,7 +99,7 @@ t.test('openPool() shares threads among files', async (t) => {
     await pool.job(never).recognise(noise(3));
     stop.abort();
     await Promise.all(windows);
-    t.ok(rooms.size <= pool.concurrency + files.length, `${rooms.size} rooms for ${windows.length} windows`);
+    t.ok(buffers.size <= pool.concurrency + files.length, `${buffers.size} buffers for ${windows.length} windows`);
   });
 
   t.test('a window that cannot be read fails alone', async (t) => {

@@ -1,0 +1,163 @@
+import { setImmediate as tick } from 'node:timers/promises';
+import t from 'tap';
+import { type Decodable, DecodeQueue, FairQueue, Interleaver, placesOn } from '../../../engine/runtime/scheduler.ts';
+
+const never = new AbortController().signal;
+
+t.test('placesOn() gives each thread its rows and two windows more, and linking one place in all', async (t) => {
+  t.strictSame(placesOn(3, 10), { recognise: 36, segment: 6, embed: 6, link: 1 });
+});
+
+t.test('FairQueue lets files in in turn, and a file without work inside whatever the others hold', async (t) => {
+  const queue = new FairQueue(2);
+  const order: string[] = [];
+  const enter = (job: number, name: string) =>
+    queue.enter(job, never).then((leave) => {
+      order.push(name);
+      return leave;
+    });
+  const long = ['a1', 'a2', 'a3', 'a4'].map((name) => enter(1, name));
+  const [leave] = await Promise.all(long.slice(0, 2));
+  t.strictSame(order, ['a1', 'a2'], 'two places');
+  const leaveShort = await enter(2, 'b1');
+  t.strictSame(order, ['a1', 'a2', 'b1'], 'a second file does not wait');
+  const second = enter(2, 'b2');
+  leave!();
+  leaveShort();
+  await second;
+  t.strictSame(order, ['a1', 'a2', 'b1', 'b2'], 'the file with less inside goes first');
+});
+
+t.test('FairQueue.enter() rejects with the reason of an abort', async (t) => {
+  const queue = new FairQueue(1);
+  await queue.enter(1, never);
+  const stop = new AbortController();
+  const waiting = queue.enter(1, stop.signal);
+  stop.abort(new Error('deleted'));
+  await t.rejects(waiting, { message: 'deleted' });
+  await t.rejects(queue.enter(1, stop.signal), { message: 'deleted' });
+});
+
+const LONG = 1; // a file
+const NOTE = 2; // and another
+const NOBODY = new Set<number>();
+
+/** Units that ask to run; their numbers in the order in which they may. */
+function asking(interleaver: Interleaver, count: number): number[] {
+  const entered: number[] = [];
+  for (let i = 0; i < count; i++) void interleaver.enter(LONG, false).then(() => entered.push(i));
+  return entered;
+}
+
+t.test('Interleaver.enter() lets other networks run at once while nothing is decoded', async (t) => {
+  const entered = asking(new Interleaver(), 3);
+  await tick();
+  t.strictSame(entered, [0, 1, 2]);
+});
+
+t.test('Interleaver.step() lets one unit run every eight steps while the decoder works, in order, and rest() forgets none', async (t) => {
+  const interleaver = new Interleaver();
+  interleaver.begin();
+  const entered = asking(interleaver, 4);
+  await tick();
+  t.strictSame(entered, [0], 'the first need not wait');
+  const after: number[] = [];
+  for (let step = 1; step <= 17; step++) {
+    interleaver.step(NOBODY);
+    await tick();
+    after.push(entered.length);
+  }
+  t.equal(after[6], 1);
+  t.equal(after[7], 2);
+  t.equal(after[14], 2);
+  t.equal(after[15], 3);
+  interleaver.rest();
+  await tick();
+  t.strictSame(entered, [0, 1, 2, 3]);
+});
+
+t.test('Interleaver.step() lets units of other files run every forty steps while the decoder is in a hurry for one', async (t) => {
+  const interleaver = new Interleaver();
+  interleaver.begin();
+  await interleaver.enter(LONG, false);
+  const entered: string[] = [];
+  void interleaver.enter(LONG, false).then(() => entered.push('long'));
+  void interleaver.enter(NOTE, false).then(() => entered.push('note'));
+  void interleaver.enter(NOTE, true).then(() => entered.push('first of the note'));
+  await tick();
+  t.strictSame(entered, ['first of the note'], 'which waits for nothing');
+  const hurried = new Set([NOTE]);
+  for (let step = 1; step <= 8; step++) interleaver.step(hurried);
+  await tick();
+  t.strictSame(entered, ['first of the note', 'note']);
+  for (let step = 1; step <= 39; step++) interleaver.step(hurried);
+  await tick();
+  t.equal(entered.length, 2);
+  interleaver.step(hurried);
+  await tick();
+  t.strictSame(entered, ['first of the note', 'note', 'long']);
+});
+
+const OTHER = 3;
+
+interface Window extends Decodable {
+  beams: number;
+}
+
+function order(file: number, more: Partial<Window> = {}): Window {
+  return { file, beams: 1, ...more };
+}
+
+function queue(windows: Window[], interleaver?: Interleaver): DecodeQueue<Window> {
+  const made = new DecodeQueue<Window>(interleaver);
+  for (const each of windows) made.add(each);
+  return made;
+}
+
+const fits = () => true;
+
+t.test(
+  'DecodeQueue.next() takes first windows before encoded ones, these before the rest, and the rest by how many rows their file has',
+  (t) => {
+    const [long, other, encoded, first] = [order(LONG), order(OTHER), order(LONG, { urgent: true }), order(NOTE, { first: true })];
+    const waiting = queue([long, other, encoded, first]);
+    const decoding = [order(LONG)];
+    const served = Array.from({ length: 4 }, () => waiting.next(decoding, fits));
+    t.strictSame(
+      served.map((each) => [first, encoded, other, long].indexOf(each!)),
+      [0, 1, 2, 3],
+    );
+    t.equal(waiting.next(decoding, fits), null);
+    t.end();
+  },
+);
+
+t.test('DecodeQueue.next() lets a window with more beams than fit wait', (t) => {
+  const waiting = queue([order(LONG, { beams: 3 })]);
+  t.equal(
+    waiting.next([], ({ beams }) => beams <= 2),
+    null,
+  );
+  t.ok(waiting.next([], ({ beams }) => beams <= 3));
+  t.end();
+});
+
+t.test('DecodeQueue.next() takes windows of other files every forty steps beside a first window, those of its own file at once', (t) => {
+  const interleaver = new Interleaver();
+  interleaver.begin();
+  const decoding = [order(NOTE, { first: true })];
+  const hurried = new Set([NOTE]);
+  const [one, two, own] = [order(LONG), order(LONG), order(NOTE)];
+  const waiting = queue([one, two, own], interleaver);
+  t.strictSame(waiting.hurried(decoding), hurried);
+  interleaver.step(hurried);
+  interleaver.ran();
+  t.equal(waiting.next(decoding, fits), own);
+  for (let step = 1; step < 40; step++) interleaver.step(hurried);
+  t.equal(waiting.next(decoding, fits), null);
+  interleaver.step(hurried);
+  t.equal(waiting.next(decoding, fits), one);
+  t.equal(waiting.next(decoding, fits), null, 'nor the other one right after');
+  t.equal(waiting.next([], fits), two, 'but once nobody is in a hurry');
+  t.end();
+});

@@ -50,19 +50,22 @@ t.test('openPool() shares threads among files', async (t) => {
     t.equal(print!.length, 192);
   });
 
-  t.test('a file that is stopped gives up within two seconds, queued work included', async (t) => {
+  t.test('a file that is stopped begins nothing more: what waits is never read, what is decoded ends at its next step', async (t) => {
     const stop = new AbortController();
     const job = pool.job(stop.signal);
-    const windows = Array.from({ length: 24 }, () => job.recognise(noise()));
+    let read = 0;
+    const windows = Array.from({ length: 24 }, () => {
+      const window = noise();
+      return job.recognise({ ...window, read: (buffer) => (read++, window.read(buffer)) });
+    });
     const ends = Promise.allSettled(windows);
     await sleep(1500); // some are being encoded or decoded, most wait
-    const asked = performance.now();
+    const before = read;
     stop.abort(new Error('deleted'));
     const outcomes = await ends;
-    const took = performance.now() - asked;
-    t.ok(took < 10_000, `ended after ${Math.round(took)} ms`); // 2 s on an idle machine: tests do not judge speed
+    t.equal(read, before);
     const stopped = outcomes.filter((outcome) => outcome.status === 'rejected');
-    t.ok(stopped.length > 0);
+    t.ok(stopped.length >= windows.length - before, `${stopped.length} of ${windows.length} stopped, ${before} were read`);
     for (const { reason } of stopped as PromiseRejectedResult[]) t.equal(reason.message, 'deleted');
   });
 

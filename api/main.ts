@@ -1,6 +1,7 @@
 import { openLog } from '../db/ops/log.ts';
 import { pendingMigrations } from '../db/postgres/migrate.ts';
 import { openDb } from '../db/postgres/orm.ts';
+import { requirePolicies } from '../db/postgres/role.ts';
 import { loadMasterKeys } from '../db/secrets/master-key.ts';
 import { openVault } from '../db/secrets/vault.ts';
 import { openReceivingSpool } from '../db/spool/marker.ts';
@@ -14,8 +15,9 @@ async function main(): Promise<void> {
   const settings = readSettings(process.env);
   const log = openLog(settings, 'api');
   if (!settings.DATABASE_URL) throw new Error('Cannot start the API: DATABASE_URL is not set. `longhand up` brings its own database');
-  const db = await openDb({ url: settings.DATABASE_URL, pool: 20, name: 'longhand-api' });
+  const db = await openDb({ url: settings.DATABASE_URL, pool: 20, name: 'longhand-api', patience: 'request' });
   try {
+    await requirePolicies(db);
     const pending = await pendingMigrations(db);
     if (pending.length)
       throw new Error(`Cannot start the API: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);

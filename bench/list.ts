@@ -55,7 +55,7 @@ try {
 async function fill(db: Db): Promise<Kept> {
   const master = randomBytes(32);
   const owner = await openDb({ url: postgres.url, pool: 1 });
-  const asOwner = (sql: string) => owner.orm.em.getConnection().execute(sql);
+  const asOwner = (sql: string) => owner.direct(sql);
   try {
     await asOwner('alter table transcriptions disable trigger user');
     const vault = await openVault(db, [master]);

@@ -11,6 +11,7 @@ import { installationId, livingEngines, registerEngine } from '../db/jobs/engine
 import { type Log, openLog } from '../db/ops/log.ts';
 import { pendingMigrations } from '../db/postgres/migrate.ts';
 import { type Db, openDb } from '../db/postgres/orm.ts';
+import { requirePolicies } from '../db/postgres/role.ts';
 import { loadMasterKeys } from '../db/secrets/master-key.ts';
 import { openVault } from '../db/secrets/vault.ts';
 import { openOwnSpool } from '../db/spool/marker.ts';
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
   if (!settings.DATABASE_URL) throw new Error('Cannot start the engine: DATABASE_URL is not set. `longhand up` brings its own database');
   const db = await openDb({ url: settings.DATABASE_URL, pool: 8, name: 'longhand-engine' });
   try {
+    await requirePolicies(db);
     const pending = await pendingMigrations(db);
     if (pending.length)
       throw new Error(`Cannot start the engine: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);

@@ -3,6 +3,7 @@ import type { Db } from '../../db/postgres/orm.ts';
 import { ApiError } from '../contract/errors.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { Settings } from '../contract/settings.ts';
+import { networkOf } from './network.ts';
 
 /** What a caller's request rate allows at the moment. */
 export interface Allowance {
@@ -19,20 +20,46 @@ export interface Rates {
   take(subject: string): Promise<Allowance>;
 }
 
-const BATCH = 10; // tokens a host takes at once: one query per so many requests
+const BATCH = 10; // tokens a host takes at once, at most
+const HOT = 50; // requests of a subject a second, from which on a host takes tokens in advance
 const KEPT_MS = 1_000; // what a host did not use goes back with its next query
 const MOST = 50_000; // subjects held
 
 interface Share {
   /** Taken from the bucket, not yet used. */
   tokens: number;
+  /** Requests that wait for a token now. */
+  waiting: number;
+  /** Requests in the second that began at `since`, and in the one before. */
+  asked: number;
+  before: number;
+  since: number;
   /** In the bucket after the last query, at `at`. */
   left: number;
   at: number;
   fetching: Promise<void> | null;
 }
 
-/** `600/min` is 600 a minute with bursts of 100; other rates have bursts in proportion; `0` is off, without headers. */
+function newShare(): Share {
+  return { tokens: 0, waiting: 0, asked: 0, before: 0, since: performance.now(), left: 0, at: Number.NEGATIVE_INFINITY, fetching: null };
+}
+
+/** Counts a request of the present second. */
+function note(share: Share): void {
+  const now = performance.now();
+  if (now - share.since >= 1000) {
+    share.before = now - share.since < 2000 ? share.asked : 0;
+    share.asked = 0;
+    share.since = now;
+  }
+  share.asked++;
+}
+
+/**
+ * A host takes tokens one by one, or as many as wait for one: none lies unused at one host while another refuses. Only of a subject that sends very much
+ * to one host are some taken in advance. `600/min` is 600 a minute with bursts of 100; other rates have bursts in proportion; `0` is off,
+ * without headers.
+ */
 export function openRates(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): Rates {
   const perMinute = Number.parseInt(rate, 10);
   if (perMinute === 0) return { take: async () => ({ allowed: true, headers: {}, retryAfterSeconds: 1 }) };
@@ -46,7 +73,8 @@ export function openRates(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): Rates 
   async function fetch(subject: string, share: Share): Promise<void> {
     const returned = share.tokens;
     share.tokens = 0;
-    const { taken, left } = await takeTokens(db, subject, bucket, BATCH, returned);
+    const advance = share.before >= HOT ? BATCH : 0;
+    const { taken, left } = await takeTokens(db, subject, bucket, Math.max(1, share.waiting, advance), returned);
     share.tokens = taken;
     share.left = left;
     share.at = performance.now();
@@ -61,18 +89,20 @@ export function openRates(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): Rates 
         return true;
       }
       if (fresh && regained(share) < 1) return false;
+      share.waiting++;
       share.fetching ??= fetch(subject, share).finally(() => {
         share.fetching = null;
       });
-      await share.fetching;
+      await share.fetching.finally(() => share.waiting--);
     }
   }
 
   return {
     async take(subject) {
       if (shares.size >= MOST) shares.clear();
-      const share = shares.get(subject) ?? { tokens: 0, left: 0, at: Number.NEGATIVE_INFINITY, fetching: null };
+      const share = shares.get(subject) ?? newShare();
       shares.set(subject, share);
+      note(share);
       const allowed = await spend(subject, share);
       const remaining = Math.min(bucket.burst, share.tokens + regained(share));
       return {
@@ -113,12 +143,14 @@ export function openFloods(bucket: Bucket, now: () => number = () => performance
     return entry ? Math.max(0, entry.count - ((now() - entry.at) / 1000) * bucket.perSecond) : 0;
   };
   return {
-    check(subject, secret) {
+    check(address, secret) {
+      const subject = networkOf(address);
       if (secret && now() - (good.get(secret) ?? Number.NEGATIVE_INFINITY) < SPARED_MS) return;
       const over = level(subject) - bucket.burst;
       if (over >= 0) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: Math.ceil((over + 1) / bucket.perSecond) });
     },
-    count(subject) {
+    count(address) {
+      const subject = networkOf(address);
       const count = level(subject) + 1;
       if (bad.size >= MOST) bad.clear();
       bad.set(subject, { count, at: now() });

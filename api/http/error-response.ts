@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Log } from '../../db/ops/log.ts';
+import { Unwanted } from '../../db/postgres/wanted.ts';
 import { ApiError, type ErrorBody } from '../contract/errors.ts';
 import type { Request } from './request.ts';
 import { json, type Reply } from './route.ts';
@@ -16,6 +17,7 @@ export function refusal(thrown: unknown, request: Request, log: Log): Reply {
 
 /** 503 when the request may succeed, or be refused rightly, in a moment, as while the database or the spool cannot be had; else 500. */
 function unexpected(thrown: unknown, request: Request, log: Log): ApiError {
+  if (thrown instanceof Unwanted) return new ApiError('service_unavailable'); // nobody reads it
   const fields = { request: request.id, method: request.method, error: thrown };
   if (unavailable(thrown)) {
     log.warn(fields, 'cannot serve the request now');
@@ -46,6 +48,8 @@ const UNAVAILABLE = new Set([
   '57P01', // being shut down
   '57P02', // crashed
   '57P03', // starting
+  '57014', // a statement took too long, or was stopped
+  '55P03', // a lock was not had in time
   '08006', // connection lost
   '08001',
 ]);

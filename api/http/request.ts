@@ -22,6 +22,11 @@ export interface Request {
   readonly body: Body | null;
   /** True once the client has gone: work for it may stop. */
   gone(): boolean;
+  /**
+   * Aborts when the client goes. A handler that touches it has a connection that is read again after a second, for else nobody would notice; a client that
+   * sends its next request ahead meanwhile loses the connection.
+   */
+  readonly signal: AbortSignal;
   /** By performance.now(). */
   readonly startedAt: number;
 }

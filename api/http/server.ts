@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Unwanted } from '../../db/postgres/wanted.ts';
 import { ApiError } from '../contract/errors.ts';
 import { authorize, type Caller, type Callers, identify } from '../guard/caller.ts';
 import { attachBody, type Body } from './body.ts';
@@ -49,6 +50,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       body?.abort();
       for (const lost of life.onLost) lost();
     });
+    let leaving: AbortSignal | undefined;
     const plain: Request = {
       id: randomUUID(),
       method: request.method,
@@ -59,6 +61,10 @@ export async function serve(options: ServeOptions): Promise<Served> {
       address: clientAddress(Buffer.from(raw.getRemoteAddressAsText()).toString(), headers.get('x-forwarded-for'), proxies),
       body,
       gone: () => life.over,
+      get signal() {
+        leaving ??= watch(raw, life);
+        return leaving;
+      },
       startedAt: performance.now(),
     };
     lives.set(life, raw);
@@ -132,6 +138,18 @@ export async function serve(options: ServeOptions): Promise<Served> {
       await Promise.all(open);
     },
   };
+}
+
+const UNNOTICED_MS = 1_000;
+
+/** Aborts when the connection is lost before the answer. */
+function watch(raw: RawResponse, life: Life): AbortSignal {
+  const leaving = new AbortController();
+  const lost = () => leaving.abort(new Unwanted());
+  if (life.over) lost();
+  else life.onLost.add(lost);
+  setTimeout(() => life.over || raw.resume(), UNNOTICED_MS).unref();
+  return leaving.signal;
 }
 
 /** Headers by name; of one that came twice, both values. */

@@ -1,5 +1,6 @@
 import { readFacts, readyEngines } from '../../db/ops/facts.ts';
 import { pendingMigrations } from '../../db/postgres/migrate.ts';
+import { forAll } from '../../db/postgres/wanted.ts';
 import { json, type Route, route, type Services } from '../http/route.ts';
 
 const PUBLIC = { tag: 'Operations', access: null, hidden: true, errors: [], answers: {} } as const;
@@ -48,19 +49,29 @@ interface Readiness {
 const FRESH_MS = 1_000;
 const known = new WeakMap<Services['db'], { at: number; checks: Promise<Readiness> }>();
 
+const LIMIT_MS = 2_500; // a balancer hears of a database or a share that hangs within 3 s
+
+async function inTime<T>(check: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${LIMIT_MS / 1000} s`)), LIMIT_MS);
+  });
+  return Promise.race([check, late]).finally(() => clearTimeout(timer));
+}
+
 /** Asked at most once a second, however many ask: the check writes to the spool. */
 function readiness({ db, spool, log }: Pick<Services, 'db' | 'spool' | 'log'>): Promise<Readiness> {
   const last = known.get(db);
   if (last && performance.now() - last.at < FRESH_MS) return last.checks;
   const passes = (part: string, check: Promise<unknown>) =>
-    check.then(
+    inTime(check).then(
       () => true,
       (error: unknown) => {
         log.warn({ error }, `not ready: ${part}`);
         return false;
       },
     );
-  const checks = (async () => {
+  const checks = forAll(async () => {
     let engines = 0;
     const asked = readyEngines(db).then((count) => {
       engines = count;
@@ -74,7 +85,7 @@ function readiness({ db, spool, log }: Pick<Services, 'db' | 'spool' | 'log'>): 
       passes('the spool', spool.writable()),
     ]);
     return { database, schema: current, spool: writable, engines };
-  })();
+  });
   known.set(db, { at: performance.now(), checks });
   return checks;
 }

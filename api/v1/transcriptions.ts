@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Tx } from '../../db/postgres/orm.ts';
+import { whileWanted } from '../../db/postgres/wanted.ts';
 import { type AuthorRef, type AuthorRow, findAuthor } from '../../db/tenants/members.ts';
 import { listItems } from '../../db/transcripts/list.ts';
 import { countDelete, hold, remove, setAuthor } from '../../db/transcripts/mutate.ts';
@@ -37,15 +38,9 @@ export const listTranscriptions = route({
   async handler({ db, vault, totals, caller, query, request }) {
     const { project_id, external_id, date_from, date_to, ...rest } = query;
     const metadata = metadataFilters(request);
-    const { items, total } = await db.workspace(caller.workspaceId, (tx) =>
-      listItems(tx, vault, totals, caller, {
-        ...rest,
-        metadata,
-        projectId: project_id,
-        externalId: external_id,
-        dateFrom: date_from,
-        dateTo: date_to,
-      }),
+    const wanted = { ...rest, metadata, projectId: project_id, externalId: external_id, dateFrom: date_from, dateTo: date_to };
+    const { items, total } = await whileWanted(request.signal, () =>
+      db.workspace(caller.workspaceId, (tx) => listItems(tx, vault, totals, caller, wanted)),
     );
     const page = JSON.stringify({ total, limit: query.limit, offset: query.offset }).slice(1);
     return jsonText(200, `{"items":[${items.map(serialise).join(',')}],${page}`);

@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, r
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openDb } from './orm.ts';
 
 export interface Embedded {
   /** postgres:// address of the database `longhand`, as its owner, who is no superuser: row-level security holds for him. */
@@ -22,6 +23,7 @@ interface Account {
 const READY_MS = 60_000; // crash recovery of a large database included
 const STOP_MS = 20_000;
 const OWNER = 'longhand';
+const SUPERUSER = 'superuser-password'; // of the account `postgres`, which no part of the program uses
 
 /**
  * Starts the PostgreSQL that came with the packages on a free port of 127.0.0.1, making its database the first time.
@@ -34,8 +36,11 @@ export async function startEmbedded(folder: string, options: { durable: boolean 
   const { initdb, postgres } = await binaries();
   const account = serverAccount();
   const run = (file: string, args: string[]) => confined(account, [file, data], file, args);
-  const password = readPassword(folder);
-  if (!existsSync(path.join(data, 'PG_VERSION'))) create(folder, data, password, account, { initdb, postgres });
+  const password = readPassword(folder, 'password');
+  const fresh = !existsSync(path.join(data, 'PG_VERSION'));
+  const shared = !fresh && !existsSync(path.join(folder, SUPERUSER)); // made by a version that gave both accounts one password
+  const secrets = { owner: password, superuser: readPassword(folder, SUPERUSER) };
+  if (fresh) create(folder, data, secrets, account, { initdb, postgres });
   await endOrphan(data);
   const port = await freePort();
   const flags = [
@@ -59,7 +64,20 @@ export async function startEmbedded(folder: string, options: { durable: boolean 
   process.once('exit', endToo); // whatever it ends by
   child.once('exit', () => process.off('exit', endToo));
   await ready(child, data, logFile);
+  if (shared) await separate(port, secrets);
   return { url: `postgres://${OWNER}:${password}@127.0.0.1:${port}/${OWNER}`, process: child, stop: () => stopServer(child) };
+}
+
+interface Passwords {
+  /** Of the account that the program uses. */
+  owner: string;
+  superuser: string;
+}
+
+/** Gives the superuser of an older cluster a password of its own. */
+async function separate(port: number, { owner, superuser }: Passwords): Promise<void> {
+  const db = await openDb({ url: `postgres://postgres:${owner}@127.0.0.1:${port}/postgres`, pool: 1, name: 'longhand-up' });
+  await db.direct(`alter role postgres password '${superuser}'`).finally(() => db.close());
 }
 
 /** Where the binaries for this machine are. */
@@ -75,8 +93,9 @@ async function binaries(): Promise<{ initdb: string; postgres: string }> {
   }
 }
 
-function readPassword(folder: string): string {
-  const file = path.join(folder, 'password');
+/** Of one account; it is made the first time. */
+function readPassword(folder: string, name: string): string {
+  const file = path.join(folder, name);
   if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
   return readFileSync(file, 'utf8').trim();
 }
@@ -122,7 +141,7 @@ function reachable(folder: string, { uid, gid }: Account): boolean {
 function create(
   folder: string,
   data: string,
-  password: string,
+  passwords: Passwords,
   account: Account | null,
   tools: { initdb: string; postgres: string },
 ): void {
@@ -130,7 +149,7 @@ function create(
   const secret = path.join(folder, 'initial-password');
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
-  writeFileSync(secret, password, { mode: 0o600 });
+  writeFileSync(secret, passwords.superuser, { mode: 0o600 });
   try {
     if (account) for (const item of [draft, secret]) chownSync(item, account.uid, account.gid);
     const execute = (tool: string, args: string[], input?: string) => {
@@ -139,7 +158,7 @@ function create(
     };
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     execute(tools.initdb, ['-D', draft, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${secret}`, '--no-sync', ...locale]);
-    const statements = `create role ${OWNER} login createdb createrole password '${password}';\ncreate database ${OWNER} owner ${OWNER};\n`;
+    const statements = `create role ${OWNER} login createdb createrole password '${passwords.owner}';\ncreate database ${OWNER} owner ${OWNER};\n`;
     execute(tools.postgres, ['--single', '-D', draft, 'postgres'], statements);
     renameSync(draft, data);
   } catch (error) {

@@ -1,10 +1,13 @@
-import { MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, MikroORM, type Transaction } from '@mikro-orm/postgresql';
+import { TransactionDriver } from './driver.ts';
 import { ENTITIES } from './entities/index.ts';
 import { pipeline } from './pipeline.ts';
-import { type Connection, numbered, type Pool, scoped, type Tx, transact } from './transaction.ts';
-import { connectionTo } from './url.ts';
+import { openPool, PATIENCE, type Pool } from './pool.ts';
+import { APP_ROLE, findRole } from './role.ts';
+import { numbered, opening, type Tx, transact } from './transaction.ts';
 
 export type { Tx } from './transaction.ts';
+export { APP_ROLE };
 
 export interface DbOptions {
   url: string;
@@ -12,6 +15,8 @@ export interface DbOptions {
   pool?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
+  /** How long statements and connections are waited for; as a worker unless given. */
+  patience?: keyof typeof PATIENCE;
 }
 
 /** The database: the only way to it is a transaction that says for whom it acts. */
@@ -26,78 +31,67 @@ export interface Db {
   aside<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** One statement for one workspace, or for all with '*': a transaction in one round trip, for what is asked thousands of times a second. */
   read<T extends object = Record<string, unknown>>(scope: string, sql: string, parameters?: readonly unknown[]): Promise<T[]>;
-  /** Connections take the role that the migrations made when they are used next. */
+  /** Statements that no transaction may hold (`create database`), as the user of the address, whom no policy of rows may bind. */
+  direct(sql: string): Promise<Record<string, unknown>[]>;
+  /** The role that the migrations made is looked for anew. */
   renew(): void;
   close(): Promise<void>;
 }
 
-/** The role under which the program works where it could be made: it owns nothing and cannot bypass row-level security. */
-export const APP_ROLE = 'longhand_app';
+const ASIDE = 2; // connections
 
-const STALE = new Set(['0A000', '26000']); // a prepared plan that a migration made wrong
-const SETTINGS = `set timezone to 'UTC'; set idle_in_transaction_session_timeout to '60s'`; // a program that hangs must not keep its locks
-
-/** Opens a pool of connections. Does not migrate. */
+/** Opens pools of connections. Does not migrate. */
 export async function openDb(options: DbOptions): Promise<Db> {
-  const orm = await MikroORM.init({
+  const orm = MikroORM.initSync({
+    driver: TransactionDriver,
     clientUrl: options.url,
     entities: ENTITIES,
     discovery: { disableDynamicFileAccess: true },
-    driverOptions: { connection: connectionTo(options.url, options.name ?? 'longhand') },
-    pool: { min: 0, max: options.pool ?? 10 },
-    replicas: [{ clientUrl: options.url, pool: { min: 0, max: 2 } }], // the same server: the connections of `aside`
-    preferReadReplicas: false,
+    connect: false,
     allowGlobalContext: false,
     debug: false,
   });
-  let generation = 0;
-  const main = openLane(orm, 'write', () => generation);
-  const spare = openLane(orm, 'read', () => generation);
+  const fork = (tx: Tx): EntityManager => {
+    const em = orm.em.fork();
+    em.setTransactionContext(tx as unknown as Transaction);
+    return em;
+  };
+  const { url, name = 'longhand' } = options;
+  const patience = PATIENCE[options.patience ?? 'worker'];
+  const ownLimit = /statement_timeout/.test(new URL(url).searchParams.get('options') ?? '');
+  const pools = [openPool(url, name, options.pool ?? 10, patience), openPool(url, name, ASIDE, patience)] as const;
+  let role: Promise<string> | null = null;
+  const acting = async (scope: string) => {
+    role ??= pools[1].borrow(findRole);
+    role.catch(() => {
+      role = null;
+    });
+    return { scope, role: await role, patience, ownLimit };
+  };
+  const transaction = async <T>(pool: Pool, scope: string, work: (tx: Tx) => Promise<T>): Promise<T> => {
+    const as = await acting(scope);
+    return pool.borrow((connection) => transact(connection, as, fork, work));
+  };
+  const read = async (scope: string, sql: string, parameters: readonly unknown[] = []) => {
+    const as = await acting(scope);
+    const { rows } = await pools[0].borrow((connection) =>
+      pipeline(connection, [opening(as), { text: numbered(sql), values: parameters }]),
+    );
+    return rows;
+  };
   return {
-    url: options.url,
+    url,
     orm,
-    workspace: (workspaceId, work) => main.transaction(workspaceId, work),
-    system: (work) => main.transaction('*', work),
-    aside: (work) => spare.transaction('*', work),
-    read: (scope, sql, parameters) => main.read(scope, sql, parameters) as Promise<never>,
-    renew: () => void generation++,
-    close: () => orm.close(true),
+    workspace: (workspaceId, work) => transaction(pools[0], workspaceId, work),
+    system: (work) => transaction(pools[0], '*', work),
+    aside: (work) => transaction(pools[1], '*', work),
+    read: read as Db['read'],
+    direct: (sql) => pools[0].borrow(async (connection) => (await connection.query(sql)).rows),
+    renew: () => {
+      role = null;
+    },
+    async close() {
+      await Promise.all([...pools.map((pool) => pool.close()), orm.close(true)]);
+    },
   };
-}
-
-/** One pool of connections, and what is done on them. */
-function openLane(orm: MikroORM, type: 'write' | 'read', generation: () => number) {
-  const pool = orm.em.getDriver().getConnection(type).getKnex().client as Pool;
-  const prepared = new WeakMap<Connection, number>();
-
-  async function borrow<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await pool.acquireConnection();
-    try {
-      if (prepared.get(connection) !== generation()) {
-        await prepare(connection);
-        prepared.set(connection, generation());
-      }
-      return await work(connection);
-    } catch (error) {
-      if (STALE.has((error as { code?: string }).code ?? '')) connection.__knex__disposed = error;
-      throw error;
-    } finally {
-      await pool.releaseConnection(connection);
-    }
-  }
-
-  return {
-    transaction: <T>(scope: string, work: (tx: Tx) => Promise<T>): Promise<T> => borrow((connection) => transact(connection, scope, work)),
-    read: (scope: string, sql: string, parameters: readonly unknown[] = []) =>
-      borrow((connection) => pipeline(connection, [scoped(scope), { text: numbered(sql), values: parameters }])),
-  };
-}
-
-/** What every connection has: UTC, a limit on idle transactions, and the role without privileges where there is one. */
-async function prepare(connection: Connection): Promise<void> {
-  await connection.query(SETTINGS);
-  const { rows } = await connection.query(
-    `select 1 from pg_roles where rolname = '${APP_ROLE}' and pg_has_role(session_user, oid, 'member') and rolname <> current_user`,
-  );
-  if (rows.length) await connection.query(`set role ${APP_ROLE}`);
 }

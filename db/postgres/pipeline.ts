@@ -13,11 +13,21 @@ export interface Statement {
 export interface Client {
   query(query: Pipeline): void;
   query(text: string): Promise<{ rows: Record<string, unknown>[]; command: string }>;
-  _types?: Types;
+  getTypeParser(oid: number, format: 'text'): (text: string) => unknown;
+  host?: string;
+  port?: number;
+  processID?: number | null;
+  secretKey?: number | null;
+  /** It goes through PgBouncer: nothing is prepared. */
+  bouncing?: boolean;
+  /** It cannot be used again. */
+  failed?: boolean;
 }
 
-interface Types {
-  getTypeParser(oid: number, format: 'text'): (text: string) => unknown;
+/** What the last statement found, and how many rows it changed or found. */
+export interface Outcome {
+  rows: Record<string, unknown>[];
+  count: number;
 }
 
 interface Wire {
@@ -53,28 +63,24 @@ function preparedBy(client: Client): Prepared {
   return prepared;
 }
 
-/** Runs the statements in order, in one round trip. Resolves with the rows of the last one; rejects with PostgreSQL's error. */
-export function pipeline(client: Client, statements: readonly Statement[]): Promise<Record<string, unknown>[]> {
+/** Runs the statements in order, in one round trip. Resolves with the outcome of the last one; rejects with PostgreSQL's error. */
+export function pipeline(client: Client, statements: readonly Statement[]): Promise<Outcome> {
   return new Promise((resolve, reject) => client.query(new Pipeline(client, statements, resolve, reject)));
 }
 
 class Pipeline {
   #client: Client;
   #statements: readonly Statement[];
-  #resolve: (rows: Record<string, unknown>[]) => void;
+  #resolve: (outcome: Outcome) => void;
   #reject: (error: Error) => void;
   #fresh = new Map<string, string>();
   #position = 0;
   #read: [name: string, parse: (text: string) => unknown][] = [];
   #rows: Record<string, unknown>[] = [];
+  #count = 0;
   #failure: unknown;
 
-  constructor(
-    client: Client,
-    statements: readonly Statement[],
-    resolve: (rows: Record<string, unknown>[]) => void,
-    reject: (error: Error) => void,
-  ) {
+  constructor(client: Client, statements: readonly Statement[], resolve: (outcome: Outcome) => void, reject: (error: Error) => void) {
     this.#client = client;
     this.#statements = statements;
     this.#resolve = resolve;
@@ -95,7 +101,7 @@ class Pipeline {
       for (const [index, { text }] of this.#statements.entries()) {
         let name = known.get(text) ?? this.#fresh.get(text);
         if (name === undefined) {
-          name = known.size + this.#fresh.size < KEPT ? `longhand_${++names}` : '';
+          name = !this.#client.bouncing && known.size + this.#fresh.size < KEPT ? `longhand_${++names}` : '';
           if (name) this.#fresh.set(text, name);
           wire.parse({ name, text });
         }
@@ -111,8 +117,7 @@ class Pipeline {
   }
 
   handleRowDescription({ fields }: { fields: Field[] }): void {
-    const types = this.#client._types!;
-    this.#read = fields.map((field) => [field.name, types.getTypeParser(field.dataTypeID, 'text')]);
+    this.#read = fields.map((field) => [field.name, this.#client.getTypeParser(field.dataTypeID, 'text')]);
     this.#rows = [];
   }
 
@@ -130,7 +135,8 @@ class Pipeline {
     }
   }
 
-  handleCommandComplete(): void {
+  handleCommandComplete({ text = '' }: { text?: string }): void {
+    this.#count = Number(/\d+$/.exec(text)?.[0] ?? 0); // UPDATE 3, INSERT 0 1
     this.#position++;
     if (this.#position < this.#statements.length) this.#rows = [];
   }
@@ -149,7 +155,7 @@ class Pipeline {
     const { known } = preparedBy(this.#client);
     for (const [text, name] of this.#fresh) known.set(text, name);
     if (this.#failure) this.#reject(this.#failure as Error);
-    else this.#resolve(this.#rows);
+    else this.#resolve({ rows: this.#rows, count: this.#count });
   }
 
   /** COPY has no place in a pipeline. */

@@ -1,47 +1,81 @@
-import { type Client, pipeline, type Statement } from './pipeline.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Outcome, pipeline, type Statement } from './pipeline.ts';
+import type { Connection, Patience } from './pool.ts';
 
-/** One transaction. `?` marks a parameter; a literal question mark (jsonb operators) is written `\\?`. */
+/**
+ * One transaction. Plain reads and writes go through `em`; statements whose plan matters (claims, leases, lists, totals) are SQL in the same
+ * transaction. In SQL `?` marks a parameter; a literal question mark (jsonb operators) is written `\\?`.
+ */
 export interface Tx {
+  /** MikroORM on this transaction: entities, QueryBuilder. It forgets what it has read when the transaction ends. */
+  readonly em: EntityManager;
   /** All rows. Timestamps and numerics come as strings. */
   rows<T extends object = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** The first row, or null. */
   row<T extends object = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T | null>;
+  /** As `rows`, with the number of rows that the statement changed. */
+  outcome(sql: string, parameters?: readonly unknown[]): Promise<Outcome>;
 }
 
-/** What is used of Knex's client: MikroORM's pool of connections. */
-export interface Pool {
-  acquireConnection(): Promise<Connection>;
-  releaseConnection(connection: Connection): Promise<void>;
+/** For whom and how statements run. */
+export interface Acting {
+  /** A workspace, or '*' for the installation. */
+  scope: string;
+  /** The role that cannot bypass row-level security; 'none' where the migrations could not make one. */
+  role: string;
+  patience: Patience;
+  /** The address brings a limit of its own for statements. */
+  ownLimit: boolean;
 }
 
-/** A connection that carries `__knex__disposed` is not used again. */
-export type Connection = Client & { __knex__disposed?: unknown };
+const IDLE_MS = 60_000; // a program that hangs must not keep its locks
 
-/** Says for whom a statement acts, until its transaction ends. */
-export function scoped(scope: string): Statement {
-  return { text: `select set_config('longhand.workspace', $1, true)`, values: [scope] };
+/**
+ * Settings of one transaction: whom it acts for, as which role, with which limits. `set local` and no settings of the session, so that PgBouncer may give
+ * every transaction another connection.
+ */
+export function opening({ scope, role, patience, ownLimit }: Acting): Statement {
+  const limit = ownLimit ? '' : `, set_config('statement_timeout', $4, true)`;
+  return {
+    text: `select set_config('longhand.workspace', $1, true), set_config('role', $2, true), set_config('timezone', 'UTC', true),
+      set_config('idle_in_transaction_session_timeout', '${IDLE_MS}', true), set_config('lock_timeout', $3, true)${limit}`,
+    values: [scope, role, patience.lockMs, ...(ownLimit ? [] : [patience.statementMs])],
+  };
 }
 
-/** Runs `work` in one transaction on `connection`. It begins with the first statement, in the same round trip. */
-export async function transact<T>(connection: Connection, scope: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+/** Runs `work` in one transaction on `connection`. It begins with the first statement, in the same round trip. `fork` makes its entity manager. */
+export async function transact<T>(
+  connection: Connection,
+  acting: Acting,
+  fork: (tx: Tx) => EntityManager,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let begun = false;
-  const opening = (): Statement[] => {
+  const begin = (): Statement[] => {
     if (begun) return [];
     begun = true;
-    return [{ text: 'begin', values: [] }, scoped(scope)];
+    return [{ text: 'begin', values: [] }, opening(acting)];
   };
-  const rows = (sql: string, parameters: readonly unknown[] = []) => {
-    const result = last.then(() => pipeline(connection, [...opening(), { text: numbered(sql), values: parameters }]));
+  const outcome = (sql: string, parameters: readonly unknown[] = []) => {
+    const result = last.then(() => pipeline(connection, [...begin(), { text: numbered(sql), values: parameters }]));
     last = result.catch(() => {}); // its caller hears of it
     return result;
   };
-  const tx = {
+  const rows = async (sql: string, parameters?: readonly unknown[]) => (await outcome(sql, parameters)).rows;
+  let em: EntityManager | undefined;
+  const tx: Tx = {
+    outcome,
     rows: rows as Tx['rows'],
     row: (async (sql: string, parameters?: readonly unknown[]) => (await rows(sql, parameters))[0] ?? null) as Tx['row'],
+    get em() {
+      em ??= fork(tx);
+      return em;
+    },
   };
   try {
     const result = await work(tx);
+    if (em) await em.flush();
     await last;
     if (begun) await commit(connection);
     return result;
@@ -59,8 +93,8 @@ async function commit(connection: Connection): Promise<void> {
 }
 
 async function rollback(connection: Connection): Promise<void> {
-  await connection.query('rollback').catch((error) => {
-    connection.__knex__disposed = error;
+  await connection.query('rollback').catch(() => {
+    connection.failed = true;
   });
 }
 

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Db, Tx } from '../postgres/orm.ts';
+import { forAll } from '../postgres/wanted.ts';
 import { masterKeyId } from './master-key.ts';
 
 /**
@@ -45,15 +46,16 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
   if (!newest) throw new Error('Cannot open the vault: no master key was given');
   const masters = new Map(masterKeys.map((key) => [masterKeyId(key), key]));
   await checkCanary(db, newest, masters);
-  const cache = new Map<string, Promise<Keys>>();
+  const cache = new Map<string, Keys>();
+  const loading = new Map<string, Promise<Keys>>();
 
+  /** However many ask for the keys of a workspace that is not known, they are loaded once. */
   async function keysOf(workspaceId: string, version?: number): Promise<Keys> {
-    const known = await cache.get(workspaceId);
+    const known = cache.get(workspaceId);
     if (known && performance.now() - known.loadedAt < KEPT_MS && (version === undefined || known.byVersion.has(version))) return known;
-    const loading = load(workspaceId);
-    cache.set(workspaceId, loading);
-    loading.catch(() => cache.delete(workspaceId));
-    return loading;
+    const running = loading.get(workspaceId) ?? forAll(() => load(workspaceId)).finally(() => loading.delete(workspaceId));
+    loading.set(workspaceId, running);
+    return running;
   }
 
   async function load(workspaceId: string): Promise<Keys> {
@@ -63,12 +65,15 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
       ]),
     );
     const last = rows.at(-1);
+    if (!last) cache.delete(workspaceId);
     if (!last) throw new Error(`Cannot read or write secrets of workspace ${workspaceId}: it has no data key; it was deleted`);
-    return {
+    const keys = {
       byVersion: new Map(rows.map((row) => [row.version, unwrap(masters, row)])),
       newest: last.version,
       loadedAt: performance.now(),
     };
+    cache.set(workspaceId, keys);
+    return keys;
   }
 
   const open = async (workspaceId: string, place: string, sealed: Uint8Array): Promise<Buffer> => {

@@ -18,7 +18,7 @@ interface Thrown {
 /** The database is away: connection trouble, shutdown, restart, too many connections, a full disk, deadlock. Not the fault of the statement. */
 export function databaseAway(error: unknown): boolean {
   const { code, message } = error as Thrown;
-  if (typeof code === 'string' && (/^(08|53|57P0|40)/.test(code) || CONNECTION.test(code))) return true;
+  if (typeof code === 'string' && (/^(08|53|57014|57P0|55P03|40)/.test(code) || CONNECTION.test(code))) return true;
   return /connection (terminated|ended|error)|not queryable|timeout acquiring a connection/i.test(String(message ?? ''));
 }
 

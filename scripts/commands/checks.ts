@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { SETTING_NAMES, type Settings } from '../../api/contract/settings.ts';
 import { pendingMigrations } from '../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
+import { requirePolicies } from '../../db/postgres/role.ts';
 import { compareSchema } from '../../db/postgres/schema.ts';
 import { openSpool } from '../../db/spool/spool.ts';
 import { findTools } from '../../engine/audio/tools.ts';
@@ -108,6 +109,7 @@ async function database(settings: Settings): Promise<Check[]> {
       await check('database', () => version(db), remedy),
       await check('schema', () => schema(db), 'Run scripts/longhand migrate.'),
       await check('tables', () => tables(db), TABLES),
+      await check('policies', () => policies(db), 'See what was found: workspaces are kept apart by the program alone until then.'),
       await check('clock', () => clock(db), 'Let NTP set the clocks of this machine and of the database.'),
     ];
   } finally {
@@ -137,6 +139,11 @@ async function tables(db: Db): Promise<string> {
   if (wrong.length)
     throw new Error(wrong.map(({ column, found, wanted }) => `${column} is ${found ?? 'missing'}, ${wanted} is wanted`).join('; '));
   return 'every column as described';
+}
+
+async function policies(db: Db): Promise<string> {
+  await requirePolicies(db);
+  return 'row-level security holds';
 }
 
 async function clock(db: Db): Promise<string> {

@@ -49,7 +49,7 @@ async function requireSchema(db: Db): Promise<void> {
 }
 
 async function withOpen<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const db = await openDb({ url, pool: 2, name: 'longhand-cli' }).catch((error: Error) => {
+  const db = await openDb({ url, pool: 2, name: 'longhand-cli', patience: 'operator' }).catch((error: Error) => {
     throw new Error(`Cannot open the database: ${error.message}. Start it, or correct DATABASE_URL.`, { cause: error });
   });
   try {

@@ -58,7 +58,7 @@ t.test('api/main.ts serves, and on SIGTERM lets an upload finish while it accept
 
 t.test('api/main.ts refuses to start on an older schema, and without a database', async (t) => {
   const admin = await openDb({ url: database, pool: 1 });
-  await admin.orm.em.getConnection().execute('delete from longhand_migrations where id = (select max(id) from longhand_migrations)');
+  await admin.direct('delete from longhand_migrations where id = (select max(id) from longhand_migrations)');
   await admin.close();
   const older = start();
   t.equal((await once(older.child, 'exit'))[0], 1);

@@ -40,7 +40,7 @@ export async function testDatabase(t: { teardown(after: () => unknown): void }):
 /** Name of the migrated database that is copied; it is made when the migrations are new. */
 async function template(maintenance: Db, server: string): Promise<string> {
   const name = `template_${fingerprint()}`;
-  const exists = () => maintenance.orm.em.getConnection().execute(`select 1 from pg_database where datname = '${name}'`);
+  const exists = () => maintenance.direct(`select 1 from pg_database where datname = '${name}'`);
   if ((await exists()).length) return name;
   const gate = await openDb({ url: server, pool: 1, name: 'longhand-test' });
   try {
@@ -70,7 +70,7 @@ function fingerprint(): string {
 
 /** Statements that no transaction may hold. */
 async function execute(db: Db, sql: string): Promise<void> {
-  await db.orm.em.getConnection().execute(sql);
+  await db.direct(sql);
 }
 
 function databaseUrl(server: string, name: string): string {

@@ -162,6 +162,11 @@ function player(name: string, who: number, db: Db, chance: Seeded, ear: Ear): Pl
     return rows;
   };
   const stepwise = (tx: Tx): Tx => ({
+    em: tx.em,
+    outcome: async (sql, parameters) => {
+      await self.turn(sql);
+      return tx.outcome(sql, parameters);
+    },
     rows: (sql, parameters) => counted(sql, () => tx.rows(sql, parameters)),
     row: async <T extends object>(sql: string, parameters?: readonly unknown[]) =>
       (await counted(sql, () => tx.rows<T>(sql, parameters)))[0] ?? null,

@@ -100,3 +100,10 @@ function readOr(file: string, otherwise: string): string {
     return otherwise;
   }
 }
+
+/** Of the embedded test server; null on a server of somebody else. */
+export function superuserPassword(): string | null {
+  const base = sharedFolder();
+  const found = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL ? null : announced(base);
+  return found && readFileSync(path.join(base, String(found.pid), 'superuser-password'), 'utf8');
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { engines, overview, readSettings, writeSettings } from '../../../db/ops/overview.ts';
+import { whileWanted } from '../../../db/postgres/wanted.ts';
 import { json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
@@ -7,8 +8,8 @@ export const operator = page({
   method: 'GET',
   path: '/operator',
   owner: true,
-  async handler({ db }, { caller }) {
-    const own = await db.workspace(caller.workspaceId, (tx) => overview(tx, caller.workspaceId));
+  async handler({ db, request }, { caller }) {
+    const own = await whileWanted(request.signal, () => db.workspace(caller.workspaceId, (tx) => overview(tx, caller.workspaceId)));
     return json(200, { ...own, engines: await db.system(engines) });
   },
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { whileWanted } from '../../../db/postgres/wanted.ts';
 import { mayEdit, renameSpeaker, search } from '../../../db/transcripts/console.ts';
 import { json, jsonText } from '../../http/route.ts';
 import { page } from '../page.ts';
@@ -40,8 +41,9 @@ export const find = page({
       .default('20')
       .transform(Number),
   }),
-  async handler({ db, vault, query }, { caller }) {
-    const read = <T>(work: Parameters<typeof db.workspace<T>>[1]) => db.workspace(caller.workspaceId, work);
+  async handler({ db, vault, query, request }, { caller }) {
+    const read = <T>(work: Parameters<typeof db.workspace<T>>[1]) =>
+      whileWanted(request.signal, () => db.workspace(caller.workspaceId, work));
     return json(200, await search(read, vault, caller, query.q, { hits: Math.max(1, query.limit), milliseconds: SEARCH_MS }));
   },
 });

@@ -32,11 +32,9 @@ const poor = await api.world.key(await api.world.member(await api.world.workspac
 /** Names of the waiting jobs, as the owner of the database sees them. */
 const jobs = async () => {
   const admin = await openDb({ url: api.db.url, pool: 1 });
-  const found: { name: string }[] = await admin.orm.em
-    .getConnection()
-    .execute('select task_identifier as name from graphile_worker.jobs order by id');
+  const found = await admin.direct('select task_identifier as name from graphile_worker.jobs order by id');
   await admin.close();
-  return found.map(({ name }) => name);
+  return found.map(({ name }) => String(name));
 };
 const rows = async (table: string) => Number((await api.db.system((tx) => tx.row<{ n: string }>(`select count(*) as n from ${table}`)))!.n);
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { startApp } from '../../../api/app.ts';
 import { BAD_KEYS, openFloods, openRates } from '../../../api/guard/limiter.ts';
+import { networkOf } from '../../../api/guard/network.ts';
 import { takeTokens } from '../../../db/access/rate-limits.ts';
 import { openLog } from '../../../db/ops/log.ts';
 import { testApi } from '../../support/client.ts';
@@ -22,6 +23,18 @@ t.test('openRates() lets a burst of 100 through over two hosts together, then re
   t.match(refused.headers['ratelimit-reset'], /^\d+$/);
   t.equal(refused.retryAfterSeconds, 1);
   t.ok((await hosts[0]!.take('key:2')).allowed, 'another key has its own');
+});
+
+t.test('openRates() gives the whole burst of 100 at 50 hosts too: two requests at each', async (t) => {
+  const { db } = await testDatabase(t);
+  const hosts = Array.from({ length: 50 }, () => openRates(db, '600/min'));
+  for (const round of [1, 2]) {
+    const taken = await Promise.all(hosts.map((host) => host.take('key:1')));
+    t.ok(
+      taken.every(({ allowed }) => allowed),
+      `round ${round}`,
+    );
+  }
 });
 
 t.test('openRates() gives a lone host exactly its burst', async (t) => {
@@ -63,6 +76,19 @@ t.test('openFloods() refuses an address after 300 bad keys, and forgives 5 a sec
   t.doesNotThrow(() => floods.check('192.0.2.2'));
   now = 1000;
   t.doesNotThrow(() => floods.check('192.0.2.1'));
+});
+
+t.test('openFloods() takes an IPv6 /64 for one sender, and IPv4 in IPv6 for IPv4', async (t) => {
+  const floods = openFloods({ burst: 2, perSecond: 0 });
+  for (const address of ['2001:db8:1:2::1', '2001:db8:1:2:ffff:0:0:9']) floods.count(address);
+  t.throws(() => floods.check('2001:DB8:1:2:3:4:5:6'), { code: 'rate_limit_exceeded' });
+  t.doesNotThrow(() => floods.check('2001:db8:1:3::1'));
+  for (let n = 0; n < 2; n++) floods.count('::ffff:192.0.2.7');
+  t.throws(() => floods.check('192.0.2.7'), { code: 'rate_limit_exceeded' });
+  t.doesNotThrow(() => floods.check('::ffff:192.0.2.8'));
+  t.equal(networkOf('::1'), '0:0:0:0::/64');
+  t.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
+  t.equal(networkOf('anna@example.org'), 'anna@example.org', 'identities stay as they are');
 });
 
 t.test('openFloods() spares what was good just now, whatever else its address sends', async (t) => {

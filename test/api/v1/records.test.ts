@@ -21,6 +21,7 @@ const as = (person: typeof anna, role: 'owner' | 'user') => ({ workspaceId: pers
 /** The database, with every statement noted. */
 function noting(statements: string[]): Db {
   const note = (tx: Tx): Tx => ({
+    ...tx,
     rows: (sql, parameters) => {
       statements.push(sql);
       return tx.rows(sql, parameters);

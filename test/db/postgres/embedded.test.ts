@@ -12,10 +12,16 @@ t.teardown(() => rmSync(root, { recursive: true, force: true }));
 async function ask({ url }: Embedded, sql: string): Promise<object[]> {
   const db = await openDb({ url, pool: 1 });
   try {
-    return await db.orm.em.getConnection().execute(sql);
+    return await db.direct(sql);
   } finally {
     await db.close();
   }
+}
+
+function asSuperuser(server: Embedded, secret: string): Promise<object[]> {
+  const url = new URL(server.url);
+  Object.assign(url, { username: 'postgres', password: readFileSync(path.join(folder, secret), 'utf8') });
+  return ask({ ...server, url: url.href }, 'select rolsuper from pg_roles where rolname = current_user');
 }
 
 t.test('startEmbedded() makes a database for an owner without special rights, behind a password of its own', async (t) => {
@@ -25,6 +31,8 @@ t.test('startEmbedded() makes a database for an owner without special rights, be
     { rolsuper: false, rolbypassrls: false },
   ]);
   t.equal(statSync(path.join(folder, 'password')).mode & 0o777, 0o600);
+  await t.rejects(asSuperuser(server, 'password'), { code: '28P01' }, 'the superuser has another one');
+  t.match(await asSuperuser(server, 'superuser-password'), [{ rolsuper: true }]);
   const url = new URL(server.url);
   t.equal(url.hostname, '127.0.0.1');
   t.equal(url.password, readFileSync(path.join(folder, 'password'), 'utf8'));
@@ -32,6 +40,19 @@ t.test('startEmbedded() makes a database for an owner without special rights, be
   await t.rejects(ask({ ...server, url: url.href }, 'select 1'));
   await server.stop();
   t.not(server.process.exitCode, null);
+});
+
+t.test('startEmbedded() gives the superuser of an older cluster a password of its own', async (t) => {
+  const server = await startEmbedded(folder);
+  const old = new URL(server.url);
+  Object.assign(old, { username: 'postgres', password: readFileSync(path.join(folder, 'superuser-password'), 'utf8') });
+  await ask({ ...server, url: old.href }, `alter role postgres password '${new URL(server.url).password}'`);
+  await server.stop();
+  rmSync(path.join(folder, 'superuser-password'));
+  const mended = await startEmbedded(folder);
+  await t.rejects(asSuperuser(mended, 'password'), { code: '28P01' });
+  t.match(await asSuperuser(mended, 'superuser-password'), [{ rolsuper: true }]);
+  await mended.stop();
 });
 
 t.test('startEmbedded() ends a server that outlived its program, and keeps what it had committed', async (t) => {

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { Project } from '../../../db/postgres/entities/member.ts';
 import { openDb, type Tx } from '../../../db/postgres/orm.ts';
+import { requirePolicies } from '../../../db/postgres/role.ts';
+import { Unwanted, whileWanted } from '../../../db/postgres/wanted.ts';
 import { testDatabase } from '../../support/database.ts';
+import { superuserPassword } from '../../support/postgres.ts';
 
 const { db, url } = await testDatabase(t);
 
@@ -96,6 +100,87 @@ t.test('row-level security hides other workspaces from queries without a predica
   t.equal((await db.workspace(mine, (tx) => tx.rows('delete from projects where workspace_id = ? returning 1', [other]))).length, 0);
 });
 
+t.test('Tx.em reads and writes entities in the transaction: its commit, its workspace, its undoing', async (t) => {
+  const [mine, other] = [await workspace('em mine'), await workspace('em other')];
+  await db.workspace(mine, async (tx) => {
+    tx.em.create(Project, { workspaceId: mine, name: 'by entity' });
+    await tx.em.flush();
+    t.strictSame(await tx.rows('select name from projects where workspace_id = ?', [mine]), [{ name: 'by entity' }], 'SQL sees it');
+    await tx.em.createQueryBuilder(Project).update({ name: 'renamed' }).where({ workspaceId: mine, name: 'by entity' });
+  });
+  await db.workspace(other, (tx) => tx.rows('insert into projects (workspace_id, name) values (?, ?)', [other, 'theirs']));
+  const seen = await db.workspace(mine, (tx) => tx.em.find(Project, {}));
+  t.strictSame(
+    seen.map(({ name }) => name),
+    ['renamed'],
+    'without a predicate, too',
+  );
+  await t.rejects(
+    db.workspace(mine, async (tx) => {
+      tx.em.create(Project, { workspaceId: mine, name: 'undone' });
+      await tx.em.flush();
+      throw new Error('no');
+    }),
+    { message: 'no' },
+  );
+  t.equal(await db.workspace(mine, (tx) => tx.em.count(Project, { name: 'undone' })), 0);
+  await t.rejects(
+    db.workspace(mine, async (tx) => {
+      tx.em.create(Project, { workspaceId: other, name: 'smuggled' });
+    }),
+    { code: '42501' },
+    'what was not flushed is flushed before the commit',
+  );
+  await t.rejects(db.orm.em.fork().find(Project, {}), /outside a transaction/);
+});
+
+t.test('requirePolicies() refuses a role that bypasses row-level security, and a table where it was switched off', async (t) => {
+  const own = await testDatabase(t);
+  await requirePolicies(own.db);
+  await own.db.direct('alter table projects no force row level security');
+  await t.rejects(requirePolicies(own.db), /not forced on projects/);
+  await own.db.direct('alter table projects force row level security');
+  const free = await freeRole(t, own.url);
+  if (!free) return t.comment('the user of the test server cannot make a role that bypasses policies');
+  const unsafe = await openDb({ url: free, pool: 1 });
+  await t.rejects(
+    requirePolicies(unsafe).finally(() => unsafe.close()),
+    /bypasses row-level security/,
+  );
+});
+
+t.test('whileWanted() cancels the query of a client that has gone, and begins no other', async (t) => {
+  const leaving = new AbortController();
+  const slow = whileWanted(leaving.signal, () => db.system((tx) => tx.rows('select pg_sleep(60)')));
+  setTimeout(() => leaving.abort(new Unwanted()), 200);
+  await t.rejects(slow, { name: 'Unwanted' });
+  const running = `select 1 from pg_stat_activity where datname = current_database() and query like '%pg_sleep(60)%' and pid <> pg_backend_pid() and state = 'active'`;
+  t.strictSame(await db.direct(running), []);
+  await t.rejects(
+    whileWanted(leaving.signal, () => db.system((tx) => tx.rows('select 1'))),
+    { name: 'Unwanted' },
+  );
+  t.same(await db.read('*', 'select 1 as n'), [{ n: 1 }], 'the connections still serve');
+});
+
+t.test('openDb() waits neither for a connection, a statement nor a lock beyond its patience', async (t) => {
+  const hasty = await openDb({ url, pool: 1, patience: 'request' });
+  t.teardown(() => hasty.close());
+  const id = await workspace('locked');
+  await db.system(async (tx) => {
+    await tx.rows('select 1 from workspaces where id = ? for update', [id]);
+    await t.rejects(
+      hasty.system((other) => other.rows(`update workspaces set name = 'x' where id = ?`, [id])),
+      { code: '55P03' },
+      'a lock',
+    );
+  });
+  const slow = hasty.system((tx) => tx.rows('select pg_sleep(30)'));
+  await t.rejects(hasty.read('*', 'select 1'), { code: '08006' }, 'a connection');
+  await t.rejects(slow, { code: /57014|08006/ }, 'a statement');
+  t.same(await hasty.read('*', 'select 1 as n'), [{ n: 1 }]);
+});
+
 t.test('row-level security is forced on every table that has a workspace', async (t) => {
   const open = await db.read(
     '*',
@@ -141,4 +226,21 @@ t.test('openDb() heeds all that an address says: it never goes without the TLS t
 async function encryption(tx: Tx) {
   await tx.rows('set local role none');
   return tx.row('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+}
+
+/** The address of the database for a user that bypasses policies. Null on a server of somebody else. */
+async function freeRole(t: { teardown(after: () => unknown): void }, own: string): Promise<string | null> {
+  const password = superuserPassword();
+  if (!password) return null;
+  const url = new URL(own);
+  Object.assign(url, { username: 'postgres', password });
+  const superuser = await openDb({ url: url.href, pool: 1 });
+  const name = `free_${process.pid}`;
+  await superuser.direct(`create role ${name} login bypassrls password 'free'; grant select on all tables in schema public to ${name}`);
+  t.teardown(async () => {
+    await superuser.direct(`drop owned by ${name}; drop role ${name}`);
+    await superuser.close();
+  });
+  Object.assign(url, { username: name, password: 'free' });
+  return url.href;
 }

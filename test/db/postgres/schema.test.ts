@@ -14,7 +14,7 @@ t.test('migrations take their time, whatever the server allows a transaction', a
   const { db, url } = await testDatabase(t);
   const owner = await openDb({ url, pool: 1 });
   t.teardown(() => owner.close());
-  const execute = (sql: string) => owner.orm.em.getConnection().execute(sql);
+  const execute = (sql: string) => owner.direct(sql);
   for (const schema of ['public', 'graphile_worker']) await execute(`drop schema ${schema} cascade`);
   await execute('create schema public');
   await execute(`alter database ${new URL(url).pathname.slice(1)} set idle_in_transaction_session_timeout to '5ms'`);
@@ -25,7 +25,7 @@ t.test('migrations take their time, whatever the server allows a transaction', a
 t.test('doctor names what is not as this version wants it, and does not mind what another version added', async (t) => {
   const { url } = await testDatabase(t);
   const owner = await openDb({ url, pool: 1 });
-  const execute = (sql: string) => owner.orm.em.getConnection().execute(sql);
+  const execute = (sql: string) => owner.direct(sql);
   const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir() };
   const tables = async () => {
     const { stdout } = await longhand(['doctor', '--json'], env);

@@ -30,6 +30,24 @@ t.test('open() gives back what seal() took, also after a restart', async (t) => 
   t.equal((await vault.open(id, 'x', await vault.seal(id, 'x', ''))).length, 0);
 });
 
+t.test('open() loads the keys of a workspace once, however many ask at the same time', async (t) => {
+  const { db } = await testDatabase(t);
+  const vault = await openVault(db, [master]);
+  const id = await workspace(db, vault);
+  const sealed = await vault.seal(id, 'x', 'y');
+  let loads = 0;
+  const counting: Db = {
+    ...db,
+    aside: (work) => {
+      loads++;
+      return db.aside(work);
+    },
+  };
+  const cold = await openVault(counting, [master]);
+  await Promise.all(Array.from({ length: 60 }, () => cold.open(id, 'x', sealed)));
+  t.equal(loads, 1);
+});
+
 t.test('open() refuses a value that was changed, cut, moved to another row, column or workspace', async (t) => {
   const { db } = await testDatabase(t);
   const vault = await openVault(db, [master]);

@@ -1,0 +1,31 @@
+import { type Configuration, PostgreSqlConnection, PostgreSqlDriver, type QueryResult, type Transaction } from '@mikro-orm/postgresql';
+import type { Tx } from './transaction.ts';
+
+type Query = Parameters<PostgreSqlConnection['execute']>[0];
+
+/**
+ * MikroORM's way to the database is the transaction that it is given (`Tx`), and nothing else: its own pool is never used, so no query of an entity can
+ * escape row-level security, the limits of time or the caller's commit.
+ */
+class TransactionConnection extends PostgreSqlConnection {
+  override async execute<T extends QueryResult | object>(
+    query: Query,
+    parameters: unknown[] = [],
+    method: 'all' | 'get' | 'run' = 'all',
+    transaction?: Transaction,
+  ): Promise<T> {
+    if (!transaction) throw new Error('Cannot run a query outside a transaction: use the entity manager of a Tx');
+    const { sql, bindings } = typeof query === 'string' ? { sql: query, bindings: parameters } : query.toSQL();
+    const { rows, count } = await (transaction as Tx).outcome(sql, bindings as unknown[]);
+    return this.transformRawResult<T>({ rows, rowCount: count }, method);
+  }
+}
+
+export class TransactionDriver extends PostgreSqlDriver {
+  protected override readonly connection: TransactionConnection;
+
+  constructor(config: Configuration) {
+    super(config);
+    this.connection = new TransactionConnection(config);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Db } from './orm.ts';
+import type { Connection } from './pool.ts';
+
+/** The role under which the program works where it could be made: it owns nothing and cannot bypass row-level security. */
+export const APP_ROLE = 'longhand_app';
+
+/** APP_ROLE where the user of the address may take it, else 'none'. */
+export async function findRole(connection: Connection): Promise<string> {
+  const { rows } = await connection.query(
+    `select 1 from pg_roles where rolname = '${APP_ROLE}' and pg_has_role(session_user, oid, 'member') and rolname <> session_user`,
+  );
+  return rows.length ? APP_ROLE : 'none';
+}
+
+/** Throws when row-level security would not hold: the role bypasses it, or a table of workspaces does not enforce it. */
+export async function requirePolicies(db: Db): Promise<void> {
+  const [role] = await db.read<{ name: string; free: boolean }>(
+    '*',
+    'select rolname as name, rolsuper or rolbypassrls as free from pg_roles where rolname = current_user',
+  );
+  if (role?.free)
+    throw new Error(
+      `Cannot keep workspaces apart: the role ${role.name} bypasses row-level security. Let DATABASE_URL name a user that is no superuser and has no BYPASSRLS, or make the role ${APP_ROLE} and grant it to ${role.name}; then run scripts/longhand migrate`,
+    );
+  const open = await db.read<{ table: string }>('*', UNPROTECTED);
+  if (open.length)
+    throw new Error(
+      `Cannot keep workspaces apart: row-level security is not forced on ${open.map(({ table }) => table).join(', ')}. Undo what was changed by hand, or restore the database from a backup`,
+    );
+}
+
+const UNPROTECTED = `select r.relname as table from pg_class r join pg_attribute a on a.attrelid = r.oid and a.attname = 'workspace_id' and not a.attisdropped
+  where r.relnamespace = current_schema()::regnamespace and r.relkind = 'r'
+    and not (r.relrowsecurity and r.relforcerowsecurity and exists (select from pg_policy p where p.polrelid = r.oid)) order by 1`;

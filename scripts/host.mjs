@@ -1,11 +1,11 @@
-/** What preparation does to the system it runs on: finds programs, and installs packages of the distribution. Plain Node. */
+/** Finds programs on this system and installs packages of the distribution. Plain Node. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
 export const say = (text) => process.stderr.write(`${text}\n`);
 
-/** Where a program is, or null. */
+/** Path of a program, or null. */
 export function findOnPath(program, more = []) {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), ...more].filter(Boolean);
   return folders.map((folder) => path.join(folder, program)).find(executable) ?? null;
@@ -20,10 +20,10 @@ function executable(file) {
   }
 }
 
-/** True when the packages were installed: as root, on Debian and its relatives. */
+/** Installs packages with apt-get, as root on Debian or Ubuntu. False where that is not possible. */
 export function installFromDistribution(packages) {
   if (process.getuid?.() !== 0 || !findOnPath('apt-get')) return false;
-  say(`installing ${packages.join(', ')} …`);
+  say(`Installing ${packages.join(', ')} with apt-get …`);
   const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, stdio: ['ignore', 2, 2] };
   spawnSync('apt-get', ['update', '-qq'], options);
   return spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options).status === 0;

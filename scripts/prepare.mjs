@@ -1,6 +1,6 @@
 /**
- * Brings what `npm start` and, with --test, `npm test` need, and does nothing where it is there: packages, ffmpeg, PostgreSQL, models.
- * Plain Node: it runs before any package is installed. Asks nothing; works as root and as anybody else.
+ * Installs what `npm start` and, with --test, `npm test` need, and does nothing where it is present: packages, ffmpeg, PostgreSQL, models.
+ * Plain Node: it runs before any package is installed. Asks no question; works as root and as an ordinary user.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -40,21 +40,23 @@ function installPackages() {
   const complete = existsSync(installed) && (!testing || existsSync(path.join(MODULES, 'tap')));
   if (complete && readOr(stamp, '') === wanted) return;
   if (!complete || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
-    say('installing npm packages from the lockfile …');
+    say('Installing npm packages from the lockfile (about 1.1 GB on disk; half a minute to a few minutes) …');
+    const started = Date.now();
     const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
     const ffmpeg = findOnPath('ffmpeg');
-    const env = ffmpeg ? { ...process.env, FFMPEG_BIN: ffmpeg } : process.env; // then ffmpeg-static downloads nothing
+    const env = ffmpeg ? { ...process.env, FFMPEG_BIN: ffmpeg } : process.env; // ffmpeg-static then downloads nothing
     const args = [...npm.slice(1), 'ci', ...(testing ? ['--include=dev'] : [])];
     const { status } = spawnSync(npm[0], args, { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
     if (status !== 0)
       throw new Missing('The npm packages could not be installed; the lines above say why. A package registry must be reachable once.');
+    say(`Installed npm packages in ${Math.round((Date.now() - started) / 1000)} s.`);
   }
   remember(stamp, wanted);
 }
 
 /**
- * Puts copies where npm puts links for the `file:` overrides: npm 10 takes their paths from the package that asks for them, not from here, and
- * its links lead nowhere; Deno follows no link out of node_modules.
+ * Replaces npm's links for the `file:` overrides by copies: npm 10 resolves their paths from the package that depends on them, so its links
+ * are broken, and Deno follows no link out of node_modules.
  */
 function copyStubs() {
   const { overrides } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
@@ -107,7 +109,7 @@ async function checkPostgres() {
   );
 }
 
-/** The files that models/manifest.ts lists. All bytes are read the first time, and again of what changed since. */
+/** Compares the files that models/manifest.ts lists with their checksums: all of them the first time, later those that changed. */
 async function verifyModels() {
   const manifest = path.join(ROOT, 'models', 'manifest.ts');
   const stamp = path.join(MODULES, '.longhand-models');
@@ -117,6 +119,7 @@ async function verifyModels() {
   const { tsImport } = await import(pathToFileURL(path.join(MODULES, 'tsx', 'dist', 'esm', 'api', 'index.mjs')).href);
   const { SHIPPED } = await tsImport(manifest, import.meta.url);
   const seen = { [manifest]: markOf(manifest) };
+  say('Verifying the checksums of the models …');
   for (const { name, files } of SHIPPED) {
     for (const file of files) {
       const target = path.join(ROOT, 'models', name, file.name);
@@ -135,24 +138,24 @@ function markOf(file) {
   return `${size} ${mtimeMs}`;
 }
 
-/** Builds the console's page when it is missing or older than its sources. */
+/** Builds the console when it is missing or older than its sources. */
 async function buildConsole() {
   const folder = path.join(ROOT, 'api', 'console');
   const built = path.join(folder, 'dist', 'index.html');
   const sources = readdirSync(path.join(folder, 'app'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const newest = Math.max(...sources.map((entry) => statSync(path.join(entry.parentPath ?? entry.path, entry.name)).mtimeMs));
   if (existsSync(built) && statSync(built).mtimeMs >= newest) return;
-  say('building the console …');
+  say('Building the console …');
   const { build } = await import(pathToFileURL(path.join(MODULES, 'vite', 'dist', 'node', 'index.js')).href);
   await build({ configFile: path.join(folder, 'app', 'vite.config.ts') });
 }
 
-/** tap compiles its own TypeScript plugin into the first run unless it was built without it, as .taprc says. */
+/** Without this tap would compile its TypeScript plugin during the first run; .taprc turns the plugin off. */
 function buildTestRunner() {
   if (existsSync(path.join(ROOT, '.tap', 'plugins'))) return;
   const bin = path.join(MODULES, 'tap', 'dist', 'esm', 'run.mjs');
   if (spawnSync(process.execPath, [bin, 'build'], { cwd: ROOT, stdio: 'ignore' }).status !== 0)
-    say('tap could not be built ahead; the first run is slower');
+    say('Tap could not be built in advance; the first run is slower');
 }
 
 function runnable(file) {
@@ -168,7 +171,7 @@ function sha256(file) {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
-/** Saves time next time; an account that may not write here does without. */
+/** Writes a cache file; an account without write access does without it. */
 function remember(stamp, text) {
   try {
     writeFileSync(stamp, text);

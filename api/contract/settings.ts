@@ -20,35 +20,70 @@ const databaseUrl = flagless.refine(
 
 /** What the operator may set, by environment variable or `.env` file. Every one has a working default. */
 const VARIABLES = {
-  LONGHAND_HOME: flagless.default('.longhand'),
-  HOST: flagless.default('127.0.0.1'),
-  PORT: port.default(8080),
-  DATABASE_URL: databaseUrl.optional(),
-  LONGHAND_MEDIA: flagless.optional(),
-  S3_ENDPOINT: flagless.optional(),
-  LONGHAND_MASTER_KEY: flagless.optional(),
-  LONGHAND_MASTER_KEY_FILE: flagless.optional(),
-  LONGHAND_MODEL: flagless.default('whisper-base'),
-  LONGHAND_DECODING: z.enum(['fast', 'accurate']).default('fast'),
-  LONGHAND_DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
-  LONGHAND_THREADS: whole(1).optional(),
-  LLM_BASE_URL: flagless.optional(),
-  LLM_MODEL: flagless.optional(),
-  LLM_API_KEY: flagless.optional(),
-  LLM_CONTEXT: whole(1024).optional(),
-  LONGHAND_TRUST_PROXY: flagless.optional(),
-  LONGHAND_PUBLIC_URL: flagless.optional(),
-  LONGHAND_RETENTION_DAYS: whole(1).optional(),
+  LONGHAND_HOME: flagless
+    .default('.longhand')
+    .describe(
+      'State folder: embedded database, spool, master key, imported models. Relative to the checkout when not set, to the current folder when set',
+    ),
+  HOST: flagless.default('127.0.0.1').describe('Address to listen on; `0.0.0.0` or `::` for every interface'),
+  PORT: port.default(8080).describe('Port to listen on; `0` picks a free one, which the start prints'),
+  DATABASE_URL: databaseUrl
+    .optional()
+    .describe('Any PostgreSQL 14 or newer, as `postgres://USER:PASSWORD@HOST:5432/DATABASE`. Without it `up` runs an embedded one'),
+  LONGHAND_MEDIA: flagless
+    .optional()
+    .describe('The spool: a folder that every API and engine host shares, or `s3://bucket/prefix`. Without it `$LONGHAND_HOME/spool`'),
+  S3_ENDPOINT: flagless.optional().describe('Endpoint of an S3-compatible store; region and credentials come from the usual AWS variables'),
+  LONGHAND_MASTER_KEY: flagless
+    .optional()
+    .describe(
+      'Master key: 32 bytes in base64; several, comma-separated, newest first. Without it `$LONGHAND_HOME/master.key`, made at the first start',
+    ),
+  LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('File that holds the master key, in the same form'),
+  LONGHAND_MODEL: flagless.default('whisper-base').describe('ASR model: any name that `scripts/longhand models list` shows'),
+  LONGHAND_DECODING: z
+    .enum(['fast', 'accurate'])
+    .default('fast')
+    .describe('`accurate` decodes with beam search: fewer errors, about 1.4 times the processing time'),
+  LONGHAND_DEVICE: z
+    .enum(['auto', 'cpu', 'cuda', 'webgpu'])
+    .default('auto')
+    .describe('Where models run; logs, `bench` and `/metrics` name the device really used'),
+  LONGHAND_THREADS: whole(1)
+    .optional()
+    .describe("Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; at most 4 on a GPU"),
+  LLM_BASE_URL: flagless
+    .optional()
+    .describe('OpenAI-compatible endpoint that writes reports, titles and summaries. Without it the built-in extractive writer does'),
+  LLM_MODEL: flagless.optional().describe('Model name sent to that endpoint'),
+  LLM_API_KEY: flagless.optional().describe('Key sent to that endpoint'),
+  LLM_CONTEXT: whole(1024).optional().describe('Context length of that model in tokens, where the endpoint does not tell it'),
+  LONGHAND_TRUST_PROXY: flagless
+    .optional()
+    .describe('Addresses or networks of proxies whose `X-Forwarded-For` is believed, comma-separated'),
+  LONGHAND_PUBLIC_URL: flagless
+    .optional()
+    .describe('Address under which people and programs reach the service; used in links, redirects and OAuth metadata'),
+  LONGHAND_RETENTION_DAYS: whole(1)
+    .optional()
+    .describe('Transcripts older than this are deleted. Without it they are kept until somebody deletes them'),
   LONGHAND_RATE_LIMIT: z
     .string()
     .regex(/^(0|\d+\/min)$/, 'must be like 600/min, or 0 for no limit')
-    .default('600/min'),
-  LONGHAND_WEBHOOK_PRIVATE: z.enum(['refuse', 'allow']).default('refuse'),
-  OIDC_ISSUER: flagless.optional(),
-  OIDC_CLIENT_ID: flagless.optional(),
-  OIDC_CLIENT_SECRET: flagless.optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  LOG_FORMAT: z.enum(['pretty', 'json']).optional(),
+    .default('600/min')
+    .describe('Requests a minute and key; `0` is no limit'),
+  LONGHAND_WEBHOOK_PRIVATE: z
+    .enum(['refuse', 'allow'])
+    .default('refuse')
+    .describe('`allow` lets webhooks reach loopback and private networks'),
+  OIDC_ISSUER: flagless.optional().describe('OpenID Connect provider for signing in to the console'),
+  OIDC_CLIENT_ID: flagless.optional().describe('Client id at that provider'),
+  OIDC_CLIENT_SECRET: flagless.optional().describe('Client secret at that provider'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Lowest level that is logged. Logs hold ids and counts, never a word of a transcript'),
+  LOG_FORMAT: z.enum(['pretty', 'json']).optional().describe('Form of log lines. Default: `pretty` on a terminal, else `json`'),
 } as const;
 
 type Variables = { [K in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[K]> };
@@ -124,4 +159,20 @@ function distance(a: string, b: string): number {
     row = next;
   }
   return row[b.length]!;
+}
+
+/** A setting as the documentation lists it. */
+export interface SettingDescription {
+  name: string;
+  /** What counts when it is not set; null where that depends or nothing does. */
+  standard: string | null;
+  meaning: string;
+}
+
+/** Every setting that is not a limit, in the order of the table. */
+export function describeSettings(): SettingDescription[] {
+  return Object.entries(VARIABLES).map(([name, schema]) => {
+    const standard = schema.safeParse(undefined).data;
+    return { name, standard: standard === undefined ? null : String(standard), meaning: schema.description ?? '' };
+  });
 }

@@ -4,34 +4,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export interface Part {
-  /** Resolves with the first line for which `ready` answered; rejects when the process ended before. */
+  /** Resolves with the first line that matches the `ready` pattern; rejects when the process ends before. */
   readonly ready: Promise<string>;
   /** Asks the process to end and waits; after `graceMs` it is killed. It is not started again. */
   stop(graceMs: number): Promise<void>;
+  /** Ends the process and starts it again at once, with the sources as they are now. */
+  restart(): void;
 }
 
 interface PartOptions {
   /** Of the command line: `api`, `engine`. */
   name: string;
   args?: readonly string[];
-  /** Picks, from its standard output, the line that says it serves. */
+  /** Matches the line of its standard output that says it is ready. */
   ready: RegExp;
   /** Variables for the next start, beside those of this process. */
   environment(): Record<string, string>;
   log(line: string): void;
+  /** For development: a process that ends waits for `restart()` instead of failing or starting again by itself. */
+  watched?: boolean;
 }
 
 const LAUNCH = fileURLToPath(new URL('launch.mjs', import.meta.url));
 /**
- * How Node runs them; scripts/longhand says the same. Uploads make much short-lived garbage: a small nursery keeps the API under 200 MB beside ten of them.
- * The engine has a thread for every core: helpers that collect garbage beside them only take those cores from them, an eightieth of all time.
+ * Flags for Node; scripts/longhand gives the same. API: a small young generation keeps it under 200 MB during ten uploads, which make much
+ * short-lived garbage. Engine: it has a thread per core, so parallel garbage collection would take cores from it (1.2 % of all time).
  */
 const RUNTIME: Record<string, string[]> = { api: ['--max-semi-space-size=4'], engine: ['--single-threaded-gc'] };
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
-const HEALTHY_MS = 60_000; // a process that lasted this long begins with the shortest pause again
+const HEALTHY_MS = 60_000; // after this long the pause is reset to the shortest
 
-/** Runs one part of the service as a process of its own, and starts it again, ever more slowly, when it ends by itself after it served. */
+/** Runs one part of the service as a child process, and restarts it with growing pauses when it ends by itself after it was ready. */
 export function supervise(options: PartOptions): Part {
   const stopping = new AbortController();
   let child: ChildProcess | undefined;
@@ -42,6 +46,15 @@ export function supervise(options: PartOptions): Part {
     failed = reject;
   });
   ready.catch(() => {}); // the caller may look later
+  let replaced = false; // restart() was called
+  let wake = () => {};
+  const changed = (reason: string) => {
+    options.log(`the ${options.name} ended (${reason}); it starts again when a source file changes`);
+    return new Promise<void>((resolve) => {
+      wake = resolve;
+      stopping.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  };
   const keepRunning = async () => {
     let pause = FIRST_PAUSE_MS;
     let wasReady = false;
@@ -53,6 +66,11 @@ export function supervise(options: PartOptions): Part {
       });
       const reason = await ending(child);
       if (stopping.signal.aborted) return;
+      if (options.watched) {
+        if (!replaced) await changed(reason);
+        replaced = false;
+        continue;
+      }
       if (!wasReady) return failed(new Error(`The ${options.name} ended at its start (${reason}); its message is above.`));
       if (Date.now() - started > HEALTHY_MS) pause = FIRST_PAUSE_MS;
       options.log(`the ${options.name} ended (${reason}); starting it again in ${pause / 1000} s`);
@@ -63,6 +81,11 @@ export function supervise(options: PartOptions): Part {
   const running = keepRunning();
   return {
     ready,
+    restart() {
+      replaced = true;
+      child?.kill('SIGTERM');
+      wake();
+    },
     async stop(graceMs) {
       stopping.abort();
       child?.kill('SIGTERM');
@@ -73,7 +96,7 @@ export function supervise(options: PartOptions): Part {
   };
 }
 
-/** Detached: Ctrl-C reaches `up` alone, which ends the parts in order. Each part ends by itself when `up` is gone (see parts.ts). */
+/** Detached, so that Ctrl-C reaches `up` alone, which stops the parts in order. Each part ends by itself when `up` is gone (parts.ts). */
 function start({ name, args = [], environment, ready, log }: PartOptions, onReady: (line: string) => void): ChildProcess {
   const child = fork(LAUNCH, [name, ...args], {
     execArgv: RUNTIME[name] ?? [],

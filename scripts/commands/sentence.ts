@@ -14,6 +14,8 @@ export function sentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env.LOG_LEVEL === 'debug') return error.stack ?? error.message;
   const { code = '', path } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_MODULE_NOT_FOUND')
+    return `${error.message.split(' imported from')[0]}. Install what is missing: node scripts/prepare.mjs`;
   if (path && SYSTEM[code]) return `Cannot use ${path}: ${reason(error)}`;
   return error instanceof AggregateError && !error.message ? sentence(error.errors[0]) : error.message;
 }

@@ -8,30 +8,43 @@ import { fittingModel } from '../../models/fit.ts';
 import { type Part, supervise } from './children.ts';
 import { firstKey, instructions } from './first.ts';
 import { claimHome } from './home.ts';
+import { buildConsole, type Changed, watchSources } from './watch.ts';
 
 const LISTENING = /^listening on (http\S+)$/;
-const GRACE_MS = 45_000; // above the time that the API gives to uploads in flight
+const GRACE_MS = 45_000; // longer than the API waits for uploads in flight
+
+interface ServeOptions {
+  json: boolean;
+  /** Restart what changed in the sources. */
+  watch: boolean;
+}
+
+const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 /** Runs database, API and engine until it is told to stop, and ends them in the opposite order. Throws when one of them cannot start. */
-export async function serve(settings: Settings, json: boolean): Promise<void> {
+export async function serve(settings: Settings, { json, watch }: ServeOptions): Promise<void> {
   const stop = stopSignal();
   await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
   const home = claimHome(settings.LONGHAND_HOME);
   let server: Embedded | undefined;
+  let unwatch = () => {};
   const parts: Part[] = [];
   try {
     await requirePort(settings.HOST, settings.PORT); // before a database is started for nothing
     if (!settings.DATABASE_URL) {
+      say('Starting the embedded PostgreSQL …');
       server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
       home.announce({ database: server.url });
     }
     const url = server?.url ?? settings.DATABASE_URL!;
     await prepareSchema(url);
     let port = String(settings.PORT);
-    const common = { log: (line: string) => void process.stderr.write(`${line}\n`) };
+    const common = { log: say, watched: watch };
+    say('Starting API and engine …');
     const api = supervise({ ...common, name: 'api', ready: LISTENING, environment: () => ({ DATABASE_URL: url, PORT: port }) });
     const engine = supervise({ ...common, name: 'engine', ready: /^working/, environment: () => ({ DATABASE_URL: url }) });
     parts.push(api, engine);
+    if (watch) unwatch = watchSources((changed) => void restart(changed, { api, engine }));
     const base = LISTENING.exec(await Promise.race([api.ready, stop.then(() => '')]))?.[1];
     if (base) {
       port = new URL(base).port; // kept over restarts, also when it was picked
@@ -40,10 +53,19 @@ export async function serve(settings: Settings, json: boolean): Promise<void> {
       await Promise.race([stop, server ? ended(server) : stop, engine.ready.then(() => stop)]);
     }
   } finally {
+    unwatch();
     for (const part of parts) await part.stop(GRACE_MS);
     await server?.stop();
     home.release();
   }
+}
+
+async function restart(changed: ReadonlySet<Changed>, parts: { api: Part; engine: Part }): Promise<void> {
+  say(`Changed: ${[...changed].join(', ')}`);
+  const fault = changed.has('console') ? await buildConsole() : null;
+  if (fault) say(`The console could not be built:\n${fault}`);
+  if (changed.has('api') || (changed.has('console') && !fault)) parts.api.restart();
+  if (changed.has('engine')) parts.engine.restart();
 }
 
 async function prepareSchema(url: string): Promise<void> {
@@ -55,7 +77,7 @@ async function prepareSchema(url: string): Promise<void> {
   }
 }
 
-/** The very first start makes a workspace and shows its key, this once; every start says where it listens. */
+/** Prints where the service listens; at the very first start also the new workspace's key, which is never shown again. */
 async function tell(settings: Settings, database: string, base: string, json: boolean): Promise<void> {
   const first = await firstKey(settings, database);
   if (json) process.stdout.write(`${JSON.stringify({ url: base, ...first })}\n`);
@@ -66,7 +88,7 @@ async function ended(server: Embedded): Promise<never> {
   if (server.process.exitCode === null && server.process.signalCode === null)
     await new Promise((resolve) => server.process.once('exit', resolve));
   throw new Error(
-    'The embedded PostgreSQL ended; see postgres/postgres.log in the state folder. Start again: nothing that was accepted is lost.',
+    'The embedded PostgreSQL stopped; see postgres/postgres.log in the state folder. Start again: no accepted upload is lost.',
   );
 }
 
@@ -77,7 +99,7 @@ function stopSignal(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.on(signal, () => {
         if (count++) process.exit(1);
-        process.stderr.write('stopping …\n');
+        say('stopping …');
         resolve();
       });
   });

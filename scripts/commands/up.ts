@@ -7,12 +7,13 @@ export function addUp(program: Command): void {
   program
     .command('up')
     .description('run everything: embedded PostgreSQL unless DATABASE_URL is set, migrations, API, engine')
-    .option('--host <address>', 'where to listen (HOST)')
-    .option('--port <number>', 'where to listen; 0 picks a free one (PORT)', port)
-    .option('--json', 'print what the start tells as one line of JSON')
-    .action(async ({ host, port: number, json }: { host?: string; port?: string; json?: boolean }) => {
+    .option('--host <address>', 'address to listen on (HOST)')
+    .option('--port <number>', 'port to listen on; 0 picks a free one (PORT)', port)
+    .option('--watch', 'for development: restart API and engine, and rebuild the console, when their sources change')
+    .option('--json', 'print URL and first key as one line of JSON')
+    .action(async ({ host, port: number, json, watch }: { host?: string; port?: string; json?: boolean; watch?: boolean }) => {
       const settings = loadSettings({ HOST: host, PORT: number });
       const { serve } = await import('./serve.ts');
-      await serve(settings, json ?? false);
+      await serve(settings, { json: json ?? false, watch: watch ?? false });
     });
 }

@@ -1,0 +1,62 @@
+/* The first hour: a clone without packages, and development with sources that change. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { partsOf } from '../../scripts/commands/watch.ts';
+import { finish, LONGHAND, ROOT, start } from '../support/processes.ts';
+import { findProgram } from '../support/programs.ts';
+import { eventually } from '../support/service.ts';
+
+t.test('scripts/longhand names the one command in a clone without packages, never a stack trace', async (t) => {
+  const clone = mkdtempSync(path.join(tmpdir(), 'longhand-clone-')); // outside the checkout, whose packages Node would find
+  t.teardown(() => rmSync(clone, { recursive: true, force: true }));
+  for (const name of ['scripts', 'api/version.ts', 'package.json'])
+    cpSync(path.join(ROOT, name), path.join(clone, name), { recursive: true });
+  for (const args of [['doctor'], ['--help'], ['up'], ['transcribe', 'call.wav']]) {
+    const { code, stdout, stderr } = await finish(path.join(clone, 'scripts/longhand'), args);
+    t.match(
+      [code, stdout, stderr],
+      [1, /^$/, new RegExp(`^Longhand cannot start: .*\\n\\n {2}node ${clone}/scripts/prepare\\.mjs\\n`)],
+      args[0],
+    );
+    t.notMatch(stderr, /^\s+at /m);
+  }
+  const programs = path.join(clone, 'programs');
+  mkdirSync(programs);
+  for (const name of ['dirname', 'readlink']) symlinkSync(findProgram(name)!, path.join(programs, name));
+  const without = await finish('/bin/sh', [path.join(clone, 'scripts/longhand'), 'doctor'], { PATH: programs });
+  t.match([without.code, without.stderr], [1, /^Longhand needs Node 20\.19 or newer, and there is no "node" on the PATH/]);
+});
+
+t.test('npm prints no warning before the first line of ours', async (t) => {
+  const { stderr } = await finish('npm', ['run', '--silent'], {}, ROOT);
+  t.notMatch(stderr, /npm warn/i);
+});
+
+t.test('partsOf() knows what a changed source belongs to', async (t) => {
+  t.strictSame(partsOf('api/v1/uploads.ts'), ['api']);
+  t.strictSame(partsOf('api/contract/limits.ts'), ['api', 'engine']);
+  t.strictSame(partsOf('db/jobs/claim.ts'), ['api', 'engine']);
+  t.strictSame(partsOf('engine/transcribe.ts'), ['engine']);
+  t.strictSame(partsOf('api/console/app/app.tsx'), ['console']);
+  t.strictSame(partsOf('api/console/dist/index.html'), []);
+  t.strictSame(partsOf('models/whisper-base/encoder.onnx'), []);
+});
+
+t.test('up --watch starts the API again when its source changes', async (t) => {
+  const home = mkdtempSync(path.join(tmpdir(), 'longhand-dev-'));
+  const up = start(t, LONGHAND, ['up', '--watch', '--port', '0'], { LONGHAND_HOME: home, LONGHAND_THREADS: '1', LOG_LEVEL: 'info' });
+  t.teardown(async () => {
+    await up.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+  const [, base] = await up.said(/listening on (http:\S+)/);
+  const file = path.join(ROOT, 'api/version.ts');
+  utimesSync(file, new Date(), new Date());
+  await eventually(() => up.output.stderr.includes('Changed: api'), 'the change is seen');
+  await eventually(() => up.output.stderr.includes('stopping'), 'the API stops');
+  const answers = async () => (await fetch(`${base}/healthz`).catch(() => null))?.status === 200;
+  await eventually(answers, 'the API answers again', 60);
+  t.match(readFileSync(file, 'utf8'), /VERSION/, 'the file is as it was');
+});

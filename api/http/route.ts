@@ -10,6 +10,7 @@ import type { Settings } from '../contract/settings.ts';
 import type { Scope } from '../contract/workspace.ts';
 import type { Caller } from '../guard/caller.ts';
 import type { Floods, Rates } from '../guard/limiter.ts';
+import type { Parameter } from '../openapi/document.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Records } from '../v1/records.ts';
 import type { Request } from './request.ts';
@@ -101,6 +102,8 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   method: Method;
   /** Complete, `{name}` marks one segment and `{name...}` all that follow: `/v1/transcriptions/{id}/export`. */
   path: string;
+  /** Name of the operation in generated clients, never changed once published; needed unless the route is `hidden`. */
+  id?: string;
   summary: string;
   description?: string;
   tag: string;
@@ -112,6 +115,8 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   params?: Readonly<Record<string, string>>;
   /** An object of parameters: every one arrives as a string. `.meta({ type, ... })` says in OpenAPI what the string holds. */
   query?: Q;
+  /** Query parameters that the handler reads by itself, for the description. */
+  alsoQuery?: Readonly<Record<string, Omit<Parameter, 'name' | 'in'>>>;
   /** A strict object: JSON body. */
   body?: B;
   /** In place of a JSON body: the type of the raw bytes, and the request headers that the route reads. */

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { ERRORS, ErrorBody, type ErrorCode } from '../contract/errors.ts';
 import type { Answer, Route } from '../http/route.ts';
 import type { Media, OpenApi, Operation, Parameter, Response } from './document.ts';
-import { withUnparsed } from './parser-errors.ts';
 import { type Json, parameterSchema, refer } from './schemas.ts';
+import { TAGS } from './tags.ts';
 
 const BASE = '/v1';
 const GENERAL: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
@@ -17,11 +17,13 @@ const HEADERS = {
   RateLimitReset: ['RateLimit-Reset', 'Seconds until the whole burst is possible again', 'integer'],
   RetryAfter: ['Retry-After', 'Whole seconds to wait, at least 1', 'integer'],
   WwwAuthenticate: ['WWW-Authenticate', 'The kind of credential: Bearer', 'string'],
-  Allow: ['Allow', 'The methods of this path', 'string'],
 } as const;
 
-/** The OpenAPI 3.1 description of the routes under /v1, from the schemas that check and the error table that answers. */
-export function describeApi(routes: readonly Route[]): OpenApi {
+/**
+ * The OpenAPI 3.1 description of the routes under /v1, from the schemas that check and the error table that answers. `origin` is where clients
+ * reach the service, as `https://host`: generators take a relative address for a file's.
+ */
+export function describeApi(routes: readonly Route[], origin: string): OpenApi {
   const schemas: Record<string, unknown> = {};
   const paths: OpenApi['paths'] = {};
   const shown = routes.filter((route) => !route.hidden && route.path.startsWith(`${BASE}/`));
@@ -37,10 +39,14 @@ export function describeApi(routes: readonly Route[]): OpenApi {
       title: 'Longhand',
       version: '1',
       description:
-        'Upload a recording, poll until it is `completed`, read who said what. Every error answer is JSON; clients branch on `code`. A repeated known query parameter is refused, an unknown one ignored. Replies of the HTTP parser itself (400, 431, 505) come before these routes, in HTML.',
+        'Upload a recording, poll until it is `completed`, read who said what. Every error answer is JSON; clients branch on `code`, whose values stand under `x-codes` of each answer and may grow. A repeated known query parameter is refused, an unknown one ignored. Replies of the HTTP parser itself (400: no valid HTTP/1.1, 431: a head that is too large, 505: another version of HTTP) come before these routes, in HTML.',
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The operator of this installation', url: origin },
     },
-    servers: [{ url: BASE }],
-    tags: [...new Set(shown.map((route) => route.tag))].map((name) => ({ name })),
+    servers: [{ url: `${origin}${BASE}`, description: 'This installation' }],
+    tags: Object.entries(TAGS)
+      .filter(([name]) => shown.some((route) => route.tag === name))
+      .map(([name, description]) => ({ name, description })),
     security: [{ key: [] }],
     paths,
     components: {
@@ -55,22 +61,18 @@ function operation(route: Route, schemas: Json): Operation {
   return {
     operationId: operationId(route),
     summary: route.summary,
-    ...(route.description && { description: route.description }),
+    description: route.description ?? `${route.summary}.`,
     tags: [route.tag],
     ...(route.access ? { 'x-scope': route.access.scope } : { security: [] }),
     parameters: parameters(route),
     ...requestBody(route, schemas),
-    responses: withUnparsed({ ...answers(route, schemas), ...refusals(route) }),
+    responses: { ...answers(route, schemas), ...refusals(route) },
   };
 }
 
-/** GET /transcriptions/{id}/export -> getTranscriptionsByIdExport */
-function operationId(route: Route): string {
-  const words = route.path
-    .slice(BASE.length)
-    .replaceAll('{', 'by_')
-    .match(/[a-z0-9]+/g)!;
-  return [route.method.toLowerCase(), ...words.map((word) => word[0]!.toUpperCase() + word.slice(1))].join('');
+function operationId({ id, method, path }: Route): string {
+  if (!id) throw new Error(`Cannot describe ${method} ${path}: the route has no id`);
+  return id;
 }
 
 function parameters(route: Route): Parameter[] {
@@ -92,16 +94,23 @@ function parameters(route: Route): Parameter[] {
       ...(example ? { example } : {}),
     };
   });
+  const also = Object.entries(route.alsoQuery ?? {}).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
   const inHeader = Object.entries(route.upload?.headers ?? {}).map(([name, { description, required, example, schema }]) => ({
     ...{ name, in: 'header', required, description, schema: { type: 'string', ...schema }, example },
   }));
-  return [...inPath, ...inQuery, ...inHeader];
+  return [...inPath, ...inQuery, ...also, ...inHeader];
 }
 
 function requestBody(route: Route, schemas: Json): Pick<Operation, 'requestBody'> & Json {
   if (route.upload) {
-    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary', minLength: route.upload.minBytes } } };
-    return { requestBody: { required: true, description: 'The raw bytes of the file, with a Content-Length', content } };
+    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    return {
+      requestBody: {
+        required: true,
+        description: `The raw bytes of the file, ${route.upload.minBytes} at least, with a Content-Length`,
+        content,
+      },
+    };
   }
   if (!route.body) return {};
   return { requestBody: { required: true, content: { 'application/json': { schema: refer(route.body, 'input', schemas) } } } };
@@ -131,7 +140,7 @@ function answerContent(answer: Answer, schemas: Json): Record<string, Media> {
     content['application/json'] = { schema: refer(answer.schema, 'output', schemas), ...example };
   }
   for (const type of [answer.type ?? []].flat()) {
-    content[type] = { schema: { type: 'string', ...(type.startsWith('text/') ? {} : { format: 'binary' }) } };
+    content[type] = { schema: { type: 'string', format: 'binary' } };
   }
   return content;
 }
@@ -153,13 +162,14 @@ function refusal(route: Route, status: number, codes: (ErrorCode | null)[]): Res
   const waits = status === 429 || status === 503 || codes.some((code) => WAITING.has(code));
   return {
     description: codes.map((code) => (code ? `\`${code}\`: ${ERRORS[code].message}` : `no code: ${bare(status)}`)).join('\n\n'),
+    'x-codes': codes,
     headers: {
       ...(status === 401 ? pick('RequestId', 'WwwAuthenticate') : commonHeaders(route)),
       ...(waits && pick('RetryAfter')),
     },
     content: {
       'application/json': {
-        schema: { allOf: [{ $ref: '#/components/schemas/Error' }], properties: { code: { enum: codes } } },
+        schema: { $ref: '#/components/schemas/Error' },
         examples: Object.fromEntries(codes.map((code) => [code ?? 'none', { value: example(status, code) }])),
       },
     },

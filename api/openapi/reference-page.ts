@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Media, OpenApi, Operation, Parameter, Response } from './document.ts';
-import { isUnparsed } from './parser-errors.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
@@ -58,7 +57,6 @@ ${operation.parameters.length ? parameterTable(operation.parameters) : ''}
 ${operation.requestBody ? `<h3>Body</h3>${contents(operation.requestBody.content)}` : ''}
 <h3>Answers</h3>
 ${Object.entries(operation.responses)
-  .filter(([, answer]) => !isUnparsed(answer))
   .map(([status, answer]) => answerOf(status, answer))
   .join('\n')}
 </section>`;
@@ -84,9 +82,7 @@ ${Number(status) < 400 ? '' : prose(answer.description)}${answer.content ? conte
 }
 
 function codesOf(answer: Response): string {
-  return Object.keys(answer.content?.['application/json']?.examples ?? {})
-    .map((code) => `<code>${html(code)}</code>`)
-    .join(' ');
+  return (answer['x-codes'] ?? []).map((code) => `<code>${html(code ?? 'none')}</code>`).join(' ');
 }
 
 function contents(content: Record<string, Media>): string {

@@ -1,15 +1,16 @@
+import { originOf } from '../http/public-url.ts';
 import { type Reply, type Route, route } from '../http/route.ts';
 import { describeApi } from './describe.ts';
 import { guidesPage } from './guides.ts';
 import { DOCS_POLICY, docsPage } from './reference-page.ts';
 
 const HOUR = { 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
+const PLACE = 'https://longhand.invalid'; // stands for the address of the service
 
-/** The description of these routes for programs and for people. Made once. */
+/** The description of these routes for programs and for people. Made once, the address of the service apart. */
 export function referenceRoutes(routes: readonly Route[]): Route[] {
-  const document = describeApi(routes);
-  const text = JSON.stringify(document);
-  const page = docsPage(document);
+  const text = JSON.stringify(describeApi(routes, PLACE));
+  const page = docsPage(describeApi(routes, ''));
   const guides = guidesPage();
   const common = { method: 'GET', tag: 'Operations', access: null, hidden: true, answers: {}, errors: [] } as const;
   return [
@@ -17,7 +18,11 @@ export function referenceRoutes(routes: readonly Route[]): Route[] {
       ...common,
       path: '/v1/openapi.json',
       summary: 'This description',
-      handler: () => ({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8', ...HOUR }, body: text }),
+      handler: ({ request, settings }) => ({
+        status: 200,
+        headers: { 'content-type': 'application/json; charset=utf-8', vary: 'Host, X-Forwarded-Proto', ...HOUR },
+        body: text.replaceAll(PLACE, JSON.stringify(originOf(request, settings)).slice(1, -1)),
+      }),
     }),
     route({ ...common, path: '/docs', summary: 'The reference page', handler: () => read(page) }),
     route({ ...common, path: '/docs/guides', summary: 'Guides and recipes', handler: () => read(guides) }),

@@ -4,33 +4,50 @@ import { z } from 'zod';
 
 export type Json = Record<string, unknown>;
 
+const FORMATS_SAY_IT: ReadonlySet<unknown> = new Set(['uuid', 'date-time', 'date', 'email', 'uri']); // their patterns say nothing more
+const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']); // keys below are names, not keywords
+
 /** A reference to the schema among the components when it has an id, else the schema itself. Ids inside it become references too. */
 export function refer(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const id = schema.meta()?.id;
-  const { $defs, ...own } = rewrite(z.toJSONSchema(schema, { io, unrepresentable: 'any' }), io) as Json;
+  const { $defs, ...own } = rewrite(z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json, io);
   for (const [name, inner] of Object.entries(($defs as Json | undefined) ?? {})) schemas[name] = inner;
   if (!id || '$ref' in own) return own;
   schemas[id] = own;
   return { $ref: `#/components/schemas/${id}` };
 }
 
-/** Without $schema and $id, with references into the components. Answers may gain fields, so they do not forbid others. */
-function rewrite(value: unknown, io: 'input' | 'output'): unknown {
-  if (Array.isArray(value)) return value.map((item) => rewrite(item, io));
-  if (value === null || typeof value !== 'object') return value;
-  const kept = Object.entries(value).filter(
-    ([key, inner]) =>
-      key !== '$schema' && key !== '$id' && key !== 'id' && !(io === 'output' && key === 'additionalProperties' && inner === false),
-  );
-  return Object.fromEntries(
-    kept.map(([key, inner]) => [key, key === '$ref' ? String(inner).replace('#/$defs/', '#/components/schemas/') : rewrite(inner, io)]),
-  );
+/** A schema as generators of clients read it best: references into the components, `double` for numbers, no bounds that are JavaScript's own. */
+function rewrite(schema: Json, io: 'input' | 'output'): Json {
+  const kept = Object.entries(schema).filter(([key, value]) => !superfluous(key, value, schema, io));
+  const own = Object.fromEntries(kept.map(([key, value]) => [key, key === '$ref' ? componentOf(String(value)) : inner(key, value, io)]));
+  return [own.type].flat().includes('number') ? { ...own, format: 'double' } : own;
 }
 
-/** A query parameter arrives as text; `.meta({ type })` says what the text holds and then stands for the whole schema. */
+function inner(key: string, value: unknown, io: 'input' | 'output'): unknown {
+  if (Array.isArray(value)) return value.map((item) => inner('', item, io));
+  if (value === null || typeof value !== 'object' || key === 'example' || key === 'default') return value;
+  if (!NAMED.has(key)) return rewrite(value as Json, io);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, rewrite(each as Json, io)]));
+}
+
+/** Answers may gain fields, so they do not forbid others. */
+function superfluous(key: string, value: unknown, { format }: Json, io: 'input' | 'output'): boolean {
+  if (key === '$schema' || key === '$id' || key === 'id' || key === 'propertyNames') return true; // names are strings anyway
+  if (key === 'additionalProperties') return io === 'output' && value === false;
+  if (key === 'pattern') return FORMATS_SAY_IT.has(format);
+  return (key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+}
+
+function componentOf(reference: string): string {
+  return reference.replace('#/$defs/', '#/components/schemas/');
+}
+
+/** A query parameter arrives as text; `.meta({ type })` says what the text holds and then stands for the whole schema but its default. */
 export function parameterSchema(schema: z.ZodType): Json {
   const meta = schema.meta() as Json | undefined;
-  if (meta?.type) return { ...meta };
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json;
-  return rest;
+  const own = rewrite(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json, 'input');
+  if (!meta?.type) return own;
+  const { default: value } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }); // the input of what is transformed has none
+  return value === undefined ? { ...meta } : { ...meta, default: value };
 }

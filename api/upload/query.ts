@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLanguage } from '../contract/languages.ts';
+import { isLanguage, LANGUAGES } from '../contract/languages.ts';
 import { LIMITS } from '../contract/limits.ts';
 
 const flag = z
@@ -13,13 +13,13 @@ export const PlaceQuery = z.object({
     .overwrite((code) => code.replace(/[A-Z]/g, (letter) => letter.toLowerCase())) // not K for the Kelvin sign
     .refine((code) => code === 'auto' || isLanguage(code), { error: 'must be auto or one of the supported language codes' })
     .default('auto')
-    .meta({ description: '`auto` detects; otherwise a supported code, in any letter case', example: 'en' }),
+    .meta({ type: 'string', enum: ['auto', ...LANGUAGES], description: '`auto` detects; any letter case', example: 'en' }),
   project_id: z.guid({ error: 'must be a UUID' }).optional().meta({ description: 'Attach to this project' }),
 });
 
 /** The rest of it. */
 export const WorkQuery = z.object({
-  diarize: flag.default(true).meta({ type: 'boolean', default: true, description: 'Detect speakers; also 1 or 0' }),
+  diarize: flag.default(true).meta({ type: 'boolean', description: 'Detect speakers; also 1 or 0' }),
   speakers_count: z
     .string()
     .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${LIMITS.SPEAKERS}`)
@@ -27,9 +27,7 @@ export const WorkQuery = z.object({
     .pipe(z.number().min(1).max(LIMITS.SPEAKERS))
     .optional()
     .meta({ type: 'integer', minimum: 1, maximum: LIMITS.SPEAKERS, description: 'Number of speakers, if known' }),
-  ai_metadata: flag
-    .default(false)
-    .meta({ type: 'boolean', default: false, description: 'Generate summary, title, speaker names and topics' }),
+  ai_metadata: flag.default(false).meta({ type: 'boolean', description: 'Generate summary, title, speaker names and topics' }),
 });
 
 export const ReportsQuery = z.object({

@@ -3,13 +3,12 @@ import { listTitles } from '../../db/transcripts/list.ts';
 import { loadRecord } from '../../db/transcripts/record.ts';
 import { notFound } from '../contract/errors.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../contract/formats.ts';
-import { BulkExport, Transcription } from '../contract/transcription.ts';
+import { BulkExport } from '../contract/transcription.ts';
 import { markdown } from '../export/markdown.ts';
 import { attachment, baseName, entryNames } from '../export/names.ts';
 import { plainText } from '../export/text.ts';
 import { type ZipEntry, zip } from '../export/zip.ts';
 import { type Context, type Reply, route } from '../http/route.ts';
-import { RECORD_EXAMPLE } from './examples.ts';
 import { serialise } from './records.ts';
 
 const READ = { scope: 'read', scopeError: null } as const;
@@ -24,6 +23,7 @@ const TYPES: Record<ExportFormat, string> = {
 export const exportOne = route({
   method: 'GET',
   path: '/v1/transcriptions/{id}/export',
+  id: 'exportTranscription',
   summary: 'Export one transcription',
   description:
     'md and txt begin with a byte-order mark, which some readers of front matter dislike. json is the body of GET /transcriptions/{id}. Only completed reports are included; an unfinished transcription exports with what exists.',
@@ -34,9 +34,7 @@ export const exportOne = route({
   answers: {
     200: {
       description: 'A file named after the title',
-      schema: Transcription,
-      type: ['text/markdown', 'text/plain'],
-      example: RECORD_EXAMPLE,
+      type: ['text/markdown', 'text/plain', 'application/json'],
       headers: { 'Content-Disposition': 'The name of the file' },
     },
   },
@@ -76,6 +74,7 @@ function written({ record, filename }: Loaded, format: ExportFormat): string {
 export const exportMany = route({
   method: 'POST',
   path: '/v1/transcriptions/export',
+  id: 'exportTranscriptions',
   summary: 'Export many transcriptions',
   description:
     'A ZIP archive with one file for each id that exists and that the key may see; compare the number of files with the ids sent.',

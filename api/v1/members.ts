@@ -11,7 +11,7 @@ const MANAGE = { scope: 'members:write', scopeError: 'members_scope_required', t
 const TAG = 'Members';
 
 /** An identity as it is linked: the provider is lower-cased on save. */
-const NewIdentity = z
+const IdentityLink = z
   .strictObject({
     provider: z
       .string()
@@ -19,11 +19,12 @@ const NewIdentity = z
       .toLowerCase(),
     external_id: z.string().regex(new RegExp(`^[\\x20-\\x7e]{1,${LIMITS.EXTERNAL_ID_CHARACTERS}}$`)),
   })
-  .meta({ id: 'NewIdentity' });
+  .meta({ id: 'IdentityLink' });
 
 export const listWorkspaceMembers = route({
   method: 'GET',
   path: '/v1/workspace/members',
+  id: 'listMembers',
   summary: 'List members',
   description: 'Active members with the identities linked to them; at most 1000.',
   tag: TAG,
@@ -42,12 +43,13 @@ const linked = (description: string) => ({ description, schema: Identity, exampl
 export const putIdentity = route({
   method: 'PUT',
   path: '/v1/workspace/members/{user_id}/identities',
+  id: 'linkIdentity',
   summary: 'Link an identity to a member',
   description: 'X-Author may then name the member as `external:<provider>:<external_id>`.',
   tag: TAG,
   access: MANAGE,
   params: { user_id: 'Of the member' },
-  body: NewIdentity,
+  body: IdentityLink,
   answers: { 201: linked('Linked'), 200: linked('It was linked to this member already') },
   errors: ['member_not_found', 'invalid_identity', 'validation_error', 'identity_conflict'],
   async handler(context) {
@@ -55,7 +57,7 @@ export const putIdentity = route({
     const given = await judgedLater(context);
     return db.workspace(caller.workspaceId, async (tx) => {
       const memberId = await activeMember(tx, caller.workspaceId, params.user_id!);
-      const identity = NewIdentity.safeParse(given());
+      const identity = IdentityLink.safeParse(given());
       if (!identity.success) throw new ApiError('invalid_identity');
       const created = await linkIdentity(tx, caller.workspaceId, memberId, identity.data);
       return json(created ? 201 : 200, identity.data);
@@ -66,6 +68,7 @@ export const putIdentity = route({
 export const deleteIdentity = route({
   method: 'DELETE',
   path: '/v1/workspace/members/{user_id}/identities/{provider}/{external_id}',
+  id: 'unlinkIdentity',
   summary: 'Unlink an identity',
   description: 'Percent-encode `external_id` when it holds a slash or a colon.',
   tag: TAG,

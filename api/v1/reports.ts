@@ -15,6 +15,7 @@ const TAG = 'Reports';
 export const listPrompts = route({
   method: 'GET',
   path: '/v1/prompts',
+  id: 'listReportTemplates',
   summary: 'List report templates',
   description:
     'The built-in catalogue, templates published for the whole workspace, and the published personal ones of the owner of the key.',
@@ -30,6 +31,7 @@ export const listPrompts = route({
 export const requestReport = route({
   method: 'POST',
   path: '/v1/transcriptions/{id}/reports',
+  id: 'requestReports',
   summary: 'Request reports',
   description:
     'All or nothing. A report that is being generated or is completed is returned, not made again; a failed one may be requested again. Generation starts when the text is ready.',

@@ -11,6 +11,7 @@ const TYPES: Record<SubtitleFormat, string> = { srt: 'application/x-subrip; char
 export const getSubtitles = route({
   method: 'GET',
   path: '/v1/transcriptions/{id}/subtitles',
+  id: 'getSubtitles',
   summary: 'Subtitles of one transcription',
   description: 'Two lines of 42 characters and 7 seconds at most, broken at pauses and phrases; changes of speaker are marked.',
   tag: 'Export',

@@ -5,13 +5,14 @@ import { type AuthorRef, type AuthorRow, findAuthor } from '../../db/tenants/mem
 import { listItems } from '../../db/transcripts/list.ts';
 import { countDelete, hold, remove, setAuthor } from '../../db/transcripts/mutate.ts';
 import { loadRecord } from '../../db/transcripts/record.ts';
-import { ApiError, forbidden, invalid, notFound } from '../contract/errors.ts';
+import { ApiError, forbidden, notFound } from '../contract/errors.ts';
 import { AuthorChange, Transcription, TranscriptionPage } from '../contract/transcription.ts';
-import { check, type Request } from '../http/request.ts';
+import { check } from '../http/request.ts';
 import { type Context, empty, jsonText, route } from '../http/route.ts';
 import { readAuthor } from '../upload/author.ts';
 import { judgedLater } from './body.ts';
 import { ITEM_EXAMPLE, RECORD_EXAMPLE } from './examples.ts';
+import { METADATA_PARAMETER, metadataFilters } from './metadata-filters.ts';
 import { Flag, ListParameters } from './query.ts';
 import { serialise } from './records.ts';
 
@@ -21,12 +22,14 @@ const TAG = 'Transcriptions';
 export const listTranscriptions = route({
   method: 'GET',
   path: '/v1/transcriptions',
+  id: 'listTranscriptions',
   summary: 'List transcriptions',
   description:
-    'All filters combine. `metadata.<key>=<value>` matches one top-level key of the metadata exactly; several may be given. The last page is reached when offset plus the number of items is at least total.',
+    'All filters combine; a parameter that is unknown and begins with `metadata` is refused. The last page is reached when offset plus the number of items is at least total.',
   tag: TAG,
   access: READ,
   query: ListParameters,
+  alsoQuery: { metadata: METADATA_PARAMETER },
   answers: {
     200: {
       description: 'One page',
@@ -37,7 +40,7 @@ export const listTranscriptions = route({
   errors: ['validation_error'],
   async handler({ db, vault, totals, caller, query, request }) {
     const { project_id, external_id, date_from, date_to, ...rest } = query;
-    const metadata = metadataFilters(request);
+    const metadata = metadataFilters(request.parameters);
     const wanted = { ...rest, metadata, projectId: project_id, externalId: external_id, dateFrom: date_from, dateTo: date_to };
     const { items, total } = await whileWanted(request.signal, () =>
       db.workspace(caller.workspaceId, (tx) => listItems(tx, vault, totals, caller, wanted)),
@@ -47,17 +50,10 @@ export const listTranscriptions = route({
   },
 });
 
-/** `metadata.<key>`: everything behind the first dot is one literal key. Throws `validation_error` for a key given twice. */
-function metadataFilters(request: Request): { key: string; value: string }[] {
-  const given = [...request.parameters].filter(([name]) => name.startsWith('metadata.'));
-  const twice = given.filter(([, values]) => values.length > 1);
-  if (twice.length) throw invalid(twice.map(([field]) => ({ field, message: 'was given more than once' })));
-  return given.map(([name, values]) => ({ key: name.slice('metadata.'.length), value: values[0]! }));
-}
-
 export const getTranscription = route({
   method: 'GET',
   path: '/v1/transcriptions/{id}',
+  id: 'getTranscription',
   summary: 'Get one transcription',
   description: 'Everything is returned each time. Poll every 5 to 10 seconds; If-None-Match with the ETag of the last answer gives 304.',
   tag: TAG,
@@ -87,6 +83,7 @@ function matches(header: string | undefined, etag: string): boolean {
 export const changeAuthor = route({
   method: 'PATCH',
   path: '/v1/transcriptions/{id}',
+  id: 'reassignAuthor',
   summary: 'Reassign the author',
   description: '`email:<email>` or `user:<uuid>` names an active member; null returns it to the creator of the key that uploaded it.',
   tag: TAG,
@@ -131,6 +128,7 @@ function readChange(body: unknown): AuthorChange {
 export const deleteTranscription = route({
   method: 'DELETE',
   path: '/v1/transcriptions/{id}',
+  id: 'deleteTranscription',
   summary: 'Delete a transcription',
   description: 'Removes text, reports and media for all members, in any status. Work on it stops.',
   tag: TAG,

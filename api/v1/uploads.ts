@@ -13,6 +13,7 @@ const EXAMPLE = {
 export const uploadRoute: Route = route({
   method: 'POST',
   path: '/v1/transcriptions',
+  id: 'uploadTranscription',
   summary: 'Upload a file',
   description:
     'The body is the raw bytes of one audio or video file. Every check runs before the body is read; an early answer carries `Connection: close`. Poll `GET /transcriptions/{id}` for the result.',
@@ -43,7 +44,7 @@ export const uploadRoute: Route = route({
         description: 'A JSON object of at most 4096 bytes, 3 levels deep. Returned as given.',
         required: false,
         example: '{"deal_id":4711,"direction":"inbound"}',
-        schema: { maxLength: LIMITS.METADATA_BYTES, contentMediaType: 'application/json' },
+        schema: { maxLength: LIMITS.METADATA_BYTES },
       },
       'X-Author': {
         description: '`email:<email>`, `user:<uuid>` or `external:<provider>:<id>`: the member who owns the transcription.',

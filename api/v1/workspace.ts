@@ -10,6 +10,7 @@ const TAG = 'Workspace';
 export const getWorkspace = route({
   method: 'GET',
   path: '/v1/workspace',
+  id: 'getWorkspace',
   summary: 'Balance, limits and what this key may do',
   tag: TAG,
   access: READ,
@@ -37,6 +38,7 @@ export const getWorkspace = route({
 export const listAllProjects = route({
   method: 'GET',
   path: '/v1/projects',
+  id: 'listProjects',
   summary: 'List projects',
   description: 'Newest first. A workspace owner sees every project, a member those they belong to.',
   tag: TAG,

@@ -15,7 +15,7 @@ const PLAIN = new Set([
 const LISTED = ROUTES.filter(({ hidden }) => !hidden);
 
 const match = routeTable(ROUTES);
-const { paths } = describeApi(LISTED);
+const { paths } = describeApi(LISTED, 'http://localhost');
 
 /**
  * Throws when an answer of /v1 is not as the OpenAPI description says: status, code, content type, headers, schema. The clients of the tests
@@ -44,8 +44,7 @@ export function checkDocumented(
   if (!media) throw new Error(`${where} as ${type}, which the description does not have`);
   if (status >= 400) {
     const { code } = json as { code: string | null };
-    const { properties } = media.schema as unknown as { properties: { code: { enum: (string | null)[] } } };
-    if (!properties.code.enum.includes(code)) throw new Error(`${where} ${code}, which the description does not have`);
+    if (!response['x-codes']?.includes(code)) throw new Error(`${where} ${code}, which the description does not have`);
     return;
   }
   const schema = type === 'application/json' ? route.answers[status]!.schema : undefined;

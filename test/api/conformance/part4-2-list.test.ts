@@ -101,6 +101,24 @@ t.test('metadata.<key> compares with the text of a scalar, or of an element of a
   t.match(await list('?metadata.n=1&metadata.n=2'), provokes('GET /transcriptions', 422, 'validation_error'));
 });
 
+t.test('metadata[key] means metadata.key, and no other name that begins with metadata is passed over', async (t) => {
+  for (const filter of ['[n]=42', '%5Bn%5D=42', '[a.b]=dot', '[n]=42&metadata.b=true', '[n]=42&metadata[b]=true'])
+    t.strictSame(await titles(`?metadata${filter}`), ['a.mp3'], filter);
+  t.strictSame(await titles('?metadata[n]=43'), []);
+  for (const other of [
+    '=%7B%22n%22:42%7D',
+    '[n]=42&metadata.n=42',
+    '[n]=42&metadata[n]=42',
+    '[]=42',
+    '[n=42',
+    '[n][o]=42',
+    '_n=42',
+    'n=42',
+  ])
+    t.match(await list(`?metadata${other}`), provokes('GET /transcriptions', 422, 'validation_error'), other);
+  t.match(await list('?Metadata[n]=42'), provokes('GET /transcriptions', 422, 'validation_error'));
+});
+
 t.test('metadata.<key> follows the status of its transcription', async (t) => {
   const id = await world.transcription(anna, { status: 'processing', metadata: '{"call":"77"}', filename: 'w.mp3' });
   t.strictSame(await titles('?metadata.call=77'), []);
@@ -112,7 +130,7 @@ t.test('metadata.<key> follows the status of its transcription', async (t) => {
 });
 
 t.test('unknown query parameters are ignored; U+0000 in a known one is refused, never a failure', async (t) => {
-  t.equal((await list('?color=red&metadata=1')).json.total, 4);
+  t.equal((await list('?color=red&meta=1')).json.total, 4);
   for (const query of ['?external_id=%00', '?language=%00', '?status=%00']) t.ok((await list(query)).status < 500);
 });
 

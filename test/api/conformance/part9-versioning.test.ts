@@ -20,5 +20,5 @@ t.test('9 the base URL ends in the version segment: no endpoint of the table ans
 t.test('9 an OpenAPI 3.1 description for generating clients is served under the version, to anybody', async (t) => {
   const answer = await fetch(`${api.url}/v1/openapi.json`);
   t.equal(answer.status, 200);
-  t.match(await answer.json(), { openapi: /^3\.1\./, servers: [{ url: '/v1' }], paths: { '/transcriptions': Object } });
+  t.match(await answer.json(), { openapi: /^3\.1\./, servers: [{ url: `${api.url}/v1` }], paths: { '/transcriptions': Object } });
 });

@@ -3,24 +3,20 @@ import t from 'tap';
 import { ERRORS } from '../../../api/contract/errors.ts';
 import { describeApi } from '../../../api/openapi/describe.ts';
 import type { Operation } from '../../../api/openapi/document.ts';
-import { isUnparsed } from '../../../api/openapi/parser-errors.ts';
 import { DOCS_POLICY } from '../../../api/openapi/reference-page.ts';
 import { ROUTES } from '../../../api/v1/routes.ts';
 import { testApi } from '../../support/client.ts';
 import { EVERYWHERE, PAIRS } from '../codes.ts';
 
 const REVIEWED = new URL('../openapi.json', import.meta.url);
-const document = JSON.parse(JSON.stringify(describeApi(ROUTES))) as ReturnType<typeof describeApi>;
+const document = JSON.parse(JSON.stringify(describeApi(ROUTES, 'https://longhand.example'))) as ReturnType<typeof describeApi>;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ endpoint: `${method.toUpperCase()} ${path}`, operation })),
 );
 
 /** The codes that an operation documents under a status. */
 function documented(operation: Operation, status: number): (string | null)[] {
-  const schema = operation.responses[status]?.content?.['application/json']?.schema as {
-    properties?: { code: { enum: (string | null)[] } };
-  };
-  return schema?.properties?.code.enum ?? [];
+  return operation.responses[status]?.['x-codes'] ?? [];
 }
 
 t.test(
@@ -51,9 +47,7 @@ t.test('describeApi() makes a document without loose ends', async (t) => {
   t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
   for (const { endpoint, operation } of operations) {
     t.equal((endpoint.match(/\{/g) ?? []).length, operation.parameters.filter((parameter) => parameter.in === 'path').length, endpoint);
-    for (const [status, response] of Object.entries(operation.responses))
-      t.ok(response.headers['X-Request-Id'] || isUnparsed(response), `${endpoint} ${status}`);
-    for (const status of [400, 431, 505]) t.ok(operation.responses[status]?.content?.['text/html'], `${endpoint} ${status}`);
+    for (const [status, response] of Object.entries(operation.responses)) t.ok(response.headers['X-Request-Id'], `${endpoint} ${status}`);
   }
 });
 
@@ -70,7 +64,8 @@ t.test('describeApi() asks of requests only what is required', async (t) => {
 
 t.test('GET /v1/openapi.json and GET /docs need no key, and the page loads nothing else', async (t) => {
   const api = await testApi(t);
-  t.strictSame((await api.call('', 'GET', '/v1/openapi.json')).json, document);
+  const served = JSON.parse(JSON.stringify(describeApi(ROUTES, api.url)));
+  t.strictSame((await api.call('', 'GET', '/v1/openapi.json')).json, served, 'with the address under which it was asked');
   const page = await api.call('', 'GET', '/docs');
   t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
   t.equal(page.headers['content-security-policy'], DOCS_POLICY);

@@ -1,0 +1,8 @@
+/** What the groups of operations are about, in the order in which they are shown. */
+export const TAGS: Readonly<Record<string, string>> = {
+  Transcriptions: 'Upload recordings, find and read what became of them.',
+  Export: 'Transcripts as files.',
+  Reports: 'Written from a transcript by a template.',
+  Workspace: 'Balance, limits and projects.',
+  Members: 'Who works here, and under which names other systems know them.',
+};

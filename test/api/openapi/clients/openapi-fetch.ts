@@ -1,0 +1,55 @@
+/* What an integrator writes with openapi-typescript and openapi-fetch: `schema.d.ts` is made from the document. */
+import createClient from 'openapi-fetch';
+import type { paths } from './schema.js';
+
+const open = (base: string, key: string) => createClient<paths>({ baseUrl: `${base}/v1`, headers: { authorization: `Bearer ${key}` } });
+
+/** Uploads a file; its id. */
+export async function send(base: string, key: string, bytes: Uint8Array, name: string): Promise<string> {
+  const { data, error } = await open(base, key).POST('/transcriptions', {
+    params: {
+      query: { language: 'en', diarize: true },
+      header: { 'Content-Disposition': `attachment; filename="${name}"`, 'X-Metadata': '{"deal":"1042"}' },
+    },
+    body: bytes as unknown as string, // binary strings are what the tool makes of raw bytes
+    bodySerializer: (body: unknown) => body as BodyInit,
+  });
+  if (error) throw new Error(`${error.code}: ${error.message}`);
+  return data.uuid;
+}
+
+/** Waits for the end of a transcription; its status. */
+export async function wait(base: string, key: string, id: string): Promise<string> {
+  for (;;) {
+    const { data, error } = await open(base, key).GET('/transcriptions/{id}', { params: { path: { id } } });
+    if (error) throw new Error(`${error.code}: ${error.message}`);
+    if (data.status !== 'queued' && data.status !== 'processing') return data.status;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+/** Reads one, lists by metadata, exports. */
+export async function readBack(base: string, key: string, id: string, metadata: Record<string, string>) {
+  const client = open(base, key);
+  const one = await client.GET('/transcriptions/{id}', { params: { path: { id }, query: { words: true } } });
+  const list = await client.GET('/transcriptions', { params: { query: { metadata } } });
+  const file = await client.GET('/transcriptions/{id}/export', { params: { path: { id }, query: { format: 'md' } }, parseAs: 'text' });
+  if (one.error || list.error || file.error) throw new Error(JSON.stringify(one.error ?? list.error ?? file.error));
+  return { id: one.data.id, listed: list.data.items.map((item) => item.id), markdown: file.data.includes('## Transcript') };
+}
+
+/** Asks for a report; its status. */
+export async function request(base: string, key: string, id: string): Promise<string | undefined> {
+  const { data, error } = await open(base, key).POST('/transcriptions/{id}/reports', {
+    params: { path: { id } },
+    body: { reports: ['summary'] },
+  });
+  if (error) throw new Error(`${error.code}: ${error.message}`);
+  return data.reports[0]?.status;
+}
+
+/** Deletes; 204, or the code and status of the refusal. */
+export async function remove(base: string, key: string, id: string): Promise<number | string> {
+  const { error, response } = await open(base, key).DELETE('/transcriptions/{id}', { params: { path: { id } } });
+  return error ? `${error.code}: ${response.status}` : response.status;
+}

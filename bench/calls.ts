@@ -1,6 +1,6 @@
 /** A workspace with very many transcriptions, for bench/list.ts: a year of calls of 50 members, written straight into the database. */
 import { randomUUID } from 'node:crypto';
-import { hashOf, newKey } from '../db/access/keys.ts';
+import { hashOf, newKey } from '../db/access/credentials.ts';
 import type { Db, Tx } from '../db/postgres/orm.ts';
 import type { Vault } from '../db/secrets/vault.ts';
 import { termOf } from '../db/transcripts/filter.ts';

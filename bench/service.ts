@@ -4,15 +4,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { operatorOf } from '../api/contract/actor.ts';
 import { SCOPES } from '../api/contract/workspace.ts';
-import { createKey } from '../db/access/keys-admin.ts';
+import { createKey } from '../db/access/keys.ts';
 import { startEmbedded } from '../db/postgres/embedded.ts';
 import { migrate } from '../db/postgres/migrate.ts';
 import { type Db, openDb } from '../db/postgres/orm.ts';
 import { loadMasterKeys } from '../db/secrets/master-key.ts';
 import { openVault, type Vault } from '../db/secrets/vault.ts';
-import { addMember } from '../db/tenants/members-admin.ts';
-import { createWorkspace } from '../db/tenants/workspaces-admin.ts';
+import { addMember } from '../db/tenants/members.ts';
+import { createWorkspace } from '../db/tenants/workspaces.ts';
 
 const LONGHAND = fileURLToPath(new URL('../scripts/longhand', import.meta.url));
 const TICKS = 100; // a second, in /proc
@@ -59,9 +60,10 @@ export async function withService<T>(work: (service: Service) => Promise<T>, { e
   try {
     await migrate(db);
     const vault = await openVault(db, await loadMasterKeys({ LONGHAND_HOME: home }));
-    const { id: workspaceId } = await createWorkspace(db, vault, { name: 'Bench', minutes: 1_000_000 });
-    const { id: memberId } = await addMember(db, { workspaceId, email: 'bench@example.com', role: 'owner' });
-    const anotherKey = async () => (await createKey(db, { workspaceId, memberId, scopes: SCOPES })).key;
+    const { id: workspaceId } = await db.system((tx) => createWorkspace(tx, vault, { name: 'Bench', minutes: 1_000_000 }));
+    const operator = operatorOf(workspaceId);
+    const { id: memberId } = await db.system((tx) => addMember(tx, operator, { email: 'bench@example.com', role: 'owner' }));
+    const anotherKey = async () => (await db.system((tx) => createKey(tx, operator, { memberId, scopes: SCOPES }))).key;
     const key = await anotherKey();
     const { pid, said } = await start('api', /listening on (\S+)/);
     const url = said[1]!;

@@ -1,23 +1,17 @@
 import type { z } from 'zod';
-import type { Session } from '../../db/access/sessions.ts';
-import { forbidden } from '../contract/errors.ts';
+import type { SessionActor } from '../contract/actor.ts';
 import { type Context, type Method, type Reply, type Route, route } from '../http/route.ts';
-import { signedIn } from './session.ts';
 
 interface Spec<Q extends z.ZodType, B extends z.ZodType> {
   method: Method;
   /** Below `/v1/app`. */
   path: string;
-  /** Only for owners of the workspace. */
-  owner?: boolean;
-  /** Also for people who signed in with a key that lacks some of their rights, although it changes something. */
-  limited?: boolean;
   query?: Q;
   body?: B;
-  handler(context: Context<z.output<Q>, z.output<B>>, session: Session): Promise<Reply>;
+  handler(context: Context<z.output<Q>, z.output<B>>, actor: SessionActor): Promise<Reply>;
 }
 
-/** A route of the console: needs a signed-in person, is no part of the public description. */
+/** A route of the console: needs a signed-in person, is no part of the public description. What the person may do is asked by the verbs of db/. */
 export function page<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(spec: Spec<Q, B>): Route {
   return route({
     ...spec,
@@ -25,16 +19,17 @@ export function page<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType =
     summary: spec.path,
     tag: 'Console',
     access: null,
+    session: true,
     hidden: true,
     answers: {},
     errors: [],
-    async handler(context) {
-      const session = await signedIn(context);
-      if (spec.owner && session.caller.role !== 'owner') throw forbidden('Only owners of the workspace may do this');
-      if (session.limited && spec.method !== 'GET' && !spec.limited) {
-        throw forbidden('You signed in with an API key that lacks some of your rights: sign in with a link or a key with every scope');
-      }
-      return spec.handler(context as Context<z.output<Q>, z.output<B>>, session);
-    },
+    handler: (context) => spec.handler(context as Context<z.output<Q>, z.output<B>>, context.caller as SessionActor),
   });
+}
+
+/** The public routes once more under `/v1/app`, for people who are signed in: same schemas, same handlers, same codes. */
+export function forPeople(routes: readonly Route[]): Route[] {
+  return routes
+    .filter((route) => !route.hidden && route.access && route.path.startsWith('/v1/'))
+    .map((route) => ({ ...route, path: route.path.replace(/^\/v1\//, '/v1/app/'), session: true, hidden: true }));
 }

@@ -1,25 +1,16 @@
 import type { Route } from '../http/route.ts';
+import { forPeople } from './page.ts';
 import { notifications, options, readNotifications, signIn, signOut, whoAmI } from './routes/account.ts';
 import { consent, giveConsent } from './routes/consent.ts';
-import { createKey, deleteKey, keys } from './routes/keys.ts';
+import { deleteKey, keys, newKey } from './routes/keys.ts';
 import { operator, putSettings, settings } from './routes/operator.ts';
-import {
-  createMember,
-  createProject,
-  deleteMember,
-  invited,
-  listProjectMembers,
-  memberLink,
-  putProjectMember,
-  updateMember,
-  uploadPlaces,
-} from './routes/people.ts';
+import { createMember, deleteMember, invited, memberLink, updateMember } from './routes/people.ts';
+import { newProject, projectMembers, putProjectMember, uploadPlaces } from './routes/projects.ts';
 import { endOidc, startOidc } from './routes/provider.ts';
-import { createTemplate, deleteTemplate, readDraft, templates, tryDraft, updateTemplate } from './routes/templates.ts';
+import { newTemplate, readDraft, removeTemplate, templates, tryDraft, updateTemplate } from './routes/templates.ts';
 import { find, rename, rights } from './routes/transcripts.ts';
-import { createWebhook, deleteWebhook, deliveries, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
+import { deliveries, newWebhook, removeWebhook, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
 import { pages } from './static.ts';
-import { twins } from './twins.ts';
 
 /** Every route of the console, given the public ones. */
 export function consoleRoutes(routes: readonly Route[]): Route[] {
@@ -38,26 +29,26 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     rights,
     uploadPlaces,
     keys,
-    createKey,
+    newKey,
     deleteKey,
     invited,
     createMember,
     updateMember,
     deleteMember,
     memberLink,
-    createProject,
-    listProjectMembers,
+    newProject,
+    projectMembers,
     putProjectMember,
     templates,
-    createTemplate,
+    newTemplate,
     updateTemplate,
-    deleteTemplate,
+    removeTemplate,
     tryDraft,
     readDraft,
     webhooks,
-    createWebhook,
+    newWebhook,
     updateWebhook,
-    deleteWebhook,
+    removeWebhook,
     deliveries,
     replay,
     operator,
@@ -65,6 +56,6 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     putSettings,
     consent,
     giveConsent,
-    ...twins(routes),
+    ...forPeople(routes),
   ];
 }

@@ -140,6 +140,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Refusals that clients know by their status alone: the body's `code` is null. */
+export const UNCODED = {
+  not_found: { status: 404, retry: false, message: 'There is nothing here under this id or path, or this key may not see it' },
+  forbidden: { status: 403, retry: false, message: 'The role of the creator of this key does not allow this' },
+} as const satisfies Record<string, ErrorRule>;
+
+export type UncodedError = keyof typeof UNCODED;
+
 /** The body of every error answer. */
 export const ErrorBody = z
   .object({
@@ -159,33 +167,35 @@ export interface ApiErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** A refusal that a client sees. Raise by code: `throw new ApiError('file_too_small')`. A null code takes its status from `status`. */
+/** A refusal that a client sees, raised by its code: `throw new ApiError('file_too_small')`. What HTTP makes of it is said in api/http/error-response.ts. */
 export class ApiError extends Error {
-  readonly code: ErrorCode | null;
-  readonly status: number;
+  readonly code: ErrorCode | UncodedError;
   readonly detail: Record<string, unknown> | null;
   readonly retryAfterSeconds: number | null;
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode | null, options: ApiErrorOptions & { status?: number } = {}) {
-    super(options.message ?? (code ? ERRORS[code].message : 'There is nothing here'));
+  constructor(code: ErrorCode | UncodedError, options: ApiErrorOptions = {}) {
+    super(options.message ?? ruleOf(code).message);
     this.name = 'ApiError';
     this.code = code;
-    this.status = options.status ?? (code ? ERRORS[code].status : 404);
     this.detail = options.detail ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
     this.headers = options.headers ?? {};
   }
 }
 
+function ruleOf(code: ErrorCode | UncodedError): ErrorRule {
+  return code === 'not_found' || code === 'forbidden' ? UNCODED[code] : ERRORS[code];
+}
+
 /** The one 404 for whatever is absent, deleted, foreign, invisible or malformed: nothing can be told apart. */
 export function notFound(): ApiError {
-  return new ApiError(null, { status: 404, message: 'There is nothing here under this id or path, or this key may not see it' });
+  return new ApiError('not_found');
 }
 
 /** 403 for a role or an edit right that is missing. */
-export function forbidden(message = 'The role of the creator of this key does not allow this'): ApiError {
-  return new ApiError(null, { status: 403, message });
+export function forbidden(message?: string): ApiError {
+  return new ApiError('forbidden', { message });
 }
 
 export function invalid(errors: { field: string; message: string }[]): ApiError {

@@ -1,14 +1,15 @@
-import { type Caller, findCredential } from '../../db/access/keys.ts';
+import { findCredential } from '../../db/access/credentials.ts';
 import type { Db } from '../../db/postgres/orm.ts';
-import { ApiError, type ErrorCode, forbidden } from '../contract/errors.ts';
+import { type KeyActor, type MemberActor, requireScope, type TokenActor } from '../contract/actor.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
-import type { Scope } from '../contract/workspace.ts';
 import { isForUs } from '../http/public-url.ts';
 import type { Request } from '../http/request.ts';
 import type { Access } from '../http/route.ts';
 import type { Floods } from './limiter.ts';
 
-export type { Caller } from '../../db/access/keys.ts';
+/** Whoever comes with a credential in the Authorization header. */
+export type Caller = KeyActor | TokenActor;
 
 /** Finds callers. */
 export interface Callers {
@@ -60,7 +61,7 @@ export async function identify(
   const credential = bearer(request);
   floods.check(request.address, credential);
   const caller = credential ? await callers.find(credential) : null;
-  if (caller && isForUs(caller.resource, request, settings)) {
+  if (caller && (caller.kind === 'key' || isForUs(caller.resource, request, settings))) {
     floods.spare(credential!);
     return caller;
   }
@@ -78,14 +79,8 @@ function bearer(request: Request): string | null {
 }
 
 /** Refuses in the published order: plan, OAuth token where a key is needed, scope. */
-export function authorize(caller: Caller, access: Access): void {
-  if (caller.plan !== 'api') throw new ApiError('api_access_required');
-  if (caller.kind === 'token' && access.tokenError) throw new ApiError(access.tokenError);
-  requireScope(caller, access.scope, access.scopeError);
-}
-
-/** Throws 403 with this code (null: without one) when the scope is missing. */
-export function requireScope(caller: Caller, scope: Scope, code: ErrorCode | null): void {
-  if (caller.scopes.has(scope)) return;
-  throw code ? new ApiError(code) : forbidden(`This key lacks the permission "${scope}"; create a key with it`);
+export function authorize(actor: MemberActor, access: Access): void {
+  if (actor.plan !== 'api') throw new ApiError('api_access_required');
+  if (actor.kind === 'token' && access.tokenError) throw new ApiError(access.tokenError);
+  requireScope(actor, access.scope, access.scopeError);
 }

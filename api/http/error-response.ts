@@ -1,18 +1,25 @@
 import type { z } from 'zod';
 import type { Log } from '../../db/ops/log.ts';
 import { Unwanted } from '../../db/postgres/wanted.ts';
-import { ApiError, type ErrorBody } from '../contract/errors.ts';
+import { ApiError, ERRORS, type ErrorBody, type ErrorCode, UNCODED } from '../contract/errors.ts';
 import type { Request } from './request.ts';
 import { json, type Reply } from './route.ts';
 
 /** Turns whatever a handler threw into the contract's error answer. What is not an ApiError is logged: nothing of it reaches the client. */
 export function refusal(thrown: unknown, request: Request, log: Log): Reply {
   const error = thrown instanceof ApiError ? thrown : unexpected(thrown, request, log);
-  const headers: Record<string, string> = error.status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : { ...error.headers };
-  const wait = error.retryAfterSeconds ?? (error.status === 429 || error.status === 503 ? 1 : null);
+  const { status, code } = published(error);
+  const headers: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : { ...error.headers };
+  const wait = error.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : null);
   if (wait !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)));
-  const body: z.infer<typeof ErrorBody> = { code: error.code, message: error.message, detail: error.detail, request_id: request.id };
-  return json(error.status, body, headers);
+  const body: z.infer<typeof ErrorBody> = { code, message: error.message, detail: error.detail, request_id: request.id };
+  return json(status, body, headers);
+}
+
+/** The HTTP status of a refusal, and its code as clients read it: null where the status says it all. */
+export function published({ code }: ApiError): { status: number; code: ErrorCode | null } {
+  if (code === 'not_found' || code === 'forbidden') return { status: UNCODED[code].status, code: null };
+  return { status: ERRORS[code].status, code };
 }
 
 /** 503 when the request may succeed, or be refused rightly, in a moment, as while the database or the spool cannot be had; else 500. */

@@ -4,11 +4,11 @@ import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
 import type { Spool } from '../../db/spool/spool.ts';
 import type { Totals } from '../../db/transcripts/totals.ts';
+import type { MemberActor } from '../contract/actor.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { Limits } from '../contract/limits.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Scope } from '../contract/workspace.ts';
-import type { Caller } from '../guard/caller.ts';
 import type { Floods, Rates } from '../guard/limiter.ts';
 import type { Parameter } from '../openapi/document.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -56,8 +56,8 @@ export interface Services {
  * the order in which the handler asks for it.
  */
 export interface Context<Q = unknown, B = unknown> extends Services {
-  /** Throws on a route without `access`. */
-  readonly caller: Caller;
+  /** Who asks. Throws on a route that wants neither a key nor a session. */
+  readonly caller: MemberActor;
   readonly request: Request;
   /** Headers that the answer will have, also when it is a refusal; the handler's own win. */
   readonly replyHeaders: Record<string, string>;
@@ -109,6 +109,8 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   tag: string;
   /** Null: no key is needed. */
   access: Access | null;
+  /** For people who are signed in to the console, by their session instead of a key. */
+  session?: boolean;
   /** WWW-Authenticate of its 401; absent: `Bearer`. */
   challenge?: (request: Request, settings: Settings) => string;
   /** What each path parameter is, for the description. */

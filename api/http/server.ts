@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Unwanted } from '../../db/postgres/wanted.ts';
+import { countedId, type MemberActor } from '../contract/actor.ts';
 import { ApiError } from '../contract/errors.ts';
-import { authorize, type Caller, type Callers, identify } from '../guard/caller.ts';
+import { authorize, type Callers, identify } from '../guard/caller.ts';
+import { signedIn } from '../guard/session.ts';
 import { attachBody, type Body } from './body.ts';
 import { clientAddress, trusted } from './client-address.ts';
+import { makeContext } from './context.ts';
 import { refusal } from './error-response.ts';
 import { requirePort } from './port.ts';
-import { check, parseQuery, type Request, readJson, readQuery } from './request.ts';
+import { parseQuery, type Request, readJson } from './request.ts';
 import { type Life, type RawResponse, send } from './response.ts';
-import { type Context, NO_STORE, type Reply, type Route, type Services } from './route.ts';
+import { NO_STORE, type Reply, type Route, type Services } from './route.ts';
 import { routeTable } from './router.ts';
 
 export interface ServeOptions extends Services {
@@ -102,8 +105,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
         throw new ApiError('service_unavailable', { message: 'This server is stopping; send the request again', retryAfterSeconds: 1 });
       const { route, params } = match(request.method, request.path);
       found(route);
-      const caller = route.access ? await admit(request, route, headers) : null;
-      const reply = await route.handler(makeContext(options, route, request, params, caller, headers));
+      const actor = await admit(request, route, headers);
+      const json = () => readJson(request.body, options.limits.JSON_BODY_BYTES);
+      const reply = await route.handler(makeContext(options, { route, request, params, actor, replyHeaders: headers, json }));
       return { ...reply, headers: { ...headers, ...reply.headers } };
     } catch (error) {
       const reply = refusal(error, request, options.log);
@@ -111,14 +115,22 @@ export async function serve(options: ServeOptions): Promise<Served> {
     }
   }
 
+  /** Who asks, when the route wants to know: a signed-in person, or the actor behind a key or token. */
+  async function admit(request: Request, route: Route, headers: Record<string, string>): Promise<MemberActor | null> {
+    if (!route.session) return route.access && admitCredential(request, route, headers);
+    const person = await signedIn(request, options, headers);
+    if (route.access) authorize(person, route.access);
+    return person;
+  }
+
   /** 401, then 403 plan, token and scope, then 429: the order of contract 2.4. Rate headers go on each of them but 401. */
-  async function admit(request: Request, route: Route, headers: Record<string, string>): Promise<Caller> {
-    const caller = await identify(request, options.callers, options.floods, options.settings, route.challenge?.(request, options.settings));
-    const rate = await options.rates.take(`${caller.kind}:${caller.keyId ?? caller.tokenId}`);
+  async function admitCredential(request: Request, route: Route, headers: Record<string, string>): Promise<MemberActor> {
+    const actor = await identify(request, options.callers, options.floods, options.settings, route.challenge?.(request, options.settings));
+    const rate = await options.rates.take(`${actor.kind}:${countedId(actor)}`);
     Object.assign(headers, rate.headers, NO_STORE);
-    authorize(caller, route.access!);
+    authorize(actor, route.access!);
     if (!rate.allowed) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: rate.retryAfterSeconds });
-    return caller;
+    return actor;
   }
 
   await requirePort(options.host, options.port);
@@ -165,33 +177,6 @@ function readHeaders(raw: { forEach(each: (name: string, value: string) => void)
     }
   });
   return { headers, repeated };
-}
-
-/** What a handler gets; the query is read when it is first touched. */
-function makeContext(
-  services: Services,
-  route: Route,
-  request: Request,
-  params: Context['params'],
-  caller: Caller | null,
-  replyHeaders: Context['replyHeaders'],
-): Context {
-  const { db, vault, spool, settings, limits, log, metrics, records, totals, nodeId, flying, rates, floods, signIns } = services;
-  let query: { value: unknown } | null = null;
-  const json = () => readJson(request.body, limits.JSON_BODY_BYTES);
-  return {
-    ...{ db, vault, spool, settings, limits, log, metrics, records, totals, nodeId, flying, rates, floods, signIns },
-    ...{ request, params, json, replyHeaders },
-    get caller() {
-      if (!caller) throw new Error(`Cannot tell who calls ${route.method} ${route.path}: the route asks for no key`);
-      return caller;
-    },
-    get query() {
-      query ??= { value: route.query && readQuery(request.parameters, route.query) };
-      return query.value;
-    },
-    body: async () => check(route.body!, await json()),
-  };
 }
 
 function ms(request: Request): number {

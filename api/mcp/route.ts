@@ -1,5 +1,5 @@
 import { invalid } from '../contract/errors.ts';
-import { invoke, textOf } from '../guard/inner.ts';
+import { invoke, textOf } from '../guard/invoke.ts';
 import { originOf } from '../http/public-url.ts';
 import { type Reply, route } from '../http/route.ts';
 import { unmark } from './exact.ts';

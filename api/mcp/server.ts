@@ -6,6 +6,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 // @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/types.d.ts"
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { ApiError } from '../contract/errors.ts';
+import { published } from '../http/error-response.ts';
 import { VERSION } from '../version.ts';
 import { type Asker, TOOLS } from './tools.ts';
 
@@ -30,12 +31,8 @@ export async function answerMcp(request: Request, message: unknown, ask: Asker):
           return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
-          const told = {
-            code: error.code,
-            status: error.status,
-            message: error.status === 404 ? ABSENT : error.message,
-            detail: error.detail,
-          };
+          const { status, code } = published(error);
+          const told = { code, status, message: status === 404 ? ABSENT : error.message, detail: error.detail };
           return { isError: true, content: [{ type: 'text' as const, text: JSON.stringify(told) }] };
         }
       },

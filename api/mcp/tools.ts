@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TemplateList } from '../contract/report.ts';
 import { ReportTickets, SORTS, STATUSES } from '../contract/transcription.ts';
 import { WorkspaceInfo } from '../contract/workspace.ts';
-import type { Ask } from '../guard/inner.ts';
+import type { Invocation } from '../guard/invoke.ts';
 import type { Route } from '../http/route.ts';
 import { exportOne } from '../v1/exports.ts';
 import { listPrompts, requestReport } from '../v1/reports.ts';
@@ -12,7 +12,7 @@ import { parseExact } from './exact.ts';
 import { fitting, ListPart, PAGE_CHARACTERS, TranscriptPart, transcriptPart } from './parts.ts';
 
 /** Asks a route of `/v1` for the caller; the text of its answer. */
-export type Asker = (route: Route, ask: Ask) => Promise<string>;
+export type Asker = (route: Route, ask: Invocation) => Promise<string>;
 
 export interface Tool {
   name: string;

@@ -1,4 +1,4 @@
-import type { AuthorRef } from '../../db/tenants/members.ts';
+import type { AuthorRef } from '../../db/tenants/authors.ts';
 import { isUuid } from '../../db/tenants/visibility.ts';
 import { ApiError } from '../contract/errors.ts';
 

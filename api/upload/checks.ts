@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { resolveTemplates, type TemplateRef } from '../../db/reports/request.ts';
-import { type AuthorRow, findAuthor } from '../../db/tenants/members.ts';
+import { type AuthorRow, findAuthor } from '../../db/tenants/authors.ts';
 import { uploadProject } from '../../db/tenants/projects.ts';
-import type { Wish } from '../../db/uploads/accept.ts';
+import type { UploadRequest } from '../../db/uploads/accept.ts';
+import { requireScope } from '../contract/actor.ts';
 import { ApiError } from '../contract/errors.ts';
 import { LIMITS, type Limits } from '../contract/limits.ts';
-import { requireScope } from '../guard/caller.ts';
 import { type Request, readQuery } from '../http/request.ts';
 import type { Context } from '../http/route.ts';
 import { readSlugs } from '../v1/slugs.ts';
@@ -16,7 +16,7 @@ import { PlaceQuery, ReportsQuery, WorkQuery } from './query.ts';
 import { looksSecret } from './secret.ts';
 
 /** All checks of an upload that look at its head only, in the published order (contract 4.1, steps 2 to 5). Nothing is stored. */
-export async function checkHead(context: Context): Promise<Wish> {
+export async function checkHead(context: Context): Promise<UploadRequest> {
   const { request, caller, limits } = context;
   const announced = announcedBytes(request);
   const file = fileName(request);
@@ -30,10 +30,7 @@ export async function checkHead(context: Context): Promise<Wish> {
   const templates = await reports(context);
   return {
     id: randomUUID(),
-    workspaceId: caller.workspaceId,
-    creatorId: caller.memberId,
-    keyId: caller.keyId,
-    subject: (caller.keyId ?? caller.tokenId)!,
+    actor: caller,
     author,
     projectId,
     filename: file.name,
@@ -118,7 +115,7 @@ async function owner({ db, request, caller }: Context): Promise<AuthorRow> {
   if (header === undefined) return { id: caller.memberId, email: caller.memberEmail, name: caller.memberName };
   if (request.repeated.has('x-author')) throw new ApiError('invalid_author');
   const ref = readAuthor(header);
-  const author = await db.workspace(caller.workspaceId, (tx) => findAuthor(tx, caller.workspaceId, ref));
+  const author = await db.workspace(caller.workspaceId, (tx) => findAuthor(tx, caller, ref));
   if (!author) throw new ApiError('author_not_member');
   return author;
 }

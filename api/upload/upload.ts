@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { beat, takePlace, type Wish } from '../../db/uploads/accept.ts';
-import { type Claim, claimKey } from '../../db/uploads/idempotency.ts';
+import { beat, takePlace, type UploadRequest } from '../../db/uploads/accept.ts';
+import { claimKey, type IdempotencyClaim } from '../../db/uploads/idempotency.ts';
 import { ApiError } from '../contract/errors.ts';
 import { LEASE } from '../contract/limits.ts';
 import type { Uploaded } from '../contract/transcription.ts';
@@ -12,16 +12,16 @@ const CONFLICT_SECONDS = 5;
 
 /** POST /transcriptions: every check in the published order, then the body. */
 export async function upload(context: Context): Promise<Reply> {
-  const wish = await checkHead(context);
-  const claim = await claimed(context, wish);
+  const upload = await checkHead(context);
+  const claim = await claimed(context, upload);
   if (claim && 'answer' in claim) return replay(claim.answer);
-  context.flying.add(wish.id);
+  context.flying.add(upload.id);
   context.metrics.uploads.inc();
   try {
-    await context.db.workspace(wish.workspaceId, (tx) => takePlace(tx, wish, context.nodeId, context.limits));
-    return json(201, await receive(context, wish, claim));
+    await context.db.workspace(upload.actor.workspaceId, (tx) => takePlace(tx, upload, context.nodeId, context.limits));
+    return json(201, await receive(context, upload, claim));
   } catch (error) {
-    await giveBack(context, wish, claim).catch((failure: unknown) =>
+    await giveBack(context, upload, claim).catch((failure: unknown) =>
       context.log.warn(
         { request: context.request.id, error: failure },
         'cannot give back an upload lease; it ends by itself within a minute',
@@ -29,17 +29,20 @@ export async function upload(context: Context): Promise<Reply> {
     );
     throw error;
   } finally {
-    context.flying.delete(wish.id);
+    context.flying.delete(upload.id);
     context.metrics.uploads.dec();
   }
 }
 
 /** Claims the Idempotency-Key, when there is one. Throws 409 while another attempt holds it. */
-async function claimed({ db, request, caller, nodeId }: Context, wish: Wish): Promise<Claim | { answer: Uploaded } | null> {
+async function claimed(
+  { db, request, caller, nodeId }: Context,
+  upload: UploadRequest,
+): Promise<IdempotencyClaim | { answer: Uploaded } | null> {
   const key = readIdempotencyKey(request);
   if (key === null) return null;
-  const claim: Claim = { workspaceId: caller.workspaceId, key, token: randomUUID() };
-  const result = await db.workspace(caller.workspaceId, (tx) => claimKey(tx, claim, wish.id, nodeId));
+  const claim: IdempotencyClaim = { workspaceId: caller.workspaceId, key, token: randomUUID() };
+  const result = await db.workspace(caller.workspaceId, (tx) => claimKey(tx, claim, upload.id, nodeId));
   if (result.state === 'done') return { answer: result.answer };
   if (result.state === 'busy') throw new ApiError('idempotency_conflict', { retryAfterSeconds: CONFLICT_SECONDS });
   return claim;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { activeMember, linkIdentity, listMembers, unlinkIdentity } from '../../db/tenants/members.ts';
+import { linkIdentity, unlinkIdentity } from '../../db/tenants/identities.ts';
+import { activeMember, listMembers } from '../../db/tenants/members.ts';
 import { ApiError } from '../contract/errors.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { Identity, MemberList } from '../contract/workspace.ts';
@@ -32,7 +33,7 @@ export const listWorkspaceMembers = route({
   answers: { 200: { description: 'Members', schema: MemberList, example: MEMBERS_EXAMPLE } },
   errors: [],
   async handler({ db, caller }) {
-    const items = await db.workspace(caller.workspaceId, (tx) => listMembers(tx, caller.workspaceId));
+    const items = await db.workspace(caller.workspaceId, (tx) => listMembers(tx, caller));
     return json(200, { items, total: items.length });
   },
 });
@@ -59,7 +60,7 @@ export const putIdentity = route({
       const memberId = await activeMember(tx, caller.workspaceId, params.user_id!);
       const identity = IdentityLink.safeParse(given());
       if (!identity.success) throw new ApiError('invalid_identity');
-      const created = await linkIdentity(tx, caller.workspaceId, memberId, identity.data);
+      const created = await linkIdentity(tx, caller, memberId, identity.data);
       return json(created ? 201 : 200, identity.data);
     });
   },
@@ -79,7 +80,7 @@ export const deleteIdentity = route({
   async handler({ db, caller, params }) {
     await db.workspace(caller.workspaceId, async (tx) => {
       const memberId = await activeMember(tx, caller.workspaceId, params.user_id!);
-      await unlinkIdentity(tx, caller.workspaceId, memberId, { provider: params.provider!, external_id: params.external_id! });
+      await unlinkIdentity(tx, caller, memberId, { provider: params.provider!, external_id: params.external_id! });
     });
     return empty(204);
   },

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
-import type { Viewer } from '../../db/tenants/visibility.ts';
 import type { Item } from '../../db/transcripts/list-row.ts';
-import { type FullRecord, loadRecord, readVersions } from '../../db/transcripts/record.ts';
+import { type FullRecord, loadRecord, readVersions, type VersionQuestion } from '../../db/transcripts/record.ts';
+import type { Actor } from '../contract/actor.ts';
 
 /** A full record as it is sent. */
 export interface Served {
@@ -16,8 +16,8 @@ export interface Served {
 
 /** Serves full records. Each question goes to the database for who may see what in which version; only the text is remembered. */
 export interface Records {
-  /** The record, or null when this viewer does not see one under this id. `words` adds the times of words. */
-  find(viewer: Viewer, id: string, words: boolean): Promise<Served | null>;
+  /** The record, or null when this actor does not see one under this id. `words` adds the times of words. */
+  find(actor: Actor, id: string, words: boolean): Promise<Served | null>;
   /** Drops what is remembered of a deleted one. */
   forget(workspaceId: string, id: string): void;
 }
@@ -51,8 +51,8 @@ export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Rec
       drop(oldest);
     }
   };
-  async function load(viewer: Viewer, id: string, words: boolean, key: string): Promise<Entry | null> {
-    const loaded = await db.workspace(viewer.workspaceId, (tx) => loadRecord(tx, vault, viewer, id, words));
+  async function load(actor: Actor, id: string, words: boolean, key: string): Promise<Entry | null> {
+    const loaded = await db.workspace(actor.workspaceId, (tx) => loadRecord(tx, vault, actor, id, words));
     if (!loaded) return null;
     const body = Buffer.from(serialise(loaded.record));
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
@@ -62,9 +62,9 @@ export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Rec
   }
 
   return {
-    async find(viewer, id, words) {
-      const key = keyOf(viewer.workspaceId, id, words);
-      const version = await ask({ viewer, id });
+    async find(actor, id, words) {
+      const key = keyOf(actor.workspaceId, id, words);
+      const version = await ask({ actor, id });
       if (version === null) return null;
       const known = entries.get(key);
       if (known?.version === version) {
@@ -72,8 +72,8 @@ export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Rec
         entries.set(key, known);
         return known;
       }
-      const run = `${key}/${viewer.memberId}/${version}`;
-      const running = loading.get(run) ?? load(viewer, id, words, key).finally(() => loading.delete(run));
+      const run = `${key}/${actor.memberId}/${version}`;
+      const running = loading.get(run) ?? load(actor, id, words, key).finally(() => loading.delete(run));
       loading.set(run, running);
       return running;
     },
@@ -87,14 +87,13 @@ function keyOf(workspaceId: string, id: string, words: boolean): string {
   return `${workspaceId}/${id.toLowerCase()}/${words}`;
 }
 
-type Question = { viewer: Viewer; id: string };
-interface Waiting extends Question {
+interface Waiting extends VersionQuestion {
   resolve(version: string | null): void;
   reject(error: unknown): void;
 }
 
 /** Puts questions of one workspace that come while the database is busy with others into one query: a thousand pollers cost a few. */
-function askTogether(db: Db): (question: Question) => Promise<string | null> {
+function askTogether(db: Db): (question: VersionQuestion) => Promise<string | null> {
   const queues = new Map<string, Waiting[]>();
 
   async function drain(workspaceId: string, queue: Waiting[]): Promise<void> {
@@ -112,7 +111,7 @@ function askTogether(db: Db): (question: Question) => Promise<string | null> {
 
   return (question) =>
     new Promise((resolve, reject) => {
-      const { workspaceId } = question.viewer;
+      const { workspaceId } = question.actor;
       const waiting = { ...question, resolve, reject };
       const queue = queues.get(workspaceId);
       if (queue) return void queue.push(waiting);

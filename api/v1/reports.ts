@@ -61,7 +61,7 @@ export const requestReport = route({
       if (!slugs.length) throw invalid([{ field: 'reports', message: 'must name at least one template' }]);
       const { templates, missing } = await resolveTemplates(tx, caller, slugs);
       if (missing !== null) throw new ApiError('prompt_not_found', { detail: { slug: missing } });
-      return requestReports(tx, caller.workspaceId, target, templates, limits);
+      return requestReports(tx, caller, target, templates, limits);
     });
     return json(202, { reports });
   },

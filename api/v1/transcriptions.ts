@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Tx } from '../../db/postgres/orm.ts';
 import { whileWanted } from '../../db/postgres/wanted.ts';
-import { type AuthorRef, type AuthorRow, findAuthor } from '../../db/tenants/members.ts';
+import { type AuthorRef, type AuthorRow, findAuthor } from '../../db/tenants/authors.ts';
 import { listItems } from '../../db/transcripts/list.ts';
-import { countDelete, hold, remove, setAuthor } from '../../db/transcripts/mutate.ts';
-import { loadRecord } from '../../db/transcripts/record.ts';
-import { ApiError, forbidden, notFound } from '../contract/errors.ts';
+import { countDelete, hold, reassignAuthor, remove } from '../../db/transcripts/mutate.ts';
+import { loadHeld } from '../../db/transcripts/record.ts';
+import { countedId } from '../contract/actor.ts';
+import { ApiError, notFound } from '../contract/errors.ts';
 import { AuthorChange, Transcription, TranscriptionPage } from '../contract/transcription.ts';
 import { check } from '../http/request.ts';
 import { type Context, empty, jsonText, route } from '../http/route.ts';
@@ -98,11 +99,9 @@ export const changeAuthor = route({
     return db.workspace(caller.workspaceId, async (tx) => {
       const held = await hold(tx, caller, params.id!);
       const author = await newAuthor(tx, context, given(), held.creatorId ?? caller.memberId);
-      if (!held.editable && !held.uploadedByKey) throw forbidden();
-      await setAuthor(tx, caller.workspaceId, held.id, author);
-      // The caller may have given away what they could see: the answer is what they changed.
-      const changed = await loadRecord(tx, vault, { ...caller, role: 'owner' }, held.id);
-      return jsonText(200, serialise(changed!.record));
+      await reassignAuthor(tx, held, author);
+      const { record } = await loadHeld(tx, vault, held);
+      return jsonText(200, serialise(record));
     });
   },
 });
@@ -113,7 +112,7 @@ async function newAuthor(tx: Tx, { caller }: Context, body: unknown, creatorId: 
   const ref: AuthorRef = author === null ? { kind: 'user', id: creatorId } : readAuthor(author);
   if (ref.kind === 'external')
     throw new ApiError('unsupported_author_type', { message: 'The author must be named as email:<email> or user:<uuid> here' });
-  const member = await findAuthor(tx, caller.workspaceId, ref);
+  const member = await findAuthor(tx, caller, ref);
   if (!member) throw new ApiError('author_not_member');
   return member;
 }
@@ -137,7 +136,7 @@ export const deleteTranscription = route({
   answers: { 204: { description: 'Deleted' } },
   errors: [403, 404, 'delete_rate_exceeded'],
   async handler({ db, spool, log, limits, records, caller, params }) {
-    await db.system((tx) => countDelete(tx, caller.keyId ?? caller.tokenId!, limits.DELETES_PER_MIN));
+    await db.system((tx) => countDelete(tx, countedId(caller), limits.DELETES_PER_MIN));
     const { id, extension } = await db.workspace(caller.workspaceId, (tx) => remove(tx, caller, params.id!));
     records.forget(caller.workspaceId, id);
     // The row is gone; the sweep of orphans takes a file that cannot be removed now.

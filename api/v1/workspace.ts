@@ -17,9 +17,7 @@ export const getWorkspace = route({
   answers: { 200: { description: 'The workspace', schema: WorkspaceInfo, example: WORKSPACE_EXAMPLE } },
   errors: [],
   async handler({ db, caller, limits }) {
-    const { id, name, concurrency, available_minutes } = await db.workspace(caller.workspaceId, (tx) =>
-      workspaceSummary(tx, caller.workspaceId),
-    );
+    const { id, name, concurrency, available_minutes } = await db.workspace(caller.workspaceId, (tx) => workspaceSummary(tx, caller));
     return json(200, {
       workspace: { id, name },
       balance: { available_minutes },

@@ -1,136 +1,70 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { crc32 } from 'node:zlib';
-import type { Plan, Role, Scope } from '../../api/contract/workspace.ts';
-import type { Db } from '../postgres/orm.ts';
+import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
+import { forbidden, invalid, notFound } from '../../api/contract/errors.ts';
+import type { Scope } from '../../api/contract/workspace.ts';
+import type { Tx } from '../postgres/orm.ts';
+import { existingMember } from '../tenants/members.ts';
+import { lookupId } from '../tenants/visibility.ts';
+import { stamp } from '../transcripts/list-row.ts';
+import { hashOf, newKey } from './credentials.ts';
 
-const KEY = 'lh_';
-const TOKEN = 'lht_';
-const SECRET_BYTES = 32;
-const SECRET_CHARACTERS = 43; // 32 bytes in base 62
-const CHECKSUM_CHARACTERS = 6; // CRC-32 in base 62
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
-/** Who calls: a key or an OAuth token, and the member who made it, whose role and rights it has. */
-export interface Caller {
-  kind: 'key' | 'token';
-  workspaceId: string;
-  workspaceName: string;
-  plan: Plan;
-  memberId: string;
-  memberEmail: string;
-  memberName: string | null;
-  role: Role;
-  /** `members:write` is left out when the member no longer owns the workspace. */
-  scopes: ReadonlySet<Scope>;
-  /** Null under a token. */
-  keyId: string | null;
-  /** Null under a key. */
-  tokenId: string | null;
-  expiresAt: Date | null;
-  /** The resource an OAuth token was made for (RFC 8707); null: a key, or a token made by the operator. */
-  resource: string | null;
-}
-
-/** A new API key: `lh_`, 32 random bytes, a checksum that lets scanners recognise it. To be shown once; the database gets `hashOf` it. */
-export function newKey(): string {
-  return mint(KEY);
-}
-
-/** A new OAuth access or refresh token, in the same form under another prefix. */
-export function newToken(): string {
-  return mint(TOKEN);
-}
-
-function mint(prefix: string): string {
-  const secret = prefix + base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS);
-  return secret + checksum(secret);
-}
-
-function checksum(text: string): string {
-  return base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
-}
-
-function base62(value: bigint, width: number): string {
-  let text = '';
-  for (let rest = value; rest > 0n; rest /= 62n) text = DIGITS[Number(rest % 62n)] + text;
-  return text.padStart(width, '0');
-}
-
-/** SHA-256, the only form in which keys and tokens are stored. */
-export function hashOf(credential: string): Buffer {
-  return createHash('sha256').update(credential).digest();
-}
-
-/** 'key' or 'token' when the form and the checksum are right, else null: such a credential is refused without a query. */
-export function kindOf(credential: string): 'key' | 'token' | null {
-  const prefix = credential.startsWith(TOKEN) ? TOKEN : KEY;
-  const length = prefix.length + SECRET_CHARACTERS;
-  if (!credential.startsWith(prefix) || credential.length !== length + CHECKSUM_CHARACTERS) return null;
-  if (checksum(credential.slice(0, length)) !== credential.slice(length)) return null;
-  return prefix === TOKEN ? 'token' : 'key';
-}
-
-/** Columns that say who acts, however they signed in. */
-export interface ActorRow {
-  workspace_id: string;
-  workspace_name: string;
-  plan: Plan;
-  member_id: string;
-  email: string;
-  name: string | null;
-  role: Role;
-}
-
-/** Who acts, as a caller: the member's rights among `scopes`, for `members:write` is an owner's. */
-export function actor(row: ActorRow, scopes: readonly Scope[]) {
-  return {
-    workspaceId: row.workspace_id,
-    workspaceName: row.workspace_name,
-    plan: row.plan,
-    memberId: row.member_id,
-    memberEmail: row.email,
-    memberName: row.name,
-    role: row.role,
-    scopes: new Set(scopes.filter((scope) => scope !== 'members:write' || row.role === 'owner')),
-  };
-}
-
-interface CredentialRow extends ActorRow {
+export interface KeyRow {
   id: string;
-  hash: Buffer;
+  name: string | null;
+  /** The last characters, for people. */
+  hint: string;
   scopes: Scope[];
   expires_at: string | null;
-  resource: string | null;
+  revoked_at: string | null;
+  created_at: string;
+  last_used_at: string | null;
+  member: { id: string; email: string };
 }
 
-const WHO = `w.name as workspace_name, w.plan, m.email, m.name, m.role
-  from found f join workspaces w on w.id = f.workspace_id join members m on m.id = f.member_id and m.status = 'active'`;
+const OWN = '(? or k.member_id = ?)'; // owners see the keys of all
 
-/** One statement each; using a key is noted once a minute. */
-const FIND = {
-  key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, null::text as resource, workspace_id, member_id from api_keys
-      where hash = ? and revoked_at is null and (expires_at is null or expires_at > now())),
-    used as (update api_keys k set last_used_at = now() from found
-      where k.id = found.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute'))
-    select f.*, ${WHO}`,
-  token: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, resource, workspace_id, member_id from oauth_tokens
-      where hash = ? and kind = 'access' and revoked_at is null and expires_at > now())
-    select f.*, ${WHO}`,
-};
+/** Keys without their secrets: a member's own, for an owner those of everybody. Newest first, revoked ones last. */
+export function listKeys(tx: Tx, actor: Actor): Promise<KeyRow[]> {
+  requireFullRights(actor);
+  return tx.rows<KeyRow>(
+    `select k.id, k.name, k.hint, to_json(k.scopes) as scopes, ${stamp('k.expires_at')} as expires_at,
+       ${stamp('k.revoked_at')} as revoked_at, ${stamp('k.created_at')} as created_at, ${stamp('k.last_used_at')} as last_used_at,
+       json_build_object('id', m.id, 'email', m.email) as member
+     from api_keys k join members m on m.id = k.member_id
+     where k.workspace_id = ? and ${OWN} order by k.revoked_at is not null, k.created_at desc`,
+    [actor.workspaceId, actor.role === 'owner', actor.memberId],
+  );
+}
 
-/** The caller behind a key or token; null when it is malformed, unknown, revoked or expired, or its member is not active. */
-export async function findCredential(db: Db, credential: string): Promise<Caller | null> {
-  const kind = kindOf(credential);
-  if (!kind) return null;
-  const hash = hashOf(credential);
-  const row = await db.system((tx) => tx.row<CredentialRow>(FIND[kind], [hash]));
-  if (!row || !timingSafeEqual(row.hash, hash)) return null;
-  return {
-    kind,
-    ...actor(row, row.scopes),
-    keyId: kind === 'key' ? row.id : null,
-    tokenId: kind === 'token' ? row.id : null,
-    expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
-    resource: row.resource,
-  };
+export interface NewKey {
+  name?: string | null;
+  scopes: readonly Scope[];
+  expiresAt?: Date | null;
+  /** Whose key it is, where the operator makes it; everybody else makes their own. */
+  memberId?: string;
+}
+
+/** Makes a key. The secret is in the answer and nowhere else. */
+export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, expiresAt = null, memberId }: NewKey) {
+  requireFullRights(actor);
+  const owner = actor.kind === 'operator' ? await existingMember(tx, actor.workspaceId, memberId ?? '') : actor.memberId;
+  if (memberId !== undefined && memberId !== owner) throw forbidden();
+  if (scopes.includes('members:write') && actor.role !== 'owner')
+    throw invalid([{ field: 'scopes', message: 'members:write can be given by owners of the workspace only' }]);
+  const key = newKey();
+  const row = await tx.row<{ id: string; expires_at: string | null }>(
+    `insert into api_keys (workspace_id, member_id, hash, hint, name, scopes, expires_at)
+     values (?, ?, ?, ?, ?, array(select json_array_elements_text(?::json)), ?) returning id, ${stamp('expires_at')} as expires_at`,
+    [actor.workspaceId, owner, hashOf(key), key.slice(-4), name, JSON.stringify(scopes), expiresAt],
+  );
+  return { id: row!.id, key, name, scopes, expires_at: row!.expires_at };
+}
+
+/** Ends a key at once: one's own, for an owner anybody's. Throws 404. */
+export async function revokeKey(tx: Tx, actor: Actor, id: string): Promise<void> {
+  requireFullRights(actor);
+  const row = await tx.row(
+    `update api_keys k set revoked_at = coalesce(k.revoked_at, now()) where k.workspace_id = ? and k.id = ? and ${OWN} returning k.id`,
+    [actor.workspaceId, lookupId(id), actor.role === 'owner', actor.memberId],
+  );
+  if (!row) throw notFound();
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Scope } from '../../api/contract/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { hashOf, newToken } from './keys.ts';
+import { hashOf, newToken } from './credentials.ts';
 
 const CODE_SECONDS = 120;
 const ACCESS_SECONDS = 3_600;

@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { type Actor, requireOwner, type SessionActor } from '../../api/contract/actor.ts';
 import { SCOPES, type Scope } from '../../api/contract/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { type ActorRow, actor, type Caller, hashOf } from './keys.ts';
+import { activeMember } from '../tenants/members.ts';
+import { hashOf, inTheNameOf, type MemberRow } from './credentials.ts';
 
 const SESSION_HOURS = 12;
 const LINK_HOURS = 24;
 
-/** A signed-in person. `caller` has every right of the member's role; after a sign-in with an API key, those of the key only. */
+/** A signed-in person, with every right of the member's role; after a sign-in with an API key, those of the key only. */
 export interface Session {
-  caller: Caller;
-  /** The key that opened it lacks rights that the member has. */
-  limited: boolean;
+  actor: SessionActor;
   /** Sent back by the page with every request, so that another site cannot act in the person's name. */
   csrf: string;
 }
 
-interface SessionRow extends ActorRow {
+interface SessionRow extends MemberRow {
+  key_id: string | null;
   csrf: string;
   expires_at: string;
   /** Of the key that opened the session; null: no key did. */
@@ -46,7 +47,7 @@ export async function openSession(tx: Tx, { workspaceId, memberId, keyId = null 
 /** The session behind a cookie; null when it is unknown or over, its member no longer active, or its key revoked or expired. */
 export async function findSession(tx: Tx, token: string): Promise<Session | null> {
   const row = await tx.row<SessionRow>(
-    `select s.csrf, s.expires_at, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role,
+    `select s.csrf, s.expires_at, s.key_id, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role,
        to_json(k.scopes) as scopes
      from sessions s left join api_keys k on k.id = s.key_id join workspaces w on w.id = s.workspace_id join members m on m.id = s.member_id and m.status = 'active'
      where s.hash = ? and s.expires_at > now()
@@ -54,25 +55,24 @@ export async function findSession(tx: Tx, token: string): Promise<Session | null
     [hashOf(token)],
   );
   if (!row) return null;
-  const { scopes: rights, ...who } = actor(row, SCOPES);
+  const { scopes: rights, ...member } = inTheNameOf(row, SCOPES);
   const scopes = new Set([...rights].filter((scope) => row.scopes?.includes(scope) ?? true));
-  const caller: Caller = {
-    kind: 'key',
-    ...who,
-    scopes,
-    keyId: null,
-    tokenId: row.member_id,
-    expiresAt: new Date(row.expires_at),
-    resource: null,
-  };
-  return { caller, limited: scopes.size < rights.size, csrf: row.csrf };
+  const limited = scopes.size < rights.size;
+  const actor: SessionActor = { kind: 'session', ...member, scopes, expiresAt: new Date(row.expires_at), openedByKey: row.key_id, limited };
+  return { actor, csrf: row.csrf };
 }
 
 export async function closeSession(tx: Tx, token: string): Promise<void> {
   await tx.rows('delete from sessions where hash = ?', [hashOf(token)]);
 }
 
-/** The secret of a link that signs this member in once, within a day. */
+/** The secret of a link that signs a member in to the console once, within a day. Throws `member_not_found`. */
+export async function signInLink(tx: Tx, actor: Actor, memberId: string): Promise<string> {
+  requireOwner(actor);
+  return makeSignInLink(tx, { workspaceId: actor.workspaceId, memberId: await activeMember(tx, actor.workspaceId, memberId) });
+}
+
+/** The same for somebody who was looked up already. */
 export async function makeSignInLink(tx: Tx, member: { workspaceId: string; memberId: string }): Promise<string> {
   const link = secret();
   await tx.rows(

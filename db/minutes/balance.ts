@@ -49,3 +49,14 @@ export async function release(tx: Tx, workspaceId: string, transcriptionId: stri
     transcriptionId,
   ]);
 }
+
+/** Adds minutes to a workspace, or takes them away when negative. Returns its balance without open reservations. */
+export async function addMinutes(tx: Tx, workspaceId: string, minutes: number): Promise<{ id: string; balance_minutes: number }> {
+  const row = await tx.row<{ id: string; balance: string }>(
+    'update workspaces set balance_minutes = balance_minutes + ? where id = ? returning id, balance_minutes as balance',
+    [minutes, workspaceId],
+  );
+  if (!row) throw new Error(`Cannot add minutes: workspace ${workspaceId} is gone`);
+  await tx.rows('insert into ledger (workspace_id, minutes) values (?, ?)', [row.id, minutes]);
+  return { id: row.id, balance_minutes: Number(row.balance) };
+}

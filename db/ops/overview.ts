@@ -1,37 +1,13 @@
+import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import type { Tx } from '../postgres/orm.ts';
-import type { Vault } from '../secrets/vault.ts';
-
-/** Vocabulary and retention of a workspace. */
-export async function readSettings(tx: Tx, vault: Vault, workspaceId: string) {
-  const row = await tx.row<{ vocabulary_sealed: Buffer | null; retention_days: number | null }>(
-    'select vocabulary_sealed, retention_days from workspaces where id = ?',
-    [workspaceId],
-  );
-  return {
-    vocabulary: (await vault.text(workspaceId, `workspaces|${workspaceId}|vocabulary`, row!.vocabulary_sealed)) ?? '',
-    retention_days: row!.retention_days,
-  };
-}
-
-export async function writeSettings(
-  tx: Tx,
-  vault: Vault,
-  workspaceId: string,
-  settings: { vocabulary: string; retention_days: number | null },
-): Promise<void> {
-  const sealed = settings.vocabulary ? await vault.seal(workspaceId, `workspaces|${workspaceId}|vocabulary`, settings.vocabulary) : null;
-  await tx.rows('update workspaces set vocabulary_sealed = ?, retention_days = ? where id = ?', [
-    sealed,
-    settings.retention_days,
-    workspaceId,
-  ]);
-}
 
 /** Named, so that the index by status and time serves. */
 const EVERY = `array['queued', 'processing', 'completed', 'failed', 'insufficient_balance']`;
 
 /** Queue, the last 48 hours and failures of one workspace; engines are the installation's. */
-export async function overview(tx: Tx, workspaceId: string) {
+export async function overview(tx: Tx, actor: Actor) {
+  requireOwner(actor);
+  const { workspaceId } = actor;
   const queue = await tx.row(
     `select count(*) filter (where status = 'queued')::int as queued, count(*) filter (where status = 'processing')::int as processing,
        coalesce(extract(epoch from now() - min(created_at) filter (where status = 'queued')), 0)::int as oldest_seconds

@@ -1,10 +1,11 @@
+import { type MemberActor, requireFullRights } from '../../api/contract/actor.ts';
 import type { ReportErrorCode } from '../../api/contract/errors.ts';
 import type { ReportStatus } from '../../api/contract/transcription.ts';
 import { FREE, type Lease, TAKE } from '../jobs/leases.ts';
 import { enqueue } from '../jobs/queue.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { lookupId, type Viewer, visible } from '../tenants/visibility.ts';
+import { lookupId, visible } from '../tenants/visibility.ts';
 
 /*
  * A preview is what a template makes of a talk before anybody publishes it. It counts against no cap of reports and shows up in no record. Each
@@ -12,7 +13,7 @@ import { lookupId, type Viewer, visible } from '../tenants/visibility.ts';
  */
 
 /** What a member wants to see. */
-export interface PreviewWish {
+export interface PreviewRequest {
   /** Of a built-in template when `prompt` is null; of the draft otherwise. */
   slug: string;
   name: string;
@@ -31,11 +32,12 @@ export interface Preview {
   writer: string | null;
 }
 
-/** Queues a preview and returns its id. Null: the viewer sees no completed transcription of this id. */
-export async function startPreview(tx: Tx, viewer: Viewer, wish: PreviewWish): Promise<string | null> {
-  const transcriptionId = wish.transcriptionId === null ? null : lookupId(wish.transcriptionId);
+/** Queues a preview and returns its id. Null: the actor sees no completed transcription of this id. */
+export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRequest): Promise<string | null> {
+  requireFullRights(actor);
+  const transcriptionId = wanted.transcriptionId === null ? null : lookupId(wanted.transcriptionId);
   if (transcriptionId !== null) {
-    const { sql, parameters } = visible(viewer);
+    const { sql, parameters } = visible(actor);
     const seen = await tx.row(`select 1 from transcriptions t where t.id = ?::uuid and t.status = 'completed' and ${sql}`, [
       transcriptionId,
       ...parameters,
@@ -48,15 +50,15 @@ export async function startPreview(tx: Tx, viewer: Viewer, wish: PreviewWish): P
        name = excluded.name, prompt = excluded.prompt, status = 'queued', error_code = null, writer = '', text_sealed = null, ${FREE},
        attempt = 0, run_after = excluded.run_after, created_at = excluded.created_at
      returning id`,
-    [viewer.workspaceId, viewer.memberId, transcriptionId, wish.slug, wish.name, wish.prompt],
+    [actor.workspaceId, actor.memberId, transcriptionId, wanted.slug, wanted.name, wanted.prompt],
   );
   await enqueue(tx, 'report', {});
   return row!.id;
 }
 
 /** The member's own preview. Null: it was replaced, or removed with its talk or by age. */
-export async function readPreview(db: Db, vault: Vault, viewer: Viewer, id: string): Promise<Preview | null> {
-  const { workspaceId, memberId } = viewer;
+export async function readPreview(db: Db, vault: Vault, actor: MemberActor, id: string): Promise<Preview | null> {
+  const { workspaceId, memberId } = actor;
   const [row] = await db.read<Omit<Preview, 'text' | 'writer'> & { text_sealed: Buffer | null; writer: string }>(
     workspaceId,
     `select p.id, p.status, p.error_code, p.writer, p.text_sealed from previews p
@@ -69,7 +71,7 @@ export async function readPreview(db: Db, vault: Vault, viewer: Viewer, id: stri
 }
 
 /** A preview that an engine may write. */
-export interface PreviewClaim extends Omit<PreviewWish, 'transcriptionId'> {
+export interface PreviewClaim extends Omit<PreviewRequest, 'transcriptionId'> {
   lease: Lease;
   transcriptionId: string | null;
 }

@@ -1,10 +1,11 @@
+import type { Actor } from '../../api/contract/actor.ts';
 import { builtin } from '../../api/contract/catalogue.ts';
 import { ApiError } from '../../api/contract/errors.ts';
 import type { Limits } from '../../api/contract/limits.ts';
 import type { ReportStatus, ReportTicket, Status } from '../../api/contract/transcription.ts';
 import { enqueue } from '../jobs/queue.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { lookupId, type Viewer, visible } from '../tenants/visibility.ts';
+import { lookupId, visible } from '../tenants/visibility.ts';
 
 /** A template as a report remembers it. */
 export interface TemplateRef {
@@ -20,7 +21,7 @@ export interface TemplateRef {
  */
 export async function resolveTemplates(
   tx: Tx,
-  owner: { workspaceId: string; memberId: string },
+  actor: Actor,
   slugs: readonly string[],
 ): Promise<{ templates: TemplateRef[]; missing: string | null }> {
   const rows = await tx.rows<{ id: string; slug: string; name: string }>(
@@ -28,7 +29,7 @@ export async function resolveTemplates(
      where p.workspace_id = ? and p.status = 'published' and (p.scope = 'workspace' or p.owner_id = ?)
        and p.slug in (select jsonb_array_elements_text(?::jsonb))
      order by p.slug, p.scope = 'workspace' desc`,
-    [owner.workspaceId, owner.memberId, JSON.stringify(slugs.filter((slug) => !slug.includes('\0')))],
+    [actor.workspaceId, actor.memberId, JSON.stringify(slugs.filter((slug) => !slug.includes('\0')))],
   );
   const custom = new Map(rows.map((row) => [row.slug, row]));
   const templates: TemplateRef[] = [];
@@ -103,9 +104,9 @@ export interface ReportTarget {
   made: number;
 }
 
-/** The transcription, when the viewer sees it, else null. */
-export function reportTarget(tx: Tx, viewer: Viewer, id: string): Promise<ReportTarget | null> {
-  const { sql, parameters } = visible(viewer);
+/** The transcription, when the actor sees it, else null. */
+export function reportTarget(tx: Tx, actor: Actor, id: string): Promise<ReportTarget | null> {
+  const { sql, parameters } = visible(actor);
   return tx.row<ReportTarget>(
     `select t.id, t.status, t.reports_made as made from transcriptions t where t.id = ?::uuid and ${sql} for no key update of t`,
     [lookupId(id), ...parameters],
@@ -118,7 +119,7 @@ export function reportTarget(tx: Tx, viewer: Viewer, id: string): Promise<Report
  */
 export async function requestReports(
   tx: Tx,
-  workspaceId: string,
+  { workspaceId }: Pick<Actor, 'workspaceId'>,
   target: ReportTarget,
   templates: readonly TemplateRef[],
   limits: Limits,

@@ -1,35 +1,96 @@
-import type { Project } from '../../api/contract/workspace.ts';
+import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
+import { forbidden, notFound } from '../../api/contract/errors.ts';
+import type { Project, ProjectRole } from '../../api/contract/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { lookupId, type Viewer } from './visibility.ts';
+import { activeMember, existingMember } from './members.ts';
+import { lookupId } from './visibility.ts';
 
-/** Projects the viewer sees, newest first, ties by id: all for an owner, else those they belong to. */
-export function listProjects(tx: Tx, viewer: Viewer): Promise<Project[]> {
+/** Projects the actor sees, newest first, ties by id: all for an owner, else those they belong to. */
+export function listProjects(tx: Tx, actor: Actor): Promise<Project[]> {
   return tx.rows<Project>(
     `select p.id, p.name, to_char(p.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at
      from projects p
      where p.workspace_id = ?
        and (? or exists (select 1 from project_members pm where pm.project_id = p.id and pm.workspace_id = p.workspace_id and pm.member_id = ?))
      order by p.created_at desc, p.id`,
-    [viewer.workspaceId, viewer.role === 'owner', viewer.memberId],
+    [actor.workspaceId, actor.role === 'owner', actor.memberId],
   );
 }
 
-interface Place {
+interface ProjectName {
   id: string;
   name: string;
 }
 
-/** Where files may be uploaded to: the viewer is editor or owner of the project, or owner of the workspace. */
+/** Where files may be uploaded to: the actor is editor or owner of the project, or owner of the workspace. */
 const OPEN = `p.workspace_id = ? and (? or exists (select 1 from project_members pm
   where pm.project_id = p.id and pm.workspace_id = p.workspace_id and pm.member_id = ? and pm.role in ('editor', 'owner')))`;
-const opening = (viewer: Viewer) => [viewer.workspaceId, viewer.role === 'owner', viewer.memberId];
+const opening = (actor: Actor) => [actor.workspaceId, actor.role === 'owner', actor.memberId];
 
 /** The project a file may be uploaded to. Null for an unknown, a foreign and a closed one alike. */
-export function uploadProject(tx: Tx, viewer: Viewer, projectId: string): Promise<Place | null> {
-  return tx.row<Place>(`select p.id, p.name from projects p where ${OPEN} and p.id = ?`, [...opening(viewer), lookupId(projectId)]);
+export function uploadProject(tx: Tx, actor: Actor, projectId: string): Promise<ProjectName | null> {
+  return tx.row<ProjectName>(`select p.id, p.name from projects p where ${OPEN} and p.id = ?`, [...opening(actor), lookupId(projectId)]);
 }
 
 /** All of them, by name. */
-export function uploadProjects(tx: Tx, viewer: Viewer): Promise<Place[]> {
-  return tx.rows<Place>(`select p.id, p.name from projects p where ${OPEN} order by lower(p.name), p.id`, opening(viewer));
+export function uploadProjects(tx: Tx, actor: Actor): Promise<ProjectName[]> {
+  return tx.rows<ProjectName>(`select p.id, p.name from projects p where ${OPEN} order by lower(p.name), p.id`, opening(actor));
+}
+
+/** A new project; the member who makes it owns it. */
+export async function createProject(tx: Tx, actor: Actor, name: string): Promise<{ id: string; name: string; created_at: Date }> {
+  requireFullRights(actor);
+  const row = await tx.row<{ id: string; name: string; created_at: string }>(
+    'insert into projects (workspace_id, name) values (?, ?) returning id, name, created_at',
+    [actor.workspaceId, name],
+  );
+  if (actor.kind !== 'operator')
+    await tx.rows(`insert into project_members (project_id, member_id, workspace_id, role) values (?, ?, ?, 'owner')`, [
+      row!.id,
+      actor.memberId,
+      actor.workspaceId,
+    ]);
+  return { ...row!, created_at: new Date(row!.created_at) };
+}
+
+/** Who belongs to a project. Throws 404 for somebody who does not, unless they own the workspace. */
+export async function listProjectMembers(tx: Tx, actor: Actor, projectId: string) {
+  await roleIn(tx, actor, projectId);
+  return tx.rows<{ id: string; email: string; name: string | null; role: ProjectRole }>(
+    `select m.id, m.email, m.name, pm.role from project_members pm join members m on m.id = pm.member_id
+     where pm.workspace_id = ? and pm.project_id = ? order by m.email`,
+    [actor.workspaceId, lookupId(projectId)],
+  );
+}
+
+/** Gives a member a role in a project; 'none' takes it away. Throws 404, and 403 for everybody but owners of the project or of the workspace. */
+export async function setProjectMember(
+  tx: Tx,
+  actor: Actor,
+  projectId: string,
+  memberId: string,
+  role: ProjectRole | 'none',
+): Promise<void> {
+  requireFullRights(actor);
+  if ((await roleIn(tx, actor, projectId)) !== 'owner')
+    throw forbidden('Only owners of the project or the workspace may change who belongs to it');
+  const member = await (actor.kind === 'operator' ? existingMember : activeMember)(tx, actor.workspaceId, memberId);
+  if (role === 'none') await tx.rows('delete from project_members where project_id = ? and member_id = ?', [projectId, member]);
+  else
+    await tx.rows(
+      `insert into project_members (project_id, member_id, workspace_id, role) values (?, ?, ?, ?)
+       on conflict (project_id, member_id) do update set role = excluded.role`,
+      [projectId, member, actor.workspaceId, role],
+    );
+}
+
+/** What the actor is in a project; owners of the workspace are its owners. Throws 404 for those who do not belong to it. */
+async function roleIn(tx: Tx, actor: Actor, projectId: string): Promise<ProjectRole> {
+  const row = await tx.row<{ role: ProjectRole | null }>(
+    `select pm.role from projects p left join project_members pm on pm.project_id = p.id and pm.member_id = ? where p.workspace_id = ? and p.id = ?`,
+    [actor.memberId, actor.workspaceId, lookupId(projectId)],
+  );
+  const role = actor.role === 'owner' ? 'owner' : row?.role;
+  if (!row || !role) throw notFound();
+  return role;
 }

@@ -1,13 +1,4 @@
-import type { Role } from '../../api/contract/workspace.ts';
-
-/** On whose behalf the database is asked: the creator of the key (or of the token), and the key itself. */
-export interface Viewer {
-  workspaceId: string;
-  memberId: string;
-  role: Role;
-  /** Null under an OAuth token and in the console. */
-  keyId: string | null;
-}
+import type { Actor } from '../../api/contract/actor.ts';
 
 /** A condition on `transcriptions t`, with its parameters in order. */
 export interface Condition {
@@ -33,21 +24,21 @@ export function visibleTo(operands: Operands): string {
   return reach(operands, '');
 }
 
-export function visible(viewer: Viewer): Condition {
-  return { sql: visibleTo(MARKS), parameters: marked(viewer) };
+export function visible(actor: Actor): Condition {
+  return { sql: visibleTo(MARKS), parameters: marked(actor) };
 }
 
 /** Which of the visible ones may be changed: their own, those of projects they edit or own, for an owner all. */
-export function editable(viewer: Viewer): Condition {
-  return { sql: reach(MARKS, ` and pm.role in ('editor', 'owner')`), parameters: marked(viewer) };
+export function editable(actor: Actor): Condition {
+  return { sql: reach(MARKS, ` and pm.role in ('editor', 'owner')`), parameters: marked(actor) };
 }
 
 const MARKS: Operands = { workspace: '?::uuid', member: '?::uuid', owner: '?::boolean' };
 
 /** The parameters of `reach` over MARKS, in the order of its text. */
-function marked(viewer: Viewer): unknown[] {
-  const { workspaceId, memberId } = viewer;
-  return [workspaceId, viewer.role === 'owner', memberId, memberId, workspaceId, memberId];
+function marked(actor: Actor): unknown[] {
+  const { workspaceId, memberId } = actor;
+  return [workspaceId, actor.role === 'owner', memberId, memberId, workspaceId, memberId];
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Actor } from '../../api/contract/actor.ts';
 import { type SORTS, STATUSES } from '../../api/contract/transcription.ts';
-import { type Condition, type Viewer, visible } from '../tenants/visibility.ts';
+import { type Condition, visible } from '../tenants/visibility.ts';
 import { LANGUAGE } from './list-row.ts';
 
 /** All filters combine. Text matches exactly. */
@@ -35,15 +36,15 @@ export interface Matching {
 const JOINED = 3;
 
 /**
- * The transcriptions that a viewer finds, created on these days. Filters on metadata lead, by `metadata_terms`: that index is in the order of
+ * The transcriptions that an actor finds, created on these days. Filters on metadata lead, by `metadata_terms`: that index is in the order of
  * creation, and answers alone where nothing else is asked. `withDuration` selects `duration_seconds` too.
  */
-export function matching(viewer: Viewer, query: ListQuery, days: Days = {}, withDuration = false): Matching {
+export function matching(actor: Actor, query: ListQuery, days: Days = {}, withDuration = false): Matching {
   if (!answerable(query)) return { sql: 'select t.id, t.created_at, t.duration_seconds from transcriptions t where false', parameters: [] };
-  const { workspaceId } = viewer;
+  const { workspaceId } = actor;
   const terms = query.metadata.map(({ key, value }) => termOf(key, value));
   const [led, asked] = [terms.slice(0, JOINED), terms.slice(JOINED)];
-  const owns = viewer.role === 'owner' && (query.projectId ?? query.language ?? query.externalId) === undefined;
+  const owns = actor.role === 'owner' && (query.projectId ?? query.language ?? query.externalId) === undefined;
   const rows = !led.length || withDuration || !owns;
   const [id, createdAt] = led.length ? ['m0.transcription_id', 'm0.created_at'] : ['t.id', 't.created_at'];
   const parts: Condition[] = led.map((term, i) => ({
@@ -55,7 +56,7 @@ export function matching(viewer: Viewer, query: ListQuery, days: Days = {}, with
       sql: `(select count(*) from metadata_terms x where x.workspace_id = ?::uuid and x.transcription_id = ${id} and x.term = any(?::uuid[])) = ?`,
       parameters: [workspaceId, asked, new Set(asked).size],
     });
-  if (rows) parts.push(visible(viewer), { sql: 't.status = ?', parameters: [query.status] });
+  if (rows) parts.push(visible(actor), { sql: 't.status = ?', parameters: [query.status] });
   const add = (sql: string, value: string | undefined) => value !== undefined && parts.push({ sql, parameters: [value] });
   add('t.project_id = ?', query.projectId);
   add(`${LANGUAGE} = ?`, query.language);

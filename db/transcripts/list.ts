@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Actor } from '../../api/contract/actor.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { type Viewer, visible } from '../tenants/visibility.ts';
+import { visible } from '../tenants/visibility.ts';
 import { type ListQuery, type Matching, matching } from './filter.ts';
 import { ITEM_COLUMNS, type Item, type ItemRow, toItem } from './list-row.ts';
 import { type Counted, FEW, LIST_VERSION, type Totals } from './totals.ts';
@@ -35,28 +36,28 @@ interface PageRow extends ItemRow {
   place: string | null;
 }
 
-/** One page of what the viewer sees, with the number of all matches, both of one moment. */
+/** One page of what the actor sees, with the number of all matches, both of one moment. */
 export async function listItems(
   tx: Tx,
   vault: Vault,
   totals: Totals,
-  viewer: Viewer,
+  actor: Actor,
   query: ListQuery,
 ): Promise<{ items: Item[]; total: number }> {
   await tx.rows(`select ${PLANNED}`);
   const { limit: _limit, offset: _offset, sort: _sort, ...filters } = query;
-  const asked = JSON.stringify([viewer.workspaceId, viewer.role === 'owner' || viewer.memberId, filters]);
+  const asked = JSON.stringify([actor.workspaceId, actor.role === 'owner' || actor.memberId, filters]);
   const filter = createHash('sha256').update(asked).digest('base64');
   const day = new Date().toISOString().slice(0, 10);
   const remembered = totals.find(filter);
-  let known = remembered?.day === day ? remembered : await count(tx, viewer, query, day);
-  let rows = await page(tx, viewer, query, day, known);
+  let known = remembered?.day === day ? remembered : await count(tx, actor, query, day);
+  let rows = await page(tx, actor, query, day, known);
   if (known === remembered && rows[0]!.version !== known.version) {
-    known = await count(tx, viewer, query, day);
-    rows = await page(tx, viewer, query, day, known);
+    known = await count(tx, actor, query, day);
+    rows = await page(tx, actor, query, day, known);
   }
   if (rows[0]!.version !== known.version) {
-    rows = await page(tx, viewer, query, day, null); // days gone by change all the time: both at once
+    rows = await page(tx, actor, query, day, null); // days gone by change all the time: both at once
     known = { day, version: rows[0]!.version, total: Number(rows[0]!.old), ids: null };
   }
   if (known !== remembered) totals.keep(filter, known);
@@ -69,10 +70,10 @@ export async function listItems(
  * The rows of the page, each with the counts; one row without a place when the page is empty. What is known of the days gone by is neither
  * counted nor, where the ids are known, searched again: it holds if the version is the same.
  */
-function page(tx: Tx, viewer: Viewer, query: ListQuery, day: string, known: Counted | null): Promise<PageRow[]> {
-  const before = matching(viewer, query, { before: day });
-  const since = matching(viewer, query, { from: day });
-  const found = known?.ids ? among(viewer, query, day, known.ids) : matching(viewer, query, {}, query.sort.endsWith('duration'));
+function page(tx: Tx, actor: Actor, query: ListQuery, day: string, known: Counted | null): Promise<PageRow[]> {
+  const before = matching(actor, query, { before: day });
+  const since = matching(actor, query, { from: day });
+  const found = known?.ids ? among(actor, query, day, known.ids) : matching(actor, query, {}, query.sort.endsWith('duration'));
   return tx.rows<PageRow>(
     `select c.*, page.* from (select ${LIST_VERSION} as version,
        ${known ? 'null' : `(select count(*) from (${before.sql}) b)`} as old, (select count(*) from (${since.sql}) f) as fresh) c
@@ -84,28 +85,28 @@ function page(tx: Tx, viewer: Viewer, query: ListQuery, day: string, known: Coun
        left join projects p on p.id = t.project_id and p.workspace_id = t.workspace_id) page on true
      order by page.place`,
     [
-      ...[viewer.workspaceId, day, ...(known ? [] : before.parameters), ...since.parameters],
-      ...[...found.parameters, query.limit, query.offset, viewer.workspaceId],
+      ...[actor.workspaceId, day, ...(known ? [] : before.parameters), ...since.parameters],
+      ...[...found.parameters, query.limit, query.offset, actor.workspaceId],
     ],
   );
 }
 
 /** What is known of the days before `day`, and what is found since. */
-function among(viewer: Viewer, query: ListQuery, day: string, ids: readonly string[]): Matching {
-  const since = matching(viewer, query, { from: day }, true);
+function among(actor: Actor, query: ListQuery, day: string, ids: readonly string[]): Matching {
+  const since = matching(actor, query, { from: day }, true);
   return {
     sql: `select t.id, t.created_at, t.duration_seconds from transcriptions t where t.workspace_id = ?::uuid and t.id = any(?::uuid[])
       union all ${since.sql}`,
-    parameters: [viewer.workspaceId, ids, ...since.parameters],
+    parameters: [actor.workspaceId, ids, ...since.parameters],
   };
 }
 
 /** Counts what is found of the days before `day`, and reads the ids where they are few. */
-async function count(tx: Tx, viewer: Viewer, query: ListQuery, day: string): Promise<Counted> {
-  const { sql, parameters } = matching(viewer, query, { before: day });
+async function count(tx: Tx, actor: Actor, query: ListQuery, day: string): Promise<Counted> {
+  const { sql, parameters } = matching(actor, query, { before: day });
   const ask = (what: string) =>
     tx.row<{ version: string; found: unknown }>(`select ${LIST_VERSION} as version, (select ${what} from (${sql}) b) as found`, [
-      viewer.workspaceId,
+      actor.workspaceId,
       day,
       ...parameters,
     ]);
@@ -115,14 +116,14 @@ async function count(tx: Tx, viewer: Viewer, query: ListQuery, day: string): Pro
   return { day, version, total, ids: few?.version === version ? (few.found as string[]) : null };
 }
 
-/** Id and title of those among `ids` that the viewer sees, in the order of `ids`. */
+/** Id and title of those among `ids` that the actor sees, in the order of `ids`. */
 export async function listTitles(
   tx: Tx,
   vault: Vault,
-  viewer: Viewer,
+  actor: Actor,
   ids: readonly string[],
 ): Promise<{ id: string; title: string | null }[]> {
-  const { sql, parameters } = visible(viewer);
+  const { sql, parameters } = visible(actor);
   const rows = await tx.rows<ItemRow>(
     `select ${ITEM_COLUMNS} from jsonb_array_elements_text(?::jsonb) with ordinality as q(id, place)
      join transcriptions t on t.id = q.id::uuid left join projects p on p.id = t.project_id and p.workspace_id = t.workspace_id

@@ -1,22 +1,24 @@
+import type { Actor } from '../../api/contract/actor.ts';
 import { ApiError, forbidden, notFound } from '../../api/contract/errors.ts';
 import type { Tx } from '../postgres/orm.ts';
-import type { AuthorRow } from '../tenants/members.ts';
-import { editable, lookupId, type Viewer, visible } from '../tenants/visibility.ts';
+import type { AuthorRow } from '../tenants/authors.ts';
+import { editable, lookupId, visible } from '../tenants/visibility.ts';
 
 /** What the API holds of a transcription while it changes it. The row is locked until the transaction ends. */
 export interface Held {
   id: string;
+  workspaceId: string;
   extension: string;
-  /** True when the viewer may change it (contract 1.4); a key can always reassign what it uploaded itself. */
+  /** True when the actor may change it (contract 1.4); a key can always reassign what it uploaded itself. */
   editable: boolean;
   uploadedByKey: boolean;
   /** The creator of the key that uploaded it; null where that is unknown. */
   creatorId: string | null;
 }
 
-/** Locks a transcription that the viewer sees. Throws the 404 that says nothing. */
-export async function hold(tx: Tx, viewer: Viewer, id: string): Promise<Held> {
-  const [see, edit] = [visible(viewer), editable(viewer)];
+/** Locks a transcription that the actor sees. Throws the 404 that says nothing. */
+export async function hold(tx: Tx, actor: Actor, id: string): Promise<Held> {
+  const [see, edit] = [visible(actor), editable(actor)];
   const row = await tx.row<{ id: string; extension: string; editable: boolean; key_id: string | null; creator_id: string | null }>(
     `select t.id, t.extension, (${edit.sql}) as editable, t.key_id, t.creator_id
      from transcriptions t where t.id = ?::uuid and ${see.sql} for update of t`,
@@ -25,30 +27,43 @@ export async function hold(tx: Tx, viewer: Viewer, id: string): Promise<Held> {
   if (!row) throw notFound();
   return {
     id: row.id,
+    workspaceId: actor.workspaceId,
     extension: row.extension,
     editable: row.editable,
-    uploadedByKey: viewer.keyId !== null && row.key_id === viewer.keyId,
+    uploadedByKey: actor.kind === 'key' && row.key_id === actor.keyId,
     creatorId: row.creator_id,
   };
 }
 
-/** Makes `author` the owner of a transcription, in any status. */
-export async function setAuthor(tx: Tx, workspaceId: string, id: string, author: AuthorRow): Promise<void> {
+/** Makes `author` the author of a transcription, in any status. Throws 403 for a key that neither may change it nor uploaded it. */
+export async function reassignAuthor(tx: Tx, held: Held, author: AuthorRow): Promise<void> {
+  if (!held.editable && !held.uploadedByKey) throw forbidden();
   await tx.rows(
     `update transcriptions t set author_id = ?, author_email = ?, author_name = ?, updated_at = now() where t.workspace_id = ? and t.id = ?`,
-    [author.id, author.email, author.name, workspaceId, id],
+    [author.id, author.email, author.name, held.workspaceId, held.id],
   );
+}
+
+/** Whether the actor may change a transcription. Throws 404. */
+export async function mayEdit(tx: Tx, actor: Actor, id: string): Promise<boolean> {
+  const [see, edit] = [visible(actor), editable(actor)];
+  const row = await tx.row<{ editable: boolean }>(
+    `select (${edit.sql}) as editable from transcriptions t where t.id = ?::uuid and ${see.sql}`,
+    [...edit.parameters, lookupId(id), ...see.parameters],
+  );
+  if (!row) throw notFound();
+  return row.editable;
 }
 
 /**
  * Removes a transcription with its segments, reports, reservation, checkpoints and idempotency row. An engine that works on it finds its
  * lease gone. The caller removes the spool file once this is committed. Throws 404, and 403 without the right to change it.
  */
-export async function remove(tx: Tx, viewer: Viewer, id: string): Promise<{ id: string; extension: string }> {
-  const held = await hold(tx, viewer, id);
+export async function remove(tx: Tx, actor: Actor, id: string): Promise<{ id: string; extension: string }> {
+  const held = await hold(tx, actor, id);
   if (!held.editable) throw forbidden();
-  await tx.rows('delete from idempotency_keys i where i.workspace_id = ? and i.transcription_id = ?', [viewer.workspaceId, held.id]);
-  await tx.rows('delete from transcriptions t where t.workspace_id = ? and t.id = ?', [viewer.workspaceId, held.id]);
+  await tx.rows('delete from idempotency_keys i where i.workspace_id = ? and i.transcription_id = ?', [actor.workspaceId, held.id]);
+  await tx.rows('delete from transcriptions t where t.workspace_id = ? and t.id = ?', [actor.workspaceId, held.id]);
   return { id: held.id, extension: held.extension };
 }
 

@@ -1,11 +1,13 @@
 import { Buffer } from 'node:buffer';
+import type { Actor } from '../../api/contract/actor.ts';
 import { milli } from '../../api/contract/seconds.ts';
 import { transcriptText } from '../../api/contract/text.ts';
 import type { ReportResult, ReportStatus, Segment, Status, Transcription } from '../../api/contract/transcription.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { lookupId, type Viewer, visible, visibleTo } from '../tenants/visibility.ts';
+import { type Condition, lookupId, visible, visibleTo } from '../tenants/visibility.ts';
 import { givenName, ITEM_COLUMNS, type Item, type ItemRow, stamp, toItem } from './list-row.ts';
+import type { Held } from './mutate.ts';
 
 /** A full record. `metadata` is the JSON text as it was received. */
 export interface FullRecord extends Omit<Transcription, 'metadata'> {
@@ -41,9 +43,17 @@ interface RecordRow extends ItemRow {
   words_sealed: Buffer | null;
 }
 
-/** The full record, or null when the viewer does not see one under this id. All of it is of one moment. */
-export async function loadRecord(tx: Tx, vault: Vault, viewer: Viewer, id: string, words = false): Promise<Loaded | null> {
-  const { sql, parameters } = visible(viewer);
+/** The full record, or null when the actor does not see one under this id. All of it is of one moment. */
+export function loadRecord(tx: Tx, vault: Vault, actor: Actor, id: string, words = false): Promise<Loaded | null> {
+  return load(tx, vault, visible(actor), id, words);
+}
+
+/** The record of a transcription that the caller holds: also when a change of its own took it out of their sight. */
+export async function loadHeld(tx: Tx, vault: Vault, held: Held): Promise<Loaded> {
+  return (await load(tx, vault, { sql: 't.workspace_id = ?::uuid', parameters: [held.workspaceId] }, held.id, false))!;
+}
+
+async function load(tx: Tx, vault: Vault, { sql, parameters }: Condition, id: string, words: boolean): Promise<Loaded | null> {
   const rows = await tx.rows<RecordRow>(
     `select ${ITEM_COLUMNS}, t.status, t.error_code, t.stage, t.fraction, ${VERSION} as version,
        ceil(t.required_minutes * 100) / 100 as required, floor(t.available_minutes * 100) / 100 as available,
@@ -135,15 +145,15 @@ function decimal(text: string | null): number | null {
   return text === null ? null : Number(text);
 }
 
-/** One question of many: which version of `id` does this viewer see? */
+/** One question of many: which version of `id` does this actor see? */
 export interface VersionQuestion {
-  viewer: Viewer;
+  actor: Actor;
   id: string;
 }
 
 /** For each question, in order, the version that `loadRecord` would give, or null: visibility is decided anew, in one query. */
 export async function readVersions(db: Db, workspaceId: string, questions: readonly VersionQuestion[]): Promise<(string | null)[]> {
-  const asked = questions.map(({ viewer, id }, n) => ({ n, id: lookupId(id), member: viewer.memberId, owner: viewer.role === 'owner' }));
+  const asked = questions.map(({ actor, id }, n) => ({ n, id: lookupId(id), member: actor.memberId, owner: actor.role === 'owner' }));
   const rows = await db.read<{ n: number; version: string }>(
     workspaceId,
     `select q.n, ${VERSION} as version

@@ -1,3 +1,4 @@
+import type { MemberActor } from '../../api/contract/actor.ts';
 import { ApiError } from '../../api/contract/errors.ts';
 import { LEASE, type Limits } from '../../api/contract/limits.ts';
 import type { ReportTicket } from '../../api/contract/transcription.ts';
@@ -5,19 +6,14 @@ import { enqueue } from '../jobs/queue.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { checkReportQuota, forgetPlaces, insertReports, lockReports, type TemplateRef } from '../reports/request.ts';
 import type { Vault } from '../secrets/vault.ts';
-import type { AuthorRow } from '../tenants/members.ts';
+import type { AuthorRow } from '../tenants/authors.ts';
 import { announce } from '../webhooks/outbox.ts';
 
 /** Everything an upload asks for, checked. */
-export interface Wish {
+export interface UploadRequest {
   /** Of the transcription to be. */
   id: string;
-  workspaceId: string;
-  /** The member whose key or token uploads it. */
-  creatorId: string;
-  keyId: string | null;
-  /** Whose uploads in flight are counted together: the key, or the token. */
-  subject: string;
+  actor: MemberActor;
   author: AuthorRow;
   projectId: string | null;
   filename: string;
@@ -39,35 +35,45 @@ const QUEUE_SECONDS = 30;
  * Takes a place among the uploads in flight, as a lease that `beat` renews. Uploads of one workspace are counted one after another, on all
  * hosts together, and those in flight count as if they were accepted. Throws 402, then 429, in the published order.
  */
-export async function takePlace(tx: Tx, wish: Wish, nodeId: string, limits: Limits): Promise<void> {
-  if (wish.templates.length) await lockReports(tx, wish.workspaceId); // in the order of `accept`
-  await lockUploads(tx, wish.workspaceId);
-  await forgetPlaces(tx, wish.workspaceId);
-  const use = await tx.row<{ solvent: boolean; subject: number; flying: number; queued: number; today: number; midnight: number }>(
+export async function takePlace(tx: Tx, request: UploadRequest, nodeId: string, limits: Limits): Promise<void> {
+  const { workspaceId } = request.actor;
+  if (request.templates.length) await lockReports(tx, workspaceId); // in the order of `accept`
+  await lockUploads(tx, workspaceId);
+  await forgetPlaces(tx, workspaceId);
+  const use = await tx.row<{ solvent: boolean; own: number; flying: number; queued: number; today: number; midnight: number }>(
     `select
        (select w.balance_minutes > coalesce((select sum(r.minutes) from reservations r where r.workspace_id = w.id), 0)
         from workspaces w where w.id = ?::uuid) as solvent,
-       count(*) filter (where l.key_id = ?::uuid)::int as subject,
+       count(*) filter (where l.key_id = ?::uuid or l.token_id = ?::uuid or l.session_member_id = ?::uuid)::int as own,
        count(*)::int as flying,
        (select count(*) from transcriptions t where t.workspace_id = ?::uuid and t.status = 'queued')::int as queued,
        (select c.count from counters c
         where c.workspace_id = ?::uuid and c.name = 'uploads' and c.day = (clock_timestamp() at time zone 'utc')::date) as today,
        ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight
      from upload_leases l where l.workspace_id = ?::uuid`,
-    [wish.workspaceId, wish.subject, wish.workspaceId, wish.workspaceId, wish.workspaceId],
+    [workspaceId, ...counted(request.actor), workspaceId, workspaceId, workspaceId],
   );
   if (!use?.solvent) throw new ApiError('insufficient_balance');
-  if (use.subject >= limits.UPLOADS_PER_KEY || use.flying >= limits.UPLOADS_PER_WORKSPACE)
+  if (use.own >= limits.UPLOADS_PER_KEY || use.flying >= limits.UPLOADS_PER_WORKSPACE)
     throw new ApiError('too_many_concurrent_uploads', { retryAfterSeconds: BUSY_SECONDS });
   if (use.queued + use.flying >= limits.QUEUED_FILES) throw new ApiError('too_many_queued_files', { retryAfterSeconds: QUEUE_SECONDS });
   if (use.today + use.flying >= limits.UPLOADS_PER_DAY)
     throw new ApiError('upload_quota_exceeded', { retryAfterSeconds: Math.max(1, use.midnight) });
-  await checkReportQuota(tx, wish.workspaceId, wish.templates.length, limits);
+  await checkReportQuota(tx, workspaceId, request.templates.length, limits);
   await tx.rows(
-    `insert into upload_leases (id, workspace_id, key_id, node_id, reports, lease_until)
-     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, clock_timestamp() + ? * interval '1 second')`,
-    [wish.id, wish.workspaceId, wish.subject, nodeId, wish.templates.length, LEASE.expirySeconds],
+    `insert into upload_leases (id, workspace_id, key_id, token_id, session_member_id, node_id, reports, lease_until)
+     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, clock_timestamp() + ? * interval '1 second')`,
+    [request.id, workspaceId, ...counted(request.actor), nodeId, request.templates.length, LEASE.expirySeconds],
   );
+}
+
+/** Whose uploads in flight are counted together: key, token, or signed-in member; one of the three is not null. */
+function counted(actor: MemberActor): [keyId: string | null, tokenId: string | null, memberId: string | null] {
+  return [
+    actor.kind === 'key' ? actor.keyId : null,
+    actor.kind === 'token' ? actor.tokenId : null,
+    actor.kind === 'session' ? actor.memberId : null,
+  ];
 }
 
 /** Makes and locks the workspace's counter of uploads of the day. */
@@ -80,10 +86,10 @@ async function lockUploads(tx: Tx, workspaceId: string): Promise<void> {
 }
 
 /** Gives the place back. False: it had run out and was given to others, and the file may have been swept as an orphan. */
-export async function leavePlace(tx: Tx, wish: Wish): Promise<boolean> {
+export async function leavePlace(tx: Tx, request: UploadRequest): Promise<boolean> {
   const rows = await tx.rows('delete from upload_leases l where l.workspace_id = ?::uuid and l.id = ?::uuid returning 1', [
-    wish.workspaceId,
-    wish.id,
+    request.actor.workspaceId,
+    request.id,
   ]);
   return rows.length > 0;
 }
@@ -105,35 +111,36 @@ export async function beat(db: Db, nodeId: string, ids: readonly string[]): Prom
 }
 
 /** Writes an accepted file: its row, its reports, the day's count and its job, and gives the place back. That is gone with a workspace that was deleted meanwhile, too. */
-export async function accept(tx: Tx, vault: Vault, wish: Wish, file: { bytes: number; key: Buffer }): Promise<ReportTicket[]> {
-  if (!(await leavePlace(tx, wish))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
-  const key = await vault.seal(wish.workspaceId, `transcriptions|${wish.id}|media_key`, file.key);
-  await insert(tx, vault, wish, { status: 'queued', bytes: file.bytes, mediaKey: key });
-  const reports = await insertReports(tx, { workspaceId: wish.workspaceId, transcriptionId: wish.id }, wish.templates);
+export async function accept(tx: Tx, vault: Vault, request: UploadRequest, file: { bytes: number; key: Buffer }): Promise<ReportTicket[]> {
+  if (!(await leavePlace(tx, request))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
+  const key = await vault.seal(request.actor.workspaceId, `transcriptions|${request.id}|media_key`, file.key);
+  await insert(tx, vault, request, { status: 'queued', bytes: file.bytes, mediaKey: key });
+  const reports = await insertReports(tx, { workspaceId: request.actor.workspaceId, transcriptionId: request.id }, request.templates);
   await tx.rows(
     `insert into counters (workspace_id, name, day, count) values (?::uuid, 'uploads', (clock_timestamp() at time zone 'utc')::date, 1)
      on conflict (workspace_id, name, day) do update set count = counters.count + 1`,
-    [wish.workspaceId],
+    [request.actor.workspaceId],
   );
-  await enqueue(tx, 'probe', { id: wish.id });
+  await enqueue(tx, 'probe', { id: request.id });
   return reports;
 }
 
 /** Leaves the record of a body that ended too early: failed, never queued, nothing charged. */
-export async function recordIncomplete(tx: Tx, vault: Vault, wish: Wish, bytes: number): Promise<void> {
-  await insert(tx, vault, wish, { status: 'failed', bytes, mediaKey: null });
-  await announce(tx, wish.workspaceId, {
-    ...{ event: 'transcription.failed', transcription_id: wish.id, status: 'failed', error_code: 'UPLOAD_INCOMPLETE' },
-    external_id: wish.externalId,
+export async function recordIncomplete(tx: Tx, vault: Vault, request: UploadRequest, bytes: number): Promise<void> {
+  await insert(tx, vault, request, { status: 'failed', bytes, mediaKey: null });
+  await announce(tx, request.actor.workspaceId, {
+    ...{ event: 'transcription.failed', transcription_id: request.id, status: 'failed', error_code: 'UPLOAD_INCOMPLETE' },
+    external_id: request.externalId,
   });
 }
 
 async function insert(
   tx: Tx,
   vault: Vault,
-  wish: Wish,
+  request: UploadRequest,
   file: { status: 'queued' | 'failed'; bytes: number; mediaKey: Buffer | null },
 ): Promise<void> {
+  const { actor } = request;
   const broken = file.status === 'failed';
   await tx.rows(
     `insert into transcriptions (id, workspace_id, project_id, key_id, creator_id, author_id, author_email, author_name, status,
@@ -141,11 +148,18 @@ async function insert(
        external_id, metadata_text, metadata, error_code, completed_at, media_key_sealed, media_bytes)
      values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, case when ? then clock_timestamp() end, ?, ?)`,
     [
-      ...[wish.id, wish.workspaceId, wish.projectId, wish.keyId, wish.creatorId],
-      ...[wish.author.id, wish.author.email, wish.author.name, file.status],
-      await vault.seal(wish.workspaceId, `transcriptions|${wish.id}|filename`, wish.filename),
-      ...[wish.extension, file.bytes, wish.language, wish.language === 'auto' ? null : wish.language],
-      ...[wish.diarize, wish.speakersCount, wish.aiMetadata, wish.externalId, wish.metadata, wish.metadata && forJsonb(wish.metadata)],
+      ...[request.id, request.actor.workspaceId, request.projectId, actor.kind === 'key' ? actor.keyId : null, actor.memberId],
+      ...[request.author.id, request.author.email, request.author.name, file.status],
+      await vault.seal(request.actor.workspaceId, `transcriptions|${request.id}|filename`, request.filename),
+      ...[request.extension, file.bytes, request.language, request.language === 'auto' ? null : request.language],
+      ...[
+        request.diarize,
+        request.speakersCount,
+        request.aiMetadata,
+        request.externalId,
+        request.metadata,
+        request.metadata && forJsonb(request.metadata),
+      ],
       ...[broken ? 'UPLOAD_INCOMPLETE' : null, broken],
       ...[file.mediaKey, file.mediaKey && file.bytes],
     ],

@@ -3,20 +3,20 @@ import type { Uploaded } from '../../api/contract/transcription.ts';
 import type { Tx } from '../postgres/orm.ts';
 
 /** A key held by one attempt. `token` fences it: who lost the key to another attempt cannot finish. */
-export interface Claim {
+export interface IdempotencyClaim {
   workspaceId: string;
   key: string;
   token: string;
 }
 
 /** What a key answers to an attempt: it is yours, or an earlier attempt succeeded, or one is still in flight. */
-export type Claimed = { state: 'mine' } | { state: 'done'; answer: Uploaded } | { state: 'busy' };
+export type ClaimedKey = { state: 'mine' } | { state: 'done'; answer: Uploaded } | { state: 'busy' };
 
 /**
  * Claims a key with one atomic statement: it is new, or its 24 hours are over, or its holder has given no sign of life. Times are the
  * database's.
  */
-export async function claimKey(tx: Tx, claim: Claim, transcriptionId: string, nodeId: string): Promise<Claimed> {
+export async function claimKey(tx: Tx, claim: IdempotencyClaim, transcriptionId: string, nodeId: string): Promise<ClaimedKey> {
   for (;;) {
     const mine = await tx.row(
       `insert into idempotency_keys as i (workspace_id, key, transcription_id, token, node_id, lease_until)
@@ -39,7 +39,7 @@ export async function claimKey(tx: Tx, claim: Claim, transcriptionId: string, no
 }
 
 /** Remembers the answer for 24 hours. False when the key was lost to another attempt: the caller must undo its work. */
-export async function keepAnswer(tx: Tx, claim: Claim, answer: Uploaded): Promise<boolean> {
+export async function keepAnswer(tx: Tx, claim: IdempotencyClaim, answer: Uploaded): Promise<boolean> {
   const row = await tx.row(
     `update idempotency_keys i set answer = ?::jsonb, lease_until = null, expires_at = clock_timestamp() + ? * interval '1 hour'
      where i.workspace_id = ?::uuid and i.key = ? and i.token = ?::uuid and i.answer is null returning i.key`,
@@ -49,7 +49,7 @@ export async function keepAnswer(tx: Tx, claim: Claim, answer: Uploaded): Promis
 }
 
 /** Frees a key whose attempt failed. A remembered answer stays. */
-export async function releaseKey(tx: Tx, claim: Claim): Promise<void> {
+export async function releaseKey(tx: Tx, claim: IdempotencyClaim): Promise<void> {
   await tx.rows('delete from idempotency_keys i where i.workspace_id = ?::uuid and i.key = ? and i.token = ?::uuid and i.answer is null', [
     claim.workspaceId,
     claim.key,

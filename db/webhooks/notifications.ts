@@ -1,10 +1,11 @@
+import type { Actor } from '../../api/contract/actor.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { type Viewer, visible } from '../tenants/visibility.ts';
+import { visible } from '../tenants/visibility.ts';
 
 /** "Your transcription is ready": the newest fifty of a member, of what the member may still see. */
-export async function listNotifications(tx: Tx, vault: Vault, viewer: Viewer) {
-  const see = visible(viewer);
+export async function listNotifications(tx: Tx, vault: Vault, actor: Actor) {
+  const see = visible(actor);
   const rows = await tx.rows<{
     id: string;
     transcription_id: string;
@@ -16,13 +17,13 @@ export async function listNotifications(tx: Tx, vault: Vault, viewer: Viewer) {
     `select n.id, n.transcription_id, n.created_at, n.read_at, t.title_sealed, t.filename_sealed
      from notifications n join transcriptions t on t.id = n.transcription_id
      where n.workspace_id = ? and n.member_id = ? and ${see.sql} order by n.id desc limit 50`,
-    [viewer.workspaceId, viewer.memberId, ...see.parameters],
+    [actor.workspaceId, actor.memberId, ...see.parameters],
   );
   const items = await Promise.all(
     rows.map(async (row) => ({
       id: Number(row.id),
       transcription_id: row.transcription_id,
-      title: await titleOf(vault, viewer.workspaceId, row.transcription_id, row),
+      title: await titleOf(vault, actor.workspaceId, row.transcription_id, row),
       created_at: new Date(row.created_at),
       read: row.read_at !== null,
     })),
@@ -31,11 +32,11 @@ export async function listNotifications(tx: Tx, vault: Vault, viewer: Viewer) {
 }
 
 /** Marks these, or all, as read. */
-export async function markRead(tx: Tx, viewer: Viewer, ids: readonly number[] | null): Promise<void> {
+export async function markRead(tx: Tx, actor: Actor, ids: readonly number[] | null): Promise<void> {
   await tx.rows(
     `update notifications set read_at = now() where workspace_id = ? and member_id = ? and read_at is null
      and (?::json is null or id in (select value::bigint from json_array_elements_text(?::json)))`,
-    [viewer.workspaceId, viewer.memberId, ids && JSON.stringify(ids), ids && JSON.stringify(ids)],
+    [actor.workspaceId, actor.memberId, ids && JSON.stringify(ids), ids && JSON.stringify(ids)],
   );
 }
 

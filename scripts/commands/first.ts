@@ -1,12 +1,13 @@
 import path from 'node:path';
+import { operatorOf } from '../../api/contract/actor.ts';
 import type { Settings } from '../../api/contract/settings.ts';
 import { SCOPES } from '../../api/contract/workspace.ts';
-import { createKey } from '../../db/access/keys-admin.ts';
-import { type Db, openDb } from '../../db/postgres/orm.ts';
+import { createKey } from '../../db/access/keys.ts';
+import { openDb } from '../../db/postgres/orm.ts';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault } from '../../db/secrets/vault.ts';
-import { addMember } from '../../db/tenants/members-admin.ts';
-import { createWorkspace, listWorkspaces } from '../../db/tenants/workspaces-admin.ts';
+import { addMember } from '../../db/tenants/members.ts';
+import { createWorkspace, listWorkspaces } from '../../db/tenants/workspaces.ts';
 import { ROOT } from './environment.ts';
 
 const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minutes` adds more
@@ -18,15 +19,15 @@ const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minu
 export async function firstKey(settings: Settings, url: string): Promise<{ workspace: string; key: string } | null> {
   const db = await openDb({ url, pool: 2, name: 'longhand-up' });
   try {
-    if ((await listWorkspaces(db)).length) return null;
+    if ((await db.system(listWorkspaces)).length) return null;
     const vault = await openVault(db, await loadMasterKeys(settings));
     return await db.system(async (tx) => {
       await tx.rows(`select pg_advisory_xact_lock(hashtextextended('the first key', 0))`);
-      const inside: Db = { ...db, system: (work) => work(tx) };
-      if ((await listWorkspaces(inside)).length) return null;
-      const workspace = await createWorkspace(inside, vault, { name: 'Default', minutes: MINUTES });
-      const owner = await addMember(inside, { workspaceId: workspace.id, email: 'owner@localhost', name: 'Owner', role: 'owner' });
-      const { key } = await createKey(inside, { workspaceId: workspace.id, memberId: owner.id, scopes: SCOPES });
+      if ((await listWorkspaces(tx)).length) return null;
+      const workspace = await createWorkspace(tx, vault, { name: 'Default', minutes: MINUTES });
+      const operator = operatorOf(workspace.id);
+      const owner = await addMember(tx, operator, { email: 'owner@localhost', name: 'Owner', role: 'owner' });
+      const { key } = await createKey(tx, operator, { memberId: owner.id, scopes: SCOPES });
       return { workspace: workspace.id, key };
     });
   } finally {

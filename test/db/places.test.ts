@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../api/contract/limits.ts';
 import { reportTarget, requestReports } from '../../db/reports/request.ts';
-import { accept, takePlace, type Wish } from '../../db/uploads/accept.ts';
+import { accept, takePlace, type UploadRequest } from '../../db/uploads/accept.ts';
+import { tokenOf } from '../support/actors.ts';
 import { testDatabase } from '../support/database.ts';
 import { seeded } from '../support/seeded.ts';
 import { openBench } from '../support/work.ts';
-import { SUMMARY, TASKS, wishOf } from './protocol/clients.ts';
+import { requestOf, SUMMARY, TASKS } from './protocol/clients.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
@@ -15,14 +16,14 @@ const caps = { ...LIMITS, UPLOADS_PER_WORKSPACE: 1, UPLOADS_PER_DAY: 1, REPORTS_
 const file = { bytes: 2048, key: Buffer.alloc(32) };
 
 /** An upload in flight, with one report, and whose host falls silent. */
-async function silent(workspaceId: string): Promise<Wish> {
-  const wish = { ...wishOf(workspaceId, null, chance), templates: [SUMMARY] };
+async function silent(workspaceId: string): Promise<UploadRequest> {
+  const wish = { ...requestOf(workspaceId, null, chance), templates: [SUMMARY] };
   await db.workspace(workspaceId, (tx) => takePlace(tx, wish, randomUUID(), caps));
   await db.read('*', `update upload_leases set lease_until = clock_timestamp() - interval '1 second' where id = ?::uuid`, [wish.id]);
   return wish;
 }
 
-const accepted = (wish: Wish) => db.workspace(wish.workspaceId, (tx) => accept(tx, bench.vault, wish, file));
+const accepted = (wish: UploadRequest) => db.workspace(wish.actor.workspaceId, (tx) => accept(tx, bench.vault, wish, file));
 
 t.test('an upload whose place ran out is accepted while nobody has asked for it', async (t) => {
   const wish = await silent(await bench.workspace());
@@ -32,7 +33,7 @@ t.test('an upload whose place ran out is accepted while nobody has asked for it'
 t.test('one whose place was given to another is not: no cap of the day is passed', async (t) => {
   const workspace = await bench.workspace();
   const late = await silent(workspace);
-  const other = { ...wishOf(workspace, null, chance), templates: [SUMMARY] };
+  const other = { ...requestOf(workspace, null, chance), templates: [SUMMARY] };
   await db.workspace(workspace, (tx) => takePlace(tx, other, randomUUID(), caps));
   await t.rejects(accepted(late), { code: 'service_unavailable' });
   t.equal((await accepted(other)).length, 1);
@@ -41,10 +42,10 @@ t.test('one whose place was given to another is not: no cap of the day is passed
 t.test('nor one whose reports were left to somebody who asked for others', async (t) => {
   const workspace = await bench.workspace();
   const late = await silent(workspace);
-  const viewer = { workspaceId: workspace, memberId: randomUUID(), role: 'owner' as const, keyId: null };
+  const viewer = tokenOf({ workspaceId: workspace, id: randomUUID() });
   const id = await bench.transcription(workspace);
   const made = await db.workspace(workspace, async (tx) =>
-    requestReports(tx, workspace, (await reportTarget(tx, viewer, id))!, [TASKS], caps),
+    requestReports(tx, viewer, (await reportTarget(tx, viewer, id))!, [TASKS], caps),
   );
   t.equal(made.length, 1);
   await t.rejects(accepted(late), { code: 'service_unavailable' });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { findCredential } from '../../db/access/keys.ts';
+import { findCredential } from '../../db/access/credentials.ts';
 import { testDatabase } from '../support/database.ts';
 import { longhand } from '../support/processes.ts';
 

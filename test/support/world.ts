@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ReportStatus, Status } from '../../api/contract/transcription.ts';
 import { type ProjectRole, type Role, SCOPES, type Scope } from '../../api/contract/workspace.ts';
-import { hashOf, newKey, newToken } from '../../db/access/keys.ts';
+import { hashOf, newKey, newToken } from '../../db/access/credentials.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
 import type { StoredSpeaker } from '../../db/transcripts/list-row.ts';

@@ -19,10 +19,10 @@ async function asked(context: Context, parameters: ReadonlyMap<string, readonly 
 export const consent = page({
   method: 'GET',
   path: '/consent',
-  async handler(context, { caller }) {
+  async handler(context, actor) {
     const { client, redirectUri, scopes } = await asked(context, context.request.parameters);
     const { host, protocol } = new URL(redirectUri);
-    return json(200, { client: { name: client.name }, redirect_host: host || protocol, scopes, workspace: caller.workspaceName });
+    return json(200, { client: { name: client.name }, redirect_host: host || protocol, scopes, workspace: actor.workspaceName });
   },
 });
 
@@ -30,9 +30,9 @@ export const giveConsent = page({
   method: 'POST',
   path: '/consent',
   body: z.strictObject({ query: z.string().max(8_000), approve: z.boolean() }),
-  async handler(context, { caller }) {
+  async handler(context, actor) {
     const { query, approve: agreed } = await context.body();
     const request = await asked(context, parseQuery(query.replace(/^\?/, '')));
-    return json(200, { redirect: agreed ? await approve(context, caller, request) : deny(context, request) });
+    return json(200, { redirect: agreed ? await approve(context, actor, request) : deny(context, request) });
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { addKey, listKeys, revokeKey } from '../../../db/access/keys-console.ts';
-import { invalid, notFound } from '../../contract/errors.ts';
+import { createKey, listKeys, revokeKey } from '../../../db/access/keys.ts';
+import { invalid } from '../../contract/errors.ts';
 import { SCOPES } from '../../contract/workspace.ts';
 import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
@@ -16,32 +16,29 @@ const LAST_YEAR = 9999; // that dates are written with
 export const keys = page({
   method: 'GET',
   path: '/keys',
-  handler: async ({ db }, { caller }) => json(200, { items: await db.workspace(caller.workspaceId, (tx) => listKeys(tx, caller)) }),
+  handler: async ({ db }, actor) => json(200, { items: await db.workspace(actor.workspaceId, (tx) => listKeys(tx, actor)) }),
 });
 
-export const createKey = page({
+export const newKey = page({
   method: 'POST',
   path: '/keys',
   body: NewKey,
-  async handler(context, { caller }) {
+  async handler(context, actor) {
     const { name, scopes, expires_at } = await context.body();
-    if (scopes.includes('members:write') && caller.role !== 'owner') {
-      throw invalid([{ field: 'scopes', message: 'members:write can be given by owners of the workspace only' }]);
-    }
     const expires = expires_at === null ? null : new Date(expires_at);
     if (expires && (expires.getTime() <= Date.now() || expires.getUTCFullYear() > LAST_YEAR)) {
       throw invalid([{ field: 'expires_at', message: `must be in the future, and in the year ${LAST_YEAR} at the latest` }]);
     }
-    const wish = { name: name || null, scopes: [...new Set(['read' as const, ...scopes])], expiresAt: expires?.toISOString() ?? null };
-    return json(201, await context.db.workspace(caller.workspaceId, (tx) => addKey(tx, caller, wish)));
+    const key = { name: name || null, scopes: [...new Set(['read' as const, ...scopes])], expiresAt: expires };
+    return json(201, await context.db.workspace(actor.workspaceId, (tx) => createKey(tx, actor, key)));
   },
 });
 
 export const deleteKey = page({
   method: 'DELETE',
   path: '/keys/{id}',
-  async handler({ db, params }, { caller }) {
-    if (!(await db.workspace(caller.workspaceId, (tx) => revokeKey(tx, caller, params.id!)))) throw notFound();
+  async handler({ db, params }, actor) {
+    await db.workspace(actor.workspaceId, (tx) => revokeKey(tx, actor, params.id!));
     return empty(204);
   },
 });

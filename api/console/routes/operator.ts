@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { engines, overview, readSettings, writeSettings } from '../../../db/ops/overview.ts';
+import { engines, overview } from '../../../db/ops/overview.ts';
 import { whileWanted } from '../../../db/postgres/wanted.ts';
+import { readPreferences, writePreferences } from '../../../db/tenants/preferences.ts';
 import { json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
 export const operator = page({
   method: 'GET',
   path: '/operator',
-  owner: true,
-  async handler({ db, request }, { caller }) {
-    const own = await whileWanted(request.signal, () => db.workspace(caller.workspaceId, (tx) => overview(tx, caller.workspaceId)));
+  async handler({ db, request }, actor) {
+    const own = await whileWanted(request.signal, () => db.workspace(actor.workspaceId, (tx) => overview(tx, actor)));
     return json(200, { ...own, engines: await db.system(engines) });
   },
 });
@@ -17,19 +17,16 @@ export const operator = page({
 export const settings = page({
   method: 'GET',
   path: '/settings',
-  owner: true,
-  handler: async ({ db, vault }, { caller }) =>
-    json(200, await db.workspace(caller.workspaceId, (tx) => readSettings(tx, vault, caller.workspaceId))),
+  handler: async ({ db, vault }, actor) => json(200, await db.workspace(actor.workspaceId, (tx) => readPreferences(tx, vault, actor))),
 });
 
 export const putSettings = page({
   method: 'PUT',
   path: '/settings',
-  owner: true,
   body: z.strictObject({ vocabulary: z.string().trim().max(2_000), retention_days: z.int().min(1).max(36_500).nullable() }),
-  async handler(context, { caller }) {
-    const wish = await context.body();
-    await context.db.workspace(caller.workspaceId, (tx) => writeSettings(tx, context.vault, caller.workspaceId, wish));
-    return json(200, wish);
+  async handler(context, actor) {
+    const wanted = await context.body();
+    await context.db.workspace(actor.workspaceId, (tx) => writePreferences(tx, context.vault, actor, wanted));
+    return json(200, wanted);
   },
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { memberWithEmail, openSession } from '../../../db/access/sessions.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { sessionCookie } from '../../guard/session.ts';
 import { originOf } from '../../http/public-url.ts';
 import { type Reply, route } from '../../http/route.ts';
 import { begin, pack, providerName, Unverified, unpack, verifiedEmail } from '../oidc.ts';
-import { sessionCookie } from '../session.ts';
 
 const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
 const COOKIE = 'longhand_oidc';
@@ -70,7 +70,8 @@ export const endOidc = route({
       return refuse('Nobody here has your address: ask an owner of the workspace to invite you');
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'a sign-in by OpenID Connect failed');
-      if (error instanceof ApiError && error.status === 429) return refuse('Too many sign-ins failed: wait a minute and try again');
+      if (error instanceof ApiError && error.code === 'rate_limit_exceeded')
+        return refuse('Too many sign-ins failed: wait a minute and try again');
       signIns.count(request.address);
       if (error instanceof Unverified) return refuse('The sign-in provider does not vouch for your e-mail address');
       return refuse('The sign-in failed: try again');

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { readPreview, startPreview } from '../../../db/reports/previews.ts';
-import { addTemplate, changeTemplate, customTemplates, removeTemplate } from '../../../db/reports/templates-console.ts';
+import { changeTemplate, createTemplate, deleteTemplate, listOwnTemplates } from '../../../db/reports/templates.ts';
 import { CATALOGUE } from '../../contract/catalogue.ts';
-import { forbidden, invalid, notFound } from '../../contract/errors.ts';
+import { invalid, notFound } from '../../contract/errors.ts';
 import { Slug, slugOf, TEMPLATE_SCOPES } from '../../contract/report.ts';
 import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
@@ -24,27 +24,22 @@ const NewTemplate = z.strictObject({
   status: fields.status.default('draft'),
 });
 
-const SHARED = 'Only owners of the workspace may publish templates for all of it';
-
 export const templates = page({
   method: 'GET',
   path: '/templates',
-  async handler({ db }, { caller }) {
-    const items = await db.workspace(caller.workspaceId, (tx) => customTemplates(tx, caller));
+  async handler({ db }, actor) {
+    const items = await db.workspace(actor.workspaceId, (tx) => listOwnTemplates(tx, actor));
     return json(200, { items, builtin: CATALOGUE.map(({ slug, name, category }) => ({ slug, name, description: category })) });
   },
 });
 
-export const createTemplate = page({
+export const newTemplate = page({
   method: 'POST',
   path: '/templates',
   body: NewTemplate,
-  async handler(context, { caller }) {
-    const wish = await context.body();
-    if (wish.scope === 'workspace' && caller.role !== 'owner') throw forbidden(SHARED);
-    const slug = wish.slug ?? slugOf(wish.name);
-    if (!slug) throw invalid([{ field: 'slug', message: 'cannot be made from this name; give one of a-z, 0-9 and hyphens' }]);
-    return json(201, await context.db.workspace(caller.workspaceId, (tx) => addTemplate(tx, caller, { ...wish, slug })));
+  async handler(context, actor) {
+    const template = await context.body();
+    return json(201, await context.db.workspace(actor.workspaceId, (tx) => createTemplate(tx, actor, template)));
   },
 });
 
@@ -52,18 +47,17 @@ export const updateTemplate = page({
   method: 'PATCH',
   path: '/templates/{id}',
   body: z.strictObject(fields).partial(),
-  async handler(context, { caller }) {
+  async handler(context, actor) {
     const change = await context.body();
-    if (change.scope === 'workspace' && caller.role !== 'owner') throw forbidden(SHARED);
-    return json(200, await context.db.workspace(caller.workspaceId, (tx) => changeTemplate(tx, caller, context.params.id!, change)));
+    return json(200, await context.db.workspace(actor.workspaceId, (tx) => changeTemplate(tx, actor, context.params.id!, change)));
   },
 });
 
-export const deleteTemplate = page({
+export const removeTemplate = page({
   method: 'DELETE',
   path: '/templates/{id}',
-  async handler({ db, params }, { caller }) {
-    await db.workspace(caller.workspaceId, (tx) => removeTemplate(tx, caller, params.id!));
+  async handler({ db, params }, actor) {
+    await db.workspace(actor.workspaceId, (tx) => deleteTemplate(tx, actor, params.id!));
     return empty(204);
   },
 });
@@ -73,10 +67,10 @@ export const tryDraft = page({
   method: 'POST',
   path: '/templates/preview',
   body: z.strictObject({ name: fields.name, prompt: fields.prompt, transcription_id: z.uuid().nullable().default(null) }),
-  async handler(context, { caller }) {
+  async handler(context, actor) {
     const { name, prompt, transcription_id: transcriptionId } = await context.body();
-    const wish = { slug: slugOf(name) || 'draft', name, prompt, transcriptionId };
-    const id = await context.db.workspace(caller.workspaceId, (tx) => startPreview(tx, caller, wish));
+    const wanted = { slug: slugOf(name) || 'draft', name, prompt, transcriptionId };
+    const id = await context.db.workspace(actor.workspaceId, (tx) => startPreview(tx, actor, wanted));
     if (!id) throw invalid([{ field: 'transcription_id', message: 'is no finished transcript that you may see' }]);
     return json(202, { id, status: 'queued' });
   },
@@ -85,8 +79,8 @@ export const tryDraft = page({
 export const readDraft = page({
   method: 'GET',
   path: '/templates/preview/{id}',
-  async handler({ db, vault, params }, { caller }) {
-    const preview = await readPreview(db, vault, caller, params.id!);
+  async handler({ db, vault, params }, actor) {
+    const preview = await readPreview(db, vault, actor, params.id!);
     if (!preview) throw notFound();
     return json(200, preview);
   },

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { whileWanted } from '../../../db/postgres/wanted.ts';
-import { mayEdit, renameSpeaker, search } from '../../../db/transcripts/console.ts';
+import { mayEdit } from '../../../db/transcripts/mutate.ts';
+import { search } from '../../../db/transcripts/search.ts';
+import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
 import { json, jsonText } from '../../http/route.ts';
 import { page } from '../page.ts';
 
@@ -10,12 +12,12 @@ export const rename = page({
   method: 'PATCH',
   path: '/transcriptions/{id}/speakers/{speaker_id}',
   body: z.strictObject({ name: z.string().trim().min(1).max(100).nullable() }),
-  async handler(context, { caller }) {
+  async handler(context, actor) {
     const { db, vault, params, records } = context;
     const { name } = await context.body();
-    await db.workspace(caller.workspaceId, (tx) => renameSpeaker(tx, vault, caller, params.id!, params.speaker_id!, name));
-    records.forget(caller.workspaceId, params.id!);
-    const served = await records.find(caller, params.id!, false);
+    await db.workspace(actor.workspaceId, (tx) => renameSpeaker(tx, vault, actor, params.id!, params.speaker_id!, name));
+    records.forget(actor.workspaceId, params.id!);
+    const served = await records.find(actor, params.id!, false);
     return jsonText(200, served!.body.toString());
   },
 });
@@ -24,9 +26,9 @@ export const rename = page({
 export const rights = page({
   method: 'GET',
   path: '/transcriptions/{id}/rights',
-  async handler({ db, params }, { caller, limited }) {
-    const edit = await db.workspace(caller.workspaceId, (tx) => mayEdit(tx, caller, params.id!));
-    return json(200, { edit: edit && !limited, delete: edit && caller.scopes.has('transcriptions:delete') });
+  async handler({ db, params }, actor) {
+    const edit = await db.workspace(actor.workspaceId, (tx) => mayEdit(tx, actor, params.id!));
+    return json(200, { edit: edit && !actor.limited, delete: edit && actor.scopes.has('transcriptions:delete') });
   },
 });
 
@@ -41,9 +43,9 @@ export const find = page({
       .default('20')
       .transform(Number),
   }),
-  async handler({ db, vault, query, request }, { caller }) {
+  async handler({ db, vault, query, request }, actor) {
     const read = <T>(work: Parameters<typeof db.workspace<T>>[1]) =>
-      whileWanted(request.signal, () => db.workspace(caller.workspaceId, work));
-    return json(200, await search(read, vault, caller, query.q, { hits: Math.max(1, query.limit), milliseconds: SEARCH_MS }));
+      whileWanted(request.signal, () => db.workspace(actor.workspaceId, work));
+    return json(200, await search(read, vault, actor, query.q, { hits: Math.max(1, query.limit), milliseconds: SEARCH_MS }));
   },
 });

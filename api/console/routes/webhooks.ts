@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { addWebhook, listDeliveries, listWebhooks, removeWebhook, replayDelivery, switchWebhook } from '../../../db/webhooks/endpoints.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  listDeliveries,
+  listWebhooks,
+  replayDelivery,
+  setWebhookActive,
+} from '../../../db/webhooks/endpoints.ts';
 import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
@@ -11,42 +18,34 @@ const Target = z
 export const webhooks = page({
   method: 'GET',
   path: '/webhooks',
-  owner: true,
-  handler: async ({ db }, { caller }) =>
-    json(200, { items: await db.workspace(caller.workspaceId, (tx) => listWebhooks(tx, caller.workspaceId)) }),
+  handler: async ({ db }, actor) => json(200, { items: await db.workspace(actor.workspaceId, (tx) => listWebhooks(tx, actor)) }),
 });
 
-export const createWebhook = page({
+export const newWebhook = page({
   method: 'POST',
   path: '/webhooks',
-  owner: true,
   body: z.strictObject({ url: Target }),
-  async handler(context, { caller }) {
+  async handler(context, actor) {
     const { url } = await context.body();
-    return json(201, await context.db.workspace(caller.workspaceId, (tx) => addWebhook(tx, context.vault, caller.workspaceId, url)));
+    return json(201, await context.db.workspace(actor.workspaceId, (tx) => createWebhook(tx, context.vault, actor, url)));
   },
 });
 
 export const updateWebhook = page({
   method: 'PATCH',
   path: '/webhooks/{id}',
-  owner: true,
   body: z.strictObject({ active: z.boolean() }),
-  async handler(context, { caller }) {
+  async handler(context, actor) {
     const { active } = await context.body();
-    return json(
-      200,
-      await context.db.workspace(caller.workspaceId, (tx) => switchWebhook(tx, caller.workspaceId, context.params.id!, active)),
-    );
+    return json(200, await context.db.workspace(actor.workspaceId, (tx) => setWebhookActive(tx, actor, context.params.id!, active)));
   },
 });
 
-export const deleteWebhook = page({
+export const removeWebhook = page({
   method: 'DELETE',
   path: '/webhooks/{id}',
-  owner: true,
-  async handler({ db, params }, { caller }) {
-    await db.workspace(caller.workspaceId, (tx) => removeWebhook(tx, caller.workspaceId, params.id!));
+  async handler({ db, params }, actor) {
+    await db.workspace(actor.workspaceId, (tx) => deleteWebhook(tx, actor, params.id!));
     return empty(204);
   },
 });
@@ -54,17 +53,15 @@ export const deleteWebhook = page({
 export const deliveries = page({
   method: 'GET',
   path: '/webhooks/{id}/deliveries',
-  owner: true,
-  handler: async ({ db, params }, { caller }) =>
-    json(200, { items: await db.workspace(caller.workspaceId, (tx) => listDeliveries(tx, caller.workspaceId, params.id!)) }),
+  handler: async ({ db, params }, actor) =>
+    json(200, { items: await db.workspace(actor.workspaceId, (tx) => listDeliveries(tx, actor, params.id!)) }),
 });
 
 export const replay = page({
   method: 'POST',
   path: '/deliveries/{id}/replay',
-  owner: true,
-  async handler({ db, params }, { caller }) {
-    await db.workspace(caller.workspaceId, (tx) => replayDelivery(tx, caller.workspaceId, params.id!));
+  async handler({ db, params }, actor) {
+    await db.workspace(actor.workspaceId, (tx) => replayDelivery(tx, actor, params.id!));
     return empty(202);
   },
 });

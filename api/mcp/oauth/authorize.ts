@@ -1,6 +1,6 @@
 import { findClient, issueCode, type OAuthClient } from '../../../db/access/oauth.ts';
+import { type MemberActor, requireFullRights } from '../../contract/actor.ts';
 import type { Scope } from '../../contract/workspace.ts';
-import type { Caller } from '../../guard/caller.ts';
 import { originOf } from '../../http/public-url.ts';
 import { type Context, type Reply, route } from '../../http/route.ts';
 import { isRegistered, OAuthError, readScopes } from './parameters.ts';
@@ -89,9 +89,10 @@ export async function readConsent(context: Context, parameters: Parameters): Pro
 }
 
 /** The person agreed: where to send the browser, with a code. */
-export async function approve(context: Context, caller: Pick<Caller, 'workspaceId' | 'memberId'>, asked: ConsentRequest): Promise<string> {
+export async function approve(context: Context, actor: MemberActor, asked: ConsentRequest): Promise<string> {
   const { client, scopes, resource, redirectUri, challenge, state } = asked;
-  const grant = { clientId: client.id, workspaceId: caller.workspaceId, memberId: caller.memberId, scopes, resource };
+  requireFullRights(actor);
+  const grant = { clientId: client.id, workspaceId: actor.workspaceId, memberId: actor.memberId, scopes, resource };
   const code = await context.db.system((tx) => issueCode(tx, grant, redirectUri, challenge));
   return back(redirectUri, { code, state, iss: originOf(context.request, context.settings) });
 }

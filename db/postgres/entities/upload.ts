@@ -24,6 +24,8 @@ export const UploadLease = defineEntity({
     id: p.uuid().primary(),
     workspaceId: p.uuid(),
     keyId: p.uuid().nullable(),
+    tokenId: p.uuid().nullable(),
+    sessionMemberId: p.uuid().nullable(),
     nodeId: p.uuid(),
     reports: p.integer().default(0),
     leaseUntil: p.datetime().columnType('timestamptz'),

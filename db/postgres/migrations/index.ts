@@ -5,6 +5,7 @@ import { Migration004 } from './004_previews.ts';
 import { Migration005 } from './005_list_changes.ts';
 import { Migration006 } from './006_report_turns.ts';
 import { Migration007 } from './007_engine_trouble.ts';
+import { Migration010 } from './010_upload_actors.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
 export const MIGRATIONS = [
@@ -15,4 +16,5 @@ export const MIGRATIONS = [
   { name: '005_list_changes', class: Migration005 },
   { name: '006_report_turns', class: Migration006 },
   { name: '007_engine_trouble', class: Migration007 },
+  { name: '010_upload_actors', class: Migration010 },
 ];

@@ -1,29 +1,45 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { positive } from '../numbers.ts';
-import { MEMBER, scopeList, verb, WORKSPACE } from './verb.ts';
+import { everywhere, MEMBER, operate, scopeList, verb, WORKSPACE } from './verb.ts';
 
-const verbs = () => import('../../../db/access/keys-admin.ts');
+const keys = () => import('../../../db/access/keys.ts');
 
 export function addKey(group: Command): void {
-  verb(group.command('create'), 'make an API key; it is shown this once', async (db, _vault, { workspace, member, scopes, expires }) =>
-    (await verbs()).createKey(db, { workspaceId: workspace, memberId: member, scopes, expiresAt: expires }),
-  )
+  verb(group.command('create'), 'make an API key; it is shown this once', async (db, _vault, { workspace, member, scopes, expires }) => {
+    const { createKey } = await keys();
+    const { id, key } = await operate(db, ['workspace', workspace], (tx, actor) =>
+      createKey(tx, actor, { memberId: member, scopes, expiresAt: expires }),
+    );
+    return { id, key };
+  })
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER)
     .addOption(scopeList())
     .option('--expires <time>', 'when it ends, ISO 8601', time);
-  verb(group.command('revoke'), 'end a key at once', async (db, _vault, { keyId }) => (await verbs()).revokeKey(db, keyId)).requiredOption(
-    '--key-id <id>',
-    'the id that `create` and `list` show',
-  );
-  verb(group.command('list'), 'keys, without their secrets', async (db, _vault, { workspace }) =>
-    (await verbs()).listKeys(db, workspace),
-  ).option(...WORKSPACE);
+  verb(group.command('revoke'), 'end a key at once', async (db, _vault, { keyId }) => {
+    const { revokeKey } = await keys();
+    await operate(db, ['key', keyId], (tx, actor) => revokeKey(tx, actor, keyId));
+    return { id: keyId };
+  }).requiredOption('--key-id <id>', 'the id that `create` and `list` show');
+  verb(group.command('list'), 'keys, without their secrets', async (db, _vault, { workspace }) => {
+    const { listKeys } = await keys();
+    return everywhere(db, workspace, async (tx, actor) =>
+      (await listKeys(tx, actor)).map(({ member, hint, ...key }) => ({
+        ...{ id: key.id, workspace_id: actor.workspaceId, member_id: member.id, ends_in: hint, scopes: key.scopes },
+        ...{ expires_at: key.expires_at, revoked_at: key.revoked_at, last_used_at: key.last_used_at, created_at: key.created_at },
+      })),
+    );
+  }).option(...WORKSPACE);
 }
 
 export function addToken(group: Command): void {
-  verb(group.command('create'), 'make a token as the sign-in flow would issue it', async (db, _vault, { workspace, member, scopes, ttl }) =>
-    (await verbs()).createToken(db, { workspaceId: workspace, memberId: member, scopes, ttlSeconds: ttl }),
+  verb(
+    group.command('create'),
+    'make a token as the sign-in flow would issue it',
+    async (db, _vault, { workspace, member, scopes, ttl }) => {
+      const { createToken } = await import('../../../db/access/tokens.ts');
+      return operate(db, ['workspace', workspace], (tx, actor) => createToken(tx, actor, { memberId: member, scopes, ttlSeconds: ttl }));
+    },
   )
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER)

@@ -3,34 +3,42 @@ import type { Settings } from '../../../api/contract/settings.ts';
 import { ROLES } from '../../../api/contract/workspace.ts';
 import { loadSettings } from '../environment.ts';
 import { runningUrl } from '../home.ts';
-import { MEMBER, NAME, verb, WORKSPACE } from './verb.ts';
+import { MEMBER, NAME, operate, verb, WORKSPACE } from './verb.ts';
 
-const verbs = () => import('../../../db/tenants/members-admin.ts');
+const members = () => import('../../../db/tenants/members.ts');
 
 export function addMember(group: Command): void {
-  verb(group.command('add'), 'add a person', async (db, _vault, { workspace, ...member }) =>
-    (await verbs()).addMember(db, { ...member, workspaceId: workspace }),
-  )
+  verb(group.command('add'), 'add a person', async (db, _vault, { workspace, ...member }) => {
+    const { addMember } = await members();
+    return operate(db, ['workspace', workspace], (tx, actor) => addMember(tx, actor, member));
+  })
     .requiredOption(...WORKSPACE)
     .requiredOption('--email <address>', 'their address', email)
     .option(...NAME)
     .addOption(new Option('--role <role>', 'an owner sees and changes everything').choices(ROLES).default('user'))
     .option('--pending', 'invited, not yet active');
-  verb(group.command('activate'), 'make a pending member active', async (db, _vault, { workspace, member }) =>
-    (await verbs()).activateMember(db, workspace, member),
-  )
+  verb(group.command('activate'), 'make a pending member active', async (db, _vault, { workspace, member }) => {
+    const { changeMember } = await members();
+    const { id, email, status } = await operate(db, ['workspace', workspace], (tx, actor) =>
+      changeMember(tx, actor, member, { status: 'active' }),
+    );
+    return { id, email, status };
+  })
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER);
-  verb(group.command('remove'), 'end a membership; keys of the member stop working', async (db, _vault, { workspace, member }) =>
-    (await verbs()).removeMember(db, workspace, member),
-  )
+  verb(group.command('remove'), 'end a membership; keys of the member stop working', async (db, _vault, { workspace, member }) => {
+    const { removeMember } = await members();
+    const { id, email, status } = await operate(db, ['workspace', workspace], (tx, actor) => removeMember(tx, actor, member));
+    return { id, email, status };
+  })
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER);
   verb(
     group.command('link'),
     'a link that signs a member in to the console, once, within a day',
     async (db, _vault, { workspace, member, url }) => {
-      const secret = await (await verbs()).signInLink(db, workspace, member);
+      const { signInLink } = await import('../../../db/access/sessions.ts');
+      const secret = await operate(db, ['workspace', workspace], (tx, actor) => signInLink(tx, actor, member));
       return { url: new URL(`/#/sign-in?link=${secret}`, url ?? address(loadSettings())).href };
     },
   )

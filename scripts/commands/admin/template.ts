@@ -2,15 +2,19 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { TEMPLATE_SCOPES } from '../../../api/contract/report.ts';
 import { addPreview } from './preview.ts';
-import { NAME, verb, WORKSPACE } from './verb.ts';
+import { NAME, operate, verb, WORKSPACE } from './verb.ts';
 
-const verbs = () => import('../../../db/reports/templates-admin.ts');
+const templates = () => import('../../../db/reports/templates.ts');
 
 export function addTemplate(group: Command): void {
   addPreview(group);
-  verb(group.command('create'), 'make a report template', async (db, _vault, { workspace, promptFile, ...template }) => {
-    const prompt = template.prompt ?? readFileSync(promptFile, 'utf8');
-    return (await verbs()).createTemplate(db, { ...template, prompt, workspaceId: workspace });
+  verb(group.command('create'), 'make a report template', async (db, _vault, { workspace, promptFile, ...given }) => {
+    const { createTemplate } = await templates();
+    const { name, slug, scope, owner: ownerId } = given;
+    const prompt = given.prompt ?? readFileSync(promptFile, 'utf8');
+    const template = { name, slug, scope, ownerId, prompt, status: given.draft ? 'draft' : 'published' } as const;
+    const made = await operate(db, ['workspace', workspace], (tx, actor) => createTemplate(tx, actor, template));
+    return { slug: made.slug };
   })
     .requiredOption(...WORKSPACE)
     .requiredOption(...NAME)
@@ -30,8 +34,14 @@ export function addTemplate(group: Command): void {
     ['delete', 'delete a template; its reports stay'],
   ] as const)
     verb(group.command(name), description, async (db, _vault, { workspace, slug, owner }) => {
-      const { publishTemplate, deleteTemplate } = await verbs();
-      return (name === 'publish' ? publishTemplate : deleteTemplate)(db, { workspaceId: workspace, slug, owner });
+      const { changeTemplate, deleteTemplate, findTemplate } = await templates();
+      return operate(db, ['workspace', workspace], async (tx, actor) => {
+        const id = await findTemplate(tx, actor, slug, owner);
+        if (!id) throw new Error(`There is no template ${slug} there`);
+        if (name === 'publish') await changeTemplate(tx, actor, id, { status: 'published' });
+        else await deleteTemplate(tx, actor, id);
+        return { slug };
+      });
     })
       .requiredOption(...WORKSPACE)
       .requiredOption('--slug <slug>', 'the template')

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { OperatorActor } from '../../../api/contract/actor.ts';
 import type { TemplateScope } from '../../../api/contract/report.ts';
 import { type Plan, SCOPES, type Scope } from '../../../api/contract/workspace.ts';
-import type { Db } from '../../../db/postgres/orm.ts';
+import type { Db, Tx } from '../../../db/postgres/orm.ts';
 import type { Vault } from '../../../db/secrets/vault.ts';
 import { loadSettings } from '../environment.ts';
 import { print } from '../output.ts';
@@ -43,6 +44,30 @@ export function verb(command: Command, description: string, work: Verb): Command
       const { withVault } = await import('../database.ts');
       print(await withVault(loadSettings(), (db, vault) => work(db, vault, options)), options.json);
     });
+}
+
+/** Does `work` on the workspace with this id, or on that of a project or key, as the operator. */
+export async function operate<T>(
+  db: Db,
+  [kind, id]: [kind: 'workspace' | 'project' | 'key', id: string],
+  work: (tx: Tx, actor: OperatorActor) => Promise<T>,
+): Promise<T> {
+  const { operatorOn } = await import('../../../db/tenants/operator.ts');
+  const actor = await operatorOn(db, kind, id);
+  return db.workspace(actor.workspaceId, (tx) => work(tx, actor));
+}
+
+/** What `work` finds in one workspace, or in each of all. */
+export async function everywhere<T>(
+  db: Db,
+  workspaceId: string | undefined,
+  work: (tx: Tx, actor: OperatorActor) => Promise<T[]>,
+): Promise<T[]> {
+  const { listWorkspaces } = await import('../../../db/tenants/workspaces.ts');
+  const ids = workspaceId === undefined ? (await db.system(listWorkspaces)).map(({ id }) => id) : [workspaceId];
+  const found: T[] = [];
+  for (const id of ids) found.push(...(await operate(db, ['workspace', id], work)));
+  return found;
 }
 
 export const WORKSPACE = ['--workspace <id>', 'the workspace'] as const;

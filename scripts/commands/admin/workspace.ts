@@ -2,26 +2,30 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PLANS } from '../../../api/contract/workspace.ts';
 import { loadSettings } from '../environment.ts';
 import { number, positive } from '../numbers.ts';
-import { NAME, verb, WORKSPACE } from './verb.ts';
+import { NAME, operate, verb, WORKSPACE } from './verb.ts';
 
 const MOST_SLOTS = 1000; // as the column allows
 
-const verbs = () => import('../../../db/tenants/workspaces-admin.ts');
+const workspaces = () => import('../../../db/tenants/workspaces.ts');
 
 export function addWorkspace(group: Command): void {
-  verb(group.command('create'), 'make a workspace', async (db, vault, options) => (await verbs()).createWorkspace(db, vault, options))
+  verb(group.command('create'), 'make a workspace', async (db, vault, options) => {
+    const { createWorkspace } = await workspaces();
+    return db.system((tx) => createWorkspace(tx, vault, options));
+  })
     .requiredOption(...NAME)
     .addOption(new Option('--minutes <minutes>', 'minutes to begin with').argParser(number).default(0))
     .addOption(new Option('--plan <plan>', 'free has no access to the API').choices(PLANS).default('api'))
     .addOption(new Option('--concurrency <files>', 'files worked on at once').argParser(slots).default(4));
-  verb(group.command('minutes'), 'add minutes, or take them with a negative number', async (db, _vault, { workspace, add }) =>
-    (await verbs()).addMinutes(db, workspace, add),
-  )
+  verb(group.command('minutes'), 'add minutes, or take them with a negative number', async (db, _vault, { workspace, add }) => {
+    const { addMinutes } = await import('../../../db/minutes/balance.ts');
+    return operate(db, ['workspace', workspace], (tx, actor) => addMinutes(tx, actor.workspaceId, add));
+  })
     .requiredOption(...WORKSPACE)
     .requiredOption('--add <minutes>', 'how many', number);
-  verb(group.command('list'), 'every workspace', async (db) => (await verbs()).listWorkspaces(db));
+  verb(group.command('list'), 'every workspace', async (db) => db.system((await workspaces()).listWorkspaces));
   verb(group.command('delete'), 'delete a workspace and destroy its data key', async (db, _vault, options) => {
-    const [{ deleteWorkspace }, { openSpool }] = await Promise.all([verbs(), import('../../../db/spool/spool.ts')]);
+    const [{ deleteWorkspace }, { openSpool }] = await Promise.all([workspaces(), import('../../../db/spool/spool.ts')]);
     const { id, media } = await deleteWorkspace(db, options.workspace);
     const spool = await openSpool(loadSettings());
     for (const file of media) await spool.remove(file.id, file.extension);

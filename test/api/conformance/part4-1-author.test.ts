@@ -1,5 +1,6 @@
 import t from 'tap';
-import { removeMember } from '../../../db/tenants/members-admin.ts';
+import { operatorOf } from '../../../api/contract/actor.ts';
+import { removeMember } from '../../../db/tenants/members.ts';
 import { testApi } from '../../support/client.ts';
 import { provokes } from '../../support/provokes.ts';
 import { knock, send } from '../../support/uploads.ts';
@@ -65,7 +66,7 @@ t.test('identities go with their member: uploads that name them fail until they 
   for (const id of ['one', 'two']) t.equal((await link(carla.id, id)).status, 201, 'a member may have many');
   const named = { 'X-Author': 'external:crm:two' };
   const { json } = await send(api.url, ownerKey.key, named);
-  await removeMember(api.db, workspace, carla.id);
+  await api.db.workspace(workspace, (tx) => removeMember(tx, operatorOf(workspace), carla.id));
   for (const author of [named['X-Author'], 'email:carla@example.com', `user:${carla.id}`])
     t.match(await knock(api.url, ownerKey.key, { 'X-Author': author }), provokes(POST, 422, 'author_not_member'), author);
   t.strictSame((await record(json.uuid)).author, { id: carla.id, email: 'carla@example.com', name: 'Carla' }, 'who left is still told');

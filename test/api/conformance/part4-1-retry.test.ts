@@ -6,7 +6,7 @@ import { claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
 import { complete } from '../../../db/jobs/complete.ts';
 import { openLog } from '../../../db/ops/log.ts';
 import { beat } from '../../../db/uploads/accept.ts';
-import { type Claim, claimKey, keepAnswer, releaseKey } from '../../../db/uploads/idempotency.ts';
+import { claimKey, type IdempotencyClaim, keepAnswer, releaseKey } from '../../../db/uploads/idempotency.ts';
 import { testApi } from '../../support/client.ts';
 import { runs } from '../../support/property.ts';
 import { provokes } from '../../support/provokes.ts';
@@ -132,7 +132,7 @@ t.test('N parallel uploads under one key, on two hosts, give one transcription a
 });
 
 t.test('claimKey() hands a key without signs of life to the next attempt, and the loser cannot finish', async (t) => {
-  const claims: Claim[] = [1, 2].map(() => ({ workspaceId: workspace, key: 'fenced', token: randomUUID() }));
+  const claims: IdempotencyClaim[] = [1, 2].map(() => ({ workspaceId: workspace, key: 'fenced', token: randomUUID() }));
   const claim = (i: number) => api.db.workspace(workspace, (tx) => claimKey(tx, claims[i]!, randomUUID(), randomUUID()));
   t.strictSame(await claim(0), { state: 'mine' });
   t.strictSame(await claim(1), { state: 'busy' });
@@ -149,7 +149,7 @@ t.test('claimKey() hands a key without signs of life to the next attempt, and th
 t.test('beat() keeps a key and a place alive', async (t) => {
   const node = randomUUID();
   const id = randomUUID();
-  const claim: Claim = { workspaceId: workspace, key: 'beaten', token: randomUUID() };
+  const claim: IdempotencyClaim = { workspaceId: workspace, key: 'beaten', token: randomUUID() };
   await api.db.workspace(workspace, (tx) => claimKey(tx, claim, id, node));
   await age('beaten', 'lease_until');
   await beat(api.db, node, [id]);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { SCOPES, type Scope } from '../../../api/contract/workspace.ts';
-import { kindOf, newKey, newToken } from '../../../db/access/keys.ts';
+import { kindOf, newKey, newToken } from '../../../db/access/credentials.ts';
 import { testApi } from '../../support/client.ts';
 import { provokes, provokesEverywhere } from '../../support/provokes.ts';
 import { connectRaw, head } from '../../support/raw.ts';

@@ -6,6 +6,7 @@ import { reportTarget } from '../../../db/reports/request.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
 import { hold } from '../../../db/transcripts/mutate.ts';
 import { loadRecord, readVersions } from '../../../db/transcripts/record.ts';
+import { tokenOf } from '../../support/actors.ts';
 import { testDatabase } from '../../support/database.ts';
 import { openWorld } from '../../support/world.ts';
 
@@ -16,7 +17,7 @@ const workspace = await world.workspace();
 const anna = await world.member(workspace, { role: 'owner' });
 const bob = await world.member(workspace);
 const stranger = await world.member(await world.workspace());
-const as = (person: typeof anna, role: 'owner' | 'user') => ({ workspaceId: person.workspaceId, memberId: person.id, role, keyId: null });
+const as = tokenOf;
 
 /** The database, with every statement noted. */
 function noting(statements: string[]): Db {
@@ -95,12 +96,12 @@ t.test('an absent, a foreign, a hidden and a malformed id cost the same statemen
   for (const id of [randomUUID(), foreign, hidden, 'x']) {
     const statements: string[] = [];
     const noted = noting(statements);
-    t.strictSame(await readVersions(noted, workspace, [{ viewer, id }]), [null]);
+    t.strictSame(await readVersions(noted, workspace, [{ actor: viewer, id }]), [null]);
     t.equal(await openRecords(noted, vault).find(viewer, id, false), null);
     t.equal(await noted.workspace(workspace, (tx) => loadRecord(tx, vault, viewer, id)), null);
     t.equal(await noted.workspace(workspace, (tx) => reportTarget(tx, viewer, id)), null);
     const refusal = await noted.workspace(workspace, (tx) => hold(tx, viewer, id)).catch((error: unknown) => error);
-    t.match(refusal, { status: 404 });
+    t.match(refusal, { code: 'not_found' });
     asked.push(statements);
   }
   for (const statements of asked) t.strictSame(statements, asked[0]);

@@ -5,8 +5,9 @@ import { giveBack, receive } from '../../../api/upload/receive.ts';
 import type { Db } from '../../../db/postgres/orm.ts';
 import { reportTarget, requestReports } from '../../../db/reports/request.ts';
 import { remove } from '../../../db/transcripts/mutate.ts';
-import { takePlace, type Wish } from '../../../db/uploads/accept.ts';
-import { type Claim, claimKey } from '../../../db/uploads/idempotency.ts';
+import { takePlace, type UploadRequest } from '../../../db/uploads/accept.ts';
+import { claimKey, type IdempotencyClaim } from '../../../db/uploads/idempotency.ts';
+import { tokenOf } from '../../support/actors.ts';
 import { type Actor, Fault } from '../../support/interleave.ts';
 import type { Seeded } from '../../support/seeded.ts';
 import { fenced, type Operation, type Part, uuid, type World } from './world.ts';
@@ -47,13 +48,13 @@ function asking(among: number): Operation {
     await db.workspace(workspaceId, async (tx) => {
       const target = id && (await reportTarget(tx, viewer, id));
       if (!target || target.status === 'failed' || target.status === 'insufficient_balance') return;
-      await requestReports(tx, workspaceId, target, chance.random() < 0.5 ? [SUMMARY] : [SUMMARY, TASKS], limits);
+      await requestReports(tx, viewer, target, chance.random() < 0.5 ? [SUMMARY] : [SUMMARY, TASKS], limits);
     });
   };
 }
 
 function someone(workspaces: readonly string[], chance: Seeded) {
-  return { workspaceId: chance.pick(workspaces)!, memberId: randomUUID(), role: 'owner' as const, keyId: null };
+  return tokenOf({ workspaceId: chance.pick(workspaces)!, id: randomUUID() });
 }
 
 async function oldest(db: Db, workspaceId: string, most: number): Promise<string[]> {
@@ -67,16 +68,16 @@ async function send(actor: Actor, world: World, keys: readonly (string | null)[]
   const { limits } = world;
   const workspaceId = chance.pick(world.workspaces)!;
   const key = chance.pick(keys)!;
-  const claim: Claim | null = key ? { workspaceId, key, token: randomUUID() } : null;
-  const wish = wishOf(workspaceId, key, chance);
+  const claim: IdempotencyClaim | null = key ? { workspaceId, key, token: randomUUID() } : null;
+  const sent = requestOf(workspaceId, key, chance);
   const node = randomUUID();
-  world.dead.add(wish.id); // until its host knows that it holds the key
+  world.dead.add(sent.id); // until its host knows that it holds the key
   if (claim) {
-    const { state } = await db.workspace(workspaceId, (tx) => claimKey(tx, claim, wish.id, node));
+    const { state } = await db.workspace(workspaceId, (tx) => claimKey(tx, claim, sent.id, node));
     if (state !== 'mine') return;
     if (chance.random() < 0.1) return; // the host dies
   }
-  world.dead.delete(wish.id);
+  world.dead.delete(sent.id);
   const context = {
     db,
     vault: world.bench.vault,
@@ -85,15 +86,15 @@ async function send(actor: Actor, world: World, keys: readonly (string | null)[]
     request: { body: bodyOf(actor) },
   } as unknown as Context;
   try {
-    await db.workspace(workspaceId, (tx) => takePlace(tx, wish, node, limits));
+    await db.workspace(workspaceId, (tx) => takePlace(tx, sent, node, limits));
     if (chance.random() < 0.1) {
-      world.dead.add(wish.id); // the host dies, a part of the file is left
-      return void world.spool.add(wish.id);
+      world.dead.add(sent.id); // the host dies, a part of the file is left
+      return void world.spool.add(sent.id);
     }
-    return await receive(context, wish, claim);
+    return await receive(context, sent, claim);
   } catch (error) {
-    const trespass = await fenced(actor, world, claim?.token ?? '', () => giveBack(context, wish, claim)).catch((failure: Error) => {
-      if (failure instanceof Fault) world.dead.add(wish.id);
+    const trespass = await fenced(actor, world, claim?.token ?? '', () => giveBack(context, sent, claim)).catch((failure: Error) => {
+      if (failure instanceof Fault) world.dead.add(sent.id);
       else throw failure;
     });
     if (trespass) return trespass;
@@ -122,10 +123,10 @@ function bodyOf({ chance, turn }: Actor) {
   };
 }
 
-export function wishOf(workspaceId: string, externalId: string | null, chance: Seeded): Wish {
+export function requestOf(workspaceId: string, externalId: string | null, chance: Seeded): UploadRequest {
   const member = { id: randomUUID(), email: 'a@example.org', name: null };
   return {
-    ...{ id: uuid(chance), workspaceId, creatorId: member.id, keyId: null, subject: randomUUID(), author: member, projectId: null },
+    ...{ id: uuid(chance), actor: tokenOf({ workspaceId, id: member.id }), author: member, projectId: null },
     ...{ filename: 'call.mp3', extension: 'mp3', language: 'auto', diarize: true, speakersCount: null, aiMetadata: false },
     ...{ externalId, metadata: null, templates: chance.random() < 0.5 ? [SUMMARY] : [] },
   };

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openDb } from '../../../db/postgres/orm.ts';
-import { deleteWorkspace } from '../../../db/tenants/workspaces-admin.ts';
+import { deleteWorkspace } from '../../../db/tenants/workspaces.ts';
 import { testDatabase } from '../../support/database.ts';
 import { waiting } from '../../support/gate.ts';
 import { eventually } from '../../support/service.ts';

@@ -6,6 +6,7 @@ import { openVault } from '../../../db/secrets/vault.ts';
 import type { ListQuery } from '../../../db/transcripts/filter.ts';
 import { listItems } from '../../../db/transcripts/list.ts';
 import { openTotals } from '../../../db/transcripts/totals.ts';
+import { tokenOf } from '../../support/actors.ts';
 import { testDatabase } from '../../support/database.ts';
 import { runs } from '../../support/property.ts';
 import { openWorld, type Person } from '../../support/world.ts';
@@ -117,7 +118,7 @@ t.test('listItems() agrees with a plain filter in memory, for every filter, sort
   await fc.assert(
     fc.asyncProperty(queries, fc.integer({ min: 0, max: 2 }), async (query, i) => {
       const person = people[i]!;
-      const viewer = { workspaceId: workspace, memberId: person.id, role: i ? ('user' as const) : ('owner' as const), keyId: null };
+      const viewer = tokenOf(person, i ? 'user' : 'owner');
       const { items, total } = await db.workspace(workspace, (tx) => listItems(tx, vault, totals, viewer, query));
       const wanted = expected(person, i === 0, query);
       t.equal(total, wanted.length);

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
+import type { Actor } from '../../../api/contract/actor.ts';
 import { openVault } from '../../../db/secrets/vault.ts';
-import type { Viewer } from '../../../db/tenants/visibility.ts';
 import type { ListQuery } from '../../../db/transcripts/filter.ts';
 import { listItems } from '../../../db/transcripts/list.ts';
-import { remove, setAuthor } from '../../../db/transcripts/mutate.ts';
+import { hold, reassignAuthor, remove } from '../../../db/transcripts/mutate.ts';
 import { type Counted, openTotals, sumUpChanges } from '../../../db/transcripts/totals.ts';
+import { tokenOf } from '../../support/actors.ts';
 import { testDatabase } from '../../support/database.ts';
 import { runs } from '../../support/property.ts';
 import { openWorld, type Person } from '../../support/world.ts';
@@ -17,12 +18,7 @@ const world = openWorld(db, vault);
 const workspace = await world.workspace();
 const [olga, anna] = [await world.member(workspace, { role: 'owner' }), await world.member(workspace)];
 const project = await world.project(workspace, 'Team');
-const viewers: Viewer[] = [olga, anna].map(({ id }, i) => ({
-  workspaceId: workspace,
-  memberId: id,
-  role: i ? 'user' : 'owner',
-  keyId: null,
-}));
+const viewers = [olga, anna].map((person, i) => tokenOf(person, i ? 'user' : 'owner'));
 const LONG_AGO = '2026-03-01T10:00:00Z';
 const ALL: ListQuery = { status: 'completed', metadata: [], sort: '-created_at', limit: 5, offset: 0 };
 const QUERIES: ListQuery[] = [
@@ -33,7 +29,7 @@ const QUERIES: ListQuery[] = [
   { ...ALL, status: 'failed', metadata: [{ key: 'a', value: '1' }] },
 ];
 const remembered = openTotals();
-const list = (viewer: Viewer, query: ListQuery, totals = remembered) =>
+const list = (viewer: Actor, query: ListQuery, totals = remembered) =>
   db.workspace(workspace, (tx) => listItems(tx, vault, totals, viewer, query));
 
 /** Everything that may change a total, done to the nth transcription. */
@@ -44,7 +40,7 @@ const CHANGES: Record<string, (id: string, person: Person) => Promise<unknown>> 
   failure: (id) => sql(`update transcriptions set status = 'failed' where id = ?`, [id]),
   completion: (id) => sql(`update transcriptions set status = 'completed' where id = ?`, [id]),
   language: (id) => sql(`update transcriptions set language = case language when 'en' then 'de' else 'en' end where id = ?`, [id]),
-  author: (id, person) => db.workspace(workspace, (tx) => setAuthor(tx, workspace, id, person)),
+  author: (id, person) => db.workspace(workspace, async (tx) => reassignAuthor(tx, await hold(tx, viewers[0]!, id), person)),
   deletion: (id) => db.workspace(workspace, (tx) => remove(tx, viewers[0]!, id)),
   'joining the project': () =>
     sql(`insert into project_members values (?, ?, ?, 'viewer') on conflict do nothing`, [project, anna.id, workspace]),

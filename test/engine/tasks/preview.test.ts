@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { claimPreview, forgetPreviews, readPreview, startPreview } from '../../../db/reports/previews.ts';
-import type { Viewer } from '../../../db/tenants/visibility.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
 import { openHoldings } from '../../../engine/tasks/holdings.ts';
 import { nextPreview } from '../../../engine/tasks/preview.ts';
+import { tokenOf } from '../../support/actors.ts';
 import { testDatabase } from '../../support/database.ts';
 import { startLlm } from '../../support/llm-server.ts';
 import { openBench } from '../../support/work.ts';
@@ -25,10 +25,7 @@ const workspace = await world.workspace();
 const anna = await world.member(workspace, { role: 'owner' });
 const bert = await world.member(workspace);
 const stranger = await world.member(await world.workspace());
-const viewer = (person: Person): Viewer => ({
-  ...{ workspaceId: person.workspaceId, memberId: person.id, keyId: null },
-  role: person === anna ? 'owner' : 'user',
-});
+const viewer = (person: Person) => tokenOf(person, person === anna ? 'owner' : 'user');
 const start = (
   person: Person,
   transcriptionId: string | null,

@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { findSession, type Session } from '../../db/access/sessions.ts';
+import type { SessionActor } from '../contract/actor.ts';
 import { ApiError, forbidden } from '../contract/errors.ts';
 import { originOf } from '../http/public-url.ts';
 import type { Request } from '../http/request.ts';
-import { type Context, NO_STORE } from '../http/route.ts';
+import { type Context, NO_STORE, type Services } from '../http/route.ts';
 
 const COOKIE = 'longhand_session';
 const SAFE = new Set(['GET', 'HEAD']);
@@ -12,33 +13,35 @@ const SAFE = new Set(['GET', 'HEAD']);
  * The person who is signed in. Throws 401 without a session, 429 as for keys, 403 when a request that may change something does not carry
  * the session's CSRF token or comes from another origin.
  */
-export async function signedIn(context: Context): Promise<Session> {
-  const token = sessionToken(context.request);
-  const session = token ? await openedBy(token, context) : null;
-  if (!session) throw new ApiError('unauthorized', { message: 'You are not signed in, or your session is over: sign in again' });
-  const rate = await context.rates.take(`member:${session.caller.memberId}`);
-  Object.assign(context.replyHeaders, rate.headers, NO_STORE);
+export async function signedIn(request: Request, services: Services, replyHeaders: Context['replyHeaders']): Promise<SessionActor> {
+  const { actor, csrf } = await requireSession(request, services);
+  const rate = await services.rates.take(`member:${actor.memberId}`);
+  Object.assign(replyHeaders, rate.headers, NO_STORE);
   if (!rate.allowed) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: rate.retryAfterSeconds });
-  if (!SAFE.has(context.request.method)) {
-    refuseForeign(context);
-    if (!same(context.request.headers.get('x-csrf-token') ?? '', session.csrf)) {
+  if (!SAFE.has(request.method)) {
+    refuseForeign(request, services);
+    if (!same(request.headers.get('x-csrf-token') ?? '', csrf)) {
       throw forbidden('The request does not carry the X-CSRF-Token of this session: load the page again');
     }
   }
-  return session;
+  return actor;
 }
 
-/** The session behind a cookie. Throws 429 before any query when the address has sent too many bad ones. */
-async function openedBy(token: string, { db, floods, request }: Context): Promise<Session | null> {
-  floods.check(request.address, token);
-  const session = await db.system((tx) => findSession(tx, token));
-  if (session) floods.spare(token);
-  else floods.count(request.address);
-  return session;
+/** The session of a request, by its cookie. Throws 401; 429 before any query when the address has sent too many bad ones. */
+export async function requireSession(request: Request, { db, floods }: Pick<Services, 'db' | 'floods'>): Promise<Session> {
+  const token = sessionToken(request);
+  if (token) floods.check(request.address, token);
+  const session = token ? await db.system((tx) => findSession(tx, token)) : null;
+  if (session) {
+    floods.spare(token!);
+    return session;
+  }
+  if (token) floods.count(request.address);
+  throw new ApiError('unauthorized', { message: 'You are not signed in, or your session is over: sign in again' });
 }
 
 /** Refuses requests that another site's page makes the browser send. */
-export function refuseForeign({ request, settings }: Context): void {
+export function refuseForeign(request: Request, { settings }: Pick<Services, 'settings'>): void {
   const origin = request.headers.get('origin');
   const site = request.headers.get('sec-fetch-site');
   if ((origin && origin !== originOf(request, settings)) || site === 'cross-site') throw forbidden('This request came from another site');

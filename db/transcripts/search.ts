@@ -1,49 +1,8 @@
-import { forbidden, notFound } from '../../api/contract/errors.ts';
+import type { Actor } from '../../api/contract/actor.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { editable, lookupId, type Viewer, visible } from '../tenants/visibility.ts';
+import { visible } from '../tenants/visibility.ts';
 import { titleOf } from '../webhooks/notifications.ts';
-import type { StoredSpeaker } from './list-row.ts';
-import { hold } from './mutate.ts';
-
-/** Gives a speaker a name that overrides the AI's; null takes it away. Throws 404, and 403 without the right to change the transcription. */
-export async function renameSpeaker(
-  tx: Tx,
-  vault: Vault,
-  viewer: Viewer,
-  id: string,
-  speakerId: string,
-  name: string | null,
-): Promise<void> {
-  const held = await hold(tx, viewer, id);
-  if (!held.editable) throw forbidden();
-  const place = `transcriptions|${held.id}|speakers`;
-  const row = await tx.row<{ speakers_sealed: Buffer | null }>(
-    'select speakers_sealed from transcriptions where workspace_id = ? and id = ?',
-    [viewer.workspaceId, held.id],
-  );
-  const speakers = JSON.parse((await vault.text(viewer.workspaceId, place, row!.speakers_sealed)) ?? '[]') as StoredSpeaker[];
-  const speaker = speakers.find((one) => one.id === speakerId);
-  if (!speaker) throw notFound();
-  speaker.name = name;
-  const sealed = await vault.seal(viewer.workspaceId, place, JSON.stringify(speakers));
-  await tx.rows('update transcriptions set speakers_sealed = ?, updated_at = now() where workspace_id = ? and id = ?', [
-    sealed,
-    viewer.workspaceId,
-    held.id,
-  ]);
-}
-
-/** Whether the viewer may change a transcription. Throws 404. */
-export async function mayEdit(tx: Tx, viewer: Viewer, id: string): Promise<boolean> {
-  const [see, edit] = [visible(viewer), editable(viewer)];
-  const row = await tx.row<{ editable: boolean }>(
-    `select (${edit.sql}) as editable from transcriptions t where t.id = ?::uuid and ${see.sql}`,
-    [...edit.parameters, lookupId(id), ...see.parameters],
-  );
-  if (!row) throw notFound();
-  return row.editable;
-}
 
 export interface SearchHit {
   id: string;
@@ -62,7 +21,7 @@ const MATCHES = 5; // shown of one transcript
 export async function search(
   read: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
   vault: Vault,
-  viewer: Viewer,
+  actor: Actor,
   text: string,
   limits: { hits: number; milliseconds: number },
 ) {
@@ -72,9 +31,9 @@ export async function search(
   let [scanned, complete] = [0, false];
   let before: { at: string; id: string } | null = null;
   while (items.length < limits.hits && performance.now() < until) {
-    const rows: Row[] = await read((tx) => page(tx, viewer, before));
+    const rows: Row[] = await read((tx) => page(tx, actor, before));
     for (const row of rows) {
-      const hit = await matchIn(read, vault, viewer, row, wanted);
+      const hit = await matchIn(read, vault, actor, row, wanted);
       if (hit) items.push(hit);
       scanned++;
       if (items.length >= limits.hits || performance.now() > until) break;
@@ -95,8 +54,8 @@ interface Row {
   filename_sealed: Buffer;
 }
 
-function page(tx: Tx, viewer: Viewer, before: { at: string; id: string } | null): Promise<Row[]> {
-  const see = visible(viewer);
+function page(tx: Tx, actor: Actor, before: { at: string; id: string } | null): Promise<Row[]> {
+  const see = visible(actor);
   return tx.rows<Row>(
     `select t.id, t.created_at, t.title_sealed, t.filename_sealed from transcriptions t
      where t.status = 'completed' and ${see.sql} and (?::timestamptz is null or (t.created_at, t.id) < (?::timestamptz, ?::uuid))
@@ -108,20 +67,20 @@ function page(tx: Tx, viewer: Viewer, before: { at: string; id: string } | null)
 async function matchIn(
   read: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
   vault: Vault,
-  viewer: Viewer,
+  actor: Actor,
   row: Row,
   wanted: string,
 ): Promise<SearchHit | null> {
-  const title = await titleOf(vault, viewer.workspaceId, row.id, row);
+  const title = await titleOf(vault, actor.workspaceId, row.id, row);
   const blocks = await read((tx) =>
     tx.rows<{ block: number; turns_sealed: Buffer }>(
       'select block, turns_sealed from segments where workspace_id = ? and transcription_id = ? order by block',
-      [viewer.workspaceId, row.id],
+      [actor.workspaceId, row.id],
     ),
   );
   const matches: SearchHit['matches'] = [];
   for (const { block, turns_sealed } of blocks) {
-    const turns = JSON.parse((await vault.text(viewer.workspaceId, `segments|${row.id}:${block}|turns`, turns_sealed))!) as {
+    const turns = JSON.parse((await vault.text(actor.workspaceId, `segments|${row.id}:${block}|turns`, turns_sealed))!) as {
       id: number;
       start: number;
       speaker: string | null;

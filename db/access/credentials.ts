@@ -1,0 +1,110 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { KeyActor, TokenActor } from '../../api/contract/actor.ts';
+import type { Plan, Role, Scope } from '../../api/contract/workspace.ts';
+import type { Db } from '../postgres/orm.ts';
+
+const KEY = 'lh_';
+const TOKEN = 'lht_';
+const SECRET_BYTES = 32;
+const SECRET_CHARACTERS = 43; // 32 bytes in base 62
+const CHECKSUM_CHARACTERS = 6; // CRC-32 in base 62
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A new API key: `lh_`, 32 random bytes, a checksum that lets scanners recognise it. To be shown once; the database gets `hashOf` it. */
+export function newKey(): string {
+  return mint(KEY);
+}
+
+/** A new OAuth access or refresh token, in the same form under another prefix. */
+export function newToken(): string {
+  return mint(TOKEN);
+}
+
+function mint(prefix: string): string {
+  const secret = prefix + base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS);
+  return secret + checksum(secret);
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
+}
+
+function base62(value: bigint, width: number): string {
+  let text = '';
+  for (let rest = value; rest > 0n; rest /= 62n) text = DIGITS[Number(rest % 62n)] + text;
+  return text.padStart(width, '0');
+}
+
+/** SHA-256, the only form in which keys and tokens are stored. */
+export function hashOf(credential: string): Buffer {
+  return createHash('sha256').update(credential).digest();
+}
+
+/** 'key' or 'token' when the form and the checksum are right, else null: such a credential is refused without a query. */
+export function kindOf(credential: string): 'key' | 'token' | null {
+  const prefix = credential.startsWith(TOKEN) ? TOKEN : KEY;
+  const length = prefix.length + SECRET_CHARACTERS;
+  if (!credential.startsWith(prefix) || credential.length !== length + CHECKSUM_CHARACTERS) return null;
+  if (checksum(credential.slice(0, length)) !== credential.slice(length)) return null;
+  return prefix === TOKEN ? 'token' : 'key';
+}
+
+/** Columns that say who acts, however they signed in. */
+export interface MemberRow {
+  workspace_id: string;
+  workspace_name: string;
+  plan: Plan;
+  member_id: string;
+  email: string;
+  name: string | null;
+  role: Role;
+}
+
+/** In whose name somebody acts, with the member's rights among `scopes`: `members:write` is an owner's. */
+export function inTheNameOf(row: MemberRow, scopes: readonly Scope[]) {
+  return {
+    workspaceId: row.workspace_id,
+    workspaceName: row.workspace_name,
+    plan: row.plan,
+    memberId: row.member_id,
+    memberEmail: row.email,
+    memberName: row.name,
+    role: row.role,
+    scopes: new Set(scopes.filter((scope) => scope !== 'members:write' || row.role === 'owner')),
+  };
+}
+
+interface CredentialRow extends MemberRow {
+  id: string;
+  hash: Buffer;
+  scopes: Scope[];
+  expires_at: string | null;
+  resource: string | null;
+}
+
+const WHO = `w.name as workspace_name, w.plan, m.email, m.name, m.role
+  from found f join workspaces w on w.id = f.workspace_id join members m on m.id = f.member_id and m.status = 'active'`;
+
+/** One statement each; using a key is noted once a minute. */
+const FIND = {
+  key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, null::text as resource, workspace_id, member_id from api_keys
+      where hash = ? and revoked_at is null and (expires_at is null or expires_at > now())),
+    used as (update api_keys k set last_used_at = now() from found
+      where k.id = found.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute'))
+    select f.*, ${WHO}`,
+  token: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, resource, workspace_id, member_id from oauth_tokens
+      where hash = ? and kind = 'access' and revoked_at is null and expires_at > now())
+    select f.*, ${WHO}`,
+};
+
+/** Who acts by a key or token; null when it is malformed, unknown, revoked or expired, or its member is not active. */
+export async function findCredential(db: Db, credential: string): Promise<KeyActor | TokenActor | null> {
+  const kind = kindOf(credential);
+  if (!kind) return null;
+  const hash = hashOf(credential);
+  const row = await db.system((tx) => tx.row<CredentialRow>(FIND[kind], [hash]));
+  if (!row || !timingSafeEqual(row.hash, hash)) return null;
+  const member = { ...inTheNameOf(row, row.scopes), expiresAt: row.expires_at === null ? null : new Date(row.expires_at) };
+  return kind === 'key' ? { kind, ...member, keyId: row.id } : { kind, ...member, tokenId: row.id, resource: row.resource };
+}

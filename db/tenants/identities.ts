@@ -1,0 +1,28 @@
+import type { Actor } from '../../api/contract/actor.ts';
+import { ApiError } from '../../api/contract/errors.ts';
+import type { Identity } from '../../api/contract/workspace.ts';
+import type { Tx } from '../postgres/orm.ts';
+
+/** Links an identity to a member: true when it is new, false when it was linked already. Throws `identity_conflict` when another has it. */
+export async function linkIdentity(tx: Tx, actor: Actor, memberId: string, identity: Identity): Promise<boolean> {
+  const row = await tx.row<{ member_id: string; created: boolean }>(
+    `insert into identities (workspace_id, member_id, provider, external_id) values (?, ?, ?, ?)
+     on conflict (workspace_id, provider, external_id) do update set provider = excluded.provider
+     returning member_id, xmax = 0 as created`,
+    [actor.workspaceId, memberId, identity.provider, identity.external_id],
+  );
+  if (row!.member_id !== memberId) throw new ApiError('identity_conflict');
+  return row!.created;
+}
+
+/** Unlinks an identity. Throws 404 `identity_not_found` when this member does not have it. */
+export async function unlinkIdentity(tx: Tx, actor: Actor, memberId: string, identity: Identity): Promise<void> {
+  const gone =
+    identity.external_id.includes('\0') || identity.provider.includes('\0')
+      ? null
+      : await tx.row(
+          'delete from identities i where i.workspace_id = ? and i.member_id = ? and i.provider = ? and i.external_id = ? returning i.id',
+          [actor.workspaceId, memberId, identity.provider.toLowerCase(), identity.external_id],
+        );
+  if (!gone) throw new ApiError('identity_not_found');
+}

@@ -1,0 +1,16 @@
+import { type OperatorActor, operatorOf } from '../../api/contract/actor.ts';
+import type { Db } from '../postgres/orm.ts';
+import { lookupId } from './visibility.ts';
+
+const WORKSPACE_OF = {
+  workspace: 'select id as workspace_id from workspaces where id = ?',
+  project: 'select workspace_id from projects where id = ?',
+  key: 'select workspace_id from api_keys where id = ?',
+};
+
+/** The operator at work on the workspace with this id, or on that of a project or key. Throws when there is none. */
+export async function operatorOn(db: Db, kind: keyof typeof WORKSPACE_OF, id: string): Promise<OperatorActor> {
+  const row = await db.system((tx) => tx.row<{ workspace_id: string }>(WORKSPACE_OF[kind], [lookupId(id)]));
+  if (!row) throw new Error(`There is no ${kind} ${id}`);
+  return operatorOf(row.workspace_id);
+}

@@ -58,7 +58,7 @@ process.exitCode = await withService(
 
 /** Progress of the recordings that are being worked on. */
 async function working({ db }: Service, ids: readonly string[]): Promise<number[]> {
-  const rows = await db.read<{ fraction: number }>(
+  const rows = await db.query<{ fraction: number }>(
     '*',
     `select fraction from transcriptions where status = 'processing' and id = any(?::uuid[])`,
     [`{${ids.join()}}`],

@@ -50,7 +50,7 @@ export function call(i: number) {
 }
 
 export async function makePeople(db: Db, vault: Vault): Promise<People> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     const id = async (sql: string, parameters: unknown[]) => (await tx.row<{ id: string }>(sql, parameters))!.id;
     const workspaceId = await id(`insert into workspaces (name) values ('Large') returning id`, []);
     await vault.createKey(tx, workspaceId);
@@ -85,7 +85,7 @@ export async function writeCalls(db: Db, vault: Vault, people: People, rows: num
   for (let from = 0; from < rows; from += BATCH) {
     const numbers = Array.from({ length: Math.min(BATCH, rows - from) }, (_, k) => from + k);
     const batch = JSON.stringify(await Promise.all(numbers.map((i) => row(vault, people, i, rows))));
-    await db.system(async (tx) => {
+    await db.acrossTenants(async (tx) => {
       await tx.rows(
         `insert into transcriptions (id, workspace_id, project_id, creator_id, author_id, author_email, status, language, filename_sealed,
            speakers_sealed, extension, media_type, external_id, metadata_text, metadata, duration_seconds, created_at)

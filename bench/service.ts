@@ -60,10 +60,10 @@ export async function withService<T>(work: (service: Service) => Promise<T>, { e
   try {
     await migrate(db);
     const vault = await openVault(db, await loadMasterKeys({ LONGHAND_HOME: home }));
-    const { id: workspaceId } = await db.system((tx) => createWorkspace(tx, vault, { name: 'Bench', minutes: 1_000_000 }));
+    const { id: workspaceId } = await db.acrossTenants((tx) => createWorkspace(tx, vault, { name: 'Bench', minutes: 1_000_000 }));
     const operator = operatorOf(workspaceId);
-    const { id: memberId } = await db.system((tx) => addMember(tx, operator, { email: 'bench@example.com', role: 'owner' }));
-    const anotherKey = async () => (await db.system((tx) => createKey(tx, operator, { memberId, scopes: SCOPES }))).key;
+    const { id: memberId } = await db.acrossTenants((tx) => addMember(tx, operator, { email: 'bench@example.com', role: 'owner' }));
+    const anotherKey = async () => (await db.acrossTenants((tx) => createKey(tx, operator, { memberId, scopes: SCOPES }))).key;
     const key = await anotherKey();
     const { pid, said } = await start('api', /listening on (\S+)/);
     const url = said[1]!;

@@ -31,7 +31,7 @@ export async function signedIn(request: Request, services: Services, replyHeader
 export async function requireSession(request: Request, { db, floods }: Pick<Services, 'db' | 'floods'>): Promise<Session> {
   const token = sessionToken(request);
   if (token) floods.check(request.address, token);
-  const session = token ? await db.system((tx) => findSession(tx, token)) : null;
+  const session = token ? await db.acrossTenants((tx) => findSession(tx, token)) : null;
   if (session) {
     floods.spare(token!);
     return session;

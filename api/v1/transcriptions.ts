@@ -136,7 +136,7 @@ export const deleteTranscription = route({
   answers: { 204: { description: 'Deleted' } },
   errors: [403, 404, 'delete_rate_exceeded'],
   async handler({ db, spool, log, limits, records, caller, params }) {
-    await db.system((tx) => countDelete(tx, countedId(caller), limits.DELETES_PER_MIN));
+    await db.acrossTenants((tx) => countDelete(tx, countedId(caller), limits.DELETES_PER_MIN));
     const { id, extension } = await db.workspace(caller.workspaceId, (tx) => remove(tx, caller, params.id!));
     records.forget(caller.workspaceId, id);
     // The row is gone; the sweep of orphans takes a file that cannot be removed now.

@@ -103,7 +103,7 @@ export async function findCredential(db: Db, credential: string): Promise<KeyAct
   const kind = kindOf(credential);
   if (!kind) return null;
   const hash = hashOf(credential);
-  const row = await db.system((tx) => tx.row<CredentialRow>(FIND[kind], [hash]));
+  const row = await db.acrossTenants((tx) => tx.row<CredentialRow>(FIND[kind], [hash]));
   if (!row || !timingSafeEqual(row.hash, hash)) return null;
   const member = { ...inTheNameOf(row, row.scopes), expiresAt: row.expires_at === null ? null : new Date(row.expires_at) };
   return kind === 'key' ? { kind, ...member, keyId: row.id } : { kind, ...member, tokenId: row.id, resource: row.resource };

@@ -17,7 +17,7 @@ export function takeTokens(
   wanted: number,
   returned: number,
 ): Promise<{ taken: number; left: number }> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     const held = (await lockBucket(tx, subject, bucket)) ?? (await makeBucket(tx, subject, bucket));
     const tokens = Math.min(bucket.burst, held + returned);
     const taken = Math.floor(Math.min(tokens, wanted));
@@ -46,5 +46,5 @@ async function makeBucket(tx: Tx, subject: string, bucket: Bucket): Promise<numb
 
 /** Forgets buckets that nobody has used for an hour: they are full again. */
 export async function sweepBuckets(db: Db): Promise<void> {
-  await db.system((tx) => tx.rows(`delete from rates where refilled_at < now() - interval '1 hour'`));
+  await db.acrossTenants((tx) => tx.rows(`delete from rates where refilled_at < now() - interval '1 hour'`));
 }

@@ -13,7 +13,7 @@ export function checkpointsOf(db: Db, vault: Vault, { id, workspaceId, token }: 
   const place = (name: string) => `checkpoints|${id}:${name}|value`;
   return {
     async load() {
-      const rows = await db.read<{ name: string; value_sealed: Buffer }>(
+      const rows = await db.query<{ name: string; value_sealed: Buffer }>(
         workspaceId,
         'select c.name, c.value_sealed from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid',
         [workspaceId, id],
@@ -23,7 +23,7 @@ export function checkpointsOf(db: Db, vault: Vault, { id, workspaceId, token }: 
     },
     async save(name, bytes) {
       const sealed = await vault.seal(workspaceId, place(name), bytes);
-      await db.read(
+      await db.query(
         workspaceId,
         `insert into checkpoints (transcription_id, workspace_id, name, value_sealed)
          select t.id, t.workspace_id, ?, ? from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid and t.lease_token = ?::uuid

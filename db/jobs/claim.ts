@@ -49,7 +49,7 @@ const COLUMNS = `id, workspace_id, lease_token, extension, media_key_sealed, med
  * not hold up others. Null: none is due.
  */
 export async function claimProbe(db: Db, engineId: string): Promise<Claim | null> {
-  const row = await db.system((tx) =>
+  const row = await db.acrossTenants((tx) =>
     tx.row<ClaimRow>(
       `update transcriptions t set ${TAKE}, stage = 'probing' where t.id = (
          select q.id from transcriptions q left join lateral (select count(*) as probed from transcriptions w
@@ -97,7 +97,7 @@ export interface Wish {
 export async function claimNext(db: Db, wish: Wish): Promise<Claim | Refused | null> {
   const passed: string[] = []; // workspaces whose work others took a moment ago
   for (;;) {
-    const outcome = await db.system(async (tx) => {
+    const outcome = await db.acrossTenants(async (tx) => {
       const workspaceId = await lockNextWorkspace(tx, wish, passed);
       if (!workspaceId) return null;
       const taken = await takeFrom(tx, workspaceId, wish);

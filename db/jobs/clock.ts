@@ -11,7 +11,7 @@ const LEEWAY = 5; // seconds
 
 /** Seconds since 1970 by the clock of the database. */
 export async function databaseSeconds(db: Db): Promise<number> {
-  const [row] = await db.read<{ seconds: number }>('*', 'select extract(epoch from clock_timestamp())::float8 as seconds');
+  const [row] = await db.query<{ seconds: number }>('*', 'select extract(epoch from clock_timestamp())::float8 as seconds');
   return row!.seconds;
 }
 
@@ -30,6 +30,6 @@ export async function mendTimes(db: Db): Promise<number> {
     `update engines set last_seen = clock_timestamp() where last_seen > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
   ];
   let mended = 0;
-  for (const statement of statements) mended += (await db.read('*', statement)).length;
+  for (const statement of statements) mended += (await db.query('*', statement)).length;
   return mended;
 }

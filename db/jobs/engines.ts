@@ -17,7 +17,7 @@ export interface EngineFacts {
 }
 
 export async function registerEngine(db: Db, engine: EngineFacts): Promise<void> {
-  await db.system((tx) =>
+  await db.acrossTenants((tx) =>
     tx.rows(
       `insert into engines (id, host, pid, version, device, model, concurrency, worker_ids) values (?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (id) do update set worker_ids = excluded.worker_ids, last_seen = clock_timestamp()`,
@@ -56,7 +56,7 @@ export interface Writing {
 
 /** A sign of life. False: it was taken for dead and must register again. */
 export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<boolean> {
-  const rows = await db.read(
+  const rows = await db.query(
     '*',
     `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end,
        trouble = ?, memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, writing = ?::jsonb where id = ?::uuid returning 1`,
@@ -75,12 +75,12 @@ export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<bo
 }
 
 export async function unregisterEngine(db: Db, engineId: string): Promise<void> {
-  await db.system((tx) => tx.rows('delete from engines where id = ?::uuid', [engineId]));
+  await db.acrossTenants((tx) => tx.rows('delete from engines where id = ?::uuid', [engineId]));
 }
 
 /** A name for this installation that no other one on the same machine has. */
 export function installationId(db: Db): Promise<string> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     await tx.rows(`insert into facts (name, value) values ('installation', uuid_send(gen_random_uuid())) on conflict (name) do nothing`);
     return (await tx.row<{ id: string }>(`select encode(value, 'hex') as id from facts where name = 'installation'`))!.id;
   });
@@ -88,7 +88,7 @@ export function installationId(db: Db): Promise<string> {
 
 /** Ids of engines that have given signs of life lately. */
 export async function livingEngines(db: Db): Promise<Set<string>> {
-  const rows = await db.read<{ id: string }>(
+  const rows = await db.query<{ id: string }>(
     '*',
     `select e.id from engines e where e.last_seen > clock_timestamp() - interval '${LEASE.expirySeconds} seconds'`,
   );
@@ -97,7 +97,7 @@ export async function livingEngines(db: Db): Promise<Set<string>> {
 
 /** Forgets engines without a sign of life and frees the queue's jobs that only they hold. Returns their ids. */
 export function buryDeadEngines(db: Db): Promise<string[]> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     const dead = await tx.rows<{ id: string; worker_ids: string[] }>(
       `delete from engines where id in (select e.id from engines e
          where e.last_seen < clock_timestamp() - interval '${LEASE.expirySeconds} seconds' for update skip locked)

@@ -20,7 +20,7 @@ export interface Reclaimed {
 
 /** Frees transcriptions whose holder gave no sign of life. The third death ends one as ENGINE_ERROR. */
 export function reclaimTranscriptions(db: Db, latest: number | null = null): Promise<Reclaimed> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; status: string; deaths: number; probed: boolean }>(
       `select id, workspace_id, status, deaths, probed_at is not null as probed from transcriptions t
        where ${expired('t')} and status in ('queued', 'processing') order by lease_until limit ${BATCH} for update skip locked`,
@@ -41,7 +41,7 @@ export function reclaimTranscriptions(db: Db, latest: number | null = null): Pro
 
 /** The same for reports; they end as INTERNAL_ERROR. */
 export function reclaimReports(db: Db, latest: number | null = null): Promise<Reclaimed> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; deaths: number }>(
       `select r.id, r.workspace_id, r.deaths from reports r join transcriptions t on t.id = r.transcription_id and t.workspace_id = r.workspace_id
        where ${expired('r')} and r.status in ('queued', 'processing')
@@ -71,7 +71,7 @@ async function bury(tx: Tx, table: 'transcriptions' | 'reports', id: string, dea
 
 /** Media of ended transcriptions that is still in the spool: its remover died. */
 export async function leftoverMedia(db: Db): Promise<Media[]> {
-  const rows = await db.read<{ id: string; workspace_id: string; extension: string }>(
+  const rows = await db.query<{ id: string; workspace_id: string; extension: string }>(
     '*',
     `select t.id, t.workspace_id, t.extension from transcriptions t
      where t.media_key_sealed is not null and t.status in ('completed', 'failed', 'insufficient_balance') limit ${BATCH}`,
@@ -81,7 +81,7 @@ export async function leftoverMedia(db: Db): Promise<Media[]> {
 
 /** Of these spool files' ids, those that nothing needs: no waiting or running transcription, no upload in flight. */
 export async function unneeded(db: Db, ids: readonly string[]): Promise<string[]> {
-  const rows = await db.read<{ id: string }>(
+  const rows = await db.query<{ id: string }>(
     '*',
     `select i.id from unnest(?::uuid[]) i (id)
      where not exists (select from transcriptions t where t.id = i.id and t.media_key_sealed is not null)
@@ -93,7 +93,7 @@ export async function unneeded(db: Db, ids: readonly string[]): Promise<string[]
 
 /** Removes transcriptions past the retention of their workspace (or of the installation, days), as by DELETE. Returns media left to remove. */
 export function expireTranscripts(db: Db, days: number | null): Promise<Media[]> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; extension: string }>(
       `delete from transcriptions where id in (select t.id from transcriptions t join workspaces w on w.id = t.workspace_id
          where t.status in ('completed', 'failed', 'insufficient_balance')
@@ -125,5 +125,5 @@ export async function forgetExpired(db: Db): Promise<void> {
     `delete from checkpoints c using transcriptions t where t.id = c.transcription_id and t.workspace_id = c.workspace_id
        and t.status in ('completed', 'failed', 'insufficient_balance')`,
   ];
-  for (const statement of statements) await db.read('*', statement);
+  for (const statement of statements) await db.query('*', statement);
 }

@@ -41,7 +41,7 @@ const RECENT = 200; // recordings
 
 /** Reads everything a monitor asks about. */
 export function readFacts(db: Db): Promise<Facts> {
-  return db.system(async (tx) => ({
+  return db.acrossTenants(async (tx) => ({
     depths: await tx.rows<Depth>(
       `select 'transcription' as kind, status as state, count(*)::int as count,
          extract(epoch from now() - min(created_at))::float8 as oldest_seconds
@@ -64,7 +64,7 @@ export function readFacts(db: Db): Promise<Facts> {
   }));
 }
 
-function liveEngines(tx: Parameters<Parameters<Db['system']>[0]>[0]): Promise<EngineFact[]> {
+function liveEngines(tx: Parameters<Parameters<Db['acrossTenants']>[0]>[0]): Promise<EngineFact[]> {
   return tx.rows<EngineFact>(
     `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
        memory_bytes::float8 as memory_bytes, failed_diarizations, trouble is not null as trouble, writing
@@ -74,7 +74,7 @@ function liveEngines(tx: Parameters<Parameters<Db['system']>[0]>[0]): Promise<En
 
 /** Engines that have polled for work within the last 30 seconds. Rejects when the database does not answer. */
 export async function readyEngines(db: Db): Promise<number> {
-  const [row] = await db.read<{ count: number }>(
+  const [row] = await db.query<{ count: number }>(
     '*',
     `select count(*)::int as count from engines where last_seen > now() - ${ENGINE_SILENCE} and last_poll > now() - interval '30 seconds'`,
   );

@@ -25,8 +25,8 @@ export function migrate(db: Db): Promise<string[]> {
 
 /** Names of migrations that this program knows and the database lacks. `api` and `engine` refuse to start while there are any. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  const [table] = await db.read<{ there: boolean }>('*', `select to_regclass('longhand_migrations') is not null as there`);
-  const applied = table?.there ? await db.read<{ name: string }>('*', 'select name from longhand_migrations') : [];
+  const [table] = await db.query<{ there: boolean }>('*', `select to_regclass('longhand_migrations') is not null as there`);
+  const applied = table?.there ? await db.query<{ name: string }>('*', 'select name from longhand_migrations') : [];
   const names = new Set(applied.map((row) => row.name));
   return MIGRATIONS.map((migration) => migration.name).filter((name) => !names.has(name));
 }

@@ -26,11 +26,11 @@ export interface Db {
   /** Acts for one workspace: row-level security hides every other one. Every query names the workspace all the same. */
   workspace<T>(workspaceId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Acts for the installation: keys are looked up, work is dispatched, leases are swept. */
-  system<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** As `system`, on connections of its own: may be used while another transaction is open, without waiting for the same pool. */
-  aside<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  acrossTenants<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** As `acrossTenants`, on connections of its own: may be used while another transaction is open, without waiting for the same pool. */
+  reserved<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** One statement for one workspace, or for all with '*': a transaction in one round trip, for what is asked thousands of times a second. */
-  read<T extends object = Record<string, unknown>>(scope: string, sql: string, parameters?: readonly unknown[]): Promise<T[]>;
+  query<T extends object = Record<string, unknown>>(scope: string, sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** Statements that no transaction may hold (`create database`), as the user of the address, whom no policy of rows may bind. */
   direct(sql: string): Promise<Record<string, unknown>[]>;
   /** The role that the migrations made is looked for anew. */
@@ -38,7 +38,7 @@ export interface Db {
   close(): Promise<void>;
 }
 
-const ASIDE = 2; // connections
+const RESERVED = 2; // connections
 
 /** Opens pools of connections. Does not migrate. */
 export async function openDb(options: DbOptions): Promise<Db> {
@@ -59,7 +59,7 @@ export async function openDb(options: DbOptions): Promise<Db> {
   const { url, name = 'longhand' } = options;
   const patience = PATIENCE[options.patience ?? 'worker'];
   const ownLimit = /statement_timeout/.test(new URL(url).searchParams.get('options') ?? '');
-  const pools = [openPool(url, name, options.pool ?? 10, patience), openPool(url, name, ASIDE, patience)] as const;
+  const pools = [openPool(url, name, options.pool ?? 10, patience), openPool(url, name, RESERVED, patience)] as const;
   let role: Promise<string> | null = null;
   const acting = async (scope: string) => {
     role ??= pools[1].borrow(findRole);
@@ -72,7 +72,7 @@ export async function openDb(options: DbOptions): Promise<Db> {
     const as = await acting(scope);
     return pool.borrow((connection) => transact(connection, as, fork, work));
   };
-  const read = async (scope: string, sql: string, parameters: readonly unknown[] = []) => {
+  const query = async (scope: string, sql: string, parameters: readonly unknown[] = []) => {
     const as = await acting(scope);
     const { rows } = await pools[0].borrow((connection) =>
       pipeline(connection, [opening(as), { text: numbered(sql), values: parameters }]),
@@ -83,9 +83,9 @@ export async function openDb(options: DbOptions): Promise<Db> {
     url,
     orm,
     workspace: (workspaceId, work) => transaction(pools[0], workspaceId, work),
-    system: (work) => transaction(pools[0], '*', work),
-    aside: (work) => transaction(pools[1], '*', work),
-    read: read as Db['read'],
+    acrossTenants: (work) => transaction(pools[0], '*', work),
+    reserved: (work) => transaction(pools[1], '*', work),
+    query: query as Db['query'],
     direct: (sql) => pools[0].borrow(async (connection) => (await connection.query(sql)).rows),
     renew: () => {
       role = null;

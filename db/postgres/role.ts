@@ -14,7 +14,7 @@ export async function findRole(connection: Connection): Promise<string> {
 
 /** Throws when row-level security would not hold: the role bypasses it, or a table of workspaces does not enforce it. */
 export async function requirePolicies(db: Db): Promise<void> {
-  const [role] = await db.read<{ name: string; free: boolean }>(
+  const [role] = await db.query<{ name: string; free: boolean }>(
     '*',
     'select rolname as name, rolsuper or rolbypassrls as free from pg_roles where rolname = current_user',
   );
@@ -22,7 +22,7 @@ export async function requirePolicies(db: Db): Promise<void> {
     throw new Error(
       `Cannot keep workspaces apart: the role ${role.name} bypasses row-level security. Let DATABASE_URL name a user that is no superuser and has no BYPASSRLS, or make the role ${APP_ROLE} and grant it to ${role.name}; then run scripts/longhand migrate`,
     );
-  const open = await db.read<{ table: string }>('*', UNPROTECTED);
+  const open = await db.query<{ table: string }>('*', UNPROTECTED);
   if (open.length)
     throw new Error(
       `Cannot keep workspaces apart: row-level security is not forced on ${open.map(({ table }) => table).join(', ')}. Undo what was changed by hand, or restore the database from a backup`,

@@ -20,7 +20,7 @@ export async function compareSchema(db: Db): Promise<Difference[]> {
 }
 
 async function foundColumns(db: Db): Promise<Map<string, string>> {
-  const rows = await db.read<{ place: string; type: string; nullable: boolean }>(
+  const rows = await db.query<{ place: string; type: string; nullable: boolean }>(
     '*',
     `select c.relname || '.' || a.attname as place, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped

@@ -59,7 +59,7 @@ export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRe
 /** The member's own preview. Null: it was replaced, or removed with its talk or by age. */
 export async function readPreview(db: Db, vault: Vault, actor: MemberActor, id: string): Promise<Preview | null> {
   const { workspaceId, memberId } = actor;
-  const [row] = await db.read<Omit<Preview, 'text' | 'writer'> & { text_sealed: Buffer | null; writer: string }>(
+  const [row] = await db.query<Omit<Preview, 'text' | 'writer'> & { text_sealed: Buffer | null; writer: string }>(
     workspaceId,
     `select p.id, p.status, p.error_code, p.writer, p.text_sealed from previews p
      where p.workspace_id = ?::uuid and p.member_id = ?::uuid and p.id = ?::uuid`,
@@ -80,7 +80,7 @@ const ATTEMPTS = 2; // a person waits; the second is for an engine that died of 
 
 /** Takes the oldest preview that waits or whose engine died. Null: there is none. */
 export async function claimPreview(db: Db, engineId: string): Promise<PreviewClaim | null> {
-  const row = await db.system((tx) =>
+  const row = await db.acrossTenants((tx) =>
     tx.row<{
       id: string;
       workspace_id: string;
@@ -114,7 +114,7 @@ export async function endPreview(
     'code' in end
       ? [`status = 'failed', error_code = ?`, [end.code]]
       : [`status = 'completed', writer = ?, text_sealed = ?`, [end.writer, await vault.seal(workspaceId, `previews|${id}|text`, end.text)]];
-  const rows = await db.read(
+  const rows = await db.query(
     workspaceId,
     `update previews set ${assignments}, ${FREE} where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid returning 1`,
     [...values, workspaceId, id, token],
@@ -124,8 +124,8 @@ export async function endPreview(
 
 /** Removes previews past their ten minutes, and ends those of which every engine died. */
 export async function forgetPreviews(db: Db): Promise<void> {
-  await db.read('*', `delete from previews where created_at < clock_timestamp() - interval '10 minutes'`);
-  await db.read(
+  await db.query('*', `delete from previews where created_at < clock_timestamp() - interval '10 minutes'`);
+  await db.query(
     '*',
     `update previews set status = 'failed', error_code = 'INTERNAL_ERROR', ${FREE} where status in ('queued', 'processing')
        and attempt >= ${ATTEMPTS} and (lease_token is null or lease_until < clock_timestamp())`,

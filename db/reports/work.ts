@@ -30,7 +30,7 @@ export interface ReportSource {
  * oldest. Null: none waits.
  */
 export async function claimReport(db: Db, engineId: string): Promise<ReportClaim | null> {
-  const row = await db.system(async (tx) => {
+  const row = await db.acrossTenants(async (tx) => {
     const taken = await tx.row<{
       id: string;
       workspace_id: string;
@@ -75,7 +75,7 @@ export async function loadSource(
   { lease, transcriptionId: id }: Pick<ReportClaim, 'lease' | 'transcriptionId'>,
 ): Promise<ReportSource | null> {
   const { workspaceId } = lease;
-  const rows = await db.read<{
+  const rows = await db.query<{
     language: string | null;
     duration_seconds: number;
     speakers_sealed: Buffer | null;

@@ -59,7 +59,7 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
   }
 
   async function load(workspaceId: string): Promise<Keys> {
-    const rows = await db.aside((tx) =>
+    const rows = await db.reserved((tx) =>
       tx.rows<KeyRow>('select workspace_id, version, wrapped, master_key_id from data_keys where workspace_id = ?::uuid order by version', [
         workspaceId,
       ]),
@@ -105,13 +105,13 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
         masterKeyId(newest),
       ]);
     },
-    rotate: () => db.system((tx) => rewrap(tx, newest, masters)),
+    rotate: () => db.acrossTenants((tx) => rewrap(tx, newest, masters)),
   };
 }
 
 /** A value that only the right master key opens; written at the very first start. */
 async function checkCanary(db: Db, newest: Buffer, masters: ReadonlyMap<string, Buffer>): Promise<void> {
-  const row = await db.system(async (tx) => {
+  const row = await db.acrossTenants(async (tx) => {
     await tx.rows(`insert into facts (name, value) values ('canary', ?) on conflict (name) do nothing`, [
       encrypt(newest, 'canary', Buffer.from(CANARY)),
     ]);

@@ -40,7 +40,7 @@ export async function openReceivingSpool(db: Db, settings: Place, log: Log): Pro
   const own = async (upload: string | null) => {
     const mark = await readMark(db);
     if (mark && (await spool.marked(mark))) return;
-    const made = await db.system((tx) => makeMark(tx, spool, upload));
+    const made = await db.acrossTenants((tx) => makeMark(tx, spool, upload));
     if ('held' in made) throw foreign(settings, made.held);
     log.warn({ mark: made.mark }, 'LONGHAND_MEDIA is now the spool of this installation');
   };
@@ -60,7 +60,7 @@ export async function openReceivingSpool(db: Db, settings: Place, log: Log): Pro
 
 /** The mark of the place where recordings are; null when none was ever made. */
 async function readMark(db: Db): Promise<string | null> {
-  const [row] = await db.read<{ mark: string }>('*', `select convert_from(value, 'utf8') as mark from facts where name = 'spool'`);
+  const [row] = await db.query<{ mark: string }>('*', `select convert_from(value, 'utf8') as mark from facts where name = 'spool'`);
   return row?.mark ?? null;
 }
 

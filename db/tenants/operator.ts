@@ -10,7 +10,7 @@ const WORKSPACE_OF = {
 
 /** The operator at work on the workspace with this id, or on that of a project or key. Throws when there is none. */
 export async function operatorOn(db: Db, kind: keyof typeof WORKSPACE_OF, id: string): Promise<OperatorActor> {
-  const row = await db.system((tx) => tx.row<{ workspace_id: string }>(WORKSPACE_OF[kind], [lookupId(id)]));
+  const row = await db.acrossTenants((tx) => tx.row<{ workspace_id: string }>(WORKSPACE_OF[kind], [lookupId(id)]));
   if (!row) throw new Error(`There is no ${kind} ${id}`);
   return operatorOf(row.workspace_id);
 }

@@ -78,7 +78,7 @@ const TRIES = 20;
 export async function deleteWorkspace(db: Db, workspaceId: string): Promise<Destroyed> {
   for (let tries = 1; ; tries++) {
     try {
-      return await db.system((tx) => destroy(tx, workspaceId));
+      return await db.acrossTenants((tx) => destroy(tx, workspaceId));
     } catch (error) {
       if ((error as { code?: string }).code !== DEADLOCK || tries === TRIES) throw error;
     }

@@ -154,7 +154,7 @@ export interface VersionQuestion {
 /** For each question, in order, the version that `loadRecord` would give, or null: visibility is decided anew, in one query. */
 export async function readVersions(db: Db, workspaceId: string, questions: readonly VersionQuestion[]): Promise<(string | null)[]> {
   const asked = questions.map(({ actor, id }, n) => ({ n, id: lookupId(id), member: actor.memberId, owner: actor.role === 'owner' }));
-  const rows = await db.read<{ n: number; version: string }>(
+  const rows = await db.query<{ n: number; version: string }>(
     workspaceId,
     `select q.n, ${VERSION} as version
      from jsonb_to_recordset(?::jsonb) as q(n integer, id uuid, member uuid, owner boolean)

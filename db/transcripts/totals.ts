@@ -47,7 +47,7 @@ export const LIST_VERSION = `(select coalesce(sum(h.changes), 0) from list_chang
 
 /** Sums up what was noted, so that a version is read from a few rows: days that lie two days back are one. The versions stay as they are. */
 export async function sumUpChanges(db: Db): Promise<void> {
-  await db.aside((tx) =>
+  await db.reserved((tx) =>
     tx.rows(
       `with noted as (select h.id, h.workspace_id, case when h.day < (now() at time zone 'utc')::date - 1 then '-infinity'::date else h.day end as day
            from list_changes h),

@@ -97,7 +97,7 @@ export async function leavePlace(tx: Tx, request: UploadRequest): Promise<boolea
 /** Signs of life for uploads in flight: their places and their idempotency keys. `ids` are those of the transcriptions to be. */
 export async function beat(db: Db, nodeId: string, ids: readonly string[]): Promise<void> {
   const parameters = [LEASE.expirySeconds, `{${ids.join(',')}}`, nodeId];
-  await db.aside(async (tx) => {
+  await db.reserved(async (tx) => {
     await tx.rows(
       `update upload_leases set lease_until = clock_timestamp() + ? * interval '1 second' where id = any(?::uuid[]) and node_id = ?::uuid`,
       parameters,
@@ -173,7 +173,7 @@ function forJsonb(json: string): string {
 
 /** Removes what has run out: places of hosts that died, and idempotency keys after their 24 hours. */
 export async function sweepUploads(db: Db): Promise<void> {
-  await db.aside(async (tx) => {
+  await db.reserved(async (tx) => {
     await tx.rows('delete from upload_leases where lease_until < clock_timestamp()');
     await tx.rows('delete from idempotency_keys where case when answer is null then lease_until else expires_at end < clock_timestamp()');
   });

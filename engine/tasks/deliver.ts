@@ -9,7 +9,7 @@ const REMEMBERED = 1000; // turns
 
 /** Takes the next delivery to a webhook that is due: of the workspace, and of its webhooks, whose last turn is longest ago. `turns` remembers them. */
 export async function nextDelivery(engine: Engine, turns: string[]): Promise<Job | null> {
-  const [delivery] = await engine.db.system((tx) => claimDeliveries(tx, 1, turns));
+  const [delivery] = await engine.db.acrossTenants((tx) => claimDeliveries(tx, 1, turns));
   if (!delivery) return null;
   const { workspaceId, webhookId } = delivery;
   const others = turns.filter((id) => id !== workspaceId && id !== webhookId);

@@ -50,7 +50,7 @@ export function openHoldings(db: Db, log: Log): Holdings {
     ticking = true;
     const asked = [...held];
     try {
-      const lost = await db.aside((tx) =>
+      const lost = await db.reserved((tx) =>
         renew(
           tx,
           asked.map(([, sign]) => sign),

@@ -27,7 +27,7 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'media of ended transcriptions', () => removeLeftovers(engine));
     await note(engine, 'transcripts past their age', () => expire(engine));
     await note(engine, 'orphans in the spool', () => removeOrphans(engine, orphans));
-    await note(engine, 'jobs that failed for good', () => engine.db.system(purgeFailedJobs));
+    await note(engine, 'jobs that failed for good', () => engine.db.acrossTenants(purgeFailedJobs));
   };
   return {
     sweep() {

@@ -118,7 +118,7 @@ async function database(settings: Settings): Promise<Check[]> {
 }
 
 async function version(db: Db): Promise<string> {
-  const row = await db.system((tx) =>
+  const row = await db.acrossTenants((tx) =>
     tx.row<{ name: string; number: string }>(
       `select current_setting('server_version') as name, current_setting('server_version_num') as number`,
     ),
@@ -148,7 +148,7 @@ async function policies(db: Db): Promise<string> {
 
 async function clock(db: Db): Promise<string> {
   const before = Date.now();
-  const row = await db.system((tx) => tx.row<{ seconds: string }>('select extract(epoch from clock_timestamp()) as seconds'));
+  const row = await db.acrossTenants((tx) => tx.row<{ seconds: string }>('select extract(epoch from clock_timestamp()) as seconds'));
   const apart = Math.abs(Number(row!.seconds) - (before + Date.now()) / 2000);
   const found = `${apart.toFixed(1)} s from the database's`;
   if (apart > CLOCK_SECONDS) throw new Error(found);

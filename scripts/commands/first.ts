@@ -19,9 +19,9 @@ const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minu
 export async function firstKey(settings: Settings, url: string): Promise<{ workspace: string; key: string } | null> {
   const db = await openDb({ url, pool: 2, name: 'longhand-up' });
   try {
-    if ((await db.system(listWorkspaces)).length) return null;
+    if ((await db.acrossTenants(listWorkspaces)).length) return null;
     const vault = await openVault(db, await loadMasterKeys(settings));
-    return await db.system(async (tx) => {
+    return await db.acrossTenants(async (tx) => {
       await tx.rows(`select pg_advisory_xact_lock(hashtextextended('the first key', 0))`);
       if ((await listWorkspaces(tx)).length) return null;
       const workspace = await createWorkspace(tx, vault, { name: 'Default', minutes: MINUTES });

@@ -40,14 +40,14 @@ t.test('GET /healthz says that the process runs, GET /readyz what is missing', a
     status: 200,
     json: { status: 'degraded', database: true, schema: true, spool: true, engines: 0 },
   });
-  await api.db.system((tx) =>
+  await api.db.acrossTenants((tx) =>
     tx.rows(`insert into engines (id, host, pid, device, model, last_poll) values (?, 'h', 1, 'cpu', 'whisper-base', now())`, [
       randomUUID(),
     ]),
   );
   await fresh();
   t.match(await api.call('', 'GET', '/readyz'), { status: 200, json: { status: 'ready', engines: 1 } });
-  await api.db.system((tx) => tx.rows(`update engines set last_poll = now() - interval '31 seconds'`));
+  await api.db.acrossTenants((tx) => tx.rows(`update engines set last_poll = now() - interval '31 seconds'`));
   await fresh();
   t.match(await api.call('', 'GET', '/readyz'), { status: 200, json: { status: 'degraded', engines: 0 } });
 });
@@ -96,7 +96,7 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
   await send(api.url, key, {}, '?reports=summary');
   await api.world.transcription(owner, { status: 'processing' });
   const id = await api.world.transcription(owner, { duration: 600 });
-  await api.db.system(async (tx) => {
+  await api.db.acrossTenants(async (tx) => {
     await tx.rows(`update transcriptions set started_at = now() - interval '30 seconds', completed_at = now() where id = ?`, [id]);
     await tx.rows('insert into ledger (workspace_id, transcription_id, minutes) values (?, ?, -10)', [owner.workspaceId, id]);
     await tx.rows(

@@ -40,7 +40,7 @@ t.test('api/main.ts serves, and on SIGTERM lets an upload finish while it accept
   const idle = await connectRaw(url);
   upload.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { 'Content-Disposition': 'attachment; filename="secret-name.mp3"' })));
   upload.write(FILE.subarray(0, 1000));
-  while (!(await db.system((tx) => tx.rows('select id from upload_leases'))).length)
+  while (!(await db.acrossTenants((tx) => tx.rows('select id from upload_leases'))).length)
     await new Promise((resolve) => setTimeout(resolve, 20));
   child.kill('SIGTERM');
   while (!errors().includes('stopping')) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -52,7 +52,7 @@ t.test('api/main.ts serves, and on SIGTERM lets an upload finish while it accept
   t.equal((await upload.answer()).status, 201);
   if (child.exitCode === null) await once(child, 'exit');
   t.equal(child.exitCode, 0);
-  t.strictSame(await db.system((tx) => tx.rows('select id from upload_leases')), []);
+  t.strictSame(await db.acrossTenants((tx) => tx.rows('select id from upload_leases')), []);
   t.notMatch(errors(), new RegExp(`${key}|secret-name`), 'neither keys nor names are logged');
 });
 

@@ -22,7 +22,7 @@ for (let round = 0; round < ROUNDS; round++) {
     const shifted = (ms: number) => ({ CLOCK_SHIFT_MS: String(ms), NODE_OPTIONS: `--import=${join(ROOT, 'test/support/shifted.mjs')}` });
     const [later, earlier] = [shifted(Math.round(DAY_MS * (1 - 0.9 * random()))), shifted(-Math.round(DAY_MS * (1 - 0.9 * random())))];
     const [ahead, behind] = await Promise.all([service.api(later), service.api(earlier)]);
-    await db.read('*', `update api_keys set expires_at = now() + interval '1 hour'`);
+    await db.query('*', `update api_keys set expires_at = now() + interval '1 hour'`);
     const wav = await conversation(1);
     const slow = await connectRaw(ahead.url);
     slow.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { ...WAV, 'Content-Length': wav.length })));
@@ -42,10 +42,10 @@ for (let round = 0; round < ROUNDS; round++) {
       head('POST', '/v1/transcriptions', uploadHeaders(key, { ...WAV, 'Content-Length': wav.length, 'X-External-Id': 'broken' })),
     );
     broken.write(wav.subarray(0, 5000));
-    await eventually(async () => (await db.read('*', 'select 1 from upload_leases')).length === 2, 'both slow uploads in flight');
+    await eventually(async () => (await db.query('*', 'select 1 from upload_leases')).length === 2, 'both slow uploads in flight');
     broken.end(true);
     await eventually(
-      async () => (await db.read('*', `select 1 from transcriptions where status = 'failed'`)).length,
+      async () => (await db.query('*', `select 1 from transcriptions where status = 'failed'`)).length,
       'the broken one kept',
     );
 
@@ -62,7 +62,7 @@ for (let round = 0; round < ROUNDS; round++) {
       t.match(await service.row('transcriptions', json.uuid), { deaths: 0, error_code: null }, 'nobody was taken for dead');
     }
     await aftermath(t, service);
-    const times = await db.read<{ column: string; apart: number }>(
+    const times = await db.query<{ column: string; apart: number }>(
       '*',
       `select c.name as column, extract(epoch from now() - c.at)::float8 as apart from transcriptions t cross join lateral (values
          ('created_at', t.created_at), ('updated_at', t.updated_at), ('completed_at', t.completed_at), ('started_at', t.started_at)) c (name, at)

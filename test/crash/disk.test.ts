@@ -37,8 +37,8 @@ t.test('a spool without room: 503 with Retry-After, nothing half-written, and la
     t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
     t.strictSame(files(), ['filler']);
   }
-  t.equal((await service.db.read('*', 'select 1 from transcriptions')).length, 0);
-  t.equal((await service.db.read('*', 'select 1 from upload_leases')).length, 0, 'the slots are free');
+  t.equal((await service.db.query('*', 'select 1 from transcriptions')).length, 0);
+  t.equal((await service.db.query('*', 'select 1 from upload_leases')).length, 0, 'the slots are free');
   disk.empty();
   await eventually(async () => (await fetch(`${api.url}/readyz`)).ok, 'ready again');
   const answer = await send(api.url, service.key, wish('full'), '', wav);

@@ -45,7 +45,7 @@ t.test(
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
     });
-    const seconds = async () => (await db.read<{ at: number }>('*', 'select extract(epoch from clock_timestamp())::float8 as at'))[0]!.at;
+    const seconds = async () => (await db.query<{ at: number }>('*', 'select extract(epoch from clock_timestamp())::float8 as at'))[0]!.at;
     const [before] = [await seconds(), leap('+600s')];
     if ((await seconds()) - before < 300) return t.plan(0, 'this PostgreSQL does not heed libfaketime');
     leap('+0');

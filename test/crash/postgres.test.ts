@@ -89,7 +89,7 @@ t.test('PostgreSQL may be killed and restarted: clients hear 503 for a moment, n
   await Promise.all(polling);
   t.strictSame(wrong, [], 'every answer was the right one, or 503 with Retry-After');
   t.ok(refusals > 0, 'the outages were felt');
-  t.equal((await db.read('*', 'select 1 from transcriptions')).length, uuids.length, 'one transcription for each key');
+  t.equal((await db.query('*', 'select 1 from transcriptions')).length, uuids.length, 'one transcription for each key');
   await aftermath(t, service);
   t.equal(await engine.stop(), 0);
   t.equal(await api.stop(), 0);

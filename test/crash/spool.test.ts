@@ -65,7 +65,7 @@ t.test('a share that is not mounted costs no recording a try: the engine says so
   execFileSync('mount', ['-o', 'remount,bind,rw', share]);
   await eventually(() => !recordings(disk).length, 'what could not be removed is swept');
 
-  t.equal((await db.read('*', 'select 1 from ledger where minutes < 0')).length, ids.length + 2);
+  t.equal((await db.query('*', 'select 1 from ledger where minutes < 0')).length, ids.length + 2);
   await aftermath(t, service);
   t.equal(await engine.stop(), 0);
 });

@@ -26,7 +26,7 @@ const begin = async () => {
 
 /** Kills the engine that holds a transcription. False: nobody does, it was quicker. */
 async function killHolder(id: string): Promise<boolean> {
-  const [row] = await db.read<{ pid: number }>(
+  const [row] = await db.query<{ pid: number }>(
     '*',
     'select e.pid from engines e join transcriptions t on t.engine_id = e.id where t.id = ?',
     [id],
@@ -34,7 +34,7 @@ async function killHolder(id: string): Promise<boolean> {
   if (!row) return false;
   await engines.get(row.pid)!.stop('SIGKILL');
   engines.delete(row.pid);
-  const held = await db.read('*', 'select 1 from transcriptions where id = ? and lease_token is not null', [id]);
+  const held = await db.query('*', 'select 1 from transcriptions where id = ? and lease_token is not null', [id]);
   return held.length > 0;
 }
 
@@ -55,7 +55,7 @@ for (let round = 0; round < ROUNDS; round++) {
       const wish = { 'Idempotency-Key': `held ${round}`, 'Content-Disposition': 'attachment; filename="call.wav"' };
       connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { ...wish, 'Content-Length': wav.length })));
       connection.write(wav.subarray(0, Math.ceil(random() * (wav.length - 1))));
-      await eventually(async () => (await db.read('*', 'select 1 from upload_leases')).length > 0, 'the upload in flight');
+      await eventually(async () => (await db.query('*', 'select 1 from upload_leases')).length > 0, 'the upload in flight');
       const since = stopwatch();
       await victim.stop('SIGKILL');
       const accepted = eventually(
@@ -109,8 +109,8 @@ for (let round = 0; round < ROUNDS; round++) {
       await service.until<TranscriptionRow>(id, ({ deaths }) => deaths === death, 120);
     }
     t.match(await service.row('transcriptions', id), { status: 'failed', error_code: 'ENGINE_ERROR', lease_token: null });
-    t.equal((await db.read('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 0);
-    t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
+    t.equal((await db.query('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 0);
+    t.equal((await db.query('*', 'select 1 from reservations')).length, 0);
     await eventually(() => !service.spooled().some((name) => name.startsWith(id)), 'its media removed');
   });
 }

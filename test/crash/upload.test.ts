@@ -45,7 +45,7 @@ async function again(t: Test, name: string): Promise<RawAnswer> {
     if (answer.status < 300) return answer;
     t.match(String(answer.status), /^(409|429|503)$/, `${answer.status} ${answer.body}`);
     t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/, 'the refusal says when to come again');
-    await db.system(async (tx) => {
+    await db.acrossTenants(async (tx) => {
       await tx.rows(`update idempotency_keys set lease_until = clock_timestamp() where answer is null`);
       await tx.rows('update upload_leases set lease_until = clock_timestamp()');
     });
@@ -60,7 +60,7 @@ async function suffer(t: Test, name: string, kill: (api: Api) => Promise<void>, 
   const answer = await again(t, name);
   t.equal(answer.status, expected);
   t.equal((await send(survivor.url, key, wish(name), '', wav)).json.uuid, answer.json.uuid, 'a third time is a replay');
-  const rows = await db.read<{ id: string }>('*', 'select id from transcriptions where external_id = ?', [name]);
+  const rows = await db.query<{ id: string }>('*', 'select id from transcriptions where external_id = ?', [name]);
   t.strictSame(rows, [{ id: answer.json.uuid }], 'one transcription');
   sent.push({ name, uuid: answer.json.uuid });
 }
@@ -123,7 +123,7 @@ await t.test('afterwards everything ends well: each transcribed and charged once
   const engine = await service.engine();
   for (const { uuid } of sent) await service.until<TranscriptionRow>(uuid, ({ status }) => status === 'completed', 120);
   await aftermath(t, service);
-  t.equal((await db.read('*', 'select 1 from transcriptions')).length, sent.length);
-  t.equal((await db.read('*', 'select 1 from ledger where minutes < 0')).length, sent.length);
+  t.equal((await db.query('*', 'select 1 from transcriptions')).length, sent.length);
+  t.equal((await db.query('*', 'select 1 from ledger where minutes < 0')).length, sent.length);
   t.equal(await engine.stop(), 0);
 });

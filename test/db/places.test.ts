@@ -19,7 +19,7 @@ const file = { bytes: 2048, key: Buffer.alloc(32) };
 async function silent(workspaceId: string): Promise<UploadRequest> {
   const wish = { ...requestOf(workspaceId, null, chance), templates: [SUMMARY] };
   await db.workspace(workspaceId, (tx) => takePlace(tx, wish, randomUUID(), caps));
-  await db.read('*', `update upload_leases set lease_until = clock_timestamp() - interval '1 second' where id = ?::uuid`, [wish.id]);
+  await db.query('*', `update upload_leases set lease_until = clock_timestamp() - interval '1 second' where id = ?::uuid`, [wish.id]);
   return wish;
 }
 

@@ -52,7 +52,7 @@ interface Row {
   status: string;
   error_code: string | null;
 }
-const row = async (id: string) => (await db.read<Row>('*', 'select status, error_code from transcriptions where id = ?::uuid', [id]))[0];
+const row = async (id: string) => (await db.query<Row>('*', 'select status, error_code from transcriptions where id = ?::uuid', [id]))[0];
 const stored = async () => {
   const names: string[] = [];
   for await (const { id, extension } of spool.list()) names.push(`${id}.${extension}`);
@@ -97,7 +97,7 @@ t.test('an upload during which S3 goes down gets 503, leaves nothing, and its ke
   t.match(answer, { status: 503, json: { code: 'service_unavailable' } });
   t.ok(Number(answer.headers.get('retry-after')) >= 1);
   connection.end();
-  t.equal((await db.read('*', 'select 1 from transcriptions')).length, 0);
+  t.equal((await db.query('*', 'select 1 from transcriptions')).length, 0);
   await s3.up();
   t.match(await send(url, key, headers, '', RECORDING), { status: 201 });
 });
@@ -116,11 +116,11 @@ t.test('a recording whose spool is down waits without blame, is finished when S3
   await s3.up();
   await until(async () => (await row(json.uuid))?.status === 'completed', 120, 'the recording is completed');
   await until(
-    async () => (await db.read('*', `select 1 from transcriptions where status <> 'completed'`)).length === 0,
+    async () => (await db.query('*', `select 1 from transcriptions where status <> 'completed'`)).length === 0,
     120,
     'the other too',
   );
   await until(async () => (await stored()).length === 0, 120, 'S3 is empty, the half upload of before included');
-  const charges = await db.read<{ transcription_id: string }>('*', 'select transcription_id from ledger where minutes < 0');
+  const charges = await db.query<{ transcription_id: string }>('*', 'select transcription_id from ledger where minutes < 0');
   t.equal(charges.length, 2);
 });

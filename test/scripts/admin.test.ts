@@ -25,7 +25,7 @@ t.test('admin makes a workspace with minutes, a member and a key that is good fo
     { workspace: caller?.workspaceId, member: caller?.memberId, scopes: [...caller!.scopes] },
     { workspace: workspace.id, member: member.id, scopes: ['read', 'uploads:write'] },
   );
-  const [keys] = await db.read<{ row: string }>('*', `select row_to_json(k)::text as row from api_keys k`);
+  const [keys] = await db.query<{ row: string }>('*', `select row_to_json(k)::text as row from api_keys k`);
   t.notMatch(keys!.row, key, 'only its hash is stored');
 
   t.match(await admin('workspace', 'minutes', '--workspace', workspace.id!, '--add', '-30.5'), { balance_minutes: 69.5 });
@@ -59,7 +59,7 @@ t.test('admin makes projects and templates', async (t) => {
 t.test('admin workspace delete destroys the data key and everything else', async (t) => {
   const workspace = await admin('workspace', 'create', '--name', 'Gone');
   await admin('workspace', 'delete', '--workspace', workspace.id!);
-  t.strictSame(await db.read('*', 'select 1 from data_keys where workspace_id = ?', [workspace.id]), []);
+  t.strictSame(await db.query('*', 'select 1 from data_keys where workspace_id = ?', [workspace.id]), []);
   await t.rejects(admin('workspace', 'delete', '--workspace', workspace.id!), /There is no workspace/);
 });
 

@@ -125,7 +125,7 @@ t.test(
     t.match(await heard(url, talk), SAID);
     await api.stop();
     const db = await openDb({ url: after.DATABASE_URL, pool: 1, name: 'longhand-test' });
-    const [row] = await db.read<{ role: string }>('*', 'select current_user as role');
+    const [row] = await db.query<{ role: string }>('*', 'select current_user as role');
     await db.close();
     t.equal(row!.role, 'longhand_app', 'row-level security holds for the service as before');
 

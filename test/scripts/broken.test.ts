@@ -34,7 +34,7 @@ t.test('upload of a folder outlives a server that is killed half-way, and nothin
     rows.map(({ file, status }) => [path.basename(file), status]),
     ['a.wav', 'b.wav', 'c.mp3'].map((name) => [name, 'queued']),
   );
-  const stored = await service.db.read<{ id: string }>('*', `select id from transcriptions where status = 'queued'`);
+  const stored = await service.db.query<{ id: string }>('*', `select id from transcriptions where status = 'queued'`);
   t.strictSame(stored.map(({ id }) => id).sort(), rows.map(({ id }) => id).sort(), 'one each');
   const again = await send();
   t.equal(again.code, 0);

@@ -7,13 +7,13 @@ import { eventually } from '../support/service.ts';
 
 const { db, url } = await testDatabase(t);
 const settings = readSettings({ LONGHAND_HOME: t.testdir() });
-const count = async (table: string) => (await db.read('*', `select 1 from ${table}`)).length;
+const count = async (table: string) => (await db.query('*', `select 1 from ${table}`)).length;
 
 t.test('firstKey() that is broken off half-way leaves nothing, so the next start is the first', async (t) => {
   const release = await holding(url, 'lock table api_keys in share mode');
   const first = firstKey(settings, url).catch((error: Error) => error);
   await eventually(async () => (await waiting(db, 'longhand-up')) > 0, 'it is about to write the key');
-  await db.system(async (tx) => {
+  await db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
     await tx.rows(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'longhand-up' and datname = current_database()`,

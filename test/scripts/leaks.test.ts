@@ -29,7 +29,7 @@ t.teardown(() => db.close());
 
 /** Every row of every table, those of the queue included, as text; bytea is hexadecimal and also given as what it encodes. */
 async function dump(): Promise<string> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none'); // the owner of everything
     const tables = await tx.rows<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
@@ -126,7 +126,7 @@ await t.test('the search finds what lies open', async (t) => {
 await t.test('mid-work and afterwards, nothing that was said, named or uploaded can be read in tables, files or logs', async (t) => {
   const person = await signIn();
   const { workspace } = (await ask('/v1/workspace')) as { workspace: { id: string } };
-  const [member] = (await db.read<{ id: string }>('*', `select id from members where workspace_id = ? and role = 'owner'`, [
+  const [member] = (await db.query<{ id: string }>('*', `select id from members where workspace_id = ? and role = 'owner'`, [
     workspace.id,
   ]))!;
   const webhook = await person.ask('POST', '/webhooks', { url: 'https://webhooks.example.invalid/hook' });

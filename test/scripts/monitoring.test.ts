@@ -27,7 +27,7 @@ async function page(test: { teardown(after: () => unknown): void }): Promise<str
   const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
   const { key } = await api.world.key(owner);
   await api.call(key, 'GET', '/v1/workspace');
-  await api.db.system((tx) =>
+  await api.db.acrossTenants((tx) =>
     tx.rows(
       `insert into engines (id, host, pid, device, model, last_poll, writing) values (?, 'h', 1, 'cpu', 'whisper-base', now(), ?::jsonb)`,
       [

@@ -28,10 +28,10 @@ const HELD = `
  * scratch, and keys, places, minutes and leases are free. Rejects when it is not so after `seconds`.
  */
 export async function aftermath(t: Test, bench: EngineBench, seconds = 120): Promise<void> {
-  const held = async () => (await bench.db.read<{ held: string }>('*', HELD)).map((row) => row.held);
+  const held = async () => (await bench.db.query<{ held: string }>('*', HELD)).map((row) => row.held);
   await eventually(async () => !(await held()).length, 'nothing held', seconds).catch(async ({ message }: Error) => {
     throw new Error(`${message}: ${await held()}`);
   });
   await eventually(async () => !(await bench.files()).length, 'no file in the spool or in scratch', seconds);
-  t.strictSame(await bench.db.read('*', LEFT), [], 'nothing is left over');
+  t.strictSame(await bench.db.query('*', LEFT), [], 'nothing is left over');
 }

@@ -6,8 +6,8 @@ t.test('testDatabase() gives every caller an empty, migrated database of its own
   const [first, second] = await Promise.all([testDatabase(t), testDatabase(t)]);
   t.not(first.url, second.url);
   t.strictSame(await pendingMigrations(first.db), []);
-  await first.db.system((tx) => tx.rows(`insert into workspaces (name) values ('one')`));
-  t.equal((await second.db.system((tx) => tx.rows('select * from workspaces'))).length, 0);
+  await first.db.acrossTenants((tx) => tx.rows(`insert into workspaces (name) values ('one')`));
+  t.equal((await second.db.acrossTenants((tx) => tx.rows('select * from workspaces'))).length, 0);
 });
 
 const given = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL;
@@ -16,7 +16,7 @@ t.test(
   { skip: given && 'the role was chosen with the address' },
   async (t) => {
     const { db } = await testDatabase(t);
-    const role = await db.system((tx) => tx.row('select rolsuper, rolbypassrls from pg_roles where rolname = current_user'));
+    const role = await db.acrossTenants((tx) => tx.row('select rolsuper, rolbypassrls from pg_roles where rolname = current_user'));
     t.strictSame(role, { rolsuper: false, rolbypassrls: false });
   },
 );

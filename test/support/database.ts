@@ -44,7 +44,7 @@ async function template(maintenance: Db, server: string): Promise<string> {
   if ((await exists()).length) return name;
   const gate = await openDb({ url: server, pool: 1, name: 'longhand-test' });
   try {
-    await gate.system(async (tx) => {
+    await gate.acrossTenants(async (tx) => {
       await tx.rows('set local idle_in_transaction_session_timeout = 0'); // ours would end it, and the lock, after a minute
       await tx.rows('select pg_advisory_xact_lock(?)', [LOCK]);
       if ((await exists()).length) return;

@@ -86,7 +86,7 @@ export async function engineBench(t: Test, database?: TestDatabase): Promise<Eng
     async files() {
       const inside = (folder: string) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
       const memory = readdirSync('/dev/shm').filter((name) => name.startsWith('longhand-'));
-      const [row] = await db.read<{ id: string }>('*', `select encode(value, 'hex') as id from facts where name = 'installation'`);
+      const [row] = await db.query<{ id: string }>('*', `select encode(value, 'hex') as id from facts where name = 'installation'`);
       const ours = memory
         .filter((name) => row && name.startsWith(`longhand-${row.id.slice(0, 12)}-`))
         .map((name) => join('/dev/shm', name));

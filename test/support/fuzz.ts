@@ -66,7 +66,7 @@ export async function openTarget(t: typeof tap): Promise<Target> {
           : `${check.numRuns} runs from seed ${SEED}`,
       );
       test.equal((await api.call('', 'GET', '/healthz')).status, 200);
-      await api.db.system((tx) => tx.rows('delete from transcriptions where id <> ?', [id])); // the queue has a limit
+      await api.db.acrossTenants((tx) => tx.rows('delete from transcriptions where id <> ?', [id])); // the queue has a limit
     },
   };
 }

@@ -7,7 +7,7 @@ export async function holding(url: string, sql: string): Promise<() => void> {
   const ended = new Promise<void>((resolve) => (end = resolve));
   const begun = new Promise<void>((resolve, reject) => {
     own
-      .system(async (tx) => {
+      .acrossTenants(async (tx) => {
         await tx.rows('set local role none');
         await tx.rows('set local idle_in_transaction_session_timeout = 0'); // ours ends such a transaction after a minute
         await tx.rows(sql);
@@ -23,7 +23,7 @@ export async function holding(url: string, sql: string): Promise<() => void> {
 
 /** How many connections of programs of this name (`longhand-api`, `longhand-engine`) wait for a lock. */
 export async function waiting(db: Db, program: string): Promise<number> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
     const rows = await tx.rows(
       `select 1 from pg_stat_activity where datname = current_database() and application_name = ? and wait_event_type = 'Lock'`,
@@ -35,7 +35,7 @@ export async function waiting(db: Db, program: string): Promise<number> {
 
 /** Nothing that programs of this name have sent is still being done. What waits for a lock or for the program counts as done. */
 export async function quiet(db: Db, program: string): Promise<boolean> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
     const busy = await tx.rows(
       `select 1 from pg_stat_activity where datname = current_database() and application_name = ? and state = 'active' and coalesce(wait_event_type, '') not in ('Lock', 'Client')`,
@@ -49,7 +49,7 @@ const GATE = 4_711; // pg advisory lock
 
 /** Keeps transactions that insert into a table from ending their commit until the result is called. */
 export async function holdCommits(db: Db, url: string, table: string): Promise<() => void> {
-  await db.system(async (tx) => {
+  await db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
     await tx.rows(`create or replace function gate() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return null; end $$`);

@@ -64,7 +64,7 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
   const watch = await openDb({ url, pool: 1, name: 'longhand-test' });
   t.teardown(() => Promise.all([...databases, watch].map((db) => db.close())));
 
-  await watch.system(async (tx) => {
+  await watch.acrossTenants(async (tx) => {
     await tx.rows('set local role none'); // who else is connected is not told to everybody
     await tx.rows(`create function waiting(stage text) returns setof text language sql security definer as $$
       select application_name from pg_stat_activity where application_name like stage and cardinality(pg_blocking_pids(pid)) > 0 $$`);
@@ -72,7 +72,7 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
 
   /** The actors that wait for a lock now. */
   async function blocked(players: readonly Player[]): Promise<Set<Player>> {
-    const rows = await watch.read<{ name: string }>('*', 'select waiting(?) as name', [`${name}-%`]);
+    const rows = await watch.query<{ name: string }>('*', 'select waiting(?) as name', [`${name}-%`]);
     return new Set(rows.map((row) => players[Number(row.name.split('-').at(-1))]!));
   }
 
@@ -189,10 +189,10 @@ function player(name: string, who: number, db: Db, chance: Seeded, ear: Ear): Pl
   };
   self.db = {
     ...db,
-    system: (work) => wrap((inner) => db.system(inner), work),
-    aside: (work) => wrap((inner) => db.system(inner), work),
+    acrossTenants: (work) => wrap((inner) => db.acrossTenants(inner), work),
+    reserved: (work) => wrap((inner) => db.acrossTenants(inner), work),
     workspace: (id, work) => wrap((inner) => db.workspace(id, inner), work),
-    read: (scope, sql, parameters) => counted(sql, () => db.read<never>(scope, sql, parameters).finally(ear.released)),
+    query: (scope, sql, parameters) => counted(sql, () => db.query<never>(scope, sql, parameters).finally(ear.released)),
   };
   return self;
 }

@@ -35,13 +35,13 @@ interface Wanted {
 export async function openBench(db: Db): Promise<Bench> {
   const master = randomBytes(32);
   const vault = await openVault(db, [master]);
-  const write = (sql: string, parameters: unknown[] = []) => db.system((tx) => tx.rows<{ id: string }>(sql, parameters));
+  const write = (sql: string, parameters: unknown[] = []) => db.acrossTenants((tx) => tx.rows<{ id: string }>(sql, parameters));
   return {
     db,
     vault,
     masterKey: master.toString('base64'),
     workspace: ({ minutes = 1000, concurrency = 4 } = {}) =>
-      db.system(async (tx) => {
+      db.acrossTenants(async (tx) => {
         const row = await tx.row<{ id: string }>(
           `insert into workspaces (name, balance_minutes, concurrency) values ('bench', ?, ?) returning id`,
           [minutes, concurrency],
@@ -78,10 +78,10 @@ export async function openBench(db: Db): Promise<Bench> {
       return id;
     },
     row: async <T extends object>(table: string, id: string) =>
-      (await db.read<T>('*', `select * from ${table} where id = ?::uuid`, [id]))[0] ?? null,
+      (await db.query<T>('*', `select * from ${table} where id = ?::uuid`, [id]))[0] ?? null,
     balance: async (id) =>
       Number(
-        (await db.read<{ balance_minutes: string }>('*', 'select balance_minutes from workspaces where id = ?', [id]))[0]!.balance_minutes,
+        (await db.query<{ balance_minutes: string }>('*', 'select balance_minutes from workspaces where id = ?', [id]))[0]!.balance_minutes,
       ),
     expire: async (table, id) =>
       void (await write(`update ${table} set lease_until = clock_timestamp() - interval '1 second' where id = ?`, [id])),
@@ -90,7 +90,7 @@ export async function openBench(db: Db): Promise<Bench> {
       await write('update reports set run_after = now()');
     },
     async jobs(name) {
-      const rows = await db.system(async (tx) => {
+      const rows = await db.acrossTenants(async (tx) => {
         await tx.rows('set local role none'); // the queue's tables are its owner's alone
         return tx.rows('select 1 from graphile_worker.jobs where task_identifier = ?', [name]);
       });

@@ -83,7 +83,7 @@ export const SPEAKERS: StoredSpeaker[] = [
 const BLOCK = 200; // turns
 
 export function openWorld(db: Db, vault: Vault): World {
-  const one = async (sql: string, parameters: unknown[]) => (await db.system((tx) => tx.row<{ id: string }>(sql, parameters)))!.id;
+  const one = async (sql: string, parameters: unknown[]) => (await db.acrossTenants((tx) => tx.row<{ id: string }>(sql, parameters)))!.id;
   const credential = async (person: Person, scopes: readonly Scope[], kind: 'key' | 'token') => {
     const key = kind === 'key' ? newKey() : newToken();
     const list = `{${scopes.join(',')}}`;
@@ -105,7 +105,7 @@ export function openWorld(db: Db, vault: Vault): World {
   };
   return {
     async workspace({ name = 'Acme', plan = 'api', minutes = 100 } = {}) {
-      return db.system(async (tx) => {
+      return db.acrossTenants(async (tx) => {
         const row = await tx.row<{ id: string }>('insert into workspaces (name, plan, balance_minutes) values (?, ?, ?) returning id', [
           name,
           plan,
@@ -130,7 +130,7 @@ export function openWorld(db: Db, vault: Vault): World {
     token: (person, scopes = SCOPES) => credential(person, scopes, 'token'),
     project: (workspaceId, name) => one('insert into projects (workspace_id, name) values (?, ?) returning id', [workspaceId, name]),
     async join(projectId, person, role) {
-      await db.system((tx) =>
+      await db.acrossTenants((tx) =>
         tx.rows('insert into project_members (project_id, member_id, workspace_id, role) values (?, ?, ?, ?)', [
           projectId,
           person.id,
@@ -147,7 +147,7 @@ export function openWorld(db: Db, vault: Vault): World {
     transcription: (person, given = {}) => insertTranscription(db, vault, person, given),
     async report(transcriptionId, slug, status, text) {
       const id = randomUUID();
-      const target = await db.system((tx) =>
+      const target = await db.acrossTenants((tx) =>
         tx.row<{ workspace_id: string }>('select workspace_id from transcriptions where id = ?', [transcriptionId]),
       );
       const sealed = text === undefined ? null : await vault.seal(target!.workspace_id, `reports|${id}|text`, text);
@@ -198,7 +198,7 @@ async function insertTranscription(db: Db, vault: Vault, person: Person, given: 
   if (given.createdAt) values.created_at = given.createdAt;
   const columns = Object.keys(values);
   const turns = (given.turns ?? TURNS).map((turn, index) => ({ id: index + 1, ...turn }));
-  await db.system(async (tx) => {
+  await db.acrossTenants(async (tx) => {
     await tx.rows(
       `insert into transcriptions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
       Object.values(values),

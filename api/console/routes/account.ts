@@ -53,7 +53,7 @@ export const signIn = route({
     const { key, link } = await context.body();
     const subjects = [request.address, `proof ${hashOf(key ?? link ?? '').toString('base64')}`];
     for (const subject of subjects) signIns.check(subject);
-    const member = key ? await memberOfKey(context, key) : link ? await context.db.system((tx) => spendSignInLink(tx, link)) : null;
+    const member = key ? await memberOfKey(context, key) : link ? await context.db.acrossTenants((tx) => spendSignInLink(tx, link)) : null;
     if (member) return welcome(context, member);
     for (const subject of subjects) signIns.count(subject);
     throw new ApiError('unauthorized', {
@@ -70,7 +70,7 @@ async function memberOfKey({ db }: Context, key: string): Promise<Entrant | null
 
 /** Starts the session of a member and tells the page about it. */
 async function welcome(context: Context, member: Entrant): Promise<Reply> {
-  const { token, session } = await context.db.system(async (tx) => {
+  const { token, session } = await context.db.acrossTenants(async (tx) => {
     const token = await openSession(tx, member);
     return { token, session: await findSession(tx, token) };
   });
@@ -82,7 +82,7 @@ export const signOut = page({
   method: 'DELETE',
   path: '/session',
   async handler(context) {
-    await context.db.system((tx) => closeSession(tx, sessionToken(context.request)!));
+    await context.db.acrossTenants((tx) => closeSession(tx, sessionToken(context.request)!));
     return { ...empty(204), headers: { 'set-cookie': sessionCookie(context, null) } };
   },
 });

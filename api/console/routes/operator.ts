@@ -10,7 +10,7 @@ export const operator = page({
   path: '/operator',
   async handler({ db, request }, actor) {
     const own = await whileWanted(request.signal, () => db.workspace(actor.workspaceId, (tx) => overview(tx, actor)));
-    return json(200, { ...own, engines: await db.system(engines) });
+    return json(200, { ...own, engines: await db.acrossTenants(engines) });
   },
 });
 

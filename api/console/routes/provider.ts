@@ -61,7 +61,7 @@ export const endOidc = route({
       for (const [name, [value]] of request.parameters) returned.searchParams.set(name, value!);
       const email = await verifiedEmail(settings, returned, asked);
       signIns.check(email.toLowerCase());
-      const token = await db.system(async (tx) => {
+      const token = await db.acrossTenants(async (tx) => {
         const member = await memberWithEmail(tx, email);
         return member && openSession(tx, member);
       });

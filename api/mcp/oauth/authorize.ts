@@ -65,7 +65,7 @@ function one(parameters: Parameters, name: string): string | undefined {
 
 /** The registered return address; null when it or the client is not known: then nobody may be redirected. */
 async function returnAddress({ db }: Context, parameters: Parameters): Promise<string | null> {
-  const client = await db.system((tx) => findClient(tx, one(parameters, 'client_id') ?? ''));
+  const client = await db.acrossTenants((tx) => findClient(tx, one(parameters, 'client_id') ?? ''));
   const uri = one(parameters, 'redirect_uri') ?? (client?.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
   return client && uri && isRegistered(uri, client.redirectUris) ? uri : null;
 }
@@ -74,7 +74,7 @@ async function returnAddress({ db }: Context, parameters: Parameters): Promise<s
 export async function readConsent(context: Context, parameters: Parameters): Promise<ConsentRequest> {
   const redirectUri = await returnAddress(context, parameters);
   if (!redirectUri) throw new OAuthError('invalid_request', 'The client or its return address is not registered');
-  const client = (await context.db.system((tx) => findClient(tx, one(parameters, 'client_id')!)))!;
+  const client = (await context.db.acrossTenants((tx) => findClient(tx, one(parameters, 'client_id')!)))!;
   if (one(parameters, 'response_type') !== 'code') throw new OAuthError('unsupported_response_type', 'response_type must be code');
   const challenge = one(parameters, 'code_challenge');
   if (!challenge || !/^[\w-]{43,128}$/.test(challenge) || one(parameters, 'code_challenge_method') !== 'S256') {
@@ -93,7 +93,7 @@ export async function approve(context: Context, actor: MemberActor, asked: Conse
   const { client, scopes, resource, redirectUri, challenge, state } = asked;
   requireFullRights(actor);
   const grant = { clientId: client.id, workspaceId: actor.workspaceId, memberId: actor.memberId, scopes, resource };
-  const code = await context.db.system((tx) => issueCode(tx, grant, redirectUri, challenge));
+  const code = await context.db.acrossTenants((tx) => issueCode(tx, grant, redirectUri, challenge));
   return back(redirectUri, { code, state, iss: originOf(context.request, context.settings) });
 }
 

@@ -83,7 +83,7 @@ export const register = route({
         throw new OAuthError('invalid_client_metadata', 'token_endpoint_auth_method must be none: clients are public and use PKCE');
       const name =
         typeof body?.client_name === 'string' && body.client_name.trim() ? body.client_name.trim().slice(0, 100) : 'An assistant';
-      const client = await context.db.system((tx) => registerClient(tx, name, uris as string[]));
+      const client = await context.db.acrossTenants((tx) => registerClient(tx, name, uris as string[]));
       return {
         client_id: client.id,
         client_id_issued_at: Math.floor(Date.now() / 1000),
@@ -134,12 +134,12 @@ function exchange({ db }: Context, form: ReadonlyMap<string, string>): Promise<T
   if (kind === 'authorization_code') {
     const proof = { clientId, redirectUri: need('redirect_uri'), verifier: need('code_verifier') };
     const code = need('code');
-    return db.system((tx) => redeemCode(tx, code, proof));
+    return db.acrossTenants((tx) => redeemCode(tx, code, proof));
   }
   if (kind === 'refresh_token') {
     const spent = need('refresh_token');
     const scopes = form.get('scope') ? readScopes(form.get('scope')) : null;
-    return db.system((tx) => refresh(tx, spent, clientId, scopes));
+    return db.acrossTenants((tx) => refresh(tx, spent, clientId, scopes));
   }
   throw new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token');
 }
@@ -158,7 +158,7 @@ export const revoke = route({
       const form = await readForm(context);
       const [value, clientId] = [form.get('token'), form.get('client_id')];
       if (!value || !clientId) throw new OAuthError('invalid_request', 'token and client_id are needed');
-      await context.db.system((tx) => revokeToken(tx, value, clientId));
+      await context.db.acrossTenants((tx) => revokeToken(tx, value, clientId));
       return {};
     }),
 });

@@ -64,7 +64,7 @@ export async function everywhere<T>(
   work: (tx: Tx, actor: OperatorActor) => Promise<T[]>,
 ): Promise<T[]> {
   const { listWorkspaces } = await import('../../../db/tenants/workspaces.ts');
-  const ids = workspaceId === undefined ? (await db.system(listWorkspaces)).map(({ id }) => id) : [workspaceId];
+  const ids = workspaceId === undefined ? (await db.acrossTenants(listWorkspaces)).map(({ id }) => id) : [workspaceId];
   const found: T[] = [];
   for (const id of ids) found.push(...(await operate(db, ['workspace', id], work)));
   return found;

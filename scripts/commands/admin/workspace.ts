@@ -11,7 +11,7 @@ const workspaces = () => import('../../../db/tenants/workspaces.ts');
 export function addWorkspace(group: Command): void {
   verb(group.command('create'), 'make a workspace', async (db, vault, options) => {
     const { createWorkspace } = await workspaces();
-    return db.system((tx) => createWorkspace(tx, vault, options));
+    return db.acrossTenants((tx) => createWorkspace(tx, vault, options));
   })
     .requiredOption(...NAME)
     .addOption(new Option('--minutes <minutes>', 'minutes to begin with').argParser(number).default(0))
@@ -23,7 +23,7 @@ export function addWorkspace(group: Command): void {
   })
     .requiredOption(...WORKSPACE)
     .requiredOption('--add <minutes>', 'how many', number);
-  verb(group.command('list'), 'every workspace', async (db) => db.system((await workspaces()).listWorkspaces));
+  verb(group.command('list'), 'every workspace', async (db) => db.acrossTenants((await workspaces()).listWorkspaces));
   verb(group.command('delete'), 'delete a workspace and destroy its data key', async (db, _vault, options) => {
     const [{ deleteWorkspace }, { openSpool }] = await Promise.all([workspaces(), import('../../../db/spool/spool.ts')]);
     const { id, media } = await deleteWorkspace(db, options.workspace);

@@ -62,8 +62,8 @@ t.test('1 what was said, named and reported is not readable in the database; wha
   await world.report(id, 'summary', 'completed', secret);
   const record = (await api.call(key, 'GET', `/v1/transcriptions/${id}`)).text;
   t.ok(record.split(secret).length > 6, 'its members read it');
-  const tables = await db.read<{ name: string }>('*', `select tablename as name from pg_tables where schemaname = 'public'`);
-  const rows = (name: string) => db.system((tx) => tx.rows<{ text: string }>(`select t::text as text from ${name} t`));
+  const tables = await db.query<{ name: string }>('*', `select tablename as name from pg_tables where schemaname = 'public'`);
+  const rows = (name: string) => db.acrossTenants((tx) => tx.rows<{ text: string }>(`select t::text as text from ${name} t`));
   const stored = (await Promise.all(tables.map(({ name }) => rows(name)))).flat().map(({ text }) => text);
   const dump = stored.map((text) => text + Buffer.from(text.replace(/[^0-9a-f]/g, ''), 'hex').toString('latin1')).join('\n');
   t.notOk(

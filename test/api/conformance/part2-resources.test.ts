@@ -139,7 +139,7 @@ t.test('2.5 templates: built-in ones with their category, then custom ones with 
 
 t.test('2.8 workspace info has exactly the published fields; minutes are net of reservations and rounded down', async (t) => {
   const id = await world.transcription(anna, { status: 'processing' });
-  await api.db.system((tx) =>
+  await api.db.acrossTenants((tx) =>
     tx.rows('insert into reservations (transcription_id, workspace_id, minutes) values (?, ?, 2.0001)', [id, workspace]),
   );
   const { json } = await get('/workspace');

@@ -22,7 +22,7 @@ async function begin(minutes = 100, query = '', headers: Record<string, string> 
   const remove = async () => (await api.call(key, 'DELETE', `/v1/transcriptions/${id}`)).status;
   return { workspace, key, id, answer, get, available, remove };
 }
-t.afterEach(() => db.system((tx) => tx.rows('delete from transcriptions')));
+t.afterEach(() => db.acrossTenants((tx) => tx.rows('delete from transcriptions')));
 const UNFINISHED = { text: null, segments: [], error_code: null, required_minutes: null, available_minutes: null };
 
 t.test(
@@ -81,7 +81,7 @@ t.test(
 
 t.test('3.1 files beyond the parallelism of the plan wait as queued', async (t) => {
   const { workspace, key, get } = await begin();
-  await db.system((tx) => tx.rows('update workspaces set concurrency = 1 where id = ?', [workspace]));
+  await db.acrossTenants((tx) => tx.rows('update workspaces set concurrency = 1 where id = ?', [workspace]));
   const second = await send(api.url, key);
   await probe();
   await probe();
@@ -114,7 +114,7 @@ t.test(
         until === 'completed' ? 9 : until === 'insufficient_balance' ? 0.5 : 10,
         `${until}: a charge stays, a reservation does not`,
       );
-      t.strictSame(await db.read('*', 'select 1 from reports where transcription_id = ?', [id]), []);
+      t.strictSame(await db.query('*', 'select 1 from reports where transcription_id = ?', [id]), []);
     }
   },
 );

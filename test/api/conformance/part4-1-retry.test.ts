@@ -23,9 +23,10 @@ const owner = await api.world.member(workspace, { role: 'owner' });
 const { key } = await api.world.key(owner);
 const { key: rotated } = await api.world.key(owner);
 
-const total = async () => Number((await api.db.system((tx) => tx.row<{ n: string }>('select count(*) as n from transcriptions')))!.n);
+const total = async () =>
+  Number((await api.db.acrossTenants((tx) => tx.row<{ n: string }>('select count(*) as n from transcriptions')))!.n);
 const age = (name: string, column: string) =>
-  api.db.system((tx) => tx.rows(`update idempotency_keys set ${column} = now() - interval '1 second' where key = ?`, [name]));
+  api.db.acrossTenants((tx) => tx.rows(`update idempotency_keys set ${column} = now() - interval '1 second' where key = ?`, [name]));
 
 t.test('a key used again answers the original 201 with 200, under another key of the workspace and on another host too', async (t) => {
   const first = await send(api.url, key, { 'Idempotency-Key': 'again' }, '?reports=tasks,summary');
@@ -72,9 +73,9 @@ t.test('replay and conflict are answered before minutes and limits are looked at
   const first = await connectRaw(api.url);
   first.write(head('POST', '/v1/transcriptions', uploadHeaders(spender, { 'Idempotency-Key': 'slow' })));
   first.write(FILE.subarray(0, 100));
-  const held = () => api.db.system((tx) => tx.row(`select 1 from upload_leases where workspace_id = ?`, [spent]));
+  const held = () => api.db.acrossTenants((tx) => tx.row(`select 1 from upload_leases where workspace_id = ?`, [spent]));
   while (!(await held())) await new Promise((resolve) => setTimeout(resolve, 20));
-  await api.db.system((tx) => tx.rows('update workspaces set balance_minutes = 0 where id = ?', [spent]));
+  await api.db.acrossTenants((tx) => tx.rows('update workspaces set balance_minutes = 0 where id = ?', [spent]));
   t.match(await knock(api.url, spender, { 'Idempotency-Key': 'early' }), { status: 200 });
   t.match(await knock(api.url, spender, { 'Idempotency-Key': 'slow' }), { status: 409, json: { code: 'idempotency_conflict' } });
   t.match(await knock(api.url, spender, { 'Idempotency-Key': 'new' }), { status: 402 });
@@ -106,7 +107,7 @@ async function transcribeAll(): Promise<number> {
     await probed(api.db, claim.lease, { durationSeconds: 1, mediaType: 'audio' });
   const next = () => claimNext(api.db, { engineId, longest: null });
   for (let claim = await next(); claim; claim = await next()) if ('lease' in claim) await complete(api.db, claim.lease, finished(1));
-  return Number((await api.db.system((tx) => tx.row<{ n: string }>('select count(*) as n from ledger')))!.n);
+  return Number((await api.db.acrossTenants((tx) => tx.row<{ n: string }>('select count(*) as n from ledger')))!.n);
 }
 
 t.test('N parallel uploads under one key, on two hosts, give one transcription and one charge (property)', async () => {

@@ -36,7 +36,8 @@ const jobs = async () => {
   await admin.close();
   return found.map(({ name }) => String(name));
 };
-const rows = async (table: string) => Number((await api.db.system((tx) => tx.row<{ n: string }>(`select count(*) as n from ${table}`)))!.n);
+const rows = async (table: string) =>
+  Number((await api.db.acrossTenants((tx) => tx.row<{ n: string }>(`select count(*) as n from ${table}`)))!.n);
 
 t.test('POST /transcriptions refuses before the body, in the published order, and stores nothing', async (t) => {
   const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
@@ -160,7 +161,7 @@ t.test('POST /transcriptions accepts each of the 73 extensions and 99 languages'
 });
 
 t.test('POST /transcriptions stores what was asked for, and returns metadata byte for byte', async (t) => {
-  await api.db.system((tx) =>
+  await api.db.acrossTenants((tx) =>
     tx.rows(`insert into identities (workspace_id, member_id, provider, external_id) values (?, ?, 'crm', ' Agent:7')`, [
       workspace,
       member.id,
@@ -193,7 +194,7 @@ t.test('POST /transcriptions stores what was asked for, and returns metadata byt
     ...{ author: { id: member.id, email: 'ben@example.com' }, project: { id: open, name: 'Open' } },
   });
   t.ok(record.text.includes(`"metadata":${metadata},`));
-  const row = await api.db.system((tx) =>
+  const row = await api.db.acrossTenants((tx) =>
     tx.row('select diarize, speakers_count, ai_metadata, extension, size_bytes, media_bytes from transcriptions where id = ?', [
       answer.json.uuid,
     ]),
@@ -211,7 +212,7 @@ t.test('POST /transcriptions stores a zero in X-Metadata however it is written',
     const { json } = await api.call(key, 'GET', `/v1/transcriptions?status=queued&metadata.${filter}`);
     t.strictSame([json.total, json.items[0]?.id], [1, answer.json.uuid], filter);
   }
-  const row = await api.db.system((tx) => tx.row('select metadata from transcriptions where id = ?', [answer.json.uuid]));
+  const row = await api.db.acrossTenants((tx) => tx.row('select metadata from transcriptions where id = ?', [answer.json.uuid]));
   t.strictSame(row, { metadata: { a: 0, b: [0, '0e99999'], c: 1000, d: 100, e: 0 } });
 });
 
@@ -221,7 +222,7 @@ t.test('POST /transcriptions stores the file although a template was deleted whi
   connection.write(head('POST', '/v1/transcriptions?reports=doomed,summary', uploadHeaders(key)));
   connection.write(FILE.subarray(0, 1000));
   for (let tries = 0; tries < 100 && !(await rows('upload_leases')); tries++) await sleep(50);
-  await api.db.system((tx) => tx.rows(`delete from templates where slug = 'doomed'`));
+  await api.db.acrossTenants((tx) => tx.rows(`delete from templates where slug = 'doomed'`));
   connection.write(FILE.subarray(1000));
   const answer = await connection.answer();
   connection.end();
@@ -239,7 +240,7 @@ t.test(
     connection.write(head('POST', '/v1/transcriptions', uploadHeaders(last)));
     connection.write(FILE.subarray(0, 1000));
     for (let tries = 0; tries < 100 && !(await rows('upload_leases')); tries++) await sleep(50);
-    await api.db.system((tx) => tx.rows('delete from workspaces where id = ?::uuid', [gone]));
+    await api.db.acrossTenants((tx) => tx.rows('delete from workspaces where id = ?::uuid', [gone]));
     connection.write(FILE.subarray(1000));
     t.match(await connection.answer(), { status: 503, json: { code: 'service_unavailable' } });
     connection.end();

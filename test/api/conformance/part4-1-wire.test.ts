@@ -32,7 +32,7 @@ const spooled = async () => {
   return count;
 };
 const leases = async () =>
-  api.db.system((tx) =>
+  api.db.acrossTenants((tx) =>
     tx.rows('select id from upload_leases union all select transcription_id from idempotency_keys where answer is null'),
   );
 
@@ -182,7 +182,7 @@ t.test('a large upload arrives identical', async (t) => {
   const body = Buffer.allocUnsafe(20_000_000);
   for (let at = 0; at < body.length; at += 4) body.writeUInt32LE((Math.imul(at, 2654435761) >>> 0) % 4294967296, at);
   const { json } = await send(api.url, key, {}, '', body);
-  const row = await api.db.system((tx) =>
+  const row = await api.db.acrossTenants((tx) =>
     tx.row<{ media_key_sealed: Buffer }>('select media_key_sealed from transcriptions where id = ?', [json.uuid]),
   );
   const sealKey = await api.vault.open(workspace, `transcriptions|${json.uuid}|media_key`, row!.media_key_sealed);

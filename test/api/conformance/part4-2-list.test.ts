@@ -123,7 +123,7 @@ t.test('metadata.<key> follows the status of its transcription', async (t) => {
   const id = await world.transcription(anna, { status: 'processing', metadata: '{"call":"77"}', filename: 'w.mp3' });
   t.strictSame(await titles('?metadata.call=77'), []);
   t.strictSame(await titles('?metadata.call=77&status=processing'), ['w.mp3']);
-  await api.db.system((tx) => tx.rows(`update transcriptions set status = 'failed' where id = ?`, [id]));
+  await api.db.acrossTenants((tx) => tx.rows(`update transcriptions set status = 'failed' where id = ?`, [id]));
   t.strictSame(await titles('?metadata.call=77&status=failed'), ['w.mp3']);
   await api.call(key, 'DELETE', `/v1/transcriptions/${id}`);
   t.strictSame(await titles('?metadata.call=77&status=failed'), []);

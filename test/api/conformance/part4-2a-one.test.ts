@@ -110,10 +110,10 @@ t.test('DELETE removes the transcription in any status, with all that hangs on i
     const writer = await api.spool.create(id, 'mp3');
     await writer.write(Buffer.from('sound'));
     await writer.finish();
-    await api.db.system((tx) =>
+    await api.db.acrossTenants((tx) =>
       tx.rows('insert into reservations (transcription_id, workspace_id, minutes) values (?, ?, 1)', [id, workspace]),
     );
-    await api.db.system((tx) =>
+    await api.db.acrossTenants((tx) =>
       tx.rows(`insert into idempotency_keys (workspace_id, key, transcription_id, token, node_id) values (?, ?, ?, ?, ?)`, [
         workspace,
         id,
@@ -127,7 +127,7 @@ t.test('DELETE removes the transcription in any status, with all that hangs on i
     t.match(await one(annaKey, 'GET', id), { status: 404 });
     t.match(await one(annaKey, 'DELETE', id), provokes(DELETE, 404, null));
     for (const table of ['segments', 'reports', 'reservations', 'idempotency_keys', 'metadata_terms'])
-      t.strictSame(await api.db.read('*', `select 1 from ${table} where transcription_id = ?`, [id]), [], table);
+      t.strictSame(await api.db.query('*', `select 1 from ${table} where transcription_id = ?`, [id]), [], table);
     for await (const file of api.spool.list()) t.not(file.id, id, 'the media is gone');
   }
 });
@@ -150,6 +150,6 @@ t.test('DELETE: 30 a minute and key, 404s included; then delete_rate_exceeded wi
   const seconds = Number(refused.headers['retry-after']);
   t.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60);
   t.match(await one(await world.key(anna), 'DELETE', 'none'), { status: 404 });
-  await api.db.system((tx) => tx.rows(`update deletions set at = at - interval '61 seconds' where subject = ?`, [key.id]));
+  await api.db.acrossTenants((tx) => tx.rows(`update deletions set at = at - interval '61 seconds' where subject = ?`, [key.id]));
   t.match(await one(key, 'DELETE', 'none'), { status: 404 }, 'the window slides');
 });

@@ -39,13 +39,13 @@ t.test('a queued, processing or completed report is returned, not made again; a 
     { slug: 'quotes', status: 'queued' },
   ]);
   t.not(json.reports[2].id, failed);
-  const [row] = await api.db.read<{ reports_made: number }>('*', 'select reports_made from transcriptions where id = ?', [id]);
+  const [row] = await api.db.query<{ reports_made: number }>('*', 'select reports_made from transcriptions where id = ?', [id]);
   t.equal(row!.reports_made, 1);
 });
 
 t.test('a transcription that is queued or processing accepts requests, as a completed one does', async (t) => {
   const waiting = async () =>
-    (await api.db.read<{ n: string }>('*', 'select count(*) as n from reports where status = ?', ['queued']))[0]!.n;
+    (await api.db.query<{ n: string }>('*', 'select count(*) as n from reports where status = ?', ['queued']))[0]!.n;
   const before = Number(await waiting());
   for (const status of ['queued', 'processing', 'completed'] as const)
     t.match(await ask(key, await world.transcription(anna, { status }), ['summary']), { status: 202 });
@@ -104,7 +104,7 @@ t.test("templates: built-in, the workspace's, and one's own published ones; draf
 
 t.test('30 generations a transcription, failed ones included; then report_generation_limit, a day to wait', async (t) => {
   const id = await world.transcription(anna);
-  await api.db.system((tx) => tx.rows('update transcriptions set reports_made = 28 where id = ?', [id]));
+  await api.db.acrossTenants((tx) => tx.rows('update transcriptions set reports_made = 28 where id = ?', [id]));
   const answer = await ask(key, id, ['summary', 'tasks', 'quotes']);
   t.match(answer, provokes(REPORTS, 429, 'report_generation_limit'));
   t.equal(answer.headers['retry-after'], '86400');
@@ -117,7 +117,9 @@ t.test('300 reports a workspace and UTC day; Retry-After points to midnight', as
   const other = await setUp();
   const id = await world.transcription(other.anna);
   await ask(other.key, id, ['summary']);
-  await api.db.system((tx) => tx.rows(`update counters set count = 299 where workspace_id = ? and name = 'reports'`, [other.workspace]));
+  await api.db.acrossTenants((tx) =>
+    tx.rows(`update counters set count = 299 where workspace_id = ? and name = 'reports'`, [other.workspace]),
+  );
   const answer = await ask(other.key, id, ['tasks', 'quotes']);
   t.match(answer, provokes(REPORTS, 429, 'daily_reports_quota_exceeded'));
   const midnight = 86_400 - ((Date.now() / 1000) % 86_400);
@@ -128,7 +130,7 @@ t.test('300 reports a workspace and UTC day; Retry-After points to midnight', as
 t.test('200 reports waiting in a workspace; then too_many_queued_reports', async (t) => {
   const other = await setUp();
   const id = await world.transcription(other.anna);
-  await api.db.system((tx) =>
+  await api.db.acrossTenants((tx) =>
     tx.rows(
       `insert into reports (workspace_id, transcription_id, slug, name, status) select ?::uuid, ?::uuid, 's' || i, 's', 'queued' from generate_series(1, 199) i`,
       [other.workspace, id],
@@ -145,7 +147,9 @@ t.test('requests that race for one slug make one report; requests that race for 
   const id = await world.transcription(other.anna);
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(other.key, id, ['summary'])));
   t.strictSame([...new Set(answers.map(({ status, json }) => `${status} ${json.reports[0].id}`))].length, 1);
-  await api.db.system((tx) => tx.rows(`update counters set count = 297 where workspace_id = ? and name = 'reports'`, [other.workspace]));
+  await api.db.acrossTenants((tx) =>
+    tx.rows(`update counters set count = 297 where workspace_id = ? and name = 'reports'`, [other.workspace]),
+  );
   const ids = await Promise.all(Array.from({ length: 6 }, () => world.transcription(other.anna)));
   const raced = await Promise.all(ids.map((each) => ask(other.key, each, ['tasks'])));
   t.equal(raced.filter(({ status }) => status === 202).length, 3);

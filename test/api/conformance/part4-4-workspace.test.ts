@@ -23,7 +23,7 @@ t.test(
   async (t) => {
     const ids = [];
     for (const name of ['One', 'Two', 'Three', 'Four']) ids.push(await world.project(workspace, name));
-    await api.db.system((tx) =>
+    await api.db.acrossTenants((tx) =>
       tx.rows(
         `update projects set created_at = ('2026-01-0' || case name when 'One' then '1' when 'Four' then '9' else '5' end || 'T00:00:00Z')::timestamptz where workspace_id = ?`,
         [workspace],
@@ -65,7 +65,7 @@ t.test('GET members: active ones with their identities; pending, removed and for
 t.test('GET members: at most 1,000, and total is the number returned', async (t) => {
   const large = await world.workspace();
   const boss = await world.member(large, { role: 'owner' });
-  await api.db.system((tx) =>
+  await api.db.acrossTenants((tx) =>
     tx.rows(`insert into members (workspace_id, email) select ?::uuid, 'n' || n || '@example.com' from generate_series(1, 1005) n`, [
       large,
     ]),

@@ -12,7 +12,7 @@ const owner = await api.world.member(workspace, { role: 'owner' });
 const { key } = await api.world.key(owner);
 
 const status = async (credential: string, path = '/v1/workspace') => (await api.call(credential, 'GET', path)).status;
-const sql = (text: string, parameters: unknown[]) => api.db.system((tx) => tx.rows(text, parameters));
+const sql = (text: string, parameters: unknown[]) => api.db.acrossTenants((tx) => tx.rows(text, parameters));
 const within = async (ms: number, met: () => Promise<boolean>) => {
   const start = performance.now();
   while (!(await met())) {

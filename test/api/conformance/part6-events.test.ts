@@ -12,7 +12,7 @@ const owner = await world.member(workspace, { role: 'owner' });
 const anna = await world.member(workspace);
 const bob = await world.member(workspace);
 const { key } = await world.key(owner);
-const told = (id: string) => db.read<{ member_id: string }>('*', 'select member_id from notifications where transcription_id = ?', [id]);
+const told = (id: string) => db.query<{ member_id: string }>('*', 'select member_id from notifications where transcription_id = ?', [id]);
 
 t.test('6 results are obtained by polling: every state is read by GET, and nothing is sent to the caller', async (t) => {
   const { json } = await send(api.url, key);
@@ -20,7 +20,7 @@ t.test('6 results are obtained by polling: every state is read by GET, and nothi
   t.match(await read(), { status: 'queued' });
   await transcribe(workspace, json.uuid);
   t.match(await read(), { status: 'completed' });
-  t.strictSame(await db.read('*', 'select 1 from deliveries'), [], 'webhooks are off until somebody makes one in the web app');
+  t.strictSame(await db.query('*', 'select 1 from deliveries'), [], 'webhooks are off until somebody makes one in the web app');
 });
 
 t.test('6 a ready notification goes to the author in the web app, and not through the API', async (t) => {

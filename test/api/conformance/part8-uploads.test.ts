@@ -31,7 +31,7 @@ async function flying(url: string, key: string, query = ''): Promise<RawConnecti
   return connection;
 }
 const places = async (workspace: string) =>
-  (await api.db.system((tx) => tx.rows('select id from upload_leases where workspace_id = ?', [workspace]))).length;
+  (await api.db.acrossTenants((tx) => tx.rows('select id from upload_leases where workspace_id = ?', [workspace]))).length;
 const until = async (met: () => Promise<boolean>) => {
   for (let tries = 0; tries < 200 && !(await met()); tries++) await new Promise((resolve) => setTimeout(resolve, 25));
 };
@@ -55,7 +55,7 @@ t.test('uploads in flight are counted per key and per workspace, over both hosts
 t.test('the place of a host that died is free after its lease', async (t) => {
   const { workspace, one } = await newcomer();
   const lease = (seconds: number) =>
-    api.db.system((tx) =>
+    api.db.acrossTenants((tx) =>
       tx.rows(
         `insert into upload_leases (id, workspace_id, key_id, node_id, lease_until)
          select gen_random_uuid(), ?, gen_random_uuid(), gen_random_uuid(), now() + ? * interval '1 second' from generate_series(1, 3)`,
@@ -72,7 +72,7 @@ t.test('files that wait, and uploads of the day, are limited', async (t) => {
   const { workspace, one } = await newcomer();
   for (let n = 0; n < 6; n++) t.equal((await send(api.url, one)).status, 201);
   t.match(await knock(api.url, one), provokes(POST, 429, 'too_many_queued_files'));
-  await api.db.system((tx) => tx.rows(`update transcriptions set status = 'processing' where workspace_id = ?`, [workspace]));
+  await api.db.acrossTenants((tx) => tx.rows(`update transcriptions set status = 'processing' where workspace_id = ?`, [workspace]));
   for (let n = 0; n < 2; n++) t.equal((await send(api.url, one)).status, 201);
   const refused = await knock(api.url, one);
   t.match(refused, provokes(POST, 429, 'upload_quota_exceeded'));
@@ -102,7 +102,7 @@ t.test('reports that come with uploads in flight count against the day', async (
 t.test('reports that wait are limited', async (t) => {
   const { workspace, one } = await newcomer();
   const { json } = await send(api.url, one);
-  await api.db.system((tx) =>
+  await api.db.acrossTenants((tx) =>
     tx.rows(
       `insert into reports (workspace_id, transcription_id, slug, name, status) select ?, ?, 'r' || n, 'R', 'queued' from generate_series(1, 200) n`,
       [workspace, json.uuid],
@@ -114,7 +114,7 @@ t.test('reports that wait are limited', async (t) => {
 t.test('of several limits that are reached the first published one answers: 402, in flight, queued, day, reports of the day', async (t) => {
   const { workspace, one } = await newcomer();
   for (let n = 0; n < 6; n++) await send(api.url, one);
-  const set = (sql: string) => api.db.system((tx) => tx.rows(sql, [workspace]));
+  const set = (sql: string) => api.db.acrossTenants((tx) => tx.rows(sql, [workspace]));
   await set(`update counters set count = 8 where workspace_id = ? and name = 'uploads'`);
   await set(`insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, 4)`);
   await set(`insert into upload_leases (id, workspace_id, node_id, lease_until)
@@ -134,7 +134,7 @@ t.test('of several limits that are reached the first published one answers: 402,
 
 t.test('a refused upload leaves no place taken', async (t) => {
   const { workspace, one } = await newcomer();
-  await api.db.system((tx) => tx.rows('update workspaces set balance_minutes = 0 where id = ?', [workspace]));
+  await api.db.acrossTenants((tx) => tx.rows('update workspaces set balance_minutes = 0 where id = ?', [workspace]));
   t.match(await knock(api.url, one), provokes(POST, 402, 'insufficient_balance'));
   t.equal(await places(workspace), 0);
 });

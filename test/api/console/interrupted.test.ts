@@ -53,7 +53,7 @@ t.test('a transcript under way is followed again when the service comes back', a
   await page.waitForSelector('text=40 %');
   await page.route(`**/v1/app/transcriptions/${id}`, (route) => route.abort());
   await page.waitForSelector('text=The service cannot be reached');
-  await db.system((tx) => tx.rows('update transcriptions set fraction = 0.8, updated_at = now() where id = ?', [id]));
+  await db.acrossTenants((tx) => tx.rows('update transcriptions set fraction = 0.8, updated_at = now() where id = ?', [id]));
   await page.unrouteAll();
   await page.waitForSelector('text=80 %', { timeout: 15_000 });
   await page.waitForSelector('text=The service cannot be reached', { state: 'detached' });

@@ -93,7 +93,7 @@ t.test('a failed upload says why, is sent again, and becomes one transcription',
   for (const { name } of files) await page.waitForSelector(`li:has-text("${name}") >> text=Send again`); // some are sent side by side
   t.match(await page.textContent('li:has-text("a.mp3")'), /minutes/);
   t.match(await page.textContent('li:has-text("c.txt")'), /format/);
-  await db.system((tx) => tx.rows('update workspaces set balance_minutes = 100 where id = ?', [empty]));
+  await db.acrossTenants((tx) => tx.rows('update workspaces set balance_minutes = 100 where id = ?', [empty]));
   let broken = 0;
   await page.route('**/v1/app/transcriptions?*', (route) =>
     route.request().method() === 'POST' && broken++ === 0 ? route.abort() : route.continue(),
@@ -106,7 +106,7 @@ t.test('a failed upload says why, is sent again, and becomes one transcription',
   await page.goto(`${url}/#/workspace`);
   await page.click('a:text-is("Transcripts")');
   await page.waitForSelector('li:has-text("a.mp3") .good', { timeout: 5_000 });
-  const rows = await db.read<{ count: number }>(empty, `select count(*)::int as count from transcriptions where status = 'queued'`);
+  const rows = await db.query<{ count: number }>(empty, `select count(*)::int as count from transcriptions where status = 'queued'`);
   t.equal(rows[0]!.count, 2);
   await page.close();
 });

@@ -31,7 +31,7 @@ const failed = await world.transcription(ann, { status: 'failed', errorCode: 'FI
 const poor = await world.transcription(ann, { status: 'insufficient_balance', filename: 'long.mp3', required: 71.5, available: 3 });
 const busy = await world.transcription(ann, { status: 'processing', filename: 'now.mp3', stage: 'transcribing', fraction: 0.4 });
 const watched = await world.transcription(bob, { title: 'Seen by a viewer', projectId: closed, author: ann });
-await db.system((tx) => tx.rows(`update transcriptions set creator_id = ? where id = ?`, [ann.id, watched]));
+await db.acrossTenants((tx) => tx.rows(`update transcriptions set creator_id = ? where id = ?`, [ann.id, watched]));
 
 const PAGES: Record<string, string> = {
   '/': 'text=Deliveries for March',

@@ -47,13 +47,13 @@ t.test('keepsOwner() lets the last owner neither leave nor step down, also when 
   t.equal((await ann.ask('PATCH', `/members/${user.id}`, { role: 'owner' })).status, 200);
   const answers = await Promise.all([ann.ask('DELETE', `/members/${user.id}`), bob.ask('DELETE', `/members/${owner.id}`)]);
   t.equal(answers.filter(({ status }) => status === 204).length, 1, 'one of two');
-  const left = await api.db.read(workspace, `select id from members where role = 'owner' and status = 'active'`);
+  const left = await api.db.query(workspace, `select id from members where role = 'owner' and status = 'active'`);
   t.equal(left.length, 1);
-  await api.db.system((tx) => tx.rows(`update members set status = 'active' where id in (?, ?)`, [owner.id, user.id]));
-  await api.db.system((tx) =>
+  await api.db.acrossTenants((tx) => tx.rows(`update members set status = 'active' where id in (?, ?)`, [owner.id, user.id]));
+  await api.db.acrossTenants((tx) =>
     tx.rows(`update members set role = case when id = ? then 'owner' else 'user' end where workspace_id = ?`, [owner.id, workspace]),
   );
-  await api.db.system((tx) => tx.rows('update api_keys set revoked_at = null where workspace_id = ?', [workspace]));
+  await api.db.acrossTenants((tx) => tx.rows('update api_keys set revoked_at = null where workspace_id = ?', [workspace]));
 });
 
 t.test('projects belong to whoever makes them; their owners decide who is in them', async (t) => {

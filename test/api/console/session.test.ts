@@ -10,7 +10,7 @@ const workspace = await world.workspace({ name: 'Acme' });
 const owner = await world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
 const user = await world.member(workspace, { name: 'Bob' });
 const { key } = await world.key(owner);
-const link = (person = owner) => db.system((tx) => makeSignInLink(tx, { workspaceId: workspace, memberId: person.id }));
+const link = (person = owner) => db.acrossTenants((tx) => makeSignInLink(tx, { workspaceId: workspace, memberId: person.id }));
 const signIn = (body: unknown, headers = {}) => call('', 'POST', '/v1/app/session', { body, headers });
 
 t.test('POST /v1/app/session signs in with a key, behind a cookie that scripts and other sites cannot use', async (t) => {
@@ -30,7 +30,7 @@ t.test('POST /v1/app/session signs in with a key, behind a cookie that scripts a
   const again = await call('', 'GET', '/v1/app/session', { headers: { cookie: cookieOf(answer)! } });
   t.strictSame(again.json, answer.json);
   t.ok(Date.parse(answer.json.expires_at) - Date.now() <= 12 * 3_600_000);
-  const [row] = await db.read<{ hash: string }>('*', `select encode(hash, 'hex') as hash from sessions limit 1`);
+  const [row] = await db.query<{ hash: string }>('*', `select encode(hash, 'hex') as hash from sessions limit 1`);
   t.notOk(cookie.includes(row!.hash), 'the secret itself is not stored');
 });
 
@@ -47,7 +47,7 @@ t.test('POST /v1/app/session takes a link once, for a day, while its member is a
   t.strictSame([first.status, second.status].sort(), [201, 401]);
   t.equal((await signIn({ link: once })).status, 401);
   const old = await link();
-  await db.system((tx) => tx.rows(`update sign_in_links set expires_at = now() where used_at is null`));
+  await db.acrossTenants((tx) => tx.rows(`update sign_in_links set expires_at = now() where used_at is null`));
   t.equal((await signIn({ link: old })).status, 401);
   const gone = await world.member(workspace, { status: 'removed' });
   t.equal((await signIn({ link: await link(gone) })).status, 401);
@@ -82,7 +82,7 @@ t.test('signedIn() lets nothing change without the CSRF token of the session, or
   t.equal((await make({ 'x-csrf-token': other.csrf })).status, 403, 'the token of another session');
   t.equal((await make({ 'x-csrf-token': one.csrf, origin: 'https://evil.example' })).status, 403);
   t.equal((await make({ 'x-csrf-token': one.csrf, origin: api.url })).status, 201);
-  t.equal((await db.read(workspace, 'select id from projects')).length, 1, 'only the last one did anything');
+  t.equal((await db.query(workspace, 'select id from projects')).length, 1, 'only the last one did anything');
   const upload = await call('', 'POST', '/v1/app/transcriptions', {
     body: Buffer.alloc(2048),
     headers: { cookie: one.cookie, 'content-disposition': 'attachment; filename="a.mp3"' },
@@ -104,13 +104,13 @@ t.test('findSession() knows a session no longer when its time, its member or its
   const made = await world.key(leaver);
   const byLink = await visit(api, { link: await link(leaver) });
   const byKey = await visit(api, { key: made.key });
-  await db.system((tx) => tx.rows('update api_keys set revoked_at = now() where id = ?', [made.id]));
+  await db.acrossTenants((tx) => tx.rows('update api_keys set revoked_at = now() where id = ?', [made.id]));
   t.equal((await byKey.ask('GET', '/session')).status, 401);
   t.equal((await byLink.ask('GET', '/session')).status, 200);
-  await db.system((tx) => tx.rows(`update members set status = 'removed' where id = ?`, [leaver.id]));
+  await db.acrossTenants((tx) => tx.rows(`update members set status = 'removed' where id = ?`, [leaver.id]));
   t.equal((await byLink.ask('GET', '/session')).status, 401);
   const late = await visit(api, { key });
-  await db.system((tx) => tx.rows('update sessions set expires_at = now() where member_id = ?', [owner.id]));
+  await db.acrossTenants((tx) => tx.rows('update sessions set expires_at = now() where member_id = ?', [owner.id]));
   t.equal((await late.ask('GET', '/session')).status, 401);
 });
 

@@ -16,7 +16,7 @@ t.test('settings keep vocabulary, sealed, and retention', async (t) => {
   t.strictSame((await ann.ask('PUT', '/settings', wish)).json, wish);
   t.strictSame((await ann.ask('GET', '/settings')).json, wish);
   t.strictSame((await other.ask('GET', '/settings')).json, { vocabulary: '', retention_days: null });
-  const [row] = await db.read<{ line: string }>('*', 'select w::text as line from workspaces w where id = ?', [workspace]);
+  const [row] = await db.query<{ line: string }>('*', 'select w::text as line from workspaces w where id = ?', [workspace]);
   t.notMatch(row!.line, /Longhand|Zwolle/);
   const bad = [
     { vocabulary: 'x'.repeat(2001), retention_days: null },
@@ -33,7 +33,7 @@ t.test('times are UTC, RFC 3339 with milliseconds and Z: what PostgreSQL writes 
   const { json: template } = await ann.ask('POST', '/templates', { name: 'Mine', prompt: 'What was agreed upon?' });
   await ann.ask('POST', '/members', { email: 'new@example.com', pending: true });
   await ann.ask('DELETE', `/keys/${key.id}`);
-  await db.read('*', `insert into deliveries (workspace_id, webhook_id, event, body, delivered_at) values (?, ?, 'x', '{}', now())`, [
+  await db.query('*', `insert into deliveries (workspace_id, webhook_id, event, body, delivered_at) values (?, ?, 'x', '{}', now())`, [
     workspace,
     webhook.id,
   ]);
@@ -55,11 +55,11 @@ t.test('overview() counts the queue, the hours and the failures of the own works
   await world.transcription(owner, { status: 'queued', createdAt: new Date(Date.now() - 90_000).toISOString() });
   await world.transcription(owner, { status: 'processing' });
   const done = await world.transcription(owner, { duration: 90 });
-  await db.system((tx) => tx.rows('update transcriptions set completed_at = now() where id = ?', [done]));
+  await db.acrossTenants((tx) => tx.rows('update transcriptions set completed_at = now() where id = ?', [done]));
   await world.report(done, 'summary', 'queued');
   const failed = await world.transcription(owner, { status: 'failed', errorCode: 'FILE_CORRUPTED' });
-  await db.system((tx) => tx.rows('update transcriptions set completed_at = now() where id = ?', [failed]));
-  await db.system((tx) =>
+  await db.acrossTenants((tx) => tx.rows('update transcriptions set completed_at = now() where id = ?', [failed]));
+  await db.acrossTenants((tx) =>
     tx.rows(
       `insert into engines (id, host, pid, version, device, model, concurrency) values (gen_random_uuid(), 'a', 1, '1.0.0', 'cpu', 'whisper-base', 2)`,
     ),

@@ -91,7 +91,7 @@ t.test('notifications reach the author, are marked as read, and go with the righ
     await world.transcription(owner, { author: third, filename: 'second.mp3' }),
   ];
   for (const id of ids) {
-    await db.system((tx) =>
+    await db.acrossTenants((tx) =>
       tx.rows('insert into notifications (workspace_id, member_id, transcription_id) values (?, ?, ?)', [workspace, third.id, id]),
     );
   }
@@ -110,7 +110,7 @@ t.test('notifications reach the author, are marked as read, and go with the righ
   t.equal((await carl.ask('GET', '/notifications')).json.unread, 1);
   t.equal((await carl.ask('POST', '/notifications/read', {})).status, 204);
   t.equal((await carl.ask('GET', '/notifications')).json.unread, 0);
-  await db.system((tx) => tx.rows('update transcriptions set author_id = ? where id = ?', [owner.id, ids[1]]));
+  await db.acrossTenants((tx) => tx.rows('update transcriptions set author_id = ? where id = ?', [owner.id, ids[1]]));
   t.equal((await carl.ask('GET', '/notifications')).json.items.length, 1);
 });
 

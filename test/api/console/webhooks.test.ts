@@ -29,16 +29,16 @@ async function attempt(options = engine.options): Promise<boolean> {
 }
 
 const wait = () =>
-  db.system((tx) =>
+  db.acrossTenants((tx) =>
     tx.row<{ seconds: number }>(`select extract(epoch from next_at - now())::float8 as seconds from deliveries where status = 'pending'`),
   );
 /** How often engines were told that there is something to deliver. */
 const woken = () =>
-  db.system(async (tx) => {
+  db.acrossTenants(async (tx) => {
     await tx.rows('set local role none'); // the queue's tables are its owner's alone
     return (await tx.rows(`select 1 from graphile_worker.jobs where task_identifier = 'deliver'`)).length;
   });
-const due = () => db.system((tx) => tx.rows(`update deliveries set next_at = now() where status = 'pending'`));
+const due = () => db.acrossTenants((tx) => tx.rows(`update deliveries set next_at = now() where status = 'pending'`));
 
 interface Call {
   headers: IncomingHttpHeaders;
@@ -82,7 +82,7 @@ t.test('webhooks are made with a secret that is shown once, switched off and rem
   const listed = await ann.ask('GET', '/webhooks');
   t.match(listed.json.items, [{ id: made.json.id, active: true }]);
   t.notOk(listed.text.includes(made.json.secret));
-  const [row] = await db.read<{ line: string }>('*', 'select w::text as line from webhooks w');
+  const [row] = await db.query<{ line: string }>('*', 'select w::text as line from webhooks w');
   t.notOk(row!.line.includes(made.json.secret), 'sealed');
   t.match(await ann.ask('PATCH', path, { active: false }), { status: 200, json: { active: false } });
   for (const url of ['ftp://a.example/', 'file:///etc/passwd', 'https://user:pass@a.example/', 'nowhere', '']) {
@@ -165,7 +165,7 @@ t.test('a paused webhook is sent nothing and loses nothing: what waited and what
   t.equal(await woken(), told + 1, 'engines are told at once');
   while (await attempt()) {}
   t.strictSame(calls.map(({ body }) => JSON.parse(body).transcription_id).sort(), [ids[0], ...ids].sort());
-  await db.system((tx) => tx.rows('delete from webhooks'));
+  await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
 t.test('deliveries go out in the order of what they tell, one webhook failing does not hold up another', async (t) => {
@@ -183,7 +183,7 @@ t.test('deliveries go out in the order of what they tell, one webhook failing do
   while (await attempt()) {}
   t.strictSame(told(bad.calls).slice(3).sort(), [...ids].sort());
   t.equal(good.calls.length, 3);
-  await db.system((tx) => tx.rows('delete from webhooks'));
+  await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
 t.test('a delivery that is never taken is given up after eleven attempts, and can still be replayed', async (t) => {
@@ -201,7 +201,7 @@ t.test('a delivery that is never taken is given up after eleven attempts, and ca
   t.ok(await attempt());
   t.equal(calls.length, 12);
   t.match((await ann.ask('GET', `/webhooks/${hook.id}/deliveries`)).json.items, [{ status: 'delivered' }]);
-  await db.system((tx) => tx.rows('delete from webhooks'));
+  await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
 t.test('private addresses are refused unless the operator allows them, and the log says so', async (t) => {

@@ -43,7 +43,7 @@ t.test('members, identities, projects, vocabulary and webhooks are kept', async 
   await page.fill('input[name=url]', 'https://crm.example/hook');
   await page.click('text=Add webhook');
   t.match(await page.textContent('.once code'), /^whsec_/);
-  await db.system((tx) =>
+  await db.acrossTenants((tx) =>
     tx.rows(
       `insert into deliveries (workspace_id, webhook_id, event, body, status, attempt, last_status)
        select workspace_id, id, 'transcription.completed', json_build_object('transcription_id', ?::text), 'dead', 11, 500 from webhooks`,

@@ -19,7 +19,7 @@ async function answerConsent(address: URL, approve: boolean): Promise<URL> {
   t.equal(page.status, 302, 'the authorization endpoint leads to the consent page');
   const location = new URL(page.headers.get('location')!, api.url);
   t.equal(location.hash, '#/authorize');
-  const cookie = await api.db.system((tx) => openSession(tx, { workspaceId: workspace, memberId: person.id }));
+  const cookie = await api.db.acrossTenants((tx) => openSession(tx, { workspaceId: workspace, memberId: person.id }));
   const signedIn = { cookie: `longhand_session=${cookie}` };
   const { json: session } = await api.call('', 'GET', '/v1/app/session', { headers: signedIn });
   const shown = await api.call('', 'GET', `/v1/app/consent${location.search}`, { headers: signedIn });
@@ -128,11 +128,11 @@ t.test('a code works once, for its client, address and verifier only; presented 
 
 t.test('revoked and expired tokens and tokens of another audience are refused with where to sign in', async (t) => {
   const bad = await api.world.token(person);
-  await api.db.system((tx) => tx.rows(`update oauth_tokens set resource = 'https://elsewhere.example/mcp' where id = ?`, [bad.id]));
+  await api.db.acrossTenants((tx) => tx.rows(`update oauth_tokens set resource = 'https://elsewhere.example/mcp' where id = ?`, [bad.id]));
   const old = await api.world.token(person);
-  await api.db.system((tx) => tx.rows(`update oauth_tokens set expires_at = now() - interval '1 second' where id = ?`, [old.id]));
+  await api.db.acrossTenants((tx) => tx.rows(`update oauth_tokens set expires_at = now() - interval '1 second' where id = ?`, [old.id]));
   const revoked = await api.world.token(person);
-  await api.db.system((tx) => tx.rows('update oauth_tokens set revoked_at = now() where id = ?', [revoked.id]));
+  await api.db.acrossTenants((tx) => tx.rows('update oauth_tokens set revoked_at = now() where id = ?', [revoked.id]));
   for (const { key } of [bad, old, revoked, { key: '' }]) {
     const answer = await api.call(key, 'POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } });
     t.equal(answer.status, 401);

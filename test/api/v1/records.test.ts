@@ -34,9 +34,9 @@ function noting(statements: string[]): Db {
   });
   return {
     ...db,
-    read: (scope, sql, parameters) => {
+    query: (scope, sql, parameters) => {
       statements.push(sql);
-      return db.read(scope, sql, parameters);
+      return db.query(scope, sql, parameters);
     },
     workspace: (id, work) => db.workspace(id, (tx) => work(note(tx))),
   };

@@ -18,7 +18,7 @@ async function drain(longest: number | null = null): Promise<Claim[]> {
   return claims;
 }
 
-const clear = () => db.system((tx) => tx.rows('delete from transcriptions'));
+const clear = () => db.acrossTenants((tx) => tx.rows('delete from transcriptions'));
 t.afterEach(clear);
 
 t.test('claimNext() gives each transcription to one of many claimers, within the concurrency of its workspace', async (t) => {
@@ -77,10 +77,10 @@ t.test('claimNext() reserves the probed minutes, and ends what the balance does 
     available_minutes: /^1\.00*$/,
     lease_token: null,
   });
-  t.match(await db.read('*', 'select status, error_code from reports where transcription_id = ?', [ids[1]]), [
+  t.match(await db.query('*', 'select status, error_code from reports where transcription_id = ?', [ids[1]]), [
     { status: 'failed', error_code: 'TRANSCRIPTION_FAILED' },
   ]);
-  t.equal((await db.read('*', `select 1 from idempotency_keys where key = 'again'`)).length, 0, 'the key may be used again');
+  t.equal((await db.query('*', `select 1 from idempotency_keys where key = 'again'`)).length, 0, 'the key may be used again');
   t.equal(await bench.balance(workspace), 2.5, 'nothing is charged before the end');
 });
 
@@ -92,9 +92,9 @@ t.test('complete() charges the decoded length once, releases the rest and starts
   t.equal(await complete(db, claim.lease, finished(100.8)), 'lost');
   t.equal(await bench.balance(workspace), 10 - 100.8 / 60);
   t.match(await bench.row('transcriptions', id), { status: 'completed', duration_seconds: 100.8, lease_token: null });
-  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
-  t.equal((await db.read('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 1);
-  t.equal((await db.read('*', 'select 1 from notifications where transcription_id = ?', [id])).length, 1);
+  t.equal((await db.query('*', 'select 1 from reservations')).length, 0);
+  t.equal((await db.query('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 1);
+  t.equal((await db.query('*', 'select 1 from notifications where transcription_id = ?', [id])).length, 1);
   t.equal(await bench.jobs('report'), 1);
 });
 
@@ -116,7 +116,7 @@ t.test('raise() of many at once never spends the same minutes twice', async (t) 
     for (let i = 0; i < 8; i++) await bench.transcription(workspace, { seconds: 60 });
     const outcomes = await Promise.all((await drain()).map((claim) => raise(db, claim.lease, 100)));
     t.ok(outcomes.includes('reserved'));
-    const [sum] = await db.read<{ minutes: number }>(
+    const [sum] = await db.query<{ minutes: number }>(
       '*',
       'select sum(minutes)::float8 as minutes from reservations where workspace_id = ?',
       [workspace],
@@ -134,7 +134,7 @@ t.test('a token that was overtaken writes nothing', async (t) => {
   t.equal(await complete(db, stale, finished(60)), 'lost');
   t.equal(await fail(db, stale, 'FILE_CORRUPTED'), false);
   t.equal(await raise(db, stale, 90), 'lost');
-  t.strictSame([...(await db.system((tx) => renew(tx, [{ lease: stale, fraction: 1 }])))], [stale.token]);
+  t.strictSame([...(await db.acrossTenants((tx) => renew(tx, [{ lease: stale, fraction: 1 }])))], [stale.token]);
   t.match(await bench.row('transcriptions', id), { status: 'processing', fraction: 0, lease_token: lease.token });
   t.equal(await bench.balance(workspace), 10);
 });
@@ -147,14 +147,14 @@ t.test('an engine that finishes a deleted transcription does not bring it back',
   t.equal(await complete(db, lease, finished(60)), 'lost');
   t.equal(await bench.row('transcriptions', id), null);
   t.equal(await bench.balance(workspace), 10);
-  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
+  t.equal((await db.query('*', 'select 1 from reservations')).length, 0);
 });
 
 t.test('renew() keeps progress from falling and says which leases are lost', async (t) => {
   const workspace = await bench.workspace();
   const id = await bench.transcription(workspace);
   const { lease } = (await next())!;
-  const sign = (stage: string, fraction: number) => db.system((tx) => renew(tx, [{ lease, stage, fraction }]));
+  const sign = (stage: string, fraction: number) => db.acrossTenants((tx) => renew(tx, [{ lease, stage, fraction }]));
   t.strictSame([...(await sign('transcribing', 0.5))], []);
   await sign('transcribing', 0.25);
   t.match(await bench.row('transcriptions', id), { stage: 'transcribing', fraction: 0.5 });
@@ -169,7 +169,7 @@ t.test('renew() waits for nobody: what a deletion has locked is neither renewed 
   const until = async (id: string) => (await bench.row('transcriptions', id))!.lease_until;
   const before = [await until(deleted), await until(other)];
   const signs = () =>
-    db.aside((tx) =>
+    db.reserved((tx) =>
       renew(
         tx,
         leases.map((lease) => ({ lease })),

@@ -11,7 +11,7 @@ const bench = await openBench(db);
 const engine = { id: randomUUID(), host: 'h', pid: 1, version: '1', device: 'cpu', model: 'm', concurrency: 2, workerIds: [] };
 
 t.test('databaseSeconds() is the time of the database', async (t) => {
-  const [row] = await db.read<{ near: boolean }>('*', `select abs(extract(epoch from now()) - ?::float8) < 5 as near`, [
+  const [row] = await db.query<{ near: boolean }>('*', `select abs(extract(epoch from now()) - ?::float8) < 5 as near`, [
     await databaseSeconds(db),
   ]);
   t.ok(row!.near);
@@ -24,7 +24,7 @@ t.test('mendTimes() brings back what a clock put back by ten minutes left in the
   t.equal(claim.lease.id, held);
   await registerEngine(db, engine);
   t.equal(await mendTimes(db), 0, 'nothing is wrong');
-  const write = (sql: string) => db.read('*', sql);
+  const write = (sql: string) => db.query('*', sql);
   await write(`update transcriptions set run_after = run_after + interval '10 minutes', lease_until = lease_until + interval '10 minutes'`);
   await write(`update engines set last_seen = last_seen + interval '10 minutes'`);
   await write(`insert into upload_leases (id, workspace_id, node_id, lease_until)
@@ -34,7 +34,7 @@ t.test('mendTimes() brings back what a clock put back by ten minutes left in the
   await write(`insert into idempotency_keys (workspace_id, key, transcription_id, token, node_id, answer, expires_at)
     select id, 'kept', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '{}', now() + interval '1 day' from workspaces`);
   t.equal(await mendTimes(db), 6);
-  const [row] = await db.read(
+  const [row] = await db.query(
     '*',
     `select (select lease_until <= now() + interval '61 seconds' and lease_token is not null from transcriptions where id = ?) as lease,
        (select run_after <= clock_timestamp() from transcriptions where id = ?) as due,

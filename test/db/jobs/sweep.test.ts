@@ -22,7 +22,7 @@ const bench = await openBench(db);
 const engineId = randomUUID();
 const next = async () => (await claimNext(db, { engineId, longest: null })) as Claim | null;
 
-t.afterEach(() => db.system((tx) => tx.rows('delete from transcriptions')));
+t.afterEach(() => db.acrossTenants((tx) => tx.rows('delete from transcriptions')));
 
 t.test('reclaimTranscriptions() hands on what a dead engine held, with its finished chunks, and the reservation stays', async (t) => {
   const workspace = await bench.workspace({ minutes: 10, concurrency: 1 });
@@ -46,7 +46,7 @@ t.test('reclaimTranscriptions() hands on what a dead engine held, with its finis
   t.equal(await complete(db, first.lease, finished(60)), 'lost');
   t.equal(await complete(db, second.lease, finished(60)), 'completed');
   t.equal(await bench.balance(workspace), 9);
-  t.equal((await db.read('*', 'select 1 from checkpoints')).length, 0);
+  t.equal((await db.query('*', 'select 1 from checkpoints')).length, 0);
 });
 
 t.test('a transcription that ends three engines ends as ENGINE_ERROR and costs nothing', async (t) => {
@@ -63,11 +63,11 @@ t.test('a transcription that ends three engines ends as ENGINE_ERROR and costs n
     t.strictSame(await reclaimTranscriptions(db), { handedOn, ended });
   }
   t.match(await bench.row('transcriptions', id), { status: 'failed', error_code: 'ENGINE_ERROR', deaths: 3 });
-  t.match(await db.read('*', 'select status, error_code from reports where transcription_id = ?', [id]), [
+  t.match(await db.query('*', 'select status, error_code from reports where transcription_id = ?', [id]), [
     { status: 'failed', error_code: 'TRANSCRIPTION_FAILED' },
   ]);
   t.equal(await bench.balance(workspace), 10);
-  t.equal((await db.read('*', 'select 1 from reservations')).length, 0);
+  t.equal((await db.query('*', 'select 1 from reservations')).length, 0);
 });
 
 t.test('a probe whose engine died is due again after a while', async (t) => {
@@ -83,11 +83,11 @@ t.test('a probe whose engine died is due again after a while', async (t) => {
 t.test('handBack() lets others go on at once, without blame when the engine stops', async (t) => {
   const id = await bench.transcription(await bench.workspace());
   const { lease } = (await next())!;
-  t.equal(await db.system((tx) => handBack(tx, lease, { blameless: true })), true);
-  t.equal(await db.system((tx) => handBack(tx, lease, { blameless: true })), false);
+  t.equal(await db.acrossTenants((tx) => handBack(tx, lease, { blameless: true })), true);
+  t.equal(await db.acrossTenants((tx) => handBack(tx, lease, { blameless: true })), false);
   const again = (await next())!;
   t.equal(again.attempt, 1);
-  await db.system((tx) => handBack(tx, again.lease, { seconds: 60 }));
+  await db.acrossTenants((tx) => handBack(tx, again.lease, { seconds: 60 }));
   t.equal(await next(), null, 'the back-off holds');
   t.match(await bench.row('transcriptions', id), { attempt: 1, deaths: 0 });
 });
@@ -102,25 +102,27 @@ t.test('leftoverMedia() finds media of ended transcriptions, unneeded() files th
   ];
   await fail(db, (await next())!.lease, 'FILE_CORRUPTED');
   t.strictSame(await leftoverMedia(db), [{ id: ended, workspaceId: workspace, extension: 'mp3' }]);
-  await db.system((tx) =>
+  await db.acrossTenants((tx) =>
     tx.rows(
       `insert into upload_leases (id, workspace_id, node_id, lease_until) values (?, ?, gen_random_uuid(), now() + interval '1 minute')`,
       [uploading, workspace],
     ),
   );
   t.strictSame(await unneeded(db, [ended, waiting, stranger, uploading]), [stranger]);
-  await db.system((tx) => mediaRemoved(tx, { workspaceId: workspace, id: ended }));
+  await db.acrossTenants((tx) => mediaRemoved(tx, { workspaceId: workspace, id: ended }));
   t.strictSame(await leftoverMedia(db), []);
   t.strictSame((await unneeded(db, [ended, waiting, stranger, uploading])).sort(), [stranger, ended].sort());
 });
 
 t.test('expireTranscripts() keeps to the shorter of the ages that the workspace and the installation set', async (t) => {
   const [strict, lax] = [await bench.workspace(), await bench.workspace()];
-  await db.system((tx) => tx.rows('update workspaces set retention_days = 5 where id = ?', [strict]));
+  await db.acrossTenants((tx) => tx.rows('update workspaces set retention_days = 5 where id = ?', [strict]));
   const old = async (workspace: string, days: number) => {
     const id = await bench.transcription(workspace);
     await fail(db, (await next())!.lease, 'FILE_CORRUPTED');
-    await db.system((tx) => tx.rows(`update transcriptions set created_at = now() - ?::int * interval '1 day' where id = ?`, [days, id]));
+    await db.acrossTenants((tx) =>
+      tx.rows(`update transcriptions set created_at = now() - ?::int * interval '1 day' where id = ?`, [days, id]),
+    );
     return id;
   };
   const [a, b, c] = [await old(strict, 6), await old(lax, 6), await old(lax, 11)];
@@ -143,7 +145,7 @@ t.test('engines without a sign of life are buried; one that was buried in error 
   await registerEngine(db, { ...facts, id: alive });
   const writing = { model: 'm', calls: { ok: 1 }, promptTokens: 1, completionTokens: 1, seconds: 1, dropped: 0 };
   const vitals = { polled: true, trouble: null, memoryBytes: 3_000_000_000, working: 1, finished: 2, failedDiarizations: 0, writing };
-  await db.system((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes' where id = ?`, [dead]));
+  await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes' where id = ?`, [dead]));
   t.strictSame([...(await livingEngines(db))], [alive]);
   t.strictSame(await buryDeadEngines(db), [dead]);
   t.equal(await seen(db, alive, vitals), true);

@@ -10,7 +10,7 @@ import { superuserPassword } from '../../support/postgres.ts';
 const { db, url } = await testDatabase(t);
 
 async function workspace(name: string): Promise<string> {
-  const row = await db.system((tx) => tx.row<{ id: string }>('insert into workspaces (name) values (?) returning id', [name]));
+  const row = await db.acrossTenants((tx) => tx.row<{ id: string }>('insert into workspaces (name) values (?) returning id', [name]));
   return row!.id;
 }
 
@@ -18,20 +18,20 @@ t.test('transactions commit what they did, and nothing when they throw', async (
   const id = randomUUID();
   const insert = `insert into facts (name, value) values (?, '\\x00')`;
   await t.rejects(
-    db.system(async (tx) => {
+    db.acrossTenants(async (tx) => {
       await tx.rows(insert, [id]);
       throw new Error('no');
     }),
     { message: 'no' },
   );
-  t.equal((await db.read('*', 'select 1 from facts where name = ?', [id])).length, 0);
-  await db.system((tx) => tx.rows(insert, [id]));
-  t.equal((await db.read('*', 'select 1 from facts where name = ?', [id])).length, 1);
+  t.equal((await db.query('*', 'select 1 from facts where name = ?', [id])).length, 0);
+  await db.acrossTenants((tx) => tx.rows(insert, [id]));
+  t.equal((await db.query('*', 'select 1 from facts where name = ?', [id])).length, 1);
 });
 
 t.test('transactions whose failed statement was swallowed do not pass for committed', async (t) => {
   await t.rejects(
-    db.system(async (tx) => {
+    db.acrossTenants(async (tx) => {
       await tx.rows('select 1 / 0').catch(() => {});
     }),
     /Cannot commit/,
@@ -39,13 +39,13 @@ t.test('transactions whose failed statement was swallowed do not pass for commit
 });
 
 t.test('statements of one transaction run in the order of the calls', async (t) => {
-  const rows = await db.system((tx) => Promise.all([1, 2, 3].map((n) => tx.row<{ n: number }>('select ?::int as n', [n]))));
+  const rows = await db.acrossTenants((tx) => Promise.all([1, 2, 3].map((n) => tx.row<{ n: number }>('select ?::int as n', [n]))));
   t.strictSame(rows, [{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
 
 t.test('parameters arrive as they are', async (t) => {
   const values = ['it\'s "x", \\y ? $1', 12.5, true, null, Buffer.from([0, 255, 39]), ['a,"b\\', null], { a: [1, 'ü'] }, new Date(0)];
-  const row = await db.system((tx) =>
+  const row = await db.acrossTenants((tx) =>
     tx.row(
       `select ?::text as a, ?::float8 as b, ?::boolean as c, ?::text as d, ?::bytea as e, ?::text[] as f, ?::jsonb as g,
          ?::timestamptz as h, '{"k":1}'::jsonb \\? 'k' as i`,
@@ -66,20 +66,20 @@ t.test('parameters arrive as they are', async (t) => {
 });
 
 t.test('read() answers again and again on prepared statements, and after an error', async (t) => {
-  for (let i = 0; i < 10; i++) t.strictSame(await db.read('*', 'select ?::int + 1 as n', [i]), [{ n: i + 1 }]);
-  await t.rejects(db.read('*', 'select 1 / ?::int as n', [0]), { code: '22012' });
-  await t.rejects(db.read('*', 'select nonsense'), { code: '42703' });
-  t.strictSame(await db.read('*', 'select 1 / ?::int as n', [1]), [{ n: 1 }]);
+  for (let i = 0; i < 10; i++) t.strictSame(await db.query('*', 'select ?::int + 1 as n', [i]), [{ n: i + 1 }]);
+  await t.rejects(db.query('*', 'select 1 / ?::int as n', [0]), { code: '22012' });
+  await t.rejects(db.query('*', 'select nonsense'), { code: '42703' });
+  t.strictSame(await db.query('*', 'select 1 / ?::int as n', [1]), [{ n: 1 }]);
 });
 
 t.test('read() that fails again and again leaves no prepared statement on its connection', async (t) => {
   const kept = 'select count(*)::int as n from pg_prepared_statements';
-  const count = () => db.system(async (tx) => (await tx.row<{ n: number }>(kept))!.n);
+  const count = () => db.acrossTenants(async (tx) => (await tx.row<{ n: number }>(kept))!.n);
   await count();
   const before = await count();
   for (let i = 0; i < 30; i++)
     await t.rejects(
-      db.system((tx) => tx.rows('select 2 / ?::int as never', [0])),
+      db.acrossTenants((tx) => tx.rows('select 2 / ?::int as never', [0])),
       { code: '22012' },
     );
   t.equal(await count(), before);
@@ -91,8 +91,8 @@ t.test('row-level security hides other workspaces from queries without a predica
   await db.workspace(mine, (tx) => tx.rows(insert, [mine, 'p']));
   await db.workspace(other, (tx) => tx.rows(insert, [other, 'q']));
   t.strictSame(await db.workspace(mine, (tx) => tx.rows('select name from projects')), [{ name: 'p' }]);
-  t.strictSame(await db.read(other, 'select name from projects'), [{ name: 'q' }]);
-  t.equal((await db.read('*', 'select name from projects')).length, 2);
+  t.strictSame(await db.query(other, 'select name from projects'), [{ name: 'q' }]);
+  t.equal((await db.query('*', 'select name from projects')).length, 2);
   await t.rejects(
     db.workspace(mine, (tx) => tx.rows(insert, [other, 'smuggled'])),
     { code: '42501' },
@@ -151,55 +151,55 @@ t.test('requirePolicies() refuses a role that bypasses row-level security, and a
 
 t.test('whileWanted() cancels the query of a client that has gone, and begins no other', async (t) => {
   const leaving = new AbortController();
-  const slow = whileWanted(leaving.signal, () => db.system((tx) => tx.rows('select pg_sleep(60)')));
+  const slow = whileWanted(leaving.signal, () => db.acrossTenants((tx) => tx.rows('select pg_sleep(60)')));
   setTimeout(() => leaving.abort(new Unwanted()), 200);
   await t.rejects(slow, { name: 'Unwanted' });
   const running = `select 1 from pg_stat_activity where datname = current_database() and query like '%pg_sleep(60)%' and pid <> pg_backend_pid() and state = 'active'`;
   t.strictSame(await db.direct(running), []);
   await t.rejects(
-    whileWanted(leaving.signal, () => db.system((tx) => tx.rows('select 1'))),
+    whileWanted(leaving.signal, () => db.acrossTenants((tx) => tx.rows('select 1'))),
     { name: 'Unwanted' },
   );
-  t.same(await db.read('*', 'select 1 as n'), [{ n: 1 }], 'the connections still serve');
+  t.same(await db.query('*', 'select 1 as n'), [{ n: 1 }], 'the connections still serve');
 });
 
 t.test('openDb() waits neither for a connection, a statement nor a lock beyond its patience', async (t) => {
   const hasty = await openDb({ url, pool: 1, patience: 'request' });
   t.teardown(() => hasty.close());
   const id = await workspace('locked');
-  await db.system(async (tx) => {
+  await db.acrossTenants(async (tx) => {
     await tx.rows('select 1 from workspaces where id = ? for update', [id]);
     await t.rejects(
-      hasty.system((other) => other.rows(`update workspaces set name = 'x' where id = ?`, [id])),
+      hasty.acrossTenants((other) => other.rows(`update workspaces set name = 'x' where id = ?`, [id])),
       { code: '55P03' },
       'a lock',
     );
   });
-  const slow = hasty.system((tx) => tx.rows('select pg_sleep(30)'));
-  await t.rejects(hasty.read('*', 'select 1'), { code: '08006' }, 'a connection');
+  const slow = hasty.acrossTenants((tx) => tx.rows('select pg_sleep(30)'));
+  await t.rejects(hasty.query('*', 'select 1'), { code: '08006' }, 'a connection');
   await t.rejects(slow, { code: /57014|08006/ }, 'a statement');
-  t.same(await hasty.read('*', 'select 1 as n'), [{ n: 1 }]);
+  t.same(await hasty.query('*', 'select 1 as n'), [{ n: 1 }]);
 });
 
 t.test('row-level security is forced on every table that has a workspace', async (t) => {
-  const open = await db.read(
+  const open = await db.query(
     '*',
     `select c.table_name from information_schema.columns c join pg_class r on r.oid = c.table_name::regclass
      where c.table_schema = current_schema() and c.column_name = 'workspace_id' and not (r.relrowsecurity and r.relforcerowsecurity)`,
   );
   t.strictSame(open, []);
-  const [role] = await db.read('*', 'select rolsuper, rolbypassrls from pg_roles where rolname = current_user');
+  const [role] = await db.query('*', 'select rolsuper, rolbypassrls from pg_roles where rolname = current_user');
   t.strictSame(role, { rolsuper: false, rolbypassrls: false });
 });
 
-t.test('aside() works while every other connection is taken', async (t) => {
+t.test('reserved() works while every other connection is taken', async (t) => {
   let taken = 0;
   const answers = await Promise.all(
     Array.from({ length: 12 }, () =>
-      db.system(async (tx) => {
+      db.acrossTenants(async (tx) => {
         await tx.rows('select 1');
         taken++;
-        return db.aside((other) => other.row('select 2 as n'));
+        return db.reserved((other) => other.row('select 2 as n'));
       }),
     ),
   );
@@ -213,10 +213,11 @@ t.test('openDb() heeds all that an address says: it never goes without the TLS t
   const bounded = await openDb({ url: address.href, pool: 1, name: 'bounded' });
   t.teardown(() => bounded.close());
   const asked = `select current_setting('statement_timeout') as limit, current_setting('application_name') as name`;
-  for (const run of [bounded.system, bounded.aside]) t.strictSame(await run((tx) => tx.row(asked)), { limit: '12345ms', name: 'bounded' });
+  for (const run of [bounded.acrossTenants, bounded.reserved])
+    t.strictSame(await run((tx) => tx.row(asked)), { limit: '12345ms', name: 'bounded' });
   address.searchParams.set('sslmode', 'no-verify');
   const used = await openDb({ url: address.href, pool: 1 }).then(
-    (secure) => secure.system(encryption).finally(() => secure.close()),
+    (secure) => secure.acrossTenants(encryption).finally(() => secure.close()),
     (error: Error) => error.message,
   );
   t.match(used, typeof used === 'string' ? 'The server does not support SSL connections' : { ssl: true });

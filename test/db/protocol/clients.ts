@@ -59,7 +59,7 @@ function someone(workspaces: readonly string[], chance: Seeded) {
 
 async function oldest(db: Db, workspaceId: string, most: number): Promise<string[]> {
   const sql = 'select id from transcriptions where workspace_id = ? order by created_at, id limit ?';
-  return (await db.read<{ id: string }>(workspaceId, sql, [workspaceId, most])).map(({ id }) => id);
+  return (await db.query<{ id: string }>(workspaceId, sql, [workspaceId, most])).map(({ id }) => id);
 }
 
 /** As api/upload/upload.ts does it behind its checks: key if there is one, place, body, then row, answer and job in one transaction. */

@@ -64,7 +64,7 @@ export const ENGINE: Part = {
   async renew({ db, chance }, { recordings, reports }) {
     const some = [...recordings.map(({ claim }) => claim), ...reports].filter(() => chance.random() < 0.5);
     const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one of each, old or new
-    return db.system(async (tx) => {
+    return db.acrossTenants(async (tx) => {
       const signs = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
       const tokens = signs.map(({ lease }) => lease.token);
       const held = (where: string, values: string[]) =>
@@ -127,7 +127,7 @@ export const CLERK: Part = {
   stopped: writing(0.3, back({ blameless: true })),
   renew: ENGINE.renew!,
   async take({ db }, { deliveries }) {
-    const taken = await db.system((tx) => claimDeliveries(tx, 2));
+    const taken = await db.acrossTenants((tx) => claimDeliveries(tx, 2));
     deliveries.push(...taken.sort((a, b) => (a.id < b.id ? -1 : 1)));
   },
   async send(actor, world) {

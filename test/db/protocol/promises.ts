@@ -147,7 +147,7 @@ const WITNESS = (sweepers: number) => `
 
 /** Sets the witness up; `sweepers` is the number of the first of them among the actors. */
 export function watch(db: Db, sweepers: number): Promise<unknown> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
     await tx.rows(
       `create function broken(files uuid[], flying int, sent int, made int) returns setof text language plpgsql as $$ begin return query ${ALWAYS}; end $$`,
@@ -159,7 +159,7 @@ export function watch(db: Db, sweepers: number): Promise<unknown> {
 /** What does not hold now, with these files in the spool. */
 export async function broken(db: Db, files: Iterable<string>, limits: Limits): Promise<string[]> {
   const caps = [limits.UPLOADS_PER_WORKSPACE, limits.UPLOADS_PER_DAY, limits.REPORTS_PER_DAY];
-  const rows = await db.read<{ broken: string }>('*', 'select broken from broken(?::uuid[], ?::int, ?::int, ?::int)', [
+  const rows = await db.query<{ broken: string }>('*', 'select broken from broken(?::uuid[], ?::int, ?::int, ?::int)', [
     [...files],
     ...caps,
   ]);
@@ -168,6 +168,6 @@ export async function broken(db: Db, files: Iterable<string>, limits: Limits): P
 
 /** Whether somebody, since this was asked last, has ended or changed what was not held under this token. */
 export async function trespassed(db: Db, who: string, token: string): Promise<string | undefined> {
-  const done = await db.read<{ token: string | null }>('*', 'delete from done where who = ? returning token', [who]);
+  const done = await db.query<{ token: string | null }>('*', 'delete from done where who = ? returning token', [who]);
   return done.some((one) => one.token !== token) ? 'done by one who does not hold it' : undefined;
 }

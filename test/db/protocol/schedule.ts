@@ -63,7 +63,7 @@ export const castOf = (seed: number): Cast => CASTS[seed % CASTS.length]!;
 export async function begin(bench: Bench, chance: Seeded): Promise<World> {
   const { db } = bench;
   const cast = castOf(chance.seed);
-  await db.system(async (tx) => {
+  await db.acrossTenants(async (tx) => {
     for (const table of ['workspaces', 'ledger', 'witness', 'done']) await tx.rows(`delete from ${table}`);
   });
   await restart(db, chance.seed);
@@ -79,7 +79,7 @@ export async function begin(bench: Bench, chance: Seeded): Promise<World> {
     const minutes = least + chance.below(below - least);
     workspaces.push(await bench.workspace({ minutes, concurrency: 1 + chance.below(3) }));
   }
-  await db.read('*', `insert into webhooks (workspace_id, url, secret_sealed) select id, 'https://example.org', '' from workspaces`);
+  await db.query('*', `insert into webhooks (workspace_id, url, secret_sealed) select id, 'https://example.org', '' from workspaces`);
   for (let i = 0; i < cast.recordings; i++) {
     const reports = ['summary', 'follow-up'].filter(() => chance.random() < 0.5);
     const seconds = chance.random() < 0.3 ? null : MINUTE; // null: not probed yet
@@ -87,8 +87,8 @@ export async function begin(bench: Bench, chance: Seeded): Promise<World> {
     const media = { id: uuid(chance), extension: 'mp3', key: randomBytes(32), bytes: 2048 };
     const id = await bench.transcription(chance.pick(workspaces)!, { seconds, reports, key, media });
     const past = [key, chance.pick(cast.attempts), chance.pick(cast.deaths), id];
-    await db.read('*', 'update transcriptions set external_id = ?, attempt = ?, deaths = ? where id = ?::uuid', past);
-    await db.read('*', 'update reports set deaths = ? where transcription_id = ?::uuid', [chance.pick(cast.deaths), id]);
+    await db.query('*', 'update transcriptions set external_id = ?, attempt = ?, deaths = ? where id = ?::uuid', past);
+    await db.query('*', 'update reports set deaths = ? where transcription_id = ?::uuid', [chance.pick(cast.deaths), id]);
     world.spool.add(id);
   }
   for (let i = chance.below(3); i > 0; i--) {
@@ -103,14 +103,14 @@ export async function end(world: World): Promise<string[]> {
   const { bench, limits, spool } = world;
   const { db } = bench;
   const engineId = randomUUID();
-  const kept = await db.read<{ id: string }>(
+  const kept = await db.query<{ id: string }>(
     '*',
     'select id from upload_leases union select transcription_id from idempotency_keys where answer is null',
   );
   const leak = kept.some(({ id }) => !world.dead.has(id)) ? ['a place or a key that nobody gave back'] : [];
   const past = `lease_until = clock_timestamp() - interval '1 second'`;
-  for (const table of ['transcriptions', 'reports']) await db.read('*', `update ${table} set ${past} where lease_token is not null`);
-  await db.read('*', `update upload_leases set ${past}`);
+  for (const table of ['transcriptions', 'reports']) await db.query('*', `update ${table} set ${past} where lease_token is not null`);
+  await db.query('*', `update upload_leases set ${past}`);
   await reclaimTranscriptions(db);
   await reclaimReports(db);
   await bench.due();
@@ -125,7 +125,7 @@ export async function end(world: World): Promise<string[]> {
     await completeReport(db, bench.vault, claim, 'what was said');
   for (const media of await leftoverMedia(db)) await removeMedia(engineOf(db, world), media);
   for (let twice = 0; twice < 2; twice++) await removeOrphans(db, world, async () => {});
-  const [left] = await db.read<Record<string, number>>(
+  const [left] = await db.query<Record<string, number>>(
     '*',
     `select (select count(*) from transcriptions where status in ('queued', 'processing'))::int as open,
        (select count(*) from reports where status in ('queued', 'processing'))::int as reports,

@@ -13,7 +13,7 @@ export const SWEEPER: Part = {
   /** Holders have died, or stall: then they go on to believe. */
   async expire({ db, chance }) {
     for (const table of ['transcriptions', 'reports']) {
-      const held = await db.read<{ id: string }>('*', `select id from ${table} where lease_token is not null order by created_at, id`);
+      const held = await db.query<{ id: string }>('*', `select id from ${table} where lease_token is not null order by created_at, id`);
       const ids = held.filter(() => chance.random() < 0.7).map(({ id }) => id);
       await touch(db, table, PAST, 'lease_token is not null and id = any (?::uuid[])', [ids]);
     }
@@ -53,7 +53,7 @@ export const KEEPER: Part = {
   },
   orphans: ({ db, turn }, world) => removeOrphans(db, world, turn),
   async midnight({ db }) {
-    await db.read('*', 'delete from counters where ctid in (select ctid from counters for update skip locked)');
+    await db.query('*', 'delete from counters where ctid in (select ctid from counters for update skip locked)');
   },
   async retention({ db, chance }, { spool }) {
     const old = `created_at = created_at - interval '2 days'`;
@@ -79,5 +79,5 @@ export async function removeOrphans(db: Db, world: World, turn: Actor['turn']): 
 /** Changes what nobody has locked: time passes without waiting for anybody. */
 function touch(db: Db, table: string, change: string, where: string, parameters: unknown[] = []): Promise<unknown> {
   const free = `select ctid from ${table} where ${where} for update skip locked`;
-  return db.read('*', `update ${table} set ${change} where ctid in (${free})`, parameters);
+  return db.query('*', `update ${table} set ${change} where ctid in (${free})`, parameters);
 }

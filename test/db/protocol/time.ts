@@ -29,7 +29,7 @@ const FUNCTIONS = [
 
 /** Makes it the time of every connection to this database that is opened from now on. */
 export function ownTime(db: Db): Promise<void> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
     const defaults = await tx.rows<{ place: string; value: string }>(
       `select format('alter table %I alter %I', table_name, column_name) as place, column_default as value from information_schema.columns
@@ -45,5 +45,5 @@ export function ownTime(db: Db): Promise<void> {
 
 /** Back to the beginning; no two seeds have ids in common. */
 export async function restart(db: Db, seed: number): Promise<void> {
-  await db.read('*', `select setval('simulated.ticks', 1), setval('simulated.ids', ?::bigint)`, [1 + seed * 100_000]);
+  await db.query('*', `select setval('simulated.ticks', 1), setval('simulated.ids', ?::bigint)`, [1 + seed * 100_000]);
 }

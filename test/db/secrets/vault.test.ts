@@ -7,7 +7,7 @@ import { testDatabase } from '../../support/database.ts';
 const master = randomBytes(32);
 
 async function workspace(db: Db, vault: Vault): Promise<string> {
-  return db.system(async (tx) => {
+  return db.acrossTenants(async (tx) => {
     const row = await tx.row<{ id: string }>(`insert into workspaces (name) values ('w') returning id`);
     await vault.createKey(tx, row!.id);
     return row!.id;
@@ -38,9 +38,9 @@ t.test('open() loads the keys of a workspace once, however many ask at the same 
   let loads = 0;
   const counting: Db = {
     ...db,
-    aside: (work) => {
+    reserved: (work) => {
       loads++;
-      return db.aside(work);
+      return db.reserved(work);
     },
   };
   const cold = await openVault(counting, [master]);
@@ -95,8 +95,8 @@ t.test('a workspace that is deleted takes its key along: nothing of it opens any
   const vault = await openVault(db, [master]);
   const id = await workspace(db, vault);
   const sealed = await vault.seal(id, 'a|b|c', 'gone');
-  await db.system((tx) => tx.rows('delete from workspaces where id = ?', [id]));
+  await db.acrossTenants((tx) => tx.rows('delete from workspaces where id = ?', [id]));
   const other = await openVault(db, [master]);
   await t.rejects(other.open(id, 'a|b|c', sealed), /no data key/);
-  t.equal((await db.read('*', 'select 1 from data_keys')).length, 0);
+  t.equal((await db.query('*', 'select 1 from data_keys')).length, 0);
 });

@@ -21,7 +21,7 @@ async function installation(t: Test) {
     engine: (place: string) => openOwnSpool(db, settings(place)),
     /** An engine that has asked for recordings a moment ago. */
     vouch: (trouble: string | null) =>
-      db.read('*', `insert into engines (id, host, pid, last_poll, trouble) values (gen_random_uuid(), 'h', 1, now(), ?)`, [trouble]),
+      db.query('*', `insert into engines (id, host, pid, last_poll, trouble) values (gen_random_uuid(), 'h', 1, now(), ?)`, [trouble]),
   };
 }
 
@@ -42,10 +42,10 @@ t.test('an API does not put recordings where engines would not find them, while 
   const stray = await api('unmounted');
   await t.rejects(stray.writable(), FOREIGN, 'an engine works on the other');
   await t.rejects(stray.create(randomUUID(), 'mp3'), FOREIGN);
-  await db.read('*', 'delete from engines');
+  await db.query('*', 'delete from engines');
   const waiting = await bench.transcription(await bench.workspace());
   await t.rejects(stray.writable(), FOREIGN, 'a recording waits in the other');
-  await db.read('*', 'delete from transcriptions where id = ?', [waiting]);
+  await db.query('*', 'delete from transcriptions where id = ?', [waiting]);
   await t.resolves(stray.writable(), 'nothing was there any more');
 });
 

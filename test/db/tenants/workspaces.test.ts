@@ -17,7 +17,7 @@ t.test('deleteWorkspace() goes on after a deadlock with an engine that takes a r
     await bench.transcription(id, { reports: ['tasks'] });
     let deleting: ReturnType<typeof deleteWorkspace> | undefined;
     const ended = await db
-      .system(async (tx) => {
+      .acrossTenants(async (tx) => {
         await tx.rows('select 1 from reports where workspace_id = ?::uuid for update', [id]); // in the order of claimReport()
         deleting = deleteWorkspace(admin, id);
         deleting.catch(() => {}); // looked at below
@@ -30,7 +30,7 @@ t.test('deleteWorkspace() goes on after a deadlock with an engine that takes a r
         return 'engine'; // PostgreSQL ends whichever side looks for the deadlock first once it is there
       });
     t.match(await deleting, { id });
-    for (const table of ['workspaces', 'reports', 'data_keys']) t.strictSame(await db.read('*', `select 1 from ${table}`), [], table);
+    for (const table of ['workspaces', 'reports', 'data_keys']) t.strictSame(await db.query('*', `select 1 from ${table}`), [], table);
     if (ended === 'deletion') return;
     if (tries === 10) return t.fail('the deletion was never the side that ended');
   }

@@ -33,7 +33,7 @@ const list = (viewer: Actor, query: ListQuery, totals = remembered) =>
   db.workspace(workspace, (tx) => listItems(tx, vault, totals, viewer, query));
 
 /** Everything that may change a total, done to the nth transcription. */
-const sql = (text: string, parameters: unknown[]) => db.system((tx) => tx.rows(text, parameters));
+const sql = (text: string, parameters: unknown[]) => db.acrossTenants((tx) => tx.rows(text, parameters));
 const CHANGES: Record<string, (id: string, person: Person) => Promise<unknown>> = {
   upload: (_, person) => world.transcription(person, { metadata: '{"a":1}', language: 'en' }),
   'late entry': (_, person) => world.transcription(person, { metadata: '{"a":1}', projectId: project, createdAt: LONG_AGO }),
@@ -56,7 +56,7 @@ t.test('listItems() with remembered totals is exact after whatever changes (prop
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 3 }), async (steps) => {
       for (const { change, at, who } of steps) {
-        const ids = await db.system((tx) => tx.rows<{ id: string }>('select id from transcriptions order by id'));
+        const ids = await db.acrossTenants((tx) => tx.rows<{ id: string }>('select id from transcriptions order by id'));
         if (!ids.length) await CHANGES.upload!('', who);
         else await CHANGES[change]!(ids[at % ids.length]!.id, who);
       }
@@ -95,15 +95,15 @@ t.test('listItems() counts the days gone by once, and again only when something 
 t.test(
   'list_changes holds a few rows after sumUpChanges(), also when several hosts do it at once, and goes with its workspace',
   async (t) => {
-    const version = async () => (await db.read<{ n: string }>('*', 'select sum(changes) as n from list_changes'))[0]!.n;
+    const version = async () => (await db.query<{ n: string }>('*', 'select sum(changes) as n from list_changes'))[0]!.n;
     const before = await version();
     await Promise.all([1, 2, 3].map(() => sumUpChanges(db)));
     await sumUpChanges(db);
     t.equal(await version(), before, 'versions stay as they are');
-    const [{ n }] = (await db.read<{ n: string }>('*', 'select count(*) as n from list_changes')) as [{ n: string }];
+    const [{ n }] = (await db.query<{ n: string }>('*', 'select count(*) as n from list_changes')) as [{ n: string }];
     t.ok(Number(n) <= 3, n);
     await sql('delete from workspaces where id = ?', [workspace]);
-    t.strictSame(await db.read('*', 'select * from list_changes'), []);
+    t.strictSame(await db.query('*', 'select * from list_changes'), []);
   },
 );
 

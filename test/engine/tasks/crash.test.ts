@@ -30,7 +30,7 @@ const look = async (id: string) => (await bench.row<Row>('transcriptions', id))!
 async function settled(t: Test, id: string): Promise<void> {
   await bench.until<Row>(id, over, 240);
   await aftermath(t, bench);
-  const [start] = await db.read('*', 'select min(start) from (select block as start from segments where transcription_id = ?) s', [id]);
+  const [start] = await db.query('*', 'select min(start) from (select block as start from segments where transcription_id = ?) s', [id]);
   t.match(start, { min: 0 });
 }
 
@@ -68,7 +68,7 @@ async function bequeath(t: Test, engine: Running, id: string, free = () => {}): 
   free();
   await eventually(async () => !programs.some(runs) && !(await waiting(db, ENGINE)), 'its media programs and its transactions end with it');
   await bench.expire('transcriptions', id);
-  await db.system(async (tx) => {
+  await db.acrossTenants(async (tx) => {
     await tx.rows(`update transcriptions set stage = 'probing' where id = ?`, [id]); // what is seen from now on is the heir's
     await tx.rows(`update engines set last_seen = now() - interval '2 minutes'`);
   });
@@ -89,7 +89,7 @@ for (let round = 0; round < ROUNDS; round++) {
       await bequeath(t, engine, id);
       await settled(t, id);
       t.match(await look(id), { deaths: 1 });
-      const engines = async () => (await db.read('*', 'select 1 from engines')).length;
+      const engines = async () => (await db.query('*', 'select 1 from engines')).length;
       await eventually(async () => (await engines()) === 1, 'the dead engine is forgotten', 60);
     });
   }
@@ -144,7 +144,7 @@ for (let round = 0; round < ROUNDS; round++) {
   t.test('an engine whose connections are cut again and again ends its work all the same', async (t) => {
     const id = await bench.upload(workspace, long);
     for (let row = await look(id); !over(row) && row.status !== 'failed'; row = await look(id)) {
-      await db.system(async (tx) => {
+      await db.acrossTenants(async (tx) => {
         await tx.rows('set local role none');
         await tx.rows(
           'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name <> ? and pid <> pg_backend_pid()',

@@ -67,7 +67,7 @@ await t.test('an engine whose decoder is killed tries again: the transcript is w
         ({ status }) => !['queued', 'processing'].includes(status),
         180,
       );
-      const charges = await bench.db.read('*', 'select 1 from ledger where transcription_id = ?', [id]);
+      const charges = await bench.db.query('*', 'select 1 from ledger where transcription_id = ?', [id]);
       return { kills: hunter.kills, ...row, charges: charges.length };
     } finally {
       clearInterval(timer);

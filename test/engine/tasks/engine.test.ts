@@ -25,7 +25,7 @@ t.test('an engine turns an upload into a sealed transcript with its report, char
   t.match(row, { language: 'en', error_code: null, lease_token: null });
   t.equal(Math.round(row.duration_seconds), 20);
   t.ok(Math.abs((await bench.balance(workspace)) - (100 - row.duration_seconds / 60)) < 0.001);
-  const [segment] = await db.read<{ turns_sealed: Buffer; words_sealed: Buffer }>(
+  const [segment] = await db.query<{ turns_sealed: Buffer; words_sealed: Buffer }>(
     '*',
     'select * from segments where transcription_id = ?',
     [id],
@@ -41,23 +41,23 @@ t.test('an engine turns an upload into a sealed transcript with its report, char
   ]);
   t.ok(await vault.text(workspace, `transcriptions|${id}|summary`, row.summary_sealed));
   for (let report: { status: string } | undefined; report?.status !== 'completed'; await sleep(50)) {
-    [report] = await db.read<{ status: string }>('*', 'select status from reports where transcription_id = ?', [id]);
+    [report] = await db.query<{ status: string }>('*', 'select status from reports where transcription_id = ?', [id]);
     if (report?.status === 'failed') break;
   }
-  t.match(await db.read('*', 'select status, error_code from reports where transcription_id = ?', [id]), [
+  t.match(await db.query('*', 'select status, error_code from reports where transcription_id = ?', [id]), [
     { status: 'completed', error_code: null },
   ]);
   t.strictSame(await bench.files(), []);
 });
 
 t.test('nothing that was said is readable in the database, the queue or the log', async (t) => {
-  const tables = await db.read<{ name: string }>(
+  const tables = await db.query<{ name: string }>(
     '*',
     `select table_name as name from information_schema.tables where table_schema = 'public'`,
   );
   let rows = 0;
   for (const { name } of tables) {
-    for (const { line } of await db.read<{ line: string }>('*', `select x::text as line from ${name} x`)) {
+    for (const { line } of await db.query<{ line: string }>('*', `select x::text as line from ${name} x`)) {
       rows++;
       t.strictSame(spokenIn(line), [], name);
       t.notOk(line.includes('voice.mp3'), name);
@@ -95,13 +95,13 @@ t.test('a webhook hears of the end, signed, and again when it did not answer wel
   const hook = randomUUID();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   const secret = await vault.seal(workspace, `webhooks|${hook}|secret`, 'shared secret');
-  await db.system((tx) =>
+  await db.acrossTenants((tx) =>
     tx.rows('insert into webhooks (id, workspace_id, url, secret_sealed) values (?, ?, ?, ?)', [hook, workspace, url, secret]),
   );
   const id = await bench.upload(workspace, Buffer.from('this is a text. '.repeat(200)));
   await bench.until<Row>(id, ({ status }) => status === 'failed');
   for (const end = Date.now() + 60_000; calls.length < 2 && Date.now() < end; await sleep(100)) {
-    await db.system((tx) => tx.rows(`update deliveries set next_at = now() where status = 'pending' and last_status is not null`));
+    await db.acrossTenants((tx) => tx.rows(`update deliveries set next_at = now() where status = 'pending' and last_status is not null`));
   }
   const [first, second] = calls;
   const event = { event: 'transcription.failed', transcription_id: id, status: 'failed', error_code: 'FILE_CORRUPTED', external_id: null };
@@ -109,13 +109,13 @@ t.test('a webhook hears of the end, signed, and again when it did not answer wel
   const { 'longhand-timestamp': time, 'longhand-signature': signature } = first!.headers;
   t.equal(signature, createHmac('sha256', 'shared secret').update(`${time}.${first!.body}`).digest('hex'));
   t.equal(second!.headers['longhand-delivery'], first!.headers['longhand-delivery'], 'a repetition can be told');
-  await db.system((tx) => tx.rows('delete from webhooks'));
+  await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
 t.test('deleting a running transcription stops its work within 10 s, and the engine goes on with others', async (t) => {
   const id = await bench.upload(workspace, await conversation(45));
   await bench.until<Row>(id, (row) => row.stage === 'transcribing');
-  await db.system((tx) => tx.rows('delete from transcriptions where id = ?', [id]));
+  await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id]));
   await bench.spool.remove(id, 'wav');
   const deleted = Date.now();
   while (!new RegExp(`${id}.*deleted or taken over`).test(engine.output.stderr)) {
@@ -133,14 +133,14 @@ t.test('an engine answers SIGTERM by handing back what it holds, and another goe
   await bench.until<Row>(id, (row) => row.fraction > 0.25);
   t.equal(await engine.stop(), 0);
   t.match(await bench.row('transcriptions', id), { status: 'processing', lease_token: null, attempt: 0, deaths: 0 });
-  const finished = async () => (await db.read('*', 'select 1 from checkpoints where transcription_id = ?', [id])).length;
+  const finished = async () => (await db.query('*', 'select 1 from checkpoints where transcription_id = ?', [id])).length;
   const before = await finished();
   t.ok(before > 0);
-  t.equal((await db.read('*', 'select 1 from engines')).length, 0);
+  t.equal((await db.query('*', 'select 1 from engines')).length, 0);
   const heir = await bench.engine();
   for (const end = Date.now() + 120_000; (await finished()) <= before && Date.now() < end; ) await sleep(100);
   t.ok((await finished()) > before, 'more chunks are finished, beside those of before');
-  await db.system((tx) => tx.rows('delete from transcriptions where id = ?', [id])); // the rest is not worth the time
+  await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id])); // the rest is not worth the time
   await bench.spool.remove(id, 'wav');
   t.equal(await heir.stop(), 0);
   t.strictSame(await bench.files(), []);

@@ -45,7 +45,7 @@ t.test('a preview on the sample is written by whatever writes reports, and only 
   t.match(text, /1,900 euros/, 'the passages nearest to the template');
   t.equal(await read(bert, id), null);
   t.equal(await read(stranger, id), null);
-  const [row] = await db.read<{ text_sealed: Buffer }>('*', 'select text_sealed from previews');
+  const [row] = await db.query<{ text_sealed: Buffer }>('*', 'select text_sealed from previews');
   t.notOk(row!.text_sealed.includes('euros'), 'sealed like a report');
 });
 
@@ -60,7 +60,7 @@ t.test('a preview of a talk needs one that is completed and visible to the membe
   t.equal(await start(bert, 'no-id'), null);
   await work();
   t.match(await read(bert, id), { status: 'completed', text: /lamp for the hall/ });
-  t.strictSame(await db.read('*', 'select 1 from reports'), [], 'it is no report');
+  t.strictSame(await db.query('*', 'select 1 from reports'), [], 'it is no report');
 });
 
 t.test('a new preview takes the place of the old one, whose model is not asked on', async (t) => {
@@ -95,14 +95,14 @@ t.test('a preview whose engine died is taken by another, ends when that dies too
   const dies = async () => {
     t.equal((await claimPreview(db, randomUUID()))?.lease.id, id);
     t.equal(await claimPreview(db, randomUUID()), null, 'nobody else takes it meanwhile');
-    await db.read('*', `update previews set lease_until = clock_timestamp() - interval '1 second' where id = ?`, [id]);
+    await db.query('*', `update previews set lease_until = clock_timestamp() - interval '1 second' where id = ?`, [id]);
   };
   await dies();
   await dies();
   t.equal(await claimPreview(db, randomUUID()), null);
   await forgetPreviews(db);
   t.match(await read(anna, id), { status: 'failed', error_code: 'INTERNAL_ERROR' });
-  await db.read('*', `update previews set created_at = clock_timestamp() - interval '11 minutes'`);
+  await db.query('*', `update previews set created_at = clock_timestamp() - interval '11 minutes'`);
   await forgetPreviews(db);
   t.equal(await read(anna, id), null);
 });

@@ -32,7 +32,7 @@ function engineWith(writer: Writer): Engine {
 async function drain(engine: Engine): Promise<string[]> {
   const order: string[] = [];
   for (let job = await nextReport(engine); job; job = await nextReport(engine)) {
-    const [row] = await db.read<{ workspace_id: string }>('*', `select workspace_id from reports where lease_token is not null`);
+    const [row] = await db.query<{ workspace_id: string }>('*', `select workspace_id from reports where lease_token is not null`);
     order.push(row!.workspace_id);
     await job();
     await bench.due();
@@ -68,7 +68,7 @@ t.test('200 reports of 5 workspaces are all written, each workspace in turn', as
     const talks = await Promise.all(
       Array.from({ length: Math.ceil(counts[index]! / 20) }, () => world.transcription(person, { language: 'en' })),
     );
-    await db.system((tx) =>
+    await db.acrossTenants((tx) =>
       tx.rows(
         `insert into reports (workspace_id, transcription_id, slug, name, status, created_at)
          select ?, (?::uuid[])[1 + n / 20], (array['summary','key-points','topics-outline','questions-answers','quotes','tasks','meeting-minutes','decisions','one-on-one','standup','retrospective','sales-call-review','bant','objections','next-steps','follow-up-email','support-call-review','complaint-summary','call-quality-checklist','interview-notes'])[1 + n % 20],
@@ -84,7 +84,7 @@ t.test('200 reports of 5 workspaces are all written, each workspace in turn', as
   for (;;) {
     const job = working.length < 5 ? await nextReport(engine) : null; // five places, as an installation with some engines has
     if (job) {
-      const rows = await db.read<{ id: string; workspace_id: string }>(
+      const rows = await db.query<{ id: string; workspace_id: string }>(
         '*',
         `select id, workspace_id from reports where lease_token is not null`,
       );
@@ -99,7 +99,7 @@ t.test('200 reports of 5 workspaces are all written, each workspace in turn', as
   const first = order.slice(0, 25);
   for (const { workspaceId } of people)
     t.equal(first.filter((id) => id === workspaceId).length, 5, 'while all have work, each has one place in five');
-  const rows = await db.read<{ status: string; count: number }>('*', `select status, count(*)::int as count from reports group by status`);
+  const rows = await db.query<{ status: string; count: number }>('*', `select status, count(*)::int as count from reports group by status`);
   t.strictSame(rows, [{ status: 'completed', count: 200 }]);
   t.strictSame([...new Set(logged.map((fields) => Object.keys(fields).join()))], ['report,slug,dropped,tokens']);
 });
@@ -116,7 +116,7 @@ t.test('one engine with its two places serves every workspace in turn, not only 
   const seen = new Set<string>();
   for (let job = await nextReport(engine); job || working.length; job = working.length < 2 ? await nextReport(engine) : null) {
     if (job) {
-      const held = await db.read<{ id: string; workspace_id: string }>(
+      const held = await db.query<{ id: string; workspace_id: string }>(
         '*',
         'select id, workspace_id from reports where lease_token is not null',
       );
@@ -184,7 +184,7 @@ t.test('a fault of our own ends a report as INTERNAL_ERROR, and a failed transcr
   const claim = (await claimNext(db, { engineId: randomUUID(), longest: null })) as Claim;
   t.equal(claim.lease.id, id);
   await fail(db, claim.lease, 'FILE_CORRUPTED');
-  const [row] = await db.read<Row>('*', 'select * from reports where transcription_id = ?', [id]);
+  const [row] = await db.query<Row>('*', 'select * from reports where transcription_id = ?', [id]);
   t.match(row, { status: 'failed', error_code: 'TRANSCRIPTION_FAILED' });
   provoked.add(row!.error_code!);
 });

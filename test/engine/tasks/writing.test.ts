@@ -61,14 +61,14 @@ for (let round = 0; round < ROUNDS; round++) {
       await until('the server sees the engine go', () => server.left > 0);
       wake();
       await bench.expire('reports', id); // as 60 s would
-      await db.system((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
+      await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
       const heir = await bench.engine(env);
       const row = await ended(id);
       t.match(row, { status: 'completed', attempt: 2, deaths: 1, lease_token: null });
       const text = await bench.vault.text(owner.workspaceId, `reports|${id}|text`, row.text_sealed);
       t.match(text, 'paint the bridge green');
       const writing = await until('the engine tells its figures', async () => {
-        const [found] = await db.read<{ writing: Partial<Writing> }>('*', 'select writing from engines');
+        const [found] = await db.query<{ writing: Partial<Writing> }>('*', 'select writing from engines');
         return found?.writing.calls?.ok ? found.writing : undefined;
       });
       t.match(writing, { model: 'test-model', calls: { ok: 1 }, promptTokens: Number, completionTokens: Number, dropped: 0 });
@@ -97,7 +97,9 @@ t.test('a transcription that is deleted while its report is written closes the c
   const id = await report();
   const engine = await bench.engine(env);
   await until('the model is asked', () => server.calls.length > 0);
-  await db.system((tx) => tx.rows('delete from transcriptions where id = (select transcription_id from reports where id = ?)', [id]));
+  await db.acrossTenants((tx) =>
+    tx.rows('delete from transcriptions where id = (select transcription_id from reports where id = ?)', [id]),
+  );
   await until('the server sees the engine go', () => server.left > 0);
   t.equal(await bench.row('reports', id), null);
   await until('the log tells', () => engine.output.stderr.includes('report stopped: deleted or taken over'));

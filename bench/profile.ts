@@ -8,6 +8,7 @@ import { openTokenizer } from '../engine/asr/whisper/tokenizer.ts';
 import { packingFor } from '../engine/asr/windows.ts';
 import { BATCH, COARSE, WINDOW as HEARD, HOP, segment } from '../engine/diarization/segmentation.ts';
 import { openSession } from '../engine/runtime/session.ts';
+import { readDescriptor } from '../models/descriptor.ts';
 import { segmentationNetwork } from '../models/networks.ts';
 import { joined } from './conversations.ts';
 import { RATE } from './sound.ts';
@@ -33,7 +34,7 @@ const STEP = COARSE * HOP; // between windows of the segmentation network
 export async function measureProfile(models: { whisper: string; diarization: string }): Promise<Profile> {
   const folder = await mkdtemp(join(tmpdir(), 'longhand-profile-'));
   try {
-    const model = await openWhisper(models.whisper, { profile: folder });
+    const model = await openWhisper(models.whisper, readDescriptor(models.whisper), { profile: folder });
     const full = Math.floor(packingFor(windowSeconds(model.facts)).longest);
     const samples = (await joined(WINDOWS * full)).samples.subarray(0, WINDOWS * full * RATE);
     const network = await segmentationNetwork(join(models.diarization, 'segmentation-3.0.onnx'));

@@ -1,12 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { requantise } from './build/graph/requantise.ts';
 import { hasByteDotProduct } from './cpu.ts';
-import { type Manifest, manifestOf, writeManifest } from './manifest.ts';
+import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
+import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
 
+const ENCODER = 'encoder.onnx';
 const PARTIAL = '.partial'; // being made, perhaps by another process
 
 /**
@@ -20,36 +23,39 @@ export async function fittingModel(name: string, home: string, dotProduct: boole
   if (dotProduct || model.variant !== 'int8') return model;
   const source = `${model.source}; without saturation, from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
   const folder = join(home, 'models', '.7bit', name, createHash('sha256').update(source).digest('hex').slice(0, 16));
-  const manifest = (await manifestOf(folder).catch(() => null)) ?? (await convert(model, folder, source));
-  return { ...model, ...manifest, folder };
+  if (!isModel(folder)) await convert(model, folder, source);
+  return { ...model, ...manifestOf(folder), folder };
 }
 
 /** Appears whole or not at all. Of several at once the first stays: its files are read already. */
-async function convert(model: Model, folder: string, source: string): Promise<Manifest> {
+async function convert(model: Model, folder: string, source: string): Promise<void> {
   const partial = `${folder}.${randomUUID()}${PARTIAL}`;
+  const descriptor = readDescriptor(model.folder);
+  const { peakConstants } = descriptor.crossAttention;
   try {
     await mkdir(partial, { recursive: true });
     for (const { name } of model.files) {
       const bytes = await readFile(join(model.folder, name));
-      if (name.endsWith('.onnx')) requantise(bytes);
+      if (name.endsWith('.onnx')) requantise(bytes, name === ENCODER ? peakConstants : []);
       await writeFile(join(partial, name), bytes);
     }
     const files = await Promise.all(model.files.map(({ name }) => describe(partial, name)));
-    const { name, kind, licence } = model;
-    const manifest: Manifest = { name, kind, variant: 'int8-7bit', licence, source, createdAt: new Date().toISOString(), files };
-    await writeManifest(partial, manifest);
+    const made: Descriptor = { ...descriptor, variant: 'int8-7bit', source, createdAt: new Date().toISOString(), files };
+    writeDescriptor(partial, made);
     try {
       await rename(partial, folder);
     } catch (error) {
-      const there = await manifestOf(folder).catch(() => null);
-      if (!there) throw error;
-      return there;
+      if (!isModel(folder)) throw error;
+      return;
     }
     await removeOthers(folder);
-    return manifest;
   } finally {
     await rm(partial, { recursive: true, force: true });
   }
+}
+
+function isModel(folder: string): boolean {
+  return existsSync(join(folder, DESCRIPTOR));
 }
 
 /** What was made of another model that had this name. */

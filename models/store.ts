@@ -3,8 +3,8 @@ import { basename, join, resolve } from 'node:path';
 import { VARIANTS, type Variant } from './build/graph/graph.ts';
 import { build } from './build/whisper/build.ts';
 import { variantForCpu } from './cpu.ts';
-import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER, writeManifest } from './manifest.ts';
-import { describe, verify } from './verify.ts';
+import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER } from './manifest.ts';
+import { verify } from './verify.ts';
 
 /** A model on this machine. */
 export interface Model extends Manifest {
@@ -33,16 +33,25 @@ const PARTIAL = '.partial'; // a model being built; never listed
 
 /** Every model that can be used, the shipped ones first. */
 export async function listModels(home: string): Promise<Model[]> {
-  const shipped = SHIPPED.map((manifest) => ({ ...manifest, folder: join(SHIPPED_FOLDER, manifest.name), shipped: true }));
+  const shipped = SHIPPED.map((name) => join(SHIPPED_FOLDER, name)).map((folder) => ({ ...manifestOf(folder), folder, shipped: true }));
   const folders = await readdir(join(home, 'models'), { withFileTypes: true }).catch(() => []);
   const names = folders.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map((entry) => entry.name);
   const imported: Model[] = [];
   for (const name of names.sort()) {
     const folder = join(home, 'models', name);
-    const manifest = await manifestOf(folder).catch(() => null); // not a model
+    const manifest = manifestIn(folder);
     if (manifest) imported.push({ ...manifest, name, folder, shipped: false });
   }
   return [...shipped, ...imported];
+}
+
+/** Null where the folder is no model. */
+function manifestIn(folder: string): Manifest | null {
+  try {
+    return manifestOf(folder);
+  } catch {
+    return null;
+  }
 }
 
 /** Finds a model by name: first among the shipped ones, then in `home`. Throws, with the names there are, when it is missing. */
@@ -80,15 +89,11 @@ export async function importModel(checkpoint: string, options: ImportOptions): P
   await rm(partial, { recursive: true, force: true });
   try {
     await mkdir(partial, { recursive: true });
-    const graphs = await build(checkpoint, partial, { variant, onProgress: options.onProgress, signal: options.signal });
-    const written = new Set(graphs.map((file) => file.name));
-    const others = (await readdir(partial)).filter((file) => !written.has(file)).sort();
-    const files = [...graphs, ...(await Promise.all(others.map((file) => describe(partial, file))))];
-    const { licence = 'unknown', source = resolve(checkpoint) } = options;
-    const manifest: Manifest = { name, kind: 'whisper', variant, licence, source, createdAt: new Date().toISOString(), files };
-    await writeManifest(partial, manifest);
+    const { licence = 'unknown', source = resolve(checkpoint), onProgress, signal } = options;
+    const createdAt = new Date().toISOString();
+    await build(checkpoint, partial, { name, variant, licence, source, createdAt, onProgress, signal });
     await rename(partial, folder);
-    return { ...manifest, folder, shipped: false };
+    return { ...manifestOf(folder), folder, shipped: false };
   } finally {
     await rm(partial, { recursive: true, force: true });
   }

@@ -8,7 +8,7 @@ import { type Manifest, type ModelFile, manifestOf } from './manifest.ts';
 /** Re-reads every byte of a model's folder. Returns one sentence per damaged or missing file; none: the model is whole. */
 export async function verify(folder: string, manifest?: Manifest, signal?: AbortSignal): Promise<string[]> {
   const findings: string[] = [];
-  for (const file of (manifest ?? (await manifestOf(folder))).files) {
+  for (const file of (manifest ?? manifestOf(folder)).files) {
     const finding = await check(join(folder, file.name), file, signal);
     if (finding) findings.push(finding);
   }

@@ -1,18 +1,16 @@
 import { setMaxListeners } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
-import { SAMPLE_RATE } from '../asr/whisper/model.ts';
-import type { RecognisedWindow, WindowRequest } from '../asr/whisper/recognise.ts';
+import { type Descriptor, readDescriptor } from '../../models/descriptor.ts';
+import { type RecognisedWindow, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
 import type { Linker } from '../diarization/linkage.ts';
 import type { Local } from '../diarization/segmentation.ts';
 import { BufferPool } from './buffers.ts';
 import { readMachine, threadsFor } from './machine.ts';
 import { FairQueue, FIRST_UNITS, type Kind, placesOn } from './scheduler.ts';
 import { type Device, silenceRuntime } from './session.ts';
-import type { Description, Outcome, ThreadTask, WorkerData } from './worker.ts';
+import type { Outcome, ThreadTask, WorkerData } from './worker.ts';
 
 export interface PoolOptions {
   /** Folders of the recognition model and of the diarization networks. */
@@ -20,7 +18,7 @@ export interface PoolOptions {
   /** Default: one for each core, as far as the memory reaches; on a GPU at most 4. */
   threads?: number;
   device?: Device;
-  /** Rows that one thread decodes together. */
+  /** Windows that one thread decodes together. Default: those of the model's recipe. */
   rows?: number;
 }
 
@@ -64,24 +62,24 @@ export class EngineError extends Error {
   }
 }
 
-const ROWS = 10; // eight take 3 % more time, and 25 MB less for each thread
 const REST_MS = 10_000; // for the networks that still run when the pool is closed
 const NURSERY = 8; // MB of new objects on a thread: V8 takes up to 48, for nothing: a thread makes few that last
 const ON_DEVICE = 4; // threads: each holds the model in the memory of the device, which they share
 const OTHER_NETWORKS_BYTES = 0.3 * 2 ** 30;
-const MODEL_TIMES = 4; // a model's own size: its weights, and the memory of rows that are decoded together
 const MOST = 1000; // piscina's own limit must never hold anything back
 
 /** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
-export async function openPool({ models, threads: asked, device = 'cpu', rows = ROWS }: PoolOptions): Promise<Pool> {
-  const each = threadBytes(models.whisper);
+export async function openPool({ models, threads: asked, device = 'cpu', rows: askedRows }: PoolOptions): Promise<Pool> {
+  const descriptor = descriptorOf(models.whisper);
+  const rows = askedRows ?? descriptor.recipe.rows;
+  const each = OTHER_NETWORKS_BYTES + descriptor.memory.thread;
   const fitting = threadsFor(readMachine(), each);
   const threads = asked ?? (device === 'cpu' ? fitting : Math.min(fitting, ON_DEVICE));
   silenceRuntime();
   // A thread's heap is small, what it holds outside is not: V8 would mark it anew for every few megabytes of that, a tenth of all processor time.
   setFlagsFromString('--no-incremental-marking');
   const closing = new Int32Array(new SharedArrayBuffer(8));
-  const workerData: WorkerData = { ...models, device, rows, closing };
+  const workerData: WorkerData = { ...models, descriptor, device, rows, closing };
   const piscina = new Piscina({
     filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
     minThreads: threads,
@@ -91,7 +89,7 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows = 
     workerData,
     resourceLimits: { maxYoungGenerationSizeMb: NURSERY },
   });
-  const onEach = <T>(name: 'describe' | 'rest') => Promise.all(Array.from({ length: threads }, () => run<T>(piscina, name)));
+  const onEach = <T>(name: 'open' | 'rest') => Promise.all(Array.from({ length: threads }, () => run<T>(piscina, name)));
   const close = async () => {
     Atomics.store(closing, 0, 1);
     const end = performance.now() + REST_MS;
@@ -102,16 +100,17 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows = 
     }
   };
   try {
-    const used = await onEach<Description>('describe');
+    const [used] = await onEach<Device>('open');
     const places = placesOn(threads, rows);
     const queues = mapKinds(places, (count) => new FairQueue(count));
-    const buffers = new BufferPool(Math.round(used[0]!.windowSeconds * SAMPLE_RATE));
+    const buffers = new BufferPool(descriptor.window.steps * descriptor.window.samplesPerStep);
     let count = 0;
     return {
       threads,
       memoryBytes: threads * each,
       concurrency: places.recognise,
-      ...used[0]!,
+      device: used!,
+      windowSeconds: windowSeconds(descriptor),
       job: (signal) => openJob(piscina, queues, buffers, ++count, signal),
       close,
     };
@@ -152,18 +151,18 @@ function openJob(piscina: Piscina, queues: Record<Kind, FairQueue>, buffers: Buf
   };
 }
 
-async function run<T>(piscina: Piscina, name: Kind | 'describe' | 'rest', task: unknown = null): Promise<T> {
+async function run<T>(piscina: Piscina, name: Kind | 'open' | 'rest', task: unknown = null): Promise<T> {
   const outcome = (await piscina.run(task, { name })) as Outcome<T>;
   if (outcome.ok) return outcome.value;
   throw new EngineError(outcome.code, outcome.message);
 }
 
-/** What a thread takes at most with a recognition model. Measured: base (80 MB) 0.5 GB, 0.62 with beams; one of the size of small (255 MB) 1.2 GB. */
-function threadBytes(folder: string): number {
+/** What a model says of itself; a failure has the class of those on the threads. */
+function descriptorOf(folder: string): Descriptor {
   try {
-    const graphs = readdirSync(folder).filter((name) => name.includes('.onnx'));
-    return OTHER_NETWORKS_BYTES + MODEL_TIMES * graphs.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  } catch {
-    return OTHER_NETWORKS_BYTES; // the threads will say what is missing
+    return readDescriptor(folder);
+  } catch (error) {
+    const { code = 'ENGINE_ERROR', message } = error as { code?: string; message: string };
+    throw new EngineError(code, message);
   }
 }

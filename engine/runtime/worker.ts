@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { workerData } from 'piscina';
+import type { Descriptor } from '../../models/descriptor.ts';
 import { segmentationNetwork, voiceNetwork } from '../../models/networks.ts';
-import { Decoder } from '../asr/whisper/decode.ts';
-import { openWhisper, windowSeconds } from '../asr/whisper/model.ts';
-import { type RecognisedWindow, type Recogniser, recognise as recogniseWindow, type WindowRequest } from '../asr/whisper/recognise.ts';
-import { openTokenizer } from '../asr/whisper/tokenizer.ts';
+import { openRecogniser } from '../asr/families.ts';
+import type { RecognisedWindow, WindowRequest } from '../asr/recogniser.ts';
 import { embed as embedPieces } from '../diarization/embedding.ts';
 import { type LinkageOptions, link as linkRows, type Rows } from '../diarization/linkage.ts';
 import { type Local, segment as segmentWindows } from '../diarization/segmentation.ts';
@@ -13,9 +12,10 @@ import { closeWith, type Device, networksIdle, openSession, type Session } from 
 
 /** What every thread is started with. */
 export interface WorkerData {
-  /** Folder of the recognition model, and of the two diarization networks. */
+  /** Folders of the recognition model and of the two diarization networks, and what the former says of itself. */
   whisper: string;
   diarization: string;
+  descriptor: Descriptor;
   device: Device;
   /** Rows decoded together. */
   rows: number;
@@ -38,7 +38,9 @@ const STOPPED = 'STOPPED';
 const data = workerData as WorkerData;
 closeWith(data.closing);
 const interleaver = new Interleaver();
-const recogniser = once(openRecogniser);
+const recogniser = once(() =>
+  openRecogniser({ folder: data.whisper, descriptor: data.descriptor, device: data.device, rows: data.rows, interleaver }),
+);
 const segmentation = once(async () =>
   openSession(await segmentationNetwork(join(data.diarization, 'segmentation-3.0.onnx')), { device: 'cpu' }),
 );
@@ -46,17 +48,11 @@ const embedding = once(async () =>
   openSession(await voiceNetwork(join(data.diarization, 'campplus-zh-en-common.onnx')), { device: 'cpu' }),
 );
 
-/** Of the recognition model: the device it really runs on, and its longest window. */
-export interface Description {
-  device: Device;
-  windowSeconds: number;
-}
-
-/** Opens every network of this thread. */
-export function describe(): Promise<Outcome<Description>> {
+/** Opens every network of this thread. Returns the device that recognition really runs on. */
+export function open(): Promise<Outcome<Device>> {
   return outcome(async () => {
-    const [{ model }] = await Promise.all([recogniser(), segmentation(), embedding()]);
-    return { device: model.encoder.device, windowSeconds: windowSeconds(model.facts) };
+    const [{ device }] = await Promise.all([recogniser(), segmentation(), embedding()]);
+    return device;
   });
 }
 
@@ -78,7 +74,7 @@ export function recognise({
   stop,
   work,
 }: ThreadTask<Omit<WindowRequest, 'job' | 'first'>>): Promise<Outcome<RecognisedWindow>> {
-  return outcome(async () => recogniseWindow({ ...work, job, first }, await recogniser(), () => check(stop)));
+  return outcome(async () => (await recogniser()).recognise({ ...work, job, first }, () => check(stop)));
 }
 
 export function segment(task: ThreadTask<Float32Array[]>): Promise<Outcome<Local[]>> {
@@ -109,11 +105,6 @@ async function using<T, W>(open: () => Promise<Session>, task: ThreadTask<W>, ru
   await interleaver.enter(job, first);
   check(stop);
   return run(session);
-}
-
-async function openRecogniser(): Promise<Recogniser> {
-  const model = await openWhisper(data.whisper, { device: data.device });
-  return { model, tokenizer: await openTokenizer(data.whisper), decoder: new Decoder(model, data.rows, interleaver) };
 }
 
 function check(stop: Int32Array): void {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FRAME, foldedFrames, MARGIN } from '../../engine/asr/whisper/frames.ts';
-import { readFacts } from '../../engine/asr/whisper/model.ts';
 import { lseOf } from '../../engine/asr/whisper/sampling.ts';
 import { float32, int8, int64, openSession, type Tensor } from '../../engine/runtime/session.ts';
 import { fromFloat16 } from '../../models/build/whisper/safetensors.ts';
+import { readDescriptor } from '../../models/descriptor.ts';
 
 export type Outputs = Record<string, Tensor>;
 
@@ -24,7 +24,7 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
   const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
   const { decoder_layers: layers, decoder_attention_heads: heads } = config;
   const width = config.d_model / heads;
-  const hop = (await readFacts(folder)).samplesPerStep / 2;
+  const hop = readDescriptor(folder).window.samplesPerStep / 2;
   const encoder = await openSession(join(folder, 'encoder.onnx'));
   const decoder = await openSession(join(folder, 'decoder.onnx'));
   t.teardown(() => Promise.all([encoder.close(), decoder.close()]));

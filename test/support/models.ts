@@ -6,7 +6,9 @@ import { fittingModel } from '../../models/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { sharedFolder } from './postgres.ts';
 
-const MAKERS = ['manifest.ts', 'fit.ts', 'build/graph/requantise.ts', 'build/graph/quantise.ts'].map((name) => join(SHIPPED_FOLDER, name));
+const MAKERS = ['manifest.ts', 'fit.ts', 'descriptor.ts', 'build/graph/requantise.ts', 'build/graph/quantise.ts'].map((name) =>
+  join(SHIPPED_FOLDER, name),
+);
 
 /** Folders of the shipped networks as they run on this processor; what has to be made anew for that is put under `home`. */
 export async function shippedModels(home: string): Promise<PoolOptions['models']> {

@@ -46,7 +46,7 @@ export class Batch {
   constructor(model: Whisper, capacity: number) {
     this.#model = model;
     this.capacity = capacity;
-    this.#cache = new Cache(model.facts, capacity);
+    this.#cache = new Cache(model.facts, model.buckets, capacity);
     this.#outputs = ['textId', 'textMax', 'textLse', 'special', 'align', ...this.#cache.names.map((name) => `n${name}`)];
   }
 

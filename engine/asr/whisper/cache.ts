@@ -1,9 +1,6 @@
 import { type Feeds, float32, type Tensor } from '../../runtime/session.ts';
 import { type Facts, NEVER } from './model.ts';
 
-/** Lengths of the cache, in positions: few, since it is laid out anew for each. The longest text without a vocabulary fits into the third. */
-const BUCKETS = [64, 128, 240, 448] as const;
-
 /**
  * Keys [rows x heads x width x positions] and values [rows x heads x positions x width] of the self-attention of rows that are decoded together; unused
  * positions are masked.
@@ -12,17 +9,20 @@ export class Cache {
   /** Inputs of the decoder are called `p<name>`, its outputs `n<name>`. */
   readonly names: readonly string[];
   readonly #facts: Facts;
+  readonly #buckets: readonly number[];
   readonly #capacity: number;
   readonly #data: Float32Array[] = []; // in the order of the names
   readonly #used: Int32Array; // positions of each row
   #positions = 0;
 
-  constructor(facts: Facts, capacity: number) {
+  /** @param buckets lengths of the cache, in positions, ascending: few, since it is laid out anew for each */
+  constructor(facts: Facts, buckets: readonly number[], capacity: number) {
     this.#facts = facts;
+    this.#buckets = buckets;
     this.#capacity = capacity;
     this.names = Array.from({ length: facts.layers }, (_, layer) => [`k${layer}`, `v${layer}`]).flat();
     this.#used = new Int32Array(capacity);
-    this.#resize(BUCKETS[0], 0);
+    this.#resize(buckets[0]!, 0);
   }
 
   /** Forgets the positions of a row from `position` on. */
@@ -40,13 +40,13 @@ export class Cache {
   /** Makes room for `length` more positions in rows [first, first + rows). `size`: rows in all. */
   grow(first: number, rows: number, length: number, size: number): void {
     const most = Math.max(...this.#used.subarray(first, first + rows)) + length;
-    if (most > this.#positions) this.#resize(bucketFor(most), size);
+    if (most > this.#positions) this.#resize(this.#bucketFor(most), size);
   }
 
   /** Takes a shorter layout when the longest of the first `size` rows has left. */
   shrink(size: number): void {
     const most = Math.max(0, ...this.#used.subarray(0, size));
-    const wanted = bucketFor(most + BUCKETS[0] / 2);
+    const wanted = this.#bucketFor(most + this.#buckets[0]! / 2);
     if (wanted < this.#positions) this.#resize(wanted, size);
   }
 
@@ -93,6 +93,12 @@ export class Cache {
     for (let row = first; row < first + rows; row++) this.#used[row]! += length;
   }
 
+  #bucketFor(positions: number): number {
+    const bucket = this.#buckets.find((size) => size >= positions);
+    if (!bucket) throw new Error(`Cannot decode ${positions} tokens in one window: at most ${this.#buckets.at(-1)} fit`);
+    return bucket;
+  }
+
   /** Lays the first `size` rows out for another number of positions, in the same memory where that is large enough. */
   #resize(positions: number, size: number): void {
     const { heads, headWidth } = this.#facts;
@@ -119,10 +125,4 @@ export class Cache {
 
 function isKeys(name: string): boolean {
   return name.startsWith('k');
-}
-
-function bucketFor(positions: number): number {
-  const bucket = BUCKETS.find((size) => size >= positions);
-  if (!bucket) throw new Error(`Cannot decode ${positions} tokens in one window: at most ${BUCKETS.at(-1)} fit`);
-  return bucket;
 }

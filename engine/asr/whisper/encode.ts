@@ -11,7 +11,6 @@ const SILENCE = SAMPLE_RATE; // samples of it at least that are heard after the 
 const SHORTEST = 1000; // steps, silence included: with 750, more words are invented after short clips; without a bound, models loop
 const UNIT = 50; // steps that the encoder takes together
 const FRAMES_PER_STEP = 2;
-const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0, unless no query at all is negative
 
 const soundFor = new WeakMap<Whisper, Float32Array>();
 const framesFor = new WeakMap<Whisper, Float32Array>();
@@ -29,12 +28,13 @@ interface Sound {
  * @param into memory for what the encoder says, returned with it
  */
 export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
-  const steps = model.cross.includes('cs0') ? stepsHeard(samples.length, model.facts) : STEPS;
+  const { unheardSum } = model.layout;
+  const steps = unheardSum === null ? STEPS : stepsHeard(samples.length, model.facts);
   const sound = soundOf(samples, speech, steps, model);
   const memory = roomOf(framesFor, model, FRAMES_PER_STEP * STEPS * FRAME);
   const frames = foldedFrames(sound, model.facts.samplesPerStep / FRAMES_PER_STEP, memory);
   const feeds = { frames: float32(frames, [1, 4, FRAMES_PER_STEP * steps, FRAME / 4]) };
-  if (steps === STEPS) {
+  if (steps === STEPS || unheardSum === null) {
     const said = await model.encoder.run(feeds, into);
     return into ?? said;
   }
@@ -42,7 +42,7 @@ export async function encode({ samples, speech }: Sound, model: Whisper, into?: 
   heardBy.set(model, room);
   const said = roomFor(model, steps, room);
   await model.encoder.run(feeds, said);
-  return filledUp(said, into ?? roomFor(model, STEPS), model.facts);
+  return filledUp(said, into ?? roomFor(model, STEPS), model.facts, unheardSum);
 }
 
 /** The sound of so many steps, filled up by silence and made louder where it is quiet, between margins. */
@@ -71,10 +71,10 @@ function stepsHeard(samples: number, { samplesPerStep }: Facts): number {
 }
 
 /** Keys and values of fewer steps laid out as those of all; the decoder does not see the rest. Its scores are `(products - sums * zero point) * scale`. */
-function filledUp(said: Encoded, into: Encoded, { layers, heads }: Facts): Encoded {
+function filledUp(said: Encoded, into: Encoded, { layers, heads }: Facts, unheardSum: number): Encoded {
   for (let l = 0; l < layers; l++) {
     for (const name of ['ck', 'cv', 'ksc', 'vsc']) lay(said, into, `${name}${l}`, heads, 0);
-    lay(said, into, `cs${l}`, heads, OUT_OF_SIGHT);
+    lay(said, into, `cs${l}`, heads, unheardSum);
   }
   return into;
 }
@@ -90,7 +90,7 @@ function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: num
 }
 
 /** Tensors for what the encoder of an 8-bit model says of so many steps: in memory of their own, or at the beginning of those for more steps. */
-function roomFor({ facts, framesPerKey, keysPerBlock }: Whisper, steps: number, within?: Encoded): Encoded {
+function roomFor({ facts, layout: { framesPerKey, keysPerBlock } }: Whisper, steps: number, within?: Encoded): Encoded {
   const { layers, heads, headWidth } = facts;
   const room: Encoded = {};
   const add = (name: string, type: 'int8' | 'float32', ...dims: number[]) => {

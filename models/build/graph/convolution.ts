@@ -1,5 +1,6 @@
 import * as graph from './graph.ts';
 import { type Graph, ints, op, weight } from './graph.ts';
+import { quantisedBy } from './linear.ts';
 
 const TAPS = 3;
 const END = 1 << 30;
@@ -24,7 +25,7 @@ function byBytes(g: Graph, x: string, name: string, stride: number): string {
     const end = tap - stride - 1; // counted from the last frame
     return op(g, 'Slice', [padded, ints(g, tap), ints(g, end < 0 ? end : END), ints(g, 1), ints(g, stride)]);
   });
-  const [values, scales, zeros] = graph.quantisedBy(g, shapeOf(g, name), () => matrixOf(g, name));
+  const [values, scales, zeros] = quantisedBy(g, shapeOf(g, name), () => matrixOf(g, name));
   const inputs = [op(g, 'Concat', taps, { axis: 2 }), values, scale, scales, zero, zeros, weight(g, `${name}.bias`)];
   return op(g, 'MatMulIntegerToFloat', inputs, {}, graph.MICROSOFT);
 }

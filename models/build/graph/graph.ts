@@ -1,5 +1,5 @@
 import { type Attribute, type Constant, ELEMENT, type Element, type Model, type Port } from './onnx.ts';
-import { quantise, toFloat16, transpose } from './quantise.ts';
+import { toFloat16 } from './quantise.ts';
 
 /**
  * int8: the fastest on CPUs with 8-bit dot products. int8-7bit: for CPUs whose sums of 8-bit products saturate; keys and values have 7 bits, weights
@@ -29,13 +29,18 @@ export interface Graph extends Model {
   /** Element type of the activations between the layers. */
   readonly float: 'float32' | 'float16';
   readonly checkpoint: Weights;
+  /** Matrices whose activations have a scale for each row, by name without `.weight`. */
+  readonly rowwise: ReadonlySet<string>;
+  /** Constants that hold 1 / peak: with another peak they change (requantise.ts). */
+  readonly peakConstants: string[];
   count: number;
 }
 
-export function createGraph(checkpoint: Weights, variant: Variant): Graph {
+export function createGraph(checkpoint: Weights, variant: Variant, rowwise: Iterable<string> = []): Graph {
   const peak = { int8: 127, 'int8-7bit': 63, float32: 0, float16: 0 }[variant];
   const float = variant === 'float16' ? 'float16' : 'float32';
-  return { checkpoint, variant, peak, float, count: 0, nodes: [], constants: [], inputs: [], outputs: [], opsets: OPSETS };
+  const empty = { count: 0, nodes: [], constants: [], inputs: [], outputs: [], peakConstants: [] };
+  return { checkpoint, variant, peak, float, rowwise: new Set(rowwise), ...empty, opsets: OPSETS };
 }
 
 /** Whether the graph is for processors whose sums of 8-bit products saturate. */
@@ -96,7 +101,7 @@ export function output(g: Graph, name: string, source: string, element: Element,
   return name;
 }
 
-/** The name of a dimension of keys and values: encoder frames, by how many lie behind each. The engine reads it (engine/asr/whisper/model.ts). */
+/** The name of a dimension of keys and values: encoder frames, by how many lie behind each. */
 export function frames(each: number): string {
   return each === 1 ? 'S' : `S/${each}`;
 }
@@ -119,6 +124,13 @@ export function index(g: Graph, value: number): string {
 /** A float32 number without a dimension. */
 export function scalar(g: Graph, value: number): string {
   return constant(g, 'float32', [], () => Float32Array.of(value));
+}
+
+/** The reciprocal of the largest 8-bit key or value, under a name that is told (`peakConstants`). */
+export function reciprocalOfPeak(g: Graph): string {
+  const name = scalar(g, 1 / g.peak);
+  g.peakConstants.push(name);
+  return name;
 }
 
 /** A weight of the checkpoint in the type of the activations. */
@@ -145,45 +157,6 @@ export function toActivation(g: Graph, x: string): string {
   return g.float === 'float32' ? x : cast(g, x, ELEMENT.float16);
 }
 
-/** `x` [.., K] times the transposed weight [N, K], plus its bias: [.., N]. */
-export function linear(g: Graph, x: string, name: string, bias = true): string {
-  const [rows, columns] = g.checkpoint.shape(`${name}.weight`) as [number, number];
-  if (g.peak > 0) {
-    // per-output-channel SIGNED weights; activations are quantised per call. Signed is 2.5x faster than unsigned on VNNI.
-    const [values, scales, zeros] = quantised(g, `${name}.weight`);
-    return op(g, 'DynamicQuantizeMatMul', [x, values, scales, zeros, ...(bias ? [weight(g, `${name}.bias`)] : [])], {}, MICROSOFT);
-  }
-  const matrix = floats(g, [columns, rows], () => transpose(g.checkpoint.float32(`${name}.weight`), rows, columns));
-  const y = op(g, 'MatMul', [x, matrix]);
-  return bias ? op(g, 'Add', [y, weight(g, `${name}.bias`)]) : y;
-}
-
-/** `linear` by several weights. In the 8-bit variants `x` is quantised once for all: each product takes a tenth less time, and says the same. */
-export function linears(g: Graph, x: string, names: readonly { name: string; bias: boolean }[]): string[] {
-  if (g.peak === 0) return names.map(({ name, bias }) => linear(g, x, name, bias));
-  const [bytes, scale, zero] = ops(g, 'DynamicQuantizeLinear', [x], 3) as [string, string, string];
-  return names.map(({ name, bias }) => {
-    const [values, scales, zeros] = quantised(g, `${name}.weight`);
-    const inputs = [bytes, values, scale, scales, zero, zeros, ...(bias ? [weight(g, `${name}.bias`)] : [])];
-    return op(g, 'MatMulIntegerToFloat', inputs, {}, MICROSOFT);
-  });
-}
-
-/** A weight [N, K] as values int8 [K, N], scales [N] and zero points [N]. */
-export function quantised(g: Graph, name: string): [values: string, scales: string, zeros: string] {
-  return quantisedBy(g, g.checkpoint.shape(name) as [number, number], () => g.checkpoint.float32(name));
-}
-
-/** The same of a matrix that `load` reads. */
-export function quantisedBy(g: Graph, [rows, columns]: [number, number], load: () => Float32Array): [string, string, string] {
-  const once = lazily(() => quantise(load(), rows, columns, saturates(g)));
-  return [
-    constant(g, 'int8', [columns, rows], () => once().values),
-    constant(g, 'float32', [rows], () => once().scales),
-    constant(g, 'int8', [rows], () => new Int8Array(rows)),
-  ];
-}
-
 export function norm(g: Graph, x: string, name: string): string {
   const inputs = [x, weight(g, `${name}.weight`), weight(g, `${name}.bias`)];
   return op(g, 'LayerNormalization', inputs, { axis: -1, epsilon: { float: EPSILON } });
@@ -193,25 +166,6 @@ export function gelu(g: Graph, x: string): string {
   return op(g, 'Gelu', [x], {}, MICROSOFT);
 }
 
-/** The feed-forward half of a layer, with its residual. */
-export function feedForward(g: Graph, x: string, layer: string): string {
-  const inner = linear(g, norm(g, x, `${layer}.final_layer_norm`), `${layer}.fc1`);
-  const outer = g.peak > 0 ? linearByRow : linear;
-  return op(g, 'Add', [x, outer(g, gelu(g, inner), `${layer}.fc2`)]);
-}
-
-const LOWEST_GELU = 0.17; // its most negative value, as a size
-
-/**
- * `linear` behind a GELU, with a scale for each row: a few positions have activations so large that one scale for all would leave the others
- * few bits. More than halves the error of the int8 encoder, at a fiftieth of its time.
- */
-function linearByRow(g: Graph, x: string, name: string): string {
-  const largest = op(g, 'Max', [op(g, 'ReduceMax', [x, ints(g, -1)], { keepdims: 1 }), scalar(g, LOWEST_GELU)]);
-  const y = op(g, 'Mul', [linear(g, op(g, 'Div', [x, largest]), name, false), largest]);
-  return op(g, 'Add', [y, weight(g, `${name}.bias`)]);
-}
-
 /** Rows or columns [from, to) of one axis. */
 export function slice(g: Graph, x: string, from: number, to: number, axis: number): string {
   return op(g, 'Slice', [x, ints(g, from), ints(g, to), ints(g, axis)]);
@@ -219,9 +173,4 @@ export function slice(g: Graph, x: string, from: number, to: number, axis: numbe
 
 function toFloat(g: Graph, values: Float32Array): Float32Array | Uint16Array {
   return g.float === 'float16' ? toFloat16(values) : values;
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }

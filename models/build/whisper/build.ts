@@ -1,17 +1,30 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Recipe, writeDescriptor } from '../../descriptor.ts';
+import { recipeFor } from '../../recipes/recipes.ts';
 import { createGraph, type Variant } from '../graph/graph.ts';
-import { checkSizes, hopOf, readConfig, readGeneration, readJson, toWhisper } from './config.ts';
+import { checkSizes, dimensionsOf, isInt8, readConfig, readGeneration } from './config.ts';
 import { addDecoder } from './decoder.ts';
+import { describe } from './describe.ts';
 import { addEncoder } from './encoder.ts';
-import { HOP } from './mel.ts';
-import { Checkpoint } from './safetensors.ts';
-import { smoothed } from './smooth.ts';
+import { Checkpoint, shardsOf } from './safetensors.ts';
+import { equalised, smoothed } from './smooth.ts';
 import { type WrittenFile, weightBytes, writeModel } from './write.ts';
 
 export interface BuildOptions {
   variant: Variant;
+  /** Default: that of its checkpoint, where it is one that was measured, else the general one. */
+  recipe?: Recipe;
+  /** Default: the name of the folder it is written to. */
+  name?: string;
+  /** SPDX expression, and where the checkpoint came from. */
+  licence?: string;
+  source?: string;
+  /** ISO 8601. */
+  createdAt?: string;
   /** 0 to 1, never falls. */
   onProgress?: (fraction: number) => void;
   signal?: AbortSignal;
@@ -19,57 +32,72 @@ export interface BuildOptions {
   inlineLimit?: number;
 }
 
-const PREPROCESSOR = 'preprocessor_config.json';
-const WINDOW_FRAMES = 3000;
-
-/** What the recogniser reads beside the graphs, and the licence. */
-const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', PREPROCESSOR, 'LICENSE'];
+/** What is kept of the checkpoint beside its weights. */
+const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json', 'LICENSE'];
 
 /**
  * Builds `encoder.onnx` and `decoder.onnx` in the folder `to` from a Whisper checkpoint folder as Hugging Face publishes it (config.json,
- * tokenizer.json, model.safetensors or its shards) of any size, and puts what the recogniser needs beside them.
+ * tokenizer.json, model.safetensors or its shards) of any size, puts what the recogniser needs beside them, and says in `model.json` what it built.
  * Holds one weight at a time. Returns the graph files with their checksums.
  */
 export async function build(from: string, to: string, options: BuildOptions): Promise<WrittenFile[]> {
+  const { variant, signal } = options;
   const config = readConfig(from);
   const { generation, complete } = readGeneration(from, config);
-  const model = toWhisper(config, generation);
+  const dimensions = dimensionsOf(config, generation);
   const checkpoint = new Checkpoint(from);
   try {
-    checkSizes(checkpoint, model);
+    checkSizes(checkpoint, dimensions);
+    const sha256 = await checkpointSha256(from, signal);
+    const recipe = options.recipe ?? recipeFor(sha256, variant);
     await mkdir(to, { recursive: true });
-    await copyCompanions(from, to);
-    await writeHop(to, hopOf(model, options.variant));
-    if (!complete) await writeFile(join(to, 'generation_config.json'), `${JSON.stringify(generation, null, 2)}\n`);
-    const weights = options.variant.startsWith('int8') ? smoothed(checkpoint, model) : checkpoint;
-    const encoder = createGraph(weights, options.variant);
-    addEncoder(encoder, model);
-    const decoder = createGraph(weights, options.variant);
-    addDecoder(decoder, model);
+    const companions = await copyCompanions(from, to, complete ? {} : { 'generation_config.json': generation });
+    const even = recipe.scales.values === 'equalised' ? equalised(checkpoint, dimensions) : checkpoint;
+    const weights = isInt8(variant) ? smoothed(even, dimensions) : checkpoint;
+    const encoder = createGraph(weights, variant, recipe.scales.rowwise);
+    addEncoder(encoder, dimensions, recipe);
+    const decoder = createGraph(weights, variant, recipe.scales.rowwise);
+    addDecoder(decoder, dimensions, recipe);
     const total = weightBytes(encoder) + weightBytes(decoder);
     let done = 0;
     const onBytes = (bytes: number) => options.onProgress?.((done += bytes) / total);
-    const write = { onBytes, signal: options.signal, inlineLimit: options.inlineLimit };
+    const write = { onBytes, signal, inlineLimit: options.inlineLimit };
     const encoderFiles = await writeModel(join(to, 'encoder.onnx'), encoder, write);
-    return [...encoderFiles, ...(await writeModel(join(to, 'decoder.onnx'), decoder, write))];
+    const files = [...encoderFiles, ...(await writeModel(join(to, 'decoder.onnx'), decoder, write))];
+    const { name = basename(to), licence = 'unknown', source = from, createdAt } = options;
+    const about = { name, licence, source, variant, createdAt };
+    const made = {
+      checkpoint: { sha256, parameters: checkpoint.parameters },
+      peakConstants: encoder.peakConstants,
+      files: [...files, ...companions],
+    };
+    writeDescriptor(to, describe(about, config, generation, recipe, made));
+    return files;
   } finally {
     checkpoint.close();
   }
 }
 
-/** Says in preprocessor_config.json, which a checkpoint need not have, how far apart the encoder's frames are. */
-async function writeHop(folder: string, hop: number): Promise<void> {
-  const path = join(folder, PREPROCESSOR);
-  const facts = existsSync(path) ? readJson<Record<string, unknown>>(folder, PREPROCESSOR) : { hop_length: HOP };
-  if (facts.hop_length === hop) return;
-  const samples = WINDOW_FRAMES * hop;
-  const changed = { ...facts, hop_length: hop, chunk_length: samples / 16_000, n_samples: samples, nb_max_frames: WINDOW_FRAMES };
-  await writeFile(path, `${JSON.stringify(changed, null, 2)}\n`);
+/** The checksum of the weights: of the one file, or of the checksums of the shards in their order. */
+export async function checkpointSha256(folder: string, signal?: AbortSignal): Promise<string> {
+  const sums: string[] = [];
+  for (const shard of shardsOf(folder)) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(folder, shard), { highWaterMark: 1 << 20 }), hash, { signal });
+    sums.push(hash.digest('hex'));
+  }
+  return sums.length === 1 ? sums[0]! : createHash('sha256').update(sums.join('')).digest('hex');
 }
 
-async function copyCompanions(from: string, to: string): Promise<void> {
+/** Copies what the recogniser needs; `completed`: files that are written anew instead. */
+async function copyCompanions(from: string, to: string, completed: Record<string, object>): Promise<WrittenFile[]> {
+  const written: WrittenFile[] = [];
   for (const name of COPIED) {
-    const bytes = await readFile(join(from, name)).catch(() => null);
-    if (bytes) await writeFile(join(to, name), bytes);
+    const given = completed[name];
+    const bytes = given ? Buffer.from(`${JSON.stringify(given, null, 2)}\n`) : await readFile(join(from, name)).catch(() => null);
+    if (!bytes) continue;
+    await writeFile(join(to, name), bytes);
+    written.push({ name, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
   }
+  return written;
 }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Recipe } from '../../descriptor.ts';
 import type { Variant, Weights } from '../graph/graph.ts';
 import { completeGeneration, type Generation, type Sizes } from './generation.ts';
-import { HOP } from './mel.ts';
 
-/** What the graphs depend on: the facts of one Whisper size. */
-export interface Whisper {
+/** What the graphs depend on: the dimensions and token ids of one Whisper checkpoint. */
+export interface ModelDimensions {
   /** Channels between the layers. */
   width: number;
   encoderHeads: number;
@@ -22,7 +22,9 @@ export interface Whisper {
   alignmentHeads: [number, number][];
 }
 
-interface Config extends Sizes {
+/** What is used of config.json. */
+export interface Config extends Sizes {
+  max_target_positions?: number;
   model_type?: string;
   d_model: number;
   encoder_attention_heads: number;
@@ -52,7 +54,7 @@ export function readGeneration(folder: string, config: Config): { generation: Ge
   return { generation, complete: generation === given };
 }
 
-export function toWhisper(config: Config, generation: Generation): Whisper {
+export function dimensionsOf(config: Config, generation: Generation): ModelDimensions {
   return {
     width: config.d_model,
     encoderHeads: config.encoder_attention_heads,
@@ -68,10 +70,11 @@ export function toWhisper(config: Config, generation: Generation): Whisper {
   };
 }
 
-const POSITIONS = 1500; // of the encoder
+/** Steps of the encoder. */
+export const POSITIONS = 1500;
 
 /** Throws when the weights are those of another size than config.json says: the graphs would be made and could not be opened. */
-export function checkSizes(checkpoint: Pick<Weights, 'shape'>, { width, melBins, vocabulary }: Whisper): void {
+export function checkSizes(checkpoint: Pick<Weights, 'shape'>, { width, melBins, vocabulary }: ModelDimensions): void {
   const wanted = {
     'model.encoder.conv1.weight': [width, melBins, 3],
     'model.encoder.embed_positions.weight': [POSITIONS, width],
@@ -84,15 +87,14 @@ export function checkSizes(checkpoint: Pick<Weights, 'shape'>, { width, melBins,
   }
 }
 
-const BASE = 512; // channels of the only size this was measured with
+/** Frames of the encoder behind each key and value of decoder layer `l`. */
+export function framesPerKey({ pooledLayers }: Recipe, variant: Variant, l: number): 1 | 2 {
+  return isInt8(variant) && pooledLayers.includes(l) ? 2 : 1;
+}
 
-/**
- * Frames of the encoder behind each key and value of decoder layer `l`, in the 8-bit variants. In base, the layers without alignment heads look at the
- * mean of two: word error rates stay (joined speech 9.2 and 9.1 %, short clips 9.3 and 8.9 %, other languages 21.9 and 22.0 %), and the decoder, which
- * is busy reading keys and values, takes a tenth less time. The others would lose half a point; pooling in the encoder costs other languages 1 to 3.
- */
-export function framesPerKey({ width, alignmentHeads }: Whisper, l: number): 1 | 2 {
-  return width === BASE && !alignmentHeads.some(([layer]) => layer === l) ? 2 : 1;
+/** Whether products are of 8-bit numbers. */
+export function isInt8(variant: Variant): boolean {
+  return variant.startsWith('int8');
 }
 
 /**
@@ -100,37 +102,6 @@ export function framesPerKey({ width, alignmentHeads }: Whisper, l: number): 1 |
  * half the time that it takes with all keys of a channel in one row.
  */
 export const BLOCK = 250;
-
-const MULTILINGUAL = 51_865; // tokens: the heads of the English-only model have other tasks
-
-const COARSE: readonly number[][] = [
-  [0, 1, 3, 4, 5, 6],
-  [0, 1, 2, 4, 5, 6],
-  [2, 6, 7],
-  [0, 3, 5, 6, 7],
-  [0, 1],
-];
-
-/**
- * Heads of encoder layer `l` that need only a rough idea of what is seconds away from them, in the 8-bit variants of base: what the encoder says is 0.106
- * of its size away from float32 instead of 0.094, in the mean of twelve windows of seven languages; with all heads it would be 0.20. Word error rates stay:
- * joined speech 9.1 and 9.1 %, short clips 9.1 and 8.8 %, other languages 19.7 and 20.2 %. The encoder takes a twelfth less time.
- */
-export function coarseHeads({ width, vocabulary }: Whisper, l: number): number[] {
-  return width === BASE && vocabulary === MULTILINGUAL ? [...(COARSE[l] ?? [])] : [];
-}
-
-const QUICK = 176; // samples
-
-/**
- * Samples from one frame of the encoder to the next. In the 8-bit variants of base these are 11 ms instead of the 10 of training: the model hears
- * speech a tenth faster, at its own pitch, and a window holds 33 s instead of 30, so that recognition takes a fourteenth less time. Word error rates
- * stay: joined speech 9.2 and 9.2 %, short clips 9.9 and 9.8 %, other languages 20.7 and 20.0 %, thirty conversations 12.3 and 12.5 %. With 12 ms
- * the last two are 21.9 and 13.1 %, and fast speech suffers.
- */
-export function hopOf({ width }: Whisper, variant: Variant): number {
-  return width === BASE && variant.startsWith('int8') ? QUICK : HOP;
-}
 
 /** Throws when there is no such file, or it is no JSON. */
 export function readJson<T>(folder: string, name: string): T {

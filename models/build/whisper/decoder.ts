@@ -1,8 +1,10 @@
+import type { Recipe } from '../../descriptor.ts';
 import * as graph from '../graph/graph.ts';
 import { type Graph, index, input, ints, norm, op, output, weight } from '../graph/graph.ts';
+import { feedForward, quantisedBy } from '../graph/linear.ts';
 import { ELEMENT } from '../graph/onnx.ts';
 import { addCrossAttention, addSelfAttention } from './attention.ts';
-import type { Whisper } from './config.ts';
+import type { ModelDimensions } from './config.ts';
 
 /**
  * Adds one decoder step for B rows, which may be at different positions. B rows, Q new tokens, P cached ones.
@@ -15,7 +17,7 @@ import type { Whisper } from './config.ts';
  * `align` [B, A, S]: the cross-attention of the A alignment heads, in order of layer and head, each row summing to 1; it belongs to the token that
  * the step predicts.
  */
-export function addDecoder(g: Graph, model: Whisper): void {
+export function addDecoder(g: Graph, model: ModelDimensions, recipe: Recipe): void {
   const tokens = input(g, 'tokens', 'int64', ['B', 'Q']);
   const positions = input(g, 'pos', 'int64', ['B', 'Q']);
   input(g, 'asked', 'int64', ['R']);
@@ -28,9 +30,9 @@ export function addDecoder(g: Graph, model: Whisper): void {
   const align: string[] = [];
   for (let l = 0; l < model.decoderLayers; l++) {
     x = addSelfAttention(g, x, l, model);
-    const cross = addCrossAttention(g, x, l, model);
+    const cross = addCrossAttention(g, x, l, model, recipe);
     align.push(...cross.align);
-    x = graph.feedForward(g, cross.x, `model.decoder.layers.${l}`);
+    x = feedForward(g, cross.x, `model.decoder.layers.${l}`);
   }
   const last = op(g, 'Gather', [norm(g, x, 'model.decoder.layer_norm'), index(g, -1)], { axis: 1 });
   output(g, 'special', special.logits(last), 'float32', ['B', vocabulary - endOfText]);
@@ -54,7 +56,7 @@ function embedding(g: Graph, from: number, to: number, bias?: string): Embedding
 }
 
 function int8Embedding(g: Graph, dims: [number, number], load: () => Float32Array, bias?: string): Embedding {
-  const [values, scales, zeros] = graph.quantisedBy(g, dims, load);
+  const [values, scales, zeros] = quantisedBy(g, dims, load);
   return {
     lookUp(tokens) {
       const rows = op(g, 'Transpose', [op(g, 'Gather', [values, tokens], { axis: 1 })], { perm: [1, 2, 0] });
@@ -85,7 +87,7 @@ function lookUp(g: Graph, tokens: string, text: Embedding, special: Embedding, e
 const FORBIDDEN = -60_000; // as a logit; half precision holds it
 
 /** A bias [E] that forbids the text which a transcript never holds. It comes with the product, at no cost. */
-function suppressed(g: Graph, { endOfText, suppressed }: Whisper): string {
+function suppressed(g: Graph, { endOfText, suppressed }: ModelDimensions): string {
   return graph.floats(g, [endOfText], () => {
     const bias = new Float32Array(endOfText);
     for (const id of suppressed) if (id < endOfText) bias[id] = FORBIDDEN;

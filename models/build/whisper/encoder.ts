@@ -1,28 +1,30 @@
+import type { Recipe } from '../../descriptor.ts';
 import { convolution } from '../graph/convolution.ts';
 import * as graph from '../graph/graph.ts';
-import { constant, type Graph, index, ints, linear, norm, op, output, scalar, weight } from '../graph/graph.ts';
+import { constant, type Graph, index, ints, norm, op, output, scalar, weight } from '../graph/graph.ts';
+import { feedForward, linear, linears } from '../graph/linear.ts';
 import { ELEMENT, type Port } from '../graph/onnx.ts';
-import { BLOCK, coarseHeads, framesPerKey, type Whisper } from './config.ts';
-import { attendInt8, BY_CHANNEL, BY_TIME, heads, pooled, quantiseChannels } from './heads.ts';
+import { BLOCK, framesPerKey, type ModelDimensions } from './config.ts';
+import { BY_CHANNEL, BY_TIME, encoderSelfAttention, heads, pooled, quantiseChannels } from './heads.ts';
 import { FFT, foldedFilters, foldedKernels, HALF } from './mel.ts';
 
 /**
- * Adds the encoder. Input `frames` [B, 4, F, 100] float32: frames of 25 ms of sound, every `hopOf` samples, folded by engine/asr/whisper/frames.ts;
+ * Adds the encoder. Input `frames` [B, 4, F, 100] float32: frames of 25 ms of sound, every `hop` samples of the recipe, folded by engine/asr/whisper/frames.ts;
  * S = F / 2 steps, at most 1500, a multiple of 50 (20 or 22 ms each).
  * Outputs per decoder layer l: cross-attention keys `ck{l}` [B, H, hd, S] and values `cv{l}` [B, H, S, hd]. In the int8 variants both are int8
  * with `ksc{l}`, `vsc{l}` [B, H, 1, hd] float32 (their scales: one per window, head and channel) and `cs{l}` [B, H, 1, S] float32 (column
- * sums of ck), layers of which `framesPerKey` says so have S/2 keys and values, and keys lie in blocks, the last filled up by zeros: [B, H, 1, S/BLOCK,
+ * sums of ck), layers that the recipe pools have S/2 keys and values, and keys lie in blocks, the last filled up by zeros: [B, H, 1, S/BLOCK,
  * hd, BLOCK]. In the float variants both are of the variant's type and come alone.
  */
-export function addEncoder(g: Graph, model: Whisper): void {
+export function addEncoder(g: Graph, model: ModelDimensions, recipe: Recipe): void {
   let x = graph.toActivation(g, logMel(g, graph.input(g, 'frames', 'float32', ['B', 4, 'F', FFT / 4]), model.melBins));
   x = graph.gelu(g, convolution(g, x, 'model.encoder.conv1', 1));
   x = graph.gelu(g, convolution(g, x, 'model.encoder.conv2', 2));
   const steps = op(g, 'Shape', [x], { start: 1, end: 2 });
   x = op(g, 'Add', [x, op(g, 'Slice', [weight(g, 'model.encoder.embed_positions.weight'), ints(g, 0), steps, ints(g, 0)])]);
-  for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, l, model);
+  for (let l = 0; l < model.encoderLayers; l++) x = addLayer(g, x, l, model, recipe.coarseHeads[l] ?? []);
   x = norm(g, x, 'model.encoder.layer_norm');
-  addCrossAttention(g, x, model);
+  addCrossAttention(g, x, model, recipe);
 }
 
 /** Log-mel features [B, F, mels] of folded frames, always float32. */
@@ -38,17 +40,17 @@ function logMel(g: Graph, frames: string, mels: number): string {
   return op(g, 'Mul', [op(g, 'Add', [op(g, 'Max', [x, floor]), scalar(g, 4)]), scalar(g, 0.25)]);
 }
 
-function addLayer(g: Graph, x: string, l: number, model: Whisper): string {
+function addLayer(g: Graph, x: string, l: number, model: ModelDimensions, coarse: number[]): string {
   const { width, encoderHeads: H } = model;
   const layer = `model.encoder.layers.${l}`;
   const h = norm(g, x, `${layer}.self_attn_layer_norm`);
   const projections = ['q', 'k', 'v'].map((n) => ({ name: `${layer}.self_attn.${n}_proj`, bias: n !== 'k' }));
-  const [q, k, v] = graph.linears(g, h, projections) as [string, string, string];
+  const [q, k, v] = linears(g, h, projections) as [string, string, string];
   const a =
     g.peak > 0
-      ? attendInt8(g, [q, k, v], model, coarseHeads(model, l))
+      ? encoderSelfAttention(g, [q, k, v], model, coarse)
       : op(g, 'MultiHeadAttention', [q, k, v], { num_heads: H }, graph.MICROSOFT);
-  const onward = (x: string, a: string) => graph.feedForward(g, op(g, 'Add', [x, linear(g, a, `${layer}.self_attn.out_proj`)]), layer);
+  const onward = (x: string, a: string) => feedForward(g, op(g, 'Add', [x, linear(g, a, `${layer}.self_attn.out_proj`)]), layer);
   return g.peak > 0 ? inStretches(g, width, [x, a], onward) : onward(x, a);
 }
 
@@ -71,14 +73,14 @@ function inStretches(g: Graph, width: number, tensors: [string, string], body: (
 }
 
 /** What the decoder's layers attend to, computed once a window. */
-function addCrossAttention(g: Graph, frames: string, model: Whisper): void {
+function addCrossAttention(g: Graph, frames: string, model: ModelDimensions, recipe: Recipe): void {
   const all = Array.from({ length: model.decoderLayers }, (_, l) => l);
-  const eachOf = (l: number) => (g.peak === 0 ? 1 : framesPerKey(model, l));
+  const eachOf = (l: number) => framesPerKey(recipe, g.variant, l);
   for (const each of new Set(all.map(eachOf))) {
     const layers = all.filter((l) => eachOf(l) === each);
     const attention = (l: number) => `model.decoder.layers.${l}.encoder_attn`;
     const projections = layers.flatMap((l) => ['k', 'v'].map((kind) => ({ name: `${attention(l)}.${kind}_proj`, bias: kind === 'v' })));
-    const projected = graph.linears(g, pooled(g, frames, each, model.width), projections);
+    const projected = linears(g, pooled(g, frames, each, model.width), projections);
     layers.forEach((l, i) => {
       addKeys(g, projected[2 * i]!, l, graph.frames(each), model);
       addValues(g, projected[2 * i + 1]!, l, graph.frames(each), model);
@@ -86,7 +88,7 @@ function addCrossAttention(g: Graph, frames: string, model: Whisper): void {
   }
 }
 
-function addKeys(g: Graph, y: string, l: number, S: string, { width, decoderHeads: H }: Whisper): void {
+function addKeys(g: Graph, y: string, l: number, S: string, { width, decoderHeads: H }: ModelDimensions): void {
   const hd = width / H;
   if (g.peak === 0) {
     output(g, `ck${l}`, heads(g, y, width, H, BY_CHANNEL), g.float, ['B', H, hd, S]);
@@ -100,7 +102,7 @@ function addKeys(g: Graph, y: string, l: number, S: string, { width, decoderHead
   output(g, `ck${l}`, inBlocks(g, keys, H, hd), 'int8', ['B', H, 1, `${S}/${BLOCK}`, hd, BLOCK]);
 }
 
-function addValues(g: Graph, y: string, l: number, S: string, { width, decoderHeads: H }: Whisper): void {
+function addValues(g: Graph, y: string, l: number, S: string, { width, decoderHeads: H }: ModelDimensions): void {
   const dims = ['B', H, S, width / H];
   if (g.peak === 0) {
     output(g, `cv${l}`, heads(g, y, width, H, BY_TIME), g.float, dims);

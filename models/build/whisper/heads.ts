@@ -1,7 +1,7 @@
 import * as graph from '../graph/graph.ts';
 import { constant, type Graph, ints, op, scalar } from '../graph/graph.ts';
 import { ELEMENT, type Port } from '../graph/onnx.ts';
-import type { Whisper } from './config.ts';
+import type { ModelDimensions } from './config.ts';
 
 /** Self-attention of the encoder in the 8-bit variants, head by head, and how keys and values become bytes. */
 
@@ -27,9 +27,9 @@ interface Sight {
 
 /**
  * Attention [B, S, D] on 8-bit keys, values and weights: a third faster than the runtime's own operator in float32, with the same word error rate.
- * @param coarse heads that see what is far from them as means: half of their time, for almost no error (`coarseHeads` in config.ts)
+ * @param coarse heads that see what is far from them as means: half of their time, for almost no error where they are well chosen
  */
-export function attendInt8(g: Graph, [q, k, v]: [string, string, string], model: Whisper, coarse: number[]): string {
+export function encoderSelfAttention(g: Graph, [q, k, v]: [string, string, string], model: ModelDimensions, coarse: number[]): string {
   const { width, encoderHeads: H } = model;
   const keys = quantiseChannels(g, k, width);
   const values = quantiseChannels(g, v, width);
@@ -62,7 +62,7 @@ export function attendInt8(g: Graph, [q, k, v]: [string, string, string], model:
  * scale for its queries. The softmax has a scale for each ROW: with one for all, flat rows would vanish beside peaked ones.
  * @param counts of each block: logarithms of how many frames are behind its keys, where there are means
  */
-function attendBy(g: Graph, sights: Sight[], some: number[], { width, encoderHeads: H }: Whisper, counts?: string[]): string {
+function attendBy(g: Graph, sights: Sight[], some: number[], { width, encoderHeads: H }: ModelDimensions, counts?: string[]): string {
   const hd = width / H;
   const chosen = (x: string) => (some.length === H ? x : op(g, 'Gather', [x, ints(g, ...some)], { axis: 1 }));
   const each = sights.map(({ tensor, element, perm, length }): Port => {
@@ -129,7 +129,7 @@ function parts(g: Graph, x: string, axis: number, count: number): string[] {
 export function quantiseChannels(g: Graph, x: string, width: number): { bytes: string; scale: string } {
   const halves = op(g, 'Reshape', [op(g, 'Abs', [x]), ints(g, 0, -1, HALF_SECOND, width)]); // in two steps: the runtime is slow over a long first axis
   const largest = op(g, 'ReduceMax', [op(g, 'ReduceMax', [halves, ints(g, 2)], { keepdims: 0 }), ints(g, 1)], { keepdims: 1 });
-  const scale = op(g, 'Max', [op(g, 'Mul', [largest, scalar(g, 1 / g.peak)]), scalar(g, SMALLEST)]);
+  const scale = op(g, 'Max', [op(g, 'Mul', [largest, graph.reciprocalOfPeak(g)]), scalar(g, SMALLEST)]);
   return { bytes: toBytes(g, op(g, 'Div', [x, scale])), scale };
 }
 

@@ -35,6 +35,11 @@ export class Checkpoint {
     return this.find(name) !== undefined;
   }
 
+  /** How many numbers it holds. */
+  get parameters(): number {
+    return [...this.entries.values()].reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
+  }
+
   shape(name: string): number[] {
     return this.entry(name).shape;
   }

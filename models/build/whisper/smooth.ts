@@ -1,5 +1,5 @@
 import type { Weights } from '../graph/graph.ts';
-import type { Whisper } from './config.ts';
+import type { ModelDimensions } from './config.ts';
 
 const SHARE = 0.7; // of the unevenness of the activations that moves into the weights: SmoothQuant's alpha
 const SIGMAS = 4; // normalised activations reach about this far
@@ -10,7 +10,7 @@ const FLOOR = 1e-5;
  * columns of the matrices behind it, which have a scale per row anyway. After SmoothQuant (Xiao et al. 2023), with the range of a channel
  * estimated from the norm itself instead of from recordings. Makes the error of the int8 encoder a fifth smaller.
  */
-export function smoothed(checkpoint: Weights, { encoderLayers, decoderLayers }: Whisper): Weights {
+export function smoothed(checkpoint: Weights, { encoderLayers, decoderLayers }: ModelDimensions): Weights {
   const readers = matricesByNorm(encoderLayers, decoderLayers);
   const normOf = new Map([...readers].flatMap(([norm, matrices]) => matrices.map((matrix) => [matrix, norm] as const)));
   const known = new Map<string, Float32Array>();
@@ -32,17 +32,93 @@ export function smoothed(checkpoint: Weights, { encoderLayers, decoderLayers }: 
   };
 }
 
+/** A value projection, the norm in front of it, and the matrix that reads what is attended to. */
+interface ValuePath {
+  norm: string;
+  values: string;
+  reader: string;
+}
+
+/**
+ * The same network with evener values in its attentions: what is large in a channel of a value projection is moved in part into the columns of the
+ * matrix that reads it. Attention mixes positions, not channels, so nothing else changes. The range of a channel is estimated from the norm in front.
+ */
+export function equalised(checkpoint: Weights, { encoderLayers, decoderLayers }: ModelDimensions): Weights {
+  const paths = valuePaths(encoderLayers, decoderLayers);
+  const byMatrix = new Map(paths.flatMap((path) => [path.values, path.reader].map((name) => [name, path] as const)));
+  const known = new Map<ValuePath, Float32Array>();
+  const factorsOf = (path: ValuePath) => {
+    if (!known.has(path)) known.set(path, valueFactors(checkpoint, path));
+    return known.get(path)!;
+  };
+  return {
+    shape: (name) => checkpoint.shape(name),
+    float32(name) {
+      const values = checkpoint.float32(name);
+      const matrix = name.replace(/\.(weight|bias)$/, '');
+      const path = byMatrix.get(matrix);
+      if (!path || name === `${path.reader}.bias`) return values;
+      const by = factorsOf(path);
+      const columns = values.length / by.length; // 1 for a bias
+      if (matrix === path.reader) return values.map((value, i) => value * by[i % by.length]!);
+      return values.map((value, i) => value / by[Math.floor(i / columns)]!);
+    },
+  };
+}
+
+/** What divides each channel of a value projection, [D]; 1 in the geometric mean. */
+function valueFactors(checkpoint: Weights, { norm, values, reader }: ValuePath): Float32Array {
+  const gain = checkpoint.float32(`${norm}.weight`);
+  const shift = checkpoint.float32(`${norm}.bias`);
+  const matrix = checkpoint.float32(`${values}.weight`);
+  const bias = checkpoint.float32(`${values}.bias`);
+  const heaviest = heaviestOf([checkpoint.float32(`${reader}.weight`)], bias.length);
+  const logs = Float64Array.from(bias, (mean, n) => {
+    let variance = 0;
+    for (let k = 0; k < gain.length; k++) {
+      const weight = matrix[n * gain.length + k]!;
+      variance += (weight * gain[k]!) ** 2;
+      mean += weight * shift[k]!;
+    }
+    const reach = Math.max(FLOOR, SIGMAS * Math.sqrt(variance) + Math.abs(mean));
+    return SHARE * Math.log(reach) - (1 - SHARE) * Math.log(heaviest[n]!);
+  });
+  const usual = logs.reduce((sum, value) => sum + value, 0) / logs.length;
+  return Float32Array.from(logs, (value) => Math.exp(value - usual));
+}
+
+/** The largest size in each column of some matrices [N x columns]. */
+function heaviestOf(matrices: readonly Float32Array[], columns: number): Float32Array {
+  const heaviest = new Float32Array(columns).fill(FLOOR);
+  for (const matrix of matrices) {
+    matrix.forEach((value, i) => {
+      const column = i % columns;
+      heaviest[column] = Math.max(heaviest[column]!, Math.abs(value));
+    });
+  }
+  return heaviest;
+}
+
+function valuePaths(encoderLayers: number, decoderLayers: number): ValuePath[] {
+  const path = (norm: string, attention: string) => ({ norm, values: `${attention}.v_proj`, reader: `${attention}.out_proj` });
+  const own = (side: string, count: number) =>
+    Array.from({ length: count }, (_, l) => `model.${side}.layers.${l}`).map((layer) =>
+      path(`${layer}.self_attn_layer_norm`, `${layer}.self_attn`),
+    );
+  const crossed = Array.from({ length: decoderLayers }, (_, l) =>
+    path('model.encoder.layer_norm', `model.decoder.layers.${l}.encoder_attn`),
+  );
+  return [...own('encoder', encoderLayers), ...own('decoder', decoderLayers), ...crossed];
+}
+
 /** What divides each channel of a norm, [D]. */
 function factors(checkpoint: Weights, norm: string, matrices: readonly string[]): Float32Array {
   const gain = checkpoint.float32(`${norm}.weight`);
   const shift = checkpoint.float32(`${norm}.bias`);
-  const heaviest = new Float32Array(gain.length).fill(FLOOR); // by column
-  for (const matrix of matrices) {
-    checkpoint.float32(matrix).forEach((value, i) => {
-      const column = i % heaviest.length;
-      heaviest[column] = Math.max(heaviest[column]!, Math.abs(value));
-    });
-  }
+  const heaviest = heaviestOf(
+    matrices.map((matrix) => checkpoint.float32(matrix)),
+    gain.length,
+  );
   return gain.map((value, i) => {
     const reach = Math.max(FLOOR, SIGMAS * Math.abs(value) + Math.abs(shift[i]!));
     return reach ** SHARE / heaviest[i]! ** (1 - SHARE);

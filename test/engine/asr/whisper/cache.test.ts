@@ -38,7 +38,7 @@ function expected(row: number, length: number): number[] {
 }
 
 t.test('Cache keeps every row when it is laid out longer and shorter, also in the same memory', async (t) => {
-  const cache = new Cache(facts, 3);
+  const cache = new Cache(facts, [64, 128, 240, 448], 3);
   cache.grow(0, 3, 60, 3);
   cache.append(0, 3, 60, fresh([0, 1, 2], 0, 60));
   cache.grow(0, 3, 10, 3);
@@ -55,7 +55,7 @@ t.test('Cache keeps every row when it is laid out longer and shorter, also in th
 });
 
 t.test('Cache.copy() gives a row the positions of another one', async (t) => {
-  const cache = new Cache(facts, 2);
+  const cache = new Cache(facts, [64, 128, 240, 448], 2);
   cache.append(0, 2, 30, fresh([0, 1], 0, 30));
   cache.rewind(1, 3);
   cache.copy(0, 1);
@@ -64,7 +64,7 @@ t.test('Cache.copy() gives a row the positions of another one', async (t) => {
 });
 
 t.test('Cache.feeds() masks what a row has not used, and what comes after a new token', async (t) => {
-  const cache = new Cache(facts, 2);
+  const cache = new Cache(facts, [64, 128, 240, 448], 2);
   cache.append(0, 1, 3, fresh([0], 0, 3));
   const { mask } = cache.feeds(0, 1, 2).feeds;
   t.strictSame(mask!.dims, [1, 1, 2, 66]);
@@ -79,6 +79,6 @@ t.test('Cache.feeds() masks what a row has not used, and what comes after a new 
 });
 
 t.test('Cache refuses more positions than a model has', async (t) => {
-  const cache = new Cache(facts, 1);
+  const cache = new Cache(facts, [64, 128, 240, 448], 1);
   t.throws(() => cache.grow(0, 1, 449, 1), { message: 'Cannot decode 449 tokens in one window: at most 448 fit' });
 });

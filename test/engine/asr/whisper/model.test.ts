@@ -1,36 +1,57 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openWhisper } from '../../../../engine/asr/whisper/model.ts';
-import { createGraph, input, op, output } from '../../../../models/build/graph/graph.ts';
 import { build } from '../../../../models/build/whisper/build.ts';
-import { writeModel } from '../../../../models/build/whisper/write.ts';
-import { HEADS, SHAPES, WIDTH, writeCheckpoint } from '../../../models/checkpoint.ts';
+import { readDescriptor } from '../../../../models/descriptor.ts';
+import { DEFAULT } from '../../../../models/recipes/default.ts';
+import { SHAPES, writeCheckpoint } from '../../../models/checkpoint.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'longhand-model-'));
 t.teardown(() => rmSync(home, { recursive: true }));
 const checkpoint = join(home, 'checkpoint');
 writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
 
-t.test('openWhisper() reads from the networks how the keys of the cross-attention lie', async (t) => {
+t.test('openWhisper() takes from the descriptor how the keys of the cross-attention lie, as the networks have them', async (t) => {
   const folder = join(home, 'present');
-  await build(checkpoint, folder, { variant: 'int8' });
-  const model = await openWhisper(folder);
+  const recipe = { ...DEFAULT, pooledLayers: [0] };
+  await build(checkpoint, folder, { variant: 'int8', recipe });
+  const model = await openWhisper(folder, readDescriptor(folder));
   t.teardown(() => model.close());
-  t.equal(model.keysPerBlock, 250);
-  t.strictSame(model.framesPerKey, [1, 1]);
+  t.match(model.layout, { keysPerBlock: 250, framesPerKey: [2, 1] });
+  t.equal(model.decoder.dimensions('ck0').at(-1), 250);
+  t.strictSame(
+    ['cv0', 'cv1'].map((name) => model.decoder.dimensions(name).at(-2)),
+    ['S/2', 'S'],
+  );
 });
 
-t.test('openWhisper() refuses networks of an earlier version, and says what to do', async (t) => {
+t.test('readDescriptor() refuses models of an earlier or another version, and says what to do', async (t) => {
   const folder = join(home, 'earlier');
   await build(checkpoint, folder, { variant: 'int8' });
-  const g = createGraph({ shape: () => [], float32: () => new Float32Array() }, 'int8');
-  const dims = ['B', HEADS, WIDTH / HEADS, 'P'];
-  output(g, 'nk0', op(g, 'Neg', [input(g, 'pk0', 'float32', dims)]), 'float32', dims);
-  input(g, 'bias', 'float32', ['B', 'V']); // the network was told which tokens are forbidden
-  await writeModel(join(folder, 'decoder.onnx'), g);
-  await t.rejects(openWhisper(folder), {
-    message: `Cannot open the model in ${folder}: its networks were made by an earlier version; remove it ("longhand models remove") and import or pull it again`,
+  const path = join(folder, 'model.json');
+  const text = readFileSync(path, 'utf8');
+  const remedy = 'remove it ("longhand models remove") and import or pull it again';
+  for (const [content, found] of [
+    [text.replace('"interface": 1', '"interface": 99'), 'its networks were made by another version'],
+    [text.replace('"architecture": "whisper"', '"architecture": "parrot"'), 'model.json is not valid'],
+    ['no JSON', 'model.json is not valid'],
+  ] as const) {
+    writeFileSync(path, content);
+    t.throws(() => readDescriptor(folder), { message: new RegExp(`Cannot open the model in .*earlier: .*${found}`) });
+  }
+  rmSync(path);
+  t.throws(() => readDescriptor(folder), {
+    code: 'ENOENT',
+    message: new RegExp(`made by an earlier version.*${remedy.replace(/[()]/g, '.')}`),
+  });
+});
+
+t.test('openWhisper() never runs 8-bit networks on a GPU, and says what to do', async (t) => {
+  const folder = join(home, 'eight');
+  await build(checkpoint, folder, { variant: 'int8' });
+  await t.rejects(openWhisper(folder, readDescriptor(folder), { device: 'cuda' }), {
+    message: 'Cannot run eight on cuda: its int8 networks are for cpu; import the checkpoint again with --variant float16',
   });
 });

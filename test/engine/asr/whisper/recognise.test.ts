@@ -3,13 +3,14 @@ import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
 import type { Decoder } from '../../../../engine/asr/whisper/decode.ts';
 import type { DecodeRequest, DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
-import { readFacts, SAMPLE_RATE, STEPS, type Whisper } from '../../../../engine/asr/whisper/model.ts';
+import { factsOf, SAMPLE_RATE, STEPS, type Whisper } from '../../../../engine/asr/whisper/model.ts';
 import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
+import { readDescriptor } from '../../../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
 const MODEL = join(SHIPPED_FOLDER, 'whisper-base');
-const facts = await readFacts(MODEL);
+const facts = factsOf(readDescriptor(MODEL));
 const tokenizer = await openTokenizer(MODEL);
 const SECONDS = 2;
 

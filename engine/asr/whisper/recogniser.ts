@@ -1,0 +1,16 @@
+import type { OpenRecogniser } from '../recogniser.ts';
+import { Decoder } from './decode.ts';
+import { openWhisper } from './model.ts';
+import { recognise } from './recognise.ts';
+import { openTokenizer } from './tokenizer.ts';
+
+/** Whisper as a recogniser. */
+export const openWhisperRecogniser: OpenRecogniser = async ({ folder, descriptor, device, rows, interleaver }) => {
+  const model = await openWhisper(folder, descriptor, { device });
+  const parts = { model, tokenizer: await openTokenizer(folder), decoder: new Decoder(model, rows, interleaver) };
+  return {
+    device: model.encoder.device,
+    recognise: (request, check) => recognise(request, parts, check),
+    close: () => model.close(),
+  };
+};

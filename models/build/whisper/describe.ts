@@ -1,0 +1,89 @@
+import { type Descriptor, INTERFACE, type Recipe } from '../../descriptor.ts';
+import { rowBytes, threadBytes } from '../../memory.ts';
+import { rowsFor } from '../../recipes/default.ts';
+import type { Variant } from '../graph/graph.ts';
+import { BLOCK, type Config, framesPerKey, isInt8, POSITIONS } from './config.ts';
+import type { Generation } from './generation.ts';
+import type { WrittenFile } from './write.ts';
+
+const SAMPLE_RATE = 16_000;
+const LONGEST_TEXT = 448; // tokens, where config.json does not say
+const LATEST_START = 50; // steps, where generation_config.json does not say
+const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0
+
+/** What was made: the weights it came from, and the files. */
+export interface Made {
+  checkpoint: Descriptor['checkpoint'];
+  peakConstants: string[];
+  files: WrittenFile[];
+}
+
+/** What a model says of itself that was built by a recipe. */
+export function describe(
+  about: Pick<Descriptor, 'name' | 'licence' | 'source' | 'variant' | 'createdAt'>,
+  config: Config,
+  generation: Generation,
+  recipe: Recipe,
+  { checkpoint, peakConstants, files }: Made,
+): Descriptor {
+  const { variant } = about;
+  const layers = Array.from({ length: config.decoder_layers }, (_, l) => l);
+  const shape = {
+    window: { sampleRate: SAMPLE_RATE, steps: POSITIONS, samplesPerStep: 2 * recipe.hop },
+    dimensions: {
+      width: config.d_model,
+      encoderLayers: config.encoder_layers,
+      layers: config.decoder_layers,
+      heads: config.decoder_attention_heads,
+      melBins: config.num_mel_bins,
+      vocabulary: config.vocab_size,
+      alignmentHeads: generation.alignment_heads,
+      longestText: config.max_target_positions ?? LONGEST_TEXT,
+    },
+    crossAttention: {
+      element: elementOf(variant),
+      framesPerKey: layers.map((l) => framesPerKey(recipe, variant, l)),
+      keysPerBlock: isInt8(variant) ? BLOCK : 0,
+      unheardSum: isInt8(variant) ? OUT_OF_SIGHT : null,
+      peakConstants,
+    },
+    recipe,
+  };
+  const row = rowBytes(shape);
+  const rows = Math.min(recipe.rows, rowsFor(row));
+  const weights = files.reduce((sum, { name, bytes }) => sum + (name.includes('.onnx') ? bytes : 0), 0);
+  const whole = { ...shape, recipe: { ...recipe, rows } };
+  return {
+    ...about,
+    architecture: 'whisper',
+    interface: INTERFACE,
+    devices: isInt8(variant) ? ['cpu'] : variant === 'float16' ? ['cuda', 'webgpu', 'cpu'] : ['cpu', 'cuda', 'webgpu'],
+    checkpoint,
+    ...whole,
+    tokens: tokensOf(generation),
+    memory: { row, thread: threadBytes(whole, weights) },
+    files,
+  };
+}
+
+function elementOf(variant: Variant): Descriptor['crossAttention']['element'] {
+  return variant === 'float16' || variant === 'float32' ? variant : 'int8';
+}
+
+function tokensOf(generation: Generation): Descriptor['tokens'] {
+  const noTimestamps = generation.no_timestamps_token_id;
+  const languages = Object.entries((generation.lang_to_id ?? {}) as Record<string, number>);
+  return {
+    startOfTranscript: generation.decoder_start_token_id,
+    startOfPrevious: Number(generation.prev_sot_token_id ?? noTimestamps - 2),
+    endOfText: generation.eos_token_id,
+    noSpeech: noTimestamps - 1,
+    noTimestamps,
+    firstTimestamp: noTimestamps + 1,
+    latestStart: Number(generation.max_initial_timestamp_index ?? LATEST_START),
+    transcribe: ((generation.task_to_id ?? {}) as Record<string, number>).transcribe ?? noTimestamps - 4,
+    languages: Object.fromEntries(languages.map(([token, id]) => [token.slice(2, -2), id])),
+    suppressed: generation.suppress_tokens ?? [],
+    suppressedAtStart: (generation.begin_suppress_tokens ?? []) as number[],
+  };
+}

@@ -16,6 +16,8 @@ export interface Body {
   consume(sink: (chunk: Buffer) => Promise<void>, limits: { stallMs: number; totalMs: number }): Promise<Ending>;
   /** Drops what was held and what still comes; `done` runs when the last byte came. */
   discard(done: () => void): void;
+  /** Milliseconds since the last byte came, or since the head. */
+  silentMs(): number;
   /** The connection is gone: nothing of it may be touched any more. */
   abort(): void;
   /** The request was answered: stops the timer. */
@@ -73,7 +75,7 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
     wake = null;
   };
   const finish = () => {
-    if (!held) raw.pause(); // until the answer: see answer.ts
+    if (!held) raw.pause(); // until the answer: see response.ts
     complete = true;
     clearInterval(flip);
   };
@@ -147,6 +149,7 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
       if (complete) return done();
       release();
     },
+    silentMs: () => performance.now() - lastAt,
     abort() {
       aborted = true;
       stop();

@@ -10,7 +10,7 @@ import { makeContext } from './context.ts';
 import { refusal } from './error-response.ts';
 import { requirePort } from './port.ts';
 import { parseQuery, type Request, readJson } from './request.ts';
-import { type Life, type RawResponse, send } from './response.ts';
+import { type Life, type RawResponse, send, sendContinue } from './response.ts';
 import { NO_STORE, type Reply, type Route, type Services } from './route.ts';
 import { routeTable } from './router.ts';
 
@@ -44,10 +44,12 @@ export async function serve(options: ServeOptions): Promise<Served> {
   // Bodies and answers go by the raw response: hyper-express would hold an early answer back until the whole body has arrived.
   server.any('/*', (request, response) => {
     const raw = response.raw as unknown as RawResponse;
-    const life: Life = { over: false, onLost: new Set() };
+    const life: Life = { over: false, onLost: new Set(), continued: false };
     const { headers, repeated } = readHeaders(request.raw);
     const body = headers.has('content-length') || headers.has('transfer-encoding') ? attachBody(raw) : null;
-    if (!body) raw.pause(); // until the answer: see answer.ts
+    if (!body)
+      raw.pause(); // until the answer: see response.ts
+    else if (/^100-continue$/i.test(headers.get('expect') ?? '') && headers.get('expect') !== '100-continue') sendContinue(raw, life);
     raw.onAborted(() => {
       life.over = true;
       body?.abort();

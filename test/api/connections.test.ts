@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { z } from 'zod';
+import { ApiError } from '../../api/contract/errors.ts';
 import { json, type Route, route } from '../../api/http/route.ts';
 import { connectRaw, head } from '../support/raw.ts';
 import { PLAIN, serveRoutes } from '../support/serving.ts';
@@ -43,6 +44,14 @@ const ROUTES: Route[] = [
     async handler({ params }) {
       await new Promise<void>((resolve) => slow.push(resolve));
       return json(200, params);
+    },
+  }),
+  route({
+    ...PLAIN,
+    method: 'POST',
+    path: '/refused',
+    handler: (): never => {
+      throw new ApiError('insufficient_balance');
     },
   }),
   route({ ...PLAIN, method: 'GET', path: '/split', handler: () => ({ status: 200, headers: { 'x-name': 'a\r\nx-evil: 1' }, body: '' }) }),
@@ -126,4 +135,30 @@ t.test('serve() reads large heads in any segments, and leaves larger ones to the
   await sleep(30);
   larger.write(long.slice(20_000));
   t.match(await larger.closed(), /^HTTP\/1\.1 431 /);
+});
+
+t.test('serve() says 100 Continue to an expectation in any case, and then answers', async (t) => {
+  for (const expect of ['100-continue', '100-Continue', '100-CONTINUE']) {
+    const connection = await connectRaw(url);
+    connection.write(head('POST', '/bodies', { expect, 'content-length': 12 }));
+    await connection.received(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+    connection.write('{"name":"a"}');
+    t.match(await connection.answer(), { status: 201, json: { name: 'a' } }, expect);
+    connection.write(head('GET', '/fast/b', {}));
+    t.match(await connection.answer(), { status: 200, json: { name: 'b' } }, 'and the connection goes on');
+    connection.end();
+  }
+});
+
+t.test('serve() leaves an early answer readable while a slow client still sends, and closes once it falls silent', async (t) => {
+  const slow = await connectRaw(url);
+  slow.write(head('POST', '/refused', { 'content-length': 1_000_000 }));
+  for (let i = 0; i < 12; i++) {
+    slow.write(Buffer.alloc(1000)); // for longer than the 3 s that were given once, with pauses shorter than 5 s
+    await sleep(400);
+  }
+  t.match(await slow.answer(), { status: 402, json: { code: 'insufficient_balance' } });
+  const since = performance.now();
+  await slow.closed(9_000);
+  t.ok(performance.now() - since > 3_000, 'silence is given some seconds');
 });

@@ -14,6 +14,8 @@ export interface RawConnection {
   write(data: string | Uint8Array): void;
   /** Resolves with the next complete answer. Rejects when the connection closes before, or after `ms`. */
   answer(ms?: number): Promise<RawAnswer>;
+  /** Resolves when what was received so far matches. Rejects when the connection closes before, or after `ms`. */
+  received(pattern: RegExp, ms?: number): Promise<string>;
   /** Resolves when the other side has closed, with everything that was received. Rejects after `ms`. */
   closed(ms?: number): Promise<string>;
   /** Closes; `reset` drops the connection without a farewell. */
@@ -72,6 +74,7 @@ export async function connectRaw(url: string): Promise<RawConnection> {
         ms,
         'no complete answer',
       ),
+    received: (pattern, ms = 15_000) => until(() => (pattern.test(all) ? all : undefined), ms, `nothing like ${pattern}`),
     closed: (ms = 15_000) => until(() => (over ? all : undefined), ms, 'not closed'),
     end: (reset = false) => void (reset ? socket.resetAndDestroy() : socket.end()),
   };

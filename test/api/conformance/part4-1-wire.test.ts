@@ -105,14 +105,14 @@ t.test('a head and a body in single bytes and odd segments arrive whole', async 
   connection.end();
 });
 
-t.test('an early answer arrives whole while the client still sends, and the connection closes within 3 s', async (t) => {
+t.test('an early answer arrives whole while the client still sends, and the connection closes once it falls silent', async (t) => {
   const connection = await connectRaw(api.url);
   connection.write(head('POST', '/v1/transcriptions', uploadHeaders('nobody', { 'Content-Length': 50_000_000 })));
   connection.write(Buffer.alloc(1_000_000));
   const answer = await connection.answer();
   t.match(answer, { status: 401, json: { code: 'unauthorized' } });
   t.equal(answer.headers.get('connection'), 'close');
-  await connection.closed(4_500);
+  await connection.closed(8_000);
 });
 
 t.test('an early answer survives a client that sends everything before it reads', async (t) => {

@@ -1,0 +1,82 @@
+/* What the shipped nginx and HAProxy configurations do with headers, in front of an API in this process. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { testApi } from '../support/client.ts';
+import { environment, freePort, ROOT } from '../support/processes.ts';
+import { needPrograms } from '../support/programs.ts';
+import { connectRaw, head } from '../support/raw.ts';
+
+const programs = needPrograms(t, 'nginx', 'haproxy');
+const api = await testApi(t);
+const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
+const { key } = await api.world.key(owner);
+const behind = new URL(api.url).port;
+const folder = mkdtempSync(path.join(tmpdir(), 'longhand-headers-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a shipped configuration before the API until the test ends; its port. */
+async function front(name: 'nginx' | 'haproxy'): Promise<number> {
+  const port = await freePort();
+  const file = name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
+  const shipped = readFileSync(path.join(ROOT, 'scripts', 'deploy', file), 'utf8');
+  const config = path.join(folder, file);
+  writeFileSync(config, shipped.replaceAll('8080', String(port)).replaceAll(/808[12]/g, behind));
+  const args =
+    name === 'nginx' ? ['-p', folder, '-c', config, '-g', `daemon off; pid ${folder}/pid; error_log stderr;`] : ['-q', '-f', config];
+  const child = spawn(programs[name], args, { env: environment(), stdio: ['ignore', 'ignore', 'inherit'] });
+  t.teardown(() => void child.kill());
+  const ready = () =>
+    new Promise<boolean>((resolve) => {
+      http
+        .get({ port, path: '/readyz', agent: false }, (answer) => resolve(answer.resume().statusCode === 200))
+        .on('error', () => resolve(false));
+    });
+  for (let i = 0; i < 100 && !(await ready()); i++) await sleep(100);
+  return port;
+}
+
+const upload = (more: Record<string, string>) =>
+  head('POST', '/v1/transcriptions', {
+    Authorization: `Bearer ${key}`,
+    'Content-Disposition': 'attachment; filename="a.mp3"',
+    'Content-Length': 2048,
+    ...more,
+  });
+
+for (const name of ['nginx', 'haproxy'] as const) {
+  t.test(`${name}: values that would be cut are refused, others and odd names pass`, async (t) => {
+    const port = await front(name);
+    const send = async (more: Record<string, string>) => {
+      const connection = await connectRaw(`http://127.0.0.1:${port}`);
+      connection.write(Buffer.concat([Buffer.from(upload(more)), Buffer.alloc(2048)]));
+      const answer = await connection.answer();
+      connection.end();
+      return answer;
+    };
+    const cut: [string, string, string][] = [
+      ['X-External-Id', 'Сделка-17', 'external_id_invalid'],
+      ['X-External-Id', '17-Сделка', 'external_id_invalid'],
+      ['Idempotency-Key', 'ключ-1', 'idempotency_key_invalid'],
+      ['X-Author', 'email:anna@пример', 'invalid_author'],
+    ];
+    for (const [header, value, code] of cut) {
+      const answer = await send({ [header]: value });
+      t.match(answer, { status: 422, json: { code, message: String, detail: null, request_id: /.+/ } }, `${header}: ${value}`);
+      t.equal(answer.headers.get('x-request-id'), answer.json.request_id);
+    }
+    const odd = await send({ X_Deal: '17', 'X-External-Id': 'deal-17', 'X-Metadata': '{"имя":"Анна"}' });
+    t.equal(odd.status, 201, 'an odd header name costs nothing');
+    const { json } = await api.call(key, 'GET', `/v1/transcriptions/${odd.json.uuid}`);
+    t.match(json, { external_id: 'deal-17', metadata: { имя: 'Анна' } });
+    t.match(
+      await send({ 'X-External-Id': 'x'.repeat(200) }),
+      { status: 422, json: { code: 'external_id_too_long' } },
+      'ours pass as they are',
+    );
+  });
+}

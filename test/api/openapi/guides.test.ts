@@ -71,6 +71,16 @@ t.test('the Python guide prints who said what', { skip: !python && 'python3 is n
   if (installed) t.match(await run(python!, 'short.py', samples('python', 'python requests')[0]!), /^[\w-]{36} queued/);
 });
 
+const go = findProgram('go');
+t.test('the Go guide prints who said what', { skip: !go && 'go is not installed' }, async (t) => {
+  t.match(await run(go!, 'guide.go', samples('go', 'go run')[0]!, 'run'), /completed[\s\S]*speaker_1: .*account of himself/i);
+});
+
+const java = findProgram('java');
+t.test('the Java guide prints the text', { skip: !java && 'java is not installed' }, async (t) => {
+  t.match(await run(java!, 'Transcribe.java', samples('java', 'java run')[0]!), /completed[\s\S]*account of himself/i);
+});
+
 const php = findProgram('php');
 t.test('the PHP guide prints the text', { skip: !php && 'php is not installed' }, async (t) => {
   t.match(await run(php!, 'guide.php', samples('php', 'php run')[0]!), /completed[\s\S]*account of himself/i);

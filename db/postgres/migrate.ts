@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { runMigrations } from 'graphile-worker';
@@ -7,20 +8,43 @@ import type { Db } from './orm.ts';
 import { connectionTo } from './url.ts';
 
 const LOCK = 7_231_950; // pg advisory lock: one migration at a time over all hosts
-// Migrations act for all workspaces, and take their time: the transaction with the lock is idle meanwhile.
-const SETTINGS = '-c longhand.workspace=* -c idle_in_transaction_session_timeout=0 -c statement_timeout=0';
+// Migrations act for all workspaces, and take their time: the transaction with the lock is idle meanwhile. For the lock of a table they wait only a
+// moment, for behind them everybody else waits.
+const SETTINGS = '-c longhand.workspace=* -c idle_in_transaction_session_timeout=0 -c statement_timeout=0 -c lock_timeout=2s';
+const LOCKED = '55P03'; // lock_timeout
+const PATIENCE_MS = 600_000; // with tables that are locked again and again
+const PAUSE_MS = 2_000;
 
-/** Applies pending migrations, the queue's own included, under a lock and as the user of the database's address. Returns the names of those applied. */
+/**
+ * Applies pending migrations, the queue's own included, one at a time, under a lock and as the user of the database's address. Where a table is locked by
+ * others it is tried again. Returns the names of those applied.
+ */
 export function migrate(db: Db): Promise<string[]> {
   return asOwner(db.url, (orm) =>
     orm.em.transactional(async (em) => {
-      await em.getConnection().execute('select pg_advisory_xact_lock(?)', [LOCK], 'all', em.getTransactionContext());
-      const applied = await orm.getMigrator().up();
+      const owner = (sql: string) => em.getConnection().execute(sql, [], 'all', em.getTransactionContext());
+      await owner('set local lock_timeout = 0');
+      await owner(`select pg_advisory_xact_lock(${LOCK})`); // another migration takes its time, too
+      const before = new Set(await pendingMigrations(db));
+      await again(() => orm.getMigrator().up());
       await runMigrations({ connectionString: connectionTo(db.url, 'longhand-migrate', SETTINGS).connectionString });
       db.renew();
-      return applied.map((migration) => migration.name);
+      return [...before];
     }),
   );
+}
+
+/** Repeats what failed because a table was locked: traffic gets its turn in between. */
+async function again(work: () => Promise<unknown>): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; ; await sleep(PAUSE_MS)) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const { code, cause } = error as { code?: string; cause?: { code?: string } };
+      if ((code ?? cause?.code) !== LOCKED || performance.now() > end) throw error;
+    }
+  }
 }
 
 /** Names of migrations that this program knows and the database lacks. `api` and `engine` refuse to start while there are any. */
@@ -38,7 +62,14 @@ async function asOwner<T>(url: string, work: (orm: MikroORM) => Promise<T>): Pro
     discovery: { disableDynamicFileAccess: true },
     driverOptions: { connection: connectionTo(url, 'longhand-migrate', SETTINGS) },
     pool: { min: 0, max: 2 },
-    migrations: { migrationsList: MIGRATIONS, tableName: 'longhand_migrations', snapshot: false, disableForeignKeys: false, silent: true },
+    migrations: {
+      migrationsList: MIGRATIONS,
+      tableName: 'longhand_migrations',
+      snapshot: false,
+      disableForeignKeys: false,
+      silent: true,
+      allOrNothing: false,
+    },
     extensions: [Migrator],
     allowGlobalContext: true,
     debug: false,

@@ -1,4 +1,35 @@
+import { MikroORM, PostgreSqlDriver, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
+import { ENTITIES } from './entities/index.ts';
 import type { Db } from './orm.ts';
+import { connectionTo } from './url.ts';
+
+/** Constraints as PostgreSQL names them by itself. */
+class PostgresNames extends UnderscoreNamingStrategy {
+  override indexName(table: string, columns: string[], type: 'primary' | 'foreign' | 'unique' | 'index' | 'sequence' | 'check'): string {
+    const suffix = { foreign: 'fkey', unique: 'key' }[type as string];
+    return suffix ? `${table}_${columns.join('_')}_${suffix}` : super.indexName(table, columns, type);
+  }
+}
+
+/** What MikroORM's schema generator makes of the entities, as SQL: all of it for an empty database, and what a database lacks or has beyond them. */
+export async function generateSchema(url: string): Promise<{ create: string; update: string }> {
+  const orm = MikroORM.initSync({
+    driver: PostgreSqlDriver,
+    clientUrl: url,
+    driverOptions: { connection: connectionTo(url, 'longhand-schema') },
+    entities: ENTITIES,
+    namingStrategy: PostgresNames,
+    discovery: { disableDynamicFileAccess: true },
+    schemaGenerator: { ignoreSchema: ['graphile_worker'], skipTables: ['longhand_migrations'] },
+    connect: false,
+  });
+  try {
+    await orm.connect();
+    return { create: await orm.schema.getCreateSchemaSQL(), update: await orm.schema.getUpdateSchemaSQL({ wrap: false }) };
+  } finally {
+    await orm.close(true);
+  }
+}
 
 /** A column that is otherwise than `entities/` describes it. Null: it is not there at all. */
 export interface Difference {

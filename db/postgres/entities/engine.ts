@@ -1,4 +1,5 @@
 import { defineEntity } from '@mikro-orm/core';
+import { moment } from './columns.ts';
 
 /* Engines that run, or did a moment ago. */
 
@@ -19,9 +20,9 @@ export const Engine = defineEntity({
     finished: p.integer().default(0),
     failedDiarizations: p.integer().default(0),
     writing: p.json().defaultRaw("'{}'"),
-    startedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    lastSeen: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    lastPoll: p.datetime().columnType('timestamptz').nullable(),
+    startedAt: moment().defaultRaw('now()'),
+    lastSeen: moment().defaultRaw('now()'),
+    lastPoll: moment().nullable(),
     trouble: p.text().nullable(),
   }),
 });

@@ -1,6 +1,7 @@
 import type { EntitySchema } from '@mikro-orm/core';
 import { LedgerEntry, Reservation } from './balance.ts';
 import { Engine } from './engine.ts';
+import { Lease, Turn } from './jobs.ts';
 import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
 import { Delivery, Notification, Webhook } from './outbox.ts';
@@ -35,6 +36,8 @@ export const ENTITIES = [
   Rate,
   Deletion,
   Engine,
+  Lease,
+  Turn,
   Session,
   SignInLink,
   OauthClient,

@@ -1,5 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { PROJECT_ROLES, ROLES } from '../../../api/contract/workspace.ts';
+import { index, moment, reference, THIS_MILLISECOND, unique } from './columns.ts';
+import { Workspace } from './workspace.ts';
 
 /* Who may do what: members, their identities elsewhere, API keys and projects. */
 
@@ -8,14 +10,19 @@ export const Member = defineEntity({
   tableName: 'members',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     email: p.text(),
     name: p.text().nullable(),
     role: p.enum([...ROLES]).default('user'),
     status: p.enum(['active', 'pending', 'removed']).default('active'),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    removedAt: p.datetime().columnType('timestamptz').nullable(),
+    createdAt: moment().defaultRaw('now()'),
+    removedAt: moment().nullable(),
   }),
+  indexes: [
+    index('members_address', 'members', "(lower(email)) where (status = 'active')"),
+    unique('members_email', 'members', "(workspace_id, lower(email)) where (status <> 'removed')"),
+    index('members_workspace', 'members', '(workspace_id)'),
+  ],
 });
 
 export const Identity = defineEntity({
@@ -23,12 +30,14 @@ export const Identity = defineEntity({
   tableName: 'identities',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
-    memberId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    memberId: reference(Member, 'member_id'),
     provider: p.text(),
     externalId: p.text(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    createdAt: moment().defaultRaw('now()'),
   }),
+  uniques: [{ name: 'identities_workspace_id_provider_external_id_key', properties: ['workspaceId', 'provider', 'externalId'] }],
+  indexes: [index('identities_member', 'identities', '(member_id)')],
 });
 
 export const ApiKey = defineEntity({
@@ -36,17 +45,18 @@ export const ApiKey = defineEntity({
   tableName: 'api_keys',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
-    memberId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    memberId: reference(Member, 'member_id'),
     hash: p.blob().unique(),
     hint: p.text(),
     name: p.text().nullable(),
     scopes: p.array(),
-    expiresAt: p.datetime().columnType('timestamptz').nullable(),
-    revokedAt: p.datetime().columnType('timestamptz').nullable(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    lastUsedAt: p.datetime().columnType('timestamptz').nullable(),
+    expiresAt: moment().nullable(),
+    revokedAt: moment().nullable(),
+    createdAt: moment().defaultRaw('now()'),
+    lastUsedAt: moment().nullable(),
   }),
+  indexes: [index('api_keys_member', 'api_keys', '(member_id)'), index('api_keys_workspace', 'api_keys', '(workspace_id)')],
 });
 
 export const Project = defineEntity({
@@ -54,19 +64,24 @@ export const Project = defineEntity({
   tableName: 'projects',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     name: p.text(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    createdAt: moment().defaultRaw(THIS_MILLISECOND),
   }),
+  indexes: [index('projects_workspace', 'projects', '(workspace_id, created_at desc, id)')],
 });
 
 export const ProjectMember = defineEntity({
   name: 'ProjectMember',
   tableName: 'project_members',
   properties: (p) => ({
-    projectId: p.uuid().primary(),
-    memberId: p.uuid().primary(),
-    workspaceId: p.uuid(),
+    projectId: reference(Project, 'project_id').primary(),
+    memberId: reference(Member, 'member_id').primary(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     role: p.enum([...PROJECT_ROLES]),
   }),
+  indexes: [
+    index('project_members_member', 'project_members', '(member_id)'),
+    index('project_members_workspace', 'project_members', '(workspace_id)'),
+  ],
 });

@@ -1,4 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
+import { index, moment, reference } from './columns.ts';
+import { ApiKey, Member } from './member.ts';
+import { Workspace } from './workspace.ts';
 
 /* Signed-in people and the tokens of assistants. */
 
@@ -7,13 +10,19 @@ export const Session = defineEntity({
   tableName: 'sessions',
   properties: (p) => ({
     hash: p.blob().primary(),
-    workspaceId: p.uuid(),
-    memberId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    memberId: reference(Member, 'member_id'),
     csrf: p.text(),
-    keyId: p.uuid().nullable(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    expiresAt: p.datetime().columnType('timestamptz'),
+    keyId: reference(ApiKey, 'key_id').nullable(),
+    createdAt: moment().defaultRaw('now()'),
+    expiresAt: moment(),
   }),
+  indexes: [
+    index('sessions_expiry', 'sessions', '(expires_at)'),
+    index('sessions_key', 'sessions', '(key_id) where (key_id is not null)'),
+    index('sessions_member', 'sessions', '(member_id)'),
+    index('sessions_workspace', 'sessions', '(workspace_id)'),
+  ],
 });
 
 export const SignInLink = defineEntity({
@@ -21,11 +30,16 @@ export const SignInLink = defineEntity({
   tableName: 'sign_in_links',
   properties: (p) => ({
     hash: p.blob().primary(),
-    workspaceId: p.uuid(),
-    memberId: p.uuid(),
-    expiresAt: p.datetime().columnType('timestamptz'),
-    usedAt: p.datetime().columnType('timestamptz').nullable(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    memberId: reference(Member, 'member_id'),
+    expiresAt: moment(),
+    usedAt: moment().nullable(),
   }),
+  indexes: [
+    index('sign_in_links_expiry', 'sign_in_links', '(expires_at)'),
+    index('sign_in_links_member', 'sign_in_links', '(member_id)'),
+    index('sign_in_links_workspace', 'sign_in_links', '(workspace_id)'),
+  ],
 });
 
 export const OauthClient = defineEntity({
@@ -36,7 +50,7 @@ export const OauthClient = defineEntity({
     name: p.text(),
     redirectUris: p.array(),
     secretHash: p.blob().nullable(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    createdAt: moment().defaultRaw('now()'),
   }),
 });
 
@@ -45,16 +59,22 @@ export const OauthCode = defineEntity({
   tableName: 'oauth_codes',
   properties: (p) => ({
     hash: p.blob().primary(),
-    clientId: p.text(),
-    workspaceId: p.uuid(),
-    memberId: p.uuid(),
+    clientId: reference(OauthClient, 'client_id'),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    memberId: reference(Member, 'member_id'),
     scopes: p.array(),
     resource: p.text(),
     redirectUri: p.text(),
     codeChallenge: p.text(),
-    expiresAt: p.datetime().columnType('timestamptz'),
-    usedAt: p.datetime().columnType('timestamptz').nullable(),
+    expiresAt: moment(),
+    usedAt: moment().nullable(),
   }),
+  indexes: [
+    index('oauth_codes_client', 'oauth_codes', '(client_id)'),
+    index('oauth_codes_expiry', 'oauth_codes', '(expires_at)'),
+    index('oauth_codes_member', 'oauth_codes', '(member_id)'),
+    index('oauth_codes_workspace', 'oauth_codes', '(workspace_id)'),
+  ],
 });
 
 export const OauthToken = defineEntity({
@@ -65,13 +85,20 @@ export const OauthToken = defineEntity({
     hash: p.blob().unique(),
     kind: p.enum(['access', 'refresh']),
     family: p.uuid(),
-    clientId: p.text().nullable(),
-    workspaceId: p.uuid(),
-    memberId: p.uuid(),
+    clientId: reference(OauthClient, 'client_id').nullable(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    memberId: reference(Member, 'member_id'),
     scopes: p.array(),
     resource: p.text().nullable(),
-    expiresAt: p.datetime().columnType('timestamptz'),
-    revokedAt: p.datetime().columnType('timestamptz').nullable(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    expiresAt: moment(),
+    revokedAt: moment().nullable(),
+    createdAt: moment().defaultRaw('now()'),
   }),
+  indexes: [
+    index('oauth_tokens_client', 'oauth_tokens', '(client_id)'),
+    index('oauth_tokens_expiry', 'oauth_tokens', '(expires_at)'),
+    index('oauth_tokens_family', 'oauth_tokens', '(family)'),
+    index('oauth_tokens_member', 'oauth_tokens', '(member_id)'),
+    index('oauth_tokens_workspace', 'oauth_tokens', '(workspace_id)'),
+  ],
 });

@@ -1,4 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
+import { index, moment, reference, serial } from './columns.ts';
+import { Transcription } from './transcription.ts';
+import { Workspace } from './workspace.ts';
 
 /* What is told to people and to webhooks. */
 
@@ -6,13 +9,19 @@ export const Notification = defineEntity({
   name: 'Notification',
   tableName: 'notifications',
   properties: (p) => ({
-    id: p.bigint().primary().autoincrement(),
-    workspaceId: p.uuid(),
+    id: serial(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     memberId: p.uuid(),
-    transcriptionId: p.uuid(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    readAt: p.datetime().columnType('timestamptz').nullable(),
+    transcriptionId: reference(Transcription, 'transcription_id'),
+    createdAt: moment().defaultRaw('now()'),
+    readAt: moment().nullable(),
   }),
+  indexes: [
+    index('notifications_created', 'notifications', '(created_at)'),
+    index('notifications_member', 'notifications', '(member_id, created_at desc)'),
+    index('notifications_transcription', 'notifications', '(transcription_id)'),
+    index('notifications_workspace', 'notifications', '(workspace_id)'),
+  ],
 });
 
 export const Webhook = defineEntity({
@@ -20,12 +29,13 @@ export const Webhook = defineEntity({
   tableName: 'webhooks',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     url: p.text(),
     secretSealed: p.blob(),
     active: p.boolean().default(true),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    createdAt: moment().defaultRaw('now()'),
   }),
+  indexes: [index('webhooks_workspace', 'webhooks', '(workspace_id, created_at)')],
 });
 
 export const Delivery = defineEntity({
@@ -33,16 +43,23 @@ export const Delivery = defineEntity({
   tableName: 'deliveries',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
-    webhookId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    webhookId: reference(Webhook, 'webhook_id'),
     event: p.text(),
     body: p.json<unknown>(),
     status: p.enum(['pending', 'delivered', 'dead']).default('pending'),
     attempt: p.integer().default(0),
-    nextAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    nextAt: moment().defaultRaw('now()'),
     lastStatus: p.integer().nullable(),
     lastError: p.text().nullable(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    deliveredAt: p.datetime().columnType('timestamptz').nullable(),
+    createdAt: moment().defaultRaw('now()'),
+    deliveredAt: moment().nullable(),
   }),
+  indexes: [
+    index('deliveries_created', 'deliveries', '(created_at)'),
+    index('deliveries_due', 'deliveries', "(next_at) where (status = 'pending')"),
+    index('deliveries_waiting', 'deliveries', "(webhook_id, created_at) where (status = 'pending')"),
+    index('deliveries_webhook', 'deliveries', '(webhook_id, created_at desc)'),
+    index('deliveries_workspace', 'deliveries', '(workspace_id)'),
+  ],
 });

@@ -1,6 +1,10 @@
 import { defineEntity } from '@mikro-orm/core';
 import { TEMPLATE_SCOPES } from '../../../api/contract/report.ts';
 import { REPORT_STATUSES } from '../../../api/contract/transcription.ts';
+import { index, moment, reference, unique } from './columns.ts';
+import { Member } from './member.ts';
+import { Transcription } from './transcription.ts';
+import { Workspace } from './workspace.ts';
 
 /* Report templates of workspaces, reports, and previews of templates. */
 
@@ -9,17 +13,27 @@ export const Template = defineEntity({
   tableName: 'templates',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
-    ownerId: p.uuid().nullable(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    ownerId: reference(Member, 'owner_id').nullable(),
     scope: p.enum([...TEMPLATE_SCOPES]),
     slug: p.text(),
     name: p.text(),
     description: p.text().nullable(),
     prompt: p.text(),
     status: p.enum(['draft', 'published']).default('published'),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    updatedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    createdAt: moment().defaultRaw('now()'),
+    updatedAt: moment().defaultRaw('now()'),
   }),
+  checks: [
+    { name: 'templates_check', expression: "(scope = 'personal') = (owner_id is not null)" },
+    { name: 'templates_slug_check', expression: "slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(slug) <= 64" },
+  ],
+  indexes: [
+    index('templates_owner', 'templates', '(owner_id) where (owner_id is not null)'),
+    unique('templates_personal_slug', 'templates', "(workspace_id, owner_id, slug) where (scope = 'personal')"),
+    index('templates_workspace', 'templates', '(workspace_id)'),
+    unique('templates_workspace_slug', 'templates', "(workspace_id, slug) where (scope = 'workspace')"),
+  ],
 });
 
 export const Report = defineEntity({
@@ -27,23 +41,32 @@ export const Report = defineEntity({
   tableName: 'reports',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
-    transcriptionId: p.uuid(),
-    templateId: p.uuid().nullable(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    transcriptionId: reference(Transcription, 'transcription_id'),
+    templateId: reference(Template, 'template_id', 'set null').nullable(),
     slug: p.text(),
     name: p.text(),
     status: p.enum([...REPORT_STATUSES]),
     errorCode: p.text().nullable(),
     textSealed: p.blob().nullable(),
     leaseToken: p.uuid().nullable(),
-    leaseUntil: p.datetime().columnType('timestamptz').nullable(),
+    leaseUntil: moment().nullable(),
     engineId: p.uuid().nullable(),
     attempt: p.integer().default(0),
     deaths: p.integer().default(0),
-    runAfter: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    completedAt: p.datetime().columnType('timestamptz').nullable(),
+    runAfter: moment().defaultRaw('now()'),
+    createdAt: moment().defaultRaw('now()'),
+    completedAt: moment().nullable(),
   }),
+  indexes: [
+    index('reports_lease', 'reports', '(lease_until) where (lease_token is not null)'),
+    unique('reports_live', 'reports', "(transcription_id, slug) where (status in ('queued', 'processing', 'completed'))"),
+    index('reports_open', 'reports', "(workspace_id, created_at) where (status in ('queued', 'processing'))"),
+    index('reports_template', 'reports', '(template_id) where (template_id is not null)'),
+    index('reports_transcription', 'reports', '(transcription_id, created_at, id)'),
+    index('reports_waiting', 'reports', "(created_at, id) where ((status in ('queued', 'processing')) and (lease_token is null))"),
+    index('reports_workspace', 'reports', '(workspace_id)'),
+  ],
 });
 
 export const Preview = defineEntity({
@@ -51,9 +74,9 @@ export const Preview = defineEntity({
   tableName: 'previews',
   properties: (p) => ({
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    workspaceId: p.uuid(),
-    memberId: p.uuid(),
-    transcriptionId: p.uuid().nullable(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    memberId: reference(Member, 'member_id').unique(),
+    transcriptionId: reference(Transcription, 'transcription_id').nullable(),
     slug: p.text(),
     name: p.text(),
     prompt: p.text().nullable(),
@@ -62,10 +85,15 @@ export const Preview = defineEntity({
     writer: p.text().default(''),
     textSealed: p.blob().nullable(),
     leaseToken: p.uuid().nullable(),
-    leaseUntil: p.datetime().columnType('timestamptz').nullable(),
+    leaseUntil: moment().nullable(),
     engineId: p.uuid().nullable(),
     attempt: p.integer().default(0),
-    runAfter: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    runAfter: moment().defaultRaw('now()'),
+    createdAt: moment().defaultRaw('now()'),
   }),
+  indexes: [
+    index('previews_created', 'previews', '(created_at)'),
+    index('previews_transcription', 'previews', '(transcription_id) where (transcription_id is not null)'),
+    index('previews_workspace', 'previews', '(workspace_id)'),
+  ],
 });

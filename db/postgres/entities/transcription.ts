@@ -1,5 +1,8 @@
 import { defineEntity } from '@mikro-orm/core';
 import { STATUSES } from '../../../api/contract/transcription.ts';
+import { index, moment, reference, serial, THIS_MILLISECOND } from './columns.ts';
+import { ApiKey, Project } from './member.ts';
+import { Workspace } from './workspace.ts';
 
 /* Transcriptions with their leases, the sealed turns, and finished chunks of running work. */
 
@@ -8,9 +11,9 @@ export const Transcription = defineEntity({
   tableName: 'transcriptions',
   properties: (p) => ({
     id: p.uuid().primary(),
-    workspaceId: p.uuid(),
-    projectId: p.uuid().nullable(),
-    keyId: p.uuid().nullable(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    projectId: reference(Project, 'project_id', 'set null').nullable(),
+    keyId: reference(ApiKey, 'key_id', 'set null').nullable(),
     creatorId: p.uuid().nullable(),
     authorId: p.uuid(),
     authorEmail: p.text(),
@@ -41,31 +44,73 @@ export const Transcription = defineEntity({
     fraction: p.float().default(0),
     mediaKeySealed: p.blob().nullable(),
     mediaBytes: p.bigint().nullable(),
-    probedAt: p.datetime().columnType('timestamptz').nullable(),
+    probedAt: moment().nullable(),
     leaseToken: p.uuid().nullable(),
-    leaseUntil: p.datetime().columnType('timestamptz').nullable(),
+    leaseUntil: moment().nullable(),
     engineId: p.uuid().nullable(),
     attempt: p.integer().default(0),
     deaths: p.integer().default(0),
-    runAfter: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    runAfter: moment().defaultRaw('now()'),
     reportsMade: p.integer().default(0),
-    startedAt: p.datetime().columnType('timestamptz').nullable(),
-    completedAt: p.datetime().columnType('timestamptz').nullable(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
-    updatedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    startedAt: moment().nullable(),
+    completedAt: moment().nullable(),
+    createdAt: moment().defaultRaw(THIS_MILLISECOND),
+    updatedAt: moment().defaultRaw('now()'),
   }),
+  checks: [{ name: 'transcriptions_speakers_count_check', expression: 'speakers_count >= 1 and speakers_count <= 20' }],
+  indexes: [
+    index(
+      'transcriptions_age',
+      'transcriptions',
+      "(workspace_id, created_at) where (status in ('completed', 'failed', 'insufficient_balance'))",
+    ),
+    index('transcriptions_author', 'transcriptions', '(workspace_id, author_id)'),
+    index('transcriptions_created', 'transcriptions', '(workspace_id, status, created_at desc, id)'),
+    index('transcriptions_creator', 'transcriptions', '(workspace_id, creator_id)'),
+    index('transcriptions_duration', 'transcriptions', '(workspace_id, status, duration_seconds desc nulls last, id)'),
+    index('transcriptions_duration_up', 'transcriptions', '(workspace_id, status, duration_seconds, id)'),
+    index('transcriptions_ended', 'transcriptions', '(workspace_id, completed_at) where (completed_at is not null)'),
+    index('transcriptions_external', 'transcriptions', '(workspace_id, external_id) where (external_id is not null)'),
+    index('transcriptions_key', 'transcriptions', '(key_id) where (key_id is not null)'),
+    index('transcriptions_lease', 'transcriptions', '(lease_until) where (lease_token is not null)'),
+    index(
+      'transcriptions_leftover',
+      'transcriptions',
+      "(id) where ((media_key_sealed is not null) and (status in ('completed', 'failed', 'insufficient_balance')))",
+    ),
+    index('transcriptions_media', 'transcriptions', '(id) where (media_key_sealed is not null)'),
+    index('transcriptions_open', 'transcriptions', "(workspace_id, created_at) where (status in ('queued', 'processing'))"),
+    index('transcriptions_project', 'transcriptions', '(project_id) where (project_id is not null)'),
+    index(
+      'transcriptions_ready',
+      'transcriptions',
+      "(workspace_id, created_at, id) where ((status = 'queued') and (probed_at is not null) and (lease_token is null))",
+    ),
+    index(
+      'transcriptions_ready_short',
+      'transcriptions',
+      "(workspace_id, created_at, id) where ((status = 'queued') and (probed_at is not null) and (lease_token is null) and (duration_seconds <= (600)::double precision))",
+    ),
+    index('transcriptions_running', 'transcriptions', "(workspace_id, created_at, id) where (status = 'processing')"),
+    index(
+      'transcriptions_unprobed',
+      'transcriptions',
+      "(workspace_id, created_at, id) where ((status = 'queued') and (probed_at is null) and (lease_token is null))",
+    ),
+  ],
 });
 
 export const MetadataTerm = defineEntity({
   name: 'MetadataTerm',
   tableName: 'metadata_terms',
   properties: (p) => ({
-    transcriptionId: p.uuid().primary(),
+    transcriptionId: reference(Transcription, 'transcription_id').primary(),
     term: p.uuid().primary(),
-    workspaceId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     status: p.text(),
-    createdAt: p.datetime().columnType('timestamptz'),
+    createdAt: moment(),
   }),
+  indexes: [index('metadata_terms_find', 'metadata_terms', '(workspace_id, term, status, created_at desc, transcription_id)')],
 });
 
 /** What may have changed the totals of lists: see db/transcripts/totals.ts. */
@@ -73,32 +118,35 @@ export const ListChange = defineEntity({
   name: 'ListChange',
   tableName: 'list_changes',
   properties: (p) => ({
-    id: p.bigint().primary().autoincrement(),
-    workspaceId: p.uuid(),
+    id: serial(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     day: p.date(),
     changes: p.bigint(),
   }),
+  indexes: [index('list_changes_find', 'list_changes', '(workspace_id, day) include (changes)')],
 });
 
 export const Segment = defineEntity({
   name: 'Segment',
   tableName: 'segments',
   properties: (p) => ({
-    transcriptionId: p.uuid().primary(),
-    workspaceId: p.uuid(),
+    transcriptionId: reference(Transcription, 'transcription_id').primary(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     block: p.integer().primary(),
     turnsSealed: p.blob(),
     wordsSealed: p.blob(),
   }),
+  indexes: [index('segments_workspace', 'segments', '(workspace_id)')],
 });
 
 export const Checkpoint = defineEntity({
   name: 'Checkpoint',
   tableName: 'checkpoints',
   properties: (p) => ({
-    transcriptionId: p.uuid().primary(),
-    workspaceId: p.uuid(),
+    transcriptionId: reference(Transcription, 'transcription_id').primary(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     name: p.text().primary(),
     valueSealed: p.blob(),
   }),
+  indexes: [index('checkpoints_workspace', 'checkpoints', '(workspace_id)')],
 });

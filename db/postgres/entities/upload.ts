@@ -1,4 +1,6 @@
 import { defineEntity } from '@mikro-orm/core';
+import { index, moment, reference, serial } from './columns.ts';
+import { Workspace } from './workspace.ts';
 
 /* Uploads in flight, keys of uploads already done, daily counters and rates. */
 
@@ -6,15 +8,20 @@ export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
   properties: (p) => ({
-    workspaceId: p.uuid().primary(),
+    workspaceId: reference(Workspace, 'workspace_id').primary(),
     key: p.text().primary(),
     transcriptionId: p.uuid(),
     token: p.uuid(),
     nodeId: p.uuid(),
     answer: p.json<unknown>().nullable(),
-    leaseUntil: p.datetime().columnType('timestamptz').nullable(),
-    expiresAt: p.datetime().columnType('timestamptz').nullable(),
+    leaseUntil: moment().nullable(),
+    expiresAt: moment().nullable(),
   }),
+  indexes: [
+    index('idempotency_keys_expiry', 'idempotency_keys', '(expires_at) where (answer is not null)'),
+    index('idempotency_keys_flying', 'idempotency_keys', '(lease_until) where (answer is null)'),
+    index('idempotency_transcription', 'idempotency_keys', '(transcription_id)'),
+  ],
 });
 
 export const UploadLease = defineEntity({
@@ -22,26 +29,31 @@ export const UploadLease = defineEntity({
   tableName: 'upload_leases',
   properties: (p) => ({
     id: p.uuid().primary(),
-    workspaceId: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
     keyId: p.uuid().nullable(),
     tokenId: p.uuid().nullable(),
     sessionMemberId: p.uuid().nullable(),
     nodeId: p.uuid(),
     reports: p.integer().default(0),
-    leaseUntil: p.datetime().columnType('timestamptz'),
-    startedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    leaseUntil: moment(),
+    startedAt: moment().defaultRaw('now()'),
   }),
+  indexes: [
+    index('upload_leases_until', 'upload_leases', '(lease_until)'),
+    index('upload_leases_workspace', 'upload_leases', '(workspace_id, lease_until)'),
+  ],
 });
 
 export const Counter = defineEntity({
   name: 'Counter',
   tableName: 'counters',
   properties: (p) => ({
-    workspaceId: p.uuid().primary(),
+    workspaceId: reference(Workspace, 'workspace_id').primary(),
     name: p.text().primary(),
     day: p.date().primary(),
     count: p.integer().default(0),
   }),
+  indexes: [index('counters_day', 'counters', '(day)')],
 });
 
 export const Rate = defineEntity({
@@ -50,16 +62,18 @@ export const Rate = defineEntity({
   properties: (p) => ({
     subject: p.text().primary(),
     tokens: p.double(),
-    refilledAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    refilledAt: moment().defaultRaw('now()'),
   }),
+  indexes: [index('rates_refilled', 'rates', '(refilled_at)')],
 });
 
 export const Deletion = defineEntity({
   name: 'Deletion',
   tableName: 'deletions',
   properties: (p) => ({
-    id: p.bigint().primary().autoincrement(),
+    id: serial(),
     subject: p.uuid(),
-    at: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    at: moment().defaultRaw('now()'),
   }),
+  indexes: [index('deletions_at', 'deletions', '(at)'), index('deletions_subject', 'deletions', '(subject, at)')],
 });

@@ -1,5 +1,6 @@
 import { defineEntity } from '@mikro-orm/core';
 import { PLANS } from '../../../api/contract/workspace.ts';
+import { EPOCH, moment, reference } from './columns.ts';
 
 /* Workspaces, the data keys of the vault, and what the installation remembers. */
 
@@ -11,24 +12,26 @@ export const Workspace = defineEntity({
     name: p.text(),
     plan: p.enum([...PLANS]).default('api'),
     concurrency: p.integer().default(4),
-    balanceMinutes: p.decimal().columnType('numeric').default('0'),
+    balanceMinutes: p.decimal().columnType('numeric').defaultRaw('0'),
     retentionDays: p.integer().nullable(),
     vocabularySealed: p.blob().nullable(),
-    servedAt: p.datetime().columnType('timestamptz').defaultRaw("'epoch'"),
-    reportsServedAt: p.datetime().columnType('timestamptz').defaultRaw("'epoch'"),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    servedAt: moment().defaultRaw(EPOCH),
+    reportsServedAt: moment().defaultRaw(EPOCH),
+    deletedAt: moment().nullable(),
+    createdAt: moment().defaultRaw('now()'),
   }),
+  checks: [{ name: 'workspaces_concurrency_check', expression: 'concurrency >= 1 and concurrency <= 1000' }],
 });
 
 export const DataKey = defineEntity({
   name: 'DataKey',
   tableName: 'data_keys',
   properties: (p) => ({
-    workspaceId: p.uuid().primary(),
+    workspaceId: reference(Workspace, 'workspace_id').primary(),
     version: p.integer().primary(),
     wrapped: p.blob(),
     masterKeyId: p.text(),
-    createdAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
+    createdAt: moment().defaultRaw('now()'),
   }),
 });
 

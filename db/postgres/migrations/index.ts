@@ -6,6 +6,8 @@ import { Migration005 } from './005_list_changes.ts';
 import { Migration006 } from './006_report_turns.ts';
 import { Migration007 } from './007_engine_trouble.ts';
 import { Migration010 } from './010_upload_actors.ts';
+import { Migration020 } from './020_turns_and_leases.ts';
+import { Migration021 } from './021_indexes.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
 export const MIGRATIONS = [
@@ -17,4 +19,6 @@ export const MIGRATIONS = [
   { name: '006_report_turns', class: Migration006 },
   { name: '007_engine_trouble', class: Migration007 },
   { name: '010_upload_actors', class: Migration010 },
+  { name: '020_turns_and_leases', class: Migration020 },
+  { name: '021_indexes', class: Migration021 },
 ];

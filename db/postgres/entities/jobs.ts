@@ -1,0 +1,37 @@
+import { defineEntity } from '@mikro-orm/core';
+import { EPOCH, index, moment, reference } from './columns.ts';
+import { Workspace } from './workspace.ts';
+
+/* Whose turn it is, and who works on what: narrow tables, for they change all the time (db/jobs). */
+
+export const Lease = defineEntity({
+  name: 'Lease',
+  tableName: 'leases',
+  properties: (p) => ({
+    token: p.uuid().primary(),
+    kind: p.enum(['transcriptions', 'reports', 'previews']),
+    subject: p.uuid(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    engineId: p.uuid(),
+    until: moment(),
+    stage: p.text().nullable(),
+    fraction: p.float().default(0),
+  }),
+  indexes: [index('leases_subject', 'leases', '(subject)'), index('leases_workspace', 'leases', '(workspace_id)')],
+});
+
+export const Turn = defineEntity({
+  name: 'Turn',
+  tableName: 'turns',
+  properties: (p) => ({
+    workspaceId: reference(Workspace, 'workspace_id').primary(),
+    lane: p.enum(['probe', 'short', 'long']).primary(),
+    servedAt: moment().defaultRaw(EPOCH),
+    dueAt: moment().defaultRaw('now()'),
+    busy: p.boolean().default(false),
+  }),
+  indexes: [
+    index('turns_probe', 'turns', "(served_at, workspace_id) where (lane = 'probe')"),
+    index('turns_ready', 'turns', "(served_at, workspace_id) where ((lane <> 'probe') and (NOT busy))"),
+  ],
+});

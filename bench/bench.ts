@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { measureAccuracy, type Part } from './accuracy.ts';
 import { joined } from './conversations.ts';
+import { measureCoverage } from './coverage.ts';
 import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
 import { countErrors, englishWords, errorRate } from './normalise.ts';
 import { openPeer, type PEERS, type Peer } from './peers.ts';
@@ -22,6 +23,8 @@ export interface BenchOptions {
   /** Leave the speed out: with `accuracy`, a gate for continuous integration. */
   speed: boolean;
   accurate: boolean;
+  /** Languages of which a minute of synthetic speech is transcribed; true: all there are texts of. */
+  coverage?: true | readonly string[];
   /** Folder of clips to measure accuracy with; default: bench/data. */
   data?: string;
   /** Folders of the networks whose operators are timed. */
@@ -57,6 +60,8 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
       report.rtfx = report.speed.rtfx;
       report.peak_rss_mb = report.speed.peakMegabytes;
     }
+    if (options.coverage)
+      report.coverage = await measureCoverage(pool, { languages: options.coverage === true ? undefined : options.coverage, log });
     if (options.profile) report.profile = await measureProfile(options.profile);
     if (options.accuracy) {
       report.accuracy = await measureAccuracy(pool, {

@@ -1,4 +1,5 @@
 import type { Accuracy } from './accuracy.ts';
+import { coverageRows, type LanguageCoverage } from './coverage.ts';
 import type { Profile } from './profile.ts';
 import type { Sizing } from './sizing.ts';
 import type { Speed } from './speed.ts';
@@ -18,6 +19,7 @@ export interface Report {
   speed?: Speed;
   profile?: Profile;
   accuracy?: Accuracy;
+  coverage?: LanguageCoverage[];
   peers?: PeerRow[];
   sizing?: Sizing & { load: string };
 }
@@ -70,6 +72,11 @@ export function table(report: Report): string {
   if (accuracy) {
     lines.push('Accuracy');
     for (const [name, value] of accuracyRows(accuracy)) row(name, value);
+    lines.push('');
+  }
+  if (report.coverage) {
+    lines.push('Coverage, a minute of synthetic speech in each language');
+    for (const [name, value] of coverageRows(report.coverage)) row(name, value);
     lines.push('');
   }
   if (peers?.length) {

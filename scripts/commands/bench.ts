@@ -9,6 +9,7 @@ interface Options {
   minutes: number;
   files: number;
   accuracy?: true | Part[];
+  coverage?: true | string[];
   speed: boolean;
   accurate?: boolean;
   profile?: boolean;
@@ -34,6 +35,7 @@ export function addBench(program: Command): void {
         PARTS,
       ),
     )
+    .option('--coverage [language...]', 'also how much of the speech of many languages lies under words (wants espeak-ng); or of these')
     .option('--no-speed', 'leave speed out')
     .option('--accurate', 'with beams')
     .option('--profile', 'also in which operators of the networks the time goes')

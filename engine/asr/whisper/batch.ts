@@ -3,6 +3,8 @@ import { Cache } from './cache.ts';
 import type { Encoded, Source } from './decode-job.ts';
 import type { Whisper } from './model.ts';
 
+const SPARE_COPIES = 2; // of what the encoder said of a window that are kept for the next: each takes 10 MB for base, 74 MB for medium
+
 type Numbers = Float32Array | Int8Array | Uint8Array | Uint16Array;
 
 /** What the decoder says about the next token of every row, before any rule; until the next step. */
@@ -73,7 +75,7 @@ export class Batch {
 
   /** Takes back the memory of `encoded`, for the next one. */
   release(encoded: Encoded): void {
-    this.#spare.push(encoded);
+    if (this.#spare.length < SPARE_COPIES) this.#spare.push(encoded);
   }
 
   /** Adds a row that is a copy of another one: window, cache and position. */

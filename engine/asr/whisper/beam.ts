@@ -63,7 +63,20 @@ function candidates(job: DecodeJob, group: readonly Hypothesis[], { facts, predi
       found.push({ parent, token: better ?? token, logProb, score: parent.score + logProb, overruled: better !== null });
     }
   }
-  return found.sort((a, b) => b.score - a.score);
+  return distinct(found.sort((a, b) => b.score - a.score));
+}
+
+/**
+ * The first of those that would continue a hypothesis with the same token: end-of-text and every leap over speech are corrected to one and the same
+ * timestamp, and a beam of copies searches nothing.
+ */
+function distinct(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Map<Hypothesis, Set<number>>();
+  return candidates.filter(({ parent, token }) => {
+    const tokens = seen.get(parent) ?? new Set();
+    seen.set(parent, tokens);
+    return !tokens.has(token) && tokens.add(token);
+  });
 }
 
 /** The row that a candidate becomes. */

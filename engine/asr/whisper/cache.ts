@@ -46,7 +46,7 @@ export class Cache {
   /** Takes a shorter layout when the longest of the first `size` rows has left. */
   shrink(size: number): void {
     const most = Math.max(0, ...this.#used.subarray(0, size));
-    const wanted = this.#bucketFor(most + this.#buckets[0]! / 2);
+    const wanted = this.#bucketFor(Math.min(this.#buckets.at(-1)!, most + this.#buckets[0]! / 2));
     if (wanted < this.#positions) this.#resize(wanted, size);
   }
 

@@ -19,12 +19,13 @@ import { corrected, generator, greedy, logitsOf, sample, weigh } from './samplin
 const SPARE = 1; // rows for first windows only: a note need not wait until one of a long file ends
 const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
 const RECENT = 64; // tokens
-const MOST_TOKENS = 235; // tokens of text in one window: 7 a second, and as many as the third length of the cache has room for
 
 /** A request whose answer is waited for. */
 interface Pending extends DecodeRequest {
   resolve: (result: DecodeResult) => void;
   reject: (error: unknown) => void;
+  /** Decoded by itself, since a step of it and others failed. */
+  alone?: boolean;
 }
 
 /**
@@ -79,7 +80,7 @@ export class Decoder {
           this.#dismiss();
         }
         this.#dismiss();
-        if (this.#rows.length) await this.#step();
+        if (this.#rows.length) await this.#step().catch((error) => this.#isolate(error));
         this.#interleaver?.step(this.#waiting.hurried(this.#owners.values()));
       }
     } catch (error) {
@@ -96,7 +97,9 @@ export class Decoder {
     let used = this.#rows.length;
     for (const job of this.#owners.keys()) used += job.options.beams - this.#rows.filter((row) => row.job === job).length;
     const room = (first?: boolean) => (first ? this.#batch.capacity : this.capacity) - used;
-    return this.#waiting.next(this.#owners.values(), ({ first, options }) => options.beams <= room(first));
+    const alone = [...this.#owners.values()].some((request) => request.alone);
+    const fits = (request: Pending) => !alone && (request.alone ? used === 0 : request.options.beams <= room(request.first));
+    return this.#waiting.next(this.#owners.values(), fits);
   }
 
   /**
@@ -114,7 +117,7 @@ export class Decoder {
       const prediction = await this.#batch.prefill(number, [facts.startOfTranscript], facts.languages.size ? 'special' : 'text');
       const detection = detectLanguage(prediction, facts);
       const language = request.language ?? languageOf(detection, request.expected, speech);
-      const limit = Math.min(MOST_TOKENS, facts.longestText - opening.length - 5);
+      const limit = facts.longestText - opening.length - 5;
       const job: DecodeJob = { file, options, speech, detection, language, limit, finished: [], random: generator(1) };
       const [feed, ...ahead] = instructions(facts, language, options.timestamps);
       const row: Hypothesis = { job, feed: feed ?? 0, ahead, tokens: [], logProbs: [], attention: [], score: 0, resumed: [] };
@@ -124,6 +127,16 @@ export class Decoder {
     } catch (error) {
       if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
       request.reject(error);
+    }
+  }
+
+  /** A failed step may be the fault of any of its windows: each begins anew and by itself, and one that fails then has failed. */
+  #isolate(error: unknown): void {
+    const requests = [...this.#owners.values()];
+    for (const job of [...this.#owners.keys()]) this.#end(job);
+    for (const request of requests) {
+      if (requests.length === 1) request.reject(error);
+      else this.#waiting.add({ ...request, alone: true });
     }
   }
 

@@ -37,9 +37,10 @@ export function loudness(samples: Float32Array): Float32Array {
 
 /** Speech without the silences over which its detector ran: room noise between two sentences is speech to it, and words would be stretched over it. */
 export function sounding(speech: readonly Span[], levels: Float32Array): Span[] {
+  const quiet = levels.map((_, step) => mean(levels.subarray(Math.max(0, step - SOFT), step + SOFT + 1)));
   return speech.flatMap((span) => {
     const [from, to] = [Math.round(span.start * 100), Math.min(levels.length, Math.round(span.end * 100))];
-    const sounds = bursts(levels, from, to);
+    const sounds = bursts(levels, quiet, from, to);
     if (!sounds.length) return [span];
     const parts: Span[] = [];
     let { start } = span;
@@ -57,8 +58,8 @@ export function sounding(speech: readonly Span[], levels: Float32Array): Span[] 
 }
 
 /** What sounds in [from, to), in steps: at least BURST long. */
-function bursts(levels: Float32Array, from: number, to: number): Span[] {
-  const threshold = thresholds(levels, from, to);
+function bursts(levels: Float32Array, quiet: Float32Array, from: number, to: number): Span[] {
+  const threshold = thresholds(levels, quiet, from, to);
   const found: Span[] = [];
   let start = from;
   for (let step = from; step <= to; step++) {
@@ -69,9 +70,8 @@ function bursts(levels: Float32Array, from: number, to: number): Span[] {
   return found;
 }
 
-/** The level from which each step of [from, to) is sound, by what is loud and quiet around it. */
-function thresholds(levels: Float32Array, from: number, to: number): Float32Array {
-  const quiet = levels.map((_, step) => mean(levels.subarray(Math.max(0, step - SOFT), step + SOFT + 1)));
+/** The level from which each step of [from, to) is sound, by what is loud and quiet around it. `quiet`: levels averaged over SOFT steps on either side. */
+function thresholds(levels: Float32Array, quiet: Float32Array, from: number, to: number): Float32Array {
   return Float32Array.from({ length: Math.max(0, to - from) }, (_, i) => {
     const [first, end] = [Math.max(0, from + i - AROUND), Math.min(levels.length, from + i + AROUND)];
     let [loudest, quietest] = [levels[from + i]!, quiet[from + i]!];

@@ -5,7 +5,7 @@ import { type DecodeResult, likeliest } from './decode-job.ts';
 const UNCERTAIN_LANGUAGE = 0.6;
 const LIKELY_SILENCE = 0.5;
 const DOUBTFUL = -0.9; // mean log-probability
-const REPETITIVE = 2.4; // bytes of text per byte compressed
+const REPETITIVE = 2.4; // characters of text per byte compressed
 const CLEAR_SPEECH = 0.96; // peak of the speech probability
 const WORST_SCORE = -1.25;
 const SILENCE = 0.7;
@@ -13,9 +13,12 @@ const POOR = -1.0; // mean log-probability of a row that is tried again
 const GUESSED = -1.0; // mean log-probability of a segment that was not the model's own idea
 const LOOP = 4; // times in a row that something is said before it counts as a loop
 
-/** How repetitive a text is: its bytes by its compressed bytes. */
+/**
+ * How repetitive a text is: its characters by their compressed bytes. Each character counts as one byte, whatever UTF-8 makes of it: three bytes a letter of
+ * which two never change would make all prose in Hindi or Georgian repetitive.
+ */
 export function compressionRatio(text: string): number {
-  const bytes = Buffer.from(text);
+  const bytes = Buffer.from(Array.from(text, (character) => character.codePointAt(0)! & 0xff));
   return bytes.length === 0 ? 0 : bytes.length / deflateSync(bytes).length;
 }
 

@@ -9,16 +9,22 @@ export interface Tokenizer {
   encode(text: string): number[];
 }
 
-/** Reads tokenizer.json and tokenizer_config.json of a model folder. Never goes to the network. */
+/** Reads tokenizer.json and, where there is one, tokenizer_config.json of a model folder. Never goes to the network. */
 export async function openTokenizer(folder: string): Promise<Tokenizer> {
-  const file = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'));
-  const model = await file('tokenizer.json');
+  const model = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'));
+  const config = JSON.parse(await readFile(join(folder, 'tokenizer_config.json'), 'utf8').catch(orNothing));
   // Newer files hold each merge as a pair; the library expects 'left right'.
   model.model.merges = model.model.merges.map((merge: string | string[]) => (Array.isArray(merge) ? merge.join(' ') : merge));
-  const tokenizer = new WhisperTokenizer(model, await file('tokenizer_config.json'));
+  const tokenizer = new WhisperTokenizer(model, config);
   return {
     decode: (tokens) =>
       tokens.length === 0 ? '' : tokenizer.decode([...tokens], { skip_special_tokens: false, clean_up_tokenization_spaces: false }),
     encode: (text) => tokenizer.encode(text, undefined, { add_special_tokens: false }),
   };
+}
+
+/** An empty configuration in place of a file that is not there. */
+function orNothing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return '{}';
+  throw error;
 }

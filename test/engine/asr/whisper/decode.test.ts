@@ -108,3 +108,28 @@ t.test('Decoder searches with beams and draws at random beside a greedy row, and
   for (const { tokens } of [wide!, drawn!])
     t.ok(tokens.every((token) => token >= firstTimestamp || (token < endOfText && !suppressed.includes(token))));
 });
+
+t.test('Decoder decodes windows one by one when a step of all of them fails, and rejects only the one that fails alone', async (t) => {
+  const model = await openTiny(t, 'failing', { ...NEVER, ...LANGUAGES });
+  const wanted = await decoded(new Decoder(model, 3), model, [{ seed: 1, options: GREEDY }]);
+  let together = 0;
+  const decoder = {
+    ...model.decoder,
+    run: (...[feeds, fetches]: Parameters<Whisper['decoder']['run']>) => {
+      const rows = feeds.tokens!.dims[0]!;
+      if (rows > 1 && ++together) throw new Error('Cannot allocate');
+      return model.decoder.run(feeds, fetches);
+    },
+  };
+  const failing = { ...model, decoder };
+  const broken = new Decoder(failing, 3);
+  const alone = await decoded(
+    broken,
+    failing,
+    [1, 1, 1].map((seed) => ({ seed, options: GREEDY })),
+  );
+  t.equal(together, 1, 'they failed together once');
+  for (const { tokens } of alone) t.strictSame(tokens, wanted[0]!.tokens);
+  const fallen = { ...model, decoder: { ...model.decoder, run: () => Promise.reject(new Error('Cannot allocate')) } };
+  await t.rejects(decoded(new Decoder(fallen, 3), fallen, [{ seed: 1, options: GREEDY }]), { message: 'Cannot allocate' });
+});

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { readings } from '../../../../bench/coverage.ts';
 import { decideLanguage, otherLanguages } from '../../../../engine/asr/language.ts';
 import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import {
@@ -33,6 +34,12 @@ t.test('compressionRatio() tells a loop from speech', async (t) => {
   t.ok(compressionRatio(' Thank you.'.repeat(20)) > 2.4);
   t.ok(compressionRatio('We hold these truths to be self-evident, that all men are created equal.') < 2.4);
   t.equal(compressionRatio(''), 0);
+});
+
+t.test('compressionRatio() calls prose of no language repetitive, however many bytes its letters take', async (t) => {
+  for (const { language, text } of readings()) t.ok(compressionRatio(text) < 2.4, `${language} ${compressionRatio(text).toFixed(2)}`);
+  for (const { language, text } of readings(['hi', 'ta', 'ka']))
+    t.ok(compressionRatio(text.slice(0, 20).repeat(20)) > 2.4, `${language}: a loop`);
 });
 
 t.test('loop() finds the same tokens said four times', async (t) => {

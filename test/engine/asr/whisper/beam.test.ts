@@ -1,0 +1,57 @@
+import t from 'tap';
+import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
+import type { Batch, Prediction } from '../../../../engine/asr/whisper/batch.ts';
+import { advance } from '../../../../engine/asr/whisper/beam.ts';
+import type { DecodeJob, Hypothesis } from '../../../../engine/asr/whisper/decode-job.ts';
+import type { Facts } from '../../../../engine/asr/whisper/model.ts';
+import { lseOf } from '../../../../engine/asr/whisper/sampling.ts';
+import { FACTS } from '../../../support/facts.ts';
+
+const facts: Facts = { ...FACTS, tick: 1 }; // ten seconds of timestamps
+const BEAMS = 3;
+
+/** One row: logits are 0, but for those given. */
+function predicted(given: Record<number, number>): Prediction {
+  const all = Float32Array.from({ length: facts.vocabulary }, (_, id) => given[id] ?? 0);
+  const text = all.slice(0, facts.endOfText);
+  const id = text.indexOf(Math.max(...text));
+  return {
+    textId: BigInt64Array.of(BigInt(id)),
+    textMax: Float32Array.of(text[id]!),
+    textLse: Float32Array.of(lseOf([...text])),
+    special: all.slice(facts.endOfText),
+    text,
+    align: new Float32Array(2),
+  };
+}
+
+/** Goes one token on from a single hypothesis; the tokens of those that follow. Places in the batch are only counted. */
+function followed(tokens: number[], given: Record<number, number>, speechAware: boolean): number[][] {
+  const options = { timestamps: true, speechAware, beams: BEAMS, temperature: 0 };
+  const job = { options, speech: [{ start: 0, end: 9 }], limit: 40, finished: [] } as unknown as DecodeJob;
+  const first: Hypothesis = { job, feed: 0, ahead: [], tokens, logProbs: tokens.map(() => 0), attention: [], score: 0, resumed: [] };
+  const rows = [first];
+  let places = 1;
+  const batch = { follow() {}, remove() {}, fork: () => places++ } as unknown as Batch;
+  const shares = new AttentionStore();
+  advance(job, [first], { facts, prediction: predicted(given), numbers: new Map([[first, 0]]), rows, batch, shares });
+  return rows.map((row) => row.tokens);
+}
+
+t.test('advance() keeps no hypothesis twice when end-of-text and leaps over speech are corrected to one timestamp', async (t) => {
+  const closed = [20, 5, 22]; // a segment of two seconds; speech goes on
+  const found = followed(closed, { 10: 8, 26: 7, 27: 7, 28: 7 }, true);
+  t.equal(new Set(found.map(String)).size, found.length, JSON.stringify(found));
+  t.ok(
+    found.every((tokens) => tokens.at(-1) === 22),
+    'all of them would leave speech out, and go on where it does',
+  );
+});
+
+t.test('advance() goes on with as many different hypotheses as the beam is wide', async (t) => {
+  const found = followed([20, 5], { 4: 3, 6: 2, 7: 1 }, true);
+  t.strictSame(
+    found.map((tokens) => tokens.at(-1)),
+    [4, 6, 7],
+  );
+});

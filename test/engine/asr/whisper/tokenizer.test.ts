@@ -1,0 +1,17 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
+import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
+
+const SHIPPED = join(SHIPPED_FOLDER, 'whisper-base');
+
+t.test('openTokenizer() does without tokenizer_config.json, which a checkpoint need not have', async (t) => {
+  const folder = t.testdir();
+  copyFileSync(join(SHIPPED, 'tokenizer.json'), join(folder, 'tokenizer.json'));
+  const [bare, whole] = await Promise.all([openTokenizer(folder), openTokenizer(SHIPPED)]);
+  for (const text of [" It's 1813.", ' नमस्ते दुनिया', '你好']) {
+    t.strictSame(bare.encode(text), whole.encode(text));
+    t.equal(bare.decode(bare.encode(text)), text);
+  }
+});

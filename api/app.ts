@@ -16,6 +16,7 @@ import { openMetrics } from './ops/metrics.ts';
 import { keepAlive } from './upload/upload.ts';
 import { openRecords } from './v1/records.ts';
 import { ROUTES } from './v1/routes.ts';
+import { openWaits } from './v1/waits.ts';
 
 export interface AppOptions {
   db: Db;
@@ -42,6 +43,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     limits: settings.limits,
     metrics: openMetrics(),
     records: openRecords(db, vault),
+    waits: openWaits(db, (error) => log.warn({ error }, 'cannot look for those who wait')),
     totals: openTotals(),
     nodeId: randomUUID(),
     flying: new Set(),
@@ -67,6 +69,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     url: `http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${served.port}`,
     async stop(graceSeconds) {
       clearInterval(housekeeping);
+      services.waits.close();
       await served.stop(graceSeconds);
       stopBeating();
     },

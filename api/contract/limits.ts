@@ -32,6 +32,7 @@ export const LIMITS = {
   REQUESTS_PER_MIN: 600,
   REQUEST_BURST: 100,
   JSON_BODY_BYTES: 1_048_576,
+  WAIT_S: 60,
 } as const;
 
 export type Limits = { readonly [K in keyof typeof LIMITS]: number };

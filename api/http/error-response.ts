@@ -3,17 +3,18 @@ import type { Log } from '../../db/ops/log.ts';
 import { Unwanted } from '../../db/postgres/wanted.ts';
 import { ApiError, ERRORS, type ErrorBody, type ErrorCode, UNCODED } from '../contract/errors.ts';
 import type { Request } from './request.ts';
-import { json, type Reply } from './route.ts';
+import { json, type Reply, type Route } from './route.ts';
 
 /** Turns whatever a handler threw into the contract's error answer. What is not an ApiError is logged: nothing of it reaches the client. */
-export function refusal(thrown: unknown, request: Request, log: Log): Reply {
+export function refusal(thrown: unknown, request: Request, log: Log, refusals?: Route['refusals']): Reply {
   const error = thrown instanceof ApiError ? thrown : unexpected(thrown, request, log);
   const { status, code } = published(error);
   const headers: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer', ...error.headers } : { ...error.headers };
   const wait = error.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : null);
   if (wait !== null) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)));
-  const body: z.infer<typeof ErrorBody> = { code, message: error.message, detail: error.detail, request_id: request.id };
-  return json(status, body, headers);
+  const told = { code, message: error.message, detail: error.detail };
+  const body: z.infer<typeof ErrorBody> = { ...told, request_id: request.id };
+  return json(status, refusals ? refusals.body({ status, ...told }) : body, headers);
 }
 
 /** The HTTP status of a refusal, and its code as clients read it: null where the status says it all. */

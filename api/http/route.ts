@@ -13,6 +13,7 @@ import type { Floods, Rates } from '../guard/limiter.ts';
 import type { Parameter } from '../openapi/document.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Records } from '../v1/records.ts';
+import type { Waits } from '../v1/waits.ts';
 import type { Request } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -37,6 +38,8 @@ export interface Services {
   metrics: Metrics;
   /** Full records as they are sent. */
   records: Records;
+  /** Who waits for a transcription to change. */
+  waits: Waits;
   /** How many transcriptions filters find. */
   totals: Totals;
   /** This process, as the owner of upload leases. */
@@ -89,6 +92,14 @@ export interface Answer {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** What a refusal says. */
+export interface Refusal {
+  status: number;
+  code: string | null;
+  message: string;
+  detail: Record<string, unknown> | null;
+}
+
 /** A request header in the description. */
 export interface UploadHeader {
   description: string;
@@ -119,6 +130,8 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   query?: Q;
   /** Query parameters that the handler reads by itself, for the description. */
   alsoQuery?: Readonly<Record<string, Omit<Parameter, 'name' | 'in'>>>;
+  /** The shape of its refusals, where another API's is promised: the schema, and the body for an error. */
+  refusals?: { schema: z.ZodType; body(error: Refusal): unknown };
   /** A strict object: JSON body. */
   body?: B;
   /** In place of a JSON body: the type of the raw bytes, and the request headers that the route reads. */

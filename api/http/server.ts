@@ -102,17 +102,19 @@ export async function serve(options: ServeOptions): Promise<Served> {
   /** The reply to a request, whatever happens. */
   async function answer(request: Request, found: (route: Route) => void): Promise<Reply> {
     const headers: Record<string, string> = { 'x-request-id': request.id };
+    let refusals: Route['refusals'];
     try {
       if (stopping)
         throw new ApiError('service_unavailable', { message: 'This server is stopping; send the request again', retryAfterSeconds: 1 });
       const { route, params } = match(request.method, request.path);
       found(route);
+      refusals = route.refusals;
       const actor = await admit(request, route, headers);
       const json = () => readJson(request.body, options.limits.JSON_BODY_BYTES);
       const reply = await route.handler(makeContext(options, { route, request, params, actor, replyHeaders: headers, json }));
       return { ...reply, headers: { ...headers, ...reply.headers } };
     } catch (error) {
-      const reply = refusal(error, request, options.log);
+      const reply = refusal(error, request, options.log, refusals);
       return { ...reply, headers: { ...headers, ...reply.headers } };
     }
   }

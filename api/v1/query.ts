@@ -10,7 +10,7 @@ export const Flag = z
   .transform((text) => text === 'true' || text === '1')
   .meta({ type: 'boolean' });
 
-const whole = (least: number, most: number) =>
+export const whole = (least: number, most: number) =>
   z
     .string()
     .regex(/^-?\d+$/, 'must be a whole number')

@@ -4,6 +4,7 @@ import type { Vault } from '../../db/secrets/vault.ts';
 import type { Item } from '../../db/transcripts/list-row.ts';
 import { type FullRecord, loadRecord, readVersions, type VersionQuestion } from '../../db/transcripts/record.ts';
 import type { Actor } from '../contract/actor.ts';
+import type { Status } from '../contract/transcription.ts';
 
 /** A full record as it is sent. */
 export interface Served {
@@ -12,6 +13,7 @@ export interface Served {
   /** Strong, quoted. */
   etag: string;
   title: string | null;
+  status: Status;
 }
 
 /** Serves full records. Each question goes to the database for who may see what in which version; only the text is remembered. */
@@ -56,7 +58,7 @@ export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Rec
     if (!loaded) return null;
     const body = Buffer.from(serialise(loaded.record));
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
-    const entry = { body, etag, title: loaded.record.title, version: loaded.version };
+    const entry = { body, etag, title: loaded.record.title, status: loaded.record.status, version: loaded.version };
     remember(key, entry);
     return entry;
   }

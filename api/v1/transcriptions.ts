@@ -7,14 +7,15 @@ import { countDelete, hold, reassignAuthor, remove } from '../../db/transcripts/
 import { loadHeld } from '../../db/transcripts/record.ts';
 import { countedId } from '../contract/actor.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
-import { AuthorChange, Transcription, TranscriptionPage } from '../contract/transcription.ts';
+import { LIMITS } from '../contract/limits.ts';
+import { AuthorChange, TERMINAL, Transcription, TranscriptionPage } from '../contract/transcription.ts';
 import { check } from '../http/request.ts';
 import { type Context, empty, jsonText, route } from '../http/route.ts';
 import { readAuthor } from '../upload/author.ts';
 import { judgedLater } from './body.ts';
 import { ITEM_EXAMPLE, RECORD_EXAMPLE } from './examples.ts';
 import { METADATA_PARAMETER, metadataFilters } from './metadata-filters.ts';
-import { Flag, ListParameters } from './query.ts';
+import { Flag, ListParameters, whole } from './query.ts';
 import { serialise } from './records.ts';
 
 const READ = { scope: 'read', scopeError: null } as const;
@@ -56,24 +57,39 @@ export const getTranscription = route({
   path: '/v1/transcriptions/{id}',
   id: 'getTranscription',
   summary: 'Get one transcription',
-  description: 'Everything is returned each time. Poll every 5 to 10 seconds; If-None-Match with the ETag of the last answer gives 304.',
+  description:
+    'Everything is returned each time. Poll every 5 to 10 seconds, or ask with `wait`; If-None-Match with the ETag of the last answer gives 304.',
   tag: TAG,
   access: READ,
   params: { id: 'Of the transcription' },
-  query: z.object({ words: Flag.default(false).meta({ type: 'boolean', description: 'Adds the times of words to segments' }) }),
+  query: z.object({
+    words: Flag.default(false).meta({ type: 'boolean', description: 'Adds the times of words to segments' }),
+    wait: whole(0, LIMITS.WAIT_S).default(0).meta({
+      type: 'integer',
+      description: 'Seconds to wait for another status, clamped to 0 to 60; an ended transcription is answered at once',
+    }),
+  }),
   answers: {
     200: { description: 'The full record', schema: Transcription, example: RECORD_EXAMPLE, headers: { ETag: 'Of this version' } },
     304: { description: 'Unchanged since the version named in If-None-Match', headers: { ETag: 'Of this version' } },
   },
   errors: ['validation_error', 404],
-  async handler({ records, caller, params, query, request }) {
-    const served = await records.find(caller, params.id!, query.words);
-    if (!served) throw notFound();
+  async handler({ records, waits, caller, params, query, request }) {
+    const find = async () => (await records.find(caller, params.id!, query.words)) ?? raise(notFound());
+    let served = await find();
+    if (query.wait && !TERMINAL.has(served.status)) {
+      await waits.change({ workspaceId: caller.workspaceId, id: params.id! }, served.status, query.wait * 1000, request.signal);
+      served = await find();
+    }
     const headers = { etag: served.etag };
     if (matches(request.headers.get('if-none-match'), served.etag)) return empty(304, headers);
     return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: served.body };
   },
 });
+
+function raise(error: ApiError): never {
+  throw error;
+}
 
 /** If-None-Match: `*`, or a list that holds the tag, weak or strong. */
 function matches(header: string | undefined, etag: string): boolean {

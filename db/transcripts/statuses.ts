@@ -1,0 +1,19 @@
+import type { Status } from '../../api/contract/transcription.ts';
+import type { Db } from '../postgres/orm.ts';
+
+/** A transcription by its place. */
+export interface Place {
+  workspaceId: string;
+  id: string;
+}
+
+/** The statuses of these transcriptions by id, all in one query; those that are gone are left out. Says nothing of who may see them. */
+export async function readStatuses(db: Db, places: readonly Place[]): Promise<Map<string, Status>> {
+  const rows = await db.query<{ id: string; status: Status }>(
+    '*',
+    `select t.id, t.status from jsonb_to_recordset(?::jsonb) as q(id uuid, workspace uuid)
+     join transcriptions t on t.id = q.id and t.workspace_id = q.workspace`,
+    [JSON.stringify(places.map(({ id, workspaceId }) => ({ id, workspace: workspaceId })))],
+  );
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}

@@ -1,0 +1,64 @@
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { testApi } from '../../support/client.ts';
+
+const api = await testApi(t);
+const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
+const { key } = await api.world.key(owner);
+const get = (id: string, query: string) => api.call(key, 'GET', `/v1/transcriptions/${id}${query}`);
+const become = (id: string, status: string) =>
+  api.db.acrossTenants((tx) => tx.rows('update transcriptions set status = ?, updated_at = clock_timestamp() where id = ?', [status, id]));
+
+t.test('wait answers when the status changes, and when the transcription ends', async (t) => {
+  const id = await api.world.transcription(owner, { status: 'queued' });
+  const begun = performance.now();
+  const waiting = get(id, '?wait=30');
+  await sleep(300);
+  await become(id, 'processing');
+  t.match(await waiting, { status: 200, json: { status: 'processing' } });
+  const ending = get(id.toUpperCase(), '?wait=30&words=true');
+  await sleep(300);
+  await become(id, 'failed');
+  t.match(await ending, { status: 200, json: { status: 'failed' } });
+  t.ok(performance.now() - begun < 25_000, 'long before the time is up');
+  t.match(await get(id, '?wait=60'), { status: 200, json: { status: 'failed' } }, 'an ended one is answered at once');
+});
+
+t.test('wait answers after its seconds with what there is, and is clamped or refused like other numbers', async (t) => {
+  const id = await api.world.transcription(owner, { status: 'queued' });
+  const begun = performance.now();
+  t.match(await get(id, '?wait=1'), { status: 200, json: { status: 'queued' } });
+  t.ok(performance.now() - begun >= 950);
+  t.equal((await get(id, '?wait=-5')).status, 200);
+  for (const wait of ['x', '1.5', '']) t.match(await get(id, `?wait=${wait}`), { status: 422, json: { code: 'validation_error' } }, wait);
+  t.equal((await get('7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e', '?wait=30')).status, 404, 'nothing is waited for that is not there');
+  const gone = get(id, '?wait=30');
+  await sleep(200);
+  await api.call(key, 'DELETE', `/v1/transcriptions/${id}`);
+  t.equal((await gone).status, 404, 'a deleted one ends the wait');
+});
+
+t.test('300 who wait hold no connection of the pool, and every one is answered', async (t) => {
+  const id = await api.world.transcription(owner, { status: 'processing' });
+  const agent = new http.Agent({ keepAlive: true });
+  const ask = () =>
+    new Promise<string>((resolve, reject) => {
+      const path = `/v1/transcriptions/${id}?wait=60`;
+      http
+        .get(api.url + path, { agent, headers: { authorization: `Bearer ${key}` } }, async (answer) => {
+          resolve(JSON.parse(Buffer.concat(await answer.toArray()).toString()).status);
+        })
+        .on('error', reject);
+    });
+  const waiting = Array.from({ length: 300 }, ask);
+  await sleep(1_500);
+  const busy = await api.db.direct(
+    `select count(*)::int as held from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
+  );
+  t.ok(Number(busy[0]!.held) <= 2, `${busy[0]!.held} connections at work while 300 wait`);
+  t.equal((await get(id, '')).status, 200, 'others are served meanwhile');
+  await become(id, 'completed');
+  t.strictSame(new Set(await Promise.all(waiting)), new Set(['completed']));
+  agent.destroy();
+});

@@ -13,6 +13,7 @@ const STAGES = ['audio', 'asr', 'diarization', 'transcript', 'reports'];
 const DOORS: Record<string, string[]> = {
   '@aws-sdk/client-s3': ['db/spool/s3.ts'],
   '@aws-sdk/lib-storage': ['db/spool/s3.ts'],
+  '@fastify/busboy': ['api/openai/form.ts'],
   '@mikro-orm/core': ['db/postgres/entities/'],
   '@mikro-orm/migrations': ['db/postgres/migrate.ts', 'db/postgres/migrations/'],
   '@mikro-orm/postgresql': [

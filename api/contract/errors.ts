@@ -125,6 +125,16 @@ export const ERRORS = {
   report_generation_limit: { status: 429, retry: true, message: '30 reports were already generated for this transcription' },
   daily_reports_quota_exceeded: { status: 429, retry: true, message: 'The daily number of reports of this workspace is used up' },
   too_many_queued_reports: { status: 429, retry: true, message: 'Too many reports of this workspace are waiting' },
+  // the endpoints that OpenAI's clients know
+  invalid_form: { status: 400, retry: false, message: 'The form does not have the expected fields' },
+  stream_unsupported: { status: 400, retry: false, message: 'Cannot stream: leave stream out, the whole transcript comes at once' },
+  recording_unusable: { status: 400, retry: false, message: 'Cannot transcribe this recording' },
+  model_not_found: { status: 404, retry: false, message: 'There is no model of this name; see GET /models' },
+  transcription_timeout: {
+    status: 504,
+    retry: false,
+    message: 'The transcription is not ready yet; it goes on, read it later under its id',
+  },
   // other endpoints
   transcription_not_completed: { status: 409, retry: true, message: 'There are no subtitles yet: the transcription is not completed' },
   delete_rate_exceeded: { status: 429, retry: true, message: 'Too many deletions with this key; wait for the seconds in Retry-After' },

@@ -64,6 +64,7 @@ const VARIABLES = {
   LONGHAND_PUBLIC_URL: flagless
     .optional()
     .describe('Address under which people and programs reach the service; used in links, redirects and OAuth metadata'),
+  LONGHAND_WAIT_S: whole(1).default(600).describe('How long the OpenAI-compatible endpoint waits for a transcript before it answers 504'),
   LONGHAND_RETENTION_DAYS: whole(1)
     .optional()
     .describe('Transcripts older than this are deleted. Without it they are kept until somebody deletes them'),

@@ -134,6 +134,8 @@ export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   refusals?: { schema: z.ZodType; body(error: Refusal): unknown };
   /** A strict object: JSON body. */
   body?: B;
+  /** In place of a JSON body: the JSON Schema of a multipart form. */
+  form?: Readonly<Record<string, unknown>>;
   /** In place of a JSON body: the type of the raw bytes, and the request headers that the route reads. */
   upload?: { minBytes: number; headers: Readonly<Record<string, UploadHeader>> };
   answers: Readonly<Record<number, Answer>>;

@@ -16,6 +16,7 @@ const HEADERS = {
   RateLimitRemaining: ['RateLimit-Remaining', 'Requests that are possible at once', 'integer'],
   RateLimitReset: ['RateLimit-Reset', 'Seconds until the whole burst is possible again', 'integer'],
   RetryAfter: ['Retry-After', 'Whole seconds to wait, at least 1', 'integer'],
+  ShouldRetry: ['X-Should-Retry', '`false` where the official clients must not send the recording again', 'string'],
   WwwAuthenticate: ['WWW-Authenticate', 'The kind of credential: Bearer', 'string'],
 } as const;
 
@@ -66,7 +67,7 @@ function operation(route: Route, schemas: Json): Operation {
     ...(route.access ? { 'x-scope': route.access.scope } : { security: [] }),
     parameters: parameters(route),
     ...requestBody(route, schemas),
-    responses: { ...answers(route, schemas), ...refusals(route) },
+    responses: { ...answers(route, schemas), ...refusals(route, schemas) },
   };
 }
 
@@ -112,6 +113,7 @@ function requestBody(route: Route, schemas: Json): Pick<Operation, 'requestBody'
       },
     };
   }
+  if (route.form) return { requestBody: { required: true, content: { 'multipart/form-data': { schema: { ...route.form } } } } };
   if (!route.body) return {};
   return { requestBody: { required: true, content: { 'application/json': { schema: refer(route.body, 'input', schemas) } } } };
 }
@@ -146,7 +148,7 @@ function answerContent(answer: Answer, schemas: Json): Record<string, Media> {
 }
 
 /** Every refusal of the route by status, with an example for each code. */
-function refusals(route: Route): Operation['responses'] {
+function refusals(route: Route, schemas: Json): Operation['responses'] {
   const codes = [...route.errors, ...(route.access ? GENERAL_WITH_KEY : []), ...GENERAL];
   if (route.access?.tokenError) codes.push(route.access.tokenError);
   if (route.access) codes.push(route.access.scopeError ?? 403);
@@ -155,10 +157,12 @@ function refusals(route: Route): Operation['responses'] {
     const status = typeof code === 'number' ? code : ERRORS[code].status;
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(typeof code === 'number' ? null : code));
   }
-  return Object.fromEntries([...byStatus].sort(([a], [b]) => a - b).map(([status, found]) => [status, refusal(route, status, [...found])]));
+  return Object.fromEntries(
+    [...byStatus].sort(([a], [b]) => a - b).map(([status, found]) => [status, refusal(route, status, [...found], schemas)]),
+  );
 }
 
-function refusal(route: Route, status: number, codes: (ErrorCode | null)[]): Response {
+function refusal(route: Route, status: number, codes: (ErrorCode | null)[], schemas: Json): Response {
   const waits = status === 429 || status === 503 || codes.some((code) => WAITING.has(code));
   return {
     description: codes.map((code) => (code ? `\`${code}\`: ${ERRORS[code].message}` : `no code: ${bare(status)}`)).join('\n\n'),
@@ -166,23 +170,26 @@ function refusal(route: Route, status: number, codes: (ErrorCode | null)[]): Res
     headers: {
       ...(status === 401 ? pick('RequestId', 'WwwAuthenticate') : commonHeaders(route)),
       ...(waits && pick('RetryAfter')),
+      ...(route.refusals && status >= 500 && pick('ShouldRetry')),
     },
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(codes.map((code) => [code ?? 'none', { value: example(status, code) }])),
+        schema: route.refusals ? refer(route.refusals.schema, 'output', schemas) : { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(codes.map((code) => [code ?? 'none', { value: example(route, status, code) }])),
       },
     },
   };
 }
 
-function example(status: number, code: ErrorCode | null): Json {
+function example(route: Route, status: number, code: ErrorCode | null): unknown {
   const details: { [K in ErrorCode]?: Json } = {
     validation_error: { errors: [{ field: 'format', message: 'must be md, txt or json' }] },
     prompt_not_found: { slug: 'no-such-template' },
   };
   const message = code ? ERRORS[code].message : bare(status);
-  return { code, message, detail: (code && details[code]) ?? null, request_id: '6f1e2d3c-4b5a-4697-8878-695a4b3c2d1e' };
+  const detail = (code && details[code]) ?? null;
+  if (route.refusals) return route.refusals.body({ status, code, message, detail });
+  return { code, message, detail, request_id: '6f1e2d3c-4b5a-4697-8878-695a4b3c2d1e' };
 }
 
 function bare(status: number): string {

@@ -4,5 +4,6 @@ export const TAGS: Readonly<Record<string, string>> = {
   Export: 'Transcripts as files.',
   Reports: 'Written from a transcript by a template.',
   Workspace: 'Balance, limits and projects.',
+  OpenAI: "For clients of OpenAI's API: `openai`, Open WebUI, n8n and the like. Their base URL is this server with `/v1`.",
   Members: 'Who works here, and under which names other systems know them.',
 };

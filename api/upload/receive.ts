@@ -50,7 +50,7 @@ async function readBody(context: Context, upload: UploadRequest, writer: SpoolWr
 }
 
 /** One transaction: the row, its reports, its job, the answer of the idempotency key. */
-async function commit(
+export async function commit(
   context: Context,
   upload: UploadRequest,
   claim: IdempotencyClaim | null,

@@ -15,11 +15,21 @@ export async function upload(context: Context): Promise<Reply> {
   const upload = await checkHead(context);
   const claim = await claimed(context, upload);
   if (claim && 'answer' in claim) return replay(claim.answer);
+  return inPlace(context, upload, claim, async () => json(201, await receive(context, upload, claim)));
+}
+
+/** Does `work` in a place among the uploads in flight, whose lease is renewed meanwhile. Place and key are given back when it fails. */
+export async function inPlace<T>(
+  context: Context,
+  upload: UploadRequest,
+  claim: IdempotencyClaim | null,
+  work: () => Promise<T>,
+): Promise<T> {
   context.flying.add(upload.id);
   context.metrics.uploads.inc();
   try {
     await context.db.workspace(upload.actor.workspaceId, (tx) => takePlace(tx, upload, context.nodeId, context.limits));
-    return json(201, await receive(context, upload, claim));
+    return await work();
   } catch (error) {
     await giveBack(context, upload, claim).catch((failure: unknown) =>
       context.log.warn(

@@ -2,6 +2,7 @@ import type { Route } from '../http/route.ts';
 import { authorizePage } from '../mcp/oauth/authorize.ts';
 import { register, resourceMetadata, resourceMetadataOfMcp, revoke, serverMetadata, token } from '../mcp/oauth/endpoints.ts';
 import { mcp } from '../mcp/route.ts';
+import { createTranscription, getModel, listModels } from '../openai/routes.ts';
 import { referenceRoutes } from '../openapi/routes.ts';
 import { healthz, metricsRoute, readyz } from '../ops/health.ts';
 import { exportMany, exportOne } from './exports.ts';
@@ -24,6 +25,9 @@ const TABLE: readonly Route[] = [
   getSubtitles,
   listPrompts,
   requestReport,
+  createTranscription,
+  listModels,
+  getModel,
   getWorkspace,
   listAllProjects,
   listWorkspaceMembers,

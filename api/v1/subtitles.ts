@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { loadRecord } from '../../db/transcripts/record.ts';
+import { type FullRecord, loadRecord } from '../../db/transcripts/record.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { SUBTITLE_FORMATS, type SubtitleFormat } from '../contract/formats.ts';
 import { attachment, baseName } from '../export/names.ts';
@@ -31,16 +31,7 @@ export const getSubtitles = route({
     if (!loaded) throw notFound();
     const { record } = loaded;
     if (record.status !== 'completed') throw new ApiError('transcription_not_completed', { retryAfterSeconds: 10 });
-    const names = new Map(record.segments.map((segment) => [segment.speaker_id, segment.speaker_name]));
-    const body = await subtitles(
-      {
-        language: record.language,
-        durationSeconds: record.duration_seconds,
-        segments: record.segments,
-        speakers: record.speakers.map(({ id }) => ({ id, name: names.get(id) ?? null })),
-      },
-      format,
-    );
+    const body = await subtitlesOf(record, format);
     return {
       status: 200,
       headers: { 'content-type': TYPES[format], 'content-disposition': attachment(`${baseName(record.title)}.${format}`) },
@@ -48,3 +39,13 @@ export const getSubtitles = route({
     };
   },
 });
+
+/** The subtitles of a completed record that was loaded with the times of its words. */
+export function subtitlesOf(record: FullRecord, format: SubtitleFormat): Promise<string> {
+  const names = new Map(record.segments.map((segment) => [segment.speaker_id, segment.speaker_name]));
+  const { language, segments, duration_seconds: durationSeconds } = record;
+  return subtitles(
+    { language, durationSeconds, segments, speakers: record.speakers.map(({ id }) => ({ id, name: names.get(id) ?? null })) },
+    format,
+  );
+}

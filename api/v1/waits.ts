@@ -20,10 +20,11 @@ const ASKED_AT_ONCE = 2_000;
 
 export function openWaits(db: Db, failed: (error: unknown) => void): Waits {
   const waiting = new Set<Waiting>();
-  let looking: Promise<void> | null = null;
+  let looking = false;
   let closed = false;
 
   async function look(): Promise<void> {
+    looking = true;
     while (waiting.size) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const all = [...waiting];
@@ -33,6 +34,7 @@ export function openWaits(db: Db, failed: (error: unknown) => void): Waits {
         for (const one of asked) if (statuses && statuses.get(one.id) !== one.status) one.end();
       }
     }
+    looking = false;
   }
 
   return {
@@ -51,9 +53,7 @@ export function openWaits(db: Db, failed: (error: unknown) => void): Waits {
         const late = setTimeout(() => one.end(), ms);
         signal.addEventListener('abort', one.end);
         waiting.add(one);
-        looking ??= look().finally(() => {
-          looking = null;
-        });
+        if (!looking) void look();
       }),
     close() {
       closed = true;

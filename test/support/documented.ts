@@ -43,7 +43,7 @@ export function checkDocumented(
   const media = response.content?.[type];
   if (!media) throw new Error(`${where} as ${type}, which the description does not have`);
   if (status >= 400) {
-    const { code } = json as { code: string | null };
+    const { code } = ((json as { error?: object }).error ?? json) as { code: string | null };
     if (!response['x-codes']?.includes(code)) throw new Error(`${where} ${code}, which the description does not have`);
     return;
   }

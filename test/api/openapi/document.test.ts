@@ -95,7 +95,8 @@ t.test('the document: refusals are plain Errors, their codes stand beside', asyn
   for (const { where, operation } of operations) {
     for (const [status, { content, 'x-codes': codes }] of Object.entries(operation.responses)) {
       if (Number(status) < 400) continue;
-      t.strictSame(content!['application/json']!.schema, { $ref: '#/components/schemas/Error' }, `${where} ${status}`);
+      const shape = (operation.tags as string[]).includes('OpenAI') ? 'OpenAiError' : 'Error';
+      t.strictSame(content!['application/json']!.schema, { $ref: `#/components/schemas/${shape}` }, `${where} ${status}`);
       t.ok(codes?.length, `${where} ${status}`);
     }
   }

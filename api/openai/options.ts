@@ -1,0 +1,54 @@
+import { ApiError } from '../contract/errors.ts';
+import { isLanguage } from '../contract/languages.ts';
+
+export const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json', 'diarized_json'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** What the fields of a form ask for. */
+export interface Asked {
+  format: Format;
+  /** A code, or `auto`. */
+  language: string;
+  /** Names and terms for the recogniser; '' for none. */
+  prompt: string;
+  words: boolean;
+  segments: boolean;
+}
+
+/** Reads the fields of the form; those that are not named here are ignored. Throws 400, naming the field. */
+export function readOptions(fields: ReadonlyMap<string, readonly string[]>): Asked {
+  const one = (name: string) => fields.get(name)?.at(-1) ?? '';
+  if (!one('model')) throw refused('model', 'is missing: any name will do, unknown ones mean the model that is configured here');
+  if (/^(true|1)$/i.test(one('stream'))) throw new ApiError('stream_unsupported', { detail: { param: 'stream' } });
+  const format = one('response_format') || 'json';
+  if (!isFormat(format)) throw refused('response_format', `must be one of ${FORMATS.join(', ')}`);
+  const granularities = ['timestamp_granularities[]', 'timestamp_granularities'].flatMap((name) => fields.get(name) ?? []);
+  for (const each of granularities)
+    if (each !== 'word' && each !== 'segment') throw refused('timestamp_granularities[]', 'must be word or segment');
+  if (granularities.length && format !== 'verbose_json')
+    throw refused('timestamp_granularities[]', 'needs the response_format verbose_json');
+  return {
+    format,
+    language: languageOf(one('language')),
+    prompt: one('prompt'),
+    words: granularities.includes('word'),
+    segments: !granularities.length || granularities.includes('segment'),
+  };
+}
+
+function isFormat(text: string): text is Format {
+  return (FORMATS as readonly string[]).includes(text);
+}
+
+/** `en`, and `en-US` as some clients send it. */
+function languageOf(text: string): string {
+  if (!text) return 'auto';
+  const code = text.toLowerCase().split(/[-_]/)[0]!;
+  if (code !== 'auto' && !isLanguage(code)) throw refused('language', 'must be a supported ISO 639-1 code');
+  return code;
+}
+
+/** 400 for a field of the form. */
+export function refused(param: string, message: string): ApiError {
+  return new ApiError('invalid_form', { message: `${param} ${message}`, detail: { param } });
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { Unwanted } from '../../db/postgres/wanted.ts';
+import type { SpoolWriter } from '../../db/spool/spool.ts';
+import { remove } from '../../db/transcripts/mutate.ts';
+import { type FullRecord, loadRecord } from '../../db/transcripts/record.ts';
+import type { UploadRequest } from '../../db/uploads/accept.ts';
+import { ApiError } from '../contract/errors.ts';
+import { TERMINAL } from '../contract/transcription.ts';
+import type { Context, Reply } from '../http/route.ts';
+import { checkSize } from '../upload/checks.ts';
+import { commit } from '../upload/receive.ts';
+import { inPlace } from '../upload/upload.ts';
+import { answerWith } from './answer.ts';
+import { readForm } from './form.ts';
+import { type Asked, readOptions, refused } from './options.ts';
+
+const FORM_BYTES = 1_048_576; // what a form may have beside its file
+
+/** POST /audio/transcriptions: takes the form, waits for the transcript, answers with it. */
+export async function transcribeForm(context: Context): Promise<Reply> {
+  const { limits, request } = context;
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > limits.MAX_FILE_BYTES + FORM_BYTES) throw new ApiError('file_size_limit_exceeded');
+  const upload = unnamed(context);
+  const asked = await inPlace(context, upload, null, () => take(context, upload));
+  try {
+    return await answerWith(await ended(context, upload.id), asked);
+  } catch (error) {
+    if (error instanceof Unwanted) await forget(context, upload.id);
+    throw error;
+  }
+}
+
+/** An upload whose form is still to come. */
+function unnamed({ caller }: Context): UploadRequest {
+  return {
+    id: randomUUID(),
+    actor: caller,
+    author: { id: caller.memberId, email: caller.memberEmail, name: caller.memberName },
+    ...{ projectId: null, filename: '', extension: '', language: 'auto', diarize: false, speakersCount: null, aiMetadata: false },
+    ...{ externalId: null, metadata: null, templates: [] },
+  };
+}
+
+/** Streams the file of the form to the spool and commits it. A form that breaks off or is refused leaves nothing. */
+async function take(context: Context, upload: UploadRequest): Promise<Asked> {
+  const { spool, request, limits } = context;
+  let writer: SpoolWriter | null = null;
+  let bytes = 0;
+  let committing = false;
+  try {
+    const form = await readForm(request, limits, async (file, chunk) => {
+      bytes += chunk.length;
+      if (bytes > limits.MAX_FILE_BYTES) throw new ApiError('file_size_limit_exceeded');
+      writer ??= await spool.create(upload.id, file.extension);
+      await writer.write(chunk);
+    });
+    if (!form) throw new Unwanted();
+    const asked = readOptions(form.fields);
+    if (!form.file) throw refused('file', 'is missing');
+    checkSize(bytes, limits);
+    const { name: filename, extension } = form.file;
+    Object.assign(upload, { filename, extension, language: asked.language, diarize: asked.format === 'diarized_json' });
+    const file = await writer!.finish();
+    committing = true;
+    await commit(context, upload, null, file);
+    return asked;
+  } catch (error) {
+    // once it is being committed only the database knows whether the file was accepted: the sweeper decides
+    if (error instanceof ApiError || !committing) await (writer as SpoolWriter | null)?.abort();
+    throw error;
+  }
+}
+
+/** The completed record. Throws why there is none: `Unwanted` when the client has gone. */
+async function ended(context: Context, id: string): Promise<FullRecord> {
+  const { db, vault, waits, caller, request, settings } = context;
+  const until = performance.now() + settings.LONGHAND_WAIT_S * 1000;
+  const place = { workspaceId: caller.workspaceId, id };
+  for (let before: FullRecord['status'] = 'queued'; ; ) {
+    await waits.change(place, before, until - performance.now(), request.signal);
+    if (request.gone()) throw new Unwanted();
+    const loaded = await db.workspace(caller.workspaceId, (tx) => loadRecord(tx, vault, caller, id, true));
+    if (!loaded) throw new ApiError('recording_unusable', { message: 'The transcription was deleted meanwhile' });
+    const { record } = loaded;
+    if (record.status === 'completed') return record;
+    if (TERMINAL.has(record.status)) throw failure(record);
+    if (record.status === before) throw timeout(id);
+    before = record.status;
+  }
+}
+
+const NO_RETRY = { 'x-should-retry': 'false' }; // the official clients send a recording again after any 5xx: it would be charged twice
+
+function timeout(id: string): ApiError {
+  const message = `The transcription ${id} is not ready yet; it goes on: read it later with GET /v1/transcriptions/${id}`;
+  return new ApiError('transcription_timeout', { message, headers: NO_RETRY });
+}
+
+const OURS: ReadonlySet<string | null> = new Set(['ENGINE_ERROR', 'PROCESSING_TIMEOUT']);
+
+function failure({ id, status, error_code }: FullRecord): ApiError {
+  if (status === 'insufficient_balance') return new ApiError('insufficient_balance');
+  if (OURS.has(error_code))
+    return new ApiError('internal_error', { message: `The transcription ${id} failed: ${error_code}`, headers: NO_RETRY });
+  return new ApiError('recording_unusable', { message: `Cannot transcribe this recording: ${error_code}` });
+}
+
+/** Nobody waits any more: the transcription goes, with its media and the work on it. */
+async function forget({ db, spool, records, caller, log }: Context, id: string): Promise<void> {
+  const gone = await db.workspace(caller.workspaceId, (tx) => remove(tx, caller, id));
+  records.forget(caller.workspaceId, id);
+  await spool.remove(id, gone.extension).catch((error: unknown) => log.error({ transcription: id, error }, 'cannot remove the media now'));
+}

@@ -1,0 +1,104 @@
+/* What the endpoint refuses, as the official client sees it, and what it leaves behind. Without an engine: nothing ends. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI, { toFile } from 'openai';
+import t from 'tap';
+import { testApi } from '../../support/client.ts';
+import { connectRaw } from '../../support/raw.ts';
+
+const api = await testApi(t, { LONGHAND_WAIT_S: '1', LONGHAND_LIMIT_MAX_FILE_BYTES: '100000' });
+const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
+const { key } = await api.world.key(owner);
+const broke = await api.world.member(await api.world.workspace({ minutes: 0 }), { role: 'owner' });
+const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${api.url}/v1` });
+const client = clientOf(key);
+const FILE = Buffer.alloc(4096, 7);
+const create = (more: object = {}, bytes: Buffer = FILE, name = 'call.mp3', by = client) =>
+  toFile(bytes, name).then((file) => by.audio.transcriptions.create({ file, model: 'whisper-1', ...more } as never));
+const refusalOf = (asked: Promise<unknown>) =>
+  asked.then(
+    () => null,
+    (error: InstanceType<typeof OpenAI.APIError>) => error,
+  );
+const waiting = async () => (await api.call(key, 'GET', '/v1/transcriptions?status=queued')).json.items as { id: string; title: string }[];
+const places = () => api.db.acrossTenants((tx) => tx.rows('select 1 from upload_leases'));
+
+t.test('POST /v1/audio/transcriptions refuses in the shape that the official client reads, and leaves nothing', async (t) => {
+  const [reading, empty] = [(await api.world.key(owner, ['read'])).key, (await api.world.key(broke)).key];
+  const cases: [() => Promise<unknown>, object][] = [
+    [
+      () => create({ response_format: 'xml' }),
+      { status: 400, code: 'invalid_form', param: 'response_format', type: 'invalid_request_error' },
+    ],
+    [() => create({ language: 'tlh' }), { status: 400, code: 'invalid_form', param: 'language' }],
+    [() => create({ timestamp_granularities: ['word'] }), { status: 400, code: 'invalid_form', param: 'timestamp_granularities[]' }],
+    [() => create({ stream: true }), { status: 400, code: 'stream_unsupported', param: 'stream' }],
+    [() => create({}, FILE, 'notes.txt'), { status: 400, code: 'unsupported_file_format' }],
+    [() => create({}, Buffer.alloc(100)), { status: 400, code: 'file_too_small' }],
+    [() => create({}, Buffer.alloc(150_000)), { status: 413, code: 'file_size_limit_exceeded' }],
+    [() => create({}, Buffer.alloc(3_000_000)), { status: 413, code: 'file_size_limit_exceeded' }],
+    [() => create({}, FILE, 'a.mp3', clientOf('lh_wrong')), { status: 401, code: 'unauthorized', type: 'authentication_error' }],
+    [() => create({}, FILE, 'a.mp3', clientOf(reading)), { status: 403, code: 'upload_scope_required' }],
+    [() => create({}, FILE, 'a.mp3', clientOf(empty)), { status: 402, code: 'insufficient_balance' }],
+  ];
+  for (const [asked, wanted] of cases) t.match(await refusalOf(asked()), wanted, JSON.stringify(wanted));
+  const json = await api.call(key, 'POST', '/v1/audio/transcriptions', { body: { file: 'x' } });
+  t.match(json, { status: 400, json: { error: { code: 'invalid_form', param: 'file' } } }, 'no form');
+  for (const body of ['--x\r\n\r\n', '--x--\r\n', 'nonsense', '']) {
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    t.match(
+      await api.call(key, 'POST', '/v1/audio/transcriptions', { body, headers }),
+      { status: 400, json: { error: { code: 'invalid_form' } } },
+      body,
+    );
+  }
+  t.strictSame(await waiting(), []);
+  t.strictSame(await places(), []);
+  for await (const { id } of api.spool.list()) t.fail(`${id} is left in the spool`);
+});
+
+t.test('a transcript that is not ready in time is 504 with its id, is not sent again, and goes on', async (t) => {
+  const error = await refusalOf(create({ response_format: 'text' }, FILE, 'Звонок.mp3'));
+  t.match(error, { status: 504, code: 'transcription_timeout' });
+  const left = await waiting();
+  t.equal(left.length, 1, 'the client did not send it again');
+  t.match(error!.message, left[0]!.id);
+  t.equal(left[0]!.title, 'Звонок.mp3');
+  t.equal((await api.call(key, 'DELETE', `/v1/transcriptions/${left[0]!.id}`)).status, 204);
+});
+
+t.test('a client that goes away, while it sends or while it waits, leaves nothing', async (t) => {
+  const patient = await testApi(t);
+  const person = await patient.world.member(await patient.world.workspace(), { role: 'owner' });
+  const own = (await patient.world.key(person)).key;
+  const stop = new AbortController();
+  const file = await toFile(FILE, 'call.mp3');
+  const leaving = new OpenAI({ apiKey: own, baseURL: `${patient.url}/v1` });
+  const asked = refusalOf(leaving.audio.transcriptions.create({ file, model: 'any' }, { signal: stop.signal }));
+  const queued = async () => (await patient.call(own, 'GET', '/v1/transcriptions?status=queued')).json.total as number;
+  while ((await queued()) !== 1) await sleep(50);
+  stop.abort();
+  await asked;
+  for (let i = 0; i < 100 && (await queued()) !== 0; i++) await sleep(100);
+  t.equal(await queued(), 0, 'the transcription is deleted');
+
+  const half = await connectRaw(patient.url);
+  half.write(
+    `POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n` +
+      `--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n${'a'.repeat(5000)}`,
+  );
+  await sleep(500);
+  half.end(true);
+  const held = () => patient.db.acrossTenants((tx) => tx.rows('select 1 from upload_leases'));
+  for (let i = 0; i < 100 && (await held()).length; i++) await sleep(100);
+  t.strictSame(await held(), [], 'its place is free');
+  for await (const { id } of patient.spool.list()) t.fail(`${id} is left in the spool`);
+  t.equal(await queued(), 0);
+});
+
+t.test('GET /v1/models lists the configured model, and the name that clients use by default', async (t) => {
+  const names = [];
+  for await (const model of client.models.list()) names.push(model.id);
+  t.strictSame(names, ['whisper-base', 'whisper-1']);
+  t.match(await client.models.retrieve('whisper-1'), { id: 'whisper-1', object: 'model', owned_by: 'longhand' });
+  t.match(await refusalOf(client.models.retrieve('gpt-17')), { status: 404, code: 'model_not_found' });
+});

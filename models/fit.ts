@@ -1,23 +1,29 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { requantise } from './build/graph/requantise.ts';
+import { bestInstalled } from './choose.ts';
 import { hasByteDotProduct } from './cpu.ts';
 import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
 import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
 
+/** Stands for the best model that is installed and was checked here. */
+const AUTO = 'auto';
 const ENCODER = 'encoder.onnx';
 const PARTIAL = '.partial'; // being made, perhaps by another process
 
 /**
  * Finds a recognition model as `findModel` does, in a form that is right on this processor: where 8-bit products saturate, an int8 model is turned into one
- * that does not once, kept under `home`, and that one is returned.
+ * that does not once, kept under `home`, and that one is returned. `auto` is the best of those that were checked here.
  */
-export async function fittingModel(name: string, home: string, dotProduct: boolean = hasByteDotProduct()): Promise<Model> {
-  const model = await findModel(name, home);
+export async function fittingModel(wanted: string, home: string, dotProduct: boolean = hasByteDotProduct()): Promise<Model> {
+  const model =
+    wanted === AUTO ? await bestInstalled(home, { cores: availableParallelism(), memoryBytes: totalmem() }) : await findModel(wanted, home);
+  const { name } = model;
   if (model.kind !== 'whisper')
     throw new Error(`Cannot recognise speech with ${name}: it is for ${model.kind}; "longhand models list" shows the others`);
   if (dotProduct || model.variant !== 'int8') return model;

@@ -1,8 +1,6 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { VARIANTS, type Variant } from './build/graph/graph.ts';
-import { build } from './build/whisper/build.ts';
-import { variantForCpu } from './cpu.ts';
 import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER } from './manifest.ts';
 import { verify } from './verify.ts';
 
@@ -13,23 +11,7 @@ export interface Model extends Manifest {
   shipped: boolean;
 }
 
-export interface ImportOptions {
-  /** The name it is used by. Default: the folder's own name. */
-  name?: string;
-  /** Default: the int8 variant that is right on this processor. */
-  variant?: Variant;
-  /** The state folder, `LONGHAND_HOME`. */
-  home: string;
-  /** SPDX expression, and where the checkpoint came from. */
-  licence?: string;
-  source?: string;
-  /** 0 to 1, never falls. */
-  onProgress?: (fraction: number) => void;
-  signal?: AbortSignal;
-}
-
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
-const PARTIAL = '.partial'; // a model being built; never listed
 
 /** Every model that can be used, the shipped ones first. */
 export async function listModels(home: string): Promise<Model[]> {
@@ -74,29 +56,6 @@ export async function removeModel(name: string, home: string): Promise<void> {
   const model = await findModel(name, home);
   if (model.shipped) throw new Error(`Cannot remove the model ${name}: it belongs to the project; only imported models can be removed`);
   await rm(model.folder, { recursive: true });
-}
-
-/**
- * Converts a Whisper checkpoint folder into a model in `home`. The model appears whole or not at all. Throws when the name is taken or the
- * folder is no Whisper checkpoint.
- */
-export async function importModel(checkpoint: string, options: ImportOptions): Promise<Model> {
-  const name = options.name ?? basename(resolve(checkpoint));
-  const variant = options.variant ?? variantForCpu();
-  await checkNew(name, variant, options.home);
-  const folder = join(options.home, 'models', name);
-  const partial = join(options.home, 'models', `.${name}${PARTIAL}`);
-  await rm(partial, { recursive: true, force: true });
-  try {
-    await mkdir(partial, { recursive: true });
-    const { licence = 'unknown', source = resolve(checkpoint), onProgress, signal } = options;
-    const createdAt = new Date().toISOString();
-    await build(checkpoint, partial, { name, variant, licence, source, createdAt, onProgress, signal });
-    await rename(partial, folder);
-    return { ...manifestOf(folder), folder, shipped: false };
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-  }
 }
 
 /** Throws when a model of this name cannot be made. */

@@ -3,6 +3,9 @@ import type { Recipe } from '../descriptor.ts';
 /** OpenAI Whisper base, multilingual, float16: the checkpoint that the shipped model is built from. */
 export const CHECKPOINT = '2be218e4f1b5d055eee604bb1f92e17f5b36f316ff5366fb3db3a36c75258467';
 
+/** What the shipped model says of itself beside what it is built from. */
+export const ABOUT = { name: 'whisper-base', licence: 'MIT', source: 'OpenAI Whisper base, multilingual, float16; graphs by models/build' };
+
 /**
  * The recipe of the shipped model, by measurement on its checkpoint alone. Word error rates without and with each choice, in percent:
  *

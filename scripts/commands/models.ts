@@ -9,62 +9,66 @@ interface Options {
   variant?: Variant;
   licence?: string;
   source?: string;
+  quick?: boolean;
+  check: boolean;
+  force?: boolean;
+  load?: string;
   json?: boolean;
 }
 
 const store = () => import('../../models/store.ts');
+const shelf = () => import('./models-shelf.ts');
 
-/** `models`: which there are, new ones from a hub or a folder, their checksums. */
+/** `models`: which there are and what they are worth here, new ones from a hub or a folder, their checksums. */
 export function addModels(program: Command): void {
-  const models = program.command('models').description('recognition models: list, pull, import, verify, remove');
-  const variant = () => new Option('--variant <variant>', 'default: the int8 one that is right on this processor').choices(VARIANTS);
+  const models = program.command('models').description('recognition models: list, pull, import, check, verify, build, remove');
 
   models
     .command('list')
-    .description('models that LONGHAND_MODEL may name, and the diarization networks')
+    .description('models that LONGHAND_MODEL may name, what they take and how well they hear, as measured on this machine')
+    .option('--load <hours>', 'also whether each carries so much audio here, as 200h/day')
     .option('--json', 'print JSON')
-    .action(async ({ json }: Options) => {
-      const { listModels } = await store();
-      const rows = (await listModels(loadSettings().LONGHAND_HOME)).map(({ name, kind, variant, licence, shipped, files, folder }) => ({
-        ...{ name, kind, variant: variant ?? null, licence, shipped, folder },
-        mb: Math.round(files.reduce((sum, file) => sum + file.bytes, 0) / 1e6),
-      }));
-      print(rows, json);
-    });
+    .action(async ({ json, load }: Options) => print(await (await shelf()).table(loadSettings(), load), json));
 
-  models
-    .command('pull')
-    .description('download a checkpoint from a model hub and convert it: tiny, small, large-v3-turbo, or owner/name')
+  making(models.command('pull'))
+    .description('download a checkpoint from a model hub, convert and check it: tiny, small, large-v3-turbo, or owner/name[@revision]')
     .argument('<name>')
-    .option('--name <name>', 'the name it is used by')
-    .addOption(variant())
-    .option('--json', 'print JSON')
-    .action(async (model: string, { json, ...options }: Options) => {
+    .action(async (model: string, options: Options) => {
       const { pullModel } = await import('../../models/pull.ts');
-      const home = loadSettings().LONGHAND_HOME;
-      print(
-        shown(
-          await withBar(model, (onProgress) =>
-            pullModel(model, { ...options, home, hub: process.env.HF_ENDPOINT, token: process.env.HF_TOKEN, onProgress }),
-          ),
-        ),
-        json,
-      );
+      const hub = { hub: process.env.HF_ENDPOINT, token: process.env.HF_TOKEN };
+      await make(model, options, (making) => pullModel(model, { ...making, ...hub }));
     });
 
-  models
-    .command('import')
-    .description('convert a Whisper checkpoint folder that was carried in by hand')
-    .argument('<folder>', 'config.json, generation_config.json, tokenizer.json, model.safetensors or its shards')
-    .option('--name <name>', 'the name it is used by')
-    .addOption(variant())
+  making(models.command('import'))
+    .description('convert and check a Whisper checkpoint folder that was carried in by hand')
+    .argument('<folder>', 'config.json, tokenizer.json, model.safetensors or its shards; generation_config.json where there is one')
     .option('--licence <expression>', 'SPDX expression')
     .option('--source <text>', 'where the checkpoint came from')
+    .action(async (folder: string, options: Options) => {
+      const { importModel } = await import('../../models/importing.ts');
+      await make(folder, options, (making) => importModel(folder, { ...making, licence: options.licence, source: options.source }));
+    });
+
+  models
+    .command('check')
+    .description('measure models on this machine: words that are wrong in several languages, speed, memory')
+    .argument('[name...]', 'default: all')
     .option('--json', 'print JSON')
-    .action(async (folder: string, { json, ...options }: Options) => {
-      const { importModel } = await store();
-      const home = loadSettings().LONGHAND_HOME;
-      print(shown(await withBar(folder, (onProgress) => importModel(folder, { ...options, home, onProgress }))), json);
+    .action(async (names: string[], { json }: Options) => print(await (await shelf()).checkAll(loadSettings(), names), json));
+
+  models
+    .command('build')
+    .description('build the networks of a checkpoint into a folder: that of the shipped model, byte for byte as they are shipped')
+    .argument('<checkpoint>')
+    .argument('<folder>')
+    .addOption(new Option('--variant <variant>').choices(VARIANTS).default('int8'))
+    .option('--json', 'print JSON')
+    .action(async (checkpoint: string, folder: string, { variant, json }: Options) => {
+      const [{ build }, { ABOUT }] = await Promise.all([
+        import('../../models/build/whisper/build.ts'),
+        import('../../models/recipes/whisper-base.ts'),
+      ]);
+      print(await build(checkpoint, folder, { variant: variant!, ...ABOUT }), json);
     });
 
   models
@@ -97,14 +101,39 @@ export function addModels(program: Command): void {
     });
 }
 
-function shown({ name, variant, folder, source }: { name: string; variant?: Variant; folder: string; source: string }) {
-  return { name, variant: variant ?? null, folder, source };
+/** The options of commands that make a model. */
+function making(command: Command): Command {
+  return command
+    .option('--name <name>', 'the name it is used by')
+    .addOption(new Option('--variant <variant>', 'default: the int8 one that is right on this processor').choices(VARIANTS))
+    .option('--quick', 'check what was built, but compare it with nothing and try nothing faster')
+    .option('--no-check', 'measure nothing')
+    .option('--force', 'put it into service whatever the self-check finds')
+    .option('--json', 'print JSON');
 }
 
-async function withBar<T>(label: string, work: (onProgress: (fraction: number) => void) => Promise<T>): Promise<T> {
+type Making = Pick<import('../../models/importing.ts').ImportOptions, 'measure' | 'onProgress' | 'onStage' | 'home' | 'name' | 'variant'>;
+type Made = import('../../models/store.ts').Model;
+
+async function make(
+  label: string,
+  { json, name, variant, quick, force, check }: Options,
+  work: (making: Making) => Promise<Made>,
+): Promise<void> {
+  const settings = loadSettings();
   const bar = openBar(label);
+  const { measureHere, summary } = await shelf();
+  const more = { name, variant, quick, force };
+  const onStage = (stage: string) => void process.stderr.write(`${stage}\n`);
   try {
-    return await work(bar.to);
+    const model = await work({
+      ...more,
+      home: settings.LONGHAND_HOME,
+      measure: check ? measureHere(settings) : undefined,
+      onProgress: bar.to,
+      onStage,
+    });
+    print(summary(model), json);
   } finally {
     bar.close();
   }

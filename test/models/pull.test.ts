@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { importModel } from '../../models/importing.ts';
 import { pullModel, repositoryOf } from '../../models/pull.ts';
-import { findModel, importModel, verifyModel } from '../../models/store.ts';
+import { findModel, verifyModel } from '../../models/store.ts';
 import { SHAPES, writeCheckpoint } from './checkpoint.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'longhand-pull-'));
@@ -85,7 +86,7 @@ t.test('pullModel() downloads a checkpoint over broken connections and imports i
     stages.add(stage);
   };
   const model = await pullModel('tiny', { home: folder, hub: hub.base, onProgress, retryDelayMs: 1 });
-  t.match(model, { name: 'whisper-tiny', licence: 'mit', source: `${hub.base}/openai/whisper-tiny` });
+  t.match(model, { name: 'whisper-tiny', licence: 'MIT', source: `${hub.base}/openai/whisper-tiny@c0ffee` });
   t.strictSame(await verifyModel('whisper-tiny', folder), []);
   t.strictSame(
     progress,
@@ -192,8 +193,11 @@ t.test('pullModel() gives up after failures in a row without a new byte', async 
 });
 
 t.test('repositoryOf() knows sizes and repositories', (t) => {
-  t.equal(repositoryOf('large-v3-turbo'), 'openai/whisper-large-v3-turbo');
-  t.equal(repositoryOf('whisper-small.en'), 'openai/whisper-small.en');
-  t.equal(repositoryOf('owner/name'), 'owner/name');
+  t.strictSame(repositoryOf('large-v3-turbo'), { repository: 'openai/whisper-large-v3-turbo', revision: 'main' });
+  t.equal(repositoryOf('turbo').repository, 'openai/whisper-large-v3-turbo');
+  t.equal(repositoryOf('distil-large-v3.5').repository, 'distil-whisper/distil-large-v3.5');
+  t.strictSame(repositoryOf('owner/name@1ecca60'), { repository: 'owner/name', revision: '1ecca60' });
+  t.equal(repositoryOf('whisper-small.en').repository, 'openai/whisper-small.en');
+  t.equal(repositoryOf('owner/name').repository, 'owner/name');
   t.end();
 });

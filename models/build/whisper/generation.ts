@@ -1,3 +1,5 @@
+import { publishedHeads } from './alignment-heads.ts';
+
 /** Reading and completing `generation_config.json`: what the decoder is told beside the weights. Fine-tuned checkpoints often lack parts of it. */
 
 export interface Generation extends Record<string, unknown> {
@@ -42,7 +44,7 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
     is_multilingual: multilingual,
     suppress_tokens: config.suppress_tokens ?? undefined,
     begin_suppress_tokens: config.begin_suppress_tokens ?? undefined,
-    alignment_heads: upperHalf(config.decoder_layers, config.decoder_attention_heads),
+    alignment_heads: alignmentHeads(config),
     ...(multilingual ? { lang_to_id: languages(tokens, start, translate), task_to_id: { translate, transcribe } } : {}),
   };
   const unusable = (key: string) => isEmpty(given[key]) || (key === 'alignment_heads' && !areHeads(given[key], config));
@@ -50,7 +52,11 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
   return (missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) }) as Generation;
 }
 
-/** Without published alignment heads OpenAI's code takes every head of the upper half of the decoder. */
+/** Those published for a decoder of this size; for others, as OpenAI's code does, every head of the upper half. */
+function alignmentHeads({ decoder_layers: layers, decoder_attention_heads: heads, vocab_size: vocabulary }: Sizes): [number, number][] {
+  return publishedHeads(layers, heads, vocabulary) ?? upperHalf(layers, heads);
+}
+
 function upperHalf(layers: number, heads: number): [number, number][] {
   const first = Math.floor(layers / 2);
   return Array.from({ length: (layers - first) * heads }, (_, i) => [first + Math.floor(i / heads), i % heads]);

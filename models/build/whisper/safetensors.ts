@@ -35,6 +35,10 @@ export class Checkpoint {
     return this.find(name) !== undefined;
   }
 
+  names(): string[] {
+    return [...this.entries.keys()];
+  }
+
   /** How many numbers it holds. */
   get parameters(): number {
     return [...this.entries.values()].reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);

@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openPool } from '../engine/runtime/pool.ts';
+import { readDescriptor } from '../models/descriptor.ts';
+import type { Measured } from '../models/self-check.ts';
+import { type Clip, englishClips, foreignClips } from './clips.ts';
+import { peakMemory, timed, transcript } from './measure.ts';
+import { addErrors, countErrors, NO_ERRORS, unitsOf } from './normalise.ts';
+import { seeded } from './random.ts';
+import { NOISES, writeWav } from './sound.ts';
+
+const ENGLISH = 14; // clips
+const EACH = 2; // clips of every other language
+const SHORT = 20; // seconds of a clip at most
+const SECONDS = 170; // of checking; what is not reached by then is left out
+const NOISE = 10; // seconds
+
+interface CheckOptions {
+  diarization: string;
+  threads?: number;
+  onProgress?: (fraction: number) => void;
+}
+
+/** The self-check: what a built model makes of clips in several languages and of noise, how fast it is, and what memory it takes. */
+export async function checkModel(folder: string, { diarization, threads, onProgress }: CheckOptions): Promise<Measured> {
+  const before = process.memoryUsage.rss();
+  const pool = await openPool({ models: { whisper: folder, diarization }, threads });
+  const scratch = await mkdtemp(join(tmpdir(), 'longhand-check-'));
+  const end = performance.now() + 1000 * SECONDS;
+  const list = clipsFor(readDescriptor(folder).tokens.languages);
+  const rates = new Map<string, { language: string; clips: number; words: number; errors: number }>();
+  const sums = { audio: 0, seconds: 0, covered: 0, speech: 0, probability: 0, words: 0, invented: 0 };
+  try {
+    for (const [i, clip] of list.entries()) {
+      if (performance.now() > end) break;
+      const { result, seconds } = await timed(() => transcript(clip.path, pool, { diarize: false }));
+      const words = result.segments.flatMap((segment) => segment.words);
+      const text = result.segments.map((segment) => segment.text).join(' ');
+      const found = addErrors(NO_ERRORS, countErrors(unitsOf(clip.transcript, clip.language), unitsOf(text, clip.language)));
+      const rate = rates.get(clip.language) ?? { language: clip.language, clips: 0, words: 0, errors: 0 };
+      rate.clips++;
+      rate.words += found.reference;
+      rate.errors += found.substituted + found.deleted + found.inserted;
+      rates.set(clip.language, rate);
+      sums.audio += result.durationSeconds;
+      sums.seconds += seconds;
+      sums.speech += result.durationSeconds;
+      sums.covered += words.reduce((sum, word) => sum + word.end - word.start, 0);
+      sums.probability += words.reduce((sum, word) => sum + word.probability, 0);
+      sums.words += words.length;
+      onProgress?.((i + 1) / (list.length + 1));
+    }
+    for (const make of Object.values(NOISES)) {
+      if (performance.now() > end) break;
+      const path = join(scratch, 'noise.wav');
+      await writeWav(path, make(NOISE, seeded(3)));
+      const { segments } = await transcript(path, pool, { diarize: false });
+      sums.invented += segments.reduce((sum, segment) => sum + segment.words.length, 0);
+    }
+    return {
+      at: new Date().toISOString(),
+      machine: `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${pool.threads} threads`,
+      rates: [...rates.values()],
+      invented: sums.invented,
+      coverage: sums.covered / Math.max(1, sums.speech),
+      rtfx: sums.audio / Math.max(0.001, sums.seconds),
+      threadBytes: Math.max(0, Math.round((peakMemory() * 2 ** 20 - before) / pool.threads)),
+      confidence: sums.probability / Math.max(1, sums.words),
+    };
+  } finally {
+    await rm(scratch, { recursive: true });
+    await pool.close();
+  }
+}
+
+/** Clips of the languages a model knows; none known: English only. */
+function clipsFor(languages: Readonly<Record<string, number>>): Clip[] {
+  const short = (clips: Clip[]) => clips.filter(({ seconds }) => seconds <= SHORT);
+  const english = short(englishClips()).filter((_, i) => i % 3 === 0);
+  const others = Object.keys(languages).flatMap((code) =>
+    code === 'en'
+      ? []
+      : short(foreignClips())
+          .filter(({ language }) => language === code)
+          .slice(0, EACH),
+  );
+  return [...english.slice(0, ENGLISH), ...others];
+}

@@ -1,0 +1,62 @@
+/** Models that `models pull` knows by a short name. Anything else is pulled by `owner/name`, both with `@revision` where one is wanted. */
+export interface Listed {
+  name: string;
+  repository: string;
+  /** SPDX expression. */
+  licence: string;
+  /** Millions. */
+  parameters: number;
+  /** How many languages it writes. */
+  languages: number;
+  /** Seconds of recognition on a core, for an hour of speech, as a multiple of base's: by operations and bytes read, and measured at these shapes. */
+  cost: number;
+  /** Word error rate on LibriSpeech test-other, percent, and who published it. */
+  published?: { wer: number; source: string };
+}
+
+const PAPER = 'Radford et al. 2022, table 8 (greedy)';
+const LEADERBOARD = 'Open ASR Leaderboard';
+
+export const CATALOGUE: readonly Listed[] = [
+  openai('tiny', 39, 99, 0.5, 16.9),
+  openai('tiny.en', 39, 1, 0.5, 14.6),
+  openai('base', 74, 99, 1, 12.4),
+  openai('base.en', 74, 1, 1, 10.2),
+  openai('small', 244, 99, 3.5, 7.6),
+  openai('small.en', 244, 1, 3.5, 7.4),
+  openai('medium', 769, 99, 12, 5.9),
+  openai('medium.en', 769, 1, 12, 6.3),
+  openai('large-v2', 1550, 99, 25, 5.2),
+  openai('large-v3', 1550, 100, 25, 3.91, LEADERBOARD),
+  openai('large-v3-turbo', 809, 100, 15, 4.24, LEADERBOARD),
+  distilled('distil-small.en', 166, 3),
+  distilled('distil-medium.en', 394, 8),
+  distilled('distil-large-v3', 756, 14, 5.19),
+  distilled('distil-large-v3.5', 756, 14),
+];
+
+const ALIASES: Readonly<Record<string, string>> = { turbo: 'large-v3-turbo', large: 'large-v3' };
+
+/** The entry of a short name, with or without `whisper-` in front. */
+export function listed(name: string): Listed | undefined {
+  const short = name.replace(/^whisper-/, '');
+  return CATALOGUE.find((entry) => entry.name === (ALIASES[short] ?? short));
+}
+
+function openai(name: string, parameters: number, languages: number, cost: number, wer: number, source = PAPER): Listed {
+  const repository = `openai/whisper-${name}`;
+  return {
+    name,
+    repository,
+    licence: name.startsWith('large-v3') ? 'Apache-2.0' : 'MIT',
+    parameters,
+    languages,
+    cost,
+    published: { wer, source },
+  };
+}
+
+function distilled(name: string, parameters: number, cost: number, wer?: number): Listed {
+  const published = wer === undefined ? undefined : { wer, source: LEADERBOARD };
+  return { name, repository: `distil-whisper/${name}`, licence: 'MIT', parameters, languages: 1, cost, published };
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { Variant } from './build/graph/graph.ts';
+import { build, checkpointSha256 } from './build/whisper/build.ts';
+import { isInt8 } from './build/whisper/config.ts';
+import { variantForCpu } from './cpu.ts';
+import { type Check, type Descriptor, type Recipe, readDescriptor, writeDescriptor } from './descriptor.ts';
+import { inspect } from './inspect.ts';
+import { manifestOf } from './manifest.ts';
+import { candidates, SAFER } from './recipes/ladder.ts';
+import { recipeFor } from './recipes/recipes.ts';
+import { type Measure, type Measured, rateOf, refusal, tooFarOff } from './self-check.ts';
+import { checkSpace } from './space.ts';
+import { checkNew, type Model } from './store.ts';
+
+export interface ImportOptions {
+  /** The name it is used by. Default: the folder's own name. */
+  name?: string;
+  /** Default: the int8 variant that is right on this processor. */
+  variant?: Variant;
+  /** The state folder, `LONGHAND_HOME`. */
+  home: string;
+  /** SPDX expression, and where the checkpoint came from. */
+  licence?: string;
+  source?: string;
+  /** Measures what was built: the self-check. Without it nothing is measured. */
+  measure?: Measure;
+  /** Measure only what was built, not what else it might be built as. */
+  quick?: boolean;
+  /** Put it into service whatever the self-check finds. */
+  force?: boolean;
+  /** 0 to 1 of the first conversion, never falls. */
+  onProgress?: (fraction: number) => void;
+  /** Told what is done now, in words. */
+  onStage?: (stage: string) => void;
+  signal?: AbortSignal;
+}
+
+const PARTIAL = '.partial'; // a model being built; never listed
+const SECONDS = 120; // for trying faster recipes; what is under way is finished
+const WORSE = 0.003; // error rate that a faster recipe may cost
+
+/**
+ * Converts a Whisper checkpoint folder into a model in `home`. The model appears whole or not at all. Throws when the name is taken, the folder
+ * is no Whisper checkpoint, or the self-check finds that it must not be put into service.
+ */
+export async function importModel(checkpoint: string, options: ImportOptions): Promise<Model> {
+  const name = options.name ?? basename(resolve(checkpoint));
+  const variant = options.variant ?? variantForCpu();
+  await checkNew(name, variant, options.home);
+  const findings = options.force ? [] : inspect(checkpoint);
+  if (findings.length) throw refused(name, findings.join('; '));
+  const folder = join(options.home, 'models', name);
+  await checkSpace(options.home, checkpoint, variant, Boolean(options.measure) && !options.quick);
+  await removeAbandoned(options.home);
+  const partial = join(options.home, 'models', `.${name}.${process.pid}.${randomUUID().slice(0, 8)}${PARTIAL}`);
+  try {
+    await mkdir(partial, { recursive: true });
+    const making = { checkpoint, name, variant, partial, options, createdAt: new Date().toISOString() };
+    await (options.measure ? makeMeasured(making, options.measure) : make(making, recipeFor(await checkpointSha256(checkpoint), variant)));
+    await rename(partial, folder).catch((cause) => {
+      throw new Error(`Cannot import the model: another import has taken the name ${name} meanwhile; choose another with --name`, {
+        cause,
+      });
+    });
+    return { ...manifestOf(folder), folder, shipped: false };
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+    await rm(`${partial}.reference${PARTIAL}`, { recursive: true, force: true });
+  }
+}
+
+interface Making {
+  checkpoint: string;
+  name: string;
+  variant: Variant;
+  partial: string;
+  options: ImportOptions;
+  createdAt: string;
+}
+
+/** Builds the model by a recipe, in place of what was built before. */
+async function make({ checkpoint, name, variant, partial, options, createdAt }: Making, recipe: Recipe, folder = partial): Promise<void> {
+  const { licence = 'unknown', source = resolve(checkpoint), signal, onProgress } = options;
+  await build(checkpoint, folder, { name, variant, recipe, licence, source, createdAt, signal, onProgress });
+}
+
+/** Builds by the recipe that measures best: safe first, then as fast as it may be without loss. */
+async function makeMeasured(making: Making, measure: Measure): Promise<void> {
+  const { checkpoint, partial, options } = making;
+  const known = recipeFor(await checkpointSha256(checkpoint), making.variant);
+  const built = async (recipe: Recipe, variant = making.variant): Promise<Built> => {
+    options.onStage?.(
+      `checking ${variant}${recipe.hop === known.hop ? '' : `, ${recipe.hop / 16} ms frames`}${recipe.scales.rowwise.length ? ', scales by row' : ''}`,
+    );
+    await make({ ...making, variant }, recipe);
+    const measured = await measure(partial);
+    return { recipe, variant, measured };
+  };
+  let best = await built(known);
+  let reference: Check['rates'] | undefined;
+  if (isInt8(making.variant) && !options.quick) {
+    reference = (await measureReference(making, measure)).rates;
+    for (const safer of SAFER) {
+      if (!tooFarOff(best.measured.rates, reference)) break;
+      best = await built(safer.recipe(known, checkpoint), safer.variant ?? making.variant);
+    }
+    if (known.hop === recipeFor('', making.variant).hop && isInt8(best.variant))
+      best = await faster(best, built, readDescriptor(partial).dimensions);
+  }
+  const why = options.force ? null : refusal(best.measured, checkpoint);
+  if (why) throw refused(making.name, why);
+  const { confidence: _, ...check } = best.measured;
+  const descriptor = readDescriptor(partial);
+  const thread = Math.max(descriptor.memory.thread, check.threadBytes);
+  writeDescriptor(partial, { ...descriptor, memory: { ...descriptor.memory, thread }, check: { ...check, reference } });
+}
+
+type Built = { recipe: Recipe; variant: Variant; measured: Measured };
+
+/** Tries what is faster, one thing at a time, and keeps what costs next to no words, as long as the time lasts. */
+async function faster(
+  safe: Built,
+  built: (recipe: Recipe, variant?: Variant) => Promise<Built>,
+  dimensions: Descriptor['dimensions'],
+): Promise<Built> {
+  const end = performance.now() + 1000 * SECONDS;
+  let [best, last] = [safe, safe];
+  for (const change of candidates(dimensions)) {
+    if (performance.now() > end) break;
+    last = await built({ ...best.recipe, ...change });
+    const lost = rateOf(last.measured.rates) - rateOf(safe.measured.rates);
+    if (lost <= WORSE && last.measured.rtfx > best.measured.rtfx) best = last;
+  }
+  return best === last ? best : built(best.recipe);
+}
+
+/** What the same checkpoint says in float32; its networks are removed again. */
+async function measureReference(making: Making, measure: Measure): Promise<Measured> {
+  const folder = `${making.partial}.reference${PARTIAL}`;
+  try {
+    making.options.onStage?.('checking float32, for comparison');
+    await make({ ...making, variant: 'float32' }, recipeFor('', 'float32'), folder);
+    return await measure(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function refused(name: string, why: string): Error {
+  return new Error(`Cannot put the model ${name} into service: ${why}. Use --force to import it all the same`);
+}
+
+/** What imports left that were killed. */
+async function removeAbandoned(home: string): Promise<void> {
+  for (const entry of await readdir(join(home, 'models')).catch(() => [])) {
+    const pid = Number(/\.(\d+)\.[0-9a-f]{8}\.partial/.exec(entry)?.[1]);
+    if (pid && !lives(pid)) await rm(join(home, 'models', entry), { recursive: true, force: true });
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,101 @@
+import path from 'node:path';
+import type { Settings } from '../../api/contract/settings.ts';
+import { checkModel } from '../../bench/models-check.ts';
+import { BUSY_HOUR, size } from '../../bench/sizing.ts';
+import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
+import { listed } from '../../models/catalogue.ts';
+import { checkOf, englishRate, keepCheck } from '../../models/choose.ts';
+import type { Check } from '../../models/descriptor.ts';
+import { fittingModel } from '../../models/fit.ts';
+import { SHIPPED_FOLDER } from '../../models/manifest.ts';
+import { type Measure, rateOf } from '../../models/self-check.ts';
+import { findModel, listModels, type Model } from '../../models/store.ts';
+
+const GIB = 2 ** 30;
+const MEAN_MINUTES = 10; // of a recording, where a load is asked about
+const NONE = 'not measured';
+
+/** The self-check with the threads of the settings. */
+export function measureHere(settings: Settings): Measure {
+  return (folder) => checkModel(folder, { diarization: path.join(SHIPPED_FOLDER, 'diarization'), threads: settings.LONGHAND_THREADS });
+}
+
+/** Every model with what it takes and how well it hears here, and whether it carries a load, as 200h/day. */
+export async function table(settings: Settings, load?: string) {
+  const hours = load === undefined ? null : hoursPerDay(load);
+  const models = await listModels(settings.LONGHAND_HOME);
+  return models.map((model) => row(model, checkOf(model, settings.LONGHAND_HOME), hours));
+}
+
+function row(model: Model, check: Check | undefined, hours: number | null) {
+  const { name, kind, variant = null, licence, shipped, files, descriptor, folder } = model;
+  const published = listed(name)?.published;
+  const wer = englishRate(check);
+  const recogniser = kind === 'whisper';
+  return {
+    name,
+    kind,
+    variant,
+    languages: descriptor ? Math.max(1, Object.keys(descriptor.tokens.languages).length) : null,
+    licence,
+    mb: Math.round(files.reduce((sum, file) => sum + file.bytes, 0) / 1e6),
+    gib_a_thread: descriptor ? Number((descriptor.memory.thread / GIB).toFixed(2)) : null,
+    rtfx_here: check ? Math.round(check.rtfx) : recogniser ? NONE : null,
+    wer_here: wer === undefined ? (recogniser ? NONE : null) : `${(100 * wer).toFixed(1)} %`,
+    wer_published: published ? `${published.wer} % LibriSpeech test-other, ${published.source}` : null,
+    ...(hours === null
+      ? {}
+      : { carries: check && descriptor ? carries(hours, check, descriptor.memory.thread) : recogniser ? NONE : null }),
+    shipped,
+    folder,
+  };
+}
+
+/** Whether this machine with a model keeps 95 % of the busy hour's waits short. Clips are heard one by one: long recordings go faster. */
+function carries(hours: number, { rtfx }: Check, threadBytes: number): string {
+  const machine = readMachine();
+  const threads = threadsFor(machine, threadBytes);
+  const host = { cores: threads, minutesPerHour: 60 / rtfx, gib: Math.ceil((threads * threadBytes) / GIB + 1) };
+  const { hosts, wait } = size({ hoursPerDay: hours, meanMinutes: MEAN_MINUTES, busyHour: BUSY_HOUR }, host);
+  return hosts <= 1 ? `yes (95 % wait under ${Math.ceil(wait.p95)} s)` : `no, ${hosts} such machines`;
+}
+
+/** Measures models and keeps what was found. */
+export async function checkAll(settings: Settings, names: string[]) {
+  const home = settings.LONGHAND_HOME;
+  const chosen = names.length ? names : (await listModels(home)).filter(({ kind }) => kind === 'whisper').map(({ name }) => name);
+  const rows: object[] = [];
+  for (const name of chosen) {
+    process.stderr.write(`checking ${name}\n`);
+    const { folder } = await fittingModel(name, home);
+    const { confidence: _, ...check } = await measureHere(settings)(folder);
+    keepCheck(name, home, check);
+    rows.push({ name, ...figures(check) });
+    await findModel(name, home);
+  }
+  return rows;
+}
+
+/** What is told of a model that was just made. */
+export function summary({ name, variant, folder, source, descriptor }: Model) {
+  const check = descriptor?.check;
+  return { name, variant: variant ?? null, folder, source, ...(check ? figures(check) : { checked: false }) };
+}
+
+function figures({ rates, reference, invented, rtfx, threadBytes }: Check) {
+  const percent = (rate: number) => `${(100 * rate).toFixed(1)} %`;
+  return {
+    error_rates: rates.map(({ language, words, errors }) => `${language} ${percent(errors / Math.max(1, words))}`).join(', '),
+    all_languages: percent(rateOf(rates)),
+    float32: reference ? percent(rateOf(reference)) : null,
+    invented_words: invented,
+    rtfx: Number(rtfx.toFixed(1)),
+    mb_a_thread: Math.round(threadBytes / 1e6),
+  };
+}
+
+function hoursPerDay(text: string): number {
+  const hours = Number(/^(\d+(?:\.\d+)?)\s*h\/day$/.exec(text.trim())?.[1]);
+  if (hours > 0) return hours;
+  throw new Error(`Cannot take --load ${text}: it must be hours of audio a day, as in 200h/day`);
+}

@@ -1,0 +1,52 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { CATALOGUE, listed } from '../../models/catalogue.ts';
+import { advice, bestInstalled, couldCarry, keepCheck } from '../../models/choose.ts';
+import { importModel } from '../../models/importing.ts';
+import { SHAPES, writeCheckpoint } from './checkpoint.ts';
+
+const GIB = 2 ** 30;
+
+function check(errors: number, rtfx: number) {
+  const rates = [{ language: 'en', clips: 10, words: 200, errors }];
+  return { at: '2026-01-01T00:00:00.000Z', machine: 'a test', rates, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8 };
+}
+
+t.test('listed() knows short names with and without whisper- and by what people call them', async (t) => {
+  t.equal(listed('whisper-small')?.repository, 'openai/whisper-small');
+  t.equal(listed('turbo')?.name, 'large-v3-turbo');
+  t.equal(listed('distil-large-v3.5')?.repository, 'distil-whisper/distil-large-v3.5');
+  t.equal(listed('huge'), undefined);
+  t.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length);
+});
+
+t.test('couldCarry() names a better model only where cores and memory reach for it', async (t) => {
+  t.equal(couldCarry({ cores: 1, memoryBytes: 2 * GIB }, ['whisper-base']), null);
+  t.equal(couldCarry({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base'])?.name, 'small');
+  t.equal(couldCarry({ cores: 16, memoryBytes: 64 * GIB }, ['whisper-base'])?.name, 'large-v3');
+  t.equal(couldCarry({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base', 'whisper-small']), null, 'which is there');
+});
+
+t.test('advice() is one line with the command, or nothing', async (t) => {
+  t.match(
+    advice({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base']),
+    /^This machine could carry .* small .*7\.6 % WER.*: scripts\/longhand models pull small$/,
+  );
+  t.equal(advice({ cores: 1, memoryBytes: GIB }, ['whisper-base']), '');
+});
+
+t.test('bestInstalled() takes the model with the fewest errors that is fast enough here', async (t) => {
+  const home = t.testdir();
+  const room = { cores: 2, memoryBytes: 8 * GIB };
+  t.equal((await bestInstalled(home, room)).name, 'whisper-base', 'none was checked');
+  const checkpoint = join(home, 'checkpoint');
+  writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
+  await importModel(checkpoint, { home, name: 'good', variant: 'int8' });
+  cpSync(join(home, 'models', 'good'), join(home, 'models', 'slow'), { recursive: true });
+  keepCheck('whisper-base', home, check(20, 40));
+  keepCheck('good', home, check(10, 8));
+  keepCheck('slow', home, check(2, 1));
+  t.equal((await bestInstalled(home, room)).name, 'good');
+  t.equal((await bestInstalled(home, { cores: 2, memoryBytes: 1e6 })).name, 'whisper-base', 'no memory for the other');
+});

@@ -1,0 +1,165 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { readDescriptor } from '../../models/descriptor.ts';
+import { importModel } from '../../models/importing.ts';
+import { readsBinsInOrder } from '../../models/inspect.ts';
+import { type Measured, refusal, tooFarOff } from '../../models/self-check.ts';
+import { importBytes } from '../../models/space.ts';
+import { verifyModel } from '../../models/store.ts';
+import { END_OF_TEXT, SHAPES, writeCheckpoint } from './checkpoint.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'longhand-importing-'));
+t.teardown(() => rmSync(scratch, { recursive: true }));
+let count = 0;
+
+/** A new checkpoint folder. */
+function checkpoint(): string {
+  const folder = join(scratch, `checkpoint-${++count}`);
+  writeCheckpoint(folder, SHAPES.plain!, 'F16');
+  return folder;
+}
+
+function changeJson(folder: string, name: string, change: (content: never) => object, otherwise = '{}'): void {
+  const path = join(folder, name);
+  const before = readdirSync(folder).includes(name) ? readFileSync(path, 'utf8') : otherwise;
+  writeFileSync(path, JSON.stringify(change(JSON.parse(before) as never)));
+}
+
+/** Sets every so many-th number of the weights. */
+function changeWeights(folder: string, every: number, half: number): void {
+  const path = join(folder, 'model.safetensors');
+  const bytes = readFileSync(path);
+  for (let at = 8 + Number(bytes.readBigUInt64LE()); at < bytes.length; at += 2 * every) bytes.writeUInt16LE(half, at);
+  writeFileSync(path, bytes);
+}
+
+/** What a check might find: English error rate of 200 words. */
+function found(rate: number, confidence = 0.9, rtfx = 10): Measured {
+  const rates = [{ language: 'en', clips: 10, words: 200, errors: Math.round(200 * rate) }];
+  const at = '2026-01-01T00:00:00.000Z';
+  return { at, machine: 'a test', rates, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8, confidence };
+}
+
+const damages: [what: string, damage: (folder: string) => void, says: RegExp][] = [
+  [
+    'mel filters in another order',
+    (folder) =>
+      changeJson(folder, 'preprocessor_config.json', () => ({ mel_filters: Array.from({ length: 80 }, () => new Array(201).fill(0.01)) })),
+    /mel filters in preprocessor_config\.json are not those of Whisper/,
+  ],
+  [
+    'another number of mel bins',
+    (folder) => changeJson(folder, 'preprocessor_config.json', () => ({ feature_size: 128 })),
+    /128 mel bins.*for 80/,
+  ],
+  [
+    "another model's tokenizer",
+    (folder) =>
+      changeJson(folder, 'tokenizer.json', ({ added_tokens }: { added_tokens: { id: number }[] }) => ({
+        added_tokens: added_tokens.map((token) => ({ ...token, id: token.id - 1 })),
+      })),
+    new RegExp(`tokenizer\\.json belongs to another model: <\\|endoftext\\|> is ${END_OF_TEXT - 1} in it`),
+  ],
+  ['1 % of its weights zeroed', (folder) => changeWeights(folder, 100, 0), /weights are damaged: 1\.\d % of them are exactly zero/],
+  ['weights that are no numbers', (folder) => changeWeights(folder, 50_000, 0x7e00), /damaged: model\.\S+ has values that are no numbers/],
+  [
+    'weights cut short',
+    (folder) => truncateSync(join(folder, 'model.safetensors'), 200_000),
+    /its file ends early; copy or download the checkpoint/,
+  ],
+];
+for (const [what, damage, says] of damages) {
+  t.test(`importModel() refuses a checkpoint with ${what}, says what was found, and leaves nothing`, async (t) => {
+    const folder = checkpoint();
+    damage(folder);
+    const home = t.testdir();
+    await t.rejects(importModel(folder, { home, name: 'hurt' }), { message: says });
+    t.notOk(readdirSync(join(home)).includes('models') && readdirSync(join(home, 'models')).length);
+  });
+}
+
+t.test('importModel() refuses a model that hears nothing right, unless it is forced to, and keeps what was found', async (t) => {
+  const home = t.testdir();
+  const folder = checkpoint();
+  const measure = async () => found(0.9);
+  await t.rejects(importModel(folder, { home, name: 'deaf', measure, quick: true }), {
+    message:
+      /Cannot put the model deaf into service: of 200 words in its best language \(en\) it got 180 wrong: .*mel bins in no order.*--force/,
+  });
+  t.strictSame(readdirSync(join(home, 'models')), []);
+  const { descriptor } = await importModel(folder, { home, name: 'deaf', measure, quick: true, force: true });
+  t.match(descriptor!.check, { rates: [{ language: 'en', errors: 180 }], rtfx: 10 });
+  t.strictSame(await verifyModel('deaf', home), []);
+});
+
+t.test('importModel() takes the next safer form until 8 bits are as good as float32', async (t) => {
+  const seen: string[] = [];
+  const measure = async (folder: string) => {
+    const { variant, recipe } = readDescriptor(folder);
+    const decoder = recipe.scales.rowwise.some((name) => name.includes('decoder'));
+    seen.push(variant === 'float32' ? variant : decoder ? 'all by row' : recipe.scales.rowwise.length ? 'encoder by row' : 'by call');
+    return found(variant === 'float32' || decoder ? 0.05 : 0.2, 0.9, 10 - seen.length);
+  };
+  const { descriptor } = await importModel(checkpoint(), { home: t.testdir(), name: 'outliers', variant: 'int8', measure });
+  t.strictSame(seen.slice(0, 4), ['by call', 'float32', 'encoder by row', 'all by row']);
+  t.equal(descriptor!.variant, 'int8');
+  t.ok(descriptor!.recipe.scales.rowwise.includes('model.decoder.layers.1.encoder_attn.k_proj'));
+  t.equal(descriptor!.check!.reference![0]!.errors, 10);
+});
+
+t.test('importModel() keeps what is faster where it costs no words, and leaves what does', async (t) => {
+  const measure = async (folder: string) => {
+    const { variant, recipe } = readDescriptor(folder);
+    const faster = recipe.hop === 176 ? 12 : recipe.pooledLayers.length ? 20 : 10;
+    return found(recipe.pooledLayers.length ? 0.15 : 0.05, 0.9, variant === 'float32' ? 3 : faster);
+  };
+  const folder = checkpoint();
+  changeJson(folder, 'generation_config.json', (given: object) => ({ ...given, alignment_heads: [[1, 0]] }));
+  const { descriptor } = await importModel(folder, { home: t.testdir(), name: 'quick', variant: 'int8', measure });
+  t.equal(descriptor!.recipe.hop, 176);
+  t.strictSame(descriptor!.recipe.pooledLayers, []);
+  t.equal(descriptor!.window.samplesPerStep, 352);
+});
+
+t.test('importModel() lets one of two imports of a name win, and the other leaves it alone', async (t) => {
+  const home = t.testdir();
+  const ends = await Promise.allSettled(
+    [checkpoint(), checkpoint()].map((folder) => importModel(folder, { home, name: 'same', variant: 'int8' })),
+  );
+  const failed = ends.filter((end) => end.status === 'rejected');
+  t.equal(failed.length, 1);
+  t.match(String(failed[0]!.reason), /the name same/);
+  t.strictSame(await verifyModel('same', home), []);
+  t.strictSame(readdirSync(join(home, 'models')), ['same']);
+});
+
+t.test('refusal() tells a foreign tokenizer by how sure the model is, and damage by how unsure', async (t) => {
+  const folder = checkpoint();
+  const shape = [4, 80, 3];
+  const smooth = {
+    shape: () => shape,
+    float32: () => Float32Array.from({ length: 4 * 80 * 3 }, (_, i) => Math.sin(Math.floor(i / 3) / 8)),
+  };
+  t.ok(readsBinsInOrder(smooth), 'neighbouring bins are read alike');
+  const shuffled = {
+    shape: () => shape,
+    float32: () => Float32Array.from({ length: 4 * 80 * 3 }, (_, i) => Math.sin(Math.floor(i / 3) ** 2)),
+  };
+  t.notOk(readsBinsInOrder(shuffled));
+  t.match(refusal(found(0.95, 0.9), folder, smooth), /tokenizer\.json is probably that of another model/);
+  t.match(refusal(found(0.95, 0.2), folder, smooth), /damaged or were never trained/);
+  t.equal(refusal(found(0.3), folder, smooth), null);
+});
+
+t.test('tooFarOff() allows 8 bits a point and a half', async (t) => {
+  t.notOk(tooFarOff(found(0.065).rates, found(0.05).rates));
+  t.ok(tooFarOff(found(0.07).rates, found(0.05).rates));
+});
+
+t.test('importBytes() counts that float32 networks are twice as large as a checkpoint in half precision', async (t) => {
+  t.ok(importBytes(1e9, 'float32', false) > 2e9);
+  t.ok(importBytes(1e9, 'int8', true) > 2.7e9, 'and that they are written for comparison');
+  t.ok(importBytes(1e9, 'int8', false) < 1e9);
+});

@@ -9,7 +9,7 @@ import { sweepUploads } from '../db/uploads/accept.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Settings } from './contract/settings.ts';
 import { openCallers } from './guard/caller.ts';
-import { BAD_KEYS, FAILED_SIGN_INS, openFloods, openRates } from './guard/limiter.ts';
+import { BAD_KEYS, FAILED_SIGN_INS, openFloods, openRates, REGISTRATIONS } from './guard/limiter.ts';
 import type { Services } from './http/route.ts';
 import { serve } from './http/server.ts';
 import { openMetrics } from './ops/metrics.ts';
@@ -50,6 +50,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     rates: openRates(db, settings.LONGHAND_RATE_LIMIT),
     floods: openFloods(BAD_KEYS),
     signIns: openFloods(FAILED_SIGN_INS),
+    registrations: openFloods(REGISTRATIONS),
   };
   const served = await serve({
     ...services,

@@ -31,6 +31,7 @@ const DOORS: Record<string, string[]> = {
   'graphile-worker': ['db/postgres/migrate.ts', 'engine/main.ts'],
   'hyper-express': ['api/http/server.ts'],
   jose: ['api/console/'],
+  nodemailer: ['api/console/mail.ts'],
   'onnxruntime-node': ['engine/runtime/session.ts'],
   openai: ['engine/reports/endpoint.ts'],
   'openid-client': ['api/console/'],

@@ -1,5 +1,6 @@
 import { jwtVerify, SignJWT } from 'jose';
 import * as oidc from 'openid-client';
+import type { ProviderIdentity } from '../../db/access/sign-in.ts';
 import type { Settings } from '../contract/settings.ts';
 
 /** What must come back as it went out, in a cookie of the browser that asked. */
@@ -65,8 +66,11 @@ export async function begin(settings: Settings, redirectUri: string, next: strin
   return { url: url.href, asked };
 }
 
-/** The verified address of the person who came back. Throws when state, nonce, signature, audience or time are wrong, or it is not verified. */
-export async function verifiedEmail(settings: Settings, returned: URL, asked: Asked): Promise<string> {
+/**
+ * The person who came back. Throws when state, nonce, signature, audience or time are wrong, and `Unverified` without a verified address. A provider that never says
+ * whether it verified one is believed only where OIDC_UNVERIFIED_EMAIL says so.
+ */
+export async function returnedPerson(settings: Settings, returned: URL, asked: Asked): Promise<ProviderIdentity> {
   const config = await configuration(settings);
   const tokens = await oidc.authorizationCodeGrant(config, returned, {
     pkceCodeVerifier: asked.verifier,
@@ -76,25 +80,27 @@ export async function verifiedEmail(settings: Settings, returned: URL, asked: As
   });
   const claims = tokens.claims()!;
   const person = claims.email === undefined ? await oidc.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
-  if (typeof person.email !== 'string' || person.email_verified !== true) throw new Unverified();
-  return person.email;
+  const silent = person.email_verified === undefined && settings.OIDC_UNVERIFIED_EMAIL === 'trust_and_risk_impersonation';
+  if (typeof person.email !== 'string' || !(person.email_verified === true || silent)) throw new Unverified();
+  return { issuer: claims.iss, subject: claims.sub, email: person.email };
 }
 
 /** The provider does not vouch for the address. */
 export class Unverified extends Error {}
 
-/** `asked` as a cookie's value: signed, good for ten minutes, on every host that has the same client secret. */
-export async function pack(settings: Settings, asked: Asked): Promise<string> {
-  const claims = new SignJWT({ ...asked }).setProtectedHeader({ alg: 'HS256' }).setExpirationTime(`${SECONDS} s`);
-  return claims.sign(signingKey(settings));
+/** A value for a cookie: signed, good for ten minutes, on every host that has the same client secret. `purpose` keeps one from passing for another. */
+export async function pack(settings: Settings, purpose: 'asked' | 'person', value: object): Promise<string> {
+  const claims = new SignJWT({ ...value }).setProtectedHeader({ alg: 'HS256' }).setExpirationTime(`${SECONDS} s`);
+  return claims.sign(signingKey(settings, purpose));
 }
 
-/** Throws when the value is not ours or too old. */
-export async function unpack(settings: Settings, value: string): Promise<Asked> {
-  const { payload } = await jwtVerify<Asked>(value, signingKey(settings), { algorithms: ['HS256'], requiredClaims: ['exp'] });
+/** Throws when the value is not ours, for another purpose or too old. */
+export async function unpack<T extends object>(settings: Settings, purpose: 'asked' | 'person', value: string): Promise<T> {
+  const options = { algorithms: ['HS256'], requiredClaims: ['exp'] };
+  const { payload } = await jwtVerify<T>(value, signingKey(settings, purpose), options);
   return payload;
 }
 
-function signingKey(settings: Settings): Uint8Array {
-  return new TextEncoder().encode(`longhand-oidc-state|${provider(settings)?.secret ?? ''}`);
+function signingKey(settings: Settings, purpose: string): Uint8Array {
+  return new TextEncoder().encode(`longhand-oidc-${purpose}|${provider(settings)?.secret ?? ''}`);
 }

@@ -1,12 +1,14 @@
 import type { Route } from '../http/route.ts';
 import { forPeople } from './page.ts';
+import { endGrant, endSession, grants, sessions } from './routes/access.ts';
 import { notifications, options, readNotifications, signIn, signOut, whoAmI } from './routes/account.ts';
 import { consent, giveConsent } from './routes/consent.ts';
+import { invitations, newInvitation, removeInvitation } from './routes/invitations.ts';
 import { deleteKey, keys, newKey } from './routes/keys.ts';
 import { operator, putSettings, settings } from './routes/operator.ts';
 import { createMember, deleteMember, invited, memberLink, updateMember } from './routes/people.ts';
 import { newProject, projectMembers, putProjectMember, uploadPlaces } from './routes/projects.ts';
-import { endOidc, startOidc } from './routes/provider.ts';
+import { choices, endOidc, startOidc } from './routes/provider.ts';
 import { newTemplate, readDraft, removeTemplate, templates, tryDraft, updateTemplate } from './routes/templates.ts';
 import { find, rename, rights } from './routes/transcripts.ts';
 import { deliveries, newWebhook, removeWebhook, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
@@ -20,8 +22,16 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     whoAmI,
     signIn,
     signOut,
+    sessions,
+    endSession,
+    grants,
+    endGrant,
     startOidc,
     endOidc,
+    choices,
+    invitations,
+    newInvitation,
+    removeInvitation,
     notifications,
     readNotifications,
     find,

@@ -37,6 +37,7 @@ export interface TokenActor extends InTheNameOfMember {
 /** A person who is signed in to the console. */
 export interface SessionActor extends InTheNameOfMember {
   kind: 'session';
+  sessionId: string;
   /** The key that opened the session; null: a link or a sign-in provider did. */
   openedByKey: string | null;
   /** That key lacks rights that the member has. */
@@ -65,6 +66,11 @@ export function operatorOf(workspaceId: string): OperatorActor {
 /** The id by which limits count an actor: of the key or token, or of the signed-in member over all sessions. */
 export function countedId(actor: MemberActor): string {
   return actor.kind === 'key' ? actor.keyId : actor.kind === 'token' ? actor.tokenId : actor.memberId;
+}
+
+/** The key with which all that this actor makes ends; null: none. */
+export function causeOf(actor: Actor): string | null {
+  return actor.kind === 'session' ? actor.openedByKey : actor.kind === 'key' ? actor.keyId : null;
 }
 
 /** Throws 403 with this code (null: without one) when the scope is missing. */

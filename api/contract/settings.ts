@@ -80,6 +80,20 @@ const VARIABLES = {
   OIDC_ISSUER: flagless.optional().describe('OpenID Connect provider for signing in to the console'),
   OIDC_CLIENT_ID: flagless.optional().describe('Client id at that provider'),
   OIDC_CLIENT_SECRET: flagless.optional().describe('Client secret at that provider'),
+  OIDC_UNVERIFIED_EMAIL: z
+    .enum(['refuse', 'trust_and_risk_impersonation'])
+    .default('refuse')
+    .describe(
+      'A provider that sends no `email_verified`: `trust_and_risk_impersonation` believes its addresses, and whoever can set an address there signs in as its member',
+    ),
+  SMTP_URL: flagless
+    .refine(
+      (text) => /^smtps?:\/\/[^\s]+$/.test(text) && URL.canParse(text),
+      'must be like smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587',
+    )
+    .optional()
+    .describe('Mail server for invitations and notices. Without it invitations are links to hand over'),
+  MAIL_FROM: flagless.optional().describe('Sender of that mail, as `Longhand <longhand@example.com>`'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

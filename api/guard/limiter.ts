@@ -132,6 +132,8 @@ export interface Floods {
 export const BAD_KEYS: Bucket = { burst: 300, perSecond: 5 };
 /** Of one address or one identity: an office may mistype. */
 export const FAILED_SIGN_INS: Bucket = { burst: 30, perSecond: 0.5 };
+/** Of one address: assistants that people connect for the first time. */
+export const REGISTRATIONS: Bucket = { burst: 60, perSecond: 1 / 30 };
 const SPARED_MS = 600_000;
 
 /** `now` in milliseconds, from any fixed start. */

@@ -6,7 +6,7 @@ import { originOf } from '../http/public-url.ts';
 import type { Request } from '../http/request.ts';
 import { type Context, NO_STORE, type Services } from '../http/route.ts';
 
-const COOKIE = 'longhand_session';
+export const COOKIE = 'longhand_session';
 const SAFE = new Set(['GET', 'HEAD']);
 
 /**

@@ -16,10 +16,27 @@ export interface Asked {
 
 /** What a handler gets; the query is read when it is first touched. */
 export function makeContext(services: Services, { route, request, params, actor, replyHeaders, json }: Asked): Context {
-  const { db, vault, spool, settings, limits, log, metrics, records, waits, totals, nodeId, flying, rates, floods, signIns } = services;
+  const {
+    db,
+    vault,
+    spool,
+    settings,
+    limits,
+    log,
+    metrics,
+    records,
+    waits,
+    totals,
+    nodeId,
+    flying,
+    rates,
+    floods,
+    signIns,
+    registrations,
+  } = services;
   let query: { value: unknown } | null = null;
   return {
-    ...{ db, vault, spool, settings, limits, log, metrics, records, waits, totals, nodeId, flying, rates, floods, signIns },
+    ...{ db, vault, spool, settings, limits, log, metrics, records, waits, totals, nodeId, flying, rates, floods, signIns, registrations },
     ...{ request, params, json, replyHeaders },
     get caller() {
       if (!actor) throw new Error(`Cannot tell who calls ${route.method} ${route.path}: the route asks for no key`);

@@ -16,7 +16,7 @@ import type { Records } from '../v1/records.ts';
 import type { Waits } from '../v1/waits.ts';
 import type { Request } from './request.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 /** What a caller needs. A token answers `tokenError` first, then a missing scope answers `scopeError` (null: 403 without a code). */
 export interface Access {
@@ -52,6 +52,8 @@ export interface Services {
   floods: Floods;
   /** Addresses and identities whose sign-ins fail. */
   signIns: Floods;
+  /** Addresses that register many clients of OAuth. */
+  registrations: Floods;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Route } from '../http/route.ts';
 import { authorizePage } from '../mcp/oauth/authorize.ts';
-import { register, resourceMetadata, resourceMetadataOfMcp, revoke, serverMetadata, token } from '../mcp/oauth/endpoints.ts';
+import { preflights, register, resourceMetadata, resourceMetadataOfMcp, revoke, serverMetadata, token } from '../mcp/oauth/endpoints.ts';
 import { mcp } from '../mcp/route.ts';
 import { createTranscription, getModel, listModels } from '../openai/routes.ts';
 import { referenceRoutes } from '../openapi/routes.ts';
@@ -41,6 +41,7 @@ const TABLE: readonly Route[] = [
   authorizePage,
   token,
   revoke,
+  ...preflights,
   healthz,
   readyz,
   metricsRoute,

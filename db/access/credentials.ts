@@ -86,15 +86,25 @@ interface CredentialRow extends MemberRow {
 const WHO = `w.name as workspace_name, w.plan, m.email, m.name, m.role
   from found f join workspaces w on w.id = f.workspace_id join members m on m.id = f.member_id and m.status = 'active'`;
 
+/** SQL: a key, or a token, is neither revoked nor over. */
+function inForce(table: string): string {
+  return `${table}.revoked_at is null and (${table}.expires_at is null or ${table}.expires_at > now())`;
+}
+
+/** SQL: so is the key that something came from, whose id is in this column; null: it came from none. */
+export function causeInForce(column: string): string {
+  return `(${column} is null or exists (select from api_keys cause where cause.id = ${column} and ${inForce('cause')}))`;
+}
+
 /** One statement each; using a key is noted once a minute. */
 const FIND = {
   key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, null::text as resource, workspace_id, member_id from api_keys
-      where hash = ? and revoked_at is null and (expires_at is null or expires_at > now())),
+      where hash = ? and ${inForce('api_keys')} and ${causeInForce('api_keys.parent_id')}),
     used as (update api_keys k set last_used_at = now() from found
       where k.id = found.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute'))
     select f.*, ${WHO}`,
   token: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, resource, workspace_id, member_id from oauth_tokens
-      where hash = ? and kind = 'access' and revoked_at is null and expires_at > now())
+      where hash = ? and kind = 'access' and ${inForce('oauth_tokens')} and ${causeInForce('oauth_tokens.key_id')})
     select f.*, ${WHO}`,
 };
 

@@ -1,4 +1,4 @@
-import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
+import { type Actor, causeOf, requireFullRights } from '../../api/contract/actor.ts';
 import { forbidden, invalid, notFound } from '../../api/contract/errors.ts';
 import type { Scope } from '../../api/contract/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
@@ -43,7 +43,7 @@ export interface NewKey {
   memberId?: string;
 }
 
-/** Makes a key. The secret is in the answer and nowhere else. */
+/** Makes a key. The secret is in the answer and nowhere else. One that is made in a session which a key opened ends with that key. */
 export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, expiresAt = null, memberId }: NewKey) {
   requireFullRights(actor);
   const owner = actor.kind === 'operator' ? await existingMember(tx, actor.workspaceId, memberId ?? '') : actor.memberId;
@@ -51,20 +51,33 @@ export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, exp
   if (scopes.includes('members:write') && actor.role !== 'owner')
     throw invalid([{ field: 'scopes', message: 'members:write can be given by owners of the workspace only' }]);
   const key = newKey();
+  const cause = causeOf(actor);
   const row = await tx.row<{ id: string; expires_at: string | null }>(
-    `insert into api_keys (workspace_id, member_id, hash, hint, name, scopes, expires_at)
-     values (?, ?, ?, ?, ?, array(select json_array_elements_text(?::json)), ?) returning id, ${stamp('expires_at')} as expires_at`,
-    [actor.workspaceId, owner, hashOf(key), key.slice(-4), name, JSON.stringify(scopes), expiresAt],
+    `insert into api_keys (workspace_id, member_id, hash, hint, name, scopes, expires_at, parent_id)
+     values (?, ?, ?, ?, ?, array(select json_array_elements_text(?::json)),
+       least(?::timestamptz, (select parent.expires_at from api_keys parent where parent.id = ?::uuid)), ?)
+     returning id, ${stamp('expires_at')} as expires_at`,
+    [actor.workspaceId, owner, hashOf(key), key.slice(-4), name, JSON.stringify(scopes), expiresAt, cause, cause],
   );
   return { id: row!.id, key, name, scopes, expires_at: row!.expires_at };
 }
 
-/** Ends a key at once: one's own, for an owner anybody's. Throws 404. */
+/** Ends a key at once, one's own or for an owner anybody's, with all that came from it: keys, sessions, sign-in links, grants. Throws 404. */
 export async function revokeKey(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireFullRights(actor);
-  const row = await tx.row(
-    `update api_keys k set revoked_at = coalesce(k.revoked_at, now()) where k.workspace_id = ? and k.id = ? and ${OWN} returning k.id`,
-    [actor.workspaceId, lookupId(id), actor.role === 'owner', actor.memberId],
+  const ended = await tx.rows<{ id: string }>(
+    `with recursive ended (id) as (
+       select k.id from api_keys k where k.workspace_id = ? and k.id = ? and ${OWN}
+       union select child.id from api_keys child join ended on child.parent_id = ended.id where child.workspace_id = ?)
+     update api_keys k set revoked_at = coalesce(k.revoked_at, now()) from ended where k.workspace_id = ? and k.id = ended.id returning k.id`,
+    [actor.workspaceId, lookupId(id), actor.role === 'owner', actor.memberId, actor.workspaceId, actor.workspaceId],
   );
-  if (!row) throw notFound();
+  if (!ended.length) throw notFound();
+  const causes = [actor.workspaceId, ended.map((key) => key.id)];
+  for (const table of ['sessions', 'sign_in_links', 'oauth_codes'])
+    await tx.rows(`delete from ${table} where workspace_id = ? and key_id = any(?::uuid[])`, causes);
+  await tx.rows(
+    'update oauth_tokens set revoked_at = now() where workspace_id = ? and key_id = any(?::uuid[]) and revoked_at is null',
+    causes,
+  );
 }

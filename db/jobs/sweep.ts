@@ -1,4 +1,5 @@
 import { LEASE } from '../../api/contract/limits.ts';
+import { forgetClients } from '../access/oauth-clients.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { forgetPreviews } from '../reports/previews.ts';
 import { failReportRow } from '../reports/work.ts';
@@ -112,12 +113,14 @@ export function expireTranscripts(db: Db, days: number | null): Promise<Media[]>
 export async function forgetExpired(db: Db): Promise<void> {
   await sweepUploads(db);
   await forgetPreviews(db);
+  await forgetClients(db);
   const statements = [
     `delete from counters where day < (now() at time zone 'utc')::date - 2`,
     `delete from deletions where at < clock_timestamp() - interval '1 hour'`,
     `delete from rates where refilled_at < clock_timestamp() - interval '1 day'`,
     'delete from sessions where expires_at < clock_timestamp()',
     `delete from sign_in_links where expires_at < clock_timestamp() - interval '1 day'`,
+    `delete from invitations where accepted_at is null and expires_at < clock_timestamp() - interval '30 days'`,
     `delete from oauth_codes where expires_at < clock_timestamp() - interval '1 day'`,
     `delete from oauth_tokens where expires_at < clock_timestamp() - interval '30 days'`,
     `delete from deliveries where created_at < clock_timestamp() - interval '30 days'`,

@@ -61,12 +61,17 @@ export interface NewMember {
   pending?: boolean;
 }
 
-/** Adds a person. Throws `validation_error` when the address is taken. */
+/**
+ * Adds a person. Throws `validation_error` when the address is taken. An owner may name any address, so nobody who signs in with it elsewhere is let in here unless
+ * they accept; the operator's word is trusted.
+ */
 export async function addMember(tx: Tx, actor: Actor, { email, name, role = 'user', pending = false }: NewMember): Promise<MemberRow> {
   requireOwner(actor);
-  const sql = 'insert into members (workspace_id, email, name, role, status) values (?, ?, ?, ?, ?) returning id, email, role, status';
+  const trusted = actor.kind === 'operator';
+  const sql =
+    'insert into members (workspace_id, email, name, role, status, email_trusted) values (?, ?, ?, ?, ?, ?) returning id, email, role, status';
   try {
-    return (await tx.row<MemberRow>(sql, [actor.workspaceId, email.trim(), name ?? null, role, pending ? 'pending' : 'active']))!;
+    return (await tx.row<MemberRow>(sql, [actor.workspaceId, email.trim(), name ?? null, role, pending ? 'pending' : 'active', trusted]))!;
   } catch (error) {
     if (isTaken('address', error)) throw invalid([{ field: 'email', message: `There is a member with the address ${email} already` }]);
     throw error;
@@ -105,7 +110,7 @@ export async function removeMember(tx: Tx, actor: Actor, memberId: string): Prom
     [actor.workspaceId, lookupId(memberId)],
   );
   if (!row) throw new ApiError('member_not_found');
-  for (const table of ['identities', 'project_members', 'sessions', 'sign_in_links', 'oauth_codes'])
+  for (const table of ['identities', 'project_members', 'sessions', 'sign_in_links', 'sign_in_bindings', 'invitations', 'oauth_codes'])
     await tx.rows(`delete from ${table} where workspace_id = ? and member_id = ?`, [actor.workspaceId, row.id]);
   for (const table of ['api_keys', 'oauth_tokens'])
     await tx.rows(`update ${table} set revoked_at = now() where workspace_id = ? and member_id = ? and revoked_at is null`, [

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { addKey, addToken } from './admin/key.ts';
+import { addGrant, addSession, addToken } from './admin/access.ts';
+import { addKey } from './admin/key.ts';
 import { addMember } from './admin/member.ts';
 import { addProject } from './admin/project.ts';
 import { addTemplate } from './admin/template.ts';
@@ -16,6 +17,8 @@ export function addAdmin(program: Command): void {
   addProject(group('project', 'projects and who may see them'));
   addTemplate(group('template', 'report templates of a workspace or of one member'));
   addToken(group('token', 'OAuth access tokens'));
+  addGrant(group('grant', 'assistants that members let in'));
+  addSession(group('session', 'people who are signed in to the console'));
   const rotate = group('keys', 'data keys of all workspaces').command('rotate');
   verb(rotate, 'wrap every data key anew under the newest master key', async (_db, vault) => ({ rewrapped: await vault.rotate() }));
 }

@@ -16,6 +16,8 @@ export interface OidcServer {
 export interface Person {
   email?: string;
   email_verified?: boolean;
+  /** The provider's own name for the person; made from the address when left out. */
+  subject?: string;
   /** In place of the right ones. */
   claims?: Record<string, unknown>;
   /** Signed with a key that is not published. */
@@ -38,6 +40,8 @@ export async function startOidc(t: { teardown(after: () => unknown): void }): Pr
     const { email, email_verified } = state.person;
     return { ...(email && { email }), ...(email_verified !== undefined && { email_verified }) };
   };
+
+  const subject = () => state.person.subject ?? `sub-${state.person.email?.toLowerCase()}`;
 
   const answers: Record<string, (query: URLSearchParams, body: string, authorization: string) => Promise<object | URL | null>> = {
     '/.well-known/openid-configuration': async () => ({
@@ -78,13 +82,13 @@ export async function startOidc(t: { teardown(after: () => unknown): void }): Pr
         .setProtectedHeader({ alg: 'RS256', kid: 'one' })
         .setIssuer((state.person.claims?.iss as string) ?? state.issuer)
         .setAudience((state.person.claims?.aud as string) ?? CLIENT.id)
-        .setSubject('person-1')
+        .setSubject(subject())
         .setIssuedAt()
         .setExpirationTime((state.person.claims?.exp as number) ?? '5 minutes');
       const id_token = await token.sign(state.person.forged ? stranger.privateKey : privateKey);
       return { access_token: 'access', token_type: 'Bearer', expires_in: 300, id_token };
     },
-    '/userinfo': async () => ({ sub: 'person-1', ...address() }),
+    '/userinfo': async () => ({ sub: subject(), ...address() }),
   };
 
   const server = createServer(async (request, response) => {

@@ -35,7 +35,7 @@ export function App() {
   }, [late]);
   useEffect(() => document.getElementById('content')?.focus({ preventScroll: true }), [path]);
   if (session === undefined || late) return <Waiting />;
-  if (session === null) return <SignIn link={query.get('link')} error={query.get('error')} onSignedIn={enter} />;
+  if (session === null) return <SignIn query={query} onSignedIn={enter} />;
   return (
     <>
       <a class="skip" href="#content">

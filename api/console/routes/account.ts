@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import { findCredential, hashOf } from '../../../db/access/credentials.ts';
-import { closeSession, type Entrant, findSession, openSession, type Session, spendSignInLink } from '../../../db/access/sessions.ts';
+import { closeSession, type Entrant, findSession, openSession, type Session } from '../../../db/access/sessions.ts';
+import { enter } from '../../../db/access/sign-in.ts';
+import { spendSignInLink } from '../../../db/access/sign-in-links.ts';
+import { acceptInvitation } from '../../../db/tenants/invitations.ts';
 import { listNotifications, markRead } from '../../../db/webhooks/notifications.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
-import { refuseForeign, requireSession, sessionCookie, sessionToken } from '../../guard/session.ts';
+import { refuseForeign, requireSession, sessionCookie } from '../../guard/session.ts';
 import { type Context, empty, json, type Reply, route } from '../../http/route.ts';
 import { VERSION } from '../../version.ts';
 import { providerName } from '../oidc.ts';
 import { page } from '../page.ts';
+import { personOf } from '../person.ts';
 
 const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
 
@@ -39,7 +43,9 @@ export const whoAmI = page({
   handler: async (context) => json(200, told(await requireSession(context.request, context), context.settings)),
 });
 
-const SignIn = z.strictObject({ key: z.string().max(512).optional(), link: z.string().max(512).optional() });
+const Proof = z.string().max(512).optional();
+/** What proves who somebody is: a key, a link, an invitation, or the sign-in at the provider a moment ago, with the workspace that was chosen. */
+const SignIn = z.strictObject({ key: Proof, link: Proof, invitation: Proof, workspace_id: z.guid().optional() });
 
 export const signIn = route({
   ...open,
@@ -50,17 +56,30 @@ export const signIn = route({
   async handler(context) {
     refuseForeign(context.request, context);
     const { request, signIns } = context;
-    const { key, link } = await context.body();
-    const subjects = [request.address, `proof ${hashOf(key ?? link ?? '').toString('base64')}`];
+    const proof = await context.body();
+    const { key, link, invitation, workspace_id } = proof;
+    const subjects = [request.address, `proof ${hashOf(key ?? link ?? invitation ?? workspace_id ?? '').toString('base64')}`];
     for (const subject of subjects) signIns.check(subject);
-    const member = key ? await memberOfKey(context, key) : link ? await context.db.acrossTenants((tx) => spendSignInLink(tx, link)) : null;
+    const member = await proven(context, proof);
     if (member) return welcome(context, member);
     for (const subject of subjects) signIns.count(subject);
-    throw new ApiError('unauthorized', {
-      message: key ? 'This key is not valid: it is mistyped, expired or revoked' : 'This link is used or over: ask for a new one',
-    });
+    throw new ApiError('unauthorized', { message: key ? KEY_REFUSED : invitation ? INVITATION_REFUSED : LINK_REFUSED });
   },
 });
+
+const KEY_REFUSED = 'This key is not valid: it is mistyped, expired or revoked';
+const LINK_REFUSED = 'This link is used or over: ask for a new one';
+const INVITATION_REFUSED = 'This invitation is accepted already, taken back or over: ask for a new one';
+
+/** Who proves what they say; null: nobody. */
+async function proven(context: Context, { key, link, invitation, workspace_id }: z.output<typeof SignIn>): Promise<Entrant | null> {
+  if (key) return memberOfKey(context, key);
+  if (link) return context.db.acrossTenants((tx) => spendSignInLink(tx, link));
+  if (invitation) return context.db.acrossTenants((tx) => acceptInvitation(tx, invitation));
+  if (!workspace_id) return null;
+  const person = await personOf(context);
+  return context.db.acrossTenants((tx) => enter(tx, person, workspace_id));
+}
 
 /** Tokens of assistants open no session. */
 async function memberOfKey({ db }: Context, key: string): Promise<Entrant | null> {
@@ -81,8 +100,8 @@ async function welcome(context: Context, member: Entrant): Promise<Reply> {
 export const signOut = page({
   method: 'DELETE',
   path: '/session',
-  async handler(context) {
-    await context.db.acrossTenants((tx) => closeSession(tx, sessionToken(context.request)!));
+  async handler(context, actor) {
+    await context.db.workspace(actor.workspaceId, (tx) => closeSession(tx, actor));
     return { ...empty(204), headers: { 'set-cookie': sessionCookie(context, null) } };
   },
 });

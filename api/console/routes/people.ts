@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { signInLink } from '../../../db/access/sessions.ts';
+import { signInLink } from '../../../db/access/sign-in-links.ts';
 import { addMember, changeMember, listPendingMembers, removeMember } from '../../../db/tenants/members.ts';
 import { ROLES } from '../../contract/workspace.ts';
 import { originOf } from '../../http/public-url.ts';

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { memberWithEmail, openSession } from '../../../db/access/sessions.ts';
+import { openSession } from '../../../db/access/sessions.ts';
+import { enter, findDoors } from '../../../db/access/sign-in.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { sessionCookie } from '../../guard/session.ts';
 import { originOf } from '../../http/public-url.ts';
-import { type Reply, route } from '../../http/route.ts';
-import { begin, pack, providerName, Unverified, unpack, verifiedEmail } from '../oidc.ts';
+import { json, type Reply, route } from '../../http/route.ts';
+import { type Asked, begin, pack, providerName, returnedPerson, Unverified, unpack } from '../oidc.ts';
+import { personCookie, personOf } from '../person.ts';
 
 const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
 const COOKIE = 'longhand_oidc';
@@ -35,7 +37,7 @@ export const startOidc = route({
       const { url, asked } = await begin(settings, origin + BACK, next);
       const secure = origin.startsWith('https:') ? '; Secure' : '';
       // Lax: the provider's page sends the browser back, which Strict cookies do not survive
-      const cookie = `${COOKIE}=${await pack(settings, asked)}; Path=${BACK}; HttpOnly; SameSite=Lax; Max-Age=600${secure}`;
+      const cookie = `${COOKIE}=${await pack(settings, 'asked', asked)}; Path=${BACK}; HttpOnly; SameSite=Lax; Max-Age=600${secure}`;
       return see(url, { 'set-cookie': cookie });
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'cannot reach the sign-in provider');
@@ -44,7 +46,7 @@ export const startOidc = route({
   },
 });
 
-/** The browser comes back from the provider: an active member with that verified address is signed in. */
+/** The browser comes back from the provider: a person with one workspace enters it; with several, or with invitations only, they choose. */
 export const endOidc = route({
   ...open,
   method: 'GET',
@@ -56,17 +58,23 @@ export const endOidc = route({
     if (!cookie) return refuse('This sign-in was not begun in this browser, or it took too long: try again');
     try {
       signIns.check(request.address);
-      const asked = await unpack(settings, cookie);
+      const asked = await unpack<Asked>(settings, 'asked', cookie);
       const returned = new URL(originOf(request, settings) + BACK);
       for (const [name, [value]] of request.parameters) returned.searchParams.set(name, value!);
-      const email = await verifiedEmail(settings, returned, asked);
-      signIns.check(email.toLowerCase());
-      const token = await db.acrossTenants(async (tx) => {
-        const member = await memberWithEmail(tx, email);
-        return member && openSession(tx, member);
+      const person = await returnedPerson(settings, returned, asked);
+      signIns.check(person.email.toLowerCase());
+      const { doors, token } = await db.acrossTenants(async (tx) => {
+        const doors = await findDoors(tx, person);
+        const accepted = doors.filter((door) => door.accepted);
+        const entrant = accepted.length === 1 ? await enter(tx, person, accepted[0]!.workspaceId) : null;
+        return { doors, token: entrant && (await openSession(tx, entrant)) };
       });
       if (token) return see(asked.next, { 'set-cookie': sessionCookie(context, token) });
-      signIns.count(email.toLowerCase());
+      if (doors.length) {
+        const query = new URLSearchParams({ choose: '1', ...(asked.next !== '/' && { return: asked.next }) });
+        return see(`/#/sign-in?${query}`, { 'set-cookie': await personCookie(context, person) });
+      }
+      signIns.count(person.email.toLowerCase());
       return refuse('Nobody here has your address: ask an owner of the workspace to invite you');
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'a sign-in by OpenID Connect failed');
@@ -76,5 +84,22 @@ export const endOidc = route({
       if (error instanceof Unverified) return refuse('The sign-in provider does not vouch for your e-mail address');
       return refuse('The sign-in failed: try again');
     }
+  },
+});
+
+/** The workspaces that the person who came back from the provider may enter; `accepted` false: an invitation, which choosing accepts. */
+export const choices = route({
+  ...open,
+  method: 'GET',
+  path: '/v1/app/session/choices',
+  summary: 'Workspaces to choose from',
+  async handler(context) {
+    const person = await personOf(context);
+    const doors = await context.db.acrossTenants((tx) => findDoors(tx, person));
+    const items = doors.map(({ workspaceId, workspaceName, accepted }) => ({
+      workspace: { id: workspaceId, name: workspaceName },
+      accepted,
+    }));
+    return json(200, { email: person.email, items }, { 'cache-control': 'no-store' });
   },
 });

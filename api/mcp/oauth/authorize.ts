@@ -1,9 +1,10 @@
-import { findClient, issueCode, type OAuthClient } from '../../../db/access/oauth.ts';
-import { type MemberActor, requireFullRights } from '../../contract/actor.ts';
+import { issueCode } from '../../../db/access/grants.ts';
+import { findClient, type OAuthClient } from '../../../db/access/oauth-clients.ts';
+import { causeOf, type MemberActor, requireFullRights } from '../../contract/actor.ts';
 import type { Scope } from '../../contract/workspace.ts';
 import { originOf } from '../../http/public-url.ts';
 import { type Context, type Reply, route } from '../../http/route.ts';
-import { isRegistered, OAuthError, readScopes } from './parameters.ts';
+import { isOwnMachine, isRegistered, OAuthError, readResource, readScopes } from './parameters.ts';
 
 /** A checked request for consent. */
 export interface ConsentRequest {
@@ -34,13 +35,13 @@ export const authorizePage = route({
     const home = await returnAddress(context, parameters);
     if (!home) {
       floods.count(address);
-      const text = 'Cannot go on: this client or its return address is not registered here. Connect the assistant again.';
-      return { status: 400, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: text };
+      return told('Cannot go on: this client or its return address is not registered here. Connect the assistant again.');
     }
     try {
       await readConsent(context, parameters);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
+      if (!isOwnMachine(home)) return told(`Cannot go on: ${error.message}. Connect the assistant again.`); // anybody registers: no site's visitors are sent elsewhere
       return see(
         back(home, {
           error: error.error,
@@ -55,6 +56,11 @@ export const authorizePage = route({
   },
 });
 
+const told = (text: string): Reply => ({
+  status: 400,
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' },
+  body: text,
+});
 const see = (location: string): Reply => ({ status: 302, headers: { location, 'cache-control': 'no-store' }, body: '' });
 
 /** A parameter that was sent once; NUL, which no value may hold, makes it count as absent. */
@@ -80,11 +86,7 @@ export async function readConsent(context: Context, parameters: Parameters): Pro
   if (!challenge || !/^[\w-]{43,128}$/.test(challenge) || one(parameters, 'code_challenge_method') !== 'S256') {
     throw new OAuthError('invalid_request', 'PKCE is needed: code_challenge with code_challenge_method=S256');
   }
-  const origin = originOf(context.request, context.settings);
-  const resource = one(parameters, 'resource') ?? `${origin}/mcp`;
-  if (![origin, `${origin}/`, `${origin}/mcp`, `${origin}/v1`].includes(resource)) {
-    throw new OAuthError('invalid_target', `Tokens are made for ${origin}/mcp only, not for ${resource.slice(0, 200)}`);
-  }
+  const resource = readResource(one(parameters, 'resource'), originOf(context.request, context.settings));
   return { client, redirectUri, scopes: readScopes(one(parameters, 'scope')), resource, challenge, state: one(parameters, 'state') };
 }
 
@@ -92,7 +94,7 @@ export async function readConsent(context: Context, parameters: Parameters): Pro
 export async function approve(context: Context, actor: MemberActor, asked: ConsentRequest): Promise<string> {
   const { client, scopes, resource, redirectUri, challenge, state } = asked;
   requireFullRights(actor);
-  const grant = { clientId: client.id, workspaceId: actor.workspaceId, memberId: actor.memberId, scopes, resource };
+  const grant = { clientId: client.id, workspaceId: actor.workspaceId, memberId: actor.memberId, keyId: causeOf(actor), scopes, resource };
   const code = await context.db.acrossTenants((tx) => issueCode(tx, grant, redirectUri, challenge));
   return back(redirectUri, { code, state, iss: originOf(context.request, context.settings) });
 }

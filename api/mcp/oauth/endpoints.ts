@@ -1,20 +1,25 @@
-import { redeemCode, refresh, registerClient, revokeToken, type Tokens } from '../../../db/access/oauth.ts';
+import { registerClient } from '../../../db/access/oauth-clients.ts';
+import { redeemCode, refresh, revokeToken, type Tokens } from '../../../db/access/tokens.ts';
 import { originOf } from '../../http/public-url.ts';
-import { type Context, json, type Reply, route } from '../../http/route.ts';
-import { answered, GRANTABLE, isRedirectUri, NEEDED, OAuthError, readScopes } from './parameters.ts';
+import { type Context, empty, json, type Reply, type Route, route } from '../../http/route.ts';
+import { answered, GRANTABLE, isRedirectUri, NEEDED, OAuthError, OPEN_TO_ALL, readResource, readScopes } from './parameters.ts';
 
 const FORM_BYTES = 16_384;
 const hidden = { tag: 'Assistants', access: null, hidden: true, answers: {}, errors: [] } as const;
 
 function protectedResource({ request, settings }: Context): Reply {
   const origin = originOf(request, settings);
-  return json(200, {
-    resource: `${origin}/mcp`,
-    authorization_servers: [origin],
-    scopes_supported: NEEDED,
-    bearer_methods_supported: ['header'],
-    resource_name: 'Longhand',
-  });
+  return json(
+    200,
+    {
+      resource: `${origin}/mcp`,
+      authorization_servers: [origin],
+      scopes_supported: NEEDED,
+      bearer_methods_supported: ['header'],
+      resource_name: 'Longhand',
+    },
+    OPEN_TO_ALL,
+  );
 }
 
 /** RFC 9728: which server signs people in for /mcp. Clients ask with and without the path of the resource. */
@@ -41,21 +46,25 @@ export const serverMetadata = route({
   summary: 'Authorization server metadata',
   handler({ request, settings }) {
     const origin = originOf(request, settings);
-    return json(200, {
-      issuer: origin,
-      authorization_endpoint: `${origin}/oauth/authorize`,
-      token_endpoint: `${origin}/oauth/token`,
-      registration_endpoint: `${origin}/oauth/register`,
-      revocation_endpoint: `${origin}/oauth/revoke`,
-      scopes_supported: GRANTABLE,
-      response_types_supported: ['code'],
-      response_modes_supported: ['query'],
-      grant_types_supported: ['authorization_code', 'refresh_token'],
-      code_challenge_methods_supported: ['S256'],
-      token_endpoint_auth_methods_supported: ['none'],
-      revocation_endpoint_auth_methods_supported: ['none'],
-      authorization_response_iss_parameter_supported: true,
-    });
+    return json(
+      200,
+      {
+        issuer: origin,
+        authorization_endpoint: `${origin}/oauth/authorize`,
+        token_endpoint: `${origin}/oauth/token`,
+        registration_endpoint: `${origin}/oauth/register`,
+        revocation_endpoint: `${origin}/oauth/revoke`,
+        scopes_supported: GRANTABLE,
+        response_types_supported: ['code'],
+        response_modes_supported: ['query'],
+        grant_types_supported: ['authorization_code', 'refresh_token'],
+        code_challenge_methods_supported: ['S256'],
+        token_endpoint_auth_methods_supported: ['none'],
+        revocation_endpoint_auth_methods_supported: ['none'],
+        authorization_response_iss_parameter_supported: true,
+      },
+      OPEN_TO_ALL,
+    );
   },
 });
 
@@ -67,9 +76,10 @@ export const register = route({
   summary: 'Register a client',
   handler: (context) =>
     answered(async () => {
-      const { floods, request } = context;
+      const { floods, registrations, request } = context;
       floods.check(request.address);
-      floods.count(request.address); // good ones too: every registration is a row that stays
+      registrations.check(request.address);
+      registrations.count(request.address); // good ones too: every registration is a row
       const body = (await context.json()) as Record<string, unknown> | null;
       const uris = body?.redirect_uris;
       if (!Array.isArray(uris) || !uris.length || uris.length > 10 || !uris.every((uri) => typeof uri === 'string' && isRedirectUri(uri))) {
@@ -123,7 +133,7 @@ export const token = route({
     }),
 });
 
-function exchange({ db }: Context, form: ReadonlyMap<string, string>): Promise<Tokens | null> {
+function exchange({ db, request, settings }: Context, form: ReadonlyMap<string, string>): Promise<Tokens | null> {
   const need = (name: string) => {
     const value = form.get(name);
     if (!value) throw new OAuthError('invalid_request', `${name} is missing`);
@@ -131,6 +141,7 @@ function exchange({ db }: Context, form: ReadonlyMap<string, string>): Promise<T
   };
   const kind = need('grant_type');
   const clientId = need('client_id');
+  readResource(form.get('resource'), originOf(request, settings));
   if (kind === 'authorization_code') {
     const proof = { clientId, redirectUri: need('redirect_uri'), verifier: need('code_verifier') };
     const code = need('code');
@@ -162,6 +173,24 @@ export const revoke = route({
       return {};
     }),
 });
+
+/** Browsers ask before they send JSON from another site: what may be sent to the endpoints that answer every site. */
+export const preflights: readonly Route[] = [resourceMetadata, resourceMetadataOfMcp, serverMetadata, register, token, revoke].map(
+  ({ path, method }) =>
+    route({
+      ...hidden,
+      method: 'OPTIONS',
+      path,
+      summary: 'What other sites may send',
+      handler: () =>
+        empty(204, {
+          ...OPEN_TO_ALL,
+          'access-control-allow-methods': method,
+          'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
+          'access-control-max-age': '86400',
+        }),
+    }),
+);
 
 async function readForm({ request }: Context): Promise<Map<string, string>> {
   const bytes = await request.body?.read(FORM_BYTES);

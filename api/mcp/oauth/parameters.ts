@@ -6,6 +6,9 @@ export const GRANTABLE: readonly Scope[] = SCOPES.filter((scope) => scope !== 'm
 /** What the tools need; granted when nothing is asked for. */
 export const NEEDED: readonly Scope[] = ['read', 'reports:write'];
 
+/** Pages of every site may read the answer: nothing of it depends on who is signed in. */
+export const OPEN_TO_ALL = { 'access-control-allow-origin': '*' } as const;
+
 /** A refusal in the form of RFC 6749, 5.2. */
 export class OAuthError extends Error {
   readonly error: string;
@@ -20,7 +23,7 @@ export class OAuthError extends Error {
 
 /** Runs an OAuth endpoint: its refusals become the JSON of RFC 6749. Nothing of it may be cached. */
 export async function answered(work: () => Promise<Record<string, unknown>>, status = 200): Promise<Reply> {
-  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'access-control-allow-origin': '*' };
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...OPEN_TO_ALL };
   try {
     return { status, headers, body: JSON.stringify(await work()) };
   } catch (error) {
@@ -39,16 +42,31 @@ export function readScopes(text: string | undefined): readonly Scope[] {
   return wanted as Scope[];
 }
 
+/** The audience that is asked for (RFC 8707): ours, `/mcp` when nothing is said. Throws `invalid_target`. */
+export function readResource(asked: string | undefined, origin: string): string {
+  const resource = asked ?? `${origin}/mcp`;
+  if ([origin, `${origin}/`, `${origin}/mcp`, `${origin}/v1`].includes(resource)) return resource;
+  throw new OAuthError('invalid_target', `Tokens are made for ${origin}/mcp only, not for ${resource.slice(0, 200)}`);
+}
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
 /** An address that a client may be sent back to: https, http on the own machine, or an application's private scheme (RFC 8252). */
 export function isRedirectUri(text: string): boolean {
   if (text.length > 2_000 || /[\s#]/.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   if (url.protocol === 'https:') return true;
-  if (url.protocol === 'http:') return ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
+  if (url.protocol === 'http:') return LOOPBACK.includes(url.hostname);
   return (
     /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)*:$/.test(url.protocol) &&
     !/^(javascript|data|file|vbscript|about|blob|ws|wss|ftp):$/.test(url.protocol)
   );
+}
+
+/** Whether an address leads to a program on the person's own machine, and to no site. */
+export function isOwnMachine(uri: string): boolean {
+  const { protocol, hostname } = new URL(uri);
+  return protocol !== 'https:' && (protocol !== 'http:' || LOOPBACK.includes(hostname));
 }
 
 /** Whether `uri` is one of the client's; on the own machine the port may differ (RFC 8252, 7.3). */
@@ -57,7 +75,7 @@ export function isRegistered(uri: string, registered: readonly string[]): boolea
     if (known === uri) return true;
     if (!isRedirectUri(uri)) return false;
     const [a, b] = [new URL(known), new URL(uri)];
-    if (a.protocol !== 'http:' || !['127.0.0.1', '[::1]'].includes(a.hostname)) return false;
+    if (a.protocol !== 'http:' || !LOOPBACK.includes(a.hostname)) return false;
     b.port = a.port;
     return a.href === b.href;
   });

@@ -6,6 +6,7 @@ import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
 import { Delivery, Notification, Webhook } from './outbox.ts';
 import { Preview, Report, Template } from './report.ts';
+import { Invitation, SignInBinding } from './sign-in.ts';
 import { Checkpoint, ListChange, MetadataTerm, Segment, Transcription } from './transcription.ts';
 import { Counter, Deletion, IdempotencyKey, Rate, UploadLease } from './upload.ts';
 import { DataKey, Fact, Workspace } from './workspace.ts';
@@ -40,6 +41,8 @@ export const ENTITIES = [
   Turn,
   Session,
   SignInLink,
+  SignInBinding,
+  Invitation,
   OauthClient,
   OauthCode,
   OauthToken,

@@ -17,10 +17,12 @@ export const Member = defineEntity({
     status: p.enum(['active', 'pending', 'removed']).default('active'),
     createdAt: moment().defaultRaw('now()'),
     removedAt: moment().nullable(),
+    emailTrusted: p.boolean().default(true),
   }),
   indexes: [
     index('members_address', 'members', "(lower(email)) where (status = 'active')"),
     unique('members_email', 'members', "(workspace_id, lower(email)) where (status <> 'removed')"),
+    index('members_invited', 'members', "(lower(email)) where (status = 'pending')"),
     index('members_workspace', 'members', '(workspace_id)'),
   ],
 });
@@ -55,8 +57,13 @@ export const ApiKey = defineEntity({
     revokedAt: moment().nullable(),
     createdAt: moment().defaultRaw('now()'),
     lastUsedAt: moment().nullable(),
+    parentId: p.uuid().nullable(),
   }),
-  indexes: [index('api_keys_member', 'api_keys', '(member_id)'), index('api_keys_workspace', 'api_keys', '(workspace_id)')],
+  indexes: [
+    index('api_keys_member', 'api_keys', '(member_id)'),
+    index('api_keys_parent', 'api_keys', '(parent_id) where (parent_id is not null)'),
+    index('api_keys_workspace', 'api_keys', '(workspace_id)'),
+  ],
 });
 
 export const Project = defineEntity({

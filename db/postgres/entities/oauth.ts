@@ -1,5 +1,5 @@
 import { defineEntity } from '@mikro-orm/core';
-import { index, moment, reference } from './columns.ts';
+import { index, moment, reference, unique } from './columns.ts';
 import { ApiKey, Member } from './member.ts';
 import { Workspace } from './workspace.ts';
 
@@ -16,8 +16,10 @@ export const Session = defineEntity({
     keyId: reference(ApiKey, 'key_id').nullable(),
     createdAt: moment().defaultRaw('now()'),
     expiresAt: moment(),
+    id: p.uuid().defaultRaw('gen_random_uuid()'),
   }),
   indexes: [
+    unique('sessions_id', 'sessions', '(id)'),
     index('sessions_expiry', 'sessions', '(expires_at)'),
     index('sessions_key', 'sessions', '(key_id) where (key_id is not null)'),
     index('sessions_member', 'sessions', '(member_id)'),
@@ -34,8 +36,10 @@ export const SignInLink = defineEntity({
     memberId: reference(Member, 'member_id'),
     expiresAt: moment(),
     usedAt: moment().nullable(),
+    keyId: reference(ApiKey, 'key_id').nullable(),
   }),
   indexes: [
+    index('sign_in_links_key', 'sign_in_links', '(key_id) where (key_id is not null)'),
     index('sign_in_links_expiry', 'sign_in_links', '(expires_at)'),
     index('sign_in_links_member', 'sign_in_links', '(member_id)'),
     index('sign_in_links_workspace', 'sign_in_links', '(workspace_id)'),
@@ -51,6 +55,7 @@ export const OauthClient = defineEntity({
     redirectUris: p.array(),
     secretHash: p.blob().nullable(),
     createdAt: moment().defaultRaw('now()'),
+    lastUsedAt: moment().defaultRaw('now()'),
   }),
 });
 
@@ -68,8 +73,10 @@ export const OauthCode = defineEntity({
     codeChallenge: p.text(),
     expiresAt: moment(),
     usedAt: moment().nullable(),
+    keyId: reference(ApiKey, 'key_id').nullable(),
   }),
   indexes: [
+    index('oauth_codes_key', 'oauth_codes', '(key_id) where (key_id is not null)'),
     index('oauth_codes_client', 'oauth_codes', '(client_id)'),
     index('oauth_codes_expiry', 'oauth_codes', '(expires_at)'),
     index('oauth_codes_member', 'oauth_codes', '(member_id)'),
@@ -93,8 +100,12 @@ export const OauthToken = defineEntity({
     expiresAt: moment(),
     revokedAt: moment().nullable(),
     createdAt: moment().defaultRaw('now()'),
+    keyId: reference(ApiKey, 'key_id').nullable(),
+    replacedAt: moment().nullable(),
+    predecessorId: p.uuid().nullable(),
   }),
   indexes: [
+    index('oauth_tokens_key', 'oauth_tokens', '(key_id) where (key_id is not null)'),
     index('oauth_tokens_client', 'oauth_tokens', '(client_id)'),
     index('oauth_tokens_expiry', 'oauth_tokens', '(expires_at)'),
     index('oauth_tokens_family', 'oauth_tokens', '(family)'),

@@ -6,6 +6,8 @@ import { Migration005 } from './005_list_changes.ts';
 import { Migration006 } from './006_report_turns.ts';
 import { Migration007 } from './007_engine_trouble.ts';
 import { Migration010 } from './010_upload_actors.ts';
+import { Migration011 } from './011_credentials.ts';
+import { Migration012 } from './012_invitations.ts';
 import { Migration020 } from './020_turns_and_leases.ts';
 import { Migration021 } from './021_indexes.ts';
 
@@ -19,6 +21,8 @@ export const MIGRATIONS = [
   { name: '006_report_turns', class: Migration006 },
   { name: '007_engine_trouble', class: Migration007 },
   { name: '010_upload_actors', class: Migration010 },
+  { name: '011_credentials', class: Migration011 },
+  { name: '012_invitations', class: Migration012 },
   { name: '020_turns_and_leases', class: Migration020 },
   { name: '021_indexes', class: Migration021 },
 ];

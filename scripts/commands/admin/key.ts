@@ -1,5 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { positive } from '../numbers.ts';
+import { type Command, InvalidArgumentError } from 'commander';
 import { everywhere, MEMBER, operate, scopeList, verb, WORKSPACE } from './verb.ts';
 
 const keys = () => import('../../../db/access/keys.ts');
@@ -30,21 +29,6 @@ export function addKey(group: Command): void {
       })),
     );
   }).option(...WORKSPACE);
-}
-
-export function addToken(group: Command): void {
-  verb(
-    group.command('create'),
-    'make a token as the sign-in flow would issue it',
-    async (db, _vault, { workspace, member, scopes, ttl }) => {
-      const { createToken } = await import('../../../db/access/tokens.ts');
-      return operate(db, ['workspace', workspace], (tx, actor) => createToken(tx, actor, { memberId: member, scopes, ttlSeconds: ttl }));
-    },
-  )
-    .requiredOption(...WORKSPACE)
-    .requiredOption(...MEMBER)
-    .addOption(scopeList())
-    .addOption(new Option('--ttl <seconds>', 'how long it is valid').argParser(positive).default(3600));
 }
 
 function time(text: string): Date {

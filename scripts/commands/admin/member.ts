@@ -37,7 +37,7 @@ export function addMember(group: Command): void {
     group.command('link'),
     'a link that signs a member in to the console, once, within a day',
     async (db, _vault, { workspace, member, url }) => {
-      const { signInLink } = await import('../../../db/access/sessions.ts');
+      const { signInLink } = await import('../../../db/access/sign-in-links.ts');
       const secret = await operate(db, ['workspace', workspace], (tx, actor) => signInLink(tx, actor, member));
       return { url: new URL(`/#/sign-in?link=${secret}`, url ?? address(loadSettings())).href };
     },

@@ -4,6 +4,7 @@ import type { TemplateScope } from '../../../api/contract/report.ts';
 import { type Plan, SCOPES, type Scope } from '../../../api/contract/workspace.ts';
 import type { Db, Tx } from '../../../db/postgres/orm.ts';
 import type { Vault } from '../../../db/secrets/vault.ts';
+import type { operatorOn } from '../../../db/tenants/operator.ts';
 import { loadSettings } from '../environment.ts';
 import { print } from '../output.ts';
 
@@ -13,6 +14,9 @@ interface Options {
   member: string;
   project: string;
   keyId: string;
+  sessionId: string;
+  grantId: string;
+  tokenId: string;
   name: string;
   minutes: number;
   add: number;
@@ -46,14 +50,14 @@ export function verb(command: Command, description: string, work: Verb): Command
     });
 }
 
-/** Does `work` on the workspace with this id, or on that of a project or key, as the operator. */
+/** Does `work` on the workspace with this id, or on that of one of its things, as the operator. */
 export async function operate<T>(
   db: Db,
-  [kind, id]: [kind: 'workspace' | 'project' | 'key', id: string],
+  [kind, id]: [kind: Parameters<typeof operatorOn>[1], id: string],
   work: (tx: Tx, actor: OperatorActor) => Promise<T>,
 ): Promise<T> {
-  const { operatorOn } = await import('../../../db/tenants/operator.ts');
-  const actor = await operatorOn(db, kind, id);
+  const { operatorOn: find } = await import('../../../db/tenants/operator.ts');
+  const actor = await find(db, kind, id);
   return db.workspace(actor.workspaceId, (tx) => work(tx, actor));
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testApi } from '../../support/client.ts';
-import { cookieOf, visitor } from '../../support/console.ts';
+import { type Response, testApi } from '../../support/client.ts';
+import { cookieOf, visit, visitor } from '../../support/console.ts';
 import { CLIENT, type Person, startOidc } from '../../support/oidc-server.ts';
 
 const provider = await startOidc(t);
@@ -56,11 +56,92 @@ t.test('the address may come with the user information', async (t) => {
   t.ok(cookieOf(last));
 });
 
-t.test('of several workspaces a person enters the one joined last', async (t) => {
-  const second = await api.world.workspace({ name: 'Newer' });
-  await api.world.member(second, { email: 'ann@example.com' });
-  const { last } = await goThrough(known);
-  t.match((await visitor(api, cookieOf(last)!, '').ask('GET', '/session')).json, { workspace: { name: 'Newer' } });
+/** As the page does it: what the person may enter, and the session of the workspace they choose. */
+async function choose(last: Response, workspaceId: string) {
+  const cookie = cookieOf(last)!;
+  const shown = await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie } });
+  const entered = await api.call('', 'POST', '/v1/app/session', { headers: { cookie }, body: { workspace_id: workspaceId } });
+  return { shown, entered };
+}
+
+t.test('an owner elsewhere who adds an address brings nobody into the own workspace', async (t) => {
+  const bea = await api.world.member(workspace, { email: 'bea@example.com' });
+  const foreign = await api.world.workspace({ name: 'Trap' });
+  const trapper = await visit(api, await api.world.key(await api.world.member(foreign, { role: 'owner' })));
+  t.equal((await trapper.ask('POST', '/members', { email: 'bea@example.com' })).status, 201, 'active, and added last');
+  const person: Person = { email: 'bea@example.com', email_verified: true };
+  const { last } = await goThrough(person);
+  const session = await visitor(api, cookieOf(last)!, '').ask('GET', '/session');
+  t.match(session.json, { member: { id: bea.id }, workspace: { name: 'Acme' } });
+  for (const email of ['dan@example.com', 'eve@example.com'])
+    t.equal((await trapper.ask('POST', email < 'e' ? '/members' : '/invitations', { email })).status, 201);
+  for (const email of ['dan@example.com', 'eve@example.com']) {
+    const { last } = await goThrough({ email, email_verified: true });
+    t.equal(last.headers.location, '/#/sign-in?choose=1', `${email} has agreed to nothing yet`);
+    t.equal((await visitor(api, cookieOf(last)!, '').ask('GET', '/session')).status, 401);
+    const { shown, entered } = await choose(last, foreign);
+    t.match(shown.json, { email, items: [{ workspace: { name: 'Trap' }, accepted: false }] });
+    t.match(entered, { status: 201, json: { workspace: { name: 'Trap' }, member: { email } } }, 'who chooses it, accepts');
+    t.match((await goThrough({ email, email_verified: true })).last.headers.location, /^\/$/, 'and enters at once from then on');
+  }
+});
+
+t.test('a person of several workspaces chooses; nobody chooses one of others, or in the name of others', async (t) => {
+  const second = await api.world.workspace({ name: 'Second' });
+  await api.world.member(workspace, { email: 'fay@example.com' });
+  await api.world.member(second, { email: 'fay@example.com' });
+  const fay: Person = { email: 'fay@example.com', email_verified: true };
+  const { last } = await goThrough(fay, { start: '?return=%2F%3Fclient_id%3Dx%23%2Fauthorize' });
+  t.equal(last.headers.location, `/#/sign-in?${new URLSearchParams({ choose: '1', return: '/?client_id=x#/authorize' })}`);
+  const strange = await api.world.workspace({ name: 'Strange' });
+  t.equal((await choose(last, strange)).entered.status, 401);
+  const { shown, entered } = await choose(last, second);
+  t.strictSame(
+    shown.json.items.map((item: { workspace: { name: string }; accepted: boolean }) => [item.workspace.name, item.accepted]),
+    [
+      ['Acme', true],
+      ['Second', true],
+    ],
+  );
+  t.match(entered, { status: 201, json: { workspace: { name: 'Second' } } });
+  t.equal((await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: cookieOf(entered)! } })).status, 401, 'once');
+  t.equal((await api.call('', 'POST', '/v1/app/session', { body: { workspace_id: second } })).status, 401, 'without having been there');
+  const forged = cookieOf(last)!.replace(/\.[^.]+$/, '.AAAA');
+  t.equal((await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: forged } })).status, 401);
+  const asked = (await goThrough(fay)).held.replace('longhand_oidc', 'longhand_session');
+  t.equal(
+    (await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: asked } })).status,
+    401,
+    'what was begun is not yet a person',
+  );
+});
+
+t.test('a member is bound to one person of the provider, whatever addresses change', async (t) => {
+  const gus = await api.world.member(workspace, { email: 'gus@example.com' });
+  const first: Person = { email: 'gus@example.com', email_verified: true, subject: 'gus-1' };
+  t.ok(cookieOf((await goThrough(first)).last));
+  const heir = { ...first, subject: 'gus-2' };
+  t.match(told((await goThrough(heir)).last), /Nobody here has your address/, 'who has the address now is somebody else');
+  const { last } = await goThrough({ ...first, email: 'gustav@example.com' });
+  t.match(
+    (await visitor(api, cookieOf(last)!, '').ask('GET', '/session')).json,
+    { member: { id: gus.id } },
+    'with a new address, the same person',
+  );
+});
+
+t.test('a provider that never says whether an address is verified is believed where the operator takes the risk by name', async (t) => {
+  const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret };
+  const risky = await testApi(t, { ...settings, OIDC_UNVERIFIED_EMAIL: 'trust_and_risk_impersonation' });
+  await risky.world.member(await risky.world.workspace(), { email: 'ann@example.com' });
+  const ways = async (person: Person) => {
+    provider.person = person;
+    const first = await risky.call('', 'GET', '/v1/app/oidc/start');
+    const url = new URL((await fetch(first.headers.location!, { redirect: 'manual' })).headers.get('location')!);
+    return risky.call('', 'GET', url.pathname + url.search, { headers: { cookie: cookieOf(first, 'longhand_oidc')! } });
+  };
+  t.match(told(await ways({ email: 'ann@example.com', email_verified: false })), /does not vouch/, 'not where it says that it is not');
+  t.ok(cookieOf(await ways({ email: 'ann@example.com' })));
 });
 
 t.test('the return path stays on this site', async (t) => {

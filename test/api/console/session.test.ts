@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { makeSignInLink } from '../../../db/access/sessions.ts';
+import { makeSignInLink } from '../../../db/access/sign-in-links.ts';
 import { testApi } from '../../support/client.ts';
 import { cookieOf, visit } from '../../support/console.ts';
 

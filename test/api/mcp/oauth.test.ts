@@ -4,8 +4,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationFull, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import t from 'tap';
+import { forgetClients } from '../../../db/access/oauth-clients.ts';
 import { openSession } from '../../../db/access/sessions.ts';
 import { testApi } from '../../support/client.ts';
+import { visit } from '../../support/console.ts';
 
 const BACK = 'http://127.0.0.1:9/callback';
 const api = await testApi(t);
@@ -96,13 +98,12 @@ t.test('the official client signs in by OAuth, uses its tokens, refreshes them, 
     refresh_token: memory.held!.refresh_token!,
   });
   t.equal(refreshed.status, 200);
-  const again = await form('/oauth/token', {
-    grant_type: 'refresh_token',
-    client_id: memory.client!.client_id,
-    refresh_token: memory.held!.refresh_token!,
-  });
+  const asked = { grant_type: 'refresh_token', client_id: memory.client!.client_id };
+  const next = await form('/oauth/token', { ...asked, refresh_token: refreshed.json.refresh_token });
+  t.equal(next.status, 200);
+  const again = await form('/oauth/token', { ...asked, refresh_token: memory.held!.refresh_token! });
   t.match(again, { status: 400, json: { error: 'invalid_grant' } }, 'a refresh token works once');
-  t.equal((await api.call(refreshed.json.access_token, 'GET', '/v1/workspace')).status, 401, 'and its reuse revokes the whole family');
+  t.equal((await api.call(next.json.access_token, 'GET', '/v1/workspace')).status, 401, 'and its reuse revokes the whole family');
 });
 
 t.test('a refusal goes back to the client as access_denied', async (t) => {
@@ -190,12 +191,12 @@ function form(path: string, fields: Record<string, string>) {
   return api.call('', 'POST', path, { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
 }
 
-t.test('a flood of registrations, or of bad codes, from one address is refused before any query, while known keys pass', async (t) => {
-  const register = { method: 'POST', path: '/oauth/register', body: JSON.stringify({ redirect_uris: [BACK] }) };
+t.test('a flood of bad codes from one address is refused before any query, while known keys pass', async (t) => {
   const token = { method: 'POST', path: '/oauth/token', body: 'grant_type=refresh_token&client_id=x&refresh_token=y' };
   const revoke = { method: 'POST', path: '/oauth/revoke', body: 'client_id=x&token=y' };
   const authorize = { method: 'GET', path: '/oauth/authorize?client_id=x', body: undefined };
-  for (const [flood, status] of [[register, 201] as const, [token, 400] as const]) {
+  const register = { method: 'POST', path: '/oauth/register', body: JSON.stringify({ redirect_uris: [BACK] }) };
+  for (const [flood, status] of [[token, 400] as const]) {
     const flooded = await testApi(t);
     const { key } = await flooded.world.key(await flooded.world.member(await flooded.world.workspace()));
     t.equal((await flooded.call(key, 'GET', '/v1/workspace')).status, 200);
@@ -212,4 +213,166 @@ t.test('a flood of registrations, or of bad codes, from one address is refused b
     }
     t.equal((await flooded.call(key, 'GET', '/v1/workspace')).status, 200);
   }
+});
+
+t.test('a flood of registrations from one address is refused after sixty, and keeps nobody else out', async (t) => {
+  const flooded = await testApi(t);
+  const register = () => flooded.call('', 'POST', '/oauth/register', { body: { redirect_uris: [BACK] } });
+  const answers = await Promise.all(Array.from({ length: 100 }, register));
+  t.ok(answers.filter(({ status }) => status === 201).length <= 62);
+  const refused = answers.find(({ status }) => status === 429)!;
+  t.ok(Number(refused.headers['retry-after']) >= 1);
+  t.equal((await flooded.call('', 'POST', '/oauth/token', { body: 'grant_type=refresh_token&client_id=x&refresh_token=y' })).status, 400);
+});
+
+/** A client with tokens that a person agreed to. */
+async function connected(scope = 'read reports:write') {
+  const { address, clientId, verifier } = await request();
+  address.searchParams.set('scope', scope);
+  const code = (await answerConsent(address, true)).searchParams.get('code')!;
+  const good = { grant_type: 'authorization_code', client_id: clientId, redirect_uri: BACK, code, code_verifier: verifier };
+  const redeem = (change: Record<string, string> = {}) => form('/oauth/token', { ...good, ...change });
+  const renew = (refresh_token: string, change: Record<string, string> = {}) =>
+    form('/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token, ...change });
+  return { clientId, code, redeem, renew };
+}
+
+const sql = (text: string, parameters: unknown[] = []) => api.db.acrossTenants((tx) => tx.rows(text, parameters));
+const refused = { status: 400, json: { error: 'invalid_grant' } };
+const good = async (token: string) => (await api.call(token, 'GET', '/v1/workspace')).status === 200;
+const pause = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // what was looked up a moment ago is not looked up again
+
+t.test('redeemCode() takes a code of this client only, before it is over, of an active member', async (t) => {
+  const { clientId: stranger } = await request();
+  const one = await connected();
+  t.match(await one.redeem({ client_id: stranger }), refused, 'another client');
+  t.equal((await one.redeem()).status, 200);
+  const late = await connected();
+  await sql('update oauth_codes set expires_at = now() where used_at is null');
+  t.match(await late.redeem(), refused, 'over');
+  const left = await connected();
+  await sql(`update members set status = 'removed' where id = ?`, [person.id]);
+  t.match(await left.redeem(), refused, 'of a member who left');
+  await sql(`update members set status = 'active' where id = ?`, [person.id]);
+});
+
+t.test('refresh() takes a token of this client only, before it is over, of an active member, and widens nothing', async (t) => {
+  const { clientId: stranger } = await request();
+  const { redeem, renew } = await connected('read');
+  const { json: tokens } = await redeem();
+  t.match(await renew(tokens.refresh_token, { client_id: stranger }), refused, 'another client');
+  for (const scope of ['transcriptions:delete', 'read transcriptions:delete'])
+    t.match(await renew(tokens.refresh_token, { scope }), refused, `${scope} was not agreed to`);
+  t.match(await renew(tokens.access_token), refused, 'an access token is no refresh token');
+  await sql(`update members set status = 'removed' where id = ?`, [person.id]);
+  t.match(await renew(tokens.refresh_token), refused, 'of a member who left');
+  await sql(`update members set status = 'active' where id = ?`, [person.id]);
+  const { json: next } = await renew(tokens.refresh_token);
+  t.equal(next.scope, 'read');
+  await sql(`update oauth_tokens set expires_at = now() where kind = 'refresh'`);
+  t.match(await renew(next.refresh_token), refused, 'over');
+});
+
+t.test('refresh() answers once more while the answer may be lost, and ends the tokens of the first answer', async (t) => {
+  const { redeem, renew } = await connected();
+  const { json: tokens } = await redeem();
+  const { json: lost } = await renew(tokens.refresh_token);
+  const repeated = await renew(tokens.refresh_token);
+  t.equal(repeated.status, 200);
+  t.match(await renew(lost.refresh_token), refused, 'of two answers one counts');
+  const other = await connected();
+  const { json: old } = await other.redeem();
+  const { json: middle } = await other.renew(old.refresh_token);
+  const { json: last } = await other.renew(old.refresh_token);
+  t.notOk(await good(middle.access_token));
+  t.ok(await good(last.access_token));
+  await sql(`update oauth_tokens set replaced_at = now() - interval '61 seconds' where replaced_at is not null`);
+  t.match(await other.renew(old.refresh_token), refused, 'a minute later it was stolen');
+  await pause();
+  t.notOk(await good(last.access_token));
+});
+
+t.test('POST /oauth/revoke ends every token of the consent, for its own client only', async (t) => {
+  const { clientId: stranger } = await request();
+  for (const kind of ['access_token', 'refresh_token']) {
+    const { clientId, redeem, renew } = await connected();
+    const { json: tokens } = await redeem();
+    t.equal((await form('/oauth/revoke', { token: tokens[kind], client_id: stranger })).status, 200, 'nobody is told');
+    t.ok(await good(tokens.access_token), `${kind}: another client ends nothing`);
+    t.equal((await form('/oauth/revoke', { token: tokens[kind], client_id: clientId })).status, 200);
+    await pause();
+    t.notOk(await good(tokens.access_token), kind);
+    t.match(await renew(tokens.refresh_token), refused, kind);
+  }
+});
+
+t.test('a grant ends with the key in whose session it was given', async (t) => {
+  const { id, key } = await api.world.key(person);
+  const session = await visit(api, { key });
+  const { address, clientId, verifier } = await request();
+  const page = await fetch(address, { redirect: 'manual' });
+  const query = new URL(page.headers.get('location')!, api.url).search;
+  const consented = async () =>
+    new URL((await session.ask('POST', '/consent', { query, approve: true })).json.redirect).searchParams.get('code')!;
+  const redeem = (code: string) =>
+    form('/oauth/token', { grant_type: 'authorization_code', client_id: clientId, redirect_uri: BACK, code, code_verifier: verifier });
+  const { json: tokens } = await redeem(await consented());
+  const unspent = await consented();
+  await sql('update api_keys set revoked_at = now() where id = ?', [id]);
+  t.notOk(await good(tokens.access_token));
+  t.match(await form('/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: tokens.refresh_token }), refused);
+  t.match(await redeem(unspent), refused);
+});
+
+t.test('tokens are asked for this service only', async (t) => {
+  const { redeem, renew } = await connected();
+  const elsewhere = { resource: 'https://elsewhere.example/mcp' };
+  t.match(await redeem(elsewhere), { status: 400, json: { error: 'invalid_target' } });
+  const { json: tokens } = await redeem({ resource: `${api.url}/mcp` });
+  t.match(await renew(tokens.refresh_token, elsewhere), { status: 400, json: { error: 'invalid_target' } });
+});
+
+t.test('nobody is led away from here by a bad request of a client that anybody may have registered', async (t) => {
+  const site = 'https://evil.example/back';
+  const { json } = await api.call('', 'POST', '/oauth/register', { body: { redirect_uris: [site, 'http://localhost/back'] } });
+  const open = (redirect_uri: string) =>
+    fetch(`${api.url}/oauth/authorize?${new URLSearchParams({ client_id: json.client_id, redirect_uri, response_type: 'code' })}`, {
+      redirect: 'manual',
+    });
+  const answer = await open(site);
+  t.equal(answer.status, 400);
+  t.equal(answer.headers.get('location'), null);
+  t.match(await answer.text(), /PKCE/, 'the person is told what is wrong');
+  const own = await open('http://localhost:52001/back');
+  t.equal(own.status, 302, 'localhost has any port, and a program of the own machine hears of the error');
+  t.match(own.headers.get('location'), /^http:\/\/localhost:52001\/back\?error=invalid_request/);
+});
+
+t.test('browsers may ask the endpoints for assistants from other sites', async (t) => {
+  for (const [path, method] of [
+    ['/oauth/register', 'POST'],
+    ['/oauth/token', 'POST'],
+    ['/.well-known/oauth-authorization-server', 'GET'],
+  ] as const) {
+    const answer = await api.call('', 'OPTIONS', path, {
+      headers: { origin: 'https://site.example', 'access-control-request-method': method },
+    });
+    t.match(answer, { status: 204, headers: { 'access-control-allow-origin': '*', 'access-control-allow-methods': method } }, path);
+  }
+  const metadata = await api.call('', 'GET', '/.well-known/oauth-authorization-server');
+  t.equal(metadata.headers['access-control-allow-origin'], '*');
+});
+
+t.test('forgetClients() forgets those that nobody let in, and keeps the others', async (t) => {
+  const used = await connected();
+  await used.redeem();
+  const { clientId: fresh } = await request();
+  const { clientId: stale } = await request();
+  await sql(
+    `update oauth_clients set created_at = now() - interval '2 days', last_used_at = now() - interval '2 days' where id in (?, ?)`,
+    [stale, used.clientId],
+  );
+  await forgetClients(api.db);
+  const left = (await sql('select id from oauth_clients')).map(({ id }) => id);
+  t.ok(left.includes(used.clientId) && left.includes(fresh) && !left.includes(stale));
 });

@@ -4,19 +4,24 @@ import { Field, Form, Problem } from '../parts/basics.tsx';
 import { Brand } from '../parts/icons.tsx';
 import { go, useLoaded } from '../use.ts';
 
-/** By API key, by a link from `longhand admin member link`, or by the organisation's own provider. */
-export function SignIn({ link, error, onSignedIn }: { link: string | null; error: string | null; onSignedIn: (session: Session) => void }) {
+type Proof = { key: string } | { link: string } | { invitation: string } | { workspace_id: string };
+
+/** By API key, by a link or an invitation, or by the organisation's own provider, after which one of several workspaces is chosen. */
+export function SignIn({ query, onSignedIn }: { query: URLSearchParams; onSignedIn: (session: Session) => void }) {
+  const [link, invitation, error] = ['link', 'invitation', 'error'].map((name) => query.get(name));
   const { value: ways } = useLoaded<{ oidc: { name: string } | null; version: string }>('/options');
   const [problem, setProblem] = useState<Error | null>(error ? new Error(error) : null);
-  const enter = async (proof: { key: string } | { link: string }) => {
+  const enter = async (proof: Proof) => {
     const session = await call<Session>('POST', '/session', proof);
-    if ('link' in proof) go('/');
+    const back = query.get('return');
+    if ('workspace_id' in proof && back && /^\/(?![/\\])/.test(back)) return location.assign(back);
+    if (!('key' in proof)) go('/');
     onSignedIn(session);
   };
   useEffect(() => {
     if (link) enter({ link }).catch(setProblem);
   }, [link]);
-  const here = encodeURIComponent(location.pathname + location.search + (link || error ? '' : location.hash));
+  const here = encodeURIComponent(location.pathname + location.search + (query.size ? '' : location.hash));
   return (
     <main class="enter">
       <div class="card">
@@ -24,6 +29,14 @@ export function SignIn({ link, error, onSignedIn }: { link: string | null; error
         <Brand link={false} />
         <p class="quiet">Transcripts of your calls and meetings, made on your own machines.</p>
         <Problem error={problem} />
+        {invitation && (
+          <p>
+            <button type="button" class="main" onClick={() => enter({ invitation }).catch(setProblem)}>
+              Accept the invitation
+            </button>
+          </p>
+        )}
+        {query.has('choose') && <Choices choose={(id) => enter({ workspace_id: id }).catch(setProblem)} />}
         {ways?.oidc && (
           <p>
             <a class="button main" href={`/v1/app/oidc/start?return=${here}`}>
@@ -41,5 +54,29 @@ export function SignIn({ link, error, onSignedIn }: { link: string | null; error
         </p>
       </div>
     </main>
+  );
+}
+
+interface Choice {
+  workspace: { id: string; name: string };
+  /** False: an invitation. */
+  accepted: boolean;
+}
+
+/** The workspaces of the person who came back from the provider. */
+function Choices({ choose }: { choose: (workspaceId: string) => void }) {
+  const { value, error } = useLoaded<{ email: string; items: Choice[] }>('/session/choices');
+  return (
+    <section aria-label="Workspaces">
+      <Problem error={error} />
+      {value && <p class="quiet">Signed in as {value.email}. Which workspace?</p>}
+      {value?.items.map(({ workspace, accepted }) => (
+        <p key={workspace.id}>
+          <button type="button" onClick={() => choose(workspace.id)}>
+            {accepted ? workspace.name : `Accept the invitation to ${workspace.name}`}
+          </button>
+        </p>
+      ))}
+    </section>
   );
 }

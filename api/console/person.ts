@@ -1,0 +1,25 @@
+import type { ProviderIdentity } from '../../db/access/sign-in.ts';
+import { ApiError } from '../contract/errors.ts';
+import { COOKIE, sessionCookie } from '../guard/session.ts';
+import type { Context } from '../http/route.ts';
+import { pack, unpack } from './oidc.ts';
+
+/*
+ * Between the return from the provider and the choice of a workspace, the browser holds who the provider said it is: in the place of the session, which takes it
+ * when the choice is made.
+ */
+
+export async function personCookie(context: Context, person: ProviderIdentity): Promise<string> {
+  return sessionCookie(context, await pack(context.settings, 'person', person));
+}
+
+/** Throws 401 when nobody came back from the provider within ten minutes. */
+export async function personOf({ request, settings }: Context): Promise<ProviderIdentity> {
+  const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+\\.[\\w-]+\\.[\\w-]+)(?:;|$)`).exec(request.headers.get('cookie') ?? '')?.[1];
+  try {
+    const { issuer, subject, email } = await unpack<ProviderIdentity>(settings, 'person', value ?? '');
+    return { issuer, subject, email };
+  } catch {
+    throw new ApiError('unauthorized', { message: 'The sign-in took too long, or it was begun elsewhere: sign in again' });
+  }
+}

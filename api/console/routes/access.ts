@@ -1,0 +1,38 @@
+import { listGrants, revokeGrant } from '../../../db/access/grants.ts';
+import { listSessions, revokeSession } from '../../../db/access/sessions.ts';
+import { empty, json } from '../../http/route.ts';
+import { page } from '../page.ts';
+
+/** What is open in one's name, and for owners in the workspace's. `current` marks the session that asks. */
+export const sessions = page({
+  method: 'GET',
+  path: '/sessions',
+  async handler({ db }, actor) {
+    const items = await db.workspace(actor.workspaceId, (tx) => listSessions(tx, actor));
+    return json(200, { items: items.map((item) => ({ ...item, current: item.id === actor.sessionId })) });
+  },
+});
+
+export const endSession = page({
+  method: 'DELETE',
+  path: '/sessions/{id}',
+  async handler({ db, params }, actor) {
+    await db.workspace(actor.workspaceId, (tx) => revokeSession(tx, actor, params.id!));
+    return empty(204);
+  },
+});
+
+export const grants = page({
+  method: 'GET',
+  path: '/grants',
+  handler: async ({ db }, actor) => json(200, { items: await db.workspace(actor.workspaceId, (tx) => listGrants(tx, actor)) }),
+});
+
+export const endGrant = page({
+  method: 'DELETE',
+  path: '/grants/{id}',
+  async handler({ db, params }, actor) {
+    await db.workspace(actor.workspaceId, (tx) => revokeGrant(tx, actor, params.id!));
+    return empty(204);
+  },
+});

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
+import { notFound } from '../../api/contract/errors.ts';
+import type { Scope } from '../../api/contract/workspace.ts';
+import type { Tx } from '../postgres/orm.ts';
+import { lookupId } from '../tenants/visibility.ts';
+import { stamp } from '../transcripts/list-row.ts';
+import { hashOf, newToken } from './credentials.ts';
+
+const CODE_SECONDS = 120;
+
+/** What a member agreed to. */
+export interface Grant {
+  clientId: string;
+  workspaceId: string;
+  memberId: string;
+  scopes: readonly Scope[];
+  /** Audience: the resource that the tokens are for (RFC 8707). */
+  resource: string;
+  /** The key with which it ends; null: none. */
+  keyId: string | null;
+}
+
+export interface GrantColumns {
+  client_id: string;
+  workspace_id: string;
+  member_id: string;
+  scopes: Scope[];
+  resource: string;
+  key_id: string | null;
+}
+
+export const grantOf = (row: GrantColumns): Grant => ({
+  clientId: row.client_id,
+  workspaceId: row.workspace_id,
+  memberId: row.member_id,
+  scopes: row.scopes,
+  resource: row.resource,
+  keyId: row.key_id,
+});
+
+/** A code that lives two minutes and works once. `challenge`: the S256 challenge of PKCE (RFC 7636). */
+export async function issueCode(tx: Tx, grant: Grant, redirectUri: string, challenge: string): Promise<string> {
+  const code = newToken();
+  const { clientId, workspaceId, memberId, scopes, resource, keyId } = grant;
+  await tx.rows('update oauth_clients set last_used_at = now() where id = ?', [clientId]);
+  await tx.rows(
+    `insert into oauth_codes (hash, client_id, workspace_id, member_id, key_id, scopes, resource, redirect_uri, code_challenge, expires_at)
+     values (?, ?, ?, ?, ?, array(select json_array_elements_text(?::json)), ?, ?, ?, now() + make_interval(secs => ?))`,
+    [hashOf(code), clientId, workspaceId, memberId, keyId, JSON.stringify(scopes), resource, redirectUri, challenge, CODE_SECONDS],
+  );
+  return code;
+}
+
+/** All tokens that descend from one code share this, and it is the id of the grant. */
+export function familyOf(code: string): string {
+  const hex = createHash('sha256').update(`family|${code}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+export interface GrantRow {
+  id: string;
+  /** Null: a token that the operator made. */
+  client: { id: string; name: string } | null;
+  member: { id: string; email: string };
+  scopes: Scope[];
+  created_at: string;
+  expires_at: string;
+}
+
+const OWN = '(? or t.member_id = ?)'; // owners see the grants of all
+const own = (actor: Actor) => [actor.workspaceId, actor.role === 'owner', actor.memberId];
+
+/** Which assistants were let in: by a member, for an owner by anybody of the workspace. Newest first. */
+export function listGrants(tx: Tx, actor: Actor): Promise<GrantRow[]> {
+  requireFullRights(actor);
+  return tx.rows<GrantRow>(
+    `select g.id, case when c.id is not null then json_build_object('id', c.id, 'name', c.name) end as client,
+       json_build_object('id', m.id, 'email', m.email) as member, to_json(g.scopes) as scopes, ${stamp('g.created_at')} as created_at,
+       ${stamp('g.expires_at')} as expires_at
+     from (select distinct on (t.family) t.family as id, t.client_id, t.member_id, t.scopes, t.expires_at,
+         min(t.created_at) over (partition by t.family) as created_at
+       from oauth_tokens t where t.workspace_id = ? and ${OWN} and t.revoked_at is null and t.expires_at > now()
+       order by t.family, t.expires_at desc) g
+     join members m on m.id = g.member_id left join oauth_clients c on c.id = g.client_id
+     order by g.created_at desc, g.id limit 1000`,
+    own(actor),
+  );
+}
+
+/** Ends a grant with all its tokens: one's own, for an owner anybody's. Throws 404. */
+export async function revokeGrant(tx: Tx, actor: Actor, id: string): Promise<void> {
+  requireFullRights(actor);
+  const rows = await tx.rows(
+    `update oauth_tokens t set revoked_at = now() where t.workspace_id = ? and ${OWN} and t.family = ?::uuid and t.revoked_at is null
+       and t.expires_at > now() returning 1`,
+    [...own(actor), lookupId(id)],
+  );
+  if (!rows.length) throw notFound();
+}

@@ -1,0 +1,63 @@
+import type { Tx } from '../postgres/orm.ts';
+import { OPEN } from '../tenants/invitations.ts';
+import type { Entrant } from './sessions.ts';
+
+/** A person as a sign-in provider knows them. */
+export interface ProviderIdentity {
+  issuer: string;
+  /** The provider's own name for the person, which never goes to another. */
+  subject: string;
+  /** Verified by the provider. */
+  email: string;
+}
+
+/** A workspace that a person may enter. */
+export interface Door {
+  workspaceId: string;
+  workspaceName: string;
+  memberId: string;
+  /** False: somebody there added the address, and the person has not agreed to it yet. */
+  accepted: boolean;
+}
+
+/**
+ * The workspaces of a person: where a member is bound to them, and where an address that is trusted waits for its person; last, those that invited or added the
+ * address, which are entered only when the person says so. A member who is bound to another person of this provider is nobody's.
+ */
+export async function findDoors(tx: Tx, { issuer, subject, email }: ProviderIdentity): Promise<Door[]> {
+  const rows = await tx.rows<{ workspace_id: string; name: string; member_id: string; accepted: boolean }>(
+    `select w.id as workspace_id, w.name, m.id as member_id, (b.subject is not null or (m.status = 'active' and m.email_trusted)) as accepted
+     from members m join workspaces w on w.id = m.workspace_id
+     left join sign_in_bindings b on b.member_id = m.id and b.issuer = ?
+     where (b.subject is null or b.subject = ?) and m.id in (
+       select s.member_id from sign_in_bindings s join members bound on bound.id = s.member_id and bound.status = 'active' where s.issuer = ? and s.subject = ?
+       union all select a.id from members a where lower(a.email) = lower(?) and a.status = 'active'
+       union all select q.id from members q join invitations i on i.member_id = q.id and ${OPEN} where lower(q.email) = lower(?) and q.status = 'pending')
+     order by accepted desc, lower(w.name), w.id limit 100`,
+    [issuer, subject, issuer, subject, email, email],
+  );
+  return rows.map((row) => ({ workspaceId: row.workspace_id, workspaceName: row.name, memberId: row.member_id, accepted: row.accepted }));
+}
+
+/** Lets a person in: from now on the member is bound to them, and an invitation is accepted. Null when this is no door of theirs. */
+export async function enter(tx: Tx, identity: ProviderIdentity, workspaceId: string): Promise<Entrant | null> {
+  const door = (await findDoors(tx, identity)).find((each) => each.workspaceId === workspaceId);
+  if (!door) return null;
+  const { memberId } = door;
+  await tx.rows(
+    `insert into sign_in_bindings (member_id, issuer, workspace_id, subject) values (?, ?, ?, ?)
+     on conflict (member_id, issuer) do update set last_used_at = now()`,
+    [memberId, identity.issuer, workspaceId, identity.subject],
+  );
+  const bound = await tx.row(
+    `update members m set status = 'active' from sign_in_bindings b where m.id = ? and m.workspace_id = ? and m.status <> 'removed'
+       and b.member_id = m.id and b.issuer = ? and b.subject = ? returning 1`,
+    [memberId, workspaceId, identity.issuer, identity.subject],
+  );
+  if (!bound) return null;
+  await tx.rows('update invitations set accepted_at = now() where workspace_id = ? and member_id = ? and accepted_at is null', [
+    workspaceId,
+    memberId,
+  ]);
+  return { workspaceId, memberId };
+}

@@ -1,0 +1,63 @@
+import { type Command, Option } from 'commander';
+import { positive } from '../numbers.ts';
+import { everywhere, MEMBER, operate, scopeList, verb, WORKSPACE } from './verb.ts';
+
+const grants = () => import('../../../db/access/grants.ts');
+const sessions = () => import('../../../db/access/sessions.ts');
+
+export function addToken(group: Command): void {
+  verb(
+    group.command('create'),
+    'make a token as the sign-in flow would issue it',
+    async (db, _vault, { workspace, member, scopes, ttl }) => {
+      const { createToken } = await import('../../../db/access/tokens.ts');
+      return operate(db, ['workspace', workspace], (tx, actor) => createToken(tx, actor, { memberId: member, scopes, ttlSeconds: ttl }));
+    },
+  )
+    .requiredOption(...WORKSPACE)
+    .requiredOption(...MEMBER)
+    .addOption(scopeList())
+    .addOption(new Option('--ttl <seconds>', 'how long it is valid').argParser(positive).default(3600));
+  verb(group.command('revoke'), 'end a token, and all that came from the same consent', async (db, _vault, { tokenId }) =>
+    endGrant(db, tokenId),
+  ).requiredOption('--token-id <id>', 'the id that `create` and `grant list` show');
+}
+
+export function addGrant(group: Command): void {
+  verb(group.command('list'), 'assistants that members let in, without their tokens', async (db, _vault, { workspace }) => {
+    const { listGrants } = await grants();
+    return everywhere(db, workspace, async (tx, actor) =>
+      (await listGrants(tx, actor)).map(({ id, client, member, scopes, created_at, expires_at }) => ({
+        ...{ id, workspace_id: actor.workspaceId, member_id: member.id, email: member.email },
+        ...{ client: client?.name ?? null, scopes, created_at, expires_at },
+      })),
+    );
+  }).option(...WORKSPACE);
+  verb(group.command('revoke'), 'shut an assistant out at once', async (db, _vault, { grantId }) => endGrant(db, grantId)).requiredOption(
+    '--grant-id <id>',
+    'the id that `list` shows',
+  );
+}
+
+async function endGrant(db: Parameters<typeof operate>[0], id: string): Promise<{ id: string }> {
+  const { revokeGrant } = await grants();
+  await operate(db, ['grant', id], (tx, actor) => revokeGrant(tx, actor, id));
+  return { id };
+}
+
+export function addSession(group: Command): void {
+  verb(group.command('list'), 'who is signed in to the console', async (db, _vault, { workspace }) => {
+    const { listSessions } = await sessions();
+    return everywhere(db, workspace, async (tx, actor) =>
+      (await listSessions(tx, actor)).map(({ id, member, key, created_at, expires_at }) => ({
+        ...{ id, workspace_id: actor.workspaceId, member_id: member.id, email: member.email },
+        ...{ key_id: key?.id ?? null, created_at, expires_at },
+      })),
+    );
+  }).option(...WORKSPACE);
+  verb(group.command('revoke'), 'sign somebody out at once', async (db, _vault, { sessionId }) => {
+    const { revokeSession } = await sessions();
+    await operate(db, ['session', sessionId], (tx, actor) => revokeSession(tx, actor, sessionId));
+    return { id: sessionId };
+  }).requiredOption('--session-id <id>', 'the id that `list` shows');
+}

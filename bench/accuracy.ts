@@ -1,19 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { storedLanguage } from '../api/contract/languages.ts';
 import type { Pool } from '../engine/runtime/pool.ts';
-import { longestGap, named, quantile, wordsAttributed, wordTimes } from './align.ts';
-import { type Clip, clips, englishClips, foreignClips, turnsOf } from './clips.ts';
-import { type ConversationOptions, conversation, joined } from './conversations.ts';
+import { named, wordsAttributed } from './align.ts';
+import { clips, englishClips, type Split, turnsOf } from './clips.ts';
+import { type ConversationOptions, conversation } from './conversations.ts';
 import { type Diarization, diarizationError, meanDiarization } from './der.ts';
 import { interjectionsKept, type Kept } from './interjections.ts';
-import { diarization, minutesPerHour, textOf, timed, transcript } from './measure.ts';
-import { addErrors, countErrors, type Errors, englishWords, errorRate, NO_ERRORS, unitsOf } from './normalise.ts';
+import { diarization, textOf, transcript } from './measure.ts';
+import { type MeetingRates, meetingRates } from './meetings.ts';
+import { addErrors, countErrors, englishWords, errorRate, NO_ERRORS } from './normalise.ts';
 import { call, LINES, partyErrors, record } from './parties.ts';
 import { type PeopleFound, peopleFound } from './people.ts';
 import { seeded } from './random.ts';
-import { delayed, level, NOISES, samplesOf, scaled, writeWav } from './sound.ts';
+import { NOISES, writeWav } from './sound.ts';
+import { joinedRate, languageRates, quietRates, type Rate, rateOf } from './word-errors.ts';
 
 /** What was measured of it; all of it, unless parts were asked for. */
 export type Accuracy = Partial<Measures>;
@@ -33,6 +34,8 @@ interface Measures {
   people: PeopleFound[];
   /** Short words thrown in over another's speech and in pauses: what became of them. */
   interjections: Record<'over' | 'pauses', Kept>;
+  /** Who speaks when in generated rooms. */
+  rooms: MeetingRates;
   realTurns: { file: string; error: number; speakers: number; trueSpeakers: number }[];
   /** Words written where nobody speaks, by kind of sound. */
   invented: Record<string, number>;
@@ -42,11 +45,6 @@ interface Measures {
   wordTimes: { p50: number; p90: number; compared: number; unheard: number; disordered: number };
 }
 
-export interface Rate {
-  rate: number;
-  errors: Errors;
-}
-
 export interface AccuracyOptions {
   /** Minutes of joined speech. */
   minutes: number;
@@ -54,28 +52,30 @@ export interface AccuracyOptions {
   accurate: boolean;
   /** Folder of clips; default: bench/data. */
   data?: string;
+  /** Which voices and sentences: thresholds are chosen on `tuning`, figures are told of `test`. */
+  split: Split;
+  /** Of the orders, conversations and rooms that are made. */
+  seed: number;
   /** Default: all. */
   parts?: readonly Part[];
   log: (line: string) => void;
 }
 
-const LOUD = -26; // dBFS
-const QUIET = -60; // dBFS
-
 type Measure = (pool: Pool, folder: string, options: AccuracyOptions) => Promise<Accuracy>;
 
 /** What can be measured by itself, in this order. */
 const PARTS = {
-  clips: async (pool, _, { data, accurate }) => ({ clips: await rateOf(pool, englishClips(data), accurate) }),
+  clips: async (pool, _, { data, split, accurate }) => ({ clips: await rateOf(pool, englishClips(data, split), accurate) }),
   joined: joinedRate,
   languages: languageRates,
   conversations: conversationRates,
-  calls: async (pool, folder, { data }) => ({ calls: await callRates(pool, folder, data) }),
+  rooms: async (pool, folder, options) => ({ rooms: await meetingRates(pool, folder, options) }),
+  calls: async (pool, folder, options) => ({ calls: await callRates(pool, folder, options) }),
   people: async (pool, folder, { data }) => ({ people: await peopleFound(pool, folder, data) }),
   interjections: interjectionRates,
-  turns: async (pool, _, { data }) => ({ realTurns: await realTurns(pool, data) }),
+  turns: async (pool, _, options) => ({ realTurns: await realTurns(pool, options) }),
   noise: async (pool, folder) => ({ invented: await inventedWords(pool, folder) }),
-  quiet: async (pool, folder, options) => ({ quiet: await quietRates(pool, folder, options) }),
+  quiet: quietRates,
 } satisfies Record<string, Measure>;
 
 export type Part = keyof typeof PARTS;
@@ -96,76 +96,28 @@ export async function measureAccuracy(pool: Pool, options: AccuracyOptions): Pro
   }
 }
 
-const rated = (errors: Errors): Rate => ({ rate: errorRate(errors), errors });
-
-/** Word error rate of clips, one by one. */
-export async function rateOf(pool: Pool, list: readonly Clip[], accurate = false): Promise<Rate> {
-  let errors = NO_ERRORS;
-  for (const clip of list) {
-    const found = await transcript(clip.path, pool, { diarize: false, accurate });
-    errors = addErrors(errors, countErrors(englishWords(clip.transcript), englishWords(textOf(found))));
-  }
-  return rated(errors);
-}
-
-async function joinedRate(pool: Pool, folder: string, { minutes, accurate, data }: AccuracyOptions): Promise<Accuracy> {
-  const made = await joined(minutes * 60, { data });
-  const path = join(folder, 'joined.wav');
-  await writeWav(path, made.samples);
-  const { result, seconds } = await timed(() => transcript(path, pool, { language: 'en', diarize: false, accurate }));
-  const [said, heard] = [made.said.map(({ transcript }) => transcript).join(' '), textOf(result)].map(englishWords) as [string[], string[]];
-  const times = wordTimes(made, result.segments, result.durationSeconds);
-  const { unheard, disordered } = times;
-  return {
-    joined: {
-      ...rated(countErrors(said, heard)),
-      gap: longestGap(said, heard),
-      minutesPerHour: minutesPerHour(seconds, result.durationSeconds),
-    },
-    wordTimes: { p50: quantile(times.errors, 0.5), p90: quantile(times.errors, 0.9), compared: times.errors.length, unheard, disordered },
-  };
-}
-
-/** Seconds of silence put before a clip: where its sounds fall on the frames moves the error rate of 30 clips by more than a point. */
-const LATER = [0, 0.03, 0.07, 0.11];
-
-async function languageRates(pool: Pool, folder: string, { accurate, data }: AccuracyOptions): Promise<Accuracy> {
-  const all = new Map<string, { errors: Errors; right: number; count: number }>();
-  for (const clip of foreignClips(data)) {
-    const samples = await samplesOf(clip.path);
-    const entry = all.get(clip.language) ?? { errors: NO_ERRORS, right: 0, count: 0 };
-    for (const seconds of LATER) {
-      const path = join(folder, 'later.wav');
-      await writeWav(path, delayed(samples, seconds));
-      const found = await transcript(path, pool, { diarize: false, accurate });
-      entry.errors = addErrors(entry.errors, countErrors(unitsOf(clip.transcript, clip.language), unitsOf(textOf(found), clip.language)));
-      entry.count++;
-      if (storedLanguage(found.language ?? '') === storedLanguage(clip.language)) entry.right++;
-    }
-    all.set(clip.language, entry);
-  }
-  return {
-    languages: [...all].map(([language, e]) => ({ language, rate: errorRate(e.errors), detected: `${e.right}/${e.count}` })),
-    foreign: rated([...all.values()].map(({ errors }) => errors).reduce(addErrors, NO_ERRORS)),
-  };
-}
-
 /** The conversation number `i` that bench measures with: 2 to 6 speakers, half of them with interruptions, some by telephone, some in noise. */
-export function measured(i: number, data?: string): [seed: number, options: ConversationOptions] {
+export function measured(
+  i: number,
+  { data, split, seed = 1 }: Partial<AccuracyOptions> = {},
+): [seed: number, options: ConversationOptions] {
   const speakers = 2 + (i % 5);
   const seconds = 100 + 25 * speakers;
-  return [100 + i, { speakers, seconds, overlaps: i % 2 ? 0.12 : 0, telephone: i % 3 === 1, noise: i % 4 === 3 ? 25 : null, data }];
+  return [
+    99 + seed + i,
+    { speakers, seconds, overlaps: i % 2 ? 0.12 : 0, telephone: i % 3 === 1, noise: i % 4 === 3 ? 25 : null, data, split },
+  ];
 }
 
-async function conversationRates(pool: Pool, folder: string, { conversations, accurate, data }: AccuracyOptions): Promise<Accuracy> {
+async function conversationRates(pool: Pool, folder: string, options: AccuracyOptions): Promise<Accuracy> {
   const results: Diarization[] = [];
   let errors = NO_ERRORS;
   let [right, total] = [0, 0];
-  for (let i = 0; i < conversations; i++) {
-    const made = await conversation(...measured(i, data));
+  for (let i = 0; i < options.conversations; i++) {
+    const made = await conversation(...measured(i, options));
     const path = join(folder, 'conversation.wav');
     await writeWav(path, made.samples);
-    const found = await transcript(path, pool, { language: 'en', accurate });
+    const found = await transcript(path, pool, { language: 'en', accurate: options.accurate });
     results.push(diarizationError(made.turns, named((await diarization(path, pool)).result)));
     const said = englishWords(made.said.map((s) => s.transcript).join(' '));
     errors = addErrors(errors, countErrors(said, englishWords(textOf(found))));
@@ -177,10 +129,10 @@ async function conversationRates(pool: Pool, folder: string, { conversations, ac
   return { conversations: { ...meanDiarization(results), ...words } };
 }
 
-const CALL = { seed: 1, seconds: 60 };
+const CALL = 60; // seconds
 
-async function callRates(pool: Pool, folder: string, data?: string): Promise<Measures['calls']> {
-  const made = await call(CALL.seed, CALL.seconds, data);
+async function callRates(pool: Pool, folder: string, { seed, data, split }: AccuracyOptions): Promise<Measures['calls']> {
+  const made = await call(seed, CALL, data, split);
   const out: Measures['calls'] = [];
   for (const line of Object.keys(LINES)) {
     const { segments } = await transcript(await record(made, line, folder), pool, { language: 'en' });
@@ -190,16 +142,16 @@ async function callRates(pool: Pool, folder: string, data?: string): Promise<Mea
   return out;
 }
 
-async function interjectionRates(pool: Pool, folder: string, { data, log }: AccuracyOptions): Promise<Accuracy> {
-  const interjections = await interjectionsKept(pool, folder, data);
+async function interjectionRates(pool: Pool, folder: string, { data, split, log }: AccuracyOptions): Promise<Accuracy> {
+  const interjections = await interjectionsKept(pool, folder, data, split);
   if (interjections) return { interjections };
   log(`left out: ${data} has no short.tsv with words to throw in; bench/data has`);
   return {};
 }
 
-async function realTurns(pool: Pool, data?: string): Promise<Measures['realTurns']> {
+async function realTurns(pool: Pool, { data, split }: AccuracyOptions): Promise<Measures['realTurns']> {
   const out: Measures['realTurns'] = [];
-  for (const clip of clips(data).filter((c) => c.category === '3')) {
+  for (const clip of clips(data, split).filter((c) => c.category === '3')) {
     const found = named((await diarization(clip.path, pool)).result);
     const { error, speakers, trueSpeakers } = diarizationError(turnsOf(clip.file, data), found);
     out.push({ file: clip.file, error, speakers, trueSpeakers });
@@ -216,19 +168,4 @@ async function inventedWords(pool: Pool, folder: string): Promise<Record<string,
     out[name] = found.segments.reduce((sum, segment) => sum + segment.words.length, 0);
   }
   return out;
-}
-
-/** The same clips at two levels: what is said softly must be heard as well. */
-async function quietRates(pool: Pool, folder: string, { accurate, data }: AccuracyOptions): Promise<Measures['quiet']> {
-  const at = async (decibels: number): Promise<Rate> => {
-    const levelled: Clip[] = [];
-    for (const [i, clip] of englishClips(data).entries()) {
-      const samples = await samplesOf(clip.path);
-      const path = join(folder, `level-${i}.wav`);
-      await writeWav(path, scaled(samples, 10 ** (decibels / 20) / (level(samples) || 1)));
-      levelled.push({ ...clip, path });
-    }
-    return rateOf(pool, levelled, accurate);
-  };
-  return { loud: await at(LOUD), quiet: await at(QUIET) };
 }

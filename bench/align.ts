@@ -2,7 +2,7 @@ import type { Segment } from '../engine/types.ts';
 import type { TrueTurn } from './clips.ts';
 import type { Conversation, TrueWordRun } from './conversations.ts';
 import { bestMapping } from './der.ts';
-import { englishWords } from './normalise.ts';
+import { type Errors, englishWords } from './normalise.ts';
 
 /** What an alignment does with a word of the reference, of the hypothesis, or of both. */
 interface Step {
@@ -52,6 +52,23 @@ export function longestGap(reference: readonly string[], hypothesis: readonly st
     longest = Math.max(longest, gap);
   }
   return longest;
+}
+
+/** Errors of each of several runs of words that were heard as one text: what was inserted counts for the run before it. */
+export function errorsOfRuns(runs: readonly (readonly string[])[], hypothesis: readonly string[]): Errors[] {
+  const reference = runs.flat();
+  const owner = runs.flatMap((run, i) => run.map(() => i));
+  const errors = runs.map((run): Errors => ({ reference: run.length, substituted: 0, deleted: 0, inserted: 0 }));
+  let run = 0;
+  for (const { said, heard } of alignment(reference, hypothesis)) {
+    run = said === null ? run : owner[said]!;
+    const own = errors[run];
+    if (!own) continue;
+    if (said === null) own.inserted++;
+    else if (heard === null) own.deleted++;
+    else if (reference[said] !== hypothesis[heard]) own.substituted++;
+  }
+  return errors;
 }
 
 interface Unit<T> {

@@ -3,6 +3,7 @@ import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { measureAccuracy, type Part } from './accuracy.ts';
+import type { Split } from './clips.ts';
 import { joined } from './conversations.ts';
 import { measureCoverage } from './coverage.ts';
 import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
@@ -27,6 +28,10 @@ export interface BenchOptions {
   coverage?: true | readonly string[];
   /** Folder of clips to measure accuracy with; default: bench/data. */
   data?: string;
+  /** Set of recordings that accuracy is measured on. */
+  split: Split;
+  /** Of everything that is made at random: orders of clips, conversations, rooms. */
+  seed: number;
   /** Folders of the networks whose operators are timed. */
   profile?: { whisper: string; diarization: string };
   peers: (typeof PEERS)[number][];
@@ -69,9 +74,13 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
         conversations: 10,
         accurate: options.accurate,
         data: options.data,
+        split: options.split,
+        seed: options.seed,
         parts: options.accuracy === true ? undefined : options.accuracy,
         log,
       });
+      report.set = options.split;
+      report.seed = options.seed;
       report.wer = report.accuracy.joined?.rate;
       report.der = report.accuracy.conversations?.error;
     }

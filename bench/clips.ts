@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 export const DATA = fileURLToPath(new URL('./data/', import.meta.url));
 const HEADLESS = /\.(raw|sph)$/; // samples without a header that the decoder knows
 
+/** Recordings that thresholds are chosen on, or those whose figures are told: they share no voice and no sentence. */
+export type Split = 'tuning' | 'test';
+
 export interface Clip {
   path: string;
   file: string;
@@ -14,10 +17,12 @@ export interface Clip {
   speaker: string;
   transcript: string;
   category: string;
+  /** Undefined in a folder that is not divided. */
+  split?: Split;
 }
 
-/** Every recording of the folder with what is said in it. */
-export function clips(folder = DATA): Clip[] {
+/** Every recording of the folder, or of one of its sets, with what is said in it. Recordings of a folder that is not divided belong to both sets. */
+export function clips(folder = DATA, split?: Split): Clip[] {
   const [header, ...lines] = readFileSync(join(folder, 'MANIFEST.tsv'), 'utf8').trim().split('\n');
   const columns = header!.split('\t');
   const files = existsSync(join(folder, 'clips')) ? join(folder, 'clips') : folder;
@@ -34,29 +39,30 @@ export function clips(folder = DATA): Clip[] {
         .replace(/\[spk\d\]|LEFT:|RIGHT:/g, ' ')
         .trim(),
       category: cell('category'),
+      split: (cell('split') || undefined) as Split | undefined,
     };
   });
-  return all.filter(({ file }) => !HEADLESS.test(file));
+  return all.filter((clip) => !HEADLESS.test(clip.file) && (split === undefined || clip.split === undefined || clip.split === split));
 }
 
 /** The English clips of one speaker from 1 to 30 s: what the word error rate is measured on. */
-export function englishClips(folder = DATA): Clip[] {
-  return clips(folder).filter(
+export function englishClips(folder = DATA, split?: Split): Clip[] {
+  return clips(folder, split).filter(
     (clip) => clip.language === 'en' && clip.seconds >= 1 && clip.seconds <= 30 && clip.transcript && '15'.includes(clip.category),
   );
 }
 
 /** Clips in other languages with a full transcript. */
-export function foreignClips(folder = DATA): Clip[] {
-  return clips(folder).filter(
+export function foreignClips(folder = DATA, split?: Split): Clip[] {
+  return clips(folder, split).filter(
     (clip) => clip.language !== 'en' && clip.seconds >= 1 && !clip.language.includes('+') && clip.transcript && clip.category === '2',
   );
 }
 
 /** Voices with clean clips of at least 2 s, for generated conversations: speaker -> clips. FLEURS names no readers: each clip counts as a voice. */
-export function voices(folder = DATA): Map<string, Clip[]> {
+export function voices(folder = DATA, split?: Split): Map<string, Clip[]> {
   const found = new Map<string, Clip[]>();
-  for (const clip of clips(folder)) {
+  for (const clip of clips(folder, split)) {
     if (clip.seconds < 2 || clip.seconds > 30 || clip.category === '3' || clip.category === '4' || clip.category === '5') continue;
     const voice = clip.speaker || (clip.file.includes('fleurs') && clip.language === 'en' ? '' : clip.file);
     if (voice) found.set(voice, [...(found.get(voice) ?? []), clip]);

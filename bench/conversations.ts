@@ -1,4 +1,4 @@
-import { type Clip, englishClips, type TrueTurn, voices } from './clips.ts';
+import { type Clip, englishClips, type Split, type TrueTurn, voices } from './clips.ts';
 import { type Random, seeded } from './random.ts';
 import { level, mixInto, paced, RATE, samplesOf, scaled, telephone } from './sound.ts';
 import { speechSpans } from './truth.ts';
@@ -38,6 +38,8 @@ export interface ConversationOptions {
   languages?: (language: string) => boolean;
   /** Folder of clips. */
   data?: string;
+  /** Voices of one set; default: all. */
+  split?: Split;
 }
 
 const cache = new Map<string, Promise<Float32Array>>();
@@ -53,7 +55,7 @@ export function cleanSamples(clip: Clip): Promise<Float32Array> {
 export async function conversation(seed: number, options: ConversationOptions): Promise<Conversation> {
   const random = seeded(seed);
   const spoken = options.languages ?? ((language) => language === 'en');
-  const all = [...voices(options.data)].filter(
+  const all = [...voices(options.data, options.split)].filter(
     ([name, list]) => (options.cast?.includes(name) ?? true) && list.every((clip) => spoken(clip.language)),
   );
   const cast = random
@@ -107,13 +109,19 @@ function finish(
   return { name, samples, turns, said, speakers };
 }
 
-/** English clips, each at the same loudness, joined in a fixed shuffled order with short pauses until `seconds` are full: what the long word error rate is measured on. */
-export async function joined(seconds: number, { seed = 1, data }: { seed?: number; data?: string } = {}): Promise<Conversation> {
+export interface JoinedOptions {
+  seed?: number;
+  data?: string;
+  split?: Split;
+}
+
+/** English clips, each at the same loudness, joined in a shuffled order with short pauses until `seconds` are full: what the long word error rate is measured on. */
+export async function joined(seconds: number, { seed = 1, data, split }: JoinedOptions = {}): Promise<Conversation> {
   const random = seeded(seed);
   const samples = new Float32Array(Math.ceil((seconds + 40) * RATE));
   const said: TrueWordRun[] = [];
   let at = 0.5;
-  const distinct = englishClips(data).filter((clip) => clip.category === '1');
+  const distinct = englishClips(data, split).filter((clip) => clip.category === '1');
   while (at < seconds) {
     for (const clip of random.shuffle(distinct)) {
       if (at >= seconds) break;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import type { Segment, Span, Turn } from '../engine/types.ts';
-import { type Clip, DATA, type TrueTurn, voices } from './clips.ts';
+import { type Clip, DATA, type Split, type TrueTurn, voices } from './clips.ts';
 import { type Conversation, cleanSamples, type TrueWordRun } from './conversations.ts';
 import { bestMapping } from './der.ts';
 import { diarization, transcript } from './measure.ts';
@@ -48,12 +48,17 @@ const MARGIN = 0.03; // seconds kept around short words, faded in and out
 const INSIDE = 0.8; // seconds from the ends of a clip within which nobody speaks over it
 
 /** What becomes of short words thrown into four talks; undefined where the folder has no `short.tsv`. */
-export async function interjectionsKept(pool: Pool, folder: string, data = DATA): Promise<Record<'over' | 'pauses', Kept> | undefined> {
-  if (shortWords(data).length === 0) return undefined;
+export async function interjectionsKept(
+  pool: Pool,
+  folder: string,
+  data = DATA,
+  split?: Split,
+): Promise<Record<'over' | 'pauses', Kept> | undefined> {
+  if (shortWords(data, split).length === 0) return undefined;
   const path = join(folder, 'talk.wav');
   const all: Record<'over' | 'pauses', Kept> = { over: { ...NONE }, pauses: { ...NONE } };
   for (const seed of SEEDS) {
-    const talk = await talkWithInterjections(seed, SECONDS, data);
+    const talk = await talkWithInterjections(seed, SECONDS, data, split);
     await writeWav(path, talk.samples);
     const { segments } = await transcript(path, pool, { language: 'en' });
     const found = kept(talk, (await diarization(path, pool)).result, segments);
@@ -64,10 +69,12 @@ export async function interjectionsKept(pool: Pool, folder: string, data = DATA)
 }
 
 /** The short words of the folder's `short.tsv`, none where it has no such file. */
-function shortWords(folder: string): ShortWords[] {
+function shortWords(folder: string, split?: Split): ShortWords[] {
   const path = join(folder, 'short.tsv');
   if (!existsSync(path)) return [];
-  const owners = new Map([...voices(folder)].flatMap(([speaker, clips]) => clips.map((clip) => [clip.file, { speaker, clip }] as const)));
+  const owners = new Map(
+    [...voices(folder, split)].flatMap(([speaker, clips]) => clips.map((clip) => [clip.file, { speaker, clip }] as const)),
+  );
   const lines = readFileSync(path, 'utf8').trim().split('\n').slice(1);
   return lines.flatMap((line) => {
     const [file, start, end, text] = line.split('\t');
@@ -77,10 +84,10 @@ function shortWords(folder: string): ShortWords[] {
 }
 
 /** Two to four people of whom one speaks at a time, while the others throw in short words: over the speech, and in the pauses between its clips. */
-export async function talkWithInterjections(seed: number, seconds: number, data = DATA): Promise<Talk> {
+export async function talkWithInterjections(seed: number, seconds: number, data = DATA, split?: Split): Promise<Talk> {
   const random = seeded(seed);
-  const short = shortWords(data);
-  const able = [...voices(data)].filter(([name, clips]) => clips.length > 1 && short.some(({ speaker }) => speaker === name));
+  const short = shortWords(data, split);
+  const able = [...voices(data, split)].filter(([name, clips]) => clips.length > 1 && short.some(({ speaker }) => speaker === name));
   const cast = random.shuffle(able).slice(0, 2 + (seed % 3));
   const names = cast.map(([name]) => name);
   const gains = new Map(names.map((name) => [name, random.between(0.7, 1.3)]));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findTools } from '../engine/audio/ffmpeg.ts';
 import type { Segment } from '../engine/types.ts';
+import type { Split } from './clips.ts';
 import { conversation, type TrueWordRun } from './conversations.ts';
 import { bestMapping } from './der.ts';
 import { addErrors, countErrors, type Errors, englishWords, NO_ERRORS } from './normalise.ts';
@@ -18,8 +19,8 @@ export interface Call {
 }
 
 /** The same seed gives the same call. The parties interrupt each other now and then. */
-export async function call(seed: number, seconds: number, data?: string): Promise<Call> {
-  const { tracks, said } = await conversation(seed, { speakers: 2, seconds, overlaps: 0.12, apart: true, data });
+export async function call(seed: number, seconds: number, data?: string, split?: Split): Promise<Call> {
+  const { tracks, said } = await conversation(seed, { speakers: 2, seconds, overlaps: 0.12, apart: true, data, split });
   return { tracks: tracks as Channels, said };
 }
 

@@ -3,6 +3,7 @@ import { coverageRows, type LanguageCoverage } from './coverage.ts';
 import type { Profile } from './profile.ts';
 import type { Sizing } from './sizing.ts';
 import type { Speed } from './speed.ts';
+import type { Rate } from './word-errors.ts';
 
 /** What one run of bench found; the keys that other tools read are fixed in the commands' reference. */
 export interface Report {
@@ -18,6 +19,9 @@ export interface Report {
   der?: number;
   speed?: Speed;
   profile?: Profile;
+  /** Recordings that accuracy was measured on, and the seed of what was made of them. */
+  set?: string;
+  seed?: number;
   accuracy?: Accuracy;
   coverage?: LanguageCoverage[];
   peers?: PeerRow[];
@@ -70,7 +74,7 @@ export function table(report: Report): string {
     lines.push('');
   }
   if (accuracy) {
-    lines.push('Accuracy');
+    lines.push(`Accuracy${report.set ? `, ${report.set} set` : ''}`);
     for (const [name, value] of accuracyRows(accuracy)) row(name, value);
     lines.push('');
   }
@@ -100,15 +104,19 @@ export function table(report: Report): string {
   return lines.join('\n');
 }
 
+/** An error rate with the number of words behind it and its 95 % interval. */
+function rateText({ rate, errors, interval: [low, high] }: Rate): string {
+  return `${percent(rate)} of ${errors.reference} words (95 % interval ${(100 * low).toFixed(1)} to ${percent(high)})`;
+}
+
 /** A line for everything that was measured. */
 function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: string]> {
   const { clips, joined, languages, foreign, conversations, calls, realTurns, invented, quiet, wordTimes } = accuracy;
-  if (clips) yield ['word error rate, English clips', percent(clips.rate)];
+  if (clips) yield ['WER, English clips', rateText(clips)];
   if (joined) {
-    const { deleted, reference } = joined.errors;
     yield [
-      'word error rate, joined speech',
-      `${percent(joined.rate)} (${deleted} deleted of ${reference}, at most ${joined.gap} in a row) at ${two(joined.minutesPerHour)} min/h`,
+      'WER, joined speech',
+      `${rateText(joined)}; ${joined.errors.deleted} deleted, at most ${joined.gap} in a row; ${two(joined.minutesPerHour)} min/h`,
     ];
   }
   if (wordTimes) {
@@ -117,13 +125,20 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
     yield ['word times, edges of clips, p50 / p90', `${seconds} (${compared} compared; ${disordered} words out of order)`];
   }
   for (const l of languages ?? []) yield [`error rate, ${l.language}`, `${percent(l.rate)}; language right ${l.detected}`];
-  if (foreign) yield ['error rate, all other languages', percent(foreign.rate)];
+  if (foreign) yield ['error rate, all other languages', rateText(foreign)];
   if (conversations) {
     const { files, error, miss, falseAlarm, confusion, rightCount, wordsAttributed, wordErrorRate } = conversations;
     const parts = `miss ${percent(miss)}, false ${percent(falseAlarm)}, confusion ${percent(confusion)}`;
-    yield [`diarization error, ${files} conversations`, `${percent(error)} (${parts})`];
+    yield [`DER, ${files} conversations`, `${percent(error)} (${parts})`];
     yield ['right number of speakers', `${rightCount} of ${files}`];
     yield ['words with the right speaker', `${percent(wordsAttributed)} of those heard right; ${percent(wordErrorRate)} wrong`];
+  }
+  if (accuracy.rooms) {
+    const { files, error, miss, falseAlarm, confusion, rightCount, interjections, kept, minutesPerHour } = accuracy.rooms;
+    const parts = `miss ${percent(miss)}, false alarm ${percent(falseAlarm)}, confusion ${percent(confusion)}`;
+    yield [`DER, ${files} generated rooms`, `${percent(error)} (${parts}); ${two(minutesPerHour)} min/h`];
+    yield ['right number of speakers', `${rightCount} of ${files}`];
+    yield ['interjections of 0.25 to 0.9 s with a turn', `${kept} of ${interjections}`];
   }
   for (const { line, wrong, twice, parties } of calls ?? [])
     yield [`a call, ${line}`, `${percent(wrong)} of each party's words wrong; ${twice} twice; ${parties} parties`];
@@ -134,8 +149,7 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
       where === 'over' ? "short words over another's speech" : 'short words in pauses of another',
       `${turns} of ${count} have a turn; ${heard} written, ${right} of them with the right speaker`,
     ];
-  for (const r of realTurns ?? [])
-    yield [`diarization error, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`];
+  for (const r of realTurns ?? []) yield [`DER, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`];
   if (invented)
     yield [
       'invented words',
@@ -146,7 +160,7 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
   if (quiet) {
     const { loud, quiet: soft } = quiet;
     const deleted = `${loud.errors.deleted} / ${soft.errors.deleted} deleted of ${soft.errors.reference}`;
-    yield ['word error rate at -26 / -60 dBFS', `${percent(loud.rate)} / ${percent(soft.rate)} (${deleted})`];
+    yield ['WER at -26 / -60 dBFS', `${percent(loud.rate)} / ${percent(soft.rate)} (${deleted})`];
   }
 }
 

@@ -1,9 +1,22 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Part } from '../../bench/accuracy.ts';
+import type { Split } from '../../bench/clips.ts';
 import { PEERS } from '../../bench/peers.ts';
 import { loadSettings } from './environment.ts';
 
-const PARTS: Part[] = ['clips', 'joined', 'languages', 'conversations', 'turns', 'people', 'interjections', 'calls', 'noise', 'quiet'];
+const PARTS: Part[] = [
+  'clips',
+  'joined',
+  'languages',
+  'conversations',
+  'rooms',
+  'turns',
+  'people',
+  'interjections',
+  'calls',
+  'noise',
+  'quiet',
+];
 
 interface Options {
   minutes: number;
@@ -14,6 +27,8 @@ interface Options {
   accurate?: boolean;
   profile?: boolean;
   data?: string;
+  set: Split;
+  seed: number;
   peer?: (typeof PEERS)[number][];
   load?: number;
   meanMinutes: number;
@@ -40,6 +55,12 @@ export function addBench(program: Command): void {
     .option('--accurate', 'with beams')
     .option('--profile', 'also in which operators of the networks the time goes')
     .option('--data <folder>', 'clips to measure accuracy with: MANIFEST.tsv as in bench/data, the files beside it, rttm/')
+    .addOption(
+      new Option('--set <name>', 'recordings that accuracy is measured on: those kept aside, or those that thresholds were chosen on')
+        .choices(['test', 'tuning'])
+        .default('test'),
+    )
+    .addOption(new Option('--seed <number>', 'of the orders, conversations and rooms that are made').argParser(positive).default(1))
     .addOption(new Option('--peer <name...>', 'the same audio through another program, where it is installed').choices(PEERS))
     .addOption(new Option('--load <hours>', 'what to recommend for, as 200h/day').argParser(hoursPerDay).conflicts('speed'))
     .addOption(new Option('--mean-minutes <minutes>', 'mean length of a recording of that load').argParser(positive).default(10))
@@ -54,6 +75,7 @@ export function addBench(program: Command): void {
       try {
         const { report, text } = await bench(pool, {
           ...options,
+          split: options.set,
           accuracy: options.accuracy ?? false,
           accurate: options.accurate ?? settings.LONGHAND_DECODING === 'accurate',
           peers: peer,

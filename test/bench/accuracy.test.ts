@@ -1,21 +1,46 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { rateOf } from '../../bench/accuracy.ts';
+
 import { named, quantile, wordsAttributed, wordTimes } from '../../bench/align.ts';
-import { clips, DATA, englishClips, foreignClips, turnsOf, voices } from '../../bench/clips.ts';
+import { type Clip, clips, DATA, englishClips, foreignClips, turnsOf, voices } from '../../bench/clips.ts';
 import { conversation } from '../../bench/conversations.ts';
 import { diarizationError } from '../../bench/der.ts';
 import { diarization, transcript } from '../../bench/measure.ts';
+import { englishWords } from '../../bench/normalise.ts';
 import { seeded } from '../../bench/random.ts';
 import { NOISES, writeWav } from '../../bench/sound.ts';
+import { rateOf } from '../../bench/word-errors.ts';
 import { openPool } from '../../engine/runtime/pool.ts';
 import { shippedModels } from '../support/models.ts';
 
 t.test('bench/data holds clips of every kind that bench measures with', async (t) => {
   t.ok(englishClips().length >= 40);
   t.ok(new Set(foreignClips().map(({ language }) => language)).size >= 8);
+  for (const split of ['tuning', 'test'] as const) t.ok(englishClips(DATA, split).length >= 20);
   t.ok([...voices()].filter(([, list]) => list[0]!.language === 'en').length >= 10);
   for (const { file } of clips().filter(({ category }) => category === '3')) t.ok(turnsOf(file).length, file);
+});
+
+t.test('clips() gives tuning and test no voice and no sentence in common, and each recording once', async (t) => {
+  const [tuning, test] = [clips(DATA, 'tuning'), clips(DATA, 'test')];
+  t.equal(tuning.length + test.length, clips().length);
+  for (const clip of clips()) t.ok(clip.split, clip.file);
+  const both = (of: (clip: Clip) => string) => tuning.filter((clip) => of(clip) && test.some((other) => of(other) === of(clip)));
+  t.strictSame(
+    both(({ speaker }) => speaker),
+    [],
+  );
+  t.strictSame(
+    both(({ transcript }) => englishWords(transcript).join(' ')),
+    [],
+  );
+  t.strictSame(
+    both(({ file, language }) => (file.includes('fleurs') ? language : '')),
+    [],
+    'FLEURS names no readers',
+  );
+  const texts = clips().map(({ transcript, file }) => englishWords(transcript).join(' ') || file);
+  t.equal(new Set(texts).size, texts.length, 'no sentence is held twice');
 });
 
 t.test('conversation() is the same for the same seed, and its truth lies within it', async (t) => {

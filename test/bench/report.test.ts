@@ -41,12 +41,15 @@ t.test('table() says what part of the time each network and its operators take',
 
 t.test('table() tells of accuracy what was measured, and nothing of the rest', async (t) => {
   const errors = { reference: 200, substituted: 30, deleted: 10, inserted: 4 };
-  const accuracy = { languages: [{ language: 'de', rate: 0.19, detected: '5/5' }], foreign: { rate: 0.22, errors } };
+  const accuracy = {
+    languages: [{ language: 'de', rate: 0.19, detected: '5/5' }],
+    foreign: { rate: 0.22, errors, interval: [0.18, 0.27] as [number, number] },
+  };
   const lines = table({ ...report, peers: [], accuracy }).split('\n');
   t.match(lines.slice(lines.indexOf('Accuracy')), [
     'Accuracy',
     /error rate, de +19\.0 %; language right 5\/5/,
-    /all other languages +22\.0 %/,
+    /all other languages +22\.0 % of 200 words \(95 % interval 18\.0 to 27\.0 %\)/,
     '',
   ]);
   t.equal(lines.filter((line) => line.startsWith('  ')).length, 2);
@@ -54,13 +57,13 @@ t.test('table() tells of accuracy what was measured, and nothing of the rest', a
 
 t.test('table() says how many words were left out, at most in a row, and of quiet speech', async (t) => {
   const errors = { reference: 200, substituted: 9, deleted: 6, inserted: 5 };
-  const rate = { rate: 0.1, errors };
+  const rate = { rate: 0.1, errors, interval: [0.08, 0.12] as [number, number] };
   const accuracy = {
     joined: { ...rate, gap: 2, minutesPerHour: 0.7 },
-    quiet: { loud: rate, quiet: { rate: 0.11, errors: { ...errors, deleted: 8 } } },
+    quiet: { loud: rate, quiet: { ...rate, rate: 0.11, errors: { ...errors, deleted: 8 } } },
   };
   const text = table({ ...report, peers: [], accuracy });
-  t.match(text, /joined speech +10\.0 % \(6 deleted of 200, at most 2 in a row\) at 0\.70 min\/h/);
+  t.match(text, /joined speech +10\.0 % of 200 words \(95 % interval 8\.0 to 12\.0 %\); 6 deleted, at most 2 in a row; 0\.70 min\/h/);
   t.match(text, /-60 dBFS +10\.0 % \/ 11\.0 % \(6 \/ 8 deleted of 200\)/);
 });
 

@@ -1,0 +1,85 @@
+import t from 'tap';
+import { convolved, distance, impulseResponse, type Point } from '../../bench/acoustics.ts';
+import { diarizationError } from '../../bench/der.ts';
+import { seeded } from '../../bench/random.ts';
+import { castNames, meeting } from '../../bench/rooms.ts';
+import { RATE } from '../../bench/sound.ts';
+
+const ROOM = { size: [6, 4.5, 3], reverberation: 0.4 } as const;
+const SOURCE: Point = [1.5, 1.2, 1.3];
+const MICROPHONE: Point = [3.6, 2.4, 0.8];
+
+t.test('impulseResponse() hears the direct sound after its distance, by its distance weaker, and nothing before', async (t) => {
+  const response = impulseResponse(ROOM, SOURCE, MICROPHONE);
+  const metres = distance(SOURCE, MICROPHONE);
+  const at = Math.round((metres / 343) * RATE);
+  const loudest = response.reduce((best, x, i) => (Math.abs(x) > Math.abs(response[best]!) ? i : best), 0);
+  t.ok(Math.abs(loudest - at) <= 1, `${loudest} of ${at}`);
+  t.ok(Math.abs(response[loudest]! * metres - 1) < 0.4, `${response[loudest]}`); // an echo that is not between samples has exactly 1
+  t.ok(response.subarray(0, at - 20).every((x) => x === 0));
+});
+
+t.test('impulseResponse() falls by 60 dB in about the wanted time: in rooms that are no cubes later than by the formula', async (t) => {
+  for (const reverberation of [0.3, 0.6]) {
+    const response = impulseResponse({ ...ROOM, reverberation }, SOURCE, MICROPHONE);
+    const left = new Float64Array(response.length + 1); // energy from each sample to the end (Schroeder)
+    for (let i = response.length - 1; i >= 0; i--) left[i] = left[i + 1]! + response[i]! ** 2;
+    const after = (decibels: number) => left.findIndex((energy) => 10 * Math.log10(energy / left[0]!) < decibels) / RATE;
+    const measured = 3 * (after(-25) - after(-5));
+    t.ok(measured > 0.75 * reverberation && measured < 1.5 * reverberation, `${measured} s of ${reverberation} s`);
+  }
+});
+
+t.test('convolved() is the sum of delayed copies', async (t) => {
+  const random = seeded(4);
+  const sound = new Float32Array(70_000).map(() => random.normal());
+  const response = new Float32Array(900);
+  response[0] = 1;
+  response[137] = -0.5;
+  response[899] = 0.25;
+  const heard = convolved(sound, response);
+  t.equal(heard.length, sound.length);
+  for (const i of [0, 100, 137, 5000, 32_000, 33_000, 69_999]) {
+    const wanted = sound[i]! - 0.5 * (sound[i - 137] ?? 0) + 0.25 * (sound[i - 899] ?? 0);
+    t.ok(Math.abs(heard[i]! - wanted) < 1e-4, `sample ${i}: ${heard[i]} of ${wanted}`);
+  }
+});
+
+t.test('meeting() is the same for the same seed, with as many people, as much overlap and such interjections as asked for', async (t) => {
+  const options = { speakers: 4, seconds: 60, overlap: 0.2, split: 'tuning' } as const;
+  const [made, again] = [await meeting(3, options), await meeting(3, options)];
+  t.strictSame(made.turns, again.turns);
+  t.equal(Buffer.compare(Buffer.from(made.samples.buffer), Buffer.from(again.samples.buffer)), 0);
+  t.equal(new Set(made.turns.map(({ speaker }) => speaker)).size, 4);
+  const people = new Uint8Array(Math.ceil(made.samples.length / 160));
+  for (const { start, end } of made.turns) for (let i = Math.round(start * 100); i < Math.round(end * 100); i++) people[i]!++;
+  const [speech, together] = [people.filter((n) => n > 0).length, people.filter((n) => n > 1).length];
+  t.ok(together / speech > 0.1 && together / speech < 0.3, `${together} of ${speech} overlap`);
+  t.ok(made.interjections.length >= 2);
+  for (const { start, end } of made.interjections) t.ok(end - start >= 0.2 && end - start <= 0.95, `${end - start} s`);
+  for (const metres of made.distances) t.ok(metres >= 0.5 && metres <= 4, `${metres} m`);
+  t.ok(
+    made.samples.every((x) => Math.abs(x) < 1),
+    'nothing is clipped',
+  );
+});
+
+t.test('meeting() puts no sound where nobody speaks but noise and reverberation', async (t) => {
+  const made = await meeting(5, { speakers: 3, seconds: 30, overlap: 0.1, split: 'tuning' });
+  const first = made.turns[0]!.start;
+  const energy = (from: number, to: number) => {
+    const part = made.samples.subarray(Math.round(from * RATE), Math.round(to * RATE));
+    return 10 * Math.log10(part.reduce((sum, x) => sum + x * x, 0) / part.length);
+  };
+  t.ok(energy(first, first + 0.5) > energy(0, first - 0.02) + 8, 'the first turn begins where it is said to');
+  t.equal(diarizationError(made.turns, made.turns).error, 0);
+});
+
+t.test('castNames() gives tuning and test no voice in common, and enough voices to each', async (t) => {
+  const [tuning, held] = [castNames('tuning'), castNames('test')];
+  t.strictSame(
+    tuning.filter((name) => held.includes(name)),
+    [],
+  );
+  t.ok(tuning.length >= 8 && held.length >= 8, `${tuning.length} and ${held.length} voices`);
+});

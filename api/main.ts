@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     const app = await startApp({ db, vault, spool, settings, log });
     process.stdout.write(`listening on ${app.url}\n`);
     const signal = await stopSignal();
-    log.info({ signal, uploads: GRACE_SECONDS }, 'stopping: nothing new is accepted, uploads may finish');
+    log.info({ signal, graceSeconds: GRACE_SECONDS }, 'stopping: nothing new is accepted, uploads may finish');
     process.once(signal, () => process.exit(1));
     await app.stop(GRACE_SECONDS);
   } finally {

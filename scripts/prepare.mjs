@@ -109,7 +109,7 @@ async function checkPostgres() {
   );
 }
 
-/** Compares the files that models/manifest.ts lists with their checksums: all of them the first time, later those that changed. */
+/** Compares the shipped models with their checksums (models/manifest.ts): all files the first time, later those that changed. */
 async function verifyModels() {
   const manifest = path.join(ROOT, 'models', 'manifest.ts');
   const stamp = path.join(MODULES, '.longhand-models');
@@ -117,20 +117,30 @@ async function verifyModels() {
   const unchanged = ([file, mark]) => existsSync(file) && markOf(file) === mark;
   if (known[manifest] && Object.entries(known).every(unchanged)) return;
   const { tsImport } = await import(pathToFileURL(path.join(MODULES, 'tsx', 'dist', 'esm', 'api', 'index.mjs')).href);
-  const { SHIPPED } = await tsImport(manifest, import.meta.url);
+  const { SHIPPED, SHIPPED_FOLDER, manifestOf } = await tsImport(manifest, import.meta.url);
   const seen = { [manifest]: markOf(manifest) };
   say('Verifying the checksums of the models …');
-  for (const { name, files } of SHIPPED) {
-    for (const file of files) {
+  for (const name of SHIPPED) {
+    const descriptor = path.join(SHIPPED_FOLDER, name, 'model.json');
+    if (existsSync(descriptor)) seen[descriptor] = markOf(descriptor);
+    for (const file of filesOf(() => manifestOf(path.join(SHIPPED_FOLDER, name)), name)) {
       const target = path.join(ROOT, 'models', name, file.name);
       const remedy = `Restore it: git checkout -- models/${name}/${file.name}`;
       if (!existsSync(target)) throw new Missing(`models/${name}/${file.name} is missing. ${remedy}`);
       seen[target] = markOf(target);
       if (known[target] !== seen[target] && sha256(target) !== file.sha256)
-        throw new Missing(`models/${name}/${file.name} is damaged: its checksum differs from models/manifest.ts. ${remedy}`);
+        throw new Missing(`models/${name}/${file.name} is damaged: its checksum is not the one listed for it. ${remedy}`);
     }
   }
   remember(stamp, JSON.stringify(seen));
+}
+
+function filesOf(read, name) {
+  try {
+    return read().files;
+  } catch (error) {
+    throw new Missing(`models/${name} cannot be used: ${error.message} Restore it: git checkout -- models/${name}`);
+  }
 }
 
 function markOf(file) {

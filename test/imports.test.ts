@@ -26,7 +26,7 @@ const DOORS: Record<string, string[]> = {
   '@modelcontextprotocol/sdk': ['api/mcp/server.ts'],
   '@xenova/transformers': ['engine/asr/whisper/tokenizer.ts'],
   'cli-progress': ['scripts/commands/progress.ts'],
-  commander: ['scripts/commands/'],
+  commander: ['scripts/commands/', 'scripts/docs/'],
   'content-disposition': ['api/export/names.ts'],
   'graphile-worker': ['db/postgres/migrate.ts', 'engine/main.ts'],
   'hyper-express': ['api/http/server.ts'],

@@ -1,4 +1,4 @@
-/** The built-in report templates as data: the API lists them, the engine writes them. Names and categories are English by specification. */
+/** The built-in report templates as data: the API lists them, the engine writes them. Names and categories are English. */
 
 interface BuiltinTemplate {
   slug: string;
@@ -18,7 +18,7 @@ const education = row('Education');
 const media = row('Media');
 const records = row('Medical/Legal');
 
-/** Every built-in template, in the order in which it is listed: the 26 of the contract's table (9.1). The specification names `summary` and `tasks` of them. */
+/** The 26 built-in templates, in the order in which they are listed. */
 export const CATALOGUE: readonly BuiltinTemplate[] = [
   general('summary', 'Summary'),
   general('key-points', 'Key points'),

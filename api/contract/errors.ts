@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 interface ErrorRule {
   status: number;
-  /** True: the same request may succeed later; the answer carries Retry-After where the contract says so. */
+  /** True: the same request may succeed later; the response then has Retry-After where it is documented. */
   retry: boolean;
   message: string;
 }
@@ -16,14 +16,14 @@ export const ERRORS = {
     message: 'Cannot accept the request: a valid API key is needed in the Authorization header, as "Bearer <API_KEY>"',
   },
   api_access_required: { status: 403, retry: false, message: 'Cannot use the API: the plan of this workspace does not include API access' },
-  method_not_allowed: { status: 405, retry: false, message: 'This path does not take that method; see the Allow header' },
+  method_not_allowed: { status: 405, retry: false, message: 'Method not allowed for this path; see the Allow header' },
   validation_error: { status: 422, retry: false, message: 'The request does not have the expected form; see detail.errors' },
-  rate_limit_exceeded: { status: 429, retry: true, message: 'Too many requests; wait for the seconds in Retry-After' },
-  internal_error: { status: 500, retry: true, message: 'Something failed on our side; report the request_id to the operator' },
+  rate_limit_exceeded: { status: 429, retry: true, message: 'Too many requests; retry after the seconds in Retry-After' },
+  internal_error: { status: 500, retry: true, message: 'Internal error; report the request_id to the operator' },
   service_unavailable: {
     status: 503,
     retry: true,
-    message: 'The service cannot take this request at the moment; wait for the seconds in Retry-After',
+    message: 'The service cannot handle this request at the moment; retry after the seconds in Retry-After',
   },
   // scopes
   upload_scope_required: {
@@ -71,7 +71,7 @@ export const ERRORS = {
   file_too_small: { status: 400, retry: false, message: 'Cannot accept the file: it is under 1 KB' },
   file_size_limit_exceeded: { status: 413, retry: false, message: 'Cannot accept the file: it is over 2 GB' },
   upload_timeout: { status: 408, retry: true, message: 'The upload stalled or took too long; send the file again' },
-  project_not_found: { status: 422, retry: false, message: 'There is no project with this id that the creator of the key may upload to' },
+  project_not_found: { status: 422, retry: false, message: 'No project with this id that the creator of the key may upload to' },
   external_id_invalid: {
     status: 422,
     retry: false,
@@ -94,51 +94,59 @@ export const ERRORS = {
     retry: false,
     message: 'The author must be given as email:<email>, user:<uuid> or external:<provider>:<id>',
   },
-  unsupported_author_type: { status: 422, retry: false, message: 'This way to name an author is not supported here' },
+  unsupported_author_type: {
+    status: 422,
+    retry: false,
+    message: 'This kind of author is not supported here; use email:<email> or user:<uuid>',
+  },
   author_not_member: { status: 422, retry: false, message: 'The author is not an active member of this workspace' },
   too_many_reports: { status: 422, retry: false, message: 'At most 3 reports can be requested at once' },
   prompt_not_found: {
     status: 422,
     retry: false,
-    message: 'There is no report template with this slug for the owner of the key; see GET /prompts',
+    message: 'No report template with this slug is available to the owner of the key; see GET /prompts',
   },
   idempotency_key_invalid: { status: 422, retry: false, message: 'Idempotency-Key must be 1 to 255 printable ASCII characters' },
   idempotency_conflict: {
     status: 409,
     retry: true,
-    message: 'An upload with this Idempotency-Key is still in flight; wait for the seconds in Retry-After',
+    message: 'An upload with this Idempotency-Key is still in flight; retry after the seconds in Retry-After',
   },
   insufficient_balance: {
     status: 402,
     retry: false,
-    message: 'No minutes are left on the plan of this workspace; top up and upload again',
+    message: 'This workspace has no minutes left; top up and upload again',
   },
-  too_many_concurrent_uploads: { status: 429, retry: true, message: 'Too many uploads are in flight for this key or workspace' },
-  too_many_queued_files: { status: 429, retry: true, message: 'Too many files of this workspace are waiting' },
+  too_many_concurrent_uploads: { status: 429, retry: true, message: 'Too many concurrent uploads for this key or workspace' },
+  too_many_queued_files: { status: 429, retry: true, message: 'Too many files of this workspace are queued' },
   upload_quota_exceeded: {
     status: 429,
     retry: true,
-    message: 'The daily number of uploads of this workspace is used up; contact the operator',
+    message: 'The daily upload quota of this workspace is used up; it resets at 00:00 UTC',
   },
   // reports
-  transcription_failed: { status: 409, retry: false, message: 'There is no text to report on: the transcription failed' },
-  report_generation_limit: { status: 429, retry: true, message: '30 reports were already generated for this transcription' },
-  daily_reports_quota_exceeded: { status: 429, retry: true, message: 'The daily number of reports of this workspace is used up' },
-  too_many_queued_reports: { status: 429, retry: true, message: 'Too many reports of this workspace are waiting' },
+  transcription_failed: { status: 409, retry: false, message: 'Cannot write a report: the transcription failed, so there is no text' },
+  report_generation_limit: { status: 429, retry: true, message: 'This transcription already has the maximum of 30 reports' },
+  daily_reports_quota_exceeded: {
+    status: 429,
+    retry: true,
+    message: 'The daily report quota of this workspace is used up; it resets at 00:00 UTC',
+  },
+  too_many_queued_reports: { status: 429, retry: true, message: 'Too many reports of this workspace are queued' },
   // the endpoints that OpenAI's clients know
   invalid_form: { status: 400, retry: false, message: 'The form does not have the expected fields' },
-  stream_unsupported: { status: 400, retry: false, message: 'Cannot stream: leave stream out, the whole transcript comes at once' },
+  stream_unsupported: { status: 400, retry: false, message: 'Streaming is not supported; omit stream to get the whole transcript' },
   recording_unusable: { status: 400, retry: false, message: 'Cannot transcribe this recording' },
-  model_not_found: { status: 404, retry: false, message: 'There is no model of this name; see GET /models' },
+  model_not_found: { status: 404, retry: false, message: 'No model of this name; see GET /models' },
   transcription_timeout: {
     status: 504,
     retry: false,
-    message: 'The transcription is not ready yet; it goes on, read it later under its id',
+    message: 'The transcription is not ready yet; it continues, read it later by its id',
   },
   // other endpoints
-  transcription_not_completed: { status: 409, retry: true, message: 'There are no subtitles yet: the transcription is not completed' },
-  delete_rate_exceeded: { status: 429, retry: true, message: 'Too many deletions with this key; wait for the seconds in Retry-After' },
-  member_not_found: { status: 404, retry: false, message: 'There is no active member with this id' },
+  transcription_not_completed: { status: 409, retry: true, message: 'No subtitles yet: the transcription is not completed' },
+  delete_rate_exceeded: { status: 429, retry: true, message: 'Too many deletions with this key; retry after the seconds in Retry-After' },
+  member_not_found: { status: 404, retry: false, message: 'No active member with this id' },
   identity_not_found: { status: 404, retry: false, message: 'This identity is not linked to this member' },
   identity_conflict: { status: 409, retry: false, message: 'This identity is linked to another member; unlink it first' },
   invalid_identity: {
@@ -152,7 +160,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 /** Refusals that clients know by their status alone: the body's `code` is null. */
 export const UNCODED = {
-  not_found: { status: 404, retry: false, message: 'There is nothing here under this id or path, or this key may not see it' },
+  not_found: { status: 404, retry: false, message: 'Not found, or not visible to this key' },
   forbidden: { status: 403, retry: false, message: 'The role of the creator of this key does not allow this' },
 } as const satisfies Record<string, ErrorRule>;
 
@@ -169,7 +177,7 @@ export const ErrorBody = z
   .meta({ id: 'Error' });
 
 export interface ApiErrorOptions {
-  /** Replaces the table's message: says what was found, what was wanted, and the remedy. */
+  /** Replaces the table's message: what was found, what was expected, what to do. */
   message?: string;
   detail?: Record<string, unknown>;
   /** Whole seconds for Retry-After. */
@@ -198,7 +206,7 @@ function ruleOf(code: ErrorCode | UncodedError): ErrorRule {
   return code === 'not_found' || code === 'forbidden' ? UNCODED[code] : ERRORS[code];
 }
 
-/** The one 404 for whatever is absent, deleted, foreign, invisible or malformed: nothing can be told apart. */
+/** The one 404 for whatever is absent, deleted, foreign, invisible or malformed: all look the same. */
 export function notFound(): ApiError {
   return new ApiError('not_found');
 }

@@ -1,4 +1,4 @@
-/** ISO 639-1 codes plus haw and jw, in the order of specification 4.1.1. */
+/** ISO 639-1 codes plus haw and jw, in the order of the API reference. */
 export const LANGUAGES = `
 en es ru zh hi ar pt bn fr de ja ko tr it vi pl uk nl id th fa sv cs ro el hu da fi no sk he ms bg hr sr sl
 lt lv et ta te mr ur sw ml kn gu pa my ne si km lo az kk uz ka hy sq bs mk is mn tg tk tt ca eu gl cy af tl

@@ -1,4 +1,4 @@
-/** Promises to clients (specification part 8), in one table. The operator may tighten those named in LONGHAND_LIMIT_*, never loosen them. */
+/** Limits published to clients, in one table. LONGHAND_LIMIT_* can lower those listed below, never raise them. */
 export const LIMITS = {
   MIN_FILE_BYTES: 1_024,
   MAX_FILE_BYTES: 2_147_483_648,

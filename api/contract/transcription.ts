@@ -70,7 +70,7 @@ const shared = {
   updated_at: Timestamp,
 };
 
-/** The full record (specification 2.1). Field order here is the order of the answer. */
+/** The full record. Fields are answered in this order. */
 export const Transcription = z
   .object({
     id: shared.id,

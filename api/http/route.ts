@@ -57,7 +57,7 @@ export interface Services {
 }
 
 /**
- * What a handler gets. When it runs, 401, 403 plan, 403 token, 403 scope and 429 are behind it (contract 2.4); everything else happens in
+ * What a handler gets. When it runs, 401, 403 plan, 403 token, 403 scope and 429 have been checked; everything else happens in
  * the order in which the handler asks for it.
  */
 export interface Context<Q = unknown, B = unknown> extends Services {

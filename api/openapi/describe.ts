@@ -193,9 +193,7 @@ function example(route: Route, status: number, code: ErrorCode | null): unknown 
 }
 
 function bare(status: number): string {
-  return status === 404
-    ? 'There is nothing here under this id, or this key may not see it'
-    : 'The role or the rights of the key do not allow this';
+  return status === 404 ? 'Not found, or not visible to this key' : 'The role or the rights of the key do not allow this';
 }
 
 function commonHeaders(route: Route): Json {

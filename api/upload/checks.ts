@@ -15,7 +15,7 @@ import { checkMetadata } from './metadata.ts';
 import { PlaceQuery, ReportsQuery, WorkQuery } from './query.ts';
 import { looksSecret } from './secret.ts';
 
-/** All checks of an upload that look at its head only, in the published order (contract 4.1, steps 2 to 5). Nothing is stored. */
+/** Checks of an upload that need only its headers, in the published order (docs/decisions/api-contract.md). Nothing is stored. */
 export async function checkHead(context: Context): Promise<UploadRequest> {
   const { request, caller, limits } = context;
   const announced = announcedBytes(request);

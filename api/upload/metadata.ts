@@ -3,7 +3,7 @@ import { LIMITS } from '../contract/limits.ts';
 import { unstorable, walkJson } from '../http/json-tokens.ts';
 import { looksSecret } from './secret.ts';
 
-/** Faults of metadata, in the order in which they are answered (contract 4.8). */
+/** Faults of metadata, in the order in which they are checked. */
 const ORDER = [
   'metadata_key_too_long',
   'metadata_key_invalid',

@@ -1,4 +1,4 @@
-/** Known prefixes and structures of keys and tokens (contract 4.9). Never by entropy: call ids in hex and UUIDs are ordinary values. */
+/** Known prefixes and structures of keys and tokens. Never by entropy: call ids in hex and UUIDs are ordinary values. */
 const SHAPES = [
   /(?<![a-z0-9])lht?_[a-z0-9]/i, // our own
   /(?<![a-z0-9])sk_live_/i,

@@ -19,7 +19,7 @@ function reach({ workspace, member, owner }: Operands, projects: string): string
     select pm.project_id from project_members pm where pm.workspace_id = ${workspace} and pm.member_id = ${member}${projects})))`;
 }
 
-/** Which transcriptions may be seen (contract 1.4): the one predicate of list, get, patch, delete, export and report requests. */
+/** Which transcriptions may be seen: the one predicate of list, get, patch, delete, export and report requests. */
 export function visibleTo(operands: Operands): string {
   return reach(operands, '');
 }

@@ -9,7 +9,7 @@ export interface Held {
   id: string;
   workspaceId: string;
   extension: string;
-  /** True when the actor may change it (contract 1.4); a key can always reassign what it uploaded itself. */
+  /** True when the actor may change it; a key can always reassign what it uploaded itself. */
   editable: boolean;
   uploadedByKey: boolean;
   /** The creator of the key that uploaded it; null where that is unknown. */

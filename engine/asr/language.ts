@@ -2,7 +2,7 @@ import { type LanguageDetection, likeliest } from './whisper/decode-job.ts';
 
 /**
  * The language of a recording from several windows: the probabilities averaged with the seconds of speech as weights. Averaged logarithms
- * would let one window of noise win (6.8 % wrong instead of 0.4 %, engine.md).
+ * would let one window of noise win (6.8 % wrong instead of 0.4 %, docs/decisions/speech-recognition.md).
  */
 export function decideLanguage(windows: readonly { languages: LanguageDetection['languages']; seconds: number }[]): {
   language: string;

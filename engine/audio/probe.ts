@@ -34,7 +34,7 @@ const LATE = 0.1; // seconds: nobody sees less
 const LATEST = 3600; // seconds: more is a broken clock
 const LOOKING = 10; // seconds of looking for the first sound: a film may be read for it to its end
 
-/** Opens nothing but the file itself and no format that points at other files (playlists). Decided by traps.md section 5. */
+/** Opens nothing but the file itself and no format that points at other files (playlists). See docs/decisions/hostile-media.md. */
 export const HARDENED = [
   '-protocol_whitelist',
   'file',

@@ -9,10 +9,10 @@ import { addWorkspace } from './admin/workspace.ts';
 
 /** `admin`: workspaces, members, keys, projects, templates and tokens, on the database directly. */
 export function addAdmin(program: Command): void {
-  const admin = program.command('admin').description('workspaces, members, keys, projects, templates; on the database directly');
+  const admin = program.command('admin').description('manage workspaces, members, keys, projects and templates, directly in the database');
   const group = (name: string, description: string) => admin.command(name).description(description);
-  addWorkspace(group('workspace', 'make, list and delete workspaces, and give them minutes'));
-  addMember(group('member', 'the people of a workspace'));
+  addWorkspace(group('workspace', 'create, list and delete workspaces, and add minutes'));
+  addMember(group('member', 'members of a workspace'));
   addKey(group('key', 'API keys'));
   addProject(group('project', 'projects and who may see them'));
   addTemplate(group('template', 'report templates of a workspace or of one member'));
@@ -20,5 +20,5 @@ export function addAdmin(program: Command): void {
   addGrant(group('grant', 'assistants that members let in'));
   addSession(group('session', 'people who are signed in to the console'));
   const rotate = group('keys', 'data keys of all workspaces').command('rotate');
-  verb(rotate, 'wrap every data key anew under the newest master key', async (_db, vault) => ({ rewrapped: await vault.rotate() }));
+  verb(rotate, 're-encrypt every data key with the newest master key', async (_db, vault) => ({ rewrapped: await vault.rotate() }));
 }

@@ -38,35 +38,29 @@ interface Options {
   json?: boolean;
 }
 
-/** `bench`: what this machine can do, and what a given load needs. */
+/** `bench`: speed and accuracy on this machine, and the size of a deployment for a given load. */
 export function addBench(program: Command): void {
   program
     .command('bench')
-    .description('measure this machine, and say what a load needs')
-    .addOption(new Option('--minutes <minutes>', 'length of the measured recordings').argParser(positive).default(10))
-    .addOption(new Option('--files <count>', 'most files at once').argParser(positive).default(4))
+    .description('benchmark this machine and size a deployment')
+    .addOption(new Option('--minutes <minutes>', 'length of the test recording').argParser(positive).default(10))
+    .addOption(new Option('--files <count>', 'maximum number of files at once').argParser(positive).default(4))
+    .addOption(new Option('--accuracy [part...]', 'also measure WER and DER on bench/data, or the given parts of it').choices(PARTS))
+    .option('--coverage [language...]', 'also measure how much speech of many languages is covered by words (needs espeak-ng); or of these')
+    .option('--no-speed', 'skip speed')
+    .option('--accurate', 'use beam search')
+    .option('--profile', 'also time per operator of the models')
+    .option('--data <folder>', 'your own test data: MANIFEST.tsv as in bench/data, audio files, rttm/')
     .addOption(
-      new Option('--accuracy [part...]', 'also word error rate and diarization error rate on bench/data; or only parts of that').choices(
-        PARTS,
-      ),
+      new Option('--set <name>', 'recordings for accuracy: test (never used for tuning) or tuning').choices(['test', 'tuning']).default('test'),
     )
-    .option('--coverage [language...]', 'also how much of the speech of many languages lies under words (wants espeak-ng); or of these')
-    .option('--no-speed', 'leave speed out')
-    .option('--accurate', 'with beams')
-    .option('--profile', 'also in which operators of the networks the time goes')
-    .option('--data <folder>', 'clips to measure accuracy with: MANIFEST.tsv as in bench/data, the files beside it, rttm/')
-    .addOption(
-      new Option('--set <name>', 'recordings that accuracy is measured on: those kept aside, or those that thresholds were chosen on')
-        .choices(['test', 'tuning'])
-        .default('test'),
-    )
-    .addOption(new Option('--seed <number>', 'of the orders, conversations and rooms that are made').argParser(positive).default(1))
-    .addOption(new Option('--peer <name...>', 'the same audio through another program, where it is installed').choices(PEERS))
-    .addOption(new Option('--load <hours>', 'what to recommend for, as 200h/day').argParser(hoursPerDay).conflicts('speed'))
-    .addOption(new Option('--mean-minutes <minutes>', 'mean length of a recording of that load').argParser(positive).default(10))
-    .option('--save <file>', 'write the figures as JSON')
-    .option('--compare <file>', 'against figures saved before')
-    .option('--chart <file>', 'draw them as SVG')
+    .addOption(new Option('--seed <number>', 'seed for orders, conversations and rooms').argParser(positive).default(1))
+    .addOption(new Option('--peer <name...>', 'also run the same audio through another program, if installed').choices(PEERS))
+    .addOption(new Option('--load <hours>', 'load to size for, as 200h/day').argParser(hoursPerDay).conflicts('speed'))
+    .addOption(new Option('--mean-minutes <minutes>', 'mean recording length of that load').argParser(positive).default(10))
+    .option('--save <file>', 'save the figures as JSON')
+    .option('--compare <file>', 'compare with saved figures')
+    .option('--chart <file>', 'draw a chart as SVG')
     .option('--json', 'print JSON')
     .action(async ({ json, peer = [], ...options }: Options) => {
       const settings = loadSettings();

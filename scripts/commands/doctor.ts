@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { print } from './output.ts';
 
-/** `doctor`: what is wrong here and what to do about it. */
+/** `doctor`: checks the installation and says how to fix it. */
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check versions, ffmpeg, models, database, spool, clock and device; print every setting and where it came from')
+    .description('check versions, memory, ffmpeg, models, device, database, spool and clock; print every setting and where it came from')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const { examine } = await import('./checks.ts');

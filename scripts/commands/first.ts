@@ -13,8 +13,8 @@ import { ROOT } from './environment.ts';
 const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minutes` adds more
 
 /**
- * Where there is no workspace yet, makes `Default` with an owner and a key with every scope. Null where there is one. In one transaction, under a lock: a start
- * that is broken off leaves the next one the first, and of several hosts one makes it.
+ * Creates the workspace `Default` with an owner and a key with every scope, if there is no workspace yet; else returns null. One transaction under a lock: an
+ * interrupted start leaves nothing behind, and of several hosts only one creates it.
  */
 export async function firstKey(settings: Settings, url: string): Promise<{ workspace: string; key: string } | null> {
   const db = await openDb({ url, pool: 2, name: 'longhand-up' });
@@ -35,17 +35,18 @@ export async function firstKey(settings: Settings, url: string): Promise<{ works
   }
 }
 
-/** What a newcomer does next; the lines work as they are printed. */
+/** First steps for a new user; the lines work as printed. */
 export function instructions(base: string, key: string): string {
   const curl = `curl -sS -H 'Authorization: Bearer ${key}'`;
   const sample = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
   const list = `${base}/v1/transcriptions`;
-  return `Longhand runs for the first time. This key of the workspace Default is shown only now; keep it:
+  return `This is the first start. The API key of the workspace Default is shown only now; keep it:
 
   ${key}
 
 The base URL of the API is ${base}/v1
 In the browser, sign in with the key: ${base}
+Lost it? Create another: scripts/longhand admin key create --help
 
 Upload a recording of two speakers:
 

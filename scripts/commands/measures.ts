@@ -4,15 +4,15 @@ import type { Command } from 'commander';
 import { loadSettings } from './environment.ts';
 
 const MEASURES = {
-  load: 'records a second, and memory while large files are uploaded',
-  busy: 'whether pollers and slow uploads notice an engine at work',
-  long: 'ten hours as one recording: time, memory, order, and notes meanwhile',
-  soak: 'hours of mixed work, with the slope of the memory',
-  list: 'long lists of transcriptions',
+  load: 'read throughput, and memory during large uploads',
+  busy: 'response times for pollers and slow uploads while an engine works',
+  long: 'a ten-hour recording: time, memory, order of results, and latency of short notes meanwhile',
+  soak: 'hours of mixed load, and the memory trend',
+  list: 'lists of many transcriptions',
   fuzz: 'schemathesis against the API description (needs python3)',
 };
 
-/** `bench load` and the like: programs of bench/ with options of their own, which the comment at their top tells. */
+/** `bench load` and the like: programs in bench/ with their own options, described in the comment at their top. */
 export function addMeasures(program: Command): void {
   const bench = program.commands.find((command) => command.name() === 'bench')!;
   for (const command of [program, bench]) command.enablePositionalOptions(); // else `bench` takes what is meant for the program

@@ -19,14 +19,14 @@ interface Options {
 const store = () => import('../../models/store.ts');
 const shelf = () => import('./models-shelf.ts');
 
-/** `models`: which there are and what they are worth here, new ones from a hub or a folder, their checksums. */
+/** `models`: list, download, import, check, verify, build and remove models. */
 export function addModels(program: Command): void {
-  const models = program.command('models').description('recognition models: list, pull, import, check, verify, build, remove');
+  const models = program.command('models').description('ASR models: list, pull, import, check, verify, build, remove');
 
   models
     .command('list')
-    .description('models that LONGHAND_MODEL may name, what they take and how well they hear, as measured on this machine')
-    .option('--load <hours>', 'also whether each carries so much audio here, as 200h/day')
+    .description('installed ASR models (for LONGHAND_MODEL), with speed, memory and accuracy as measured on this machine')
+    .option('--load <hours>', 'also whether each can process this much audio here, as 200h/day')
     .option('--json', 'print JSON')
     .action(async ({ json, load }: Options) => print(await (await shelf()).table(loadSettings(), load), json));
 
@@ -40,7 +40,7 @@ export function addModels(program: Command): void {
     });
 
   making(models.command('import'))
-    .description('convert and check a Whisper checkpoint folder that was carried in by hand')
+    .description('convert and check a Whisper checkpoint from a local folder')
     .argument('<folder>', 'config.json, tokenizer.json, model.safetensors or its shards; generation_config.json where there is one')
     .option('--licence <expression>', 'SPDX expression')
     .option('--source <text>', 'where the checkpoint came from')
@@ -73,7 +73,7 @@ export function addModels(program: Command): void {
 
   models
     .command('verify')
-    .description('read every byte again and compare checksums')
+    .description('verify checksums')
     .argument('[name...]', 'default: all')
     .option('--json', 'print JSON')
     .action(async (names: string[], { json }: Options) => {

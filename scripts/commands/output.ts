@@ -1,5 +1,7 @@
 type Result = Record<string, unknown>;
 
+const DECIMALS = 2; // shown of a number; JSON has all of them
+
 /** Prints a result to standard output: as JSON, or for people as `name: value` lines, a list as a table. */
 export function print(result: object, json: boolean | undefined): void {
   process.stdout.write(`${json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : lines(result)}\n`);
@@ -28,5 +30,6 @@ function table(rows: Result[]): string {
 
 function shown(value: unknown): string {
   if (value === null || value === undefined) return '-';
+  if (typeof value === 'number') return String(Number(value.toFixed(DECIMALS)));
   return Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -6,13 +6,13 @@ import { print } from './output.ts';
 
 const ENGINE_PRIORITY = 5; // as `nice` counts
 
-/** `api`, `engine`, `migrate`: one part alone, for several hosts. */
+/** `api`, `engine`, `migrate`: single parts, for several hosts. */
 export function addParts(program: Command): void {
   program
     .command('api')
-    .description('answer HTTP; needs DATABASE_URL, or `up` running on the same state folder')
-    .option('--host <address>', 'where to listen (HOST)')
-    .option('--port <number>', 'where to listen; 0 picks a free one (PORT)', port)
+    .description('serve HTTP; needs DATABASE_URL, or `up` running on the same state folder')
+    .option('--host <address>', 'address to listen on (HOST)')
+    .option('--port <number>', 'port to listen on; 0 picks a free one (PORT)', port)
     .action(async ({ host, port: number }: { host?: string; port?: string }) => {
       await useDatabase({ HOST: host, PORT: number });
       endWithParent();
@@ -20,8 +20,8 @@ export function addParts(program: Command): void {
     });
   program
     .command('engine')
-    .description('transcribe; needs DATABASE_URL, or `up` running on the same state folder')
-    .option('--concurrency <files>', 'files worked on at once', positive) // engine/main.ts reads it
+    .description('run jobs; needs DATABASE_URL, or `up` running on the same state folder')
+    .option('--concurrency <files>', 'files transcribed at once', positive) // engine/main.ts reads it
     .action(async () => {
       await useDatabase({});
       endWithParent();
@@ -30,7 +30,7 @@ export function addParts(program: Command): void {
     });
   program
     .command('migrate')
-    .description('bring the database to this version')
+    .description('run database migrations')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const [{ withDatabase }, { migrate }] = await Promise.all([import('./database.ts'), import('../../db/postgres/migrate.ts')]);
@@ -39,7 +39,7 @@ export function addParts(program: Command): void {
     });
 }
 
-/** Gives the part that follows the address of its database, in the environment that it reads. */
+/** Sets DATABASE_URL for the part that is about to start. */
 async function useDatabase(given: Record<string, string | undefined>): Promise<void> {
   const settings = loadSettings(given);
   const { databaseUrl } = await import('./database.ts');
@@ -49,8 +49,8 @@ async function useDatabase(given: Record<string, string | undefined>): Promise<v
 }
 
 /**
- * The engine takes every core it finds. The API and PostgreSQL beside it answer people who wait, so they come first; threads and programs that
- * are started later inherit this.
+ * Lowers the priority of the engine, which uses every core, below the API and PostgreSQL, for which people wait. Threads and programs started
+ * later inherit it.
  */
 function yieldToOthers(): void {
   setPriority(Math.max(getPriority(), ENGINE_PRIORITY));

@@ -13,7 +13,7 @@ export async function openLocalPool(settings: Settings): Promise<Pool> {
   });
 }
 
-/** Folders of the networks that the settings name. */
+/** Folders of the models that the settings name. */
 export async function localModels(settings: Settings): Promise<PoolOptions['models']> {
   const { folder } = await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
   return { whisper: folder, diarization: path.join(SHIPPED_FOLDER, 'diarization') };

@@ -1,15 +1,15 @@
 const SYSTEM: Record<string, string> = {
-  ENOENT: 'there is no such file or folder',
-  ENOTDIR: 'a part of that path is no folder',
-  EEXIST: 'something else of that name is there',
-  EISDIR: 'it is a folder, a file is wanted',
-  EACCES: 'this account has no right to it',
-  EPERM: 'this account has no right to it',
+  ENOENT: 'no such file or folder',
+  ENOTDIR: 'part of the path is not a folder',
+  EEXIST: 'it exists already',
+  EISDIR: 'it is a folder, not a file',
+  EACCES: 'permission denied for this account',
+  EPERM: 'permission denied for this account',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 };
 
-/** What went wrong, in words for people; with LOG_LEVEL=debug, where. */
+/** A readable message for an error; with LOG_LEVEL=debug its stack. */
 export function sentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env.LOG_LEVEL === 'debug') return error.stack ?? error.message;

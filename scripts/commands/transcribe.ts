@@ -16,20 +16,20 @@ export interface TranscribeOptions {
   outputDir?: string | true;
 }
 
-/** `transcribe`: recordings to transcripts without a server or a database. */
+/** `transcribe`: files to transcripts, without a server or a database. */
 export function addTranscribe(program: Command): void {
   program
     .command('transcribe')
-    .description('transcribe recordings here and now, without server or database')
-    .argument('<file...>', 'recordings')
-    .option('--language <code>', 'what is spoken, or auto', language, 'auto')
-    .addOption(new Option('--speakers <count>', 'how many speak, where that is known').argParser(speakers))
-    .option('--no-diarize', 'do not tell speakers apart')
-    .addOption(new Option('--format <format>', 'of the transcript').choices(FORMATS).default('txt'))
-    .option('--json', 'the same as --format json')
+    .description('transcribe files locally, without a server')
+    .argument('<file...>', 'audio or video files')
+    .option('--language <code>', 'language code, or auto to detect it', language, 'auto')
+    .addOption(new Option('--speakers <count>', 'number of speakers, if known').argParser(speakers))
+    .option('--no-diarize', 'no speaker diarization')
+    .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('txt'))
+    .option('--json', 'same as --format json')
     .option('--model <name>', 'one that `models list` shows (LONGHAND_MODEL)')
-    .option('--words', 'times of words, in json')
-    .option('--accurate', 'beams: fewer errors, slower')
+    .option('--words', 'word timestamps, in json')
+    .option('--accurate', 'beam search: fewer errors, slower')
     .option('--output-dir [folder]', 'write files there instead of standard output; without a folder: beside each recording')
     .action(async (files: string[], options: TranscribeOptions) => {
       const settings = loadSettings({ LONGHAND_MODEL: options.model });

@@ -74,7 +74,7 @@ async function deliver(
   { format, words, outputDir }: TranscribeOptions,
   several: boolean,
 ): Promise<void> {
-  if (transcript.diarizationError) process.stderr.write(`${file}: speakers could not be told apart: ${transcript.diarizationError}\n`);
+  if (transcript.diarizationError) process.stderr.write(`${file}: speaker diarization failed: ${transcript.diarizationError}\n`);
   const text = await render(transcript, path.basename(file), format, words ?? false);
   if (!outputDir) {
     process.stdout.write(several && format !== 'json' ? `==> ${file} <==\n${text}\n` : text);

@@ -18,18 +18,18 @@ export interface UploadOptions {
 export function addUpload(program: Command): void {
   program
     .command('upload')
-    .description('send recordings to a running service; what fails for now is tried again without making a second copy')
-    .argument('<file...>', 'recordings, or folders of them')
-    .option('--url <address>', 'of the service', address, 'http://127.0.0.1:8080')
-    .requiredOption('--key <key>', 'an API key that may upload')
-    .option('--external-id <id>', 'your own id, for one file', ascii)
-    .option('--metadata <json>', 'a JSON object of your own', object)
-    .option('--author <author>', 'email:…, user:… or external:…:…', ascii)
-    .option('--reports <slugs>', 'reports to write, up to 3, separated by commas')
-    .option('--language <code>', 'what is spoken, or auto')
-    .option('--parallel <files>', 'sent at once; then without progress bars', positive, 1)
+    .description('upload files to a running service; retries never make a second copy')
+    .argument('<file...>', 'audio or video files, or folders')
+    .option('--url <address>', 'address of the service', address, 'http://127.0.0.1:8080')
+    .requiredOption('--key <key>', 'API key with the scope uploads:write')
+    .option('--external-id <id>', 'your own id; for a single file', ascii)
+    .option('--metadata <json>', 'your own data, a JSON object', object)
+    .option('--author <author>', 'author: email:…, user:… or external:…:…', ascii)
+    .option('--reports <slugs>', 'up to 3 reports, comma-separated')
+    .option('--language <code>', 'language code, or auto to detect it')
+    .option('--parallel <files>', 'files uploaded at once; more than 1 hides progress bars', positive, 1)
     .option('--wait', 'wait for the transcripts and print them')
-    .option('--json', 'print JSON, a line for each file')
+    .option('--json', 'print a JSON line per file')
     .action(async (files: string[], options: UploadOptions, command: Command) => {
       if (!ASCII.test(options.key)) command.error(`error: --key: ${WANTED}`); // without the key: it is a secret
       const { findRecordings, uploadFiles } = await import('./uploading.ts');

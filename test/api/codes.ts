@@ -1,4 +1,4 @@
-/** Every (endpoint, status, code) of part 7 of the specification, with the codes that the contract adds. Null: an answer without a code. */
+/** Every (endpoint, status, code) of the API (part 7 of test/api/conformance/rules.ts). Null: an answer without a code. */
 export type Pair = readonly [endpoint: string, status: number, code: string | null];
 
 const ID = '7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e';

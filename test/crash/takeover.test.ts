@@ -12,8 +12,8 @@ import { send, uploadHeaders } from '../support/uploads.ts';
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the choice of the moments`);
-const PROMISED = 120; // seconds until another engine goes on (contract 14.3)
-const KEY_HELD = 60; // seconds that a crashed node blocks a key, at most (contract 4.10)
+const PROMISED = 120; // seconds until another engine goes on
+const KEY_HELD = 60; // seconds that a crashed node blocks a key, at most
 const LEEWAY = 30; // for a machine that does much else
 
 const service = await openService(t);

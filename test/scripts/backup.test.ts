@@ -1,4 +1,4 @@
-/* Follows scripts/deploy/BACKUP.md, word for word, on real servers and state folders. */
+/* Follows docs/backup.md, word for word, on real servers and state folders. */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { finish, LONGHAND, longhand, ROOT, start } from '../support/processes.ts
 import { findProgram } from '../support/programs.ts';
 import { openWorld } from '../support/world.ts';
 
-const GUIDE = readFileSync(join(ROOT, 'scripts/deploy/BACKUP.md'), 'utf8');
+const GUIDE = readFileSync(join(ROOT, 'docs/backup.md'), 'utf8');
 const WRONG_KEY = /the master key is not the one this database was written with/;
 const SAID = 'The rhinoceros signs on Friday.';
 const turns = [{ start: 0, end: 4, speaker: 'speaker_1', text: SAID }];

@@ -18,7 +18,7 @@ t.test('scripts/longhand names the one command in a clone without packages, neve
     t.match(
       [code, stdout, stderr],
       [1, /^$/, new RegExp(`^Longhand cannot start: .*\\n\\n {2}node ${clone}/scripts/prepare\\.mjs\\n`)],
-      args[0],
+      args.join(' '),
     );
     t.notMatch(stderr, /^\s+at /m);
   }

@@ -13,13 +13,13 @@ const nowhere = `postgres://127.0.0.1:${await freePort()}/longhand`;
 t.test('longhand says in words what is missing, and ends with 1', async (t) => {
   const missing = path.join(folder, 'missing.wav');
   const calls: [string[], RegExp, Record<string, string>?][] = [
-    [['transcribe', missing], /Cannot use .*missing\.wav: there is no such file/],
+    [['transcribe', missing], /Cannot use .*missing\.wav: no such file/],
     [
       ['transcribe', file, path.join(folder, 'a.mp3'), '--output-dir', folder],
       /Cannot write the transcripts of .*a\.wav and .*a\.mp3 to one file/,
     ],
-    [['upload', missing, '--key', 'k'], /Cannot use .*missing\.wav: there is no such file/],
-    [['admin', 'template', 'preview', missing, '--slug', 'tasks'], /Cannot use .*missing\.wav: there is no such file/],
+    [['upload', missing, '--key', 'k'], /Cannot use .*missing\.wav: no such file/],
+    [['admin', 'template', 'preview', missing, '--slug', 'tasks'], /Cannot use .*missing\.wav: no such file/],
     [['admin', 'template', 'preview', path.join(folder, 'bad.json'), '--slug', 'tasks'], /bad\.json is no JSON with segments/],
     [['migrate'], /Cannot open the database: .*Start it, or correct DATABASE_URL/, { DATABASE_URL: nowhere }],
   ];

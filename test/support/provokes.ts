@@ -8,7 +8,7 @@ export interface Expectation {
 /**
  * Says that a test provokes this answer: `t.match(answer, provokes('POST /transcriptions', 422, 'prompt_not_found'))`. The arguments must be
  * literals, or a constant of the file for the endpoint: test/api/conformance/part7-errors.test.ts reads these calls from the sources, and fails when a pair of
- * part 7 of the specification has none.
+ * part 7 of the rules has none.
  */
 export function provokes(endpoint: string, status: number, code: string | null): Expectation {
   if (!ENDPOINTS.some(([known]) => known === endpoint))

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { type DecodeResult, likeliest } from './decode-job.ts';
 
-/** Thresholds measured on 26 windows of noise and 175 real clips (engine.md): none of the real ones is lost. */
+/** Thresholds measured on 26 windows of noise and 175 real clips (docs/decisions/speech-recognition.md): none of the real ones is lost. */
 const UNCERTAIN_LANGUAGE = 0.6;
 const LIKELY_SILENCE = 0.5;
 const DOUBTFUL = -0.9; // mean log-probability

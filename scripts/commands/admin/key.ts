@@ -4,7 +4,7 @@ import { everywhere, MEMBER, operate, scopeList, verb, WORKSPACE } from './verb.
 const keys = () => import('../../../db/access/keys.ts');
 
 export function addKey(group: Command): void {
-  verb(group.command('create'), 'make an API key; it is shown this once', async (db, _vault, { workspace, member, scopes, expires }) => {
+  verb(group.command('create'), 'create an API key and show it, once', async (db, _vault, { workspace, member, scopes, expires }) => {
     const { createKey } = await keys();
     const { id, key } = await operate(db, ['workspace', workspace], (tx, actor) =>
       createKey(tx, actor, { memberId: member, scopes, expiresAt: expires }),
@@ -14,13 +14,13 @@ export function addKey(group: Command): void {
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER)
     .addOption(scopeList())
-    .option('--expires <time>', 'when it ends, ISO 8601', time);
-  verb(group.command('revoke'), 'end a key at once', async (db, _vault, { keyId }) => {
+    .option('--expires <time>', 'expiry, ISO 8601', time);
+  verb(group.command('revoke'), 'revoke a key', async (db, _vault, { keyId }) => {
     const { revokeKey } = await keys();
     await operate(db, ['key', keyId], (tx, actor) => revokeKey(tx, actor, keyId));
     return { id: keyId };
   }).requiredOption('--key-id <id>', 'the id that `create` and `list` show');
-  verb(group.command('list'), 'keys, without their secrets', async (db, _vault, { workspace }) => {
+  verb(group.command('list'), 'list keys, without their secrets', async (db, _vault, { workspace }) => {
     const { listKeys } = await keys();
     return everywhere(db, workspace, async (tx, actor) =>
       (await listKeys(tx, actor)).map(({ member, hint, ...key }) => ({

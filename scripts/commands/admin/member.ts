@@ -8,16 +8,16 @@ import { MEMBER, NAME, operate, verb, WORKSPACE } from './verb.ts';
 const members = () => import('../../../db/tenants/members.ts');
 
 export function addMember(group: Command): void {
-  verb(group.command('add'), 'add a person', async (db, _vault, { workspace, ...member }) => {
+  verb(group.command('add'), 'add a member', async (db, _vault, { workspace, ...member }) => {
     const { addMember } = await members();
     return operate(db, ['workspace', workspace], (tx, actor) => addMember(tx, actor, member));
   })
     .requiredOption(...WORKSPACE)
-    .requiredOption('--email <address>', 'their address', email)
+    .requiredOption('--email <address>', 'e-mail address', email)
     .option(...NAME)
-    .addOption(new Option('--role <role>', 'an owner sees and changes everything').choices(ROLES).default('user'))
+    .addOption(new Option('--role <role>', 'an owner has access to everything').choices(ROLES).default('user'))
     .option('--pending', 'invited, not yet active');
-  verb(group.command('activate'), 'make a pending member active', async (db, _vault, { workspace, member }) => {
+  verb(group.command('activate'), 'activate a pending member', async (db, _vault, { workspace, member }) => {
     const { changeMember } = await members();
     const { id, email, status } = await operate(db, ['workspace', workspace], (tx, actor) =>
       changeMember(tx, actor, member, { status: 'active' }),
@@ -26,7 +26,7 @@ export function addMember(group: Command): void {
   })
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER);
-  verb(group.command('remove'), 'end a membership; keys of the member stop working', async (db, _vault, { workspace, member }) => {
+  verb(group.command('remove'), 'remove a member; their keys stop working', async (db, _vault, { workspace, member }) => {
     const { removeMember } = await members();
     const { id, email, status } = await operate(db, ['workspace', workspace], (tx, actor) => removeMember(tx, actor, member));
     return { id, email, status };
@@ -35,7 +35,7 @@ export function addMember(group: Command): void {
     .requiredOption(...MEMBER);
   verb(
     group.command('link'),
-    'a link that signs a member in to the console, once, within a day',
+    'create a link that signs a member in to the console: valid once, for a day',
     async (db, _vault, { workspace, member, url }) => {
       const { signInLink } = await import('../../../db/access/sign-in-links.ts');
       const secret = await operate(db, ['workspace', workspace], (tx, actor) => signInLink(tx, actor, member));
@@ -44,7 +44,7 @@ export function addMember(group: Command): void {
   )
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER)
-    .option('--url <address>', 'of the console (LONGHAND_PUBLIC_URL)');
+    .option('--url <address>', 'address of the console (LONGHAND_PUBLIC_URL)');
 }
 
 function email(text: string): string {

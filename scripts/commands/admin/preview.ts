@@ -17,12 +17,12 @@ interface Options {
 export function addPreview(group: Command): void {
   group
     .command('preview')
-    .description('write a report on a transcript in JSON (of `transcribe --format json` or the export) and print it; nothing is stored')
+    .description('print a report on a transcript in JSON (`transcribe --format json`, or an export) without storing it')
     .argument('<file>', 'the transcript')
-    .addOption(new Option('--prompt <text>', 'what the report shall say').conflicts(['promptFile', 'slug']))
-    .addOption(new Option('--prompt-file <file>', 'the same, from a file').conflicts('slug'))
-    .option('--slug <slug>', 'a built-in template instead')
-    .option('--name <name>', 'of the template')
+    .addOption(new Option('--prompt <text>', 'instructions for the report').conflicts(['promptFile', 'slug']))
+    .addOption(new Option('--prompt-file <file>', 'file with the instructions').conflicts('slug'))
+    .option('--slug <slug>', 'use a built-in template')
+    .option('--name <name>', 'template name')
     .option('--json', 'print JSON')
     .action(async (file: string, options: Options, command: Command) => {
       const { slug, promptFile, name } = options;

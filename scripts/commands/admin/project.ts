@@ -5,19 +5,19 @@ import { MEMBER, NAME, operate, verb, WORKSPACE } from './verb.ts';
 const projects = () => import('../../../db/tenants/projects.ts');
 
 export function addProject(group: Command): void {
-  verb(group.command('create'), 'make a project', async (db, _vault, { workspace, name }) => {
+  verb(group.command('create'), 'create a project', async (db, _vault, { workspace, name }) => {
     const { createProject } = await projects();
     const project = await operate(db, ['workspace', workspace], (tx, actor) => createProject(tx, actor, name));
     return { id: project.id, name: project.name };
   })
     .requiredOption(...WORKSPACE)
     .requiredOption(...NAME);
-  verb(group.command('member'), 'give a member a role in a project', async (db, _vault, { project, member, role }) => {
+  verb(group.command('member'), 'set the role of a member in a project', async (db, _vault, { project, member, role }) => {
     const { setProjectMember } = await projects();
     await operate(db, ['project', project], (tx, actor) => setProjectMember(tx, actor, project, member, role));
     return { project_id: project, member_id: member, role };
   })
     .requiredOption('--project <id>', 'the project')
     .requiredOption(...MEMBER)
-    .addOption(new Option('--role <role>', 'none takes it away').choices([...PROJECT_ROLES, 'none']).makeOptionMandatory());
+    .addOption(new Option('--role <role>', 'role; none removes the member').choices([...PROJECT_ROLES, 'none']).makeOptionMandatory());
 }

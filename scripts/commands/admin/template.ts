@@ -8,7 +8,7 @@ const templates = () => import('../../../db/reports/templates.ts');
 
 export function addTemplate(group: Command): void {
   addPreview(group);
-  verb(group.command('create'), 'make a report template', async (db, _vault, { workspace, promptFile, ...given }) => {
+  verb(group.command('create'), 'create a report template', async (db, _vault, { workspace, promptFile, ...given }) => {
     const { createTemplate } = await templates();
     const { name, slug, scope, owner: ownerId } = given;
     const prompt = given.prompt ?? readFileSync(promptFile, 'utf8');
@@ -18,19 +18,19 @@ export function addTemplate(group: Command): void {
   })
     .requiredOption(...WORKSPACE)
     .requiredOption(...NAME)
-    .addOption(new Option('--prompt <text>', 'what the report shall say').conflicts('promptFile'))
-    .addOption(new Option('--prompt-file <file>', 'the same, from a file'))
-    .option('--slug <slug>', 'its name in requests; from the name when left out')
-    .addOption(new Option('--scope <scope>', 'for everybody, or for its owner').choices(TEMPLATE_SCOPES).default('workspace'))
-    .option('--owner <member>', 'of a personal template')
-    .option('--draft', 'not yet to be requested')
+    .addOption(new Option('--prompt <text>', 'instructions for the report').conflicts('promptFile'))
+    .addOption(new Option('--prompt-file <file>', 'file with the instructions'))
+    .option('--slug <slug>', 'id in requests; default: derived from the name')
+    .addOption(new Option('--scope <scope>', 'for the workspace, or for its owner').choices(TEMPLATE_SCOPES).default('workspace'))
+    .option('--owner <member>', 'member who owns a personal template')
+    .option('--draft', 'save as a draft')
     .hook('preAction', (_program, command) => {
       const { prompt, promptFile, scope, owner } = command.opts();
       if (prompt === undefined && promptFile === undefined) command.error('error: give --prompt or --prompt-file');
       if (scope === 'personal' && !owner) command.error('error: a personal template needs --owner');
     });
   for (const [name, description] of [
-    ['publish', 'let a draft be requested'],
+    ['publish', 'publish a draft'],
     ['delete', 'delete a template; its reports stay'],
   ] as const)
     verb(group.command(name), description, async (db, _vault, { workspace, slug, owner }) => {
@@ -45,5 +45,5 @@ export function addTemplate(group: Command): void {
     })
       .requiredOption(...WORKSPACE)
       .requiredOption('--slug <slug>', 'the template')
-      .option('--owner <member>', 'of a personal template');
+      .option('--owner <member>', 'member who owns a personal template');
 }

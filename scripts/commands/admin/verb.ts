@@ -39,7 +39,7 @@ interface Options {
 
 type Verb = (db: Db, vault: Vault, options: Options) => Promise<object>;
 
-/** A call that works on the database and prints what it answers. */
+/** Defines a subcommand that runs on the database and prints its result. */
 export function verb(command: Command, description: string, work: Verb): Command {
   return command
     .description(description)
@@ -76,7 +76,7 @@ export async function everywhere<T>(
 
 export const WORKSPACE = ['--workspace <id>', 'the workspace'] as const;
 export const MEMBER = ['--member <id>', 'the member'] as const;
-export const NAME = ['--name <name>', 'a name for people', filled] as const;
+export const NAME = ['--name <name>', 'display name', filled] as const;
 export const scopeList = () => new Option('--scopes <list>', `${SCOPES.join(',')} or all`).argParser(scopes).default([...SCOPES], 'all');
 
 function filled(text: string): string {

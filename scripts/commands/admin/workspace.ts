@@ -9,21 +9,21 @@ const MOST_SLOTS = 1000; // as the column allows
 const workspaces = () => import('../../../db/tenants/workspaces.ts');
 
 export function addWorkspace(group: Command): void {
-  verb(group.command('create'), 'make a workspace', async (db, vault, options) => {
+  verb(group.command('create'), 'create a workspace', async (db, vault, options) => {
     const { createWorkspace } = await workspaces();
     return db.acrossTenants((tx) => createWorkspace(tx, vault, options));
   })
     .requiredOption(...NAME)
-    .addOption(new Option('--minutes <minutes>', 'minutes to begin with').argParser(number).default(0))
-    .addOption(new Option('--plan <plan>', 'free has no access to the API').choices(PLANS).default('api'))
-    .addOption(new Option('--concurrency <files>', 'files worked on at once').argParser(slots).default(4));
-  verb(group.command('minutes'), 'add minutes, or take them with a negative number', async (db, _vault, { workspace, add }) => {
+    .addOption(new Option('--minutes <minutes>', 'initial minutes').argParser(number).default(0))
+    .addOption(new Option('--plan <plan>', 'plan; free has no API access').choices(PLANS).default('api'))
+    .addOption(new Option('--concurrency <files>', 'files transcribed at once').argParser(slots).default(4));
+  verb(group.command('minutes'), 'add minutes; a negative number removes them', async (db, _vault, { workspace, add }) => {
     const { addMinutes } = await import('../../../db/minutes/balance.ts');
     return operate(db, ['workspace', workspace], (tx, actor) => addMinutes(tx, actor.workspaceId, add));
   })
     .requiredOption(...WORKSPACE)
-    .requiredOption('--add <minutes>', 'how many', number);
-  verb(group.command('list'), 'every workspace', async (db) => db.acrossTenants((await workspaces()).listWorkspaces));
+    .requiredOption('--add <minutes>', 'number of minutes', number);
+  verb(group.command('list'), 'list workspaces', async (db) => db.acrossTenants((await workspaces()).listWorkspaces));
   verb(group.command('delete'), 'delete a workspace and destroy its data key', async (db, _vault, options) => {
     const [{ deleteWorkspace }, { openSpool }] = await Promise.all([workspaces(), import('../../../db/spool/spool.ts')]);
     const { id, media } = await deleteWorkspace(db, options.workspace);

@@ -1,5 +1,5 @@
 /**
- * The rules of the specification, part by part in its order and in few words, each with how the names of the tests begin that show it. Some
+ * The rules of the API, part by part in its order and in few words, each with how the names of the tests begin that show it. Some
  * lie outside this folder, where an engine or a browser is needed. rules.test.ts asks for every one of them.
  */
 export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ...tests: string[]])[]>> = {

@@ -41,7 +41,7 @@ const PAGES: Record<string, string> = {
   [`/t/${failed}`]: 'text=There is no sound in this file.',
   [`/t/${poor}`]: 'text=71.5 minutes are needed and 3 are left',
   [`/t/${busy}`]: 'text=writing down what is said',
-  '/t/nothing': 'text=There is nothing here',
+  '/t/nothing': 'text=Not found',
   '/operator': '.chart',
   '/workspace': 'text=minutes',
   '/workspace/keys': 'text=Revoke',

@@ -1,0 +1,67 @@
+/* The words that people read are the field's: in pages, messages, dashboards and comments. Each pattern was once somewhere in this repository. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { ROOT } from './support/processes.ts';
+
+const SELF = 'test/words.test.ts';
+
+/** What was written, and what the field says. */
+const TERMS: [home: RegExp, field: string][] = [
+  [/\bvoice ?prints?\b/i, 'speaker embedding'],
+  [/\bwords wrong\b|\bwrong words\b/i, 'word error rate (WER)'],
+  [/\bhalf within\b|\b90 % within\b/i, 'p50, p90'],
+  [/\binvented (words|text)\b|\binvents (words|text)\b/i, 'hallucination'],
+  [/\btold apart\b|\btell(s|ing)? (the )?(speakers|people|voices) apart\b/i, 'diarized; distinguished'],
+  [/\bstored in plain\b|\bIn plain are\b|\bstay plain\b/i, 'unencrypted'],
+  [/\bpeople thrown in\b|\bwords thrown in\b|\bthrown into talks\b/i, 'overlapping interjections'],
+  [/\bfind(s|ing)? speech\b/i, 'voice activity detection (VAD)'],
+  [/\btimes of words\b|\bword times\b/i, 'word timestamps'],
+  [/\bwith beams\b|\bbeams:/i, 'beam search'],
+  [/\bthe (encoder|decoder|diarization|segmentation|recognition)?\s?networks\b(?!['`])/i, 'models'],
+  [/\bour time x\b|\bx our time\b/i, 'relative time'],
+  [/\bwriting down what is said\b|\blooking at the file\b|\bat work \/ gone\b/i, 'Transcribing; Checking file; Online, Offline'],
+  [
+    /\bNobody says that\b|\bLook again\b|\btakes it away\b|\bAddress that is told\b|\bMay read, and\b/i,
+    'No matches; Refresh; Leave empty to reset',
+  ],
+  [
+    /\bshows what is possible\b|\bhere and now\b|\bbring the database to this version\b/i,
+    'run with --help for usage; locally; run migrations',
+  ],
+  [/\bin words for people\b|\bfor people to read\b/i, 'human-readable'],
+  [/\bDebian and its relatives\b/i, 'Debian or Ubuntu'],
+  [/\bWhoever loses\b/i, 'If the master key is lost'],
+];
+
+/** Fractions in words instead of percentages: "a sixtieth less time". */
+const FRACTION =
+  /\b(?:a|an|one|two|three|four|five|seven|eight|nine) (?:quarter|fifth|sixth|seventh|eighth|ninth|tenth|twelfth|fifteenth|twentieth|thirtieth|fortieth|fiftieth|sixtieth|eightieth|hundredth)s?(?: of (?:the|all) (?:time|memory)| less| more| faster| slower| of what)\b/i;
+
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => /\.(md|ts|tsx|mjs|css|html|sh|ya?ml|py|json)$|^scripts\/longhand$/.test(file))
+  .filter((file) => !/^(bench\/data|models\/whisper-base)\/|^package-lock|^test\/fixtures\//.test(file))
+  .filter((file) => /^(README|CHANGELOG|SECURITY|docs\/|scripts\/|api\/contract\/errors)/.test(file))
+  .filter((file) => file !== SELF && existsSync(path.join(ROOT, file)));
+
+/** `file:line: text` of every line that matches. */
+function found(pattern: RegExp): string[] {
+  return files.flatMap((file) =>
+    readFileSync(path.join(ROOT, file), 'utf8')
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 160)}`] : [])),
+  );
+}
+
+for (const [home, field] of TERMS) {
+  t.test(`words: "${field}", not ${home.source}`, async (t) => {
+    t.strictSame(found(home), []);
+  });
+}
+
+t.test('words: percentages instead of fractions in words', async (t) => {
+  t.match('a sixtieth less time', FRACTION);
+  t.strictSame(found(FRACTION), []);
+});

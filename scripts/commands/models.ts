@@ -51,14 +51,14 @@ export function addModels(program: Command): void {
 
   models
     .command('check')
-    .description('measure models on this machine: words that are wrong in several languages, speed, memory')
+    .description('measure models on this machine: WER in several languages, speed, memory')
     .argument('[name...]', 'default: all')
     .option('--json', 'print JSON')
     .action(async (names: string[], { json }: Options) => print(await (await shelf()).checkAll(loadSettings(), names), json));
 
   models
     .command('build')
-    .description('build the networks of a checkpoint into a folder: that of the shipped model, byte for byte as they are shipped')
+    .description('build the ONNX files of a checkpoint into a folder; for the shipped checkpoint byte for byte as shipped')
     .argument('<checkpoint>')
     .argument('<folder>')
     .addOption(new Option('--variant <variant>').choices(VARIANTS).default('int8'))
@@ -104,7 +104,7 @@ export function addModels(program: Command): void {
 /** The options of commands that make a model. */
 function making(command: Command): Command {
   return command
-    .option('--name <name>', 'the name it is used by')
+    .option('--name <name>', 'name to install it under')
     .addOption(new Option('--variant <variant>', 'default: the int8 one that is right on this processor').choices(VARIANTS))
     .option('--quick', 'check what was built, but compare it with nothing and try nothing faster')
     .option('--no-check', 'measure nothing')

@@ -52,7 +52,9 @@ export function addBench(program: Command): void {
     .option('--profile', 'also time per operator of the models')
     .option('--data <folder>', 'your own test data: MANIFEST.tsv as in bench/data, audio files, rttm/')
     .addOption(
-      new Option('--set <name>', 'recordings for accuracy: test (never used for tuning) or tuning').choices(['test', 'tuning']).default('test'),
+      new Option('--set <name>', 'recordings for accuracy: test (never used for tuning) or tuning')
+        .choices(['test', 'tuning'])
+        .default('test'),
     )
     .addOption(new Option('--seed <number>', 'seed for orders, conversations and rooms').argParser(positive).default(1))
     .addOption(new Option('--peer <name...>', 'also run the same audio through another program, if installed').choices(PEERS))

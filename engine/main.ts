@@ -15,9 +15,11 @@ import { requirePolicies } from '../db/postgres/role.ts';
 import { loadMasterKeys } from '../db/secrets/master-key.ts';
 import { openVault } from '../db/secrets/vault.ts';
 import { openOwnSpool } from '../db/spool/marker.ts';
+import { readDescriptor } from '../models/descriptor.ts';
 import { fittingModel } from '../models/fit.ts';
 import { SHIPPED_FOLDER } from '../models/manifest.ts';
 import { openWriter } from './reports/writer.ts';
+import { chooseDevice } from './runtime/gpu.ts';
 import { openPool, type Pool } from './runtime/pool.ts';
 import type { Engine } from './tasks/engine.ts';
 import { openHoldings } from './tasks/holdings.ts';
@@ -41,14 +43,14 @@ async function main(): Promise<void> {
     const pending = await pendingMigrations(db);
     if (pending.length)
       throw new Error(`Cannot start the engine: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);
-    const { folder } = await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
+    const { folder, name: model } = await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
     const pool = await openPool({
       models: { whisper: folder, diarization: join(SHIPPED_FOLDER, 'diarization') },
       threads: settings.LONGHAND_THREADS,
-      device: settings.LONGHAND_DEVICE === 'auto' ? undefined : settings.LONGHAND_DEVICE,
+      device: await chooseDevice(settings.LONGHAND_DEVICE, readDescriptor(folder).devices),
     });
     try {
-      await work(settings, db, pool, log);
+      await work({ ...settings, LONGHAND_MODEL: model }, db, pool, log); // `auto` has become a name
     } finally {
       await pool.close();
     }

@@ -44,6 +44,7 @@ const DOORS: Record<string, string[]> = {
   protobufjs: ['models/build/graph/onnx.ts'],
   tsx: ['engine/runtime/worker.mjs', 'scripts/commands/launch.mjs'],
   vite: ['api/console/'],
+  yauzl: ['scripts/gpu/wheel.ts'],
   yazl: ['api/export/zip.ts'],
   zod: ['api/', 'engine/reports/', 'models/descriptor.ts'],
 };

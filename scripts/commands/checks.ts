@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { SETTING_NAMES, type Settings } from '../../api/contract/settings.ts';
 import { pendingMigrations } from '../../db/postgres/migrate.ts';
@@ -6,7 +7,9 @@ import { requirePolicies } from '../../db/postgres/role.ts';
 import { compareSchema } from '../../db/postgres/schema.ts';
 import { openSpool } from '../../db/spool/spool.ts';
 import { findTools } from '../../engine/audio/tools.ts';
+import { checkGpu, LIBRARIES } from '../../engine/runtime/gpu.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
+import { advice } from '../../models/choose.ts';
 import { listModels, verifyModel } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
@@ -81,20 +84,26 @@ async function ffmpeg(): Promise<string> {
 
 async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings): Promise<string> {
   const all = await listModels(home);
-  if (!all.some((model) => model.name === wanted))
+  if (wanted !== 'auto' && !all.some((model) => model.name === wanted))
     throw new Error(`LONGHAND_MODEL names ${wanted}; there are ${all.map((m) => m.name).join(', ')}`);
   for (const model of all) {
     const [finding] = await verifyModel(model.name, home);
     if (finding) throw new Error(finding);
   }
-  return `${all.map((model) => model.name).join(', ')}: every byte as it should be`;
+  const better = advice(
+    readMachine(),
+    all.map((model) => model.name),
+  );
+  return `${all.map((model) => model.name).join(', ')}: every byte as it should be${better ? `. ${better}` : ''}`;
 }
 
 async function device(settings: Settings): Promise<string> {
   const pool = await openLocalPool({ ...settings, LONGHAND_THREADS: 1 });
-  const found = `${pool.device} (LONGHAND_DEVICE=${settings.LONGHAND_DEVICE})`;
   await pool.close();
-  return found;
+  const gpu = pool.device === 'cpu' && existsSync(LIBRARIES) ? await checkGpu() : null; // installed, and not used
+  const why =
+    gpu && !gpu.usable ? `; ${gpu.found}. ${gpu.remedy}` : gpu ? '; the GPU is usable: import the model with --variant float16' : '';
+  return `${pool.device} (LONGHAND_DEVICE=${settings.LONGHAND_DEVICE})${why}`;
 }
 
 /** An embedded database that does not run is no fault: `up` starts it. */

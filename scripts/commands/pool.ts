@@ -1,16 +1,16 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
+import { chooseDevice } from '../../engine/runtime/gpu.ts';
 import { openPool, type Pool, type PoolOptions } from '../../engine/runtime/pool.ts';
+import { readDescriptor } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 
 /** The engine's threads in this process, with the model and device of the settings. The caller closes it. */
 export async function openLocalPool(settings: Settings): Promise<Pool> {
-  return openPool({
-    models: await localModels(settings),
-    threads: settings.LONGHAND_THREADS,
-    device: settings.LONGHAND_DEVICE === 'auto' ? undefined : settings.LONGHAND_DEVICE,
-  });
+  const models = await localModels(settings);
+  const { devices } = readDescriptor(models.whisper);
+  return openPool({ models, threads: settings.LONGHAND_THREADS, device: await chooseDevice(settings.LONGHAND_DEVICE, devices) });
 }
 
 /** Folders of the models that the settings name. */

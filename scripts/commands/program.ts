@@ -3,6 +3,7 @@ import { VERSION } from '../../api/version.ts';
 import { addAdmin } from './admin.ts';
 import { addBench } from './bench.ts';
 import { addDoctor } from './doctor.ts';
+import { addGpu } from './gpu.ts';
 import { addMeasures } from './measures.ts';
 import { addModels } from './models.ts';
 import { addParts } from './parts.ts';
@@ -19,7 +20,8 @@ export function openProgram(): Command {
     .description('Self-hosted transcription: who said what, when, in which language, on your own machine.')
     .version(VERSION)
     .configureHelp({ optionDescription: (option) => help.optionDescription(option) + (option.mandatory ? ' (required)' : '') });
-  for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addMeasures, addModels, addDoctor, addAdmin]) add(program);
+  for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addMeasures, addModels, addGpu, addDoctor, addAdmin])
+    add(program);
   overrideExits(program);
   return program;
 }

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { print } from './output.ts';
+
+/** `gpu`: the libraries that a GPU needs, brought, checked and removed. */
+export function addGpu(program: Command): void {
+  const gpu = program.command('gpu').description('libraries for NVIDIA GPUs: install, check, remove');
+
+  gpu
+    .command('install')
+    .description(
+      "bring the CUDA provider of this runtime's version with CUDA and cuDNN (about 1.5 GB) from the Python package index, and check it",
+    )
+    .option('--from <folder>', 'a folder with these libraries or their wheels, for machines without internet')
+    .option('--index <url>', 'another package index')
+    .option('--json', 'print JSON')
+    .action(async ({ from, index, json }: { from?: string; index?: string; json?: boolean }) => {
+      const [{ install }, { checkGpu }] = await Promise.all([import('../gpu/install.ts'), import('../../engine/runtime/gpu.ts')]);
+      const files = await install({ from, index, onStage: (line) => void process.stderr.write(`${line}\n`) });
+      report({ files: files.length, ...(await checkGpu()) }, json);
+    });
+
+  gpu
+    .command('check')
+    .description('open a session on the GPU, and say what is missing if none opens')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => report(await (await import('../../engine/runtime/gpu.ts')).checkGpu(), json));
+
+  gpu
+    .command('remove')
+    .description('undo the installation')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => print({ removed: (await import('../gpu/place.ts')).remove() }, json));
+}
+
+function report(result: { usable: boolean; found: string; files?: number }, json: boolean | undefined): void {
+  print(result, json);
+  if (!result.usable) process.exitCode = 1;
+}

@@ -1,0 +1,67 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { PROVIDERS, runtimeVersion } from '../../engine/runtime/gpu.ts';
+import { link, prepare } from './place.ts';
+import { download, findWheel, fitsRequirement, unpack } from './wheel.ts';
+
+const PROJECT = 'onnxruntime-gpu';
+const DEEPER = ['nvidia-cublas', 'nvidia-nvjitlink']; // what the named ones need in turn
+const wanted = (library: string) => PROVIDERS.includes(library) || !library.includes('onnxruntime'); // no other provider, no Python
+
+interface InstallOptions {
+  /** A folder with the libraries, or with wheels, instead of the internet. */
+  from?: string;
+  /** Base URL of the package index. */
+  index?: string;
+  /** Told what is done now. */
+  onStage: (line: string) => void;
+}
+
+/** Brings the CUDA provider of exactly this runtime's version, and the CUDA and cuDNN libraries that it names. Returns the files. */
+export async function install({ from, index, onStage }: InstallOptions): Promise<string[]> {
+  if (process.platform !== 'linux') throw new Error(`Cannot install the CUDA provider on ${process.platform}: it exists for Linux`);
+  const to = prepare();
+  if (from) await fromFolder(from, to);
+  else await fromIndex(to, index, onStage);
+  const files = readdirSync(to);
+  const missing = PROVIDERS.filter((name) => !files.includes(name));
+  if (missing.length)
+    throw new Error(
+      `Cannot install the CUDA provider: found no ${missing.join(' and no ')}; wanted those of onnxruntime ${runtimeVersion()}`,
+    );
+  link();
+  return files;
+}
+
+/** Libraries are copied, wheels unpacked. Providers of another version than the runtime's are refused where a wheel's name tells it. */
+async function fromFolder(from: string, to: string): Promise<void> {
+  for (const name of readdirSync(from)) {
+    const version = /^onnxruntime_gpu-([\d.]+)-/.exec(name)?.[1];
+    if (version && version !== runtimeVersion())
+      throw new Error(`Cannot use ${name}: wanted onnxruntime ${runtimeVersion()}, the version of the runtime here`);
+    if (name.endsWith('.whl')) await unpack(path.join(from, name), to, wanted);
+    else if (/\.so(\.\d+)*$/.test(name)) copyFileSync(path.join(from, name), path.join(to, name));
+  }
+}
+
+async function fromIndex(to: string, index: string | undefined, onStage: (line: string) => void): Promise<void> {
+  const folder = mkdtempSync(path.join(path.dirname(to), 'download-'));
+  try {
+    const get = async (project: string, fits: (version: string) => boolean) => {
+      const wheel = await findWheel(project, fits, index);
+      onStage(`${wheel.filename}, ${Math.round(wheel.size / 1e6)} MB`);
+      const file = await download(wheel, folder, () => {});
+      const requirements = await unpack(file, to, wanted);
+      rmSync(file);
+      return requirements;
+    };
+    const named = await get(PROJECT, (version) => version === runtimeVersion());
+    const all = [...named, ...DEEPER.filter((project) => !named.some((requirement) => requirement.startsWith(project)))];
+    for (const requirement of all) {
+      const { project, fits } = fitsRequirement(requirement);
+      await get(project, fits);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

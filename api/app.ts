@@ -6,6 +6,7 @@ import type { Vault } from '../db/secrets/vault.ts';
 import type { Spool } from '../db/spool/spool.ts';
 import { openTotals, sumUpChanges } from '../db/transcripts/totals.ts';
 import { sweepUploads } from '../db/uploads/accept.ts';
+import { sendNotices } from './console/notices.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Settings } from './contract/settings.ts';
 import { openCallers } from './guard/caller.ts';
@@ -61,7 +62,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
   });
   const stopBeating = keepAlive(services);
   const housekeeping = setInterval(() => {
-    Promise.all([sweepBuckets(db), sweepUploads(db), sumUpChanges(db)]).catch((error: unknown) =>
+    Promise.all([sweepBuckets(db), sweepUploads(db), sumUpChanges(db), sendNotices(services)]).catch((error: unknown) =>
       log.warn({ error }, 'cannot tidy up limits and leases'),
     );
   }, HOUSEKEEPING_MS);

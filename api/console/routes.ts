@@ -5,7 +5,7 @@ import { notifications, options, readNotifications, signIn, signOut, whoAmI } fr
 import { consent, giveConsent } from './routes/consent.ts';
 import { invitations, newInvitation, removeInvitation } from './routes/invitations.ts';
 import { deleteKey, keys, newKey } from './routes/keys.ts';
-import { operator, putSettings, settings } from './routes/operator.ts';
+import { installation, operator, putSettings, settings } from './routes/operator.ts';
 import { createMember, deleteMember, invited, memberLink, updateMember } from './routes/people.ts';
 import { newProject, projectMembers, putProjectMember, uploadPlaces } from './routes/projects.ts';
 import { choices, endOidc, startOidc } from './routes/provider.ts';
@@ -62,6 +62,7 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     deliveries,
     replay,
     operator,
+    installation,
     settings,
     putSettings,
     consent,

@@ -24,6 +24,8 @@ interface InTheNameOfMember {
 export interface KeyActor extends InTheNameOfMember {
   kind: 'key';
   keyId: string;
+  /** It is to be believed that whoever uses it is the member: see `vouchesFor`. */
+  vouched: boolean;
 }
 
 /** An OAuth access token of an assistant. */
@@ -42,6 +44,10 @@ export interface SessionActor extends InTheNameOfMember {
   openedByKey: string | null;
   /** That key lacks rights that the member has. */
   limited: boolean;
+  /** The operator's command line or the sign-in provider says that this is the person of the member's address; an owner's link does not. */
+  vouched: boolean;
+  /** One of the people who run the installation: sees engines, hosts and the load of all workspaces. */
+  runsInstallation: boolean;
 }
 
 /** Whoever runs the installation, on its command line: acts on one workspace with an owner's rights and in nobody's name. */
@@ -83,6 +89,11 @@ export function requireScope(actor: Actor, scope: Scope, code: ErrorCode | null 
 export function requireFullRights(actor: Actor): void {
   if (actor.kind === 'session' && actor.limited)
     throw forbidden('You signed in with an API key that lacks some of your rights: sign in with a link or a key with every scope');
+}
+
+/** Whether what this actor makes for a member is to be believed to be that member: what the operator makes, and what such a person makes for themselves. */
+export function vouchesFor(actor: Actor, memberId: string | null): boolean {
+  return actor.kind === 'operator' || (actor.kind === 'session' && actor.vouched && actor.memberId === memberId);
 }
 
 /** Throws 403 unless the actor may do what owners of the workspace may. */

@@ -115,7 +115,7 @@ export const changeAuthor = route({
     return db.workspace(caller.workspaceId, async (tx) => {
       const held = await hold(tx, caller, params.id!);
       const author = await newAuthor(tx, context, given(), held.creatorId ?? caller.memberId);
-      await reassignAuthor(tx, held, author);
+      await reassignAuthor(tx, caller, held, author);
       const { record } = await loadHeld(tx, vault, held);
       return jsonText(200, serialise(record));
     });

@@ -5,7 +5,7 @@ import { stamp } from '../transcripts/list-row.ts';
 /** What is written down: a noun and what happened to it. */
 export type Action =
   | `key.${'create' | 'revoke'}`
-  | `session.${'revoke'}`
+  | `session.${'create' | 'revoke'}`
   | `grant.${'create' | 'revoke'}`
   | `link.create`
   | `token.create`
@@ -31,6 +31,19 @@ export async function audit(tx: Tx, actor: Actor, action: Action, targetId: stri
   await tx.rows(
     'insert into audit_log (workspace_id, actor_kind, actor_id, member_id, action, target_id) values (?::uuid, ?, ?::uuid, ?::uuid, ?, ?)',
     [actor.workspaceId, actor.kind, idOf(actor), actor.memberId, action, targetId],
+  );
+}
+
+/** The same for somebody who is just coming in, and is no actor yet. */
+export async function auditEntrant(
+  tx: Tx,
+  { workspaceId, memberId }: { workspaceId: string; memberId: string },
+  action: 'session.create' | 'invitation.accept',
+  targetId: string | null,
+): Promise<void> {
+  await tx.rows(
+    `insert into audit_log (workspace_id, actor_kind, member_id, action, target_id) values (?::uuid, 'session', ?::uuid, ?, ?)`,
+    [workspaceId, memberId, action, targetId],
   );
 }
 

@@ -81,6 +81,7 @@ interface CredentialRow extends MemberRow {
   scopes: Scope[];
   expires_at: string | null;
   resource: string | null;
+  vouched: boolean;
 }
 
 const WHO = `w.name as workspace_name, w.plan, m.email, m.name, m.role
@@ -98,12 +99,12 @@ export function causeInForce(column: string): string {
 
 /** One statement each; using a key is noted once a minute. */
 const FIND = {
-  key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, null::text as resource, workspace_id, member_id from api_keys
+  key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, null::text as resource, vouched, workspace_id, member_id from api_keys
       where hash = ? and ${inForce('api_keys')} and ${causeInForce('api_keys.parent_id')}),
     used as (update api_keys k set last_used_at = now() from found
       where k.id = found.id and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute'))
     select f.*, ${WHO}`,
-  token: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, resource, workspace_id, member_id from oauth_tokens
+  token: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, resource, false as vouched, workspace_id, member_id from oauth_tokens
       where hash = ? and kind = 'access' and ${inForce('oauth_tokens')} and ${causeInForce('oauth_tokens.key_id')})
     select f.*, ${WHO}`,
 };
@@ -116,5 +117,7 @@ export async function findCredential(db: Db, credential: string): Promise<KeyAct
   const row = await db.acrossTenants((tx) => tx.row<CredentialRow>(FIND[kind], [hash]));
   if (!row || !timingSafeEqual(row.hash, hash)) return null;
   const member = { ...inTheNameOf(row, row.scopes), expiresAt: row.expires_at === null ? null : new Date(row.expires_at) };
-  return kind === 'key' ? { kind, ...member, keyId: row.id } : { kind, ...member, tokenId: row.id, resource: row.resource };
+  return kind === 'key'
+    ? { kind, ...member, keyId: row.id, vouched: row.vouched }
+    : { kind, ...member, tokenId: row.id, resource: row.resource };
 }

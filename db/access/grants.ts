@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
+import { type Actor, causeOf, type MemberActor, requireFullRights } from '../../api/contract/actor.ts';
 import { notFound } from '../../api/contract/errors.ts';
 import type { Scope } from '../../api/contract/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { lookupId } from '../tenants/visibility.ts';
 import { stamp } from '../transcripts/list-row.ts';
+import { audit } from './audit.ts';
 import { hashOf, newToken } from './credentials.ts';
 
 const CODE_SECONDS = 120;
@@ -39,16 +40,23 @@ export const grantOf = (row: GrantColumns): Grant => ({
   keyId: row.key_id,
 });
 
-/** A code that lives two minutes and works once. `challenge`: the S256 challenge of PKCE (RFC 7636). */
-export async function issueCode(tx: Tx, grant: Grant, redirectUri: string, challenge: string): Promise<string> {
+/** What an assistant asks for. */
+export type ConsentTo = Pick<Grant, 'clientId' | 'scopes' | 'resource'>;
+
+/** The person who acts agrees: a code that lives two minutes and works once. `challenge`: the S256 challenge of PKCE (RFC 7636). */
+export async function issueCode(tx: Tx, actor: MemberActor, asked: ConsentTo, redirectUri: string, challenge: string): Promise<string> {
+  requireFullRights(actor);
   const code = newToken();
-  const { clientId, workspaceId, memberId, scopes, resource, keyId } = grant;
+  const { clientId, scopes, resource } = asked;
+  const { workspaceId, memberId } = actor;
+  const keyId = causeOf(actor);
   await tx.rows('update oauth_clients set last_used_at = now() where id = ?', [clientId]);
   await tx.rows(
     `insert into oauth_codes (hash, client_id, workspace_id, member_id, key_id, scopes, resource, redirect_uri, code_challenge, expires_at)
      values (?, ?, ?, ?, ?, array(select json_array_elements_text(?::json)), ?, ?, ?, now() + make_interval(secs => ?))`,
     [hashOf(code), clientId, workspaceId, memberId, keyId, JSON.stringify(scopes), resource, redirectUri, challenge, CODE_SECONDS],
   );
+  await audit(tx, actor, 'grant.create', familyOf(code));
   return code;
 }
 
@@ -97,4 +105,5 @@ export async function revokeGrant(tx: Tx, actor: Actor, id: string): Promise<voi
     [...own(actor), lookupId(id)],
   );
   if (!rows.length) throw notFound();
+  await audit(tx, actor, 'grant.revoke', id);
 }

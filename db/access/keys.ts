@@ -1,10 +1,11 @@
-import { type Actor, causeOf, requireFullRights } from '../../api/contract/actor.ts';
+import { type Actor, causeOf, requireFullRights, vouchesFor } from '../../api/contract/actor.ts';
 import { forbidden, invalid, notFound } from '../../api/contract/errors.ts';
 import type { Scope } from '../../api/contract/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { existingMember } from '../tenants/members.ts';
 import { lookupId } from '../tenants/visibility.ts';
 import { stamp } from '../transcripts/list-row.ts';
+import { audit } from './audit.ts';
 import { hashOf, newKey } from './credentials.ts';
 
 export interface KeyRow {
@@ -53,12 +54,16 @@ export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, exp
   const key = newKey();
   const cause = causeOf(actor);
   const row = await tx.row<{ id: string; expires_at: string | null }>(
-    `insert into api_keys (workspace_id, member_id, hash, hint, name, scopes, expires_at, parent_id)
+    `insert into api_keys (workspace_id, member_id, hash, hint, name, scopes, expires_at, parent_id, vouched)
      values (?, ?, ?, ?, ?, array(select json_array_elements_text(?::json)),
-       least(?::timestamptz, (select parent.expires_at from api_keys parent where parent.id = ?::uuid)), ?)
+       least(?::timestamptz, (select parent.expires_at from api_keys parent where parent.id = ?::uuid)), ?, ?)
      returning id, ${stamp('expires_at')} as expires_at`,
-    [actor.workspaceId, owner, hashOf(key), key.slice(-4), name, JSON.stringify(scopes), expiresAt, cause, cause],
+    [
+      ...[actor.workspaceId, owner, hashOf(key), key.slice(-4), name, JSON.stringify(scopes), expiresAt, cause, cause],
+      vouchesFor(actor, owner),
+    ],
   );
+  await audit(tx, actor, 'key.create', row!.id);
   return { id: row!.id, key, name, scopes, expires_at: row!.expires_at };
 }
 
@@ -73,6 +78,7 @@ export async function revokeKey(tx: Tx, actor: Actor, id: string): Promise<void>
     [actor.workspaceId, lookupId(id), actor.role === 'owner', actor.memberId, actor.workspaceId, actor.workspaceId],
   );
   if (!ended.length) throw notFound();
+  await audit(tx, actor, 'key.revoke', id);
   const causes = [actor.workspaceId, ended.map((key) => key.id)];
   for (const table of ['sessions', 'sign_in_links', 'oauth_codes'])
     await tx.rows(`delete from ${table} where workspace_id = ? and key_id = any(?::uuid[])`, causes);

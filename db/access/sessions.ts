@@ -5,6 +5,7 @@ import { SCOPES, type Scope } from '../../api/contract/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { lookupId } from '../tenants/visibility.ts';
 import { stamp } from '../transcripts/list-row.ts';
+import { audit, auditEntrant } from './audit.ts';
 import { causeInForce, hashOf, inTheNameOf, type MemberRow } from './credentials.ts';
 
 const SESSION_HOURS = 12;
@@ -20,6 +21,8 @@ interface SessionIdentity extends MemberRow {
   id: string;
   key_id: string | null;
   csrf: string;
+  vouched: boolean;
+  operator: boolean;
   expires_at: string;
   /** Of the key that opened the session; null: no key did. */
   scopes: Scope[] | null;
@@ -33,23 +36,28 @@ export interface Entrant {
   workspaceId: string;
   memberId: string;
   keyId?: string | null;
+  /** Somebody who is to be trusted says that this is the person of the member's address; unless given, nobody does. */
+  vouched?: boolean;
 }
 
 /** Starts a session of an active member. The secret goes into the cookie. */
-export async function openSession(tx: Tx, { workspaceId, memberId, keyId = null }: Entrant): Promise<string> {
+export async function openSession(tx: Tx, { workspaceId, memberId, keyId = null, vouched = false }: Entrant): Promise<string> {
   const token = newSecret();
-  await tx.rows(
-    `insert into sessions (hash, workspace_id, member_id, key_id, csrf, expires_at) values (?, ?, ?, ?, ?, now() + make_interval(hours => ?))`,
-    [hashOf(token), workspaceId, memberId, keyId, newSecret(), SESSION_HOURS],
+  const row = await tx.row<{ id: string }>(
+    `insert into sessions (hash, workspace_id, member_id, key_id, vouched, csrf, expires_at)
+     values (?, ?, ?, ?, ?, ?, now() + make_interval(hours => ?)) returning id`,
+    [hashOf(token), workspaceId, memberId, keyId, vouched, newSecret(), SESSION_HOURS],
   );
+  await auditEntrant(tx, { workspaceId, memberId }, 'session.create', row!.id);
   return token;
 }
 
 /** The session behind a cookie; null when it is unknown or over, its member no longer active, or its key revoked or expired. */
 export async function findSession(tx: Tx, token: string): Promise<Session | null> {
   const row = await tx.row<SessionIdentity>(
-    `select s.id, s.csrf, s.expires_at, s.key_id, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role,
-       to_json(k.scopes) as scopes
+    `select s.id, s.csrf, s.expires_at, s.key_id, s.vouched, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role,
+       to_json(k.scopes) as scopes,
+       (m.email_trusted or exists (select from sign_in_bindings b where b.member_id = m.id)) and exists (select from operators o where o.email = lower(m.email)) as operator
      from sessions s left join api_keys k on k.id = s.key_id join workspaces w on w.id = s.workspace_id join members m on m.id = s.member_id and m.status = 'active'
      where s.hash = ? and s.expires_at > now() and ${causeInForce('s.key_id')} and ${causeInForce('k.parent_id')}`,
     [hashOf(token)],
@@ -57,8 +65,10 @@ export async function findSession(tx: Tx, token: string): Promise<Session | null
   if (!row) return null;
   const { scopes: rights, ...member } = inTheNameOf(row, SCOPES);
   const scopes = new Set([...rights].filter((scope) => row.scopes?.includes(scope) ?? true));
-  const opened = { sessionId: row.id, openedByKey: row.key_id, limited: scopes.size < rights.size };
-  return { actor: { kind: 'session', ...member, scopes, expiresAt: new Date(row.expires_at), ...opened }, csrf: row.csrf };
+  const limited = scopes.size < rights.size;
+  const opened = { sessionId: row.id, openedByKey: row.key_id, limited, vouched: row.vouched, expiresAt: new Date(row.expires_at) };
+  const runsInstallation = row.operator && row.vouched && !limited;
+  return { actor: { kind: 'session', ...member, scopes, ...opened, runsInstallation }, csrf: row.csrf };
 }
 
 export async function closeSession(tx: Tx, actor: SessionActor): Promise<void> {
@@ -98,4 +108,5 @@ export async function revokeSession(tx: Tx, actor: Actor, id: string): Promise<v
     lookupId(id),
   ]);
   if (!row) throw notFound();
+  await audit(tx, actor, 'session.revoke', id);
 }

@@ -1,5 +1,6 @@
 import type { Tx } from '../postgres/orm.ts';
 import { OPEN } from '../tenants/invitations.ts';
+import { auditEntrant } from './audit.ts';
 import type { Entrant } from './sessions.ts';
 
 /** A person as a sign-in provider knows them. */
@@ -55,9 +56,10 @@ export async function enter(tx: Tx, identity: ProviderIdentity, workspaceId: str
     [memberId, workspaceId, identity.issuer, identity.subject],
   );
   if (!bound) return null;
-  await tx.rows('update invitations set accepted_at = now() where workspace_id = ? and member_id = ? and accepted_at is null', [
-    workspaceId,
-    memberId,
-  ]);
-  return { workspaceId, memberId };
+  const invitations = await tx.rows<{ id: string }>(
+    'update invitations set accepted_at = now() where workspace_id = ? and member_id = ? and accepted_at is null returning id',
+    [workspaceId, memberId],
+  );
+  for (const { id } of invitations) await auditEntrant(tx, door, 'invitation.accept', id);
+  return { workspaceId, memberId, vouched: true };
 }

@@ -3,6 +3,7 @@ import type { OperatorActor } from '../../api/contract/actor.ts';
 import type { Scope } from '../../api/contract/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { existingMember } from '../tenants/members.ts';
+import { audit } from './audit.ts';
 import { causeInForce, hashOf, newToken } from './credentials.ts';
 import { familyOf, type Grant, type GrantColumns, grantOf } from './grants.ts';
 
@@ -114,5 +115,6 @@ export async function createToken(tx: Tx, actor: OperatorActor, { memberId, scop
      values (?, 'access', gen_random_uuid(), ?, ?, array(select json_array_elements_text(?::json)), now() + ? * interval '1 second') returning family, expires_at`,
     [hashOf(secret), actor.workspaceId, member, JSON.stringify(scopes), ttlSeconds],
   );
+  await audit(tx, actor, 'token.create', row!.family);
   return { id: row!.family, access_token: secret, expires_at: new Date(row!.expires_at).toISOString() };
 }

@@ -120,6 +120,7 @@ export async function forgetExpired(db: Db): Promise<void> {
     `delete from rates where refilled_at < clock_timestamp() - interval '1 day'`,
     'delete from sessions where expires_at < clock_timestamp()',
     `delete from sign_in_links where expires_at < clock_timestamp() - interval '1 day'`,
+    `delete from audit_log where at < clock_timestamp() - interval '2 years'`,
     `delete from invitations where accepted_at is null and expires_at < clock_timestamp() - interval '30 days'`,
     `delete from oauth_codes where expires_at < clock_timestamp() - interval '1 day'`,
     `delete from oauth_tokens where expires_at < clock_timestamp() - interval '30 days'`,

@@ -1,3 +1,5 @@
+import type { OperatorActor } from '../../api/contract/actor.ts';
+import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 
 /*
@@ -35,10 +37,12 @@ export async function reserve(tx: Tx, workspaceId: string, transcriptionId: stri
 /** Charges the decoded length, not rounded, and releases the reservation. The balance is locked. Throws when this recording was charged before. */
 export async function charge(tx: Tx, workspaceId: string, transcriptionId: string, seconds: number): Promise<void> {
   await tx.rows(
-    `with charged as (insert into ledger (workspace_id, transcription_id, minutes) values (?::uuid, ?::uuid, - ?::numeric / 60) returning minutes),
+    `with charged as (insert into ledger (workspace_id, transcription_id, minutes, key_id, project_id)
+         select ?::uuid, ?::uuid, - ?::numeric / 60, t.key_id, t.project_id
+         from (select 1) one left join transcriptions t on t.workspace_id = ?::uuid and t.id = ?::uuid returning minutes),
        released as (delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid)
      update workspaces w set balance_minutes = w.balance_minutes + (select minutes from charged) where w.id = ?::uuid`,
-    [workspaceId, transcriptionId, seconds, workspaceId, transcriptionId, workspaceId],
+    [workspaceId, transcriptionId, seconds, workspaceId, transcriptionId, workspaceId, transcriptionId, workspaceId],
   );
 }
 
@@ -51,12 +55,14 @@ export async function release(tx: Tx, workspaceId: string, transcriptionId: stri
 }
 
 /** Adds minutes to a workspace, or takes them away when negative. Returns its balance without open reservations. */
-export async function addMinutes(tx: Tx, workspaceId: string, minutes: number): Promise<{ id: string; balance_minutes: number }> {
+export async function addMinutes(tx: Tx, actor: OperatorActor, minutes: number): Promise<{ id: string; balance_minutes: number }> {
+  const { workspaceId } = actor;
   const row = await tx.row<{ id: string; balance: string }>(
     'update workspaces set balance_minutes = balance_minutes + ? where id = ? returning id, balance_minutes as balance',
     [minutes, workspaceId],
   );
   if (!row) throw new Error(`Cannot add minutes: workspace ${workspaceId} is gone`);
   await tx.rows('insert into ledger (workspace_id, minutes) values (?, ?)', [row.id, minutes]);
+  await audit(tx, actor, 'workspace.minutes', workspaceId);
   return { id: row.id, balance_minutes: Number(row.balance) };
 }

@@ -4,7 +4,7 @@ import type { Tx } from '../postgres/orm.ts';
 /** Named, so that the index by status and time serves. */
 const EVERY = `array['queued', 'processing', 'completed', 'failed', 'insufficient_balance']`;
 
-/** Queue, the last 48 hours and failures of one workspace; engines are the installation's. */
+/** Queue, the last 48 hours and failures of one workspace. */
 export async function overview(tx: Tx, actor: Actor) {
   requireOwner(actor);
   const { workspaceId } = actor;
@@ -40,9 +40,17 @@ export async function overview(tx: Tx, actor: Actor) {
   return { queue, reports, hours, failures };
 }
 
-export function engines(tx: Tx) {
-  return tx.rows(
+/** Engines with their hosts, and what waits and runs in each workspace that has any: for whoever runs the installation. */
+export async function installationLoad(tx: Tx) {
+  const engines = await tx.rows(
     `select id, host, device, model, concurrency, last_seen, last_seen > now() - interval '60 seconds' as alive
      from engines where last_seen > now() - interval '1 day' order by last_seen desc limit 50`,
   );
+  const workspaces = await tx.rows(
+    `select w.id, w.name, count(*) filter (where t.status = 'queued')::int as queued, count(*) filter (where t.status = 'processing')::int as processing,
+       extract(epoch from now() - min(t.created_at) filter (where t.status = 'queued'))::int as oldest_seconds
+     from transcriptions t join workspaces w on w.id = t.workspace_id where t.status in ('queued', 'processing')
+     group by w.id order by count(*) desc, w.id limit 100`,
+  );
+  return { engines, workspaces };
 }

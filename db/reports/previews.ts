@@ -1,5 +1,6 @@
 import { type MemberActor, requireFullRights } from '../../api/contract/actor.ts';
-import type { ReportErrorCode } from '../../api/contract/errors.ts';
+import { ApiError, type ReportErrorCode } from '../../api/contract/errors.ts';
+import { LIMITS, type Limits } from '../../api/contract/limits.ts';
 import type { ReportStatus } from '../../api/contract/transcription.ts';
 import { FREE, type Lease, TAKE } from '../jobs/leases.ts';
 import { enqueue } from '../jobs/queue.ts';
@@ -33,7 +34,7 @@ export interface Preview {
 }
 
 /** Queues a preview and returns its id. Null: the actor sees no completed transcription of this id. */
-export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRequest): Promise<string | null> {
+export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRequest, limits: Limits = LIMITS): Promise<string | null> {
   requireFullRights(actor);
   const transcriptionId = wanted.transcriptionId === null ? null : lookupId(wanted.transcriptionId);
   if (transcriptionId !== null) {
@@ -44,6 +45,7 @@ export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRe
     ]);
     if (!seen) return null;
   }
+  await countPreview(tx, actor.workspaceId, limits);
   const row = await tx.row<{ id: string }>(
     `insert into previews (workspace_id, member_id, transcription_id, slug, name, prompt) values (?, ?, ?, ?, ?, ?)
      on conflict (member_id) do update set id = excluded.id, transcription_id = excluded.transcription_id, slug = excluded.slug,
@@ -54,6 +56,18 @@ export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRe
   );
   await enqueue(tx, 'report', {});
   return row!.id;
+}
+
+/** A preview costs what a report costs: there are as many a day. Throws `daily_reports_quota_exceeded`. */
+async function countPreview(tx: Tx, workspaceId: string, limits: Limits): Promise<void> {
+  const row = await tx.row<{ count: number; midnight: number }>(
+    `insert into counters (workspace_id, name, day, count) values (?, 'previews', (now() at time zone 'utc')::date, 1)
+     on conflict (workspace_id, name, day) do update set count = counters.count + 1
+     returning count, ceil(extract(epoch from date_trunc('day', now() at time zone 'utc') + interval '1 day' - now() at time zone 'utc'))::int as midnight`,
+    [workspaceId],
+  );
+  if (row!.count > limits.REPORTS_PER_DAY)
+    throw new ApiError('daily_reports_quota_exceeded', { retryAfterSeconds: Math.max(1, row!.midnight) });
 }
 
 /** The member's own preview. Null: it was replaced, or removed with its talk or by age. */

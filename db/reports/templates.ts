@@ -2,6 +2,7 @@ import { type Actor, requireFullRights, requireScope } from '../../api/contract/
 import { CATALOGUE } from '../../api/contract/catalogue.ts';
 import { forbidden, invalid, notFound } from '../../api/contract/errors.ts';
 import { Slug, slugOf, type Template, type TemplateScope } from '../../api/contract/report.ts';
+import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { isTaken } from '../postgres/unique.ts';
 import { existingMember } from '../tenants/members.ts';
@@ -80,6 +81,7 @@ export async function createTemplate(tx: Tx, actor: Actor, template: NewTemplate
       ],
     ),
   );
+  await audit(tx, actor, 'template.create', row!.id);
   return row!;
 }
 
@@ -104,14 +106,16 @@ export async function changeTemplate(tx: Tx, actor: Actor, id: string, change: P
     ),
   );
   if (!row) throw notFound();
+  await audit(tx, actor, 'template.change', row.id);
   return row;
 }
 
 /** Its reports stay. Throws 404. */
 export async function deleteTemplate(tx: Tx, actor: Actor, id: string): Promise<void> {
   mayWrite(actor);
-  if (!(await tx.row(`delete from templates p where p.id = ? and ${MINE} returning p.id`, [lookupId(id), ...mine(actor)])))
-    throw notFound();
+  const row = await tx.row(`delete from templates p where p.id = ? and ${MINE} returning p.id`, [lookupId(id), ...mine(actor)]);
+  if (!row) throw notFound();
+  await audit(tx, actor, 'template.delete', id);
 }
 
 /** The id of the template with this slug: the workspace's, or with `ownerId` this member's. Null: there is none. */

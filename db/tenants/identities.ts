@@ -1,6 +1,7 @@
 import type { Actor } from '../../api/contract/actor.ts';
 import { ApiError } from '../../api/contract/errors.ts';
 import type { Identity } from '../../api/contract/workspace.ts';
+import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 
 /** Links an identity to a member: true when it is new, false when it was linked already. Throws `identity_conflict` when another has it. */
@@ -12,6 +13,7 @@ export async function linkIdentity(tx: Tx, actor: Actor, memberId: string, ident
     [actor.workspaceId, memberId, identity.provider, identity.external_id],
   );
   if (row!.member_id !== memberId) throw new ApiError('identity_conflict');
+  if (row!.created) await audit(tx, actor, 'identity.link', memberId);
   return row!.created;
 }
 
@@ -25,4 +27,5 @@ export async function unlinkIdentity(tx: Tx, actor: Actor, memberId: string, ide
           [actor.workspaceId, memberId, identity.provider.toLowerCase(), identity.external_id],
         );
   if (!gone) throw new ApiError('identity_not_found');
+  await audit(tx, actor, 'identity.unlink', memberId);
 }

@@ -1,6 +1,7 @@
 import { type Actor, causeOf, requireOwner } from '../../api/contract/actor.ts';
 import { invalid, notFound } from '../../api/contract/errors.ts';
 import type { Role } from '../../api/contract/workspace.ts';
+import { audit, auditEntrant } from '../access/audit.ts';
 import { causeInForce, hashOf } from '../access/credentials.ts';
 import { type Entrant, newSecret } from '../access/sessions.ts';
 import type { Tx } from '../postgres/orm.ts';
@@ -52,6 +53,7 @@ export async function invite(tx: Tx, actor: Actor, { email, name, role = 'user' 
      values (?, ?, ?, ?, ?, now() + make_interval(days => ?)) returning id, ${stamp('expires_at')} as expires_at`,
     [actor.workspaceId, member.id, hashOf(secret), actor.memberId, causeOf(actor), DAYS],
   );
+  await audit(tx, actor, 'invitation.create', row!.id);
   return { id: row!.id, member_id: member.id, email: member.email, role: member.role, expires_at: row!.expires_at, secret };
 }
 
@@ -79,6 +81,7 @@ export async function revokeInvitation(tx: Tx, actor: Actor, id: string): Promis
     actor.workspaceId,
     row.member_id,
   ]);
+  await audit(tx, actor, 'invitation.revoke', id);
 }
 
 /**
@@ -86,8 +89,8 @@ export async function revokeInvitation(tx: Tx, actor: Actor, id: string): Promis
  * the invitation is unknown, over, taken back or accepted before. The transaction acts for the installation.
  */
 export async function acceptInvitation(tx: Tx, secret: string): Promise<Entrant | null> {
-  const row = await tx.row<{ workspace_id: string; member_id: string; key_id: string | null }>(
-    `update invitations i set accepted_at = now() where i.hash = ? and ${OPEN} returning i.workspace_id, i.member_id, i.key_id`,
+  const row = await tx.row<{ workspace_id: string; member_id: string; key_id: string | null; id: string }>(
+    `update invitations i set accepted_at = now() where i.hash = ? and ${OPEN} returning i.id, i.workspace_id, i.member_id, i.key_id`,
     [hashOf(secret)],
   );
   if (!row) return null;
@@ -95,5 +98,8 @@ export async function acceptInvitation(tx: Tx, secret: string): Promise<Entrant 
     `update members set status = 'active' where id = ? and workspace_id = ? and status <> 'removed' returning 1`,
     [row.member_id, row.workspace_id],
   );
-  return member && { workspaceId: row.workspace_id, memberId: row.member_id, keyId: row.key_id };
+  if (!member) return null;
+  const entrant = { workspaceId: row.workspace_id, memberId: row.member_id, keyId: row.key_id };
+  await auditEntrant(tx, entrant, 'invitation.accept', row.id);
+  return entrant;
 }

@@ -2,6 +2,7 @@ import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import { ApiError, invalid } from '../../api/contract/errors.ts';
 import { LIMITS } from '../../api/contract/limits.ts';
 import type { Identity, Member, Role } from '../../api/contract/workspace.ts';
+import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { isTaken } from '../postgres/unique.ts';
 import { stamp } from '../transcripts/list-row.ts';
@@ -71,7 +72,16 @@ export async function addMember(tx: Tx, actor: Actor, { email, name, role = 'use
   const sql =
     'insert into members (workspace_id, email, name, role, status, email_trusted) values (?, ?, ?, ?, ?, ?) returning id, email, role, status';
   try {
-    return (await tx.row<MemberRow>(sql, [actor.workspaceId, email.trim(), name ?? null, role, pending ? 'pending' : 'active', trusted]))!;
+    const row = await tx.row<MemberRow>(sql, [
+      actor.workspaceId,
+      email.trim(),
+      name ?? null,
+      role,
+      pending ? 'pending' : 'active',
+      trusted,
+    ]);
+    await audit(tx, actor, 'member.add', row!.id);
+    return row!;
   } catch (error) {
     if (isTaken('address', error)) throw invalid([{ field: 'email', message: `There is a member with the address ${email} already` }]);
     throw error;
@@ -94,6 +104,7 @@ export async function changeMember(tx: Tx, actor: Actor, memberId: string, chang
     [change.name !== undefined, change.name ?? null, change.role ?? null, change.status ?? null, actor.workspaceId, lookupId(memberId)],
   );
   if (!row) throw new ApiError('member_not_found');
+  await audit(tx, actor, 'member.change', row.id);
   return row;
 }
 
@@ -117,6 +128,7 @@ export async function removeMember(tx: Tx, actor: Actor, memberId: string): Prom
       actor.workspaceId,
       row.id,
     ]);
+  await audit(tx, actor, 'member.remove', row.id);
   return row;
 }
 

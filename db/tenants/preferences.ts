@@ -1,4 +1,5 @@
 import { type Actor, requireOwner } from '../../api/contract/actor.ts';
+import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 
@@ -26,4 +27,5 @@ export async function writePreferences(tx: Tx, vault: Vault, actor: Actor, { voc
   const { workspaceId } = actor;
   const sealed = vocabulary ? await vault.seal(workspaceId, `workspaces|${workspaceId}|vocabulary`, vocabulary) : null;
   await tx.rows('update workspaces set vocabulary_sealed = ?, retention_days = ? where id = ?', [sealed, retention_days, workspaceId]);
+  await audit(tx, actor, 'settings.change');
 }

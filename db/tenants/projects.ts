@@ -1,6 +1,7 @@
 import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
 import { forbidden, notFound } from '../../api/contract/errors.ts';
 import type { Project, ProjectRole } from '../../api/contract/workspace.ts';
+import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { activeMember, existingMember } from './members.ts';
 import { lookupId } from './visibility.ts';
@@ -50,7 +51,16 @@ export async function createProject(tx: Tx, actor: Actor, name: string): Promise
       actor.memberId,
       actor.workspaceId,
     ]);
+  await audit(tx, actor, 'project.create', row!.id);
   return { ...row!, created_at: new Date(row!.created_at) };
+}
+
+/** Deletes a project; its transcriptions stay, in none. Throws 404, and 403 for everybody but its owners and those of the workspace. */
+export async function deleteProject(tx: Tx, actor: Actor, projectId: string): Promise<void> {
+  requireFullRights(actor);
+  if ((await roleIn(tx, actor, projectId)) !== 'owner') throw forbidden('Only owners of the project or the workspace may delete it');
+  await tx.rows('delete from projects where workspace_id = ? and id = ?', [actor.workspaceId, projectId]);
+  await audit(tx, actor, 'project.delete', projectId);
 }
 
 /** Who belongs to a project. Throws 404 for somebody who does not, unless they own the workspace. */
@@ -82,6 +92,7 @@ export async function setProjectMember(
        on conflict (project_id, member_id) do update set role = excluded.role`,
       [projectId, member, actor.workspaceId, role],
     );
+  await audit(tx, actor, 'project.member', projectId);
 }
 
 /** What the actor is in a project; owners of the workspace are its owners. Throws 404 for those who do not belong to it. */

@@ -1,5 +1,6 @@
-import type { Actor } from '../../api/contract/actor.ts';
+import { type Actor, type OperatorActor, operatorOf } from '../../api/contract/actor.ts';
 import type { Plan } from '../../api/contract/workspace.ts';
+import { audit } from '../access/audit.ts';
 import { addMinutes } from '../minutes/balance.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
@@ -40,8 +41,31 @@ export async function createWorkspace(tx: Tx, vault: Vault, { name, minutes = 0,
     [name, plan, concurrency],
   );
   await vault.createKey(tx, workspace!.id);
-  if (minutes) await addMinutes(tx, workspace!.id, minutes);
+  const operator = operatorOf(workspace!.id);
+  await audit(tx, operator, 'workspace.create', workspace!.id);
+  if (minutes) await addMinutes(tx, operator, minutes);
   return workspace!;
+}
+
+export interface WorkspaceChange {
+  name?: string;
+  plan?: Plan;
+  concurrency?: number;
+  /** Owners are told when the balance falls below; 0: never. */
+  lowBalanceMinutes?: number;
+}
+
+/** Changes what the operator decides about a workspace. */
+export async function changeWorkspace(tx: Tx, actor: OperatorActor, { name, plan, concurrency, lowBalanceMinutes }: WorkspaceChange) {
+  const row = await tx.row<{ id: string; name: string; plan: Plan; concurrency: number; low_balance_minutes: number }>(
+    `update workspaces set name = coalesce(?, name), plan = coalesce(?, plan), concurrency = coalesce(?, concurrency),
+       low_balance_minutes = coalesce(?, low_balance_minutes)
+     where id = ? returning id, name, plan, concurrency, low_balance_minutes::float8 as low_balance_minutes`,
+    [name ?? null, plan ?? null, concurrency ?? null, lowBalanceMinutes ?? null, actor.workspaceId],
+  );
+  if (!row) throw new Error(`There is no workspace ${actor.workspaceId}`);
+  await audit(tx, actor, 'workspace.change', actor.workspaceId);
+  return row;
 }
 
 /** Every workspace, oldest first. The transaction acts for the installation. */

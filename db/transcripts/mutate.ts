@@ -1,5 +1,6 @@
 import type { Actor } from '../../api/contract/actor.ts';
 import { ApiError, forbidden, notFound } from '../../api/contract/errors.ts';
+import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { AuthorRow } from '../tenants/authors.ts';
 import { editable, lookupId, visible } from '../tenants/visibility.ts';
@@ -36,12 +37,13 @@ export async function hold(tx: Tx, actor: Actor, id: string): Promise<Held> {
 }
 
 /** Makes `author` the author of a transcription, in any status. Throws 403 for a key that neither may change it nor uploaded it. */
-export async function reassignAuthor(tx: Tx, held: Held, author: AuthorRow): Promise<void> {
+export async function reassignAuthor(tx: Tx, actor: Actor, held: Held, author: AuthorRow): Promise<void> {
   if (!held.editable && !held.uploadedByKey) throw forbidden();
   await tx.rows(
     `update transcriptions t set author_id = ?, author_email = ?, author_name = ?, updated_at = now() where t.workspace_id = ? and t.id = ?`,
     [author.id, author.email, author.name, held.workspaceId, held.id],
   );
+  await audit(tx, actor, 'transcription.author', held.id);
 }
 
 /** Whether the actor may change a transcription. Throws 404. */
@@ -64,6 +66,7 @@ export async function remove(tx: Tx, actor: Actor, id: string): Promise<{ id: st
   if (!held.editable) throw forbidden();
   await tx.rows('delete from idempotency_keys i where i.workspace_id = ? and i.transcription_id = ?', [actor.workspaceId, held.id]);
   await tx.rows('delete from transcriptions t where t.workspace_id = ? and t.id = ?', [actor.workspaceId, held.id]);
+  await audit(tx, actor, 'transcription.delete', held.id);
   return { id: held.id, extension: held.extension };
 }
 

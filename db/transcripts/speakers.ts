@@ -1,5 +1,6 @@
 import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
 import { forbidden, notFound } from '../../api/contract/errors.ts';
+import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import type { StoredSpeaker } from './list-row.ts';
@@ -25,4 +26,5 @@ export async function renameSpeaker(tx: Tx, vault: Vault, actor: Actor, id: stri
     actor.workspaceId,
     held.id,
   ]);
+  await audit(tx, actor, 'transcription.speaker', held.id);
 }

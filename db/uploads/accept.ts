@@ -116,17 +116,23 @@ export async function accept(tx: Tx, vault: Vault, request: UploadRequest, file:
   const key = await vault.seal(request.actor.workspaceId, `transcriptions|${request.id}|media_key`, file.key);
   await insert(tx, vault, request, { status: 'queued', bytes: file.bytes, mediaKey: key });
   const reports = await insertReports(tx, { workspaceId: request.actor.workspaceId, transcriptionId: request.id }, request.templates);
-  await tx.rows(
-    `insert into counters (workspace_id, name, day, count) values (?::uuid, 'uploads', (clock_timestamp() at time zone 'utc')::date, 1)
-     on conflict (workspace_id, name, day) do update set count = counters.count + 1`,
-    [request.actor.workspaceId],
-  );
+  await countUpload(tx, request.actor.workspaceId);
   await enqueue(tx, 'probe', { id: request.id });
   return reports;
 }
 
-/** Leaves the record of a body that ended too early: failed, never queued, nothing charged. */
+/** One more of the day, in UTC. */
+async function countUpload(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.rows(
+    `insert into counters (workspace_id, name, day, count) values (?::uuid, 'uploads', (clock_timestamp() at time zone 'utc')::date, 1)
+     on conflict (workspace_id, name, day) do update set count = counters.count + 1`,
+    [workspaceId],
+  );
+}
+
+/** Leaves the record of a body that ended too early: failed, never queued, nothing charged. It is an upload of the day, for it leaves a record. */
 export async function recordIncomplete(tx: Tx, vault: Vault, request: UploadRequest, bytes: number): Promise<void> {
+  await countUpload(tx, request.actor.workspaceId);
   await insert(tx, vault, request, { status: 'failed', bytes, mediaKey: null });
   await announce(tx, request.actor.workspaceId, {
     ...{ event: 'transcription.failed', transcription_id: request.id, status: 'failed', error_code: 'UPLOAD_INCOMPLETE' },

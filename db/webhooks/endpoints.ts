@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import { notFound } from '../../api/contract/errors.ts';
+import { audit } from '../access/audit.ts';
 import { enqueue } from '../jobs/queue.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
@@ -24,6 +25,7 @@ export async function createWebhook(tx: Tx, vault: Vault, actor: Actor, url: str
     `insert into webhooks (id, workspace_id, url, secret_sealed) values (?, ?, ?, ?) returning ${stamp('created_at')} as created_at`,
     [id, actor.workspaceId, url, sealed],
   );
+  await audit(tx, actor, 'webhook.create', id);
   return { id, url, secret, active: true, created_at: row!.created_at };
 }
 
@@ -37,13 +39,15 @@ export async function setWebhookActive(tx: Tx, actor: Actor, id: string, active:
   ]);
   if (!row) throw notFound();
   if (active) await enqueue(tx, 'deliver', {});
+  await audit(tx, actor, active ? 'webhook.resume' : 'webhook.pause', id);
   return row;
 }
 
 export async function deleteWebhook(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireOwner(actor);
-  if (!(await tx.row('delete from webhooks where workspace_id = ? and id = ? returning id', [actor.workspaceId, lookupId(id)])))
-    throw notFound();
+  const row = await tx.row('delete from webhooks where workspace_id = ? and id = ? returning id', [actor.workspaceId, lookupId(id)]);
+  if (!row) throw notFound();
+  await audit(tx, actor, 'webhook.delete', id);
 }
 
 /** The newest hundred deliveries of a webhook. Throws 404. */
@@ -68,4 +72,5 @@ export async function replayDelivery(tx: Tx, actor: Actor, id: string): Promise<
   );
   if (!row) throw notFound();
   await enqueue(tx, 'deliver', {});
+  await audit(tx, actor, 'webhook.replay', id);
 }

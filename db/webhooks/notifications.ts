@@ -3,27 +3,38 @@ import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { visible } from '../tenants/visibility.ts';
 
-/** "Your transcription is ready": the newest fifty of a member, of what the member may still see. */
+interface NotificationRow {
+  id: string;
+  kind: 'ready' | 'low_balance';
+  minutes: number | null;
+  transcription_id: string | null;
+  title_sealed: Buffer | null;
+  filename_sealed: Buffer | null;
+  created_at: string;
+  read_at: string | null;
+}
+
+/** The newest fifty of a member: transcriptions that are ready, of those the member may still see, and for owners that minutes run out. */
 export async function listNotifications(tx: Tx, vault: Vault, actor: Actor) {
   const see = visible(actor);
-  const rows = await tx.rows<{
-    id: string;
-    transcription_id: string;
-    title_sealed: Buffer | null;
-    filename_sealed: Buffer;
-    created_at: string;
-    read_at: string | null;
-  }>(
-    `select n.id, n.transcription_id, n.created_at, n.read_at, t.title_sealed, t.filename_sealed
-     from notifications n join transcriptions t on t.id = n.transcription_id
-     where n.workspace_id = ? and n.member_id = ? and ${see.sql} order by n.id desc limit 50`,
+  const rows = await tx.rows<NotificationRow>(
+    `select n.id, n.kind, n.minutes::float8 as minutes, n.transcription_id, n.created_at, n.read_at, t.title_sealed, t.filename_sealed
+     from notifications n left join transcriptions t on t.id = n.transcription_id
+     where n.workspace_id = ? and n.member_id = ? and (n.kind <> 'ready' or (${see.sql})) order by n.id desc limit 50`,
     [actor.workspaceId, actor.memberId, ...see.parameters],
   );
   const items = await Promise.all(
     rows.map(async (row) => ({
       id: Number(row.id),
+      kind: row.kind,
       transcription_id: row.transcription_id,
-      title: await titleOf(vault, actor.workspaceId, row.transcription_id, row),
+      title:
+        row.transcription_id && row.filename_sealed
+          ? await titleOf(vault, actor.workspaceId, row.transcription_id, {
+              title_sealed: row.title_sealed,
+              filename_sealed: row.filename_sealed,
+            })
+          : `Few minutes are left: ${Math.max(0, row.minutes ?? 0)}`,
       created_at: new Date(row.created_at),
       read: row.read_at !== null,
     })),

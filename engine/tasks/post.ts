@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { request as http } from 'node:http';
 import { request as https } from 'node:https';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { isPublic } from '../../db/webhooks/destination.ts';
 
 export interface Post {
   url: string;
@@ -19,43 +20,6 @@ export interface Post {
 interface Address {
   address: string;
   family: number;
-}
-
-/** Where a webhook must not lead: this machine, private and link-local networks (cloud metadata among them), and what is no single host. */
-const CLOSED = new BlockList();
-for (const [network, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const)
-  CLOSED.addSubnet(network, prefix, 'ipv4');
-
-const GLOBAL_V6 = new BlockList(); // everything else is local, mapped, translated or reserved
-GLOBAL_V6.addSubnet('2000::', 3, 'ipv6');
-const CLOSED_V6 = new BlockList();
-for (const [network, prefix] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-] as const)
-  CLOSED_V6.addSubnet(network, prefix, 'ipv6');
-
-/** True for an address that a stranger may be sent to. */
-export function isPublic(address: string): boolean {
-  if (isIP(address) === 4) return !CLOSED.check(address, 'ipv4');
-  return isIP(address) === 6 && GLOBAL_V6.check(address, 'ipv6') && !CLOSED_V6.check(address, 'ipv6');
 }
 
 /**

@@ -3,6 +3,7 @@ import { addGrant, addSession, addToken } from './admin/access.ts';
 import { addKey } from './admin/key.ts';
 import { addMember } from './admin/member.ts';
 import { addProject } from './admin/project.ts';
+import { addAudit, addOperator, addUsage } from './admin/reports.ts';
 import { addTemplate } from './admin/template.ts';
 import { verb } from './admin/verb.ts';
 import { addWorkspace } from './admin/workspace.ts';
@@ -17,8 +18,11 @@ export function addAdmin(program: Command): void {
   addProject(group('project', 'projects and who may see them'));
   addTemplate(group('template', 'report templates of a workspace or of one member'));
   addToken(group('token', 'OAuth access tokens'));
-  addGrant(group('grant', 'assistants that members let in'));
-  addSession(group('session', 'people who are signed in to the console'));
+  addGrant(group('grant', 'OAuth grants of assistants'));
+  addSession(group('session', 'console sessions'));
+  addOperator(group('operator', 'operators of the installation'));
+  addUsage(admin.command('usage'));
+  addAudit(admin.command('audit'));
   const rotate = group('keys', 'data keys of all workspaces').command('rotate');
   verb(rotate, 're-encrypt every data key with the newest master key', async (_db, vault) => ({ rewrapped: await vault.rotate() }));
 }

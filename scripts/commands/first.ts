@@ -3,6 +3,7 @@ import { operatorOf } from '../../api/contract/actor.ts';
 import type { Settings } from '../../api/contract/settings.ts';
 import { SCOPES } from '../../api/contract/workspace.ts';
 import { createKey } from '../../db/access/keys.ts';
+import { addOperator } from '../../db/access/operators.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault } from '../../db/secrets/vault.ts';
@@ -10,13 +11,21 @@ import { addMember } from '../../db/tenants/members.ts';
 import { createWorkspace, listWorkspaces } from '../../db/tenants/workspaces.ts';
 import { ROOT } from './environment.ts';
 
+export interface FirstKey {
+  /** Its id. */
+  workspace: string;
+  /** The owner's id. */
+  member: string;
+  key: string;
+}
+
 const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minutes` adds more
 
 /**
  * Creates the workspace `Default` with an owner and a key with every scope, if there is no workspace yet; else returns null. One transaction under a lock: an
  * interrupted start leaves nothing behind, and of several hosts only one creates it.
  */
-export async function firstKey(settings: Settings, url: string): Promise<{ workspace: string; key: string } | null> {
+export async function firstKey(settings: Settings, url: string): Promise<FirstKey | null> {
   const db = await openDb({ url, pool: 2, name: 'longhand-up' });
   try {
     if ((await db.acrossTenants(listWorkspaces)).length) return null;
@@ -28,7 +37,8 @@ export async function firstKey(settings: Settings, url: string): Promise<{ works
       const operator = operatorOf(workspace.id);
       const owner = await addMember(tx, operator, { email: 'owner@localhost', name: 'Owner', role: 'owner' });
       const { key } = await createKey(tx, operator, { memberId: owner.id, scopes: SCOPES });
-      return { workspace: workspace.id, key };
+      await addOperator(tx, owner.email);
+      return { workspace: workspace.id, member: owner.id, key };
     });
   } finally {
     await db.close();
@@ -36,7 +46,7 @@ export async function firstKey(settings: Settings, url: string): Promise<{ works
 }
 
 /** First steps for a new user; the lines work as printed. */
-export function instructions(base: string, key: string): string {
+export function instructions(base: string, { workspace, member, key }: FirstKey): string {
   const curl = `curl -sS -H 'Authorization: Bearer ${key}'`;
   const sample = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
   const list = `${base}/v1/transcriptions`;
@@ -46,7 +56,7 @@ export function instructions(base: string, key: string): string {
 
 The base URL of the API is ${base}/v1
 In the browser, sign in with the key: ${base}
-Lost it? Create another: scripts/longhand admin key create --help
+Lost it? Create another: ${path.join(ROOT, 'scripts', 'longhand')} admin key create --workspace ${workspace} --member ${member}
 
 Upload a recording of two speakers:
 

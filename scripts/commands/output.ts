@@ -7,6 +7,18 @@ export function print(result: object, json: boolean | undefined): void {
   process.stdout.write(`${json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : lines(result)}\n`);
 }
 
+/** Prints rows as CSV (RFC 4180), the names first. */
+export function printCsv(rows: Result[]): void {
+  const names = Object.keys(rows[0] ?? {});
+  const cell = (value: unknown) => {
+    const text = value === null || value === undefined ? '' : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  process.stdout.write(
+    [names, ...rows.map((row) => names.map((name) => row[name]))].map((row) => `${row.map(cell).join(',')}\r\n`).join(''),
+  );
+}
+
 function lines(result: object): string {
   return Object.entries(result)
     .map(([name, value]) => `${name}: ${shown(value)}`)

@@ -81,7 +81,7 @@ async function prepareSchema(url: string): Promise<void> {
 async function tell(settings: Settings, database: string, base: string, json: boolean): Promise<void> {
   const first = await firstKey(settings, database);
   if (json) process.stdout.write(`${JSON.stringify({ url: base, ...first })}\n`);
-  else process.stdout.write(`${first ? instructions(base, first.key) : ''}listening on ${base}\n`);
+  else process.stdout.write(`${first ? instructions(base, first) : ''}listening on ${base}\n`);
 }
 
 async function ended(server: Embedded): Promise<never> {

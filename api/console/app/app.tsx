@@ -46,7 +46,7 @@ export function App() {
         <nav aria-label="Main">
           <Tab to="/" path={path} label="Transcripts" />
           <Tab to="/workspace" path={path} label="Workspace" />
-          {session.operator && <Tab to="/operator" path={path} label="Operation" />}
+          {(session.operator || session.member.role === 'owner') && <Tab to="/operator" path={path} label="Operation" />}
         </nav>
         <div class="own">
           <Bell />
@@ -79,7 +79,7 @@ function Content({ path, query, session, uploads }: Place) {
       />
     );
   if (path.startsWith('/workspace')) return <Workspace session={session} tab={path.split('/')[2] ?? ''} />;
-  if (path === '/operator' && session.operator) return <Operator />;
+  if (path === '/operator' && (session.operator || session.member.role === 'owner')) return <Operator />;
   if (path === '/authorize') return <Authorize />;
   return <List query={query} session={session} uploads={uploads} />;
 }

@@ -24,7 +24,7 @@ function told({ actor, csrf }: Session, settings: Settings) {
     scopes: [...actor.scopes],
     csrf,
     expires_at: actor.expiresAt,
-    operator: actor.role === 'owner',
+    operator: actor.runsInstallation,
     oidc: providerName(settings),
   };
 }

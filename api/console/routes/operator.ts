@@ -1,16 +1,32 @@
 import { z } from 'zod';
-import { engines, overview } from '../../../db/ops/overview.ts';
+import { installationLoad, overview } from '../../../db/ops/overview.ts';
 import { whileWanted } from '../../../db/postgres/wanted.ts';
 import { readPreferences, writePreferences } from '../../../db/tenants/preferences.ts';
+import { forbidden } from '../../contract/errors.ts';
 import { json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
+/** How the own workspace is doing, for its owners; the engines and the load of every workspace, for whoever runs the installation. */
 export const operator = page({
   method: 'GET',
   path: '/operator',
   async handler({ db, request }, actor) {
     const own = await whileWanted(request.signal, () => db.workspace(actor.workspaceId, (tx) => overview(tx, actor)));
-    return json(200, { ...own, engines: await db.acrossTenants(engines) });
+    const installation = actor.runsInstallation
+      ? await whileWanted(request.signal, () => db.acrossTenants(installationLoad))
+      : { engines: null, workspaces: null };
+    return json(200, { ...own, ...installation });
+  },
+});
+
+/** Engines, hosts and the load of every workspace. */
+export const installation = page({
+  method: 'GET',
+  path: '/installation',
+  async handler({ db, request }, actor) {
+    if (!actor.runsInstallation)
+      throw forbidden('Only operators of the installation may see this; `longhand admin operator add` makes one');
+    return json(200, await whileWanted(request.signal, () => db.acrossTenants(installationLoad)));
   },
 });
 

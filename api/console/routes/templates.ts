@@ -70,7 +70,7 @@ export const tryDraft = page({
   async handler(context, actor) {
     const { name, prompt, transcription_id: transcriptionId } = await context.body();
     const wanted = { slug: slugOf(name) || 'draft', name, prompt, transcriptionId };
-    const id = await context.db.workspace(actor.workspaceId, (tx) => startPreview(tx, actor, wanted));
+    const id = await context.db.workspace(actor.workspaceId, (tx) => startPreview(tx, actor, wanted, context.limits));
     if (!id) throw invalid([{ field: 'transcription_id', message: 'is no finished transcript that you may see' }]);
     return json(202, { id, status: 'queued' });
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { leadsInside } from '../../../db/webhooks/destination.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -7,6 +8,7 @@ import {
   replayDelivery,
   setWebhookActive,
 } from '../../../db/webhooks/endpoints.ts';
+import { invalid } from '../../contract/errors.ts';
 import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
@@ -14,6 +16,9 @@ const Target = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .max(2_000)
   .refine((url) => !URL.canParse(url) || !(new URL(url).username + new URL(url).password), 'must not hold a user name or password');
+
+const INSIDE =
+  'leads to this machine or to a private network, where deliveries are refused; the operator can allow them with LONGHAND_WEBHOOK_PRIVATE=allow';
 
 export const webhooks = page({
   method: 'GET',
@@ -27,6 +32,8 @@ export const newWebhook = page({
   body: z.strictObject({ url: Target }),
   async handler(context, actor) {
     const { url } = await context.body();
+    if (context.settings.LONGHAND_WEBHOOK_PRIVATE === 'refuse' && (await leadsInside(url)))
+      throw invalid([{ field: 'url', message: INSIDE }]);
     return json(201, await context.db.workspace(actor.workspaceId, (tx) => createWebhook(tx, context.vault, actor, url)));
   },
 });

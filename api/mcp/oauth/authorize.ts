@@ -1,6 +1,6 @@
 import { issueCode } from '../../../db/access/grants.ts';
 import { findClient, type OAuthClient } from '../../../db/access/oauth-clients.ts';
-import { causeOf, type MemberActor, requireFullRights } from '../../contract/actor.ts';
+import type { MemberActor } from '../../contract/actor.ts';
 import type { Scope } from '../../contract/workspace.ts';
 import { originOf } from '../../http/public-url.ts';
 import { type Context, type Reply, route } from '../../http/route.ts';
@@ -93,9 +93,8 @@ export async function readConsent(context: Context, parameters: Parameters): Pro
 /** The person agreed: where to send the browser, with a code. */
 export async function approve(context: Context, actor: MemberActor, asked: ConsentRequest): Promise<string> {
   const { client, scopes, resource, redirectUri, challenge, state } = asked;
-  requireFullRights(actor);
-  const grant = { clientId: client.id, workspaceId: actor.workspaceId, memberId: actor.memberId, keyId: causeOf(actor), scopes, resource };
-  const code = await context.db.acrossTenants((tx) => issueCode(tx, grant, redirectUri, challenge));
+  const wanted = { clientId: client.id, scopes, resource };
+  const code = await context.db.workspace(actor.workspaceId, (tx) => issueCode(tx, actor, wanted, redirectUri, challenge));
   return back(redirectUri, { code, state, iss: originOf(context.request, context.settings) });
 }
 

@@ -26,6 +26,8 @@ export const LedgerEntry = defineEntity({
     transcriptionId: p.uuid().nullable().unique(),
     minutes: p.decimal().columnType('numeric'),
     createdAt: moment().defaultRaw('now()'),
+    keyId: p.uuid().nullable(),
+    projectId: p.uuid().nullable(),
   }),
   indexes: [index('ledger_workspace', 'ledger', '(workspace_id, created_at)')],
 });

@@ -1,4 +1,5 @@
 import type { EntitySchema } from '@mikro-orm/core';
+import { AuditEntry, Operator } from './audit.ts';
 import { LedgerEntry, Reservation } from './balance.ts';
 import { Engine } from './engine.ts';
 import { Lease, Turn } from './jobs.ts';
@@ -43,6 +44,8 @@ export const ENTITIES = [
   SignInLink,
   SignInBinding,
   Invitation,
+  Operator,
+  AuditEntry,
   OauthClient,
   OauthCode,
   OauthToken,

@@ -58,6 +58,7 @@ export const ApiKey = defineEntity({
     createdAt: moment().defaultRaw('now()'),
     lastUsedAt: moment().nullable(),
     parentId: p.uuid().nullable(),
+    vouched: p.boolean().default(true),
   }),
   indexes: [
     index('api_keys_member', 'api_keys', '(member_id)'),

@@ -17,6 +17,7 @@ export const Session = defineEntity({
     createdAt: moment().defaultRaw('now()'),
     expiresAt: moment(),
     id: p.uuid().defaultRaw('gen_random_uuid()'),
+    vouched: p.boolean().default(true),
   }),
   indexes: [
     unique('sessions_id', 'sessions', '(id)'),
@@ -37,6 +38,7 @@ export const SignInLink = defineEntity({
     expiresAt: moment(),
     usedAt: moment().nullable(),
     keyId: reference(ApiKey, 'key_id').nullable(),
+    vouched: p.boolean().default(true),
   }),
   indexes: [
     index('sign_in_links_key', 'sign_in_links', '(key_id) where (key_id is not null)'),

@@ -19,6 +19,8 @@ export const Workspace = defineEntity({
     reportsServedAt: moment().defaultRaw(EPOCH),
     deletedAt: moment().nullable(),
     createdAt: moment().defaultRaw('now()'),
+    lowBalanceMinutes: p.decimal().columnType('numeric').defaultRaw('60'),
+    lowBalanceToldAt: moment().nullable(),
   }),
   checks: [{ name: 'workspaces_concurrency_check', expression: 'concurrency >= 1 and concurrency <= 1000' }],
 });

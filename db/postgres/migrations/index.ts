@@ -8,6 +8,9 @@ import { Migration007 } from './007_engine_trouble.ts';
 import { Migration010 } from './010_upload_actors.ts';
 import { Migration011 } from './011_credentials.ts';
 import { Migration012 } from './012_invitations.ts';
+import { Migration013 } from './013_operators.ts';
+import { Migration014 } from './014_audit_log.ts';
+import { Migration015 } from './015_usage.ts';
 import { Migration020 } from './020_turns_and_leases.ts';
 import { Migration021 } from './021_indexes.ts';
 
@@ -23,6 +26,9 @@ export const MIGRATIONS = [
   { name: '010_upload_actors', class: Migration010 },
   { name: '011_credentials', class: Migration011 },
   { name: '012_invitations', class: Migration012 },
+  { name: '013_operators', class: Migration013 },
+  { name: '014_audit_log', class: Migration014 },
+  { name: '015_usage', class: Migration015 },
   { name: '020_turns_and_leases', class: Migration020 },
   { name: '021_indexes', class: Migration021 },
 ];

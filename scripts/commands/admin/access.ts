@@ -8,7 +8,7 @@ const sessions = () => import('../../../db/access/sessions.ts');
 export function addToken(group: Command): void {
   verb(
     group.command('create'),
-    'make a token as the sign-in flow would issue it',
+    'create a token as the sign-in flow would issue it',
     async (db, _vault, { workspace, member, scopes, ttl }) => {
       const { createToken } = await import('../../../db/access/tokens.ts');
       return operate(db, ['workspace', workspace], (tx, actor) => createToken(tx, actor, { memberId: member, scopes, ttlSeconds: ttl }));
@@ -17,14 +17,14 @@ export function addToken(group: Command): void {
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER)
     .addOption(scopeList())
-    .addOption(new Option('--ttl <seconds>', 'how long it is valid').argParser(positive).default(3600));
-  verb(group.command('revoke'), 'end a token, and all that came from the same consent', async (db, _vault, { tokenId }) =>
+    .addOption(new Option('--ttl <seconds>', 'lifetime').argParser(positive).default(3600));
+  verb(group.command('revoke'), 'revoke a token and all others of the same grant', async (db, _vault, { tokenId }) =>
     endGrant(db, tokenId),
-  ).requiredOption('--token-id <id>', 'the id that `create` and `grant list` show');
+  ).requiredOption('--token-id <id>', 'id shown by `create` and `grant list`');
 }
 
 export function addGrant(group: Command): void {
-  verb(group.command('list'), 'assistants that members let in, without their tokens', async (db, _vault, { workspace }) => {
+  verb(group.command('list'), 'list OAuth grants, without their tokens', async (db, _vault, { workspace }) => {
     const { listGrants } = await grants();
     return everywhere(db, workspace, async (tx, actor) =>
       (await listGrants(tx, actor)).map(({ id, client, member, scopes, created_at, expires_at }) => ({
@@ -33,9 +33,9 @@ export function addGrant(group: Command): void {
       })),
     );
   }).option(...WORKSPACE);
-  verb(group.command('revoke'), 'shut an assistant out at once', async (db, _vault, { grantId }) => endGrant(db, grantId)).requiredOption(
+  verb(group.command('revoke'), 'revoke a grant', async (db, _vault, { grantId }) => endGrant(db, grantId)).requiredOption(
     '--grant-id <id>',
-    'the id that `list` shows',
+    'id shown by `list`',
   );
 }
 
@@ -46,7 +46,7 @@ async function endGrant(db: Parameters<typeof operate>[0], id: string): Promise<
 }
 
 export function addSession(group: Command): void {
-  verb(group.command('list'), 'who is signed in to the console', async (db, _vault, { workspace }) => {
+  verb(group.command('list'), 'list console sessions', async (db, _vault, { workspace }) => {
     const { listSessions } = await sessions();
     return everywhere(db, workspace, async (tx, actor) =>
       (await listSessions(tx, actor)).map(({ id, member, key, created_at, expires_at }) => ({
@@ -55,9 +55,9 @@ export function addSession(group: Command): void {
       })),
     );
   }).option(...WORKSPACE);
-  verb(group.command('revoke'), 'sign somebody out at once', async (db, _vault, { sessionId }) => {
+  verb(group.command('revoke'), 'end a session', async (db, _vault, { sessionId }) => {
     const { revokeSession } = await sessions();
     await operate(db, ['session', sessionId], (tx, actor) => revokeSession(tx, actor, sessionId));
     return { id: sessionId };
-  }).requiredOption('--session-id <id>', 'the id that `list` shows');
+  }).requiredOption('--session-id <id>', 'id shown by `list`');
 }

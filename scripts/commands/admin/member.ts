@@ -3,7 +3,7 @@ import type { Settings } from '../../../api/contract/settings.ts';
 import { ROLES } from '../../../api/contract/workspace.ts';
 import { loadSettings } from '../environment.ts';
 import { runningUrl } from '../home.ts';
-import { MEMBER, NAME, operate, verb, WORKSPACE } from './verb.ts';
+import { everywhere, MEMBER, NAME, operate, verb, WORKSPACE } from './verb.ts';
 
 const members = () => import('../../../db/tenants/members.ts');
 
@@ -17,6 +17,16 @@ export function addMember(group: Command): void {
     .option(...NAME)
     .addOption(new Option('--role <role>', 'an owner has access to everything').choices(ROLES).default('user'))
     .option('--pending', 'invited, not yet active');
+  verb(group.command('list'), 'list active and pending members', async (db, _vault, { workspace }) => {
+    const { listMembers, listPendingMembers } = await members();
+    return everywhere(db, workspace, async (tx, actor) => {
+      const [active, pending] = [await listMembers(tx, actor), await listPendingMembers(tx, actor)];
+      const row = (status: string) => (member: { id: string; email: string; name: string | null; role: string }) => ({
+        ...{ id: member.id, workspace_id: actor.workspaceId, email: member.email, name: member.name, role: member.role, status },
+      });
+      return [...active.map(row('active')), ...pending.map(row('pending'))];
+    });
+  }).option(...WORKSPACE);
   verb(group.command('activate'), 'activate a pending member', async (db, _vault, { workspace, member }) => {
     const { changeMember } = await members();
     const { id, email, status } = await operate(db, ['workspace', workspace], (tx, actor) =>

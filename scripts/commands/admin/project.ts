@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { PROJECT_ROLES } from '../../../api/contract/workspace.ts';
-import { MEMBER, NAME, operate, verb, WORKSPACE } from './verb.ts';
+import { everywhere, MEMBER, NAME, operate, verb, WORKSPACE } from './verb.ts';
 
 const projects = () => import('../../../db/tenants/projects.ts');
 
@@ -12,6 +12,17 @@ export function addProject(group: Command): void {
   })
     .requiredOption(...WORKSPACE)
     .requiredOption(...NAME);
+  verb(group.command('list'), 'list projects', async (db, _vault, { workspace }) => {
+    const { listProjects } = await projects();
+    return everywhere(db, workspace, async (tx, actor) =>
+      (await listProjects(tx, actor)).map((project) => ({ workspace_id: actor.workspaceId, ...project })),
+    );
+  }).option(...WORKSPACE);
+  verb(group.command('delete'), 'delete a project; its transcriptions stay', async (db, _vault, { project }) => {
+    const { deleteProject } = await projects();
+    await operate(db, ['project', project], (tx, actor) => deleteProject(tx, actor, project));
+    return { id: project, deleted: true };
+  }).requiredOption('--project <id>', 'the project');
   verb(group.command('member'), 'set the role of a member in a project', async (db, _vault, { project, member, role }) => {
     const { setProjectMember } = await projects();
     await operate(db, ['project', project], (tx, actor) => setProjectMember(tx, actor, project, member, role));

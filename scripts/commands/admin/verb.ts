@@ -2,11 +2,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OperatorActor } from '../../../api/contract/actor.ts';
 import type { TemplateScope } from '../../../api/contract/report.ts';
 import { type Plan, SCOPES, type Scope } from '../../../api/contract/workspace.ts';
+import type { UsageBy } from '../../../db/minutes/usage.ts';
 import type { Db, Tx } from '../../../db/postgres/orm.ts';
 import type { Vault } from '../../../db/secrets/vault.ts';
 import type { operatorOn } from '../../../db/tenants/operator.ts';
 import { loadSettings } from '../environment.ts';
-import { print } from '../output.ts';
+import { print, printCsv } from '../output.ts';
 
 /** What the calls take; each declares its own. */
 interface Options {
@@ -17,6 +18,12 @@ interface Options {
   sessionId: string;
   grantId: string;
   tokenId: string;
+  lowBalance?: number;
+  from?: string;
+  to?: string;
+  by: UsageBy;
+  csv?: boolean;
+  limit: number;
   name: string;
   minutes: number;
   add: number;
@@ -46,7 +53,9 @@ export function verb(command: Command, description: string, work: Verb): Command
     .option('--json', 'print JSON')
     .action(async (options: Options & { json?: boolean }) => {
       const { withVault } = await import('../database.ts');
-      print(await withVault(loadSettings(), (db, vault) => work(db, vault, options)), options.json);
+      const result = await withVault(loadSettings(), (db, vault) => work(db, vault, options));
+      if (options.csv) printCsv(result as Record<string, unknown>[]);
+      else print(result, options.json);
     });
 }
 

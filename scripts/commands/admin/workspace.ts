@@ -19,10 +19,24 @@ export function addWorkspace(group: Command): void {
     .addOption(new Option('--concurrency <files>', 'files transcribed at once').argParser(slots).default(4));
   verb(group.command('minutes'), 'add minutes; a negative number removes them', async (db, _vault, { workspace, add }) => {
     const { addMinutes } = await import('../../../db/minutes/balance.ts');
-    return operate(db, ['workspace', workspace], (tx, actor) => addMinutes(tx, actor.workspaceId, add));
+    return operate(db, ['workspace', workspace], (tx, actor) => addMinutes(tx, actor, add));
   })
     .requiredOption(...WORKSPACE)
     .requiredOption('--add <minutes>', 'number of minutes', number);
+  verb(group.command('set'), 'change name, plan or concurrency', async (db, _vault, { workspace, lowBalance, ...change }) => {
+    const { changeWorkspace } = await workspaces();
+    return operate(db, ['workspace', workspace], (tx, actor) => changeWorkspace(tx, actor, { ...change, lowBalanceMinutes: lowBalance }));
+  })
+    .requiredOption(...WORKSPACE)
+    .option(...NAME)
+    .addOption(new Option('--plan <plan>', 'plan; free has no API access').choices(PLANS))
+    .addOption(new Option('--concurrency <files>', 'files transcribed at once').argParser(slots))
+    .addOption(new Option('--low-balance <minutes>', 'notify owners below this balance; 0 for never').argParser(number))
+    .hook('preAction', (_program, command) => {
+      const { name, plan, concurrency, lowBalance } = command.opts();
+      if ([name, plan, concurrency, lowBalance].every((given) => given === undefined))
+        command.error('error: give --name, --plan, --concurrency or --low-balance');
+    });
   verb(group.command('list'), 'list workspaces', async (db) => db.acrossTenants((await workspaces()).listWorkspaces));
   verb(group.command('delete'), 'delete a workspace and destroy its data key', async (db, _vault, options) => {
     const [{ deleteWorkspace }, { openSpool }] = await Promise.all([workspaces(), import('../../../db/spool/spool.ts')]);

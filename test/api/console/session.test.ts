@@ -20,7 +20,7 @@ t.test('POST /v1/app/session signs in with a key, behind a cookie that scripts a
     json: {
       member: { id: owner.id, email: 'ann@example.com', name: 'Ann', role: 'owner' },
       workspace: { name: 'Acme' },
-      operator: true,
+      operator: false,
       oidc: null,
     },
   });

@@ -10,7 +10,7 @@ import type { Engine } from '../../../engine/tasks/engine.ts';
 import { testApi } from '../../support/client.ts';
 import { visit } from '../../support/console.ts';
 
-const api = await testApi(t);
+const api = await testApi(t, { LONGHAND_WEBHOOK_PRIVATE: 'allow' });
 const { world, db, vault, settings } = api;
 const workspace = await world.workspace();
 const owner = await world.member(workspace, { role: 'owner' });
@@ -74,6 +74,29 @@ async function tell(externalId: string): Promise<string> {
   await db.workspace(workspace, (tx) => announce(tx, workspace, event));
   return id;
 }
+
+t.test('a webhook to an address that deliveries would be refused is refused when it is made, and the setting is named', async (t) => {
+  const strict = await testApi(t);
+  const visitor = await visit(strict, await strict.world.key(await strict.world.member(await strict.world.workspace(), { role: 'owner' })));
+  for (const url of [
+    'http://127.0.0.1:9/x',
+    'http://localhost/x',
+    'https://10.1.2.3/',
+    'http://169.254.169.254/latest',
+    'http://[::1]/',
+    'http://0x7f.1/',
+  ])
+    t.match(
+      await visitor.ask('POST', '/webhooks', { url }),
+      {
+        status: 422,
+        json: { code: 'validation_error', detail: { errors: [{ field: 'url', message: /LONGHAND_WEBHOOK_PRIVATE=allow/ }] } },
+      },
+      url,
+    );
+  t.notOk((await visitor.ask('GET', '/webhooks')).json.items.length, 'nothing was made');
+  t.equal((await visitor.ask('POST', '/webhooks', { url: 'https://93.184.215.14/hook' })).status, 201);
+});
 
 t.test('webhooks are made with a secret that is shown once, switched off and removed', async (t) => {
   const made = await ann.ask('POST', '/webhooks', { url: 'https://crm.example/hook' });

@@ -40,7 +40,7 @@ const CHANGES: Record<string, (id: string, person: Person) => Promise<unknown>> 
   failure: (id) => sql(`update transcriptions set status = 'failed' where id = ?`, [id]),
   completion: (id) => sql(`update transcriptions set status = 'completed' where id = ?`, [id]),
   language: (id) => sql(`update transcriptions set language = case language when 'en' then 'de' else 'en' end where id = ?`, [id]),
-  author: (id, person) => db.workspace(workspace, async (tx) => reassignAuthor(tx, await hold(tx, viewers[0]!, id), person)),
+  author: (id, person) => db.workspace(workspace, async (tx) => reassignAuthor(tx, viewers[0]!, await hold(tx, viewers[0]!, id), person)),
   deletion: (id) => db.workspace(workspace, (tx) => remove(tx, viewers[0]!, id)),
   'joining the project': () =>
     sql(`insert into project_members values (?, ?, ?, 'viewer') on conflict do nothing`, [project, anna.id, workspace]),

@@ -1,7 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as listen } from 'node:net';
 import t, { type Test } from 'tap';
-import { isPublic, post, signature } from '../../../engine/tasks/post.ts';
+import { isPublic } from '../../../db/webhooks/destination.ts';
+import { post, signature } from '../../../engine/tasks/post.ts';
 
 interface Call {
   url: string;

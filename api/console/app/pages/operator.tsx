@@ -15,7 +15,9 @@ interface Hour {
 interface Overview {
   queue: { queued: number; processing: number; oldest_seconds: number };
   reports: { queued: number; processing: number };
-  engines: { id: string; host: string; device: string; model: string; concurrency: number; last_seen: string; alive: boolean }[];
+  /** Null for owners of a workspace who do not run the installation. */
+  engines: { id: string; host: string; device: string; model: string; concurrency: number; last_seen: string; alive: boolean }[] | null;
+  workspaces: { id: string; name: string; queued: number; processing: number; oldest_seconds: number | null }[] | null;
   hours: Hour[];
   failures: { id: string; error_code: string; created_at: string }[];
 }
@@ -31,8 +33,8 @@ export function Operator() {
   }, [again]);
   if (error && !value) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
-  const { queue, reports, engines, hours, failures } = value;
-  const alive = engines.filter((engine) => engine.alive).length;
+  const { queue, reports, engines, workspaces, hours, failures } = value;
+  const alive = engines?.filter((engine) => engine.alive).length;
   const sum = (name: 'minutes' | 'failed' | 'arrived') => hours.reduce((total, hour) => total + hour[name], 0);
   return (
     <>
@@ -46,7 +48,7 @@ export function Operator() {
         <Figure name="In progress" value={queue.processing} />
         <Figure name="The oldest waits" value={queue.queued ? length(queue.oldest_seconds) : '–'} />
         <Figure name="Reports to write" value={reports.queued + reports.processing} />
-        <Figure name="Engines at work" value={alive} />
+        {alive !== undefined && <Figure name="Engines at work" value={alive} />}
       </dl>
       <section class="card">
         <h2>Minutes of audio transcribed, by hour</h2>
@@ -75,8 +77,22 @@ export function Operator() {
           />
         </section>
       </div>
-      <h2>Engines</h2>
-      <Engines engines={engines} />
+      {engines && <h2>Engines</h2>}
+      {engines && <Engines engines={engines} />}
+      {workspaces && <h2>Load by workspace</h2>}
+      {workspaces?.length === 0 && <p class="quiet">Nothing waits anywhere.</p>}
+      {workspaces && workspaces.length > 0 && (
+        <ul class="card plain lines">
+          {workspaces.map(({ id, name, queued, processing, oldest_seconds }) => (
+            <li key={id}>
+              <b class="grow">{name}</b>
+              <span class="quiet">
+                {queued} waiting{oldest_seconds ? `, the oldest for ${length(oldest_seconds)}` : ''} · {processing} in progress
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
       <h2>Last failures</h2>
       {failures.length === 0 && <p class="quiet">None.</p>}
       {failures.length > 0 && (
@@ -124,7 +140,7 @@ function Hours({ hours, say, summary, kind }: HoursProps) {
 
 const dayAndHour = (stamp: string) => new Date(stamp).toLocaleString(undefined, { day: 'numeric', month: 'short', hour: 'numeric' });
 
-function Engines({ engines }: { engines: Overview['engines'] }) {
+function Engines({ engines }: { engines: NonNullable<Overview['engines']> }) {
   if (!engines.length) return <p class="quiet">None in the last day. Start one with `longhand engine`.</p>;
   return (
     <ul class="card plain lines">

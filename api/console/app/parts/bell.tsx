@@ -5,7 +5,7 @@ import { Icon } from './icons.tsx';
 import { Menu } from './menu.tsx';
 
 interface Notices {
-  items: { id: number; transcription_id: string; title: string; created_at: string; read: boolean }[];
+  items: { id: number; transcription_id: string | null; title: string; created_at: string; read: boolean }[];
   unread: number;
 }
 
@@ -33,7 +33,7 @@ export function Bell() {
     >
       {notices.items.length === 0 && <p class="told quiet">When a recording of yours is transcribed, it is told here.</p>}
       {notices.items.map((notice) => (
-        <a class="choice" key={notice.id} href={`#/t/${notice.transcription_id}`}>
+        <a class="choice" key={notice.id} href={notice.transcription_id ? `#/t/${notice.transcription_id}` : '#/workspace'}>
           <span dir="auto">{notice.read ? notice.title : <b>{notice.title}</b>}</span>
           <span class="quiet">{when(notice.created_at)}</span>
         </a>

@@ -1,0 +1,52 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { positive } from '../numbers.ts';
+import { operate, verb, WORKSPACE } from './verb.ts';
+
+const BY = ['day', 'key', 'project'] as const;
+const ENTRIES = 1000; // of the audit log, unless asked for more
+
+/** `admin usage`: what a workspace was charged. */
+export function addUsage(command: Command): void {
+  verb(command, 'minutes charged to a workspace, by day, key or project', async (db, _vault, { workspace, from, to, by }) => {
+    const { usage } = await import('../../../db/minutes/usage.ts');
+    return operate(db, ['workspace', workspace], (tx, actor) => usage(tx, actor, { by, from, to }));
+  })
+    .requiredOption(...WORKSPACE)
+    .option('--from <day>', 'first day, UTC, like 2026-01-31', day)
+    .option('--to <day>', 'last day', day)
+    .addOption(new Option('--by <what>', 'grouping').choices(BY).default('day'))
+    .addOption(new Option('--csv', 'print CSV').conflicts('json'));
+}
+
+/** `admin audit`: who did what to which in a workspace, also in one that was deleted. */
+export function addAudit(command: Command): void {
+  verb(command, 'audit log of a workspace, newest first; ids only', async (db, _vault, { workspace, limit }) => {
+    const { listAudit } = await import('../../../db/access/audit.ts');
+    const { lookupId } = await import('../../../db/tenants/visibility.ts');
+    return db.acrossTenants((tx) => listAudit(tx, lookupId(workspace), limit));
+  })
+    .requiredOption(...WORKSPACE)
+    .addOption(new Option('--limit <entries>', 'number of entries').argParser(positive).default(ENTRIES))
+    .addOption(new Option('--csv', 'print CSV').conflicts('json'));
+}
+
+/** `admin operator`: who may see the whole installation in the console. */
+export function addOperator(group: Command): void {
+  const operators = () => import('../../../db/access/operators.ts');
+  verb(group.command('add'), 'give a person access to engines, hosts and the load of all workspaces', async (db, _vault, { email }) => {
+    const { addOperator: add } = await operators();
+    return db.acrossTenants((tx) => add(tx, email));
+  }).requiredOption('--email <address>', 'e-mail address with which they sign in');
+  verb(group.command('remove'), 'withdraw that access', async (db, _vault, { email }) => {
+    const { removeOperator } = await operators();
+    return db.acrossTenants((tx) => removeOperator(tx, email));
+  }).requiredOption('--email <address>', 'e-mail address');
+  verb(group.command('list'), 'list operators', async (db) => db.acrossTenants((await operators()).listOperators));
+}
+
+function day(text: string): string {
+  const date = new Date(`${text}T00:00:00Z`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(date.getTime()) || !date.toISOString().startsWith(text))
+    throw new InvalidArgumentError('It must be a day like 2026-01-31.');
+  return text;
+}

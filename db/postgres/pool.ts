@@ -59,6 +59,7 @@ export function openPool(address: string, name: string, max: number, patience: P
     allowExitOnIdle: true,
   });
   pool.on('error', () => {}); // an idle connection that was cut is replaced
+  pool.on('connect', (client) => client.on('error', () => {})); // one that is cut while it is lent: its query rejects, and the process lives on
 
   async function acquire(): Promise<{ connection: Connection; release: (broken?: Error) => void }> {
     const lent = await pool.connect().catch((error: Error) => {

@@ -25,6 +25,8 @@ export interface Life {
   over: boolean;
   /** Runs once when the connection is lost before the answer is complete. */
   onLost: Set<() => void>;
+  /** The answer is on its way. */
+  answering: boolean;
   /** A `100 Continue` of ours went out: see `sendContinue`. */
   continued: boolean;
 }
@@ -44,6 +46,7 @@ const draining = new Set<() => void>();
 /** Sends a reply, once. Throws before anything is sent when a header's value holds a line break or NUL. */
 export async function send(raw: RawResponse, life: Life, reply: Reply, body: Body | null, head: boolean): Promise<void> {
   if (life.over) return;
+  life.answering = true;
   for (const [name, value] of Object.entries(reply.headers ?? {})) {
     if (/[\r\n\0]/.test(value)) throw new Error(`Cannot send the header ${name}: its value holds a line break or NUL`);
   }

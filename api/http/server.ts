@@ -44,7 +44,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   // Bodies and answers go by the raw response: hyper-express would hold an early answer back until the whole body has arrived.
   server.any('/*', (request, response) => {
     const raw = response.raw as unknown as RawResponse;
-    const life: Life = { over: false, onLost: new Set(), continued: false };
+    const life: Life = { over: false, onLost: new Set(), continued: false, answering: false };
     const { headers, repeated } = readHeaders(request.raw);
     const body = headers.has('content-length') || headers.has('transfer-encoding') ? attachBody(raw) : null;
     if (!body)
@@ -157,6 +157,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
 }
 
 const UNNOTICED_MS = 1_000;
+const FLIP_MS = 3_000;
 
 /** Aborts when the connection is lost before the answer. */
 function watch(raw: RawResponse, life: Life): AbortSignal {
@@ -164,7 +165,12 @@ function watch(raw: RawResponse, life: Life): AbortSignal {
   const lost = () => leaving.abort(new Unwanted());
   if (life.over) lost();
   else life.onLost.add(lost);
-  setTimeout(() => life.over || raw.resume(), UNNOTICED_MS).unref();
+  setTimeout(() => life.over || life.answering || raw.resume(), UNNOTICED_MS).unref();
+  const flip = setInterval(() => {
+    if (life.over || life.answering) return clearInterval(flip);
+    raw.pause();
+    raw.resume(); // which starts the 10 s anew after which uWebSockets closes what is silent
+  }, FLIP_MS).unref();
   return leaving.signal;
 }
 

@@ -22,7 +22,7 @@ export const mcp = route({
     const { caller, request, settings } = context;
     const { answerMcp } = await import('./server.ts'); // loaded where it is used: its library is large
     const message = await context.json();
-    // revision 2025-06-18 has no batches, and a hundred calls would pass the request rate as one
+    // revisions from 2025-06-18 on have no batches, and a hundred calls would pass the request rate as one
     if (Array.isArray(message)) throw invalid([{ field: 'body', message: 'must be a single message: send them one by one' }]);
     const url = `${originOf(request, settings)}/mcp`;
     const headers = new Headers([...request.headers].filter(([name, value]) => PASSED.test(name) && LATIN1.test(value)));

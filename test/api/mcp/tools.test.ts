@@ -51,22 +51,35 @@ t.test('the official client connects by API key and finds the seven tools, with 
   );
 });
 
-t.test(
-  'initialize answers a newer client, or one that offers no known revision, with 2025-06-18, and an older one with its own',
-  async (t) => {
-    for (const [offered, answered] of [
-      ['2099-01-01', '2025-06-18'],
-      ['1.0', '2025-06-18'],
-      ['2025-01-01', '2025-06-18'],
-      ['2025-03-26', '2025-03-26'],
-    ] as const) {
-      const params = { protocolVersion: offered, capabilities: {}, clientInfo: { name: 'x', version: '1' } };
-      const body = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
-      const answer = await api.call(key, 'POST', '/mcp', { body, headers: { accept: 'application/json, text/event-stream' } });
-      t.match(answer, { status: 200, json: { result: { protocolVersion: answered, serverInfo: { name: 'longhand' } } } }, offered);
-    }
-  },
-);
+t.test('initialize grants every revision that is listed, and answers others with the newest; nothing is pushed', async (t) => {
+  for (const [offered, answered] of [
+    ['2099-01-01', '2025-11-25'],
+    ['1.0', '2025-11-25'],
+    ['2025-11-25', '2025-11-25'],
+    ['2025-06-18', '2025-06-18'],
+    ['2025-03-26', '2025-03-26'],
+    ['2024-10-07', '2024-10-07'],
+  ] as const) {
+    const params = { protocolVersion: offered, capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const body = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+    const answer = await api.call(key, 'POST', '/mcp', { body, headers: { accept: 'application/json, text/event-stream' } });
+    t.match(answer, { status: 200, json: { result: { protocolVersion: answered, serverInfo: { name: 'longhand' } } } }, offered);
+    t.equal(answer.json.result.capabilities.tools.listChanged, false);
+  }
+});
+
+t.test('a message under a revision that is not spoken is refused with those that are granted', async (t) => {
+  const ask = (revision: string) =>
+    api.call(key, 'POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 7, method: 'tools/list', params: {} },
+      headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': revision },
+    });
+  const refused = await ask('2099-01-01');
+  t.match(refused, { status: 400, json: { jsonrpc: '2.0', id: 7, error: { code: -32022, data: { requested: '2099-01-01' } } } });
+  const { supported } = refused.json.error.data;
+  t.ok(supported.includes('2025-11-25'));
+  for (const revision of supported) t.equal((await ask(revision)).status, 200, revision);
+});
 
 t.test('a batch is refused: each message counts against the request rate', async (t) => {
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_workspace', arguments: {} } };

@@ -39,6 +39,11 @@ t.test('wait answers after its seconds with what there is, and is clamped or ref
   t.equal((await gone).status, 404, 'a deleted one ends the wait');
 });
 
+t.test('wait is answered after longer than the HTTP library keeps silent connections', async (t) => {
+  const id = await api.world.transcription(owner, { status: 'queued' });
+  t.match(await get(id, '?wait=16'), { status: 200, json: { status: 'queued' } });
+});
+
 t.test('300 who wait hold no connection of the pool, and every one is answered', async (t) => {
   const id = await api.world.transcription(owner, { status: 'processing' });
   const agent = new http.Agent({ keepAlive: true });

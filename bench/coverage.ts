@@ -93,7 +93,7 @@ export function coverageOf(
 
 async function detectedSpeech(path: string, pool: Pool): Promise<Span[]> {
   const { signal } = new AbortController();
-  const recording = await decode(path, { channels: 1, signal });
+  const recording = await decode(path, { signal });
   try {
     await recording.decoded;
     const { segment } = pool.job(signal);

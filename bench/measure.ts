@@ -34,7 +34,7 @@ export function transcript(
 /** Segmentation, voice prints and clustering alone, on a decoded recording: what diarization costs. */
 export async function diarization(path: string, pool: Pool, speakers: number | null = null): Promise<Timed<Turn[]>> {
   const signal = new AbortController().signal;
-  const recording = await decode(path, { channels: 1, signal });
+  const recording = await decode(path, { signal });
   try {
     await recording.decoded;
     const job = pool.job(signal);

@@ -6,7 +6,7 @@ export const RATE = SAMPLE_RATE;
 
 /** All samples of a short file, mixed down, 16 kHz. */
 export async function samplesOf(path: string): Promise<Float32Array> {
-  const recording = await decode(path, { channels: 1, signal: new AbortController().signal });
+  const recording = await decode(path, { signal: new AbortController().signal });
   try {
     return await recording.read('mix', 0, 60 * 60 * RATE);
   } finally {

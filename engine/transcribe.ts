@@ -1,15 +1,13 @@
-import { findSpeech } from './asr/speech.ts';
-import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
-import { layoutOf, withoutCrosstalk } from './audio/channels.ts';
+import { withoutCrosstalk } from './audio/crosstalk.ts';
 import { decode, type Probe, probe, SAMPLE_RATE } from './audio/ffmpeg.ts';
 import { diarize } from './diarization/diarize.ts';
-import { type Activity, FRAME_START, FRAME_STEP, observe, speechProbability } from './diarization/segmentation.ts';
 import { type Progress, progressOf } from './progress.ts';
 import { recogniseAll } from './recognition.ts';
 import type { Job, Pool } from './runtime/pool.ts';
+import { type Heard, hear } from './streams.ts';
 import { attribute, type SaidWord } from './transcript/attribute.ts';
 import { toSegments } from './transcript/segments.ts';
-import type { Options, Recording, Run, Transcript, Turn, Window, Word } from './types.ts';
+import type { Options, Run, Transcript, Turn, Word } from './types.ts';
 
 export interface Limits {
   /** Longest recording taken, seconds. */
@@ -17,14 +15,7 @@ export interface Limits {
   /** Folder for decoded samples. */
   scratch?: string;
   /** What a probe of this file has found already. */
-  probed?: Pick<Probe, 'mediaType' | 'channels' | 'codec' | 'lateSeconds'>;
-}
-
-/** One stream of sound in which speech was looked for. */
-interface Stream {
-  channel: number | 'mix';
-  activity: Activity;
-  windows: Window[];
+  probed?: Pick<Probe, 'mediaType' | 'tracks'>;
 }
 
 /**
@@ -35,9 +26,9 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   const { signal } = run;
   const progress = progressOf(run, options.diarize);
   progress.stage('probing');
-  const { mediaType, channels, codec, lateSeconds } = limits.probed ?? (await probe(path, { signal }));
+  const { mediaType, tracks } = limits.probed ?? (await probe(path, { signal }));
   const { maxSeconds, scratch } = limits;
-  const recording = await decode(path, { channels: channels === 2 ? 2 : 1, codec, lateSeconds, signal, maxSeconds, scratch });
+  const recording = await decode(path, { tracks, signal, maxSeconds, scratch });
   recording.decoded.then(
     (samples) => run.decoded?.(samples / SAMPLE_RATE),
     () => {}, // whoever reads hears of it
@@ -45,19 +36,20 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   try {
     const job = pool.job(signal);
     progress.stage('transcribing');
-    const streams = await hear(recording, options, job, pool, progress, signal);
+    const heard = await hear(recording, options, { job, pool, progress, signal });
+    const { streams, voices } = heard;
     const [{ words, language }, turns] = await Promise.all([
       recogniseAll(
         streams.flatMap(({ windows }) => windows),
-        recording,
+        voices,
         job,
         { ...options, signal, checkpoints: run.checkpoints, onProgress: progress.recognised, pool },
       ),
-      findTurns(streams, recording, options, job, pool, progress, signal),
+      findTurns(heard, options, job, pool, progress, signal),
     ]);
     progress.stage('finishing');
     const durationSeconds = (await recording.decoded) / SAMPLE_RATE;
-    const said = streams.length > 1 ? byChannel(await withoutCrosstalk(words, recording)) : bySpeaker(words, turns.found);
+    const said = streams.length > 1 ? byChannel(await withoutCrosstalk(words, voices, signal)) : bySpeaker(words, turns.found);
     const segments = toSegments(said, durationSeconds);
     return {
       language: segments.length || options.language !== 'auto' ? language : null,
@@ -73,44 +65,6 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   }
 }
 
-/** Finds the speech of a recording: in one stream, or in one per party of a call. */
-async function hear(
-  recording: Recording,
-  options: Options,
-  job: Job,
-  pool: Pool,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<Stream[]> {
-  const layout = await layoutOf(recording, signal);
-  const parties = options.diarize && (options.speakers === null || options.speakers === 2);
-  const channels = layout === 'call' ? (parties ? [0, 1] : ['mix' as const]) : [layout];
-  const coarse = !options.diarize || channels.length > 1; // the channel tells who speaks
-  let whole = false; // until then nobody knows what a second is a part of
-  recording.decoded.then(
-    () => (whole = true),
-    () => {}, // whoever reads hears of it
-  );
-  const look = (channel: Stream['channel'], coarsely: boolean, i = 0) => {
-    const onProgress = (seconds: number) => {
-      if (whole) progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
-    };
-    return observe(recording, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse: coarsely });
-  };
-  const streams: Stream[] = [];
-  for (const [i, channel] of channels.entries()) {
-    const activity = await look(channel, coarse, i);
-    const speech = findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START);
-    const packing = packingFor(pool.windowSeconds);
-    const windows = await packWindows(speech, channel, recording.length / SAMPLE_RATE, quietestOf(recording, channel), packing);
-    streams.push({ channel, activity, windows });
-  }
-  const [only, ...others] = streams.filter(({ windows }) => windows.length);
-  if (!only) return streams.slice(0, 1);
-  if (coarse && options.diarize && !others.length) only.activity = await look(only.channel, false); // several people on one side, perhaps
-  return [only, ...others];
-}
-
 interface Turns {
   /** Null: not diarized. */
   found: Turn[] | null;
@@ -119,8 +73,7 @@ interface Turns {
 
 /** Who speaks when, where that is asked for and not told by the channels. A failure is named, not thrown. */
 async function findTurns(
-  streams: Stream[],
-  recording: Recording,
+  { streams, voices, speakers }: Heard,
   options: Options,
   job: Job,
   pool: Pool,
@@ -133,9 +86,8 @@ async function findTurns(
     return { found: null, error: null };
   }
   try {
-    const { speakers } = options;
     const concurrency = pool.threads * 2;
-    const found = await diarize(stream.activity, recording, stream.channel, job.embed, {
+    const found = await diarize(stream.activity, voices, stream.channel, job.embed, {
       speakers,
       signal,
       concurrency,

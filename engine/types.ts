@@ -29,15 +29,26 @@ export interface Segment extends Span {
   words: Word[];
 }
 
+/** The track a channel comes from. */
+export interface Origin {
+  track: number;
+  /** Players take it unless they are told otherwise. */
+  default: boolean;
+  /** As the container declares it; null where it does not. */
+  language: string | null;
+}
+
 /** A decoded recording: 16 kHz samples on disk or in memory, read by range, never whole. */
 export interface Recording {
-  channels: 1 | 2;
+  readonly channels: number;
+  /** Where each channel comes from; absent: all from one track. */
+  readonly origins?: readonly Origin[];
   /** Samples per channel; grows until `decoded` resolves. */
   readonly length: number;
   /** Resolves with the final `length` when all is decoded; rejects with what `read` throws. */
   readonly decoded: Promise<number>;
   /**
-   * Samples [start, end) of one channel (or the mean of both with 'mix') as float32 in [-1, 1); shorter at the end of the recording.
+   * Samples [start, end) of one channel (or the mean of all with 'mix') as float32, in [-1, 1) or little beyond; shorter at the end of the recording.
    * They are written to the start of `room` where that is given: whoever reads much uses its memory again.
    */
   read(channel: number | 'mix', start: number, end: number, room?: Float32Array): Promise<Float32Array>;

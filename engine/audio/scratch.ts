@@ -4,8 +4,11 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Recording } from '../types.ts';
+import { gainFor, isHeard } from './gain.ts';
 
-const BYTES = 2; // a sample: signed 16 bit, little endian
+const BLOCK = 16_000; // samples that share a scale: one second
+const BYTES = 2; // a sample: signed 16 bit, in the scale of its block
+const SANE = 1e9; // a sample beyond it is no sound
 
 /** Opens a file that nobody else can reach: mode 0600 and without a name from the start. `folder` defaults to the system's temporary folder. */
 export async function openScratch(folder = tmpdir()): Promise<FileHandle> {
@@ -15,77 +18,156 @@ export async function openScratch(folder = tmpdir()): Promise<FileHandle> {
   return file;
 }
 
-/** Samples on their way into a scratch file, and the readers that wait for them. */
+/**
+ * Samples on their way into a scratch file, and the readers that wait for them. 16 bits a sample keep floats however loud or faint they are, since each
+ * second of a channel has a scale of its own, a power of two; 16-bit sound stays what it was, bit for bit. Silence takes no room on disk.
+ */
 export class Scratch implements Recording {
-  readonly channels: 1 | 2;
+  readonly channels: number;
   readonly decoded: Promise<number>;
   #file: FileHandle;
-  #bytes = 0;
+  #scales: number[] = []; // [seconds x channels] row-major; 0: silence, nothing was written
+  #peaks: number[] = []; // [seconds] of the loudest channel
+  #loudest = 0;
+  #block: Float32Array; // [channels x BLOCK] row-major, the second that is being filled
+  #filled = 0; // samples of it
+  #readable = 0; // samples of each channel on disk
+  #gain = 1;
   #finished = false;
   #failure: Error | undefined;
   #settle!: { resolve(samples: number): void; reject(error: Error): void };
   #waiting = new Set<() => void>();
 
-  constructor(file: FileHandle, channels: 1 | 2) {
+  constructor(file: FileHandle, channels: number) {
     this.#file = file;
     this.channels = channels;
+    this.#block = new Float32Array(channels * BLOCK);
     this.decoded = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
     this.decoded.catch(() => {}); // readers and awaiters hear of it
   }
 
+  /** Samples of each channel that can be read: whole seconds, until all is there. */
   get length(): number {
-    return Math.floor(this.#bytes / (BYTES * this.channels));
+    return this.#readable;
   }
 
-  /** Appends bytes as they come from the decoder; they need not be whole samples. */
-  async append(bytes: Uint8Array): Promise<void> {
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#bytes + done);
-      done += bytesWritten;
+  /** Samples of each channel taken so far. */
+  get taken(): number {
+    return this.#readable + this.#filled;
+  }
+
+  /** Appends sample frames as they come from the decoder, [frames x channels] row-major. */
+  async append(samples: Float32Array): Promise<void> {
+    const { channels } = this;
+    for (let at = 0; at < samples.length; ) {
+      const count = Math.min((samples.length - at) / channels, BLOCK - this.#filled);
+      for (let channel = 0; channel < channels; channel++) {
+        const to = channel * BLOCK + this.#filled;
+        for (let i = 0, from = at + channel; i < count; i++, from += channels) this.#block[to + i] = samples[from]!;
+      }
+      at += count * channels;
+      await this.#advance(count);
     }
-    this.#bytes += bytes.length;
-    this.#wake();
   }
 
   async appendSilence(samples: number): Promise<void> {
-    await this.append(new Uint8Array(samples * BYTES * this.channels));
+    for (let left = samples; left > 0; ) {
+      const count = Math.min(left, BLOCK - this.#filled);
+      for (let channel = 0; channel < this.channels; channel++) {
+        const to = channel * BLOCK + this.#filled;
+        this.#block.fill(0, to, to + count);
+      }
+      left -= count;
+      await this.#advance(count);
+    }
   }
 
   /** No more samples will come: all is there, or `failure` says why not. */
-  finish(failure?: Error): void {
+  async finish(failure?: Error): Promise<void> {
     if (this.#finished) return;
+    try {
+      if (!failure) await this.#write();
+    } catch (error) {
+      failure = error as Error;
+    }
     this.#finished = true;
     this.#failure = failure;
+    this.#gain = gainFor(this.#peaks);
     if (failure) this.#settle.reject(failure);
     else this.#settle.resolve(this.length);
     this.#wake();
   }
 
   async read(channel: number | 'mix', start: number, end: number, room?: Float32Array): Promise<Float32Array> {
-    while (!this.#finished && this.length < end) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    // A faint recording is read when its gain is known.
+    const ready = () => this.#finished || (this.length >= end && isHeard(this.#loudest));
+    while (!ready()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
     if (this.#failure) throw this.#failure;
     const count = Math.max(0, Math.min(end - start, this.length - start, room?.length ?? end));
     const samples = room ? room.subarray(0, count) : new Float32Array(count);
-    // The bytes come to the end of the samples' own memory: no sample is written over before it has been read.
-    const bytes = count * BYTES * this.channels;
-    const from = samples.byteOffset + samples.byteLength - bytes;
-    await this.#fill(new Uint8Array(samples.buffer, from, bytes), start * BYTES * this.channels);
-    toFloats(new Int16Array(samples.buffer, from, count * this.channels), channel, samples);
+    if (channel !== 'mix' || this.channels === 1) await this.#fill(channel === 'mix' ? 0 : channel, start, samples, this.#gain);
+    else {
+      samples.fill(0);
+      const one = new Float32Array(count);
+      for (let c = 0; c < this.channels; c++) {
+        await this.#fill(c, start, one, this.#gain / this.channels);
+        for (let i = 0; i < count; i++) samples[i]! += one[i]!;
+      }
+    }
     return samples;
   }
 
   async close(): Promise<void> {
-    this.finish(new Error('the recording was closed'));
+    await this.finish(new Error('the recording was closed'));
     await this.#file.close();
   }
 
-  async #fill(buffer: Uint8Array, position: number): Promise<void> {
-    for (let done = 0; done < buffer.length; ) {
-      const { bytesRead } = await this.#file.read(buffer, done, buffer.length - done, position + done);
-      if (!bytesRead) throw new Error(`Cannot read samples: the scratch file ended ${buffer.length - done} bytes early`);
-      done += bytesRead;
+  async #advance(count: number): Promise<void> {
+    this.#filled += count;
+    if (this.#filled === BLOCK) await this.#write();
+  }
+
+  /** Writes the second at hand, whole or as far as it is filled. */
+  async #write(): Promise<void> {
+    const count = this.#filled;
+    if (!count) return;
+    let peak = 0;
+    for (let channel = 0; channel < this.channels; channel++) {
+      const samples = this.#block.subarray(channel * BLOCK, channel * BLOCK + count);
+      const { scale, loudest } = scaleOf(samples);
+      peak = Math.max(peak, loudest);
+      const place = this.#scales.push(scale) - 1;
+      if (!scale) continue;
+      const pcm = new Int16Array(count);
+      for (let i = 0; i < count; i++) pcm[i] = Math.round(samples[i]! / scale);
+      await write(this.#file, new Uint8Array(pcm.buffer), place * BLOCK * BYTES);
+    }
+    this.#peaks.push(peak);
+    this.#loudest = Math.max(this.#loudest, peak);
+    this.#filled = 0;
+    this.#readable += count;
+    this.#wake();
+  }
+
+  /** Reads one channel from `start` on, times `gain`. */
+  async #fill(channel: number, start: number, samples: Float32Array, gain: number): Promise<void> {
+    for (let done = 0; done < samples.length; ) {
+      const [block, from] = [Math.floor((start + done) / BLOCK), (start + done) % BLOCK];
+      const part = samples.subarray(done, done + BLOCK - from);
+      const place = block * this.channels + channel;
+      const scale = this.#scales[place]! * gain;
+      done += part.length;
+      if (!scale) {
+        part.fill(0);
+        continue;
+      }
+      // The bytes come to the end of the samples' own memory: no sample is written over before it has been read.
+      const bytes = part.length * BYTES;
+      const pcm = new Int16Array(part.buffer, part.byteOffset + part.byteLength - bytes, part.length);
+      await readAll(this.#file, new Uint8Array(pcm.buffer, pcm.byteOffset, bytes), (place * BLOCK + from) * BYTES);
+      for (let i = 0; i < part.length; i++) part[i] = pcm[i]! * scale;
     }
   }
 
@@ -96,10 +178,35 @@ export class Scratch implements Recording {
   }
 }
 
-/** Writes `pcm`, one or two channels, as floats. */
-function toFloats(pcm: Int16Array, channel: number | 'mix', samples: Float32Array): void {
-  const { length } = samples;
-  if (pcm.length === length) for (let i = 0; i < length; i++) samples[i] = pcm[i]! / 32768;
-  else if (channel === 'mix') for (let i = 0; i < length; i++) samples[i] = (pcm[2 * i]! + pcm[2 * i + 1]!) / 65536;
-  else for (let i = 0; i < length; i++) samples[i] = pcm[2 * i + channel]! / 32768;
+/** The smallest power of two in which samples are 16-bit numbers. What is no sound becomes silence, in its place. */
+function scaleOf(samples: Float32Array): { scale: number; loudest: number } {
+  let [lowest, highest] = [0, 0];
+  for (let i = 0; i < samples.length; i++) {
+    const sample = samples[i]!;
+    if (!(sample <= highest && sample >= lowest)) {
+      if (!(Math.abs(sample) < SANE))
+        samples[i] = 0; // NaN too
+      else if (sample > highest) highest = sample;
+      else lowest = sample;
+    }
+  }
+  const loudest = Math.max(highest, -lowest);
+  if (loudest < Number.EPSILON) return { scale: 0, loudest: 0 };
+  const scale = 2 ** (Math.ceil(Math.log2(loudest)) - 15);
+  return { scale: highest > 32_767 * scale ? 2 * scale : scale, loudest };
+}
+
+async function write(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+async function readAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done);
+    if (!bytesRead) throw new Error(`Cannot read samples: the scratch file ended ${bytes.length - done} bytes early`);
+    done += bytesRead;
+  }
 }

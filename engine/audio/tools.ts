@@ -2,18 +2,18 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** The media programs of this machine. */
 export interface Tools {
   ffmpeg: string;
-  /** Null where only ffmpeg exists (ffmpeg-static brings no ffprobe). */
-  ffprobe: string | null;
   /** As ffmpeg prints it: '5.1.9-0+deb12u1'. */
   version: string;
   /** Whether it decodes Speex with its author's library: its own decoder makes 4 s of it 8 s (7.1). */
   libspeex: boolean;
+  /** Its decoders of sound, as its option -codec_whitelist takes them. */
+  decoders: string;
 }
 
 const OLDEST_MAJOR = 4; // older ones lack demuxers and fixes for hostile files
@@ -41,9 +41,7 @@ export async function lookUp(env: Record<string, string | undefined>): Promise<T
         'Install it (Debian, Ubuntu: apt-get install ffmpeg) or set FFMPEG_PATH to its binary',
     );
   }
-  const { version, libspeex } = await aboutItself(ffmpeg);
-  const ffprobe = await firstRunnable([join(dirname(ffmpeg), 'ffprobe')]);
-  return { ffmpeg, ffprobe, version, libspeex };
+  return { ffmpeg, ...(await aboutItself(ffmpeg)) };
 }
 
 function candidates(env: Record<string, string | undefined>): string[] {
@@ -74,15 +72,21 @@ async function firstRunnable(paths: string[]): Promise<string | null> {
   return null;
 }
 
-async function aboutItself(ffmpeg: string): Promise<Pick<Tools, 'version' | 'libspeex'>> {
-  const asked = promisify(execFile)(ffmpeg, ['-version'], { env: {}, timeout: PATIENCE_MS });
-  const { stdout } = await asked.catch((error: Error & { killed?: boolean }) => {
-    const why = error.killed ? `it did not tell its version within ${PATIENCE_MS / 1000} s` : error.message;
-    throw new Error(`Cannot decode media: ${ffmpeg} does not run (${why}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
-  });
-  const version = /^ffmpeg version (\S+)/.exec(stdout)?.[1] ?? 'unknown';
+async function aboutItself(ffmpeg: string): Promise<Omit<Tools, 'ffmpeg'>> {
+  const about = await ask(ffmpeg, '-version');
+  const version = /^ffmpeg version (\S+)/.exec(about)?.[1] ?? 'unknown';
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? Number.NaN);
   if (major < OLDEST_MAJOR)
     throw new Error(`Cannot decode media: ${ffmpeg} is version ${version}, ${OLDEST_MAJOR} or newer is wanted. Install a newer ffmpeg`);
-  return { version, libspeex: stdout.includes('--enable-libspeex') };
+  const decoders = (await ask(ffmpeg, '-decoders')).match(/(?<=^ A[A-Z.]{5} )[^\s=]+/gm) ?? [];
+  return { version, libspeex: about.includes('--enable-libspeex'), decoders: decoders.join(',') };
+}
+
+async function ask(ffmpeg: string, about: string): Promise<string> {
+  const asked = promisify(execFile)(ffmpeg, ['-hide_banner', about], { env: {}, timeout: PATIENCE_MS });
+  const { stdout } = await asked.catch((error: Error & { killed?: boolean }) => {
+    const why = error.killed ? `it did not answer within ${PATIENCE_MS / 1000} s` : error.message;
+    throw new Error(`Cannot decode media: ${ffmpeg} does not run (${why}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
+  });
+  return stdout;
 }

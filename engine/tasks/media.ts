@@ -9,7 +9,7 @@ import { insist } from './insist.ts';
 export interface Plain {
   path: string;
   /** What the probe of this engine has found in it, a moment ago. */
-  probed?: Pick<Probe, 'mediaType' | 'channels' | 'codec' | 'lateSeconds'>;
+  probed?: Pick<Probe, 'mediaType' | 'tracks'>;
   /** Removes it. */
   close(): Promise<void>;
 }

@@ -46,10 +46,9 @@ async function look(engine: Engine, claim: Claim, onProbed: () => void): Promise
 
 /** What the file declares, or what decoding all of it finds where that is missing or cannot be right. */
 async function measure(path: string, maxSeconds: number, scratch: string, signal: AbortSignal) {
-  const { durationSeconds: declared, mediaType, channels, codec, lateSeconds } = await probe(path, { signal });
-  const found = { mediaType, channels, codec, lateSeconds };
+  const { durationSeconds: declared, ...found } = await probe(path, { signal });
   if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, ...found };
-  const recording = await decode(path, { channels: 1, codec, lateSeconds, signal, maxSeconds, scratch });
+  const recording = await decode(path, { tracks: found.tracks, signal, maxSeconds, scratch });
   try {
     return { durationSeconds: (await recording.decoded) / SAMPLE_RATE, ...found };
   } finally {

@@ -13,7 +13,7 @@ const path = at('models/diarization/segmentation-3.0.onnx');
 async function heardBy(t: { teardown(after: () => unknown): void }, network: string | Uint8Array): Promise<Local[]> {
   const session = await openSession(network);
   t.teardown(() => session.close());
-  const recording = await decode(at('test/fixtures/audio/en_falcon_3spk.wav'), { channels: 1 });
+  const recording = await decode(at('test/fixtures/audio/en_falcon_3spk.wav'));
   t.teardown(() => recording.close());
   await recording.decoded;
   const read = (second: number) => recording.read('mix', second * 16_000, second * 16_000 + WINDOW, new Float32Array(WINDOW));

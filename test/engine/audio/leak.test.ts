@@ -7,7 +7,7 @@ import type { Recording } from '../../../engine/types.ts';
 const SECONDS = 10;
 
 async function voice(name: string): Promise<Float32Array> {
-  const recording = await decode(fileURLToPath(new URL(`../../fixtures/audio/${name}`, import.meta.url)), { channels: 1 });
+  const recording = await decode(fileURLToPath(new URL(`../../fixtures/audio/${name}`, import.meta.url)));
   try {
     return await recording.read(0, 0, SECONDS * 16_000);
   } finally {

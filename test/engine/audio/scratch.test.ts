@@ -2,17 +2,16 @@ import t, { type Test } from 'tap';
 import { openScratch, Scratch } from '../../../engine/audio/scratch.ts';
 import { sharedSamples } from '../../../engine/runtime/buffers.ts';
 
-const COUNT = 5_000; // samples of a channel
+const COUNT = 25_000; // samples of a channel
 
 /** A recording of which sample i is i on the left and -i on the right. */
 async function recorded(t: Test, channels: 1 | 2): Promise<Scratch> {
   const scratch = new Scratch(await openScratch(t.testdir()), channels);
   t.teardown(() => scratch.close());
-  const pcm = Int16Array.from({ length: COUNT * channels }, (_, i) => (channels === 1 ? i : i % 2 ? -(i - 1) / 2 : i / 2));
-  const bytes = new Uint8Array(pcm.buffer);
-  await scratch.append(bytes.subarray(0, 1_001)); // half a sample
-  await scratch.append(bytes.subarray(1_001));
-  scratch.finish();
+  const samples = Float32Array.from({ length: COUNT * channels }, (_, i) => (channels === 1 ? i : i % 2 ? -(i - 1) / 2 : i / 2) / 32768);
+  await scratch.append(samples.subarray(0, 1_002));
+  await scratch.append(samples.subarray(1_002));
+  await scratch.finish();
   return scratch;
 }
 
@@ -25,7 +24,7 @@ for (const channels of [1, 2] as const) {
     const room = sharedSamples(2_000).fill(9);
     for (const [from, to] of [
       [0, 1_500],
-      [3_333, 4_444],
+      [15_333, 16_444],
     ] as const) {
       t.strictSame(Array.from(await scratch.read(0, from, to)), counted(from, to));
       const samples = await scratch.read(0, from, to, room);
@@ -59,9 +58,56 @@ t.test('a reader waits for samples that are still to come, and hears when they n
   const scratch = new Scratch(await openScratch(t.testdir()), 1);
   t.teardown(() => scratch.close());
   const waiting = scratch.read(0, 0, 4, sharedSamples(4));
-  await scratch.append(new Uint8Array(Int16Array.of(1, 2, 3, 4).buffer));
-  t.strictSame(Array.from(await waiting), counted(1, 5));
-  const never = t.rejects(scratch.read(0, 4, 8), { message: 'broken' });
-  scratch.finish(new Error('broken'));
+  await scratch.append(Float32Array.from(counted(1_001, 17_001)));
+  t.strictSame(Array.from(await waiting), counted(1_001, 1_005));
+  const never = t.rejects(scratch.read(0, 16_000, 16_001), { message: 'broken' });
+  await scratch.finish(new Error('broken'));
   await never;
+});
+
+t.test('Scratch keeps floats to 16 bits of the loudest in their second, however loud or faint, and silence takes no room', async (t) => {
+  const file = await openScratch(t.testdir());
+  const scratch = new Scratch(file, 2);
+  t.teardown(() => scratch.close());
+  const wave = (gain: number, i: number) => gain * Math.sin(i / 7);
+  const gains = [1, 0.3e-3, 0.9, 0, 0.5];
+  const samples = new Float32Array(2 * 16_000 * gains.length);
+  for (let i = 0; i < 16_000 * gains.length; i++) {
+    samples[2 * i] = wave(gains[Math.floor(i / 16_000)]!, i);
+    samples[2 * i + 1] = wave(1e-6, i);
+  }
+  samples[9] = Number.NaN;
+  samples[11] = Number.POSITIVE_INFINITY;
+  await scratch.append(samples);
+  await scratch.appendSilence(3600 * 16_000);
+  await scratch.append(samples.subarray(0, 200));
+  await scratch.finish();
+  t.equal(await scratch.decoded, (gains.length + 3600) * 16_000 + 100);
+  for (const [second, gain] of gains.entries()) {
+    for (const [channel, level] of [gain, 1e-6].entries()) {
+      const read = await scratch.read(channel, second * 16_000, (second + 1) * 16_000);
+      const furthest = read.reduce((most, x, i) => Math.max(most, i < 8 ? 0 : Math.abs(x - wave(level, second * 16_000 + i))), 0);
+      t.ok(furthest <= level / 32_000, `second ${second}, channel ${channel}: off by ${furthest}`);
+    }
+  }
+  t.strictSame(Array.from(await scratch.read(1, 4, 6)), [0, 0], 'what is no number is silence');
+  t.ok((await scratch.read(0, 3_600_000, 3_600_100)).every((x) => x === 0));
+  t.ok((await file.stat()).blocks * 512 < 1_000_000, 'an hour of silence');
+});
+
+t.test('Scratch brings sound far beyond full scale and far below it to where speech is', async (t) => {
+  const levels: Record<string, number> = {};
+  for (const gain of [100, 1, 5e-3, 2e-4, 2e-6]) {
+    const scratch = new Scratch(await openScratch(t.testdir()), 1);
+    const voice = Float32Array.from({ length: 32_000 }, (_, i) => gain * Math.sin(i / 5));
+    await scratch.append(voice);
+    const early = scratch.read(0, 0, 16_000); // a faint one waits until all is known
+    await scratch.finish();
+    t.equal((await early).length, 16_000);
+    levels[gain] = Math.max(...(await scratch.read(0, 0, 32_000)));
+    await scratch.close();
+  }
+  for (const [gain, level] of Object.entries({ 100: 1, 1: 1, 5e-3: 5e-3, 2e-4: 0.1, 2e-6: 2e-3 })) {
+    t.ok(Math.abs(levels[gain]! / level - 1) < 0.01, `${gain}: ${levels[gain]}`);
+  }
 });

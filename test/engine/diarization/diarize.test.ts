@@ -13,7 +13,7 @@ const embedding = await openSession(await voiceNetwork(at('models/diarization/ca
 t.teardown(() => Promise.all([segmentation.close(), embedding.close()]));
 
 async function turnsOf(file: string, speakers: number | null = null) {
-  const recording = await decode(at(`test/fixtures/audio/${file}`), { channels: 1 });
+  const recording = await decode(at(`test/fixtures/audio/${file}`));
   try {
     const activity = await observe(recording, 'mix', (windows) => segment(segmentation, windows));
     const turns = await diarize(activity, recording, 'mix', (pieces) => embed(embedding, pieces), { speakers });
@@ -53,7 +53,7 @@ t.test('diarize() hears one speaker in a monologue', async (t) => {
 });
 
 t.test('observe() stops when aborted', async (t) => {
-  const recording = await decode(at('test/fixtures/audio/en_jfk.mp3'), { channels: 1 });
+  const recording = await decode(at('test/fixtures/audio/en_jfk.mp3'));
   const stop = new AbortController();
   stop.abort(new Error('deleted'));
   await t.rejects(

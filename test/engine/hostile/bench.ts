@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decode, probe } from '../../../engine/audio/ffmpeg.ts';
+import { decode } from '../../../engine/audio/ffmpeg.ts';
 import { MediaError, type Recording } from '../../../engine/types.ts';
 import { finish } from '../../support/processes.ts';
 
@@ -61,8 +61,7 @@ export async function judge(path: string, maxSeconds = 3600): Promise<Verdict> {
   const verdict = { code: null as string | null, message: '', seconds: 0, loudest: 0 };
   let recording: Recording | null = null;
   try {
-    const { codec } = await probe(path);
-    recording = await decode(path, { channels: 1, codec, maxSeconds });
+    recording = await decode(path, { maxSeconds });
     const samples = await recording.decoded;
     verdict.seconds = samples / 16_000;
     for (let at = 0; at < samples; at += 160_000) {

@@ -94,7 +94,7 @@ t.test('tags and pictures that are larger than the sound', async (t) => {
 t.test('a head that would be read for hours is given up at the limit', async (t) => {
   const tag = (i: number) => Buffer.from(`ID3\x03\0\0\0\0\0\x1eTXXX\0\0\0\x14\0\0\0name${String(i).padStart(9)}\0texts`, 'latin1');
   const tags = (count: number) => Buffer.concat([...Array.from({ length: count }, (_, i) => tag(i)), readFileSync(at('honest.mp3'))]);
-  t.match(await probe(write('few-tags.mp3', tags(100))), { codec: 'mp3' });
+  t.match(await probe(write('few-tags.mp3', tags(100))), { tracks: [{ codec: 'mp3' }] });
   await t.rejects(probe(write('endless-tags.mp3', tags(400_000)), { seconds: 2 }), { code: 'PROCESSING_TIMEOUT' });
 });
 

@@ -22,7 +22,7 @@ await t.test('probe() and decode() tell a killed program from a damaged file, at
   writeFileSync(path, await conversation(SECONDS / 20));
   const whole = async () => {
     await probe(path);
-    const recording = await decode(path, { channels: 1 });
+    const recording = await decode(path);
     try {
       return (await recording.decoded) / 16_000;
     } finally {

@@ -1,0 +1,122 @@
+import type { Recording, Word } from '../types.ts';
+import { centred, type Leak, leaked, leakOf } from './leak.ts';
+
+const RATE = 16_000;
+const TWICE = 0.3; // seconds between the starts of one word heard in two channels
+const BENEATH = 15; // dB below its channel's usual level, compared with the other channel: the other party leaking in
+const USUAL = 0.8; // of a channel's words so ranked by level: what leaked in may be most of them, and is softer
+const OVER = 3; // dB over it: then this party is heard
+const CAME = 0.5; // share of a word's power that came over from the other channel: then it is the other party's word
+
+/**
+ * Words of a call without those that leaked from another party's channel. What is, by its sound, another channel's sound once more, belongs there.
+ * A word heard in two channels within 0.3 s belongs to the louder, and so do other words under somebody else's speech that are far quieter than their own
+ * channel usually is.
+ * @param words of all channels, `channel` set
+ * @returns the words kept, in order of their starts
+ */
+export async function withoutCrosstalk(words: readonly Word[], recording: Recording, signal?: AbortSignal): Promise<Word[]> {
+  const ordered = words.toSorted((a, b) => a.start - b.start);
+  const channels = [...new Set(ordered.map(channelOf))].sort((a, b) => a - b);
+  const levels = await levelsOf(ordered, channels, recording, signal);
+  const leaks = await leaksBetween(ordered, channels, levels, recording, signal);
+  const kept: Word[] = [];
+  for (const [i, word] of ordered.entries()) {
+    signal?.throwIfAborted();
+    const channel = channelOf(word);
+    const level = levels[i]!;
+    const own = level.get(channel)!;
+    const under = (rival: Word, by: number) => own < level.get(channelOf(rival))! - by;
+    const rivals = neighbours(ordered, i).filter((other) => channelOf(other) !== channel);
+    const again = rivals.filter((rival) => Math.abs(rival.start - word.start) <= TWICE && plain(rival.text) === plain(word.text));
+    if (rivals.some((rival) => shared(rival, word) >= 0.5 && under(rival, BENEATH)) || again.some((rival) => under(rival, 0))) continue;
+    const from = await cameFrom(word, level, leaks, recording);
+    if (from === null) kept.push(word);
+    else if (!again.length && !rivals.some((rival) => shared(rival, word) > 0)) kept.push({ ...word, channel: from }); // heard here only
+  }
+  return kept;
+}
+
+/** The channel from which a word's sound came over, if it did. */
+async function cameFrom(word: Word, level: Levels, leaks: readonly Leak[], recording: Recording): Promise<number | null> {
+  const own = level.get(channelOf(word))!;
+  for (const leak of leaks) {
+    if (leak.to !== channelOf(word) || own > level.get(leak.from)! + OVER) continue;
+    if ((await leaked(recording, leak, word)) >= CAME) return leak.from;
+  }
+  return null;
+}
+
+/** How every channel's voice comes over into every other one. */
+async function leaksBetween(
+  words: readonly Word[],
+  channels: readonly number[],
+  levels: readonly Levels[],
+  recording: Recording,
+  signal?: AbortSignal,
+): Promise<Leak[]> {
+  const leaks: Leak[] = [];
+  for (const from of channels) {
+    for (const to of channels) {
+      if (from === to) continue;
+      signal?.throwIfAborted();
+      const spoken = words.filter((word, i) => channelOf(word) === from && levels[i]!.get(from)! > levels[i]!.get(to)! + OVER);
+      const leak = await leakOf(recording, from, to, spoken);
+      if (leak) leaks.push(leak);
+    }
+  }
+  return leaks;
+}
+
+/** How loud each channel is during a word, dB over what is usual in words of that channel. */
+type Levels = Map<number, number>;
+
+async function levelsOf(
+  words: readonly Word[],
+  channels: readonly number[],
+  recording: Recording,
+  signal?: AbortSignal,
+): Promise<Levels[]> {
+  const level = async ({ start, end }: Word, channel: number) => {
+    const samples = centred(await recording.read(channel, Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE)));
+    return decibels(samples.reduce((sum, x) => sum + x * x, 0) / Math.max(1, samples.length));
+  };
+  const found: Levels[] = [];
+  for (const word of words) {
+    signal?.throwIfAborted();
+    found.push(new Map(await Promise.all(channels.map(async (channel) => [channel, await level(word, channel)] as const))));
+  }
+  for (const channel of channels) {
+    const said = found.flatMap((levels, i) => (channelOf(words[i]!) === channel ? levels.get(channel)! : [])).sort((a, b) => a - b);
+    const usual = said[Math.floor(said.length * USUAL)] ?? 0;
+    for (const levels of found) levels.set(channel, levels.get(channel)! - usual);
+  }
+  return found;
+}
+
+function channelOf({ channel = 0 }: Word): number {
+  return channel;
+}
+
+/** Words that may overlap word i or start near it. */
+function neighbours(ordered: readonly Word[], i: number): Word[] {
+  const word = ordered[i]!;
+  let from = i;
+  while (from > 0 && ordered[from - 1]!.start > word.start - 5) from--;
+  let to = i + 1;
+  while (to < ordered.length && ordered[to]!.start < word.end + TWICE) to++;
+  return ordered.slice(from, to);
+}
+
+/** Share of a word under another one. */
+function shared(other: Word, word: Word): number {
+  return (Math.min(other.end, word.end) - Math.max(other.start, word.start)) / Math.max(word.end - word.start, 1e-3);
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+export function decibels(power: number): number {
+  return 10 * Math.log10(power + 1e-10);
+}

@@ -1,0 +1,97 @@
+/** A stream as ffmpeg lists it. */
+export interface Stream {
+  index: number;
+  type: 'audio' | 'video' | 'subtitle' | 'data' | 'attachment';
+  codec: string;
+  /** As ffmpeg names it: 'mono', '5.1(side)', '10 channels'; '' where nothing is known of the sound. */
+  layout: string;
+  cover: boolean;
+  default: boolean;
+  language: string | null;
+}
+
+export interface Listing {
+  /** ffmpeg's names of the container, 'mov,mp4,m4a,3gp,3g2,mj2'; '' where none was found. */
+  format: string;
+  streams: Stream[];
+  durationSeconds: number | null;
+  /** Time of what comes first in any stream. */
+  startSeconds: number;
+  /** What ffmpeg complained of first, if anything. */
+  complaint: string;
+}
+
+const INPUT = /^Input #0, (\S+), from /;
+const STREAM = /^ {2,4}Stream #\d+:(\d+)(?:\[0x[0-9a-f]+\])?(?:\((\w+)\))?: (Audio|Video|Subtitle|Data|Attachment): (\w+)(.*)$/;
+const START = /^ {2}Duration: [^,]+, start: (-?\d+\.\d+),/;
+const DURATION = /^ {2}Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/;
+const COMPLAINT = /invalid|error|not found|could not|not implemented|moov/i;
+const LONGEST = 4096; // characters kept of a line: tags may be of any length
+const MOST = 512; // streams
+
+/** Reads ffmpeg's listing of streams as it is printed: `Stream #0:1(und): Audio: aac (LC), 44100 Hz, stereo, fltp (default)`. */
+export class ListingReader {
+  #line = '';
+  #format = '';
+  #streams = new Map<number, Stream>();
+  #durationSeconds: number | null = null;
+  #startSeconds = 0;
+  #complaint = '';
+
+  push(text: string): void {
+    const lines = text.split('\n');
+    for (const [i, part] of lines.entries()) {
+      this.#line = (this.#line + part).slice(0, LONGEST);
+      if (i < lines.length - 1) this.#end();
+    }
+  }
+
+  listing(): Listing {
+    this.#end();
+    return {
+      format: this.#format,
+      streams: [...this.#streams.values()],
+      durationSeconds: this.#durationSeconds,
+      startSeconds: this.#startSeconds,
+      complaint: this.#complaint,
+    };
+  }
+
+  #end(): void {
+    const line = this.#line;
+    this.#line = '';
+    this.#format ||= INPUT.exec(line)?.[1] ?? '';
+    const stream = streamOf(line);
+    if (stream && this.#streams.size < MOST && !this.#streams.has(stream.index)) this.#streams.set(stream.index, stream);
+    const [, hours, minutes, seconds] = DURATION.exec(line) ?? [];
+    if (hours !== undefined) this.#durationSeconds ??= Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+    this.#startSeconds ||= Number(START.exec(line)?.[1] ?? 0);
+    if (COMPLAINT.test(line)) this.#complaint ||= firstLine(line);
+  }
+}
+
+function streamOf(line: string): Stream | null {
+  const [, index, language, type, codec, rest = ''] = STREAM.exec(line) ?? [];
+  if (index === undefined) return null;
+  const layout = / Hz, ([^,]+)/.exec(rest)?.[1]?.trim() ?? '';
+  return {
+    index: Number(index),
+    type: type!.toLowerCase() as Stream['type'],
+    codec: codec!,
+    layout: layout === '0 channels' ? '' : layout,
+    cover: rest.includes('(attached pic)'),
+    default: rest.includes('(default)'),
+    language: language && language !== 'und' ? language : null,
+  };
+}
+
+const EXPECTED = /not on whitelist|Failed to open codec in avformat_find_stream_info|Last message repeated/; // pictures are not to be opened
+
+/** The first thing ffmpeg complained of, without addresses in memory and without the path of the file. */
+export function firstLine(complaints: string): string {
+  const line = complaints.split('\n').find((line) => line.trim() && !EXPECTED.test(line)) ?? '';
+  return line
+    .replace(/\[[^\]]+ @ 0x[0-9a-f]+\] /g, '')
+    .replace(/file:\S*: /, '')
+    .trim();
+}

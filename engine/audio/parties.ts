@@ -1,0 +1,175 @@
+import type { Origin, Recording } from '../types.ts';
+import { decibels } from './crosstalk.ts';
+import { centred } from './leak.ts';
+
+/** Channels that are heard together, as their mean: those of one party. */
+export type Party = number[];
+
+export interface Parties {
+  /** At least one, in order of their channels. */
+  parties: Party[];
+  /** Whether a channel was left out because it holds nothing. */
+  silent: boolean;
+}
+
+const RATE = 16_000;
+const FRAME = 480; // samples over which loudness is measured: 30 ms
+const BLOCK = 10 * RATE; // samples read at once
+const BLOCKS = 60; // spread over the recording: ten minutes are enough to judge
+const FAINT = 1e-3; // root mean square below which a frame says nothing (-60 dBFS)
+const SAME = 0.95; // correlation of the samples from which on two channels are one
+const OPPOSITE = -0.5; // … and under which they would cancel one another
+const TOGETHER = 0.6; // correlation of the loudness (dB) from which on both microphones hear the same people
+const COPIED = 0.9; // … and two tracks are the same sound, encoded twice
+const EMPTY = 1e-4; // energy, compared with the loudest channel of its track, below which a channel holds nothing (-40 dB): hiss and crosstalk
+const EMPTY_TRACK = 1e-6; // … and compared with the loudest of all (-60 dB)
+
+/**
+ * Decides which channels of a decoded recording are heard together. They are different parties when their samples differ (correlation below 0.95) and they
+ * are not loud and quiet together, as microphones in one room are. Whether somebody speaks on each is for speech detection to say.
+ */
+export async function partiesOf(recording: Recording, signal?: AbortSignal): Promise<Parties> {
+  if (recording.channels === 1) return { parties: [[0]], silent: false }; // at once: speech is looked for while the rest is being decoded
+  const measures = await measure(recording, signal);
+  const audible = [...measures.energies.keys()].filter((channel) => !isEmpty(channel, recording, measures));
+  if (!audible.length) return { parties: [[...measures.energies.keys()]], silent: false };
+  const parties: Party[] = [];
+  for (const channel of audible) {
+    const alike = parties.filter((party) => party.some((other) => isTogether(other, channel, recording, measures)));
+    const merged = [...alike.flat(), channel];
+    for (const party of alike) parties.splice(parties.indexOf(party), 1);
+    parties.push(merged.sort((a, b) => a - b));
+  }
+  const heard = parties.map((party) => withoutCopies(party, recording, measures)).sort(([a], [b]) => a! - b!);
+  return { parties: heard, silent: audible.length < recording.channels };
+}
+
+/** A recording of which each channel is one party. */
+export function arranged(recording: Recording, parties: readonly Party[]): Recording {
+  if (recording.channels === 1) return recording;
+  const mean = async (channels: readonly number[], start: number, end: number, room?: Float32Array) => {
+    if (channels.length === 1) return recording.read(channels[0]!, start, end, room);
+    if (channels.length === recording.channels) return recording.read('mix', start, end, room);
+    const parts = await Promise.all(channels.map((channel) => recording.read(channel, start, end)));
+    const count = Math.min(parts[0]!.length, room?.length ?? end);
+    const samples = (room ?? new Float32Array(count)).subarray(0, count).fill(0);
+    for (const part of parts) for (let i = 0; i < count; i++) samples[i]! += part[i]! / parts.length;
+    return samples;
+  };
+  return {
+    channels: parties.length,
+    origins: recording.origins && parties.map(([first]) => recording.origins![first!]!),
+    get length() {
+      return recording.length;
+    },
+    decoded: recording.decoded,
+    read: (channel, start, end, room) => mean(channel === 'mix' ? parties.flat() : parties[channel]!, start, end, room),
+    close: () => recording.close(),
+  };
+}
+
+interface Measures {
+  /** Of each channel, where there is sound. */
+  energies: number[];
+  /** Sums of products of the samples of two channels, [channels x channels] row-major, upper half. */
+  products: Float64Array;
+  /** dB of each channel, for each frame in which there is sound on any. */
+  loudness: Float32Array[];
+}
+
+async function measure(recording: Recording, signal?: AbortSignal): Promise<Measures> {
+  const samples = await recording.decoded;
+  const { channels } = recording;
+  const found: Measures = { energies: new Array(channels).fill(0), products: new Float64Array(channels * channels), loudness: [] };
+  const blocks = Math.ceil(samples / BLOCK);
+  const stride = Math.max(1, blocks / BLOCKS);
+  const sampled = new Set<number>();
+  for (let block = 0; block < blocks; block += stride) sampled.add(Math.floor(block));
+  const add = async (block: number, into: Measures) => {
+    signal?.throwIfAborted();
+    const read = Array.from({ length: channels }, (_, channel) => recording.read(channel, block * BLOCK, (block + 1) * BLOCK));
+    addBlock((await Promise.all(read)).map(centred), into);
+  };
+  for (const block of sampled) await add(block, found);
+  // Who says little says it elsewhere, perhaps: that a channel holds nothing is judged by all of it.
+  if (found.energies.some((_, channel) => isEmpty(channel, recording, found))) {
+    for (let block = 0; block < blocks; block++) if (!sampled.has(block)) await add(block, { ...found, loudness: [] });
+  }
+  return found;
+}
+
+function addBlock(block: readonly Float32Array[], { energies, products, loudness }: Measures): void {
+  const channels = block.length;
+  for (let at = 0; at + FRAME <= block[0]!.length; at += FRAME) {
+    const power = block.map((samples) => energyOf(samples, at) / FRAME);
+    if (Math.sqrt(Math.max(...power)) < FAINT) continue;
+    loudness.push(Float32Array.from(power, decibels));
+    for (let a = 0; a < channels; a++) {
+      energies[a]! += power[a]! * FRAME;
+      if (!power[a]) continue;
+      for (let b = a + 1; b < channels; b++) if (power[b]) products[a * channels + b]! += product(block[a]!, block[b]!, at);
+    }
+  }
+}
+
+function energyOf(samples: Float32Array, at: number): number {
+  return product(samples, samples, at);
+}
+
+function product(a: Float32Array, b: Float32Array, at: number): number {
+  let sum = 0;
+  for (let i = at; i < at + FRAME; i++) sum += a[i]! * b[i]!;
+  return sum;
+}
+
+function isEmpty(channel: number, recording: Recording, { energies }: Measures): boolean {
+  const own = energies.filter((_, other) => trackOf(other, recording) === trackOf(channel, recording));
+  return energies[channel]! <= Math.max(EMPTY * Math.max(...own), EMPTY_TRACK * Math.max(...energies));
+}
+
+function isTogether(a: number, b: number, recording: Recording, measures: Measures): boolean {
+  const same = alike(a, b, measures);
+  if (same >= SAME || same <= OPPOSITE) return true;
+  return loudTogether(a, b, measures) >= (trackOf(a, recording) === trackOf(b, recording) ? TOGETHER : COPIED);
+}
+
+/** The channels of a party whose mean is heard: of one track, the one that players take, since copies of a sound are late by some samples; and none in opposite phase. */
+function withoutCopies(party: Party, recording: Recording, measures: Measures): Party {
+  const tracks = new Set(party.map((channel) => trackOf(channel, recording)));
+  const chosen = party.find((channel) => originOf(channel, recording)?.default) ?? party[0]!;
+  const own = tracks.size > 1 ? party.filter((channel) => trackOf(channel, recording) === trackOf(chosen, recording)) : party;
+  const loudest = own.reduce((a, b) => (measures.energies[b]! > measures.energies[a]! ? b : a));
+  const opposite = own.some((a) => own.some((b) => alike(a, b, measures) <= OPPOSITE));
+  return opposite ? own.filter((channel) => channel === loudest || alike(channel, loudest, measures) > -OPPOSITE) : own;
+}
+
+/** Correlation of the samples of two channels. */
+function alike(a: number, b: number, { energies, products }: Measures): number {
+  if (a === b) return 1;
+  return products[Math.min(a, b) * energies.length + Math.max(a, b)]! / Math.sqrt(energies[a]! * energies[b]! || 1);
+}
+
+/** Correlation of the loudness of two channels, where there is sound on either. */
+function loudTogether(a: number, b: number, { loudness }: Measures): number {
+  const quiet = decibels(FAINT * FAINT);
+  const pairs = loudness.filter((frame) => frame[a]! > quiet || frame[b]! > quiet);
+  const n = pairs.length || 1;
+  const meanA = pairs.reduce((sum, frame) => sum + frame[a]!, 0) / n;
+  const meanB = pairs.reduce((sum, frame) => sum + frame[b]!, 0) / n;
+  let [aa, bb, ab] = [0, 0, 0];
+  for (const frame of pairs) {
+    const [x, y] = [frame[a]! - meanA, frame[b]! - meanB];
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+  }
+  return ab / Math.sqrt(aa * bb || 1);
+}
+
+function originOf(channel: number, { origins }: Recording): Origin | undefined {
+  return origins?.[channel];
+}
+
+function trackOf(channel: number, recording: Recording): number {
+  return originOf(channel, recording)?.track ?? 0;
+}

@@ -1,0 +1,154 @@
+import { resolve } from 'node:path';
+import { MediaError } from '../types.ts';
+import { Clock, type Frame, type Placed } from './clock.ts';
+import { type Confined, confined } from './confine.ts';
+import { firstLine } from './listing.ts';
+import { type Block, MatroskaReader } from './matroska.ts';
+import { hardened, type Track } from './probe.ts';
+import { openScratch, Scratch } from './scratch.ts';
+import { findTools, type Tools } from './tools.ts';
+
+export const SAMPLE_RATE = 16_000;
+const SHORTEST = 1; // seconds
+const SILENCE = 30; // seconds without output before ffmpeg counts as stuck
+const LEAP = 600; // seconds: a longer leap in a broadcast is a clock set anew and no pause
+
+export interface TrackOptions {
+  /** More channels than these are mixed to one. */
+  mostChannels: number;
+  /** Longest recording taken, seconds; counted on samples. */
+  maxSeconds: number;
+  signal?: AbortSignal;
+  /** Called with the seconds decoded so far. */
+  onProgress?: (seconds: number) => void;
+  /** Folder of the unnamed scratch file. */
+  scratch?: string;
+}
+
+/** Decodes one track. Resolves when its channels are known, or when nothing came of it: then `decoded` of what is given back rejects. */
+export async function decodeTrack(path: string, track: Track, options: TrackOptions): Promise<Scratch> {
+  const tools = await findTools();
+  const { maxSeconds, signal } = options;
+  const file = await openScratch(options.scratch);
+  try {
+    const limits = { seconds: Math.max(120, 0.2 * maxSeconds), silence: SILENCE, signal };
+    const run = await confined(tools.ffmpeg, argumentsFor(resolve(path), track, tools), resolve(path), limits);
+    return await new Promise((open) => {
+      let scratch: Scratch | undefined;
+      const opened = (channels: number) => {
+        scratch ??= new Scratch(file, channels);
+        open(scratch);
+        return scratch;
+      };
+      fill(run, opened, track, options).then(
+        (scratch) => scratch.finish(),
+        (error: Error) => opened(1).finish(error),
+      );
+    });
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function argumentsFor(input: string, { index, codec, layout, startSeconds }: Track, tools: Tools): string[] {
+  const decoder = codec === 'speex' && tools.libspeex ? [`-c:${index}`, 'libspeex'] : [];
+  return [
+    ...['-hide_banner', '-v', 'error', '-nostdin', '-copyts'],
+    ...hardened(tools),
+    ...['-threads', '1', ...decoder, '-i', `file:${input}`, '-map', `0:${index}`, '-af', filters(layout, startSeconds)],
+    ...['-c:a', 'pcm_f32le', '-f', 'matroska', 'pipe:1'],
+  ];
+}
+
+const FRAME = 2 ** 27; // milliseconds of output time from frame to frame …
+const MIDDLE = FRAME / 2; // … in the middle of which a lag of 0 lies
+
+/**
+ * Every frame at 16 kHz, and in its time by how much the file's own time for it is ahead of the samples decoded before: muxers take times that rise only,
+ * and those of files may do anything. Channels stay as they are, except that a file which changes between mono and stereo keeps what it began with.
+ */
+function filters(layout: Track['layout'], startSeconds: number): string {
+  const lag = `if(isnan(PTS),ld(0),st(0,PTS-NB_CONSUMED_SAMPLES-${startSeconds * SAMPLE_RATE}))`;
+  const samples = SAMPLE_RATE / 1000; // a millisecond
+  const time = `st(1,ld(1)+1)*${FRAME * samples}+clip(${lag},${-MIDDLE * samples},${(MIDDLE - 1) * samples})+${MIDDLE * samples}`;
+  return `aformat=sample_fmts=flt:sample_rates=${SAMPLE_RATE}${layout ? `:channel_layouts=${layout}` : ''},asetpts='${time}'`;
+}
+
+/** Moves frames from the decoder to the scratch file, each at its time, until either has had enough, then judges the outcome. */
+async function fill(run: Confined, opened: (channels: number) => Scratch, { broadcast }: Track, options: TrackOptions): Promise<Scratch> {
+  const { maxSeconds, mostChannels, onProgress } = options;
+  const reader = new MatroskaReader();
+  const clock = new Clock(maxSeconds * SAMPLE_RATE, broadcast ? LEAP * SAMPLE_RATE : undefined);
+  let [channels, sound] = [0, 0];
+  let scratch: Scratch | undefined;
+  const place = async ({ silence, skip, count, samples }: Placed) => {
+    if (silence) await scratch!.appendSilence(silence);
+    await scratch!.append(mixed(samples.subarray(skip * channels), channels, scratch!.channels));
+    sound += count - skip;
+    if (scratch!.taken > maxSeconds * SAMPLE_RATE) throw tooLong(maxSeconds);
+  };
+  try {
+    for await (const bytes of run.child.stdout) {
+      run.alive();
+      for (const event of reader.push(bytes as Buffer)) {
+        if ('channels' in event) {
+          channels = event.channels;
+          scratch = opened(channels > mostChannels ? 1 : channels);
+        } else for (const placed of clock.push(frameOf(event, channels))) await place(placed);
+      }
+      onProgress?.((scratch?.taken ?? 0) / SAMPLE_RATE);
+    }
+    for (const placed of clock.end()) await place(placed);
+  } catch (error) {
+    run.stop(error as Error);
+    await run.ended; // rejects: a time limit or an abort explains a broken pipe better than the pipe does
+    throw error;
+  }
+  const { code } = await run.ended;
+  if (!scratch || sound < SHORTEST * SAMPLE_RATE) throw unusable(sound / SAMPLE_RATE, code, run.complaints());
+  return scratch;
+}
+
+function frameOf({ time, data }: Block, channels: number): Frame {
+  const samples = new Float32Array(data.length / Float32Array.BYTES_PER_ELEMENT); // a copy, which lies where floats may
+  new Uint8Array(samples.buffer).set(data);
+  return { lag: ((time % FRAME) - MIDDLE) * (SAMPLE_RATE / 1000), count: samples.length / channels, samples };
+}
+
+/** Sample frames with all channels, or with their mean. */
+function mixed(samples: Float32Array, channels: number, wanted: number): Float32Array {
+  if (channels === wanted) return samples;
+  const mix = new Float32Array(samples.length / channels);
+  for (let i = 0, from = 0; i < mix.length; i++) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel++) sum += samples[from++]!;
+    mix[i] = sum / channels;
+  }
+  return mix;
+}
+
+function tooLong(maxSeconds: number): MediaError {
+  return new MediaError('RECORDING_TOO_LONG', `Cannot transcribe the recording: it is longer than ${maxSeconds / 3600} hours. Split it`);
+}
+
+const UNSUPPORTED =
+  /decoder .*not found|unknown decoder|no decoder|decoder \(codec|not (?:yet )?implemented|patchwelcome|unsupported|not supported/i;
+
+/** Why less than a second came out of a file. */
+function unusable(seconds: number, code: number | null, complaints: string): MediaError {
+  const why = firstLine(complaints);
+  if (/matches no streams|does not contain any stream/i.test(complaints)) {
+    return new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
+  }
+  if (UNSUPPORTED.test(complaints)) {
+    return new MediaError('UNSUPPORTED_CODEC', `Cannot decode the audio stream: ${why}. Convert the file, for example to FLAC`);
+  }
+  if (code === 0 && !why && seconds > 0) {
+    return new MediaError(
+      'RECORDING_TOO_SHORT',
+      `Cannot transcribe the recording: it lasts ${Math.floor(seconds * 100) / 100} s, at least ${SHORTEST} s is wanted`,
+    );
+  }
+  return new MediaError('FILE_CORRUPTED', `Cannot decode the file: ${why || 'no sound came out of it'}`);
+}

@@ -1,0 +1,73 @@
+import { MediaError, type Origin, type Recording } from '../types.ts';
+import type { Track } from './probe.ts';
+
+const ATONCE = 4; // tracks that are decoded side by side
+const FATAL = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that speak of the file, not of one track
+
+/** The tracks of one file as one recording: their channels one after the other, each with silence behind where it ends before the longest. */
+export class Tracks implements Recording {
+  readonly channels: number;
+  readonly length: number;
+  readonly decoded: Promise<number>;
+  readonly origins: readonly Origin[];
+  #parts: readonly Recording[];
+  #places: { part: Recording; channel: number }[];
+
+  private constructor(parts: readonly Recording[], tracks: readonly Track[]) {
+    this.#parts = parts;
+    this.#places = parts.flatMap((part) => Array.from({ length: part.channels }, (_, channel) => ({ part, channel })));
+    this.origins = parts.flatMap(({ channels }, i) => {
+      const { index, default: chosen, language } = tracks[i]!;
+      return Array.from({ length: channels }, () => ({ track: index, default: chosen, language }));
+    });
+    this.channels = this.#places.length;
+    this.length = Math.max(...parts.map(({ length }) => length));
+    this.decoded = Promise.resolve(this.length);
+  }
+
+  /** Decodes all tracks. Those of which nothing comes are left out; where that are all, throws what says most about why. */
+  static async decoded(tracks: readonly Track[], decode: (track: Track) => Promise<Recording>): Promise<Recording> {
+    const parts: (Recording | undefined)[] = new Array(tracks.length);
+    const failures: MediaError[] = [];
+    const waiting = tracks.entries();
+    const lane = async () => {
+      for (const [i, track] of waiting) {
+        const part = await decode(track);
+        parts[i] = part;
+        try {
+          await part.decoded;
+        } catch (error) {
+          if (!(error instanceof MediaError) || FATAL.has(error.code)) throw error;
+          failures.push(error);
+          parts[i] = undefined;
+          await part.close();
+        }
+      }
+    };
+    const results = await Promise.allSettled(Array.from({ length: ATONCE }, lane));
+    const whole = parts.filter((part) => part !== undefined);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (!failed && whole.length)
+      return new Tracks(
+        whole,
+        tracks.filter((_, i) => parts[i]),
+      );
+    await Promise.all(whole.map((part) => part.close()));
+    throw failed?.reason ?? failures.find(({ code }) => code === 'UNSUPPORTED_CODEC') ?? failures[0];
+  }
+
+  async read(channel: number | 'mix', start: number, end: number, room?: Float32Array): Promise<Float32Array> {
+    const count = Math.max(0, Math.min(end - start, this.length - start, room?.length ?? end));
+    const samples = (room ? room.subarray(0, count) : new Float32Array(count)).fill(0);
+    const places = channel === 'mix' ? this.#places : [this.#places[channel]!];
+    for (const { part, channel } of places) {
+      const one = await part.read(channel, start, start + count);
+      for (let i = 0; i < one.length; i++) samples[i]! += one[i]! / places.length;
+    }
+    return samples;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#parts.map((part) => part.close()));
+  }
+}

@@ -1,0 +1,92 @@
+import { findSpeech } from './asr/speech.ts';
+import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
+import { SAMPLE_RATE } from './audio/ffmpeg.ts';
+import { arranged, type Parties, type Party, partiesOf } from './audio/parties.ts';
+import { type Activity, FRAME_START, FRAME_STEP, observe, speechProbability } from './diarization/segmentation.ts';
+import type { Progress } from './progress.ts';
+import type { Job, Pool } from './runtime/pool.ts';
+import type { Options, Recording, Window } from './types.ts';
+
+/** One stream of sound in which speech was looked for. */
+export interface Stream {
+  channel: number | 'mix';
+  activity: Activity;
+  windows: Window[];
+}
+
+/** The streams of a recording in which somebody speaks. */
+export interface Heard {
+  /** Of which each channel is a party; `channel` of a stream means these. */
+  voices: Recording;
+  /** Several only where each is a party; one without windows where nobody speaks. */
+  streams: Stream[];
+  /** Known number of speakers in them, or null. */
+  speakers: number | null;
+}
+
+interface Tools {
+  job: Job;
+  pool: Pool;
+  progress: Progress;
+  signal: AbortSignal;
+}
+
+/** Finds the speech of a recording: in one stream, or in one per party of a call. */
+export async function hear(recording: Recording, options: Options, tools: Tools): Promise<Heard> {
+  const { signal } = tools;
+  const found = await partiesOf(recording, signal);
+  const parties = recording.origins ? await spoken(recording, found.parties, tools) : found.parties;
+  const voices = arranged(recording, parties);
+  const apart = parties.length > 1 && options.diarize && (options.speakers === null || options.speakers === parties.length);
+  const channels = apart ? [...parties.keys()] : ['mix' as const];
+  const coarse = !options.diarize || apart; // the channel tells who speaks
+  let whole = false; // until then nobody knows what a second is a part of
+  recording.decoded.then(
+    () => (whole = true),
+    () => {}, // whoever reads hears of it
+  );
+  const look = (channel: Stream['channel'], coarsely: boolean, i = 0) => {
+    const onProgress = (seconds: number) => {
+      if (whole) tools.progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
+    };
+    return observe(voices, channel, tools.job.segment, { signal, onProgress, concurrency: tools.pool.threads * 2, coarse: coarsely });
+  };
+  const streams: Stream[] = [];
+  for (const [i, channel] of channels.entries()) {
+    const activity = await look(channel, coarse, i);
+    const speech = findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START);
+    const packing = packingFor(tools.pool.windowSeconds);
+    const windows = await packWindows(speech, channel, voices.length / SAMPLE_RATE, quietestOf(voices, channel), packing);
+    streams.push({ channel, activity, windows });
+  }
+  const speaking = streams.filter(({ windows }) => windows.length);
+  const [only = streams[0]!, ...others] = speaking;
+  if (apart && speaking.length === 1) only.activity = await look(only.channel, false); // several people on one side, perhaps
+  return { voices, streams: [only, ...others], speakers: speakersIn(found, speaking.length, apart, options) };
+}
+
+/**
+ * The parties of several tracks who speak. Where their tracks are declared to be in different languages they are versions of one sound: then those in the
+ * language that players choose.
+ */
+async function spoken(recording: Recording, parties: Party[], { job, pool, signal }: Tools): Promise<Party[]> {
+  if (parties.length === 1) return parties;
+  const voices = arranged(recording, parties);
+  const speaking: number[] = [];
+  for (const channel of parties.keys()) {
+    const activity = await observe(voices, channel, job.segment, { signal, concurrency: pool.threads * 2, coarse: true });
+    if (findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START).spans.length) speaking.push(channel);
+  }
+  const origin = (channel: number) => voices.origins![channel]!;
+  const first = speaking.find((channel) => origin(channel).default) ?? speaking[0];
+  if (first === undefined) return parties.slice(0, 1);
+  const { language } = origin(first);
+  const foreign = (channel: number) => language !== null && origin(channel).language !== null && origin(channel).language !== language;
+  return speaking.filter((channel) => !foreign(channel)).map((channel) => parties[channel]!);
+}
+
+/** A number given for a call counts its parties: where some of them say nothing, it is not known how many speak on the side of the others. */
+function speakersIn({ parties, silent }: Parties, speaking: number, apart: boolean, { speakers }: Options): number | null {
+  const fewer = silent || (apart && speaking < parties.length);
+  return fewer && speakers !== null && speakers > 1 ? null : speakers;
+}

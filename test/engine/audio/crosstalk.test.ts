@@ -1,0 +1,64 @@
+import t from 'tap';
+import { withoutCrosstalk } from '../../../engine/audio/crosstalk.ts';
+import type { Word } from '../../../engine/types.ts';
+import { other, recordingOf, scaled, speech, sum } from './voices.ts';
+
+t.test('withoutCrosstalk() gives a word heard in both channels to the louder', async (t) => {
+  const tone = (from: number, to: number, gain: number) =>
+    Float32Array.from({ length: 16_000 * 6 }, (_, i) => (i >= from * 16_000 && i < to * 16_000 ? gain * Math.sin(i / 5) : 0));
+  const left = sum(tone(0, 2, 0.5), tone(3, 4, 0.02));
+  const right = sum(tone(0, 1, 0.01), tone(3, 4, 0.5));
+  const word = (start: number, channel: number, text: string): Word => ({ start, end: start + 0.9, text, probability: 1, channel });
+  const words = [
+    word(0.05, 0, ' Hello,'),
+    word(1, 0, ' there.'),
+    word(0.1, 1, ' hello'),
+    word(3.05, 1, ' Yes.'),
+    word(3, 0, ' yes'),
+    word(3.1, 0, ' own'),
+  ];
+  const kept = await withoutCrosstalk(words, recordingOf(left, right));
+  t.strictSame(
+    kept.map(({ text, channel }) => [text, channel]),
+    [
+      [' Hello,', 0],
+      [' there.', 0],
+      [' Yes.', 1],
+    ],
+  );
+  const both = [word(0, 0, ' one'), word(0.2, 1, ' two')];
+  t.equal((await withoutCrosstalk(both, recordingOf(tone(0, 2, 0.5), tone(0, 2, 0.4)))).length, 2, 'two who speak at once stay');
+});
+
+t.test('withoutCrosstalk() does not take a constant offset in both channels for a leak', async (t) => {
+  const raised = (samples: Float32Array) => samples.map((x) => x * 0.3 + 0.1);
+  const words = [1.75, 2.4, 2.9, 5.4, 6.3, 8.2].flatMap((start) =>
+    [0, 1].map((channel): Word => ({ start, end: start + 0.45, text: ` ${channel}${start}`, probability: 1, channel })),
+  );
+  const kept = await withoutCrosstalk(words, recordingOf(raised(speech), raised(other)));
+  const level = await withoutCrosstalk(words, recordingOf(scaled(speech, 0.3), scaled(other, 0.3)));
+  t.strictSame(kept, level);
+});
+
+t.test(
+  'withoutCrosstalk() drops what came over from the other party however it was understood, and keeps what is said at once',
+  async (t) => {
+    const late = other.map((x, i) => (i < 80_000 ? 0 : x));
+    const word = (channel: number, start: number, end: number, text: string): Word => ({ start, end, text, probability: 1, channel });
+    const own = [
+      word(0, 1.75, 2.4, ' and'),
+      word(0, 2.4, 2.9, ' so'),
+      word(0, 2.9, 3.8, ' begins'),
+      word(1, 5.4, 5.8, ' what'),
+      word(1, 6.3, 6.9, ' country'),
+      word(0, 6.3, 6.9, ' this'),
+      word(1, 8.2, 8.8, ' ask'),
+    ];
+    const misheard = [word(1, 2.4, 2.9, ' sew'), word(1, 2.95, 3.7, ' be guns')];
+    const kept = await withoutCrosstalk([...own, ...misheard], recordingOf(speech, sum(late, scaled(speech, 0.3))));
+    t.strictSame(kept.map(({ text }) => text).sort(), own.map(({ text }) => text).sort());
+    const lost = own.filter(({ text }) => text !== ' so');
+    const moved = await withoutCrosstalk([...lost, ...misheard], recordingOf(speech, sum(late, scaled(speech, 0.3))));
+    t.match(moved.find(({ text }) => text === ' sew')?.channel, 0, 'what was heard of it only where it came over goes back to its party');
+  },
+);

@@ -1,0 +1,102 @@
+import t from 'tap';
+import { decode } from '../../../engine/audio/ffmpeg.ts';
+import { arranged, partiesOf } from '../../../engine/audio/parties.ts';
+import type { Recording } from '../../../engine/types.ts';
+import { clip, other, recordingOf, scaled, speech, sum } from './voices.ts';
+
+const third = speech.map((_, i) => speech[(i + 70_000) % speech.length]! * (i % 64_000 < 32_000 ? 1 : 0));
+const nothing = new Float32Array(speech.length);
+const noise = (seed: number, gain: number) =>
+  speech.map((_, i) => gain * (((Math.imul(i + seed * 7919, 2654435761) >>> 8) % 2001) / 1000 - 1));
+const parties = async (...channels: Float32Array[]) => (await partiesOf(recordingOf(...channels))).parties;
+
+t.test('partiesOf() hears a call where each channel has its own voice, also with crosstalk', async (t) => {
+  t.strictSame(await parties(speech, other), [[0], [1]]);
+  t.strictSame(await parties(sum(speech, scaled(other, 0.05)), sum(other, scaled(speech, 0.05))), [[0], [1]]);
+  const recording = await decode(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav'));
+  t.strictSame((await partiesOf(recording)).parties, [[0], [1]]);
+  await recording.close();
+});
+
+t.test('partiesOf() mixes what is the same twice, and two microphones in one room', async (t) => {
+  t.strictSame(await parties(speech, speech), [[0, 1]]);
+  t.strictSame(await parties(speech, scaled(speech, 0.4)), [[0, 1]]);
+  const late = sum(scaled(speech, 0.8), new Float32Array([...new Float32Array(80), ...speech.subarray(0, speech.length - 80)])); // 5 ms later
+  t.strictSame(await parties(speech, late), [[0, 1]]);
+});
+
+t.test('partiesOf() takes the only channel with sound, and one of two in opposite phase', async (t) => {
+  t.strictSame(await partiesOf(recordingOf(speech, nothing)), { parties: [[0]], silent: true });
+  t.strictSame(await partiesOf(recordingOf(nothing, speech)), { parties: [[1]], silent: true });
+  t.strictSame(await partiesOf(recordingOf(scaled(speech, -0.5), speech)), { parties: [[1]], silent: false });
+  t.strictSame(await partiesOf(recordingOf(nothing, nothing)), { parties: [[0, 1]], silent: false });
+});
+
+t.test('partiesOf() knows parties, rooms and silence on any number of channels', async (t) => {
+  t.strictSame(await parties(nothing, nothing, speech), [[2]]);
+  t.strictSame(await parties(speech, other, third), [[0], [1], [2]]);
+  t.strictSame(await parties(speech, other, scaled(speech, 0.7), nothing, scaled(other, 0.2)), [
+    [0, 2],
+    [1, 4],
+  ]);
+  t.strictSame(await parties(speech, scaled(speech, -1.2), speech, other), [[1], [3]], 'the louder phase');
+  t.strictSame(await parties(...Array.from({ length: 15 }, (_, i) => noise(i, 0.002)), speech).then((found) => found.at(-1)), [15]);
+});
+
+t.test('partiesOf() takes tracks that differ for parties however faint one is, and the default one of two copies', async (t) => {
+  const tracks = async (chosen: number, ...channels: Float32Array[]) => {
+    const origins = channels.map((_, track) => ({ track, default: track === chosen, language: null }));
+    return (await partiesOf({ ...recordingOf(...channels), origins })).parties;
+  };
+  t.strictSame(await tracks(0, speech, scaled(other, 0.004)), [[0], [1]]);
+  t.strictSame(await tracks(1, speech, other), [[0], [1]]);
+  const late = new Float32Array([...nothing.subarray(0, 300), ...scaled(speech, 0.9)]).subarray(0, speech.length);
+  t.strictSame(await tracks(1, speech, late), [[1]]);
+  t.strictSame(await tracks(0, speech, late), [[0]]);
+});
+
+t.test('arranged() gives the mean of each party’s channels, and of all for the mix', async (t) => {
+  const voices = arranged(recordingOf(scaled(speech, 1), nothing, scaled(speech, 0.5), other), [[0, 2], [3]]);
+  t.equal(voices.channels, 2);
+  const [first, second, mix] = await Promise.all([
+    voices.read(0, 50_000, 50_100),
+    voices.read(1, 50_000, 50_100),
+    voices.read('mix', 50_000, 50_100, new Float32Array(60)),
+  ]);
+  const near = (found: Float32Array, wanted: (i: number) => number) => found.every((x, i) => Math.abs(x - wanted(50_000 + i)) < 1e-6);
+  t.ok(near(first, (i) => 0.75 * speech[i]!));
+  t.ok(near(second, (i) => other[i]!));
+  t.ok(near(mix, (i) => (1.5 * speech[i]! + other[i]!) / 3));
+  t.equal(mix.length, 60, 'as much as there is room for');
+});
+
+t.test('partiesOf() says of one channel at once that it is heard as it is, however much of it is still to be decoded', async (t) => {
+  const recording: Recording = { ...recordingOf(speech), decoded: new Promise(() => {}) };
+  t.strictSame((await partiesOf(recording)).parties, [[0]]);
+});
+
+t.test('partiesOf() hears a party that speaks for ten seconds of half an hour, whichever they are', async (t) => {
+  for (const spoken of [0, 61, 124, 179]) {
+    const recording: Recording = {
+      channels: 2,
+      length: 180 * speech.length,
+      decoded: Promise.resolve(180 * speech.length),
+      read: async (channel, start) => (channel === 0 ? speech : start === spoken * speech.length ? other : nothing).slice(),
+      close: async () => {},
+    };
+    t.strictSame((await partiesOf(recording)).parties, [[0], [1]], `${10 * spoken} seconds on`);
+  }
+});
+
+t.test('partiesOf() takes no notice of a constant offset in the channels', async (t) => {
+  const raised = (samples: Float32Array, by: number) => samples.map((x) => x + by);
+  for (const [left, right] of [
+    [0.1, -0.1],
+    [0.1, 0.1],
+    [0.3, 0],
+  ] as const) {
+    t.strictSame(await parties(raised(scaled(speech, 0.3), left), raised(scaled(other, 0.3), right)), [[0], [1]]);
+    t.strictSame(await parties(raised(scaled(speech, 0.3), left), raised(scaled(speech, 0.3), right)), [[0, 1]]);
+    t.strictSame(await parties(raised(scaled(speech, -0.2), left), raised(scaled(speech, 0.3), right)), [[1]], 'opposite phase');
+  }
+});

@@ -1,0 +1,32 @@
+import { fileURLToPath } from 'node:url';
+import { decode } from '../../../engine/audio/ffmpeg.ts';
+import type { Origin, Recording } from '../../../engine/types.ts';
+
+export const clip = (name: string) => fileURLToPath(new URL(`../../fixtures/audio/${name}`, import.meta.url));
+
+/** A recording in memory. */
+export function recordingOf(...channels: Float32Array[]): Recording & { origins?: Origin[] } {
+  const mix = channels[0]!.map((_, i) => channels.reduce((sum, channel) => sum + channel[i]!, 0) / channels.length);
+  return {
+    channels: channels.length,
+    length: mix.length,
+    decoded: Promise.resolve(mix.length),
+    read: async (channel, start, end) => (channel === 'mix' ? mix : channels[channel]!).slice(start, end),
+    close: async () => {},
+  };
+}
+
+/** The samples of a clip. */
+export async function voice(path: string): Promise<Float32Array> {
+  const recording = await decode(path);
+  try {
+    return await recording.read('mix', 0, await recording.decoded);
+  } finally {
+    await recording.close();
+  }
+}
+
+export const speech = (await voice(clip('en_falcon_3spk.wav'))).slice(0, 160_000);
+export const other = (await voice(clip('en_jfk.mp3'))).slice(0, 160_000);
+export const scaled = (samples: Float32Array, gain: number) => samples.map((x) => x * gain);
+export const sum = (a: Float32Array, b: Float32Array) => a.map((x, i) => x + b[i]!);

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { sweepBuckets } from '../db/access/rate-limits.ts';
 import type { Log } from '../db/ops/log.ts';
 import type { Db } from '../db/postgres/orm.ts';
 import type { Vault } from '../db/secrets/vault.ts';
 import type { Spool } from '../db/spool/spool.ts';
-import { openTotals, sumUpChanges } from '../db/transcripts/totals.ts';
+import { openTotals } from '../db/transcripts/totals.ts';
 import { sweepUploads } from '../db/uploads/accept.ts';
 import { sendNotices } from './console/notices.ts';
 import { consoleRoutes } from './console/routes.ts';
@@ -62,9 +61,9 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
   });
   const stopBeating = keepAlive(services);
   const housekeeping = setInterval(() => {
-    Promise.all([sweepBuckets(db), sweepUploads(db), sumUpChanges(db), sendNotices(services)]).catch((error: unknown) =>
-      log.warn({ error }, 'cannot tidy up limits and leases'),
-    );
+    Promise.all([sweepUploads(db), sendNotices(services)]).catch((error: unknown) =>
+      log.warn({ error }, 'cannot tidy up leases, or send notices'),
+    ); // the rest is tidied up once for the fleet, by an engine
   }, HOUSEKEEPING_MS);
   return {
     port: served.port,

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Logger, type Runner, run, type WorkerEvents } from 'graphile-worker';
+import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import { readSettings, type Settings } from '../api/contract/settings.ts';
 import { installationId, livingEngines, registerEngine } from '../db/jobs/engines.ts';
 import { type Log, openLog } from '../db/ops/log.ts';
@@ -21,15 +21,17 @@ import { SHIPPED_FOLDER } from '../models/manifest.ts';
 import { openWriter } from './reports/writer.ts';
 import { chooseDevice } from './runtime/gpu.ts';
 import { openPool, type Pool } from './runtime/pool.ts';
+import { CRONTAB, tasksOf } from './tasks/clock.ts';
 import type { Engine } from './tasks/engine.ts';
 import { openHoldings } from './tasks/holdings.ts';
-import { type Running, runEngine } from './tasks/run.ts';
+import { runEngine } from './tasks/run.ts';
 import { openScratch } from './tasks/scratch.ts';
 import { openTrouble } from './tasks/trouble.ts';
 
 const GRACE_MS = 10_000; // for work that is nearly done; the rest is handed back and goes on elsewhere from its last chunk
 const GROWTH_BYTES = 2 * 2 ** 30; // beyond the memory after the start and what the threads may take: the process ends in good order and is started anew
-const WAKERS = 4; // jobs of the queue taken at once; they only wake
+const WAKERS = 3; // jobs of the queue taken at once; they wake, and sweep
+const POLL_MS = 5000; // for jobs of later; one of now is heard of at once
 const PAUSE_MS = 5000; // before the queue is listened to again after it failed
 
 /** Runs an engine until SIGTERM, SIGINT or SIGHUP (a terminal is closed); a second signal ends it at once. */
@@ -88,7 +90,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
     };
     await scratch.clean(await livingEngines(db));
     const running = await runEngine(engine, facts);
-    const queue = listen(settings.DATABASE_URL!, running, log, async (workerIds) => {
+    const queue = listen(settings.DATABASE_URL!, tasksOf(running, db), log, async (workerIds) => {
       facts.workerIds = workerIds;
       await registerEngine(db, facts);
     });
@@ -120,11 +122,9 @@ function describe(settings: Settings, pool: Pool) {
 }
 
 /** Lets the jobs of the queue wake the engine as they come. Tries again for ever: without the queue the engine still polls. */
-function listen(connectionString: string, { wake }: Running, log: Log, onWorkers: (ids: string[]) => Promise<void>) {
+function listen(connectionString: string, taskList: TaskList, log: Log, onWorkers: (ids: string[]) => Promise<void>) {
   let runner: Runner | null = null;
   let stopping = false;
-  const tasks = Object.keys(wake) as (keyof typeof wake)[];
-  const taskList = Object.fromEntries(tasks.map((name) => [name, async () => wake[name]()]));
   const logger = new Logger(() => (level, message) => {
     if (level === 'error' || level === 'warning') log.warn({ queue: message.slice(0, 300) }, 'the queue says');
   });
@@ -134,7 +134,10 @@ function listen(connectionString: string, { wake }: Running, log: Log, onWorkers
         const events = new EventEmitter() as WorkerEvents;
         const ids: string[] = [];
         events.on('worker:create', ({ worker }) => ids.push(worker.workerId));
-        runner = await run({ connectionString, concurrency: WAKERS, noHandleSignals: true, taskList, logger, events });
+        runner = await run({
+          ...{ connectionString, taskList, logger, events, crontab: CRONTAB },
+          ...{ concurrency: WAKERS, pollInterval: POLL_MS, noHandleSignals: true, noPreparedStatements: true }, // PgBouncer knows none
+        });
         await onWorkers(ids);
         await runner.promise;
       } catch (error) {

@@ -45,23 +45,35 @@ const COLUMNS = `id, workspace_id, lease_token, extension, media_key_sealed, med
   ai_metadata, attempt, extract(epoch from clock_timestamp() - created_at)::float8 as waited`;
 
 /**
- * Takes the next transcription to be probed: of the workspace with the fewest that wait probed already, the oldest, so that a large batch does
- * not hold up others. Null: none is due.
+ * Takes the next transcription to be probed: of the workspace that was served longest ago, the oldest, so that a large batch does not hold up others. SQL, as
+ * everything here: each step reads the first row of an index, however long the queue is. Null: none is due.
  */
 export async function claimProbe(db: Db, engineId: string): Promise<Claim | null> {
-  const row = await db.acrossTenants((tx) =>
-    tx.row<ClaimRow>(
-      `update transcriptions t set ${TAKE}, stage = 'probing' where t.id = (
-         select q.id from transcriptions q left join lateral (select count(*) as probed from transcriptions w
-           where w.workspace_id = q.workspace_id and w.status in ('queued', 'processing') and w.probed_at is not null) w on true
-         where q.status in ('queued', 'processing') and q.status = 'queued' and q.probed_at is null and q.lease_token is null
-           and q.run_after <= clock_timestamp() and q.media_key_sealed is not null
-         order by w.probed, q.created_at limit 1 for update of q skip locked)
-       returning ${COLUMNS}, null as vocabulary_sealed`,
-      [engineId],
-    ),
-  );
-  return row && toClaim(row);
+  for (const passed: string[] = []; ; ) {
+    const outcome = await db.acrossTenants(async (tx) => {
+      const turn = await tx.row<{ workspace_id: string }>(
+        `select q.workspace_id from turns q where q.lane = 'probe' and q.due_at <= clock_timestamp() and not q.workspace_id = any (?::uuid[])
+         order by q.served_at, q.workspace_id limit 1 for update of q skip locked`,
+        [passed],
+      );
+      if (!turn) return null;
+      const workspaceId = turn.workspace_id;
+      const row = await tx.row<ClaimRow>(
+        `update transcriptions t set ${TAKE}, stage = 'probing' where t.id = (
+           select q.id from transcriptions q where q.workspace_id = ?::uuid and ${UNPROBED} and q.run_after <= clock_timestamp()
+             and q.media_key_sealed is not null
+           order by q.created_at, q.id limit 1 for update of q skip locked)
+         returning ${COLUMNS}, null as vocabulary_sealed`,
+        [engineId, workspaceId],
+      );
+      if (row)
+        await tx.rows(`update turns set served_at = clock_timestamp() where workspace_id = ?::uuid and lane = 'probe'`, [workspaceId]);
+      else await postpone(tx, workspaceId, ['probe'], UNPROBED);
+      passed.push(workspaceId);
+      return row ? toClaim(row) : 'again';
+    });
+    if (outcome !== 'again') return outcome;
+  }
 }
 
 /** Writes what the probe found and lets the transcription wait for a slot. False: the lease was lost. */
@@ -74,7 +86,7 @@ export function probed(db: Db, lease: Lease, found: { durationSeconds: number; m
       [found.durationSeconds, found.mediaType, lease.workspaceId, lease.id, lease.token],
     );
     if (!rows.length) return false;
-    await enqueue(tx, 'dispatch', {});
+    await enqueue(tx, 'dispatch', { id: lease.id });
     return true;
   });
 }
@@ -86,17 +98,24 @@ export interface Refused {
 
 export interface Wish {
   engineId: string;
-  /** Only recordings up to this many seconds; null for any. */
-  longest: number | null;
+  /** Only recordings up to SHORT_SECONDS. */
+  shortOnly: boolean;
 }
+
+/** A recording up to this long is short: one place of every engine is kept for those. Indexes and the trigger `note_turn` have the same figure. */
+export const SHORT_SECONDS = 120;
+
+/** SQL, as the conditions of the indexes that serve it. */
+const UNPROBED = `q.status = 'queued' and q.probed_at is null and q.lease_token is null`;
+const PROBED = `t.status = 'queued' and t.probed_at is not null and t.lease_token is null`;
+const SHORT_ONLY = `and t.duration_seconds <= ${SHORT_SECONDS}`;
 
 /**
  * Takes the next transcription: workspaces in turn, each within its concurrency, oldest first. Minutes are reserved in the same transaction;
  * where they do not suffice it ends as `insufficient_balance` instead. Null: nothing waits that may start now.
  */
 export async function claimNext(db: Db, wish: Wish): Promise<Claim | Refused | null> {
-  const passed: string[] = []; // workspaces whose work others took a moment ago
-  for (;;) {
+  for (const passed: string[] = []; ; ) {
     const outcome = await db.acrossTenants(async (tx) => {
       const workspaceId = await lockNextWorkspace(tx, wish, passed);
       if (!workspaceId) return null;
@@ -109,37 +128,34 @@ export async function claimNext(db: Db, wish: Wish): Promise<Claim | Refused | n
 }
 
 /**
- * SQL: may start now. Of `t`, with `running` of its workspace `w` at hand; one parameter, given twice: the longest duration. What was begun
- * before goes on without a new slot.
+ * The workspace whose turn it is, locked: the one that was served longest ago of those that have something to start. Its row is locked before its turn, as
+ * by whoever ends a transcription.
  */
-const READY = `t.lease_token is null and t.run_after <= clock_timestamp() and (?::float8 is null or t.duration_seconds <= ?::float8)
-  and (t.status = 'processing' or t.status = 'queued' and t.probed_at is not null and running < w.concurrency)`;
-
-const RUNNING = `(select count(*) from transcriptions r where r.workspace_id = w.id and r.status in ('queued', 'processing') and r.status = 'processing')`;
-
-/** The workspace whose turn it is, locked: the one that was served longest ago of those with something to start. */
-async function lockNextWorkspace(tx: Tx, { longest }: Wish, passed: readonly string[]): Promise<string | null> {
+async function lockNextWorkspace(tx: Tx, { shortOnly }: Wish, passed: readonly string[]): Promise<string | null> {
   const row = await tx.row<{ id: string }>(
-    `select w.id from workspaces w
-     where w.id in (select t.workspace_id from transcriptions t where t.status in ('queued', 'processing') and t.lease_token is null)
-       and not w.id = any (?::uuid[])
-       and exists (select from (select ${RUNNING} as running) n, transcriptions t
-         where t.workspace_id = w.id and t.status in ('queued', 'processing') and ${READY})
-     order by w.served_at, w.id limit 1 for no key update of w skip locked`,
-    [passed, longest, longest],
+    `select w.id from turns q join workspaces w on w.id = q.workspace_id
+     where q.lane <> 'probe' and not q.busy and q.lane = any (?::text[]) and q.due_at <= clock_timestamp() and not q.workspace_id = any (?::uuid[])
+     order by q.served_at, q.workspace_id limit 1 for no key update of w skip locked`,
+    [lanes(shortOnly), passed],
   );
   return row?.id ?? null;
 }
 
+function lanes(shortOnly: boolean): string[] {
+  return shortOnly ? ['short'] : ['short', 'long'];
+}
+
+interface Waiting {
+  id: string;
+  status: string;
+  extension: string;
+  duration_seconds: number;
+}
+
 /** Takes the first of a locked workspace's transcriptions. The look is taken anew: what was seen before the lock may be old. */
-async function takeFrom(tx: Tx, workspaceId: string, { engineId, longest }: Wish): Promise<Claim | Refused | null> {
-  const next = await tx.row<{ id: string; status: string; extension: string; duration_seconds: number }>(
-    `select t.id, t.status, t.extension, t.duration_seconds from workspaces w cross join lateral (select ${RUNNING} as running) n
-       join transcriptions t on t.workspace_id = w.id and t.status in ('queued', 'processing')
-     where w.id = ?::uuid and ${READY}
-     order by t.status = 'processing' desc, t.created_at, t.id limit 1 for update of t skip locked`,
-    [workspaceId, longest, longest],
-  );
+async function takeFrom(tx: Tx, workspaceId: string, { engineId, shortOnly }: Wish): Promise<Claim | Refused | null> {
+  await tx.rows(`select 1 from turns q where q.workspace_id = ?::uuid and q.lane <> 'probe' order by q.lane for update`, [workspaceId]);
+  const next = (await resumable(tx, workspaceId, shortOnly)) ?? (await startable(tx, workspaceId, shortOnly));
   if (!next) return null;
   const shortfall: Shortfall | null = next.status === 'processing' ? null : await reserve(tx, workspaceId, next.id, next.duration_seconds); // what was begun keeps its own
   if (shortfall) {
@@ -147,6 +163,7 @@ async function takeFrom(tx: Tx, workspaceId: string, { engineId, longest }: Wish
     return { refused: { id: next.id, workspaceId, extension: next.extension } };
   }
   await tx.rows('update workspaces w set served_at = clock_timestamp() where w.id = ?::uuid', [workspaceId]);
+  await tx.rows(`update turns set served_at = clock_timestamp() where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);
   const row = await tx.row<ClaimRow>(
     `update transcriptions t set ${TAKE}, updated_at = case when t.status = 'queued' then clock_timestamp() else t.updated_at end,
        status = 'processing', stage = case when t.status = 'queued' then 'probing' else t.stage end, started_at = coalesce(t.started_at, now())
@@ -155,6 +172,50 @@ async function takeFrom(tx: Tx, workspaceId: string, { engineId, longest }: Wish
     [engineId, workspaceId, next.id],
   );
   return toClaim(row!);
+}
+
+const FIRST = `select t.id, t.status, t.extension, t.duration_seconds from transcriptions t where t.workspace_id = ?::uuid`;
+const ORDER = 'order by t.created_at, t.id limit 1 for update of t skip locked';
+
+/** What was begun before goes on without a new slot. */
+function resumable(tx: Tx, workspaceId: string, shortOnly: boolean): Promise<Waiting | null> {
+  return tx.row<Waiting>(
+    `${FIRST} and t.status = 'processing' and t.lease_token is null and t.run_after <= clock_timestamp() ${shortOnly ? SHORT_ONLY : ''} ${ORDER}`,
+    [workspaceId],
+  );
+}
+
+/** The oldest that is probed and waits, while the workspace has a slot; where there is none the workspace loses its turn until there is. */
+async function startable(tx: Tx, workspaceId: string, shortOnly: boolean): Promise<Waiting | null> {
+  const slots = await tx.row<{ free: boolean }>(
+    `select w.concurrency > (select count(*) from transcriptions r where r.workspace_id = w.id and r.status = 'processing') as free
+     from workspaces w where w.id = ?::uuid`,
+    [workspaceId],
+  );
+  if (!slots?.free) {
+    await tx.rows(`update turns set busy = true where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);
+    return null;
+  }
+  const ready = `${PROBED} ${shortOnly ? SHORT_ONLY : ''}`;
+  const next = await tx.row<Waiting>(`${FIRST} and ${ready} and t.run_after <= clock_timestamp() ${ORDER}`, [workspaceId]);
+  if (!next) await postpone(tx, workspaceId, lanes(shortOnly), `(${ready} or t.status = 'processing' and t.lease_token is null)`);
+  return next;
+}
+
+/** Ends the turn of a workspace that has nothing to start in these lanes, or sets it to when there is. What is locked by others keeps the turn. */
+async function postpone(tx: Tx, workspaceId: string, of: readonly string[], waiting: string): Promise<void> {
+  const alias = waiting === UNPROBED ? 'q' : 't';
+  const row = await tx.row<{ due: string | null }>(
+    `select min(${alias}.run_after) as due from transcriptions ${alias} where ${alias}.workspace_id = ?::uuid and ${waiting}`,
+    [workspaceId],
+  );
+  if (row?.due)
+    await tx.rows('update turns set due_at = ?::timestamptz where workspace_id = ?::uuid and lane = any (?::text[])', [
+      row.due,
+      workspaceId,
+      of,
+    ]);
+  else await tx.rows('delete from turns where workspace_id = ?::uuid and lane = any (?::text[])', [workspaceId, of]);
 }
 
 function toClaim(row: ClaimRow): Claim {

@@ -17,10 +17,13 @@ export async function databaseSeconds(db: Db): Promise<number> {
 
 /** Brings back times that lie further ahead than any is ever set: the clock was put back. Otherwise the dead would hold work for as long. */
 export async function mendTimes(db: Db): Promise<number> {
+  const held = `clock_timestamp() + interval '${LEASE.expirySeconds + LEEWAY} seconds'`;
   const leased = `lease_until > clock_timestamp() + interval '${LEASE.expirySeconds + LEEWAY} seconds'`;
   const renewed = `lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds'`;
   const waits = `run_after > clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds'`;
   const statements = [
+    `update leases set until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds' where until > ${held} returning 1`,
+    `update turns set due_at = clock_timestamp() where due_at > clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds' returning 1`,
     ...['transcriptions', 'reports'].flatMap((table) => [
       `update ${table} set ${renewed} where lease_token is not null and ${leased} returning 1`,
       `update ${table} set run_after = clock_timestamp() where status in ('queued', 'processing') and ${waits} returning 1`,

@@ -51,11 +51,11 @@ export function complete(db: Db, lease: Lease, result: Finished): Promise<Settle
       [lease.workspaceId, lease.id],
     );
     await tell(tx, lease);
-    const waiting = await tx.row(
-      `select 1 from reports r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and r.status = 'queued'`,
+    const waiting = await tx.row<{ id: string }>(
+      `select r.id from reports r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and r.status = 'queued'`,
       [lease.workspaceId, lease.id],
     );
-    if (waiting) await enqueue(tx, 'report', {});
+    if (waiting) await enqueue(tx, 'report', waiting);
     return 'completed';
   });
 }

@@ -1,9 +1,10 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import type { Tx } from '../postgres/orm.ts';
+import { enqueue } from './queue.ts';
 
 /*
- * Who works on a transcription, a report or a preview is said by its row: a token that fences every write, and a time, by the clock of the database, at
- * which the holder counts as dead. The queue's own locks decide nothing.
+ * Who works on a transcription, a report or a preview is said by its row: a token that fences every write. The table `leases` says, by the clock of the
+ * database, when the holder of a token counts as dead. The queue's own locks decide nothing.
  */
 
 /** The right to work on one row. */
@@ -22,38 +23,51 @@ export interface Sign {
   fraction?: number;
 }
 
-/** SQL: takes the lease of a row for an engine (one parameter, its id). */
-export const TAKE = `lease_token = gen_random_uuid(), lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds',
-  engine_id = ?::uuid, attempt = attempt + 1`;
+/**
+ * SQL: takes the lease of a row for an engine (one parameter, its id). A trigger makes its row in `leases`, which heartbeats touch in place of this wide
+ * one, and removes it with the token. `lease_until` beside a token is an engine's of the version before.
+ */
+export const TAKE = 'lease_token = gen_random_uuid(), lease_until = null, engine_id = ?::uuid, attempt = attempt + 1';
 
 /** SQL: gives a lease up. */
 export const FREE = 'lease_token = null, lease_until = null, engine_id = null';
 
+/** SQL: how far the work on a transcription `t` has come: of its lease while it runs, else of the row. */
+export const STAGE = 'coalesce((select l.stage from leases l where l.token = t.lease_token), t.stage)';
+export const FRACTION = 'greatest(t.fraction, (select l.fraction from leases l where l.token = t.lease_token))';
+
+const KINDS = ['transcriptions', 'reports', 'previews'] as const;
+
 /**
- * Gives signs of life and the progress of all work held. Returns the tokens whose work is lost: deleted, ended or another's now. A row that somebody
- * else has locked is left to the next sign: waiting for it, with others locked already, could end in a deadlock with a deletion.
+ * Gives signs of life and the progress of work held: one narrow row each. Returns the tokens whose work is lost, as `findLost`. A row that somebody else has locked is left to the next sign: waiting for it, with
+ * others locked already, could end in a deadlock with a deletion.
  */
 export async function renew(tx: Tx, signs: readonly Sign[]): Promise<Set<string>> {
-  const lost = new Set<string>();
-  for (const kind of ['transcriptions', 'reports', 'previews'] as const) {
-    const values = signs
-      .filter(({ lease }) => lease.kind === kind)
-      .map(({ lease: { id, token }, stage, fraction }) => ({ id, token, stage, fraction }));
-    if (!values.length) continue;
-    const progress = kind === 'transcriptions' ? ', stage = coalesce(v.stage, t.stage), fraction = greatest(t.fraction, v.fraction)' : '';
-    const rows = await tx.rows<{ token: string }>(
-      `with signs as (select * from jsonb_to_recordset(?::jsonb) v (id uuid, token uuid, stage text, fraction real)),
-       free as (select t.id from ${kind} t join signs v on t.id = v.id and t.lease_token = v.token for no key update of t skip locked),
-       renewed as (
-         update ${kind} t set lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds'${progress}
-         from signs v join free using (id) where t.id = v.id and t.lease_token = v.token
-       )
-       select token from signs v where not exists (select 1 from ${kind} t where t.id = v.id and t.lease_token = v.token)`,
-      [JSON.stringify(values)],
-    );
-    for (const { token } of rows) lost.add(token);
-  }
-  return lost;
+  await tx.rows(
+    `with signs as (select * from jsonb_to_recordset(?::jsonb) v (token uuid, stage text, fraction real)),
+       free as (select l.token from leases l join signs v on v.token = l.token for no key update of l skip locked)
+     update leases l set until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds', stage = coalesce(v.stage, l.stage),
+       fraction = greatest(l.fraction, v.fraction)
+     from signs v join free on free.token = v.token where l.token = v.token`,
+    [JSON.stringify(signs.map(({ lease: { token }, stage, fraction }) => ({ token, stage, fraction })))],
+  );
+  return findLost(
+    tx,
+    signs.map(({ lease }) => lease),
+  );
+}
+
+/** The tokens among these whose work is lost: deleted, ended or another's now. Reads by primary key, and locks nothing. */
+export async function findLost(tx: Pick<Tx, 'rows'>, leases: readonly Lease[]): Promise<Set<string>> {
+  const parts = KINDS.map(
+    (kind) => `select v.token from held v where v.kind = '${kind}'
+      and not exists (select from ${kind} t where t.id = v.id and t.workspace_id = v.workspace_id and t.lease_token = v.token)`,
+  );
+  const rows = await tx.rows<{ token: string }>(
+    `with held as (select * from jsonb_to_recordset(?::jsonb) v (kind text, id uuid, workspace_id uuid, token uuid)) ${parts.join(' union all ')}`,
+    [JSON.stringify(leases.map(({ kind, id, workspaceId, token }) => ({ kind, id, workspace_id: workspaceId, token })))],
+  );
+  return new Set(rows.map(({ token }) => token));
 }
 
 /**
@@ -61,12 +75,16 @@ export async function renew(tx: Tx, signs: readonly Sign[]): Promise<Set<string>
  * being stopped. False: the lease was lost already.
  */
 export async function handBack(tx: Tx, lease: Lease, { seconds = 0, blameless = false } = {}): Promise<boolean> {
+  const progress = lease.kind === 'transcriptions' ? `, stage = ${STAGE}, fraction = ${FRACTION}` : '';
   const rows = await tx.rows(
-    `update ${lease.kind} set ${FREE}, attempt = greatest(0, attempt - ?::int), run_after = now() + ?::float8 * interval '1 second'
+    `update ${lease.kind} t set ${FREE}${progress}, attempt = greatest(0, attempt - ?::int), run_after = now() + ?::float8 * interval '1 second'
      where workspace_id = ?::uuid and id = ?::uuid and lease_token = ?::uuid returning 1`,
     [blameless ? 1 : 0, seconds, lease.workspaceId, lease.id, lease.token],
   );
-  return rows.length > 0;
+  if (!rows.length) return false;
+  if (seconds && lease.kind !== 'previews')
+    await enqueue(tx, lease.kind === 'reports' ? 'report' : 'dispatch', { id: lease.id }, { runAfterSeconds: seconds });
+  return true;
 }
 
 /** Seconds to wait after the `attempt`-th failure: 5, 20, 80 … */

@@ -3,10 +3,12 @@ import type { Tx } from '../postgres/orm.ts';
 /** The queue's jobs. They only wake an engine: payloads hold ids, and who owns the work is decided by leases. */
 export type Jobs = {
   probe: { id: string };
-  dispatch: Record<string, never>;
-  report: Record<string, never>;
+  /** Ids are of the transcription, the report or preview, the webhook's delivery. */
+  dispatch: { id: string };
+  report: { id: string };
   sweep: Record<string, never>;
-  deliver: Record<string, never>;
+  tidy: Record<string, never>;
+  deliver: { id: string };
 };
 
 export interface EnqueueOptions {

@@ -54,7 +54,7 @@ export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRe
      returning id`,
     [actor.workspaceId, actor.memberId, transcriptionId, wanted.slug, wanted.name, wanted.prompt],
   );
-  await enqueue(tx, 'report', {});
+  await enqueue(tx, 'report', { id: row!.id });
   return row!.id;
 }
 
@@ -92,6 +92,10 @@ export interface PreviewClaim extends Omit<PreviewRequest, 'transcriptionId'> {
 
 const ATTEMPTS = 2; // a person waits; the second is for an engine that died of the first or was stopped
 
+/** SQL: nobody works on a preview `q`, or its engine gave no sign of life. */
+const ABANDONED = `(q.lease_token is null or q.lease_until < clock_timestamp()
+  or q.lease_until is null and not exists (select from leases l where l.token = q.lease_token and l.until >= clock_timestamp()))`;
+
 /** Takes the oldest preview that waits or whose engine died. Null: there is none. */
 export async function claimPreview(db: Db, engineId: string): Promise<PreviewClaim | null> {
   const row = await db.acrossTenants((tx) =>
@@ -106,7 +110,7 @@ export async function claimPreview(db: Db, engineId: string): Promise<PreviewCla
     }>(
       `update previews p set ${TAKE}, status = 'processing' where p.id = (
          select q.id from previews q where q.status in ('queued', 'processing') and q.attempt < ${ATTEMPTS} and q.run_after <= clock_timestamp()
-           and (q.lease_token is null or q.lease_until < clock_timestamp())
+           and ${ABANDONED}
          order by q.created_at, q.id limit 1 for update skip locked)
        returning p.id, p.workspace_id, p.lease_token, p.transcription_id, p.slug, p.name, p.prompt`,
       [engineId],
@@ -141,7 +145,7 @@ export async function forgetPreviews(db: Db): Promise<void> {
   await db.query('*', `delete from previews where created_at < clock_timestamp() - interval '10 minutes'`);
   await db.query(
     '*',
-    `update previews set status = 'failed', error_code = 'INTERNAL_ERROR', ${FREE} where status in ('queued', 'processing')
-       and attempt >= ${ATTEMPTS} and (lease_token is null or lease_until < clock_timestamp())`,
+    `update previews q set status = 'failed', error_code = 'INTERNAL_ERROR', ${FREE} where status in ('queued', 'processing')
+       and attempt >= ${ATTEMPTS} and ${ABANDONED}`,
   );
 }

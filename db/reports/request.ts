@@ -140,7 +140,7 @@ export async function requestReports(
   await checkReportQuota(tx, workspaceId, fresh.length, limits);
   const made = await insertReports(tx, { workspaceId, transcriptionId: target.id }, fresh);
   for (const ticket of made) tickets.set(ticket.slug, ticket);
-  if (made.length && target.status === 'completed') for (const _ of made) await enqueue(tx, 'report', {});
+  if (made.length && target.status === 'completed') for (const { id } of made) await enqueue(tx, 'report', { id });
   return templates.map(({ slug }) => tickets.get(slug)!);
 }
 

@@ -3,6 +3,7 @@ import type { Actor } from '../../api/contract/actor.ts';
 import { milli } from '../../api/contract/seconds.ts';
 import { transcriptText } from '../../api/contract/text.ts';
 import type { ReportResult, ReportStatus, Segment, Status, Transcription } from '../../api/contract/transcription.ts';
+import { FRACTION, STAGE } from '../jobs/leases.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { type Condition, lookupId, visible, visibleTo } from '../tenants/visibility.ts';
@@ -23,7 +24,7 @@ export interface Loaded {
 }
 
 /** SQL: a digest of all that can change in what a record shows. */
-const VERSION = `md5(concat_ws('/', extract(epoch from t.updated_at), t.status, t.stage, t.fraction, p.name,
+const VERSION = `md5(concat_ws('/', extract(epoch from t.updated_at), t.status, ${STAGE}, ${FRACTION}, p.name,
   (select string_agg(r.id || r.status, ',' order by r.created_at, r.id)
    from reports r where r.workspace_id = t.workspace_id and r.transcription_id = t.id)))`;
 
@@ -55,7 +56,7 @@ export async function loadHeld(tx: Tx, vault: Vault, held: Held): Promise<Loaded
 
 async function load(tx: Tx, vault: Vault, { sql, parameters }: Condition, id: string, words: boolean): Promise<Loaded | null> {
   const rows = await tx.rows<RecordRow>(
-    `select ${ITEM_COLUMNS}, t.status, t.error_code, t.stage, t.fraction, ${VERSION} as version,
+    `select ${ITEM_COLUMNS}, t.status, t.error_code, ${STAGE} as stage, ${FRACTION} as fraction, ${VERSION} as version,
        ceil(t.required_minutes * 100) / 100 as required, floor(t.available_minutes * 100) / 100 as available,
        s.block, s.turns_sealed, ${words ? 's.words_sealed' : 'null'} as words_sealed,
        coalesce((select json_agg(json_build_object('id', r.id, 'slug', r.slug, 'name', r.name, 'status', r.status,

@@ -38,7 +38,7 @@ export async function setWebhookActive(tx: Tx, actor: Actor, id: string, active:
     lookupId(id),
   ]);
   if (!row) throw notFound();
-  if (active) await enqueue(tx, 'deliver', {});
+  if (active) await enqueue(tx, 'deliver', { id });
   await audit(tx, actor, active ? 'webhook.resume' : 'webhook.pause', id);
   return row;
 }
@@ -71,6 +71,6 @@ export async function replayDelivery(tx: Tx, actor: Actor, id: string): Promise<
     [actor.workspaceId, lookupId(id)],
   );
   if (!row) throw notFound();
-  await enqueue(tx, 'deliver', {});
+  await enqueue(tx, 'deliver', { id });
   await audit(tx, actor, 'webhook.replay', id);
 }

@@ -13,12 +13,12 @@ export interface Event {
 
 /** Writes one delivery per webhook of the workspace, in the transaction of the terminal status it tells of. Those of paused ones wait. */
 export async function announce(tx: Tx, workspaceId: string, event: Event): Promise<void> {
-  const rows = await tx.rows(
+  const rows = await tx.rows<{ id: string }>(
     `insert into deliveries (workspace_id, webhook_id, event, body)
-     select w.workspace_id, w.id, ?, ?::jsonb from webhooks w where w.workspace_id = ?::uuid returning 1`,
+     select w.workspace_id, w.id, ?, ?::jsonb from webhooks w where w.workspace_id = ?::uuid returning id`,
     [event.event, JSON.stringify(event), workspaceId],
   );
-  if (rows.length) await enqueue(tx, 'deliver', {});
+  for (const { id } of rows) await enqueue(tx, 'deliver', { id });
 }
 
 export interface Delivery {
@@ -39,7 +39,8 @@ const HELD = '2 minutes'; // a delivery whose sender died is sent again after th
 const WAITS = [10, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_800];
 
 /**
- * Takes deliveries that are due, except those to paused webhooks; they come back after a while unless settled. `served`: ids of workspaces and webhooks
+ * Takes deliveries that are due, one of a webhook, except those to paused ones: it reads the first row of an index for each active webhook, however long its
+ * backlog is. SQL for that reason. What is taken comes back after a while unless settled. `served`: ids of workspaces and webhooks
  * that had their turn, the last one last; those of others come first, so that a receiver that is slow or gone does not hold up the rest. Then the oldest.
  */
 export async function claimDeliveries(tx: Tx, count: number, served: readonly string[] = []): Promise<Delivery[]> {
@@ -55,10 +56,12 @@ export async function claimDeliveries(tx: Tx, count: number, served: readonly st
   }>(
     `update deliveries d set attempt = d.attempt + 1, next_at = clock_timestamp() + interval '${HELD}'
      from webhooks w where w.id = d.webhook_id and w.workspace_id = d.workspace_id and d.id in (
-       select due.id from deliveries due join webhooks hook on hook.id = due.webhook_id
-       where due.status = 'pending' and due.next_at <= clock_timestamp() and hook.active
-       order by coalesce(array_position(?::uuid[], due.workspace_id), 0), coalesce(array_position(?::uuid[], due.webhook_id), 0), due.next_at
-       limit ? for update of due skip locked)
+       select due.id from webhooks hook cross join lateral (
+         select o.id, o.next_at from deliveries o where o.webhook_id = hook.id and o.status = 'pending' and o.next_at <= now()
+         order by o.next_at limit 1 for update of o skip locked) due
+       where hook.active
+       order by coalesce(array_position(?::uuid[], hook.workspace_id), 0), coalesce(array_position(?::uuid[], hook.id), 0), due.next_at
+       limit ?)
      returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, d.body, d.attempt,
        floor(extract(epoch from clock_timestamp()))::float8 as taken_at`,
     [[...served], [...served], count],
@@ -85,4 +88,5 @@ export async function settleDelivery(tx: Tx, delivery: Delivery, outcome: { ok: 
      where workspace_id = ?::uuid and id = ?::uuid and attempt = ?::int and status = 'pending'`,
     [state, outcome.status, outcome.error, wait ?? 0, outcome.ok, delivery.workspaceId, delivery.id, delivery.attempt],
   );
+  if (state === 'pending') await enqueue(tx, 'deliver', { id: delivery.id }, { runAfterSeconds: wait });
 }

@@ -1,4 +1,4 @@
-import { type Lease, renew, type Sign } from '../../db/jobs/leases.ts';
+import { findLost, type Lease, renew, type Sign } from '../../db/jobs/leases.ts';
 import type { Log } from '../../db/ops/log.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Stage } from '../types.ts';
@@ -40,24 +40,37 @@ export interface Holdings {
   close(): void;
 }
 
-const TICK_MS = 1000; // also how soon a deletion is noticed
+const TICK_MS = 1000; // how soon a deletion is noticed
+const SIGN_MS = 15_000; // between signs of life; a lease lasts for four
+const STEP = 0.1; // of the whole work: progress that is told at once, as a change of stage is
+
+interface Held extends Sign {
+  /** What was told last, and when by performance.now(). */
+  told: { stage?: string; fraction: number; at: number };
+}
 
 export function openHoldings(db: Db, log: Log): Holdings {
-  const held = new Map<Holding, Sign>();
+  const held = new Map<Holding, Held>();
   let ticking = false;
+  const due = ({ stage, fraction = 0, told }: Held) =>
+    performance.now() - told.at >= SIGN_MS || stage !== told.stage || fraction - told.fraction >= STEP;
   const tick = async () => {
     if (ticking || !held.size) return;
     ticking = true;
     const asked = [...held];
     try {
-      const lost = await db.reserved((tx) =>
-        renew(
+      const lost = await db.reserved(async (tx) => {
+        const signs = asked.map(([, sign]) => sign).filter(due);
+        if (signs.length) await renew(tx, signs);
+        for (const sign of signs) sign.told = { stage: sign.stage, fraction: sign.fraction ?? 0, at: performance.now() };
+        return findLost(
           tx,
-          asked.map(([, sign]) => sign),
-        ),
-      );
+          asked.map(([, { lease }]) => lease),
+        );
+      });
       for (const [holding] of asked) if (lost.has(holding.lease.token)) holding.abort(new Lost());
     } catch (error) {
+      for (const [, sign] of asked) sign.told.at = Number.NEGATIVE_INFINITY; // it may not have been heard
       log.warn({ error, held: asked.length }, 'no sign of life could be given; trying again');
     } finally {
       ticking = false;
@@ -67,7 +80,7 @@ export function openHoldings(db: Db, log: Log): Holdings {
   return {
     take(lease) {
       const controller = new AbortController();
-      const sign: Sign = { lease };
+      const sign: Held = { lease, told: { fraction: 0, at: performance.now() } }; // the claim was a sign of life
       let moved = performance.now();
       const holding: Holding = {
         lease,

@@ -1,23 +1,25 @@
-import { type EngineFacts, registerEngine, seen, unregisterEngine } from '../../db/jobs/engines.ts';
+import { type EngineFacts, livingEngines, registerEngine, seen, unregisterEngine } from '../../db/jobs/engines.ts';
+import { readWaiting } from '../../db/jobs/waiting.ts';
 import { nextDelivery } from './deliver.ts';
 import type { Engine } from './engine.ts';
 import { nextPreview } from './preview.ts';
 import { nextProbe } from './probe.ts';
 import { nextReport } from './report.ts';
 import { openSlots, type Slots } from './slots.ts';
-import { openSweeper } from './sweep.ts';
+import { openSweeper, type Sweeper } from './sweep.ts';
 import { type Lanes, nextTranscription } from './transcribe.ts';
 
 /** An engine at work. */
 export interface Running {
   /** Looks for work of a kind now instead of at the next poll. */
-  wake: Record<'probe' | 'dispatch' | 'report' | 'deliver' | 'sweep', () => void>;
+  wake: Record<'probe' | 'dispatch' | 'report' | 'deliver', () => void>;
+  sweeper: Omit<Sweeper, 'close'>;
   /** Takes nothing more; what does not end within `graceMs` is handed back. */
   stop(graceMs: number): Promise<void>;
 }
 
-const POLL_MS = 2000; // in case a wake-up went to an engine without a free place
-const ALIVE_MS = 15_000; // between signs of life, and between sweeps
+const POLL_MS = 5000; // in case a wake-up went to an engine without a free place
+const ALIVE_MS = 15_000; // between signs of life
 const PROBES = 2;
 const REPORTS = 2;
 const PREVIEWS = 1; // beside the reports: a person waits for it
@@ -36,22 +38,39 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   const deliveries = openSlots('deliveries', DELIVERIES, () => nextDelivery(engine, turns), log);
   const all: Slots[] = [probes, transcriptions, reports, previews, deliveries];
   const sweeper = openSweeper(engine);
+  let polled = performance.now();
   const wakeAll = () => {
     for (const slots of all) slots.wake();
   };
+  const poll = () =>
+    readWaiting(engine.db).then(
+      (waiting) => {
+        if (waiting.probes) probes.wake();
+        if (waiting.transcriptions) transcriptions.wake();
+        if (waiting.reports) wakeWriters();
+        if (waiting.deliveries) deliveries.wake();
+        polled = performance.now();
+      },
+      (error) => log.warn({ error }, 'no work could be asked for; trying again'),
+    );
   const wakeWriters = () => {
     reports.wake();
     previews.wake();
   };
-  const alive = () => giveSign(engine, facts, transcriptions);
-  const look = () => void engine.trouble.look();
-  const sweep = () => void sweeper.sweep();
-  const timers = [setInterval(wakeAll, POLL_MS), setInterval(alive, ALIVE_MS), setInterval(look, ALIVE_MS), setInterval(sweep, ALIVE_MS)];
+  const alive = () => giveSign(engine, facts, transcriptions, performance.now() - polled);
+  const clean = async () => engine.scratch.clean(await livingEngines(engine.db)); // of this host, so every engine does it
+  const look = () => {
+    void engine.trouble.look();
+    clean().catch((error) => log.warn({ error }, 'scratch folders of dead engines could not be removed'));
+  };
+  const timers = [setInterval(poll, POLL_MS * (0.9 + Math.random() / 5)), setInterval(alive, ALIVE_MS), setInterval(look, ALIVE_MS)];
   await engine.trouble.look();
   wakeAll();
-  sweep();
+  await alive(); // ready at once
+  void sweeper.sweep();
   return {
-    wake: { probe: probes.wake, dispatch: transcriptions.wake, report: wakeWriters, deliver: deliveries.wake, sweep },
+    wake: { probe: probes.wake, dispatch: transcriptions.wake, report: wakeWriters, deliver: deliveries.wake },
+    sweeper,
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);
       const ended = Promise.all(all.map((slots) => slots.close()));
@@ -65,11 +84,11 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
 }
 
 /** A sign of life with the engine's figures; one that was taken for dead registers anew. */
-async function giveSign(engine: Engine, facts: EngineFacts, transcriptions: Slots): Promise<void> {
+async function giveSign(engine: Engine, facts: EngineFacts, transcriptions: Slots, silentMs: number): Promise<void> {
   try {
     const { finished, failedDiarizations } = engine.counts;
     const known = await seen(engine.db, engine.id, {
-      polled: transcriptions.silentMs < 2 * ALIVE_MS && !engine.trouble.reason,
+      polled: Math.min(silentMs, transcriptions.silentMs) < 2 * ALIVE_MS && !engine.trouble.reason,
       trouble: engine.trouble.reason,
       memoryBytes: process.memoryUsage.rss(),
       working: transcriptions.running,

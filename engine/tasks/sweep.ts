@@ -1,42 +1,68 @@
+import { sweepBuckets } from '../../db/access/rate-limits.ts';
 import { databaseSeconds, mendTimes } from '../../db/jobs/clock.ts';
-import { buryDeadEngines, livingEngines } from '../../db/jobs/engines.ts';
+import { buryDeadEngines } from '../../db/jobs/engines.ts';
 import { purgeFailedJobs } from '../../db/jobs/queue.ts';
-import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../db/jobs/sweep.ts';
+import {
+  abandoned,
+  expireTranscripts,
+  forgetExpired,
+  forgetOrphans,
+  leftoverMedia,
+  reclaimReports,
+  reclaimTranscriptions,
+} from '../../db/jobs/sweep.ts';
+import { sumUpChanges } from '../../db/transcripts/totals.ts';
 import type { Engine } from './engine.ts';
 import { removeMedia } from './media.ts';
 
-const ORPHAN_MS = 30_000; // a spool file that nothing has needed for so long is removed
+const ORPHAN_SECONDS = 30; // a spool file that nothing has needed for so long is removed
 const BATCH = 500;
 const LEAP = 5; // seconds that the database's clock may run ahead of ours between two sweeps
 
-/** Finds what the dead left behind. Every engine runs it; they do not disturb one another. */
+/** Finds what the dead left behind, for the whole fleet: a job of the queue's clock runs it on one engine at a time (engine/tasks/clock.ts). */
 export interface Sweeper {
-  /** Joins a sweep that is going on. */
+  /** What must not wait: work of dead engines, media of what has ended. Joins a sweep that is going on. */
   sweep(): Promise<void>;
+  /** What may: expired rows, transcripts past their age, orphans in the spool, sums. */
+  tidy(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function openSweeper(engine: Engine): Sweeper {
-  const orphans = new Map<string, number>(); // spool name -> when it was first seen without an owner, by our own steady clock
-  let sweeping: Promise<void> | null = null;
   const readClock = openClockWatch(engine);
   const sweep = async () => {
-    await note(engine, 'times that a clock put back had left in the future', () => mendTimes(engine.db));
-    const latest = await readClock();
-    if (latest) await sweepDead(engine, latest);
+    const clock = await readClock();
+    if (clock?.mend) await note(engine, 'times that a clock put back had left in the future', () => mendTimes(engine.db));
+    if (clock?.latest) await sweepDead(engine, clock.latest);
     await note(engine, 'media of ended transcriptions', () => removeLeftovers(engine));
-    await note(engine, 'transcripts past their age', () => expire(engine));
-    await note(engine, 'orphans in the spool', () => removeOrphans(engine, orphans));
-    await note(engine, 'jobs that failed for good', () => engine.db.acrossTenants(purgeFailedJobs));
   };
+  const tidy = async () => {
+    await note(engine, 'transcripts past their age', () => expire(engine));
+    await note(engine, 'orphans in the spool', () => removeOrphans(engine));
+    await note(engine, 'jobs that failed for good', () => engine.db.acrossTenants(purgeFailedJobs));
+    await note(engine, 'expired rows', () => forgetExpired(engine.db).then(() => 0));
+    await note(engine, 'buckets of rates', () => sweepBuckets(engine.db).then(() => 0));
+    await note(engine, 'changes of lists', () => sumUpChanges(engine.db).then(() => 0));
+  };
+  const [sweeping, tidying] = [joined(sweep), joined(tidy)];
   return {
-    sweep() {
-      sweeping ??= sweep().finally(() => {
-        sweeping = null;
+    sweep: sweeping.run,
+    tidy: tidying.run,
+    close: async () => void (await Promise.all([sweeping.running(), tidying.running()])),
+  };
+}
+
+/** `work`, once at a time: who asks while it runs waits for that. */
+function joined(work: () => Promise<void>) {
+  let running: Promise<void> | null = null;
+  return {
+    run() {
+      running ??= work().finally(() => {
+        running = null;
       });
-      return sweeping;
+      return running;
     },
-    close: async () => sweeping ?? undefined,
+    running: () => running,
   };
 }
 
@@ -45,30 +71,31 @@ async function sweepDead(engine: Engine, latest: () => number): Promise<void> {
   await note(engine, 'dead engines', async () => (await buryDeadEngines(engine.db)).length);
   await note(engine, 'transcriptions of dead engines', async () => total(await reclaimTranscriptions(engine.db, latest())));
   await note(engine, 'reports of dead engines', async () => total(await reclaimReports(engine.db, latest())));
-  await note(engine, 'scratch folders of dead engines', async () => engine.scratch.clean(await livingEngines(engine.db)));
-  await note(engine, 'expired rows', async () => {
-    await forgetExpired(engine.db);
-    return 0;
-  });
 }
 
-/**
- * Reads the clock of the database for a sweep. Gives the latest time that it can truly be: when it leaps ahead, during the sweep or just before,
- * all leases seem to have run out, and the living need some seconds to renew theirs. Null: it cannot be read, or has leapt.
- */
-function openClockWatch(engine: Engine): () => Promise<(() => number) | null> {
+interface Clock {
+  /** The latest time that it can truly be; null: it has leapt ahead, and the living need some seconds to renew their leases. */
+  latest: (() => number) | null;
+  /** It was put back, or this is the first look: times may lie in the future. */
+  mend: boolean;
+}
+
+/** Reads the clock of the database for a sweep, and compares it with our own steady one. Null: it cannot be read. */
+function openClockWatch(engine: Engine): () => Promise<Clock | null> {
   let known: number | null = null; // seconds that it is ahead of our steady clock
   return async () => {
     try {
       const offset = (await databaseSeconds(engine.db)) - performance.now() / 1000;
       const leap = offset - (known ?? offset);
+      const mend = known === null || leap < -LEAP;
       known = offset;
-      if (leap <= LEAP) return () => offset + performance.now() / 1000 + LEAP;
+      if (leap <= LEAP) return { latest: () => offset + performance.now() / 1000 + LEAP, mend };
       engine.log.warn({ seconds: Math.round(leap) }, 'the clock of the database leapt ahead; nothing is taken for dead this time');
+      return { latest: null, mend };
     } catch (error) {
       engine.log.warn({ error }, 'the clock of the database cannot be read; trying again');
+      return null;
     }
-    return null;
   };
 }
 
@@ -98,24 +125,20 @@ async function expire(engine: Engine): Promise<number> {
   return gone.length;
 }
 
-/** Removes spool files that no transcription and no upload in flight needs, once they were seen so twice with a while between. */
-async function removeOrphans(engine: Engine, seen: Map<string, number>): Promise<number> {
+/** Removes spool files that no transcription and no upload in flight needs, once they were seen so twice with a while between. The list is never whole in memory. */
+async function removeOrphans(engine: Engine): Promise<number> {
   if (engine.trouble.reason) return 0; // who knows whose place it is
-  const present = new Map<string, { id: string; extension: string }>();
-  for await (const { id, extension } of engine.spool.list()) present.set(`${id}.${extension}`, { id, extension });
-  const ids = [...new Set([...present.values()].map(({ id }) => id))];
-  const free = new Set<string>();
-  for (let at = 0; at < ids.length; at += BATCH) for (const id of await unneeded(engine.db, ids.slice(at, at + BATCH))) free.add(id);
-  for (const name of seen.keys()) if (!free.has(present.get(name)?.id ?? '')) seen.delete(name);
   let removed = 0;
-  for (const [name, { id, extension }] of present) {
-    if (!free.has(id)) continue;
-    const since = seen.get(name) ?? performance.now();
-    seen.set(name, since);
-    if (performance.now() - since < ORPHAN_MS) continue;
-    await engine.spool.remove(id, extension);
-    seen.delete(name);
-    removed++;
-  }
+  let batch: { id: string; extension: string }[] = [];
+  const look = async () => {
+    const names = await abandoned(engine.db, batch, ORPHAN_SECONDS);
+    const gone = batch.filter(({ id, extension }) => names.has(`${id}.${extension}`));
+    for (const { id, extension } of gone) await engine.spool.remove(id, extension);
+    await forgetOrphans(engine.db, [...names]);
+    removed += gone.length;
+    batch = [];
+  };
+  for await (const file of engine.spool.list()) if (batch.push(file) >= BATCH) await look();
+  await look();
   return removed;
 }

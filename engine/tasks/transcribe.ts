@@ -1,6 +1,6 @@
 import { storedLanguage } from '../../api/contract/languages.ts';
 import { checkpointsOf } from '../../db/jobs/checkpoints.ts';
-import { type Claim, claimNext } from '../../db/jobs/claim.ts';
+import { type Claim, claimNext, SHORT_SECONDS } from '../../db/jobs/claim.ts';
 import { complete, raise } from '../../db/jobs/complete.ts';
 import { transcribe } from '../transcribe.ts';
 import type { Checkpoints, Options, Transcript } from '../types.ts';
@@ -13,7 +13,6 @@ import { settle } from './probe.ts';
 import { sealed } from './sealed.ts';
 import type { Job } from './slots.ts';
 
-const SHORT = 120; // seconds: recordings that long ones never hold up
 const STUCK_MS = 20 * 60_000; // without progress
 const TOLERANCE = 0.5; // seconds of audio beyond the reservation that are settled at the end
 
@@ -27,8 +26,8 @@ export interface Lanes {
 export async function nextTranscription(engine: Engine, lanes: Lanes): Promise<Job | null> {
   if (!(await engine.trouble.over())) return null;
   for (;;) {
-    const longest = lanes.long >= Math.max(1, lanes.capacity - 1) ? SHORT : null;
-    const taken = await claimNext(engine.db, { engineId: engine.id, longest });
+    const shortOnly = lanes.long >= Math.max(1, lanes.capacity - 1);
+    const taken = await claimNext(engine.db, { engineId: engine.id, shortOnly });
     if (!taken) return null;
     if (!('refused' in taken)) return () => inLane(engine, taken, lanes);
     engine.log.info({ transcription: taken.refused.id }, 'ended: the balance does not cover it');
@@ -37,7 +36,7 @@ export async function nextTranscription(engine: Engine, lanes: Lanes): Promise<J
 }
 
 async function inLane(engine: Engine, claim: Claim, lanes: Lanes): Promise<void> {
-  const long = (claim.durationSeconds ?? 0) > SHORT ? 1 : 0;
+  const long = (claim.durationSeconds ?? 0) > SHORT_SECONDS ? 1 : 0;
   lanes.long += long;
   try {
     await work(engine, claim);

@@ -27,7 +27,7 @@ export function openByHand({ db, vault }: { db: Db; vault: Vault }): ByHand {
       const claim = (await claimProbe(db, engineId))!;
       await probed(db, claim.lease, { durationSeconds, mediaType: 'audio' });
     },
-    take: async () => (await claimNext(db, { engineId, longest: null })) as Claim,
+    take: async () => (await claimNext(db, { engineId, shortOnly: false })) as Claim,
     async result(workspaceId, id, seconds) {
       const seal = (place: string, value: unknown) => vault.seal(workspaceId, place, JSON.stringify(value));
       const turns = TURNS.map(({ words: _, ...turn }, index) => ({ id: index + 1, ...turn }));

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { FRACTION, STAGE } from '../../db/jobs/leases.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import { openVault, type Vault } from '../../db/secrets/vault.ts';
 
@@ -21,6 +22,9 @@ export interface Bench {
   /** Jobs of that name in the queue. */
   jobs(name: string): Promise<number>;
 }
+
+/** As people see it: of the lease while it runs. The later column of a name wins. */
+const PROGRESS = `, ${STAGE} as stage, ${FRACTION} as fraction`;
 
 interface Wanted {
   seconds?: number | null;
@@ -78,13 +82,14 @@ export async function openBench(db: Db): Promise<Bench> {
       return id;
     },
     row: async <T extends object>(table: string, id: string) =>
-      (await db.query<T>('*', `select * from ${table} where id = ?::uuid`, [id]))[0] ?? null,
+      (await db.query<T>('*', `select t.*${table === 'transcriptions' ? PROGRESS : ''} from ${table} t where t.id = ?::uuid`, [id]))[0] ??
+      null,
     balance: async (id) =>
       Number(
         (await db.query<{ balance_minutes: string }>('*', 'select balance_minutes from workspaces where id = ?', [id]))[0]!.balance_minutes,
       ),
     expire: async (table, id) =>
-      void (await write(`update ${table} set lease_until = clock_timestamp() - interval '1 second' where id = ?`, [id])),
+      void (await write(`update leases set until = clock_timestamp() - interval '1 second' where kind = ? and subject = ?`, [table, id])),
     async due() {
       await write('update transcriptions set run_after = now()');
       await write('update reports set run_after = now()');

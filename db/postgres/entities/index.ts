@@ -2,7 +2,7 @@ import type { EntitySchema } from '@mikro-orm/core';
 import { AuditEntry, Operator } from './audit.ts';
 import { LedgerEntry, Reservation } from './balance.ts';
 import { Engine } from './engine.ts';
-import { Lease, Turn } from './jobs.ts';
+import { Lease, SpoolOrphan, Turn } from './jobs.ts';
 import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
 import { Delivery, Notification, Webhook } from './outbox.ts';
@@ -40,6 +40,7 @@ export const ENTITIES = [
   Engine,
   Lease,
   Turn,
+  SpoolOrphan,
   Session,
   SignInLink,
   SignInBinding,

@@ -35,3 +35,13 @@ export const Turn = defineEntity({
     index('turns_ready', 'turns', "(served_at, workspace_id) where ((lane <> 'probe') and (NOT busy))"),
   ],
 });
+
+export const SpoolOrphan = defineEntity({
+  name: 'SpoolOrphan',
+  tableName: 'spool_orphans',
+  properties: (p) => ({
+    name: p.text().primary(),
+    seenAt: moment().defaultRaw('now()'),
+    lookedAt: moment().defaultRaw('now()'),
+  }),
+});

@@ -61,7 +61,7 @@ export const Delivery = defineEntity({
   indexes: [
     index('deliveries_created', 'deliveries', '(created_at)'),
     index('deliveries_due', 'deliveries', "(next_at) where (status = 'pending')"),
-    index('deliveries_waiting', 'deliveries', "(webhook_id, created_at) where (status = 'pending')"),
+    index('deliveries_turn', 'deliveries', "(webhook_id, next_at) where (status = 'pending')"),
     index('deliveries_webhook', 'deliveries', '(webhook_id, created_at desc)'),
     index('deliveries_workspace', 'deliveries', '(workspace_id)'),
   ],

@@ -89,7 +89,7 @@ export const Transcription = defineEntity({
     index(
       'transcriptions_ready_short',
       'transcriptions',
-      "(workspace_id, created_at, id) where ((status = 'queued') and (probed_at is not null) and (lease_token is null) and (duration_seconds <= (600)::double precision))",
+      "(workspace_id, created_at, id) where ((status = 'queued') and (probed_at is not null) and (lease_token is null) and (duration_seconds <= (120)::double precision))",
     ),
     index('transcriptions_running', 'transcriptions', "(workspace_id, created_at, id) where (status = 'processing')"),
     index(

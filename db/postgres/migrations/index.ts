@@ -13,6 +13,7 @@ import { Migration014 } from './014_audit_log.ts';
 import { Migration015 } from './015_usage.ts';
 import { Migration020 } from './020_turns_and_leases.ts';
 import { Migration021 } from './021_indexes.ts';
+import { Migration022 } from './022_lease_rows.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
 export const MIGRATIONS = [
@@ -31,4 +32,5 @@ export const MIGRATIONS = [
   { name: '015_usage', class: Migration015 },
   { name: '020_turns_and_leases', class: Migration020 },
   { name: '021_indexes', class: Migration021 },
+  { name: '022_lease_rows', class: Migration022 },
 ];

@@ -86,7 +86,7 @@ t.test('3.1 files beyond the parallelism of the plan wait as queued', async (t) 
   await probe();
   await probe();
   await take();
-  t.equal(await claimNext(db, { engineId, longest: null }), null);
+  t.equal(await claimNext(db, { engineId, shortOnly: false }), null);
   const statuses = [(await get()).status, (await api.call(key, 'GET', `/v1/transcriptions/${second.json.uuid}`)).json.status];
   t.strictSame(statuses.sort(), ['processing', 'queued']);
 });

@@ -105,7 +105,7 @@ async function transcribeAll(): Promise<number> {
   const engineId = randomUUID();
   for (let claim = await claimProbe(api.db, engineId); claim; claim = await claimProbe(api.db, engineId))
     await probed(api.db, claim.lease, { durationSeconds: 1, mediaType: 'audio' });
-  const next = () => claimNext(api.db, { engineId, longest: null });
+  const next = () => claimNext(api.db, { engineId, shortOnly: false });
   for (let claim = await next(); claim; claim = await next()) if ('lease' in claim) await complete(api.db, claim.lease, finished(1));
   return Number((await api.db.acrossTenants((tx) => tx.row<{ n: string }>('select count(*) as n from ledger')))!.n);
 }

@@ -9,12 +9,12 @@ import { finished, openBench } from '../../support/work.ts';
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const engineId = randomUUID();
-const next = async (longest: number | null = null) => (await claimNext(db, { engineId, longest })) as Claim | null;
+const next = async (shortOnly = false) => (await claimNext(db, { engineId, shortOnly })) as Claim | null;
 
 /** Takes everything that may be taken. */
-async function drain(longest: number | null = null): Promise<Claim[]> {
+async function drain(shortOnly = false): Promise<Claim[]> {
   const claims: Claim[] = [];
-  for (let claim = await next(longest); claim; claim = await next(longest)) claims.push(claim);
+  for (let claim = await next(shortOnly); claim; claim = await next(shortOnly)) claims.push(claim);
   return claims;
 }
 
@@ -55,7 +55,7 @@ t.test('claimNext() leaves long recordings to others when asked for short ones',
   await bench.transcription(workspace, { seconds: 3600 });
   const short = await bench.transcription(workspace, { seconds: 5 });
   t.strictSame(
-    (await drain(120)).map((claim) => claim.lease.id),
+    (await drain(true)).map((claim) => claim.lease.id),
     [short],
   );
   t.equal((await drain()).length, 1);
@@ -69,7 +69,7 @@ t.test('claimNext() reserves the probed minutes, and ends what the balance does 
     await bench.transcription(workspace, { seconds: 60 }),
   ];
   t.equal((await next())!.lease.id, ids[0]);
-  t.match(await claimNext(db, { engineId, longest: null }), { refused: { id: ids[1], extension: 'mp3' } });
+  t.match(await claimNext(db, { engineId, shortOnly: false }), { refused: { id: ids[1], extension: 'mp3' } });
   t.equal((await next())!.lease.id, ids[2]);
   t.match(await bench.row('transcriptions', ids[1]!), {
     status: 'insufficient_balance',
@@ -166,7 +166,8 @@ t.test('renew() waits for nobody: what a deletion has locked is neither renewed 
   const workspace = await bench.workspace();
   const [deleted, other] = [await bench.transcription(workspace), await bench.transcription(workspace)];
   const leases = [(await next())!.lease, (await next())!.lease];
-  const until = async (id: string) => (await bench.row('transcriptions', id))!.lease_until;
+  const until = async (id: string) =>
+    (await db.query<{ until: string }>('*', 'select until from leases where subject = ?', [id]))[0]?.until;
   const before = [await until(deleted), await until(other)];
   const signs = () =>
     db.reserved((tx) =>

@@ -20,12 +20,13 @@ t.test('databaseSeconds() is the time of the database', async (t) => {
 t.test('mendTimes() brings back what a clock put back by ten minutes left in the future, and touches nothing else', async (t) => {
   const workspace = await bench.workspace({ concurrency: 1 });
   const [held, waiting] = [await bench.transcription(workspace), await bench.transcription(workspace)];
-  const claim = (await claimNext(db, { engineId: randomUUID(), longest: null })) as Claim;
+  const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as Claim;
   t.equal(claim.lease.id, held);
   await registerEngine(db, engine);
   t.equal(await mendTimes(db), 0, 'nothing is wrong');
   const write = (sql: string) => db.query('*', sql);
-  await write(`update transcriptions set run_after = run_after + interval '10 minutes', lease_until = lease_until + interval '10 minutes'`);
+  await write(`update transcriptions set run_after = run_after + interval '10 minutes'`);
+  await write(`update leases set until = until + interval '10 minutes'`);
   await write(`update engines set last_seen = last_seen + interval '10 minutes'`);
   await write(`insert into upload_leases (id, workspace_id, node_id, lease_until)
     select gen_random_uuid(), id, gen_random_uuid(), now() + interval '11 minutes' from workspaces`);
@@ -36,7 +37,7 @@ t.test('mendTimes() brings back what a clock put back by ten minutes left in the
   t.equal(await mendTimes(db), 6);
   const [row] = await db.query(
     '*',
-    `select (select lease_until <= now() + interval '61 seconds' and lease_token is not null from transcriptions where id = ?) as lease,
+    `select (select until <= now() + interval '61 seconds' from leases where subject = ?) as lease,
        (select run_after <= clock_timestamp() from transcriptions where id = ?) as due,
        (select last_seen <= clock_timestamp() from engines) as engine,
        (select lease_until <= now() + interval '61 seconds' from upload_leases) as place,

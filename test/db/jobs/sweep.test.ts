@@ -20,7 +20,7 @@ import { finished, openBench } from '../../support/work.ts';
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const engineId = randomUUID();
-const next = async () => (await claimNext(db, { engineId, longest: null })) as Claim | null;
+const next = async () => (await claimNext(db, { engineId, shortOnly: false })) as Claim | null;
 
 t.afterEach(() => db.acrossTenants((tx) => tx.rows('delete from transcriptions')));
 

@@ -18,7 +18,7 @@ const DECODED = [30, 60, 120, 120, 180]; // seconds that are found in a recordin
 const FOUND = { durationSeconds: MINUTE, mediaType: 'audio' } as const;
 
 const claim: Operation = async ({ db, chance }, world) => {
-  const claim = await claimNext(db, { engineId: randomUUID(), longest: chance.random() < 0.2 ? MINUTE : null });
+  const claim = await claimNext(db, { engineId: randomUUID(), shortOnly: chance.random() < 0.2 });
   if (!claim) return;
   if ('lease' in claim) world.recordings.push({ claim, seconds: chance.pick(DECODED)! });
   else await removeMedia(engineOf(db, world), claim.refused);

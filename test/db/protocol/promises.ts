@@ -68,7 +68,6 @@ const WITNESS = (sweepers: number) => `
   declare
     freed boolean := old.lease_token is not null and new.lease_token is null;
     probed boolean := to_jsonb(new) -> 'probed_at' is distinct from to_jsonb(old) -> 'probed_at';
-    asked boolean := to_jsonb(new) -> 'reports_made' is distinct from to_jsonb(old) -> 'reports_made'; -- for a report of it
   begin
     if who() is null then return null; end if;
     if new.status = 'completed' and old.status not in ('processing', 'completed') then
@@ -79,15 +78,12 @@ const WITNESS = (sweepers: number) => `
       if old.run_after > clock_timestamp() then insert into witness values ('taken before its time'); end if;
     end if;
     if who() >= ${sweepers} and freed then
-      if old.lease_until >= clock_timestamp() then insert into witness values ('the living were taken for dead'); end if;
       if new.deaths <> old.deaths + 1 then insert into witness values ('a death that is not counted'); end if;
     end if;
     if who() >= ${sweepers} and new.status = 'failed' and old.status <> 'failed' and new.deaths < ${LEASE.engineDeaths}
       and new.error_code <> 'TRANSCRIPTION_FAILED' then
       insert into witness values ('given up before the last death'); end if;
     if who() < ${sweepers} then
-      if old.lease_token = new.lease_token and new.lease_until <= old.lease_until and new.status = old.status and not asked then
-        insert into witness values ('a sign of life that does not prolong the lease'); end if;
       if new.deaths <> old.deaths then insert into witness values ('a death that nobody died'); end if;
       if freed and new.status = old.status and new.run_after > clock_timestamp() + interval '2 seconds' then
         if new.attempt <> old.attempt then insert into witness values ('a failed try that does not count'); end if;
@@ -106,6 +102,14 @@ const WITNESS = (sweepers: number) => `
   end $$;
   create trigger witness after update on transcriptions for each row execute function witness();
   create trigger witness after update on reports for each row execute function witness();
+  create function witness_signs() returns trigger language plpgsql security definer as $$
+  begin
+    if who() >= ${sweepers} and tg_op = 'DELETE' and old.until >= clock_timestamp() then insert into witness values ('the living were taken for dead'); end if;
+    if who() < ${sweepers} and tg_op = 'UPDATE' and new.until <= old.until then
+      insert into witness values ('a sign of life that does not prolong the lease'); end if;
+    return null;
+  end $$;
+  create trigger witness after update or delete on leases for each row execute function witness_signs();
   create function witness_accepting() returns trigger language plpgsql security definer as $$
   begin
     if who() < ${sweepers} and new.status = 'queued'

@@ -92,7 +92,7 @@ export async function begin(bench: Bench, chance: Seeded): Promise<World> {
     world.spool.add(id);
   }
   for (let i = chance.below(3); i > 0; i--) {
-    const claim = await claimNext(db, { engineId: randomUUID(), longest: null });
+    const claim = await claimNext(db, { engineId: randomUUID(), shortOnly: false });
     if (claim && 'lease' in claim) await complete(db, claim.lease, finished(MINUTE));
   }
   return world;
@@ -109,7 +109,7 @@ export async function end(world: World): Promise<string[]> {
   );
   const leak = kept.some(({ id }) => !world.dead.has(id)) ? ['a place or a key that nobody gave back'] : [];
   const past = `lease_until = clock_timestamp() - interval '1 second'`;
-  for (const table of ['transcriptions', 'reports']) await db.query('*', `update ${table} set ${past} where lease_token is not null`);
+  await db.query('*', `update leases set until = clock_timestamp() - interval '1 second'`);
   await db.query('*', `update upload_leases set ${past}`);
   await reclaimTranscriptions(db);
   await reclaimReports(db);
@@ -117,7 +117,7 @@ export async function end(world: World): Promise<string[]> {
   for (let claim = await claimProbe(db, engineId); claim; claim = await claimProbe(db, engineId))
     await probed(db, claim.lease, { durationSeconds: MINUTE, mediaType: 'audio' });
   for (;;) {
-    const claim = await claimNext(db, { engineId, longest: null });
+    const claim = await claimNext(db, { engineId, shortOnly: false });
     if (!claim) break;
     if ('lease' in claim) await complete(db, claim.lease, finished(claim.durationSeconds ?? 0));
   }

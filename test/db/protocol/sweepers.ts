@@ -7,15 +7,13 @@ import { removeMedia } from '../../../engine/tasks/media.ts';
 import type { Actor } from '../../support/interleave.ts';
 import { engineOf, type Operation, type Part, type World } from './world.ts';
 
-const PAST = `lease_until = created_at - interval '1 day'`; // in one order, whatever the order of the rows
-
 export const SWEEPER: Part = {
   /** Holders have died, or stall: then they go on to believe. */
   async expire({ db, chance }) {
     for (const table of ['transcriptions', 'reports']) {
       const held = await db.query<{ id: string }>('*', `select id from ${table} where lease_token is not null order by created_at, id`);
       const ids = held.filter(() => chance.random() < 0.7).map(({ id }) => id);
-      await touch(db, table, PAST, 'lease_token is not null and id = any (?::uuid[])', [ids]);
+      await touch(db, 'leases', `until = until - interval '1 day'`, 'subject = any (?::uuid[])', [ids]);
     }
   },
   async die(actor, world) {

@@ -10,7 +10,7 @@ import { finished, openBench } from '../../support/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
-const next = async () => (await claimNext(db, { engineId: randomUUID(), longest: null })) as Claim;
+const next = async () => (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as Claim;
 
 async function webhook(workspace: string, active = true): Promise<string> {
   const row = await db.acrossTenants((tx) =>

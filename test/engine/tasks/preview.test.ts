@@ -95,7 +95,7 @@ t.test('a preview whose engine died is taken by another, ends when that dies too
   const dies = async () => {
     t.equal((await claimPreview(db, randomUUID()))?.lease.id, id);
     t.equal(await claimPreview(db, randomUUID()), null, 'nobody else takes it meanwhile');
-    await db.query('*', `update previews set lease_until = clock_timestamp() - interval '1 second' where id = ?`, [id]);
+    await db.query('*', `update leases set until = clock_timestamp() - interval '1 second' where subject = ?`, [id]);
   };
   await dies();
   await dies();

@@ -181,7 +181,7 @@ t.test('a fault of our own ends a report as INTERNAL_ERROR, and a failed transcr
   t.match(await ended(broken, await requested()), { status: 'failed', error_code: 'INTERNAL_ERROR', attempt: LEASE.attempts });
   const workspace = await bench.workspace();
   const id = await bench.transcription(workspace, { reports: ['summary'] });
-  const claim = (await claimNext(db, { engineId: randomUUID(), longest: null })) as Claim;
+  const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as Claim;
   t.equal(claim.lease.id, id);
   await fail(db, claim.lease, 'FILE_CORRUPTED');
   const [row] = await db.query<Row>('*', 'select * from reports where transcription_id = ?', [id]);

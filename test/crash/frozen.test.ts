@@ -46,7 +46,7 @@ t.test('a database that hangs costs no request its answer: 503 with Retry-After 
     ),
     ask('DELETE', `/v1/transcriptions/${id}`),
     ask('PATCH', `/v1/transcriptions/${id}`, '{"author": null}'),
-    ask('POST', '/v1/transcriptions/export', JSON.stringify({ transcription_ids: [id], format: 'txt' })),
+    ask('POST', '/v1/transcriptions/export', JSON.stringify({ ids: [id] })),
     (async () => {
       const start = performance.now();
       const { status, headers: answered } = await send(api.url, service.key, {});

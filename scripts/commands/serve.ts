@@ -4,7 +4,10 @@ import { requirePort } from '../../api/http/port.ts';
 import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
 import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
+import { readMachine } from '../../engine/runtime/machine.ts';
+import { advice } from '../../models/choose.ts';
 import { fittingModel } from '../../models/fit.ts';
+import { listModels } from '../../models/store.ts';
 import { type Part, supervise } from './children.ts';
 import { firstKey, instructions } from './first.ts';
 import { claimHome } from './home.ts';
@@ -50,6 +53,7 @@ export async function serve(settings: Settings, { json, watch }: ServeOptions): 
       port = new URL(base).port; // kept over restarts, also when it was picked
       home.announce({ url: base });
       await tell(settings, url, base, json);
+      await advise(settings.LONGHAND_HOME);
       await Promise.race([stop, server ? ended(server) : stop, engine.ready.then(() => stop)]);
     }
   } finally {
@@ -82,6 +86,13 @@ async function tell(settings: Settings, database: string, base: string, json: bo
   const first = await firstKey(settings, database);
   if (json) process.stdout.write(`${JSON.stringify({ url: base, ...first })}\n`);
   else process.stdout.write(`${first ? instructions(base, first) : ''}listening on ${base}\n`);
+}
+
+/** Says which better model this machine could carry, if there is one. */
+async function advise(home: string): Promise<void> {
+  const installed = (await listModels(home)).map(({ name }) => name);
+  const line = advice(readMachine(), installed);
+  if (line) say(line);
 }
 
 async function ended(server: Embedded): Promise<never> {

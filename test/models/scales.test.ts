@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { FRAME, foldedFrames, MARGIN } from '../../engine/asr/whisper/frames.ts';
+import { float32, openSession } from '../../engine/runtime/session.ts';
+import type { Weights } from '../../models/build/graph/graph.ts';
+import { createGraph } from '../../models/build/graph/graph.ts';
+import { dimensionsOf, readConfig, readGeneration } from '../../models/build/whisper/config.ts';
+import { addDecoder } from '../../models/build/whisper/decoder.ts';
+import { addEncoder } from '../../models/build/whisper/encoder.ts';
+import { Checkpoint } from '../../models/build/whisper/safetensors.ts';
+import { equalised, smoothed } from '../../models/build/whisper/smooth.ts';
+import { toBytes } from '../../models/build/whisper/write.ts';
+import type { Recipe } from '../../models/descriptor.ts';
+import { DEFAULT } from '../../models/recipes/default.ts';
+import { SHAPES, samples, writeCheckpoint } from './checkpoint.ts';
+import { numbers } from './network.ts';
+
+const OUTLIERS = 200;
+
+const folder = mkdtempSync(join(tmpdir(), 'longhand-scales-'));
+t.teardown(() => rmSync(folder, { recursive: true }));
+writeCheckpoint(folder, SHAPES.plain!, 'F32');
+const checkpoint = new Checkpoint(folder);
+t.teardown(() => checkpoint.close());
+const config = readConfig(folder);
+const dimensions = dimensionsOf(config, readGeneration(folder, config).generation);
+
+/** The same function with a few channels of every value projection of the encoder scaled up, and undone in the matrix behind. */
+const withOutliers: Weights = {
+  shape: (name) => checkpoint.shape(name),
+  float32(name) {
+    const values = checkpoint.float32(name);
+    const [, part, kind] = /encoder\.layers\.\d+\.self_attn\.(v_proj|out_proj)\.(weight|bias)$/.exec(name) ?? [];
+    const width = dimensions.width;
+    const outlier = (channel: number) => channel % 16 === 3;
+    if (part === 'v_proj')
+      return values.map((value, i) => (outlier(kind === 'bias' ? i : Math.floor(i / width)) ? value * OUTLIERS : value));
+    if (part === 'out_proj' && kind === 'weight') return values.map((value, i) => (outlier(i % width) ? value / OUTLIERS : value));
+    return values;
+  },
+};
+
+/** What the encoder says of noise: keys and values of the cross-attention in float32, by name. */
+async function heard(weights: Weights, variant: 'float32' | 'int8-7bit', recipe: Recipe): Promise<number[]> {
+  const even = recipe.scales.values === 'equalised' ? equalised(weights, { ...dimensions, decoderLayers: 0 }) : weights; // what is compared is a value of the decoder
+  const g = createGraph(variant === 'float32' ? even : smoothed(even, dimensions), variant, recipe.scales.rowwise);
+  addEncoder(g, dimensions, recipe);
+  const session = await openSession(toBytes(g));
+  try {
+    const steps = 50;
+    const sound = new Float32Array(2 * steps * recipe.hop + 2 * MARGIN);
+    sound.set(samples().subarray(0, 2 * steps * recipe.hop), MARGIN);
+    const frames = foldedFrames(sound, recipe.hop, new Float32Array(2 * steps * FRAME));
+    const out = await session.run({ frames: float32(frames, [1, 4, 2 * steps, FRAME / 4]) });
+    if (variant === 'float32') return numbers(out.cv1!);
+    const scales = numbers(out.vsc1!); // [heads x width]
+    const [, , keys, width] = out.cv1!.dims as [number, number, number, number];
+    return numbers(out.cv1!).map((value, i) => value * scales[Math.floor(i / (keys * width)) * width + (i % width)]!);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Size of the difference as a part of the expected values. */
+function apart(found: number[], expected: number[]): number {
+  return Math.hypot(...found.map((value, i) => value - expected[i]!)) / Math.hypot(...expected);
+}
+
+const PLAIN: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, values: 'plain' } };
+
+t.test('equalised() leaves what a network says as it is', async (t) => {
+  const exact = await heard(withOutliers, 'float32', PLAIN);
+  t.ok(apart(await heard(withOutliers, 'float32', DEFAULT), exact) < 1e-4);
+  t.ok(apart(await heard(checkpoint, 'float32', PLAIN), exact) < 1e-4, 'and so do outliers that are undone');
+});
+
+t.test('equalised() keeps 8 bits as exact with outliers of 200 in the values as without', async (t) => {
+  const exact = await heard(checkpoint, 'float32', PLAIN);
+  const without = apart(await heard(checkpoint, 'int8-7bit', DEFAULT), exact);
+  const plain = apart(await heard(withOutliers, 'int8-7bit', PLAIN), exact);
+  const even = apart(await heard(withOutliers, 'int8-7bit', DEFAULT), exact);
+  t.ok(even < 1.2 * without, `${even} with outliers, ${without} without`);
+  t.ok(plain > 1.5 * even, `${plain} without evening`);
+});
+
+t.test('scales by row say the same as scales by call, in the decoder too', async (t) => {
+  const exact = await heard(checkpoint, 'float32', PLAIN);
+  const rowwise = ['q', 'k', 'v', 'out'].flatMap((part) => [0, 1].map((l) => `model.encoder.layers.${l}.self_attn.${part}_proj`));
+  const byRow: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, rowwise: [...rowwise, 'model.decoder.layers.0.self_attn.q_proj'] } };
+  t.ok(apart(await heard(checkpoint, 'int8-7bit', byRow), exact) < 1.1 * apart(await heard(checkpoint, 'int8-7bit', DEFAULT), exact));
+  const g = createGraph(checkpoint, 'int8-7bit', byRow.scales.rowwise);
+  addDecoder(g, dimensions, byRow);
+  const session = await openSession(toBytes(g));
+  t.ok(session.inputs.includes('tokens'), 'the runtime takes it');
+  await session.close();
+});

@@ -19,7 +19,7 @@ export function listWebhooks(tx: Tx, actor: Actor) {
 export async function createWebhook(tx: Tx, vault: Vault, actor: Actor, url: string) {
   requireOwner(actor);
   const id = randomUUID();
-  const secret = `whsec_${randomBytes(32).toString('base64url')}`;
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const sealed = await vault.seal(actor.workspaceId, `webhooks|${id}|secret`, secret);
   const row = await tx.row<{ created_at: string }>(
     `insert into webhooks (id, workspace_id, url, secret_sealed) values (?, ?, ?, ?) returning ${stamp('created_at')} as created_at`,

@@ -1,7 +1,7 @@
 import { claimDeliveries, type Delivery, settleDelivery } from '../../db/webhooks/outbox.ts';
 import type { Engine } from './engine.ts';
 import { insist } from './insist.ts';
-import { post, signature } from './post.ts';
+import { post, signature, standardSignature } from './post.ts';
 import type { Job } from './slots.ts';
 
 const LIMIT_MS = 10_000;
@@ -36,6 +36,9 @@ async function send(engine: Engine, delivery: Delivery): Promise<{ ok: boolean; 
       'Longhand-Delivery': delivery.id,
       'Longhand-Timestamp': String(timestamp),
       'Longhand-Signature': signature(secret!, timestamp, body),
+      'webhook-id': delivery.id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': standardSignature(secret!, delivery.id, timestamp, body),
     };
     const allowPrivate = engine.options.privateWebhooks;
     const status = await post({ url: delivery.url, body, headers, limitMs: LIMIT_MS, allowPrivate });

@@ -62,6 +62,15 @@ export function signature(secret: string, timestamp: number, body: string): stri
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
 
+/**
+ * The value of `webhook-signature` by the Standard Webhooks specification: HMAC-SHA256 over `<id>.<timestamp>.<body>` under the bytes that the secret
+ * stands for behind `whsec_`, in base64.
+ */
+export function standardSignature(secret: string, id: string, timestamp: number, body: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64'); // reads base64url as well: that is how older secrets were written
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+}
+
 async function resolve(host: string, lookUp: (name: string) => Promise<Address>): Promise<Address> {
   const family = isIP(host);
   return family ? { address: host, family } : lookUp(host);

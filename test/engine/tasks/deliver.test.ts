@@ -1,8 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as listen } from 'node:net';
+import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { isPublic } from '../../../db/webhooks/destination.ts';
-import { post, signature } from '../../../engine/tasks/post.ts';
+import { post, signature, standardSignature } from '../../../engine/tasks/post.ts';
 
 interface Call {
   url: string;
@@ -96,6 +97,21 @@ t.test('post() asks once what a name stands for, and goes there and nowhere else
   t.equal(calls.length, 0);
   t.equal(await post({ ...parts, url, lookUp: rebinding }), 200);
   t.equal(calls[0]!.headers.host, `rebinding.example:${port}`, 'the receiver sees the name');
+});
+
+t.test('standardSignature() is accepted by the library of Standard Webhooks, and a changed body is not', (t) => {
+  const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
+  const now = Math.floor(Date.now() / 1000);
+  const headers = {
+    'webhook-id': 'd-1',
+    'webhook-timestamp': String(now),
+    'webhook-signature': standardSignature(secret, 'd-1', now, '{"a":1}'),
+  };
+  const library = new Webhook(secret);
+  t.strictSame(library.verify('{"a":1}', headers), { a: 1 });
+  t.throws(() => library.verify('{"a":2}', headers));
+  t.throws(() => library.verify('{"a":1}', { ...headers, 'webhook-id': 'd-2' }));
+  t.end();
 });
 
 t.test('signature() is the HMAC-SHA256 of time and body', (t) => {

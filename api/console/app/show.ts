@@ -52,11 +52,11 @@ export const STATUS: Record<string, string> = {
 };
 
 export const STAGE: Record<string, string> = {
-  waiting: 'waiting for a free slot',
-  probing: 'looking at the file',
-  transcribing: 'writing down what is said',
-  diarizing: 'telling the speakers apart',
-  finishing: 'putting it together',
+  waiting: 'Waiting for a free slot',
+  probing: 'Checking file',
+  transcribing: 'Transcribing',
+  diarizing: 'Identifying speakers',
+  finishing: 'Finishing',
 };
 
 export const FAILURE: Record<string, string> = {

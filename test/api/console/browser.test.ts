@@ -155,7 +155,7 @@ t.test('a template is tried on the transcript before it is saved, then published
 t.test('operation is shown', async (t) => {
   await page.click('a:text-is("Operation")');
   await page.waitForSelector('.chart');
-  t.match(await page.textContent('.lines'), /at work.*whisper-base on cpu/);
+  t.match(await page.textContent('.lines'), /Online.*whisper-base on cpu/);
   const heights = await page
     .locator('.chart')
     .first()

@@ -40,7 +40,7 @@ const PAGES: Record<string, string> = {
   [`/t/${talk}`]: '.turn',
   [`/t/${failed}`]: 'text=There is no sound in this file.',
   [`/t/${poor}`]: 'text=71.5 minutes are needed and 3 are left',
-  [`/t/${busy}`]: 'text=writing down what is said',
+  [`/t/${busy}`]: 'text=Transcribing',
   '/t/nothing': 'text=Not found',
   '/operator': '.chart',
   '/workspace': 'text=minutes',

@@ -46,9 +46,9 @@ export function Operator() {
       <dl class="figures">
         <Figure name="Waiting" value={queue.queued} />
         <Figure name="In progress" value={queue.processing} />
-        <Figure name="The oldest waits" value={queue.queued ? length(queue.oldest_seconds) : '–'} />
+        <Figure name="Oldest queued" value={queue.queued ? length(queue.oldest_seconds) : '–'} />
         <Figure name="Reports to write" value={reports.queued + reports.processing} />
-        {alive !== undefined && <Figure name="Engines at work" value={alive} />}
+        {alive !== undefined && <Figure name="Engines online" value={alive} />}
       </dl>
       <section class="card">
         <h2>Minutes of audio transcribed, by hour</h2>
@@ -146,7 +146,7 @@ function Engines({ engines }: { engines: NonNullable<Overview['engines']> }) {
     <ul class="card plain lines">
       {engines.map((engine) => (
         <li key={engine.id}>
-          <span class={`chip ${engine.alive ? 'good' : 'bad'}`}>{engine.alive ? 'at work' : 'gone'}</span>
+          <span class={`chip ${engine.alive ? 'good' : 'bad'}`}>{engine.alive ? 'Online' : 'Offline'}</span>
           <b class="grow">{engine.host}</b>
           <span class="quiet">
             {engine.model} on {engine.device}, {engine.concurrency} at once · seen {when(engine.last_seen)}

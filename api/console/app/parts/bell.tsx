@@ -31,7 +31,7 @@ export function Bell() {
       }
       onClose={() => notices.unread && call('POST', '/notifications/read', {}).then(load, () => {})}
     >
-      {notices.items.length === 0 && <p class="told quiet">When a recording of yours is transcribed, it is told here.</p>}
+      {notices.items.length === 0 && <p class="told quiet">You'll be notified here when a recording is ready.</p>}
       {notices.items.map((notice) => (
         <a class="choice" key={notice.id} href={notice.transcription_id ? `#/t/${notice.transcription_id}` : '#/workspace'}>
           <span dir="auto">{notice.read ? notice.title : <b>{notice.title}</b>}</span>

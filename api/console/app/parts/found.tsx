@@ -27,7 +27,7 @@ export function Found({ text }: { text: string }) {
       </p>
       {value.items.length === 0 && (
         <p class="empty">
-          <b>Nobody says that</b>in the transcripts that you may see.
+          <b>No matches</b>in the transcripts that you may see.
         </p>
       )}
       {value.items.map((hit) => (

@@ -62,7 +62,7 @@ function Name({ name, save }: { name: string; save: ((name: string) => Promise<v
       <input
         ref={input}
         aria-label="Name of the speaker"
-        placeholder="Name; empty takes it away"
+        placeholder="Name; leave empty to reset"
         defaultValue={name}
         maxLength={100}
         onKeyDown={(event) => event.key === 'Escape' && edit(false)}

@@ -56,7 +56,7 @@ export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () 
           <div class="row">
             <Field label="Language">
               <select value={options.language} onChange={set('language')}>
-                <option value="auto">find out</option>
+                <option value="auto">Detect automatically</option>
                 <Options of={LANGUAGE_CHOICES} />
               </select>
             </Field>

@@ -52,7 +52,7 @@ export function Keys({ owner }: { owner: boolean }) {
             <input name="expires_at" type="date" />
           </Field>
           <fieldset class="row">
-            <legend>May read, and</legend>
+            <legend>Permissions (read is always included)</legend>
             {SCOPES.filter(([scope]) => owner || scope !== 'members:write').map(([scope, label]) => (
               <label class="check" key={scope}>
                 <input type="checkbox" name={scope} /> {label}

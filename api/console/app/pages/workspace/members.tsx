@@ -38,7 +38,7 @@ export function Members({ me }: { me: string }) {
             </select>
           </Field>
           <label class="check">
-            <input type="checkbox" name="pending" /> only invited
+            <input type="checkbox" name="pending" /> Invite only
           </label>
         </Form>
       </section>
@@ -134,7 +134,7 @@ function Identities({ member, changed }: { member: Member; changed: () => void }
         <Field label="Provider">
           <input name="provider" required maxLength={32} placeholder="bitrix" />
         </Field>
-        <Field label="Id there">
+        <Field label="External ID">
           <input name="external_id" required maxLength={128} />
         </Field>
       </Form>

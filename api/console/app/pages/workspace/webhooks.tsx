@@ -39,7 +39,7 @@ export function Webhooks() {
           }}
         >
           <label class="field grow">
-            <span>Address that is told when a transcription or report ends</span>
+            <span>Endpoint URL, called when a transcription or report ends</span>
             <input name="url" type="url" required placeholder="https://crm.example/longhand" />
           </label>
         </Form>
@@ -75,7 +75,7 @@ function Deliveries({ hook }: { hook: string }) {
         <p class="row middle">
           {value.items.length === 0 && <span class="quiet">None yet.</span>}
           <button type="button" class="small" onClick={again}>
-            Look again
+            Refresh
           </button>
         </p>
       )}

@@ -86,7 +86,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
         privateWebhooks: settings.LONGHAND_WEBHOOK_PRIVATE === 'allow',
         retentionDays: settings.LONGHAND_RETENTION_DAYS ?? null,
       },
-      counts: { finished: 0, failedDiarizations: 0 },
+      counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 },
     };
     await scratch.clean(await livingEngines(db));
     const running = await runEngine(engine, facts);

@@ -16,24 +16,35 @@ export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary
 
 const ENOUGH = 4; // windows that tell the language
 
+/** What was said in a recording. */
+export interface Recognised {
+  /** In recording time and in order. */
+  words: Word[];
+  /** The one asked for, or the one most probable over all windows; null: there are no windows, and none was asked for. */
+  language: string | null;
+  /** Seconds of detected speech that no word covers. */
+  uncoveredSeconds: number;
+}
+
 /**
- * The words of all windows, in recording time and in order, and the language: the one asked for, or the one most probable over all windows.
- * Finished windows are kept as checkpoints and not recognised again. Null language: there are no windows, and none was asked for.
+ * The words of all windows. Finished windows are kept as checkpoints and not recognised again.
  *
- * Nothing is heard beforehand to find the language: the first windows are recognised in the one each is most probably in, later ones know what
- * those say together, and the few that were taken for another language without being clearly in it are recognised once more at the end.
+ * Nothing is heard beforehand to find the language: the first windows are recognised in the one each is most probably in, and later ones know what those say
+ * together. The few that were taken for another language without being clearly in it are recognised once more at the end, and keep the more probable text.
  */
 export async function recogniseAll(
   windows: readonly Window[],
   recording: Recording,
   job: Job,
   options: RecogniseOptions,
-): Promise<{ words: Word[]; language: string | null }> {
+): Promise<Recognised> {
   const saved = (await options.checkpoints?.load()) ?? new Map<string, Uint8Array>();
   const results: Finished[] = new Array(windows.length);
   const auto = options.language === 'auto';
-  const one = async (i: number, expected: string | null) => {
-    results[i] = await recogniseOne(windows[i]!, expected, recording, job, options);
+  const one = async (i: number, language: string, expected: string | null) => {
+    const found = await recogniseOne(windows[i]!, expected, recording, job, { ...options, language });
+    if (results[i] && !isBetter(found, results[i]!)) return;
+    results[i] = found;
     await options.checkpoints?.save(key(windows[i]!), Buffer.from(JSON.stringify(results[i])));
   };
   let expected: string | null = null;
@@ -41,16 +52,17 @@ export async function recogniseAll(
   await inLanes([...windows.keys()], options, async (i) => {
     const kept = saved.get(key(windows[i]!));
     if (kept) results[i] = JSON.parse(Buffer.from(kept).toString()) as Finished;
-    else await one(i, expected);
+    else await one(i, options.language, expected);
     if (++done >= ENOUGH && auto) expected ??= spokenIn(windows, results);
     options.onProgress(done / windows.length);
   });
-  const language = auto ? spokenIn(windows, results) : options.language;
+  const language = auto ? spokenIn(windows, results) : spokenBy(results, options.language);
   if (auto && language && windows.length > 1) {
     const astray = [...windows.keys()].filter((i) => strays(results[i]!, windows[i]!, language));
-    await inLanes(astray, options, (i) => one(i, language));
+    await inLanes(astray, options, (i) => one(i, language, null));
   }
-  return { words: results.flatMap(({ words }) => words), language };
+  const uncoveredSeconds = results.reduce((sum, { uncovered = 0 }) => sum + uncovered, 0);
+  return { words: results.flatMap(({ words }) => words), language, uncoveredSeconds };
 }
 
 /** A recognised window, as a checkpoint keeps it. */
@@ -59,6 +71,10 @@ interface Finished {
   /** The most probable ones, with their probabilities. */
   languages: [code: string, probability: number][];
   words: Word[];
+  /** Mean log-probability of its text; checkpoints of earlier versions have none. */
+  meanLogProb?: number;
+  /** Seconds of speech that no word covers. */
+  uncovered?: number;
 }
 
 /** By its place in the recording: another version, or another model, may cut windows elsewhere. */
@@ -86,13 +102,25 @@ async function recogniseOne(
   job: Job,
   { language, vocabulary, accurate }: RecogniseOptions,
 ): Promise<Finished> {
-  const { speech, peak } = window;
+  const { speech, peak, certainty } = window;
   const read = (room: Float32Array) => readWindow(recording, window, room);
-  const heard = await job.recognise({ read, speech, peak, language, expected, vocabulary, accurate });
+  const heard = await job.recognise({ read, speech, peak, certainty, language, expected, vocabulary, accurate });
   const times = timeline(window.pieces);
   const channel = window.channel === 'mix' ? undefined : window.channel;
   const words = heard.words.map((word) => ({ ...word, ...times.originalSpan(word), ...(channel === undefined ? {} : { channel }) }));
-  return { language: heard.language, languages: heard.languages, words };
+  const { languages, meanLogProb, uncovered } = heard;
+  return { language: heard.language, languages, words, meanLogProb, uncovered };
+}
+
+/** Whether a window recognised in another language says more, or more probably, than before. */
+function isBetter(found: Finished, before: Finished): boolean {
+  if (!found.words.length || !before.words.length) return found.words.length > 0;
+  return (found.meanLogProb ?? 0) > (before.meanLogProb ?? Number.NEGATIVE_INFINITY);
+}
+
+/** The language of the transcript when one was asked for: English all the same from a model that knows no other, whose windows tell of no languages. */
+function spokenBy(results: readonly Finished[], asked: string): string {
+  return results.length && results.every(({ languages }) => !languages.length) ? 'en' : asked;
 }
 
 /**

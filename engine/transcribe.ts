@@ -38,7 +38,7 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
     progress.stage('transcribing');
     const heard = await hear(recording, options, { job, pool, progress, signal });
     const { streams, voices } = heard;
-    const [{ words, language }, turns] = await Promise.all([
+    const [{ words, language, uncoveredSeconds }, turns] = await Promise.all([
       recogniseAll(
         streams.flatMap(({ windows }) => windows),
         voices,
@@ -59,6 +59,7 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
       diarizationError: turns.error,
       speakers: new Set(segments.flatMap(({ speaker }) => speaker ?? [])).size,
       segments,
+      uncoveredSeconds,
     };
   } finally {
     await recording.close();

@@ -73,6 +73,8 @@ export interface Window {
   speech: Span[];
   /** Highest speech probability inside. */
   peak: number;
+  /** Speech probability of every tenth of a second of the window. */
+  certainty?: Float32Array;
   channel: number | 'mix';
 }
 
@@ -118,6 +120,8 @@ export interface Transcript {
   /** Number of distinct speakers among the segments; their indices run from 0 in order of first appearance. */
   speakers: number;
   segments: Segment[];
+  /** Seconds of detected speech that no word covers after all tries: what is missing is counted, never silent. */
+  uncoveredSeconds: number;
 }
 /** A recording that cannot become a transcript. `code` is one of the contract's transcription error codes. Never retried. */
 export class MediaError extends Error {

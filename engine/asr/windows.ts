@@ -2,6 +2,7 @@ import type { Recording, Span, Speech, Window } from '../types.ts';
 import { peak } from './speech.ts';
 
 const RATE = 16_000;
+const TENTHS = 10; // values of a window's certainty in a second
 
 /** How windows are cut; seconds. */
 export interface Packing {
@@ -126,7 +127,31 @@ function windowOf(spans: readonly Span[], first: number, end: number, { speech, 
     length = offset + piece.end;
     inside.push({ start: span.start + offset, end: Math.min(span.end + offset, length) });
   }
-  return { pieces, speech: inside, peak: Math.max(...pieces.map((piece) => peak(speech, piece))), channel };
+  return {
+    pieces,
+    speech: inside,
+    peak: Math.max(...pieces.map((piece) => peak(speech, piece))),
+    certainty: certaintyOf(speech, pieces),
+    channel,
+  };
+}
+
+/** Mean speech probability in every tenth of a second of a window. */
+function certaintyOf({ probability, frameStep, frameStart }: Speech, pieces: readonly Span[]): Float32Array {
+  const length = pieces.reduce((sum, { start, end }) => sum + end - start, 0);
+  const [sums, counts] = [new Float32Array(Math.ceil(length * TENTHS)), new Float32Array(Math.ceil(length * TENTHS))];
+  let offset = 0; // of the piece in the window, seconds
+  for (const { start, end } of pieces) {
+    for (let frame = Math.max(0, Math.ceil((start - frameStart) / frameStep)); frame < probability.length; frame++) {
+      const time = frameStart + frame * frameStep;
+      if (time >= end) break;
+      const tenth = Math.min(sums.length - 1, Math.floor((time - start + offset) * TENTHS));
+      sums[tenth]! += probability[frame]!;
+      counts[tenth]!++;
+    }
+    offset += end - start;
+  }
+  return sums.map((sum, i) => (counts[i] ? sum / counts[i]! : 0));
 }
 
 /** The samples of a window: its pieces, one after the other, at the start of `room`. */

@@ -32,5 +32,5 @@ export interface Engine {
     retentionDays: number | null;
   };
   /** Since its start. */
-  counts: { finished: number; failedDiarizations: number };
+  counts: { finished: number; failedDiarizations: number; uncoveredSeconds: number };
 }

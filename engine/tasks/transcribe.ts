@@ -14,6 +14,7 @@ import { sealed } from './sealed.ts';
 import type { Job } from './slots.ts';
 
 const STUCK_MS = 20 * 60_000; // without progress
+const WORTH_TELLING = 1; // seconds of speech without words
 const TOLERANCE = 0.5; // seconds of audio beyond the reservation that are settled at the end
 
 /** How many recordings one engine works on, and how many of these are long. */
@@ -85,6 +86,10 @@ async function listen(engine: Engine, claim: Claim, holding: Holding): Promise<T
       engine.counts.failedDiarizations++;
       engine.log.warn({ transcription: claim.lease.id, reason: transcript.diarizationError }, 'diarization failed; the text is kept');
     }
+    const { uncoveredSeconds } = transcript;
+    if (uncoveredSeconds >= WORTH_TELLING)
+      engine.log.warn({ transcription: claim.lease.id, uncoveredSeconds }, 'speech was detected for which no words were found');
+    engine.counts.uncoveredSeconds += uncoveredSeconds;
     return { ...transcript, language: transcript.language && storedLanguage(transcript.language) };
   } finally {
     await media.close();

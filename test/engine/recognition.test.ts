@@ -10,18 +10,29 @@ const windows: Window[] = Array.from({ length: 6 }, (_, i) => {
   return { pieces: [{ start, end: start + 20 }], speech: [{ start: 0, end: 20 }], peak: 1, channel: 'mix' as const };
 });
 
-/** Says of each window what its ear says: the likeliest language, unless another is expected and this one is in doubt. Keeps what it was asked. */
-function listener(ears: [code: string, probability: number][][]) {
-  const asked: [window: number, expected: string | null][] = [];
+/**
+ * Says of each window what its ear says: the likeliest language, unless one is asked for, or expected while this one is in doubt. Keeps what it was asked.
+ * `believed`: the mean log-probability of a text in a language; default 0.
+ */
+function listener(ears: [code: string, probability: number][][], believed: Record<string, number> = {}) {
+  const asked: [window: number, language: string][] = [];
   let next = 0;
-  const recognise: Job['recognise'] = async ({ expected, read }) => {
+  const recognise: Job['recognise'] = async ({ language: wanted, expected, read }) => {
     const samples = await read(new Float32Array(30 * 16_000));
     const window = asked.length < ears.length ? next++ : ears.findIndex(([best]) => best![1] < 0.9);
-    asked.push([window, expected]);
+    asked.push([window, wanted]);
     const [code, probability] = ears[window]![0]!;
-    const language = expected && probability < 0.9 ? expected : code;
+    const language = wanted !== 'auto' ? wanted : expected && probability < 0.9 ? expected : code;
     const words = [{ start: 1, end: 2, text: ` ${language}${samples.length ? '' : '!'}`, probability: 1 }];
-    return { words, language, languages: ears[window]!, noSpeech: 0, meanLogProb: 0, tried: [] } satisfies RecognisedWindow;
+    return {
+      words,
+      language,
+      languages: ears[window]!,
+      noSpeech: 0,
+      meanLogProb: believed[language] ?? 0,
+      tried: [],
+      uncovered: 0,
+    } satisfies RecognisedWindow;
   };
   return { asked, job: { recognise } as Job };
 }
@@ -45,7 +56,7 @@ function options(saved = new Map<string, Uint8Array>()) {
 
 t.test('recogniseAll() hears every window once, and those in doubt again when the others tell another language', async (t) => {
   const sure: [string, number][] = [['es', 0.98]];
-  const { asked, job } = listener([
+  const ears: [string, number][][] = [
     sure,
     sure,
     [
@@ -55,7 +66,8 @@ t.test('recogniseAll() hears every window once, and those in doubt again when th
     sure,
     [['de', 0.97]],
     sure,
-  ]);
+  ];
+  const { asked, job } = listener(ears, { pt: -0.5, es: -0.3 });
   const run = options();
   const { words, language } = await recogniseAll(windows, recording, job, run);
   t.equal(language, 'es');
@@ -78,6 +90,44 @@ t.test('recogniseAll() hears every window once, and those in doubt again when th
     run.seen.toSorted((a, b) => a - b),
     'progress never falls',
   );
+});
+
+t.test('recogniseAll() keeps a window in another language than the rest when that text is the more probable one', async (t) => {
+  const german: [string, number][] = [['de', 0.99]];
+  const english: [string, number][] = [
+    ['en', 0.8],
+    ['de', 0.1],
+  ];
+  for (const ears of [
+    [english, german, german, german, german, german],
+    [german, german, german, german, german, english],
+  ]) {
+    const { job, asked } = listener(ears, { en: -0.25, de: -0.7 });
+    const { words, language } = await recogniseAll(windows, recording, job, options());
+    t.equal(language, 'de', 'the main language');
+    t.equal(asked.length, 7, 'it was tried in German');
+    t.strictSame(
+      words.map(({ text }) => text.trim()),
+      ears.map(([best]) => best![0]),
+    );
+  }
+});
+
+t.test('recogniseAll() says how much speech no word covers', async (t) => {
+  const { job } = listener(windows.map(() => [['en', 0.99]]));
+  const missing: Job['recognise'] = async (window) => ({ ...(await job.recognise(window)), uncovered: 1.5 });
+  const saved = new Map<string, Uint8Array>();
+  for (const run of ['first', 'from checkpoints']) {
+    const { uncoveredSeconds } = await recogniseAll(windows, recording, { ...job, recognise: missing }, options(saved));
+    t.equal(uncoveredSeconds, 9, run);
+  }
+});
+
+t.test('recogniseAll() names English where the model knows no other language, whatever was asked for', async (t) => {
+  const { job } = listener([[['en', 1]]]);
+  const only: Job['recognise'] = async (window) => ({ ...(await job.recognise(window)), language: 'en', languages: [] });
+  const { language } = await recogniseAll(windows.slice(0, 1), recording, { ...job, recognise: only }, { ...options(), language: 'de' });
+  t.equal(language, 'en');
 });
 
 t.test('recogniseAll() goes on from checkpoints without hearing those windows again', async (t) => {

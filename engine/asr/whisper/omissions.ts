@@ -80,14 +80,14 @@ export function within(spans: readonly Span[], stretch: Span): Span[] {
 }
 
 /**
- * Words of a window in which those of a stretch give way to `heard`, counted from its beginning, if these are clearly more. A word on the border of the
+ * Words of a window in which those of a stretch give way to `heard`, counted from its beginning, if these are `times` as many. A word on the border of the
  * stretch keeps its time: those heard end where it begins.
  */
-export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[]): Spoken[] {
+export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[], times = MORE): Spoken[] {
   const middle = ({ start, end }: Spoken) => (start + end) / 2;
   const before = words.filter((word) => middle(word) < stretch.start);
   const after = words.filter((word) => middle(word) >= stretch.end);
-  if (heard.length < MORE * (words.length - before.length - after.length)) return [...words];
+  if (heard.length < times * (words.length - before.length - after.length)) return [...words];
   const [from, to] = [before.at(-1)?.end ?? 0, after[0]?.start ?? Number.POSITIVE_INFINITY];
   const placed = (seconds: number) => Math.min(to, Math.max(from, seconds + stretch.start));
   const moved = heard.map((word) => ({ ...word, start: placed(word.start), end: placed(word.end) }));

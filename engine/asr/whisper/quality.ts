@@ -70,15 +70,21 @@ function same(tokens: readonly number[], a: number, b: number, length: number): 
 /**
  * A result without what the model only guessed: text after a timestamp it was made to set, since speech goes on there, that it did not believe.
  * Breath and noise at the end of a sentence count as speech to the detector, and make base say "Alright." or "Wow.".
+ * @param isSpeech whether what lies between two timestamps, as tokens, is speech beyond doubt: then what is said of it stays, however improbable
  */
-export function withoutGuesses<T extends DecodeResult>(result: T, firstTimestamp: number): T {
+export function withoutGuesses<T extends DecodeResult>(
+  result: T,
+  firstTimestamp: number,
+  isSpeech: (from: number, to: number) => boolean = () => false,
+): T {
   const cut = new Set<number>();
   for (const at of result.resumed) {
     let end = at + 1;
     while (end < result.tokens.length && result.tokens[end]! < firstTimestamp) end++;
     const logProbs = result.logProbs.slice(at + 1, end);
     const mean = logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length);
-    if (mean < GUESSED) for (let i = at; i <= end; i++) cut.add(i);
+    const believed = mean >= GUESSED || isSpeech(result.tokens[at]!, result.tokens[end] ?? result.tokens[at]!);
+    if (!believed) for (let i = at; i <= end; i++) cut.add(i);
   }
   const kept = <V>(list: readonly V[]) => list.filter((_, i) => !cut.has(i) || i >= result.tokens.length);
   return { ...result, tokens: kept(result.tokens), logProbs: kept(result.logProbs), attention: kept(result.attention), resumed: [] };

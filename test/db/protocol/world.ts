@@ -71,5 +71,5 @@ export async function fenced({ name }: Actor, { bench }: World, token: string, a
 export function engineOf(db: Db, { spool }: World): Engine {
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const remove = async (id: string) => void spool.delete(id);
-  return { db, spool: { remove }, log: silent, counts: { finished: 0, failedDiarizations: 0 } } as unknown as Engine;
+  return { db, spool: { remove }, log: silent, counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 } } as unknown as Engine;
 }

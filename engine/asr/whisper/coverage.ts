@@ -1,0 +1,133 @@
+import type { Span } from '../../types.ts';
+import { bitsOf } from './attention-store.ts';
+import { speechBetween } from './constraints.ts';
+import type { DecodeResult } from './decode-job.ts';
+import type { Facts } from './model.ts';
+import { loop } from './quality.ts';
+import type { Spoken } from './words.ts';
+
+/** Values of `certainty` a second of the window. */
+export const CERTAINTY_RATE = 10;
+const CERTAIN = 0.97; // mean speech probability: speech in 13 languages has 0.991 and more, ring tones, music and humming at most 0.931
+const WORTH = 1.5; // seconds of speech without words for which a decoding is worth its time
+export const SHORT = 8; // seconds of speech in the parts of a window that was cut off by a loop: what loops in 30 s seldom does in 8
+const NEARLY_ALL = 0.9; // of the speech of a window: a stretch of so much of it would be decoded the same way again
+const JOIN = 0.3; // seconds: a shorter gap between two words is the edge of one of them
+const LATEST = 5; // tokens whose attention tells where a decoding has got to
+
+/** Whether the detector is so sure of this speech that no text is dropped for being improbable: in languages the model knows little all text is. */
+export function isCertain(certainty: Float32Array | undefined, speech: readonly Span[]): boolean {
+  if (!certainty) return false;
+  let [sum, count] = [0, 0];
+  for (const { start, end } of speech) {
+    const last = Math.min(certainty.length, Math.ceil(end * CERTAINTY_RATE));
+    for (let i = Math.max(0, Math.floor(start * CERTAINTY_RATE)); i < last; i++, count++) sum += certainty[i]!;
+  }
+  return count > 0 && sum / count >= CERTAIN;
+}
+
+/**
+ * The part of a decoding that can be relied on, and the second of the window up to which it has heard; null: to the end. What its limit or a loop cut off
+ * counts up to its last closed segment or, without one, to where its latest tokens look.
+ */
+export function reliable<T extends DecodeResult>(result: T, heads: number, facts: Facts): { result: T; until: number | null } {
+  const { tokens, attention } = result;
+  const found = loop(tokens);
+  if (!found && attention.length > tokens.length) return { result, until: null };
+  const end = found?.start ?? tokens.length;
+  let count = end;
+  while (count > 1 && !(tokens[count - 1]! >= facts.firstTimestamp && tokens[count - 2]! < facts.firstTimestamp)) count--;
+  const closed = count > 1;
+  if (!closed) count = end;
+  const until = closed ? (tokens[count - 1]! - facts.firstTimestamp) * facts.tick : lookedAt(attention.slice(0, end), heads) * facts.tick;
+  const kept = { tokens: tokens.slice(0, count), logProbs: result.logProbs.slice(0, count), attention: attention.slice(0, count + 1) };
+  return { result: { ...result, ...kept, resumed: result.resumed.filter((at) => at < count) }, until };
+}
+
+/** The frame that the latest tokens attend to most: the median over them. */
+function lookedAt(attention: readonly Uint8Array[], heads: number): number {
+  const frames = attention.slice(-LATEST).map((row) => {
+    const each = row.length / heads;
+    const bits = new Uint32Array(1);
+    const value = new Float32Array(bits.buffer);
+    let [best, most] = [0, -1];
+    for (let frame = 0; frame < each; frame++) {
+      let sum = 0;
+      for (let head = 0; head < heads; head++) {
+        bits[0] = bitsOf(row[head * each + frame]!);
+        sum += value[0]!;
+      }
+      if (sum > most) [best, most] = [frame, sum];
+    }
+    return best;
+  });
+  return frames.sort((a, b) => a - b)[frames.length >> 1] ?? 0;
+}
+
+/** Speech that a decoding leaves out between its segments and after the last one, where it is worth another decoding. Seconds of the window. */
+export function leftOut(
+  tokens: readonly number[],
+  speech: readonly Span[],
+  until: number | null,
+  { firstTimestamp, tick }: Pick<Facts, 'firstTimestamp' | 'tick'>,
+): Span[] {
+  const end = speech.at(-1)?.end ?? 0;
+  const found: Span[] = [];
+  let closed: number | null = null; // seconds at which the last segment ended
+  let open = false;
+  let said = false; // anything in the open segment
+  for (const token of tokens) {
+    if (token < firstTimestamp) {
+      said = true;
+      continue;
+    }
+    const seconds = (token - firstTimestamp) * tick;
+    if (!open && closed !== null) found.push({ start: closed, end: seconds });
+    if (open) closed = seconds;
+    open = !open;
+    said = false;
+  }
+  const rest = until ?? (open && said ? end : closed);
+  if (rest !== null) found.push({ start: rest, end });
+  return found.filter((span) => speechBetween(speech, span.start, span.end) >= WORTH);
+}
+
+/** Seconds of speech that no word covers; gaps of less than a third of a second between two words count as covered. */
+export function uncovered(words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): number {
+  let [seconds, end] = [0, 0];
+  for (const word of [...words, { start: Number.POSITIVE_INFINITY, end: 0 }]) {
+    if (word.start - end > JOIN) seconds += speechBetween(speech, end, word.start);
+    end = Math.max(end, word.end);
+  }
+  return seconds;
+}
+
+/** The quietest moment in the middle third of a stretch, seconds; `levels`: loudness every 10 ms. */
+export function middleOf({ start, end }: Span, levels: Float32Array): number {
+  const third = (end - start) / 3;
+  let [best, lowest] = [(start + end) / 2, Number.POSITIVE_INFINITY];
+  for (let i = Math.round((start + third) * 100); i + 5 <= Math.min(levels.length, (end - third) * 100); i++) {
+    const level = levels.subarray(i, i + 5).reduce((sum, value) => sum + value, 0);
+    if (level < lowest) [best, lowest] = [(i + 2.5) / 100, level];
+  }
+  return best;
+}
+
+/** What is decoded again of a stretch: itself, or parts of it where it is nearly all that was decoded; nothing once that is short. */
+export function shorter(span: Span, speech: readonly Span[], levels: Float32Array): Span[] {
+  const all = speechBetween(speech, 0, Number.POSITIVE_INFINITY);
+  if (speechBetween(speech, span.start, span.end) < NEARLY_ALL * all) return [span];
+  return all > SHORT ? halves(span, levels) : [];
+}
+
+/** A stretch in parts that are short, cut where it is quiet. */
+export function halves(span: Span, levels: Float32Array): Span[] {
+  if (span.end - span.start <= SHORT) return [span];
+  const middle = middleOf(span, levels);
+  return [...halves({ start: span.start, end: middle }, levels), ...halves({ start: middle, end: span.end }, levels)];
+}
+
+/** From the beginning of the first span to the end of the last. */
+export function spanOf(spans: readonly Span[]): Span {
+  return { start: spans[0]?.start ?? 0, end: spans.at(-1)?.end ?? 0 };
+}

@@ -1,0 +1,104 @@
+import t from 'tap';
+import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
+import { isCertain, leftOut, middleOf, reliable, uncovered } from '../../../../engine/asr/whisper/coverage.ts';
+import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
+import type { Facts } from '../../../../engine/asr/whisper/model.ts';
+
+const facts = { firstTimestamp: 1000, tick: 0.5 } as Facts;
+const at = (seconds: number) => facts.firstTimestamp + seconds / facts.tick;
+const FRAMES = 40;
+const shares = new AttentionStore();
+
+/** A decoding of which every token attends to the frame given for it; `ended`: by end-of-text. */
+function result(tokens: number[], ended: boolean, frames: number[] = []): DecodeResult {
+  const attention = [...tokens, ...(ended ? [0] : [])].map((_, i) =>
+    shares.keep(new Float32Array(FRAMES).fill(1, frames[i] ?? 0, (frames[i] ?? 0) + 1)),
+  );
+  const seen = { languages: new Map(), noSpeech: 0, language: 'en', meanLogProb: -0.3, resumed: [] };
+  return { ...seen, tokens, logProbs: tokens.map(() => -0.3), attention };
+}
+
+t.test(
+  'isCertain() holds for speech of which the detector is sure throughout, and not for tones that it takes for speech here and there',
+  async (t) => {
+    const speech = [{ start: 0, end: 3 }];
+    t.ok(isCertain(new Float32Array(30).fill(0.99), speech));
+    t.notOk(isCertain(new Float32Array(30).fill(0.93), speech), 'a hummed tune has as much');
+    t.notOk(
+      isCertain(
+        new Float32Array(30).map((_, i) => (i % 3 ? 1 : 0.8)),
+        speech,
+      ),
+    );
+    t.ok(
+      isCertain(
+        new Float32Array(60).map((_, i) => (i < 30 ? 1 : 0.2)),
+        speech,
+      ),
+      'what is around it does not count',
+    );
+    t.notOk(isCertain(undefined, speech), 'nothing is known');
+  },
+);
+
+t.test('reliable() keeps a decoding that ended by itself', async (t) => {
+  const whole = result([at(0), 1, 2, at(4)], true);
+  t.strictSame(reliable(whole, 1, facts), { result: whole, until: null });
+});
+
+t.test('reliable() keeps what its limit cut off up to the last closed segment', async (t) => {
+  const { result: kept, until } = reliable(result([at(0), 1, 2, at(4), at(4), 3, 4], false), 1, facts);
+  t.strictSame(kept.tokens, [at(0), 1, 2, at(4)]);
+  t.equal(kept.attention.length, 5, 'the next token bounds the last word');
+  t.equal(until, 4);
+});
+
+t.test('reliable() goes by where the latest tokens look when no segment was closed', async (t) => {
+  const { result: kept, until } = reliable(result([at(0), 1, 2, 3, 4, 5], false, [0, 2, 9, 10, 11, 12]), 1, facts);
+  t.strictSame(kept.tokens, [at(0), 1, 2, 3, 4, 5]);
+  t.equal(until, 10 * facts.tick);
+});
+
+t.test('reliable() leaves a loop out, even one that the decoding got out of', async (t) => {
+  const looped = [at(0), 1, 2, at(4), at(4), 7, 8, 7, 8, 7, 8, 7, 8, at(20)];
+  const { result: kept, until } = reliable(result(looped, true), 1, facts);
+  t.strictSame(kept.tokens, [at(0), 1, 2, at(4)]);
+  t.equal(until, 4);
+});
+
+t.test('leftOut() finds speech between segments and after the last one', async (t) => {
+  const speech = [{ start: 0, end: 30 }];
+  const found = (tokens: number[], until: number | null = null) =>
+    leftOut(tokens, speech, until, facts).map(({ start, end }) => [start, end]);
+  t.strictSame(found([at(0), 1, at(10), at(15), 2, at(30)]), [[10, 15]]);
+  t.strictSame(found([at(0), 1, at(10), at(10), 2, at(20)]), [[20, 30]]);
+  t.strictSame(found([at(0), 1, at(10), at(10)]), [[10, 30]], 'a segment that was opened and not filled');
+  t.strictSame(found([at(0), 1, 2]), [], 'one that was filled lasts to the end');
+  t.strictSame(found([at(0), 1, at(29)]), [], 'a second is not worth it');
+  t.strictSame(found([at(0), 1, 2, 3], 12), [[12, 30]], 'what was cut off');
+  t.strictSame(leftOut([at(0), 1, at(2)], [{ start: 0, end: 2 }], null, facts), [], 'what is no speech');
+});
+
+t.test('uncovered() counts the speech without words', async (t) => {
+  const speech = [
+    { start: 0, end: 4 },
+    { start: 6, end: 10 },
+  ];
+  t.equal(uncovered([], speech), 8);
+  t.equal(
+    uncovered(
+      [
+        { start: 0, end: 2 },
+        { start: 2.2, end: 4 },
+        { start: 7, end: 10 },
+      ],
+      speech,
+    ),
+    1,
+  );
+});
+
+t.test('middleOf() halves a stretch where it is quiet', async (t) => {
+  const levels = new Float32Array(900).map((_, i) => (i >= 500 && i < 510 ? -60 : i < 100 ? -90 : -20));
+  t.ok(Math.abs(middleOf({ start: 0, end: 9 }, levels) - 5.05) < 0.05, 'in the middle, not where it is quietest of all');
+});

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { OauthClient } from '../postgres/entities/oauth.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 
 /** An assistant that people may let in. Anybody may register one: what it says of itself is not to be trusted. */
@@ -10,21 +11,14 @@ export interface OAuthClient {
 
 export async function registerClient(tx: Tx, name: string, redirectUris: readonly string[]): Promise<OAuthClient> {
   const id = randomUUID();
-  await tx.rows('insert into oauth_clients (id, name, redirect_uris) select ?, ?, array(select json_array_elements_text(?::json))', [
-    id,
-    name,
-    JSON.stringify(redirectUris),
-  ]);
+  await tx.em.insert(OauthClient, { id, name, redirectUris: [...redirectUris] });
   return { id, name, redirectUris: [...redirectUris] };
 }
 
 export async function findClient(tx: Tx, id: string): Promise<OAuthClient | null> {
   if (id.includes('\0')) return null; // PostgreSQL takes no NUL
-  const row = await tx.row<{ id: string; name: string; uris: string[] }>(
-    'select id, name, to_json(redirect_uris) as uris from oauth_clients where id = ?',
-    [id],
-  );
-  return row && { id: row.id, name: row.name, redirectUris: row.uris };
+  const client = await tx.em.findOne(OauthClient, { id });
+  return client && { id: client.id, name: client.name, redirectUris: client.redirectUris };
 }
 
 /** Forgets clients that nobody has let in within a day of their registration, and those that have held no token for 90 days. */

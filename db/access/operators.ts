@@ -1,3 +1,4 @@
+import { Operator } from '../postgres/entities/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 
 /*
@@ -7,17 +8,18 @@ import type { Tx } from '../postgres/orm.ts';
 
 export async function addOperator(tx: Tx, email: string): Promise<{ email: string }> {
   const address = email.trim().toLowerCase();
-  await tx.rows('insert into operators (email) values (?) on conflict (email) do nothing', [address]);
+  await tx.em.upsert(Operator, { email: address }, { onConflictAction: 'ignore' });
   return { email: address };
 }
 
 /** Throws when nobody with this address is an operator. */
 export async function removeOperator(tx: Tx, email: string): Promise<{ email: string }> {
-  const row = await tx.row<{ email: string }>('delete from operators where email = lower(?) returning email', [email.trim()]);
-  if (!row) throw new Error(`${email} is no operator; \`admin operator list\` shows who is`);
-  return row;
+  const address = email.trim().toLowerCase();
+  if (await tx.em.nativeDelete(Operator, { email: address })) return { email: address };
+  throw new Error(`${email} is no operator; \`admin operator list\` shows who is`);
 }
 
-export function listOperators(tx: Tx) {
-  return tx.rows<{ email: string; created_at: string }>('select email, created_at from operators order by email');
+export async function listOperators(tx: Tx): Promise<{ email: string; created_at: Date }[]> {
+  const operators = await tx.em.find(Operator, {}, { orderBy: { email: 'asc' } });
+  return operators.map(({ email, createdAt }) => ({ email, created_at: createdAt }));
 }

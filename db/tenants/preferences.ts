@@ -1,5 +1,6 @@
 import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import { audit } from '../access/audit.ts';
+import { Workspace } from '../postgres/entities/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 
@@ -14,18 +15,15 @@ export interface Preferences {
 export async function readPreferences(tx: Tx, vault: Vault, actor: Actor): Promise<Preferences> {
   requireOwner(actor);
   const { workspaceId } = actor;
-  const row = await tx.row<{ vocabulary_sealed: Buffer | null; retention_days: number | null }>(
-    'select vocabulary_sealed, retention_days from workspaces where id = ?',
-    [workspaceId],
-  );
-  const vocabulary = (await vault.text(workspaceId, `workspaces|${workspaceId}|vocabulary`, row!.vocabulary_sealed)) ?? '';
-  return { vocabulary, retention_days: row!.retention_days };
+  const { vocabularySealed, retentionDays } = await tx.em.findOneOrFail(Workspace, workspaceId);
+  const vocabulary = (await vault.text(workspaceId, `workspaces|${workspaceId}|vocabulary`, vocabularySealed ?? null)) ?? '';
+  return { vocabulary, retention_days: retentionDays ?? null };
 }
 
 export async function writePreferences(tx: Tx, vault: Vault, actor: Actor, { vocabulary, retention_days }: Preferences): Promise<void> {
   requireOwner(actor);
   const { workspaceId } = actor;
   const sealed = vocabulary ? await vault.seal(workspaceId, `workspaces|${workspaceId}|vocabulary`, vocabulary) : null;
-  await tx.rows('update workspaces set vocabulary_sealed = ?, retention_days = ? where id = ?', [sealed, retention_days, workspaceId]);
+  await tx.em.nativeUpdate(Workspace, { id: workspaceId }, { vocabularySealed: sealed, retentionDays: retention_days });
   await audit(tx, actor, 'settings.change');
 }

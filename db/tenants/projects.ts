@@ -63,13 +63,31 @@ export async function deleteProject(tx: Tx, actor: Actor, projectId: string): Pr
   await audit(tx, actor, 'project.delete', projectId);
 }
 
-/** Who belongs to a project. Throws 404 for somebody who does not, unless they own the workspace. */
+export interface ProjectMember {
+  id: string;
+  email: string;
+  name: string | null;
+  role: ProjectRole;
+}
+
+/**
+ * Who belongs to a project, and for its owners whom of the workspace they may give a role (null for everybody else). Throws 404 for somebody who does not belong to
+ * it, unless they own the workspace.
+ */
 export async function listProjectMembers(tx: Tx, actor: Actor, projectId: string) {
-  await roleIn(tx, actor, projectId);
-  return tx.rows<{ id: string; email: string; name: string | null; role: ProjectRole }>(
+  const role = await roleIn(tx, actor, projectId);
+  const items = await tx.rows<ProjectMember>(
     `select m.id, m.email, m.name, pm.role from project_members pm join members m on m.id = pm.member_id
      where pm.workspace_id = ? and pm.project_id = ? order by m.email`,
     [actor.workspaceId, lookupId(projectId)],
+  );
+  return { items, candidates: role === 'owner' ? await listCandidates(tx, actor) : null };
+}
+
+function listCandidates(tx: Tx, actor: Actor) {
+  return tx.rows<Omit<ProjectMember, 'role'>>(
+    `select m.id, m.email, m.name from members m where m.workspace_id = ? and m.status = 'active' order by m.email limit 1000`,
+    [actor.workspaceId],
   );
 }
 

@@ -3,50 +3,59 @@ import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import { notFound } from '../../api/contract/errors.ts';
 import { audit } from '../access/audit.ts';
 import { enqueue } from '../jobs/queue.ts';
+import { Webhook } from '../postgres/entities/outbox.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { lookupId } from '../tenants/visibility.ts';
 import { stamp } from '../transcripts/list-row.ts';
 
-const COLUMNS = `w.id, w.url, w.active, ${stamp('w.created_at')} as created_at`;
+/** A webhook as its owners see it. */
+export interface WebhookRow {
+  id: string;
+  url: string;
+  active: boolean;
+  created_at: Date;
+}
 
-export function listWebhooks(tx: Tx, actor: Actor) {
+const shown = ({ id, url, active, createdAt }: { id: string; url: string; active: boolean; createdAt: Date }): WebhookRow => ({
+  ...{ id, url, active },
+  created_at: createdAt,
+});
+
+export async function listWebhooks(tx: Tx, actor: Actor): Promise<WebhookRow[]> {
   requireOwner(actor);
-  return tx.rows(`select ${COLUMNS} from webhooks w where w.workspace_id = ? order by w.created_at, w.id`, [actor.workspaceId]);
+  const found = await tx.em.find(Webhook, { workspaceId: actor.workspaceId }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  return found.map(shown);
 }
 
 /** The secret signs every delivery; it is in the answer and, sealed, in the row. */
-export async function createWebhook(tx: Tx, vault: Vault, actor: Actor, url: string) {
+export async function createWebhook(tx: Tx, vault: Vault, actor: Actor, url: string): Promise<WebhookRow & { secret: string }> {
   requireOwner(actor);
   const id = randomUUID();
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const sealed = await vault.seal(actor.workspaceId, `webhooks|${id}|secret`, secret);
-  const row = await tx.row<{ created_at: string }>(
-    `insert into webhooks (id, workspace_id, url, secret_sealed) values (?, ?, ?, ?) returning ${stamp('created_at')} as created_at`,
-    [id, actor.workspaceId, url, sealed],
-  );
+  const secretSealed = await vault.seal(actor.workspaceId, `webhooks|${id}|secret`, secret);
+  const webhook = tx.em.create(Webhook, { id, workspaceId: actor.workspaceId, url, secretSealed });
+  await tx.em.flush();
   await audit(tx, actor, 'webhook.create', id);
-  return { id, url, secret, active: true, created_at: row!.created_at };
+  return { ...shown(webhook), secret };
 }
 
 /** Pauses a webhook, whose deliveries then wait, or lets them go on. Throws 404. */
-export async function setWebhookActive(tx: Tx, actor: Actor, id: string, active: boolean) {
+export async function setWebhookActive(tx: Tx, actor: Actor, id: string, active: boolean): Promise<WebhookRow> {
   requireOwner(actor);
-  const row = await tx.row(`update webhooks w set active = ? where w.workspace_id = ? and w.id = ? returning ${COLUMNS}`, [
-    active,
-    actor.workspaceId,
-    lookupId(id),
-  ]);
-  if (!row) throw notFound();
+  const webhook = await tx.em.findOne(Webhook, { workspaceId: actor.workspaceId, id: lookupId(id) });
+  if (!webhook) throw notFound();
+  webhook.active = active;
+  await tx.em.flush();
   if (active) await enqueue(tx, 'deliver', { id });
   await audit(tx, actor, active ? 'webhook.resume' : 'webhook.pause', id);
-  return row;
+  return shown(webhook);
 }
 
+/** Throws 404. */
 export async function deleteWebhook(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireOwner(actor);
-  const row = await tx.row('delete from webhooks where workspace_id = ? and id = ? returning id', [actor.workspaceId, lookupId(id)]);
-  if (!row) throw notFound();
+  if (!(await tx.em.nativeDelete(Webhook, { workspaceId: actor.workspaceId, id: lookupId(id) }))) throw notFound();
   await audit(tx, actor, 'webhook.delete', id);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../api/contract/limits.ts';
 import { reportTarget, requestReports } from '../../db/reports/request.ts';
-import { accept, takePlace, type UploadRequest } from '../../db/uploads/accept.ts';
+import { accept, leavePlace, recordIncomplete, takePlace, type UploadRequest } from '../../db/uploads/accept.ts';
 import { tokenOf } from '../support/actors.ts';
 import { testDatabase } from '../support/database.ts';
 import { seeded } from '../support/seeded.ts';
@@ -49,4 +49,15 @@ t.test('nor one whose reports were left to somebody who asked for others', async
   );
   t.equal(made.length, 1);
   await t.rejects(accepted(late), { code: 'service_unavailable' });
+});
+
+t.test('an upload that broke off is one of the day: its record stays', async (t) => {
+  const workspace = await bench.workspace();
+  const broken = requestOf(workspace, null, chance);
+  const day = { ...caps, UPLOADS_PER_DAY: 1 };
+  const take = (request: UploadRequest) => db.workspace(workspace, (tx) => takePlace(tx, request, randomUUID(), day));
+  await take(broken);
+  await db.workspace(workspace, (tx) => recordIncomplete(tx, bench.vault, broken, 100));
+  await db.workspace(workspace, (tx) => leavePlace(tx, broken));
+  await t.rejects(take(requestOf(workspace, null, chance)), { code: 'upload_quota_exceeded' });
 });

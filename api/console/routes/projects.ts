@@ -25,7 +25,7 @@ export const projectMembers = page({
   method: 'GET',
   path: '/projects/{id}/members',
   handler: async ({ db, params }, actor) =>
-    json(200, { items: await db.workspace(actor.workspaceId, (tx) => listProjectMembers(tx, actor, params.id!)) }),
+    json(200, await db.workspace(actor.workspaceId, (tx) => listProjectMembers(tx, actor, params.id!))),
 });
 
 export const putProjectMember = page({

@@ -62,12 +62,17 @@ t.test('projects belong to whoever makes them; their owners decide who is in the
   t.match(made, { status: 201, json: { name: 'Sales', id: String } });
   const path = `/projects/${made.json.id}/members`;
   t.match((await bob.ask('GET', path)).json.items, [{ id: user.id, role: 'owner' }]);
+  const candidates = (await bob.ask('GET', path)).json.candidates.map(({ id }: { id: string }) => id);
+  t.ok(
+    candidates.includes(owner.id) && !candidates.includes(foreign.id),
+    'who owns a project finds whom to add, without owning the workspace',
+  );
   const carl = await world.member(workspace, { name: 'Carl' });
   const guest = await visit(api, await world.key(carl));
   t.equal((await guest.ask('GET', path)).status, 404, 'a project one does not belong to is not there');
   t.equal((await guest.ask('PUT', `${path}/${carl.id}`, { role: 'owner' })).status, 404);
   t.equal((await bob.ask('PUT', `${path}/${carl.id}`, { role: 'viewer' })).status, 204);
-  t.equal((await guest.ask('GET', path)).status, 200);
+  t.match(await guest.ask('GET', path), { status: 200, json: { candidates: null } });
   t.equal((await guest.ask('PUT', `${path}/${carl.id}`, { role: 'owner' })).status, 403, 'a viewer does not decide');
   t.equal((await ann.ask('PUT', `${path}/${carl.id}`, { role: 'none' })).status, 204, 'the owner of the workspace does');
   t.equal((await guest.ask('GET', path)).status, 404);

@@ -144,3 +144,14 @@ t.test('page() keeps what is for owners from users', async (t) => {
     t.match(await bob.ask(method, path, body), { status: 403, json: { code: null } }, `${method} ${path}`);
   t.match(await bob.ask('GET', '/session'), { json: { operator: false } });
 });
+
+t.test('people of a workspace without API access use the console all the same', async (t) => {
+  const free = await world.workspace({ plan: 'free' });
+  const person = await world.member(free, { role: 'owner' });
+  const made = await world.key(person);
+  const secret = await db.acrossTenants((tx) => makeSignInLink(tx, { workspaceId: free, memberId: person.id }));
+  const visitor = await visit(api, { link: secret });
+  for (const path of ['/transcriptions', '/workspace', '/projects', '/prompts'])
+    t.equal((await visitor.ask('GET', path)).status, 200, path);
+  t.match(await call(made.key, 'GET', '/v1/workspace'), { status: 403, json: { code: 'api_access_required' } }, 'their keys do not');
+});

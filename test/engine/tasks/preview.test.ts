@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { LIMITS } from '../../../api/contract/limits.ts';
 import { claimPreview, forgetPreviews, readPreview, startPreview } from '../../../db/reports/previews.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
@@ -77,6 +78,18 @@ t.test('a new preview takes the place of the old one, whose model is not asked o
   t.equal(await read(anna, first), null);
   await work(writer);
   t.match(await read(anna, second), { status: 'completed', writer: 'test-model' });
+});
+
+t.test('previews are as many a day as reports, for all members of a workspace together', async (t) => {
+  const owner = await world.member(await world.workspace(), { role: 'owner' });
+  const limits = { ...LIMITS, REPORTS_PER_DAY: 2 };
+  const wanted = { slug: 'draft', name: 'Prices', prompt: 'List the prices that were named.', transcriptionId: null };
+  const next = () => db.workspace(owner.workspaceId, (tx) => startPreview(tx, tokenOf(owner), wanted, limits));
+  for (let n = 0; n < 2; n++) t.ok(await next());
+  const refused = await next().catch((error: unknown) => error);
+  t.match(refused, { code: 'daily_reports_quota_exceeded' });
+  t.ok((refused as { retryAfterSeconds: number }).retryAfterSeconds > 0);
+  await db.query('*', 'delete from previews where workspace_id = ?', [owner.workspaceId]);
 });
 
 t.test('a failure is told at once, with its code', async (t) => {

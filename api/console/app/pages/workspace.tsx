@@ -17,7 +17,7 @@ export function Workspace({ session, tab }: { session: Session; tab: string }) {
     ['', 'Overview', <Minutes />],
     ['keys', 'API keys', <Keys owner={owner} />],
     ['templates', 'Templates', <Templates owner={owner} />],
-    ['projects', 'Projects', <Projects owner={owner} />],
+    ['projects', 'Projects', <Projects />],
     ...(owner
       ? [
           ['members', 'Members', <Members me={session.member.id} />],

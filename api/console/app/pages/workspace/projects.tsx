@@ -4,9 +4,8 @@ import type { Member, Project } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
 
 /** Projects and who works in them. */
-export function Projects({ owner }: { owner: boolean }) {
+export function Projects() {
   const { value, error, again } = useLoaded<{ items: Project[] }>('/projects');
-  const people = useLoaded<{ items: Member[] }>(owner ? '/workspace/members' : null);
   return (
     <>
       <section class="card">
@@ -30,7 +29,7 @@ export function Projects({ owner }: { owner: boolean }) {
             <p>
               <a href={`#/?project_id=${project.id}`}>Its transcripts</a>
             </p>
-            <ProjectMembers id={project.id} people={people.value?.items ?? []} />
+            <ProjectMembers id={project.id} />
           </div>
         </details>
       ))}
@@ -38,8 +37,10 @@ export function Projects({ owner }: { owner: boolean }) {
   );
 }
 
-function ProjectMembers({ id, people }: { id: string; people: Member[] }) {
-  const { value, error, again } = useLoaded<{ items: { id: string; email: string; name: string | null; role: string }[] }>(
+type Person = Pick<Member, 'id' | 'email' | 'name'>;
+
+function ProjectMembers({ id }: { id: string }) {
+  const { value, error, again } = useLoaded<{ items: (Person & { role: string })[]; candidates: Person[] | null }>(
     `/projects/${id}/members`,
   );
   const put = (member: string, role: string) => call('PUT', `/projects/${id}/members/${member}`, { role }).then(again);
@@ -52,7 +53,7 @@ function ProjectMembers({ id, people }: { id: string; people: Member[] }) {
             <span>
               {member.name ?? member.email} <span class="chip">{member.role}</span>
             </span>
-            {people.length > 0 && (
+            {value.candidates && (
               <Action kind="small" run={() => put(member.id, 'none')}>
                 Remove
               </Action>
@@ -60,11 +61,11 @@ function ProjectMembers({ id, people }: { id: string; people: Member[] }) {
           </li>
         ))}
       </ul>
-      {people.length > 0 && (
+      {value?.candidates && value.candidates.length > 0 && (
         <Form label="Add" send={({ member = '', role = 'viewer' }) => put(member, role)}>
           <Field label="Member">
             <select name="member">
-              <Options of={people.map(({ id, name, email }) => [id, name ?? email])} />
+              <Options of={value.candidates.map(({ id, name, email }) => [id, name ?? email])} />
             </select>
           </Field>
           <Field label="Role">

@@ -116,5 +116,6 @@ async function destroy(tx: Tx, workspaceId: string): Promise<Destroyed> {
     [id],
   );
   if (!(await tx.row('delete from workspaces where id = ? returning id', [id]))) throw new Error(`There is no workspace ${workspaceId}`);
+  await audit(tx, operatorOf(id), 'workspace.delete', id);
   return { id, media };
 }

@@ -2,7 +2,9 @@ import { findSpeech } from './asr/speech.ts';
 import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
 import { SAMPLE_RATE } from './audio/ffmpeg.ts';
 import { arranged, type Parties, type Party, partiesOf } from './audio/parties.ts';
+import { findTones } from './audio/tones.ts';
 import { type Activity, FRAME_START, FRAME_STEP, observe, speechProbability } from './diarization/segmentation.ts';
+import { without } from './diarization/without.ts';
 import type { Progress } from './progress.ts';
 import type { Job, Pool } from './runtime/pool.ts';
 import type { Options, Recording, Window } from './types.ts';
@@ -49,7 +51,7 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
     const onProgress = (seconds: number) => {
       if (whole) tools.progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
     };
-    return observe(voices, channel, tools.job.segment, { signal, onProgress, concurrency: tools.pool.threads * 2, coarse: coarsely });
+    return listen(voices, channel, tools, coarsely, onProgress);
   };
   const streams: Stream[] = [];
   for (const [i, channel] of channels.entries()) {
@@ -69,12 +71,12 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
  * The parties of several tracks who speak. Where their tracks are declared to be in different languages they are versions of one sound: then those in the
  * language that players choose.
  */
-async function spoken(recording: Recording, parties: Party[], { job, pool, signal }: Tools): Promise<Party[]> {
+async function spoken(recording: Recording, parties: Party[], tools: Tools): Promise<Party[]> {
   if (parties.length === 1) return parties;
   const voices = arranged(recording, parties);
   const speaking: number[] = [];
   for (const channel of parties.keys()) {
-    const activity = await observe(voices, channel, job.segment, { signal, concurrency: pool.threads * 2, coarse: true });
+    const activity = await listen(voices, channel, tools, true);
     if (findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START).spans.length) speaking.push(channel);
   }
   const origin = (channel: number) => voices.origins![channel]!;
@@ -83,6 +85,19 @@ async function spoken(recording: Recording, parties: Party[], { job, pool, signa
   const { language } = origin(first);
   const foreign = (channel: number) => language !== null && origin(channel).language !== null && origin(channel).language !== language;
   return speaking.filter((channel) => !foreign(channel)).map((channel) => parties[channel]!);
+}
+
+/** Who is active when in one channel, the signals of machines left out. */
+async function listen(
+  voices: Recording,
+  channel: Stream['channel'],
+  { job, pool, signal }: Tools,
+  coarse: boolean,
+  onProgress?: (seconds: number) => void,
+): Promise<Activity> {
+  const activity = await observe(voices, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
+  const { spans } = findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START);
+  return without(activity, await findTones(voices, channel, spans, signal));
 }
 
 /** A number given for a call counts its parties: where some of them say nothing, it is not known how many speak on the side of the others. */

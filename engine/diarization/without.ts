@@ -1,0 +1,20 @@
+import type { Span } from '../types.ts';
+import { type Activity, FRAME_START, FRAME_STEP, LOCAL } from './segmentation.ts';
+
+/** What the windows say, with nobody active in some stretches of the recording. */
+export function without(activity: Activity, spans: readonly Span[]): Activity {
+  if (!spans.length) return activity;
+  const locals = activity.locals.slice();
+  for (const { start, end } of spans) {
+    const frame = (seconds: number) => Math.ceil((seconds - FRAME_START) / FRAME_STEP);
+    const [first, last] = [Math.max(0, frame(start)), frame(end)];
+    for (const [w, { speech, voices }] of locals.entries()) {
+      const from = Math.max(0, first - w * activity.step);
+      const to = Math.min(speech.length, last - w * activity.step);
+      if (from >= to) continue;
+      const local = { speech: speech.slice().fill(0, from, to), voices: voices.slice().fill(0, from * LOCAL, to * LOCAL) };
+      locals[w] = local;
+    }
+  }
+  return { ...activity, locals };
+}

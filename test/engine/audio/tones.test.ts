@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { decode, findTools } from '../../../engine/audio/ffmpeg.ts';
+import { findTones } from '../../../engine/audio/tones.ts';
+import type { Span } from '../../../engine/types.ts';
+import { clip, other, recordingOf, speech, sum, voice } from './voices.ts';
+
+const RATE = 16_000;
+const SECONDS = 8;
+type Wave = (t: number) => number;
+const sine =
+  (...hertz: number[]): Wave =>
+  (t) =>
+    hertz.reduce((sum, f) => sum + Math.sin(2 * Math.PI * f * t), 0) / hertz.length;
+const burst =
+  (wave: Wave, period: number, ...on: [number, number][]): Wave =>
+  (t) =>
+    on.some(([from, to]) => t % period >= from && t % period < to) ? wave(t) : 0;
+const samplesOf = (wave: Wave, gain = 0.2) => Float32Array.from({ length: SECONDS * RATE }, (_, i) => gain * wave(i / RATE));
+
+/** Signals of telephones and machines, with the seconds of each period in which they sound. */
+const SIGNALS: Record<string, Wave> = {
+  'European ringing': burst(sine(425), 5, [0, 1]),
+  'British ringing': burst(sine(400, 450), 3, [0, 0.4], [0.6, 1]),
+  'American ringing': burst(sine(440, 480), 6, [0, 2]),
+  'Japanese ringing': burst((t) => sine(400)(t) * (0.6 + 0.4 * Math.sin(2 * Math.PI * 16 * t)), 3, [0, 1]),
+  'European engaged tone': burst(sine(425), 1, [0, 0.5]),
+  'British engaged tone': burst(sine(400), 0.75, [0, 0.375]),
+  'American engaged tone': burst(sine(480, 620), 1, [0, 0.5]),
+  'American dial tone': sine(350, 440),
+  'European dial tone': sine(425),
+  beeps: burst(sine(1000), 2, [0, 0.3]),
+  'the tone of a recorder': burst(sine(1400), 4, [0, 0.5]),
+  'a fax that calls': burst(sine(1100), 3.5, [0, 0.5]),
+  'a fax that answers': burst((t) => Math.sin(2 * Math.PI * 2100 * t + Math.PI * Math.floor(t / 0.45)), 8, [0, 3.3]),
+  'information tones': burst((t) => sine(t % 4 < 0.33 ? 950 : t % 4 < 0.66 ? 1400 : 1800)(t), 4, [0, 1]),
+};
+
+async function found(samples: Float32Array): Promise<Span[]> {
+  return findTones(recordingOf(samples), 'mix', [{ start: 0, end: samples.length / RATE }]);
+}
+
+/** Share of the seconds that sound which lie in tones, by 10 ms. */
+function covered(samples: Float32Array, tones: readonly Span[]): number {
+  let [sounding, inside] = [0, 0];
+  for (let at = 0; at < samples.length; at += 160) {
+    if (samples.subarray(at, at + 160).every((x) => Math.abs(x) < 0.01)) continue;
+    sounding++;
+    if (tones.some(({ start, end }) => start <= (at + 160) / RATE && end >= at / RATE)) inside++;
+  }
+  return inside / sounding;
+}
+
+for (const [name, wave] of Object.entries(SIGNALS)) {
+  t.test(`findTones() finds ${name}, at any level`, async (t) => {
+    for (const gain of [0.5, 0.01]) {
+      const samples = samplesOf(wave, gain);
+      const share = covered(
+        samples.map((x) => (x * 0.2) / gain),
+        await found(samples),
+      );
+      t.ok(share > 0.97, `${(100 * share).toFixed(0)} % of it`);
+    }
+  });
+}
+
+/** The samples of a wave after it went through a telephone's codec. */
+async function coded(t: Test, samples: Float32Array, extension: string, ...codec: string[]): Promise<Float32Array> {
+  const { ffmpeg } = await findTools();
+  const [raw, path] = [join(t.testdir(), 'raw'), join(t.testdirName, `coded.${extension}`)];
+  writeFileSync(raw, new Uint8Array(samples.buffer));
+  await promisify(execFile)(ffmpeg, ['-v', 'error', '-f', 'f32le', '-ar', '16000', '-i', raw, ...codec, path]);
+  return voice(path);
+}
+
+t.test('findTones() finds them at 8 kHz, in A-law and in mp3', async (t) => {
+  for (const name of ['European ringing', 'British ringing', 'American ringing', 'American engaged tone']) {
+    const samples = samplesOf(SIGNALS[name]!);
+    for (const [extension, ...codec] of [
+      ['wav', '-ar', '8000', '-c:a', 'pcm_alaw'],
+      ['mp3', '-ar', '8000', '-b:a', '16k'],
+    ] as const) {
+      const heard = await coded(t, samples, extension, ...codec);
+      const share = covered(samples.subarray(0, heard.length), await found(heard));
+      t.ok(share > 0.9, `${name}, ${extension}: ${(100 * share).toFixed(0)} %`);
+    }
+  }
+});
+
+t.test('findTones() takes no speech for a tone', async (t) => {
+  for (const name of ['en_falcon_3spk.wav', 'en_jfk.mp3', 'fr_fleurs-test_000.ogg']) {
+    const recording = await decode(clip(name));
+    const whole = [{ start: 0, end: (await recording.decoded) / RATE }];
+    t.strictSame(await findTones(recording, 'mix', whole), [], name);
+    await recording.close();
+  }
+});
+
+t.test('findTones() leaves a voice over a tone, and one between two tones', async (t) => {
+  const tone = samplesOf(SIGNALS['European dial tone']!, 0.05);
+  const said = other.subarray(0, tone.length);
+  const level = (samples: Float32Array) => Math.sqrt(samples.reduce((sum, x) => sum + x * x, 0) / samples.length);
+  t.ok(level(said) > level(tone), 'the voice is the louder');
+  const over = await found(sum(said, tone));
+  const loud = (span: Span) => level(said.subarray(span.start * RATE, span.end * RATE)) > 0.05;
+  t.strictSame(over.filter(loud), []);
+  const ring = samplesOf(SIGNALS['European ringing']!).subarray(0, RATE);
+  const between = new Float32Array([
+    ...ring,
+    ...new Float32Array(RATE / 5),
+    ...speech.subarray(28_000, 60_000),
+    ...new Float32Array(RATE / 5),
+    ...ring,
+  ]);
+  const spans = await found(between);
+  t.equal(spans.length, 2);
+  t.ok(Math.abs(spans[0]!.start) < 0.05 && spans[0]!.end > 0.97 && spans[0]!.end < 1.25, `${spans[0]!.start}-${spans[0]!.end}`);
+  t.ok(spans[1]!.start > 3.1 && spans[1]!.start < 3.45 && spans[1]!.end > 4.3, `${spans[1]!.start}-${spans[1]!.end}`);
+});

@@ -1,6 +1,6 @@
 import type { Route } from '../http/route.ts';
 import { forPeople } from './page.ts';
-import { endGrant, endSession, grants, sessions } from './routes/access.ts';
+import { clients, endClient, endGrant, endSession, grants, sessions } from './routes/access.ts';
 import { notifications, options, readNotifications, signIn, signOut, whoAmI } from './routes/account.ts';
 import { consent, giveConsent } from './routes/consent.ts';
 import { invitations, newInvitation, removeInvitation } from './routes/invitations.ts';
@@ -26,6 +26,8 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     endSession,
     grants,
     endGrant,
+    clients,
+    endClient,
     startOidc,
     endOidc,
     choices,

@@ -101,3 +101,9 @@ export function requireOwner(actor: Actor, message = 'Only owners of the workspa
   if (actor.role !== 'owner') throw forbidden(message);
   requireFullRights(actor);
 }
+
+/** Throws 403 unless the actor runs the installation: on its command line, or as one of its operators in the console. */
+export function requireOperator(actor: Actor): void {
+  if (actor.kind === 'operator' || (actor.kind === 'session' && actor.runsInstallation)) return;
+  throw forbidden('Only operators of the installation may do this; `longhand admin operator add` makes one');
+}

@@ -21,6 +21,27 @@ export async function findClient(tx: Tx, id: string): Promise<OAuthClient | null
   return client && { id: client.id, name: client.name, redirectUris: client.redirectUris };
 }
 
+export interface ClientRow {
+  id: string;
+  name: string;
+  redirect_uris: string[];
+  created_at: Date;
+  last_used_at: Date;
+}
+
+/** Registered clients, the last used first, at most a thousand. The transaction acts for the installation. */
+export async function listClients(tx: Tx): Promise<ClientRow[]> {
+  const clients = await tx.em.find(OauthClient, {}, { orderBy: { lastUsedAt: 'desc', id: 'asc' }, limit: 1000 });
+  return clients.map(({ id, name, redirectUris, createdAt, lastUsedAt }) => ({
+    ...{ id, name, redirect_uris: redirectUris, created_at: createdAt, last_used_at: lastUsedAt },
+  }));
+}
+
+/** Removes a client with every grant it has, in all workspaces. False: there is none. The transaction acts for the installation. */
+export async function removeClient(tx: Tx, id: string): Promise<boolean> {
+  return !id.includes('\0') && (await tx.em.nativeDelete(OauthClient, { id })) > 0;
+}
+
 /** Forgets clients that nobody has let in within a day of their registration, and those that have held no token for 90 days. */
 export async function forgetClients(db: Db): Promise<void> {
   await db.query(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addGrant, addSession, addToken } from './admin/access.ts';
+import { addClient, addGrant, addSession, addToken } from './admin/access.ts';
 import { addKey } from './admin/key.ts';
 import { addMember } from './admin/member.ts';
 import { addProject } from './admin/project.ts';
@@ -19,6 +19,7 @@ export function addAdmin(program: Command): void {
   addTemplate(group('template', 'report templates of a workspace or of one member'));
   addToken(group('token', 'OAuth access tokens'));
   addGrant(group('grant', 'OAuth grants of assistants'));
+  addClient(group('client', 'OAuth clients of assistants'));
   addSession(group('session', 'console sessions'));
   addOperator(group('operator', 'operators of the installation'));
   addUsage(admin.command('usage'));

@@ -1,5 +1,8 @@
 import { listGrants, revokeGrant } from '../../../db/access/grants.ts';
+import { listClients, removeClient } from '../../../db/access/oauth-clients.ts';
 import { listSessions, revokeSession } from '../../../db/access/sessions.ts';
+import { requireOperator } from '../../contract/actor.ts';
+import { notFound } from '../../contract/errors.ts';
 import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
@@ -33,6 +36,26 @@ export const endGrant = page({
   path: '/grants/{id}',
   async handler({ db, params }, actor) {
     await db.workspace(actor.workspaceId, (tx) => revokeGrant(tx, actor, params.id!));
+    return empty(204);
+  },
+});
+
+/** Registered OAuth clients belong to the installation: a client may have grants in many workspaces. */
+export const clients = page({
+  method: 'GET',
+  path: '/clients',
+  async handler({ db }, actor) {
+    requireOperator(actor);
+    return json(200, { items: await db.acrossTenants(listClients) });
+  },
+});
+
+export const endClient = page({
+  method: 'DELETE',
+  path: '/clients/{id}',
+  async handler({ db, params }, actor) {
+    requireOperator(actor);
+    if (!(await db.acrossTenants((tx) => removeClient(tx, params.id!)))) throw notFound();
     return empty(204);
   },
 });

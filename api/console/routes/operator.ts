@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { installationLoad, overview } from '../../../db/ops/overview.ts';
 import { whileWanted } from '../../../db/postgres/wanted.ts';
 import { readPreferences, writePreferences } from '../../../db/tenants/preferences.ts';
-import { forbidden } from '../../contract/errors.ts';
+import { requireOperator } from '../../contract/actor.ts';
 import { json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
@@ -24,8 +24,7 @@ export const installation = page({
   method: 'GET',
   path: '/installation',
   async handler({ db, request }, actor) {
-    if (!actor.runsInstallation)
-      throw forbidden('Only operators of the installation may see this; `longhand admin operator add` makes one');
+    requireOperator(actor);
     return json(200, await whileWanted(request.signal, () => db.acrossTenants(installationLoad)));
   },
 });

@@ -39,6 +39,16 @@ export function addGrant(group: Command): void {
   );
 }
 
+export function addClient(group: Command): void {
+  const clients = () => import('../../../db/access/oauth-clients.ts');
+  verb(group.command('list'), 'list registered OAuth clients', async (db) => db.acrossTenants((await clients()).listClients));
+  verb(group.command('revoke'), 'remove a client with all its grants', async (db, _vault, { clientId }) => {
+    const { removeClient } = await clients();
+    if (!(await db.acrossTenants((tx) => removeClient(tx, clientId)))) throw new Error(`There is no client ${clientId}`);
+    return { id: clientId };
+  }).requiredOption('--client-id <id>', 'id shown by `list`');
+}
+
 async function endGrant(db: Parameters<typeof operate>[0], id: string): Promise<{ id: string }> {
   const { revokeGrant } = await grants();
   await operate(db, ['grant', id], (tx, actor) => revokeGrant(tx, actor, id));

@@ -18,6 +18,7 @@ interface Options {
   sessionId: string;
   grantId: string;
   tokenId: string;
+  clientId: string;
   lowBalance?: number;
   from?: string;
   to?: string;

@@ -52,6 +52,27 @@ t.test('nobody becomes the operator by what an owner can do', async (t) => {
   }
 });
 
+t.test('registered clients are listed and removed by operators, with every grant they have', async (t) => {
+  const { json: client } = await api.call('', 'POST', '/oauth/register', {
+    body: { client_name: 'Helper', redirect_uris: ['https://helper.example/'] },
+  });
+  const token = await world.token(other, ['read']);
+  await db.acrossTenants((tx) => tx.rows('update oauth_tokens set client_id = ? where id = ?', [client.client_id, token.id]));
+  const path = `/clients/${client.client_id}`;
+  for (const [method, at] of [
+    ['GET', '/clients'],
+    ['DELETE', path],
+  ] as const)
+    t.equal((await ann.ask(method, at)).status, 403);
+  const operator = await visit(api, { link: await linkOf(root.id) });
+  t.match((await operator.ask('GET', '/clients')).json.items, [
+    { id: client.client_id, name: 'Helper', redirect_uris: ['https://helper.example/'] },
+  ]);
+  t.equal((await operator.ask('DELETE', path)).status, 204);
+  t.equal((await operator.ask('DELETE', path)).status, 404);
+  t.equal((await api.call(token.key, 'GET', '/v1/workspace')).status, 401);
+});
+
 t.test('a key of the operator opens the installation when it has every right, and until the role is taken away', async (t) => {
   const make = (scopes: ['read'] | ['read', 'uploads:write', 'transcriptions:delete', 'reports:write']) =>
     db.workspace(workspace, (tx) => createKey(tx, operatorOf(workspace), { memberId: root.id, scopes }));

@@ -27,9 +27,12 @@ export function page<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType =
   });
 }
 
+/** Made for programs that were written for another service, in its shapes. */
+const FOR_PROGRAMS = /^\/v1\/(audio|models)(\/|$)/;
+
 /** The public routes once more under `/v1/app`, for people who are signed in: same schemas, same handlers, same codes. */
 export function forPeople(routes: readonly Route[]): Route[] {
   return routes
-    .filter((route) => !route.hidden && route.access && route.path.startsWith('/v1/'))
+    .filter((route) => !route.hidden && route.access && route.path.startsWith('/v1/') && !FOR_PROGRAMS.test(route.path))
     .map((route) => ({ ...route, path: route.path.replace(/^\/v1\//, '/v1/app/'), session: true, hidden: true }));
 }

@@ -40,7 +40,7 @@ export interface Db {
 
 const RESERVED = 2; // connections
 
-/** Opens pools of connections. Does not migrate. */
+/** Opens pools of connections. Does not migrate. Throws when the database cannot be reached. */
 export async function openDb(options: DbOptions): Promise<Db> {
   const orm = MikroORM.initSync({
     driver: TransactionDriver,
@@ -79,6 +79,13 @@ export async function openDb(options: DbOptions): Promise<Db> {
     );
     return rows;
   };
+  const close = async () => {
+    await Promise.all([...pools.map((pool) => pool.close()), orm.close(true)]);
+  };
+  await acting('*').catch(async (error) => {
+    await close();
+    throw error;
+  });
   return {
     url,
     orm,
@@ -90,8 +97,6 @@ export async function openDb(options: DbOptions): Promise<Db> {
     renew: () => {
       role = null;
     },
-    async close() {
-      await Promise.all([...pools.map((pool) => pool.close()), orm.close(true)]);
-    },
+    close,
   };
 }

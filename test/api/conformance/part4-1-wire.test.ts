@@ -44,7 +44,7 @@ t.test('an upload has time, and limits of time', async (t) => {
     const answer = await connection.answer(25_000); // uWebSockets alone would cut it at 10 s
     t.match(answer, provokes(POST, 408, 'upload_timeout'));
     t.equal(answer.headers.get('connection'), 'close');
-    await connection.closed(5_000);
+    await connection.closed(8_000);
     t.match(await record('stalled'), { status: 'failed', error_code: 'UPLOAD_INCOMPLETE', external_id: 'stalled', metadata: { a: 1 } });
     t.equal((await send(api.url, key, { 'Idempotency-Key': 'stall' })).status, 201, 'the key is free again');
   });
@@ -55,7 +55,7 @@ t.test('an upload has time, and limits of time', async (t) => {
     const answer = await connection.answer(40_000);
     clearInterval(drip);
     t.match(answer, provokes(POST, 408, 'upload_timeout'));
-    await connection.closed(5_000);
+    await connection.closed(8_000);
     t.match(await record('endless'), { error_code: 'UPLOAD_INCOMPLETE' });
   });
 

@@ -72,7 +72,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
   '4.2 list': [
     ['status', 'status: completed by default'],
     ['project_id, language, external_id', 'project_id, language and external_id'],
-    ['metadata.<key>', 'metadata.<key> compares', 'metadata.<key> follows'],
+    ['metadata.<key>', 'metadata.<key> compares', 'metadata.<key> follows', 'metadata[key] means'],
     ['date_from, date_to', 'date_from and date_to'],
     ['sort', 'sort: by created_at'],
     ['limit, offset', 'limit is clamped', 'limit, offset, sort'],

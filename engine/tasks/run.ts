@@ -61,6 +61,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   const clean = async () => engine.scratch.clean(await livingEngines(engine.db)); // of this host, so every engine does it
   const look = () => {
     void engine.trouble.look();
+    void sweeper.mend();
     clean().catch((error) => log.warn({ error }, 'scratch folders of dead engines could not be removed'));
   };
   const timers = [setInterval(poll, POLL_MS * (0.9 + Math.random() / 5)), setInterval(alive, ALIVE_MS), setInterval(look, ALIVE_MS)];

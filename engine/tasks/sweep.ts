@@ -1,7 +1,7 @@
 import { sweepBuckets } from '../../db/access/rate-limits.ts';
 import { databaseSeconds, mendTimes } from '../../db/jobs/clock.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
-import { purgeFailedJobs } from '../../db/jobs/queue.ts';
+import { enqueue, purgeFailedJobs } from '../../db/jobs/queue.ts';
 import {
   abandoned,
   expireTranscripts,
@@ -25,6 +25,11 @@ export interface Sweeper {
   sweep(): Promise<void>;
   /** What may: expired rows, transcripts past their age, orphans in the spool, sums. */
   tidy(): Promise<void>;
+  /**
+   * Where the clock of the database was put back, brings times back, and the next sweep with them: the queue would wait for it as long as for all else.
+   * Every engine looks.
+   */
+  mend(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,10 +49,17 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'buckets of rates', () => sweepBuckets(engine.db).then(() => 0));
     await note(engine, 'changes of lists', () => sumUpChanges(engine.db).then(() => 0));
   };
+  const readForMending = openClockWatch(engine);
+  const mend = async () => {
+    if (!(await readForMending())?.mend) return;
+    await note(engine, 'times that a clock put back had left in the future', () => mendTimes(engine.db));
+    await note(engine, 'the next sweep', () => engine.db.acrossTenants((tx) => enqueue(tx, 'sweep', {}, { key: 'sweep' })).then(() => 0));
+  };
   const [sweeping, tidying] = [joined(sweep), joined(tidy)];
   return {
     sweep: sweeping.run,
     tidy: tidying.run,
+    mend,
     close: async () => void (await Promise.all([sweeping.running(), tidying.running()])),
   };
 }

@@ -45,7 +45,7 @@ t.test('transcribe --output-dir writes subtitles and Markdown instead', async (t
 
 t.test('transcribe --output-dir says at once that its folder is a file', async (t) => {
   const { code, stdout, stderr } = await longhand(['transcribe', talk, '--output-dir', path.join(folder, 'broken.mp3')], env);
-  t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: /^Cannot use .*broken\.mp3: something else of that name is there\n$/ });
+  t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: /^Cannot use .*broken\.mp3: it exists already\n$/ });
 });
 
 t.test(

@@ -102,9 +102,12 @@ const WITNESS = (sweepers: number) => `
   end $$;
   create trigger witness after update on transcriptions for each row execute function witness();
   create trigger witness after update on reports for each row execute function witness();
+  create function is_there(subject uuid) returns boolean language sql as -- else retention has deleted what was worked on
+    $$ select exists (select from public.transcriptions t where t.id = subject) or exists (select from public.reports r where r.id = subject)
+         or exists (select from public.previews p where p.id = subject) $$;
   create function witness_signs() returns trigger language plpgsql security definer as $$
   begin
-    if who() >= ${sweepers} and tg_op = 'DELETE' and old.until >= clock_timestamp() then insert into witness values ('the living were taken for dead'); end if;
+    if who() >= ${sweepers} and tg_op = 'DELETE' and old.until >= clock_timestamp() and is_there(old.subject) then insert into witness values ('the living were taken for dead'); end if;
     if who() < ${sweepers} and tg_op = 'UPDATE' and new.until <= old.until then
       insert into witness values ('a sign of life that does not prolong the lease'); end if;
     return null;

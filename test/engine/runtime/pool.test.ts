@@ -56,7 +56,13 @@ t.test('openPool() shares threads among files', async (t) => {
     let read = 0;
     const windows = Array.from({ length: 24 }, () => {
       const window = noise();
-      return job.recognise({ ...window, read: (buffer) => (read++, window.read(buffer)) });
+      return job.recognise({
+        ...window,
+        read(buffer) {
+          read++;
+          return window.read(buffer);
+        },
+      });
     });
     const ends = Promise.allSettled(windows);
     await sleep(1500); // some are being encoded or decoded, most wait

@@ -15,15 +15,25 @@ export async function databaseSeconds(db: Db): Promise<number> {
   return row!.seconds;
 }
 
+const AHEAD = {
+  held: `clock_timestamp() + interval '${LEASE.expirySeconds + LEEWAY} seconds'`,
+  due: `clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds'`,
+};
+
+/** Whether turns or leases lie further ahead than any is ever put: the clock was put back, perhaps between two looks at it. Reads two narrow tables. */
+export async function hasTimesAhead(db: Db): Promise<boolean> {
+  const sql = `select exists (select from turns where due_at > ${AHEAD.due}) or exists (select from leases where until > ${AHEAD.held}) as ahead`;
+  return (await db.query<{ ahead: boolean }>('*', sql))[0]!.ahead;
+}
+
 /** Brings back times that lie further ahead than any is ever set: the clock was put back. Otherwise the dead would hold work for as long. */
 export async function mendTimes(db: Db): Promise<number> {
-  const held = `clock_timestamp() + interval '${LEASE.expirySeconds + LEEWAY} seconds'`;
-  const leased = `lease_until > clock_timestamp() + interval '${LEASE.expirySeconds + LEEWAY} seconds'`;
+  const leased = `lease_until > ${AHEAD.held}`;
   const renewed = `lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds'`;
-  const waits = `run_after > clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds'`;
+  const waits = `run_after > ${AHEAD.due}`;
   const statements = [
-    `update leases set until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds' where until > ${held} returning 1`,
-    `update turns set due_at = clock_timestamp() where due_at > clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds' returning 1`,
+    `update leases set until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds' where until > ${AHEAD.held} returning 1`,
+    `update turns set due_at = clock_timestamp() where due_at > ${AHEAD.due} returning 1`,
     ...['transcriptions', 'reports'].flatMap((table) => [
       `update ${table} set ${renewed} where lease_token is not null and ${leased} returning 1`,
       `update ${table} set run_after = clock_timestamp() where status in ('queued', 'processing') and ${waits} returning 1`,

@@ -1,7 +1,7 @@
 import { sweepBuckets } from '../../db/access/rate-limits.ts';
-import { databaseSeconds, mendTimes } from '../../db/jobs/clock.ts';
+import { databaseSeconds, hasTimesAhead, mendTimes } from '../../db/jobs/clock.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
-import { enqueue, purgeFailedJobs } from '../../db/jobs/queue.ts';
+import { enqueue, isSweepLate, purgeFailedJobs } from '../../db/jobs/queue.ts';
 import {
   abandoned,
   expireTranscripts,
@@ -17,6 +17,7 @@ import { removeMedia } from './media.ts';
 
 const ORPHAN_SECONDS = 30; // a spool file that nothing has needed for so long is removed
 const BATCH = 500;
+const LATE = 60; // seconds: a sweep that lies further ahead was put there by another clock
 const LEAP = 5; // seconds that the database's clock may run ahead of ours between two sweeps
 
 /** Finds what the dead left behind, for the whole fleet: a job of the queue's clock runs it on one engine at a time (engine/tasks/clock.ts). */
@@ -37,7 +38,10 @@ export function openSweeper(engine: Engine): Sweeper {
   const readClock = openClockWatch(engine);
   const sweep = async () => {
     const clock = await readClock();
-    if (clock?.mend) await note(engine, 'times that a clock put back had left in the future', () => mendTimes(engine.db));
+    if (clock)
+      await note(engine, 'times that a clock put back had left in the future', async () =>
+        clock.mend || (await hasTimesAhead(engine.db)) ? mendTimes(engine.db) : 0,
+      );
     if (clock?.latest) await sweepDead(engine, clock.latest);
     await note(engine, 'media of ended transcriptions', () => removeLeftovers(engine));
   };
@@ -49,12 +53,13 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'buckets of rates', () => sweepBuckets(engine.db).then(() => 0));
     await note(engine, 'changes of lists', () => sumUpChanges(engine.db).then(() => 0));
   };
-  const readForMending = openClockWatch(engine);
-  const mend = async () => {
-    if (!(await readForMending())?.mend) return;
-    await note(engine, 'times that a clock put back had left in the future', () => mendTimes(engine.db));
-    await note(engine, 'the next sweep', () => engine.db.acrossTenants((tx) => enqueue(tx, 'sweep', {}, { key: 'sweep' })).then(() => 0));
-  };
+  const mend = () =>
+    note(engine, 'times that a clock put back had left in the future', async () => {
+      if (!(await engine.db.acrossTenants((tx) => isSweepLate(tx, LATE)))) return 0;
+      const mended = await mendTimes(engine.db);
+      await engine.db.acrossTenants((tx) => enqueue(tx, 'sweep', {}, { key: 'sweep' }));
+      return mended + 1;
+    });
   const [sweeping, tidying] = [joined(sweep), joined(tidy)];
   return {
     sweep: sweeping.run,

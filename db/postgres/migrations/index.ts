@@ -14,6 +14,7 @@ import { Migration015 } from './015_usage.ts';
 import { Migration020 } from './020_turns_and_leases.ts';
 import { Migration021 } from './021_indexes.ts';
 import { Migration022 } from './022_lease_rows.ts';
+import { Migration023 } from './023_late_sweep.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
 export const MIGRATIONS = [
@@ -33,4 +34,5 @@ export const MIGRATIONS = [
   { name: '020_turns_and_leases', class: Migration020 },
   { name: '021_indexes', class: Migration021 },
   { name: '022_lease_rows', class: Migration022 },
+  { name: '023_late_sweep', class: Migration023 },
 ];

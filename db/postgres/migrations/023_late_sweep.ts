@@ -1,0 +1,24 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** The fleet's sweep follows itself; a clock that is put back leaves it far ahead, and it is what mends such times. */
+export class Migration023 extends Migration {
+  override up(): void {
+    this.addSql(`
+create function longhand_sweep_is_late(seconds double precision)
+returns boolean language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin -- plpgsql: the queue's tables are made later
+  return exists (select from graphile_worker.jobs where key = 'sweep' and run_at > now() + seconds * interval '1 second');
+end $$`);
+    this.addSql('revoke all on function longhand_sweep_is_late from public');
+    this.addSql(`
+do $$
+begin
+  if exists (select from pg_roles where rolname = 'longhand_app') then
+    begin
+      grant execute on function longhand_sweep_is_late to longhand_app;
+    exception when insufficient_privilege then null;
+    end;
+  end if;
+end $$`);
+  }
+}

@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VARIANTS, type Variant } from './build/graph/graph.ts';
 import { type Manifest, manifestOf, SHIPPED, SHIPPED_FOLDER } from './manifest.ts';
@@ -41,6 +41,8 @@ export async function findModel(name: string, home: string): Promise<Model> {
   const models = await listModels(home);
   const model = models.find((candidate) => candidate.name === name);
   if (model) return model;
+  const folder = await importedFolder(name, home);
+  if (folder) manifestOf(folder); // throws what is wrong with it
   const names = models.filter(({ kind }) => kind === 'whisper').map((candidate) => candidate.name);
   throw new Error(`Cannot find the model ${name}: found ${names.join(', ')}; get it by "longhand models pull" or "longhand models import"`);
 }
@@ -51,21 +53,29 @@ export async function verifyModel(name: string, home: string, signal?: AbortSign
   return verify(model.folder, model, signal);
 }
 
-/** Deletes an imported model. Throws for a shipped one. */
+/** Deletes an imported model, also one that only an earlier version could open. Throws for a shipped one. */
 export async function removeModel(name: string, home: string): Promise<void> {
-  const model = await findModel(name, home);
-  if (model.shipped) throw new Error(`Cannot remove the model ${name}: it belongs to the project; only imported models can be removed`);
-  await rm(model.folder, { recursive: true });
+  if ((SHIPPED as readonly string[]).includes(name))
+    throw new Error(`Cannot remove the model ${name}: it belongs to the project; only imported models can be removed`);
+  await rm((await importedFolder(name, home)) ?? (await findModel(name, home)).folder, { recursive: true });
+}
+
+/** The folder of an imported model, whether or not it can be opened; null where there is none. */
+async function importedFolder(name: string, home: string): Promise<string | null> {
+  if (!NAME.test(name)) return null;
+  const folder = join(home, 'models', name);
+  return (await stat(folder).catch(() => null))?.isDirectory() ? folder : null;
 }
 
 /** Throws when a model of this name cannot be made. */
 export async function checkNew(name: string, variant: Variant, home: string): Promise<void> {
   if (!NAME.test(name)) throw new Error(`Cannot name a model "${name}": wanted 1 to 64 letters, digits, dots, dashes or underscores`);
   if (!VARIANTS.includes(variant)) throw new Error(`Cannot build the variant "${variant}": wanted ${VARIANTS.join(', ')}`);
-  const taken = (await listModels(home)).find((model) => model.name === name);
+  const shipped = (SHIPPED as readonly string[]).includes(name);
+  const taken = shipped ? join(SHIPPED_FOLDER, name) : await importedFolder(name, home);
   if (!taken) return;
-  const remedy = taken.shipped
+  const remedy = shipped
     ? 'choose another with --name'
     : `remove it first ("longhand models remove ${name}") or choose another with --name`;
-  throw new Error(`Cannot import the model: the name ${name} is taken by ${taken.folder}; ${remedy}`);
+  throw new Error(`Cannot import the model: the name ${name} is taken by ${taken}; ${remedy}`);
 }

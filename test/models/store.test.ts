@@ -6,7 +6,7 @@ import { decodeGraph } from '../../models/build/graph/onnx.ts';
 import { build } from '../../models/build/whisper/build.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { importModel } from '../../models/importing.ts';
-import { findModel, listModels, type Model, removeModel, verifyModel } from '../../models/store.ts';
+import { checkNew, findModel, listModels, type Model, removeModel, verifyModel } from '../../models/store.ts';
 import { verify } from '../../models/verify.ts';
 import { SHAPES, samples, writeCheckpoint } from './checkpoint.ts';
 import { difference, numbers, openNetwork } from './network.ts';
@@ -72,6 +72,16 @@ t.test('removeModel() deletes imported models only', async (t) => {
   t.notOk(existsSync(join(home, 'models', 'hurt')));
   await t.rejects(removeModel('hurt', home), /Cannot find the model hurt: found whisper-base, tiny/);
   await t.rejects(removeModel('whisper-base', home), /belongs to the project/);
+});
+
+t.test('removeModel() deletes a model that only an earlier version could open, which every other use names', async (t) => {
+  const folder = join(home, 'models', 'earlier');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'manifest.json'), '{}');
+  await t.rejects(findModel('earlier', home), /it has no model\.json.*remove it \("longhand models remove"\)/);
+  await t.rejects(checkNew('earlier', 'int8', home), /the name earlier is taken by .*earlier; remove it first/);
+  await removeModel('earlier', home);
+  t.notOk(existsSync(folder));
 });
 
 t.test('listModels() passes over folders that are no models', async (t) => {

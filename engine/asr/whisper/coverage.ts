@@ -12,7 +12,7 @@ const CERTAIN = 0.97; // mean speech probability: speech in 13 languages has 0.9
 const WORTH = 1.5; // seconds of speech without words for which a decoding is worth its time
 export const SHORT = 8; // seconds of speech in the parts of a window that was cut off by a loop: what loops in 30 s seldom does in 8
 const NEARLY_ALL = 0.9; // of the speech of a window: a stretch of so much of it would be decoded the same way again
-const JOIN = 0.3; // seconds: a shorter gap between two words is the edge of one of them
+const PAUSE = 1; // seconds between two words in which nobody need have spoken
 const LATEST = 5; // tokens whose attention tells where a decoding has got to
 
 /** Whether the detector is so sure of this speech that no text is dropped for being improbable: in languages the model knows little all text is. */
@@ -92,11 +92,11 @@ export function leftOut(
   return found.filter((span) => speechBetween(speech, span.start, span.end) >= WORTH);
 }
 
-/** Seconds of speech that no word covers; gaps of less than a third of a second between two words count as covered. */
+/** Seconds of speech that no word covers. Gaps up to PAUSE are pauses: speech detection closes them, and words begin and end late. */
 export function uncovered(words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): number {
   let [seconds, end] = [0, 0];
   for (const word of [...words, { start: Number.POSITIVE_INFINITY, end: 0 }]) {
-    if (word.start - end > JOIN) seconds += speechBetween(speech, end, word.start);
+    if (word.start - end > PAUSE) seconds += speechBetween(speech, end, word.start);
     end = Math.max(end, word.end);
   }
   return seconds;

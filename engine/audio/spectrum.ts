@@ -20,8 +20,10 @@ export function powerSpectrum(samples: Float32Array, at: number, size: number): 
   for (let half = 1, stride = size / 2; half < size; half *= 2, stride /= 2) {
     for (let from = 0; from < size; from += 2 * half) {
       for (let k = 0; k < half; k++) {
-        const [a, b] = [from + k, from + k + half];
-        const [cosine, sine] = [cosines[k * stride]!, sines[k * stride]!];
+        const a = from + k; // no pairs in here: arrays made for each product took most of the time
+        const b = a + half;
+        const cosine = cosines[k * stride]!;
+        const sine = sines[k * stride]!;
         const x = real[b]! * cosine - imaginary[b]! * sine;
         const y = real[b]! * sine + imaginary[b]! * cosine;
         real[b] = real[a]! - x;

@@ -12,6 +12,7 @@ const LEAST = 0.01; // share of the power below which a peak is none
 const SKIRT = 8; // bins on either side of a peak into which a voice spreads, since its pitch moves, and a tone does not …
 const SPREAD = 0.007; // … share of the power that may lie there
 const TELEPHONE = 300; // hertz: the strongest tone of no signal is lower, and the pitch of few voices is higher
+const BLUR = 40; // hertz by which a coarse window may place the strongest tone too low
 const LOBE = 2; // bins on either side of a peak that belong to it: what a window makes of a pure tone
 const SUSPECT = 0.75; // share of the power in the peaks of a coarse window from which on it is looked at more closely …
 const PURE = 0.95; // … and of a fine one that is a tone: a voice 13 dB below it is no longer heard
@@ -77,7 +78,9 @@ function tonesIn(samples: Float32Array): Range[] {
 }
 
 function isSuspect(samples: Float32Array, at: number): boolean {
-  return heard(samples, at, COARSE) && peaksOf(powerSpectrum(samples, at, COARSE), COARSE).share >= SUSPECT;
+  if (!heard(samples, at, COARSE)) return false;
+  const { share, peaks } = peaksOf(powerSpectrum(samples, at, COARSE), COARSE);
+  return share >= SUSPECT && peaks[0]!.frequency >= TELEPHONE - BLUR;
 }
 
 interface Peak {

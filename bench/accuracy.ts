@@ -32,7 +32,7 @@ interface Measures {
   calls: { line: string; wrong: number; twice: number; parties: number }[];
   /** How many people were found where 1 to 20 speak. */
   people: PeopleFound[];
-  /** Short words thrown in over another's speech and in pauses: what became of them. */
+  /** Short interjections, overlapping another speaker and in pauses: how many were recognised. */
   interjections: Record<'over' | 'pauses', Kept>;
   /** Who speaks when in generated rooms. */
   rooms: MeetingRates;
@@ -80,7 +80,7 @@ const PARTS = {
 
 export type Part = keyof typeof PARTS;
 
-/** Word errors, diarization errors, invented words: everything that must not get worse when the engine gets faster. */
+/** WER, DER, hallucinations: everything that must not get worse when the engine gets faster. */
 export async function measureAccuracy(pool: Pool, options: AccuracyOptions): Promise<Accuracy> {
   const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
   const found: Accuracy = {};

@@ -131,7 +131,7 @@ export interface WordTimes {
   disordered: number;
 }
 
-/** Word times against clips that were joined at known places: where the first word of each begins, where the last one ends. */
+/** Word timestamps of clips joined at known places: error of the start of the first word and the end of the last one, in seconds. */
 export function wordTimes(made: Conversation, segments: readonly Segment[], durationSeconds: number): WordTimes {
   const errors = understood(made, segments)
     .flatMap(({ said: { run, first, last }, heard }) => [

@@ -32,7 +32,7 @@ export interface BenchOptions {
   split: Split;
   /** Of everything that is made at random: orders of clips, conversations, rooms. */
   seed: number;
-  /** Folders of the networks whose operators are timed. */
+  /** Folders of the models whose operators are timed. */
   profile?: { whisper: string; diarization: string };
   peers: (typeof PEERS)[number][];
   /** Hours of audio a day to recommend for; needs `speed`. */

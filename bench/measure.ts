@@ -31,7 +31,7 @@ export function transcript(
   return transcribe(path, { ...EVERYTHING, ...options }, run, pool);
 }
 
-/** Segmentation, voice prints and clustering alone, on a decoded recording: what diarization costs. */
+/** Segmentation, speaker embeddings and clustering alone, on a decoded recording: the cost of diarization. */
 export async function diarization(path: string, pool: Pool, speakers: number | null = null): Promise<Timed<Turn[]>> {
   const signal = new AbortController().signal;
   const recording = await decode(path, { signal });

@@ -16,7 +16,7 @@ import { RATE } from './sound.ts';
 /** Where the time of recognition goes: seconds of one thread per hour of audio. */
 export interface Profile {
   seconds: number;
-  /** Operators of the networks, the longest first; what is left of `seconds` is JavaScript (a twentieth by a V8 profile), copying, and the counting itself. */
+  /** Operators of the models, slowest first; the rest of `seconds` is JavaScript (5 % in a V8 profile), copying, and the profiler itself. */
   parts: { network: string; operator: string; seconds: number }[];
 }
 

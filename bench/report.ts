@@ -88,7 +88,7 @@ export function table(report: Report): string {
     for (const p of peers)
       row(
         p.name,
-        `${two(p.minutesPerHour)} min/h, ${percent(p.wordErrorRate)} words wrong, ${p.peakMegabytes.toFixed(0)} MB, ${p.ratio.toFixed(2)} x our time`,
+        `${two(p.minutesPerHour)} min/h, ${percent(p.wordErrorRate)} WER, ${p.peakMegabytes.toFixed(0)} MB, relative time ${p.ratio.toFixed(2)}`,
       );
     lines.push('');
   }
@@ -122,7 +122,7 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
   if (wordTimes) {
     const { p50, p90, compared, disordered } = wordTimes;
     const seconds = `${p50.toFixed(3)} s / ${p90.toFixed(3)} s`;
-    yield ['word times, edges of clips, p50 / p90', `${seconds} (${compared} compared; ${disordered} words out of order)`];
+    yield ['word boundary error, p50 / p90', `${seconds} (${compared} compared; ${disordered} words out of order)`];
   }
   for (const l of languages ?? []) yield [`error rate, ${l.language}`, `${percent(l.rate)}; language right ${l.detected}`];
   if (foreign) yield ['error rate, all other languages', rateText(foreign)];
@@ -141,7 +141,7 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
     yield ['interjections of 0.25 to 0.9 s with a turn', `${kept} of ${interjections}`];
   }
   for (const { line, wrong, twice, parties } of calls ?? [])
-    yield [`a call, ${line}`, `${percent(wrong)} of each party's words wrong; ${twice} twice; ${parties} parties`];
+    yield [`a call, ${line}`, `WER ${percent(wrong)} over both parties; ${twice} words twice; ${parties} parties`];
   for (const { what, files, right, off, given } of accuracy.people ?? [])
     yield [`people, ${what}`, `right in ${right} of ${files}, ${off} too many or too few; ${given} of ${files} with their number given`];
   for (const [where, { count, turns, heard, right }] of Object.entries(accuracy.interjections ?? {}))
@@ -152,7 +152,7 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
   for (const r of realTurns ?? []) yield [`DER, ${r.file}`, `${percent(r.error)}; ${r.speakers} of ${r.trueSpeakers} speakers`];
   if (invented)
     yield [
-      'invented words',
+      'hallucinated words',
       Object.entries(invented)
         .map(([name, n]) => `${name} ${n}`)
         .join(', '),

@@ -107,7 +107,7 @@ function biquad(samples: Float32Array, hertz: number, pass: 'low' | 'high'): Flo
   });
 }
 
-/** Sounds that hold no speech, to count invented words on. Seconds -> samples. */
+/** Sounds without speech, on which every word is a hallucination. Seconds -> samples. */
 export const NOISES: Record<string, (seconds: number, random: Random) => Float32Array> = {
   silence: (seconds) => new Float32Array(seconds * RATE),
   'white noise': (seconds, random) => new Float32Array(seconds * RATE).map(() => 0.05 * random.normal()),

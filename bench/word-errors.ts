@@ -36,7 +36,7 @@ export async function rateOf(pool: Pool, list: readonly Clip[], accurate = false
   return rated(parts);
 }
 
-/** Word error rate and word times of clips joined to one recording; a clip heard several times counts as one recording. */
+/** WER and word timestamps of clips joined into one recording; a clip that occurs several times counts as one recording. */
 export async function joinedRate(
   pool: Pool,
   folder: string,

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { VARIANTS } from './build/graph/graph.ts';
 
-/** What a built model says of itself, in the `model.json` of its folder. The engine reads this, the tokenizer and the networks, nothing else. */
+/** The description of a built model, `model.json` in its folder. The engine reads this, the tokenizer and the ONNX files, nothing else. */
 
 export const DESCRIPTOR = 'model.json';
 
-/** Version of the inputs and outputs of the networks, as the docstrings of `build/whisper` have them. Another one cannot be opened. */
+/** Version of the inputs and outputs of the graphs, documented in `build/whisper`. Other versions cannot be opened. */
 export const INTERFACE = 1;
 
 const DEVICES = ['cpu', 'cuda', 'webgpu'] as const;

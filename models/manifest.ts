@@ -9,7 +9,7 @@ export interface ModelFile {
   sha256: string;
 }
 
-/** What a model's folder holds. Whisper models say it in their descriptor; the networks of diarization are listed below. */
+/** The files of a model's folder. Whisper models list theirs in the descriptor; the diarization models are listed below. */
 export interface Manifest {
   /** Also the name of its folder. */
   name: string;

@@ -7,7 +7,7 @@ import { toBytes } from './build/whisper/write.ts';
 import { variantForCpu } from './cpu.ts';
 
 /**
- * The network of voice prints as it runs here, made anew from the published one at `path`: 0.4 s, once for each thread. float32 says what the
+ * The speaker embedding model as it runs here, converted from the published one at `path`: 0.4 s, once for each thread. float32 says what the
  * published one says; it is for comparison.
  */
 export function voiceNetwork(path: string, variant?: CpuVariant): Promise<Uint8Array> {

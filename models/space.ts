@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
 import { shardsOf } from './build/whisper/safetensors.ts';
 
-/** Bytes of the networks of each variant for a byte of the checkpoint, in half precision as most are. */
+/** Bytes of the ONNX files of each variant per byte of the checkpoint, in half precision as most are. */
 const GROWTH: Record<Variant, number> = { int8: 0.7, 'int8-7bit': 0.7, float16: 1.1, float32: 2.1 };
 const SPARE = 64 * 2 ** 20; // bytes: tokenizer, descriptor, the file system's own
 

@@ -39,20 +39,20 @@ const TERMS: [home: RegExp, field: string][] = [
 const FRACTION =
   /\b(?:a|an|one|two|three|four|five|seven|eight|nine) (?:quarter|fifth|sixth|seventh|eighth|ninth|tenth|twelfth|fifteenth|twentieth|thirtieth|fortieth|fiftieth|sixtieth|eightieth|hundredth)s?(?: of (?:the|all) (?:time|memory)| less| more| faster| slower| of what)\b/i;
 
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
+const lines = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
   .split('\n')
   .filter((file) => /\.(md|ts|tsx|mjs|css|html|sh|ya?ml|py|json)$|^scripts\/longhand$/.test(file))
   .filter((file) => !/^(bench\/data|models\/whisper-base)\/|^package-lock|^test\/fixtures\//.test(file))
-  .filter((file) => /^(README|CHANGELOG|SECURITY|docs\/|scripts\/|api\/contract\/errors)/.test(file))
-  .filter((file) => file !== SELF && existsSync(path.join(ROOT, file)));
+  .filter((file) => file !== SELF && existsSync(path.join(ROOT, file)))
+  .flatMap((file) =>
+    readFileSync(path.join(ROOT, file), 'utf8')
+      .split('\n')
+      .map((text, index) => ({ text, place: `${file}:${index + 1}` })),
+  );
 
 /** `file:line: text` of every line that matches. */
 function found(pattern: RegExp): string[] {
-  return files.flatMap((file) =>
-    readFileSync(path.join(ROOT, file), 'utf8')
-      .split('\n')
-      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 160)}`] : [])),
-  );
+  return lines.filter(({ text }) => pattern.test(text)).map(({ text, place }) => `${place}: ${text.trim().slice(0, 160)}`);
 }
 
 for (const [home, field] of TERMS) {

@@ -33,7 +33,7 @@ export interface Marks {
 
 /**
  * Cuts a transcript into subtitles of at most two lines of 42 columns and 7 seconds: the cheapest way over each stretch of talk, where cuts
- * and line breaks are cheap at pauses and ends of phrases. Times of words lie within their subtitle and subtitles never overlap, so words
+ * and line breaks are cheap at pauses and ends of phrases. Word timestamps lie within their subtitle and subtitles never overlap, so words
  * of people who talk at once share one.
  */
 export async function toCues(talk: Talk, marks: Marks): Promise<Cue[]> {

@@ -1,6 +1,6 @@
 import { columns, LINE_COLUMNS } from './lines.ts';
 
-/** What subtitles are made from: segments with the times of words. */
+/** What subtitles are made from: segments with word timestamps. */
 export interface Talk {
   language: string | null;
   durationSeconds: number | null;
@@ -35,7 +35,7 @@ export interface Spoken {
 const WIDEST = LINE_COLUMNS - 20; // a wider piece could not stand in a line behind the name of a speaker
 const LONGEST_MS = 7_000; // a longer word has times that cannot be right: it ends here
 
-/** All words in the order of their starts. Without times of words they are spread evenly over their segment. */
+/** All words in the order of their starts. Without word timestamps they are spread evenly over their segment. */
 export function spokenWords(talk: Talk): Spoken[] {
   const words = talk.segments
     .flatMap((segment) =>

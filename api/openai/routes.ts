@@ -18,7 +18,7 @@ export const createTranscription = route({
   id: 'createTranscription',
   summary: "Transcribe and wait, for clients of OpenAI's API",
   description:
-    'The recording becomes an ordinary transcription with its limits and charge; the answer comes when it is done. `diarized_json` tells speakers apart. After LONGHAND_WAIT_S seconds (600) the answer is 504 and the transcription goes on. When the client goes away it is deleted. Other fields of that API are accepted and ignored. On segments of `verbose_json` seek, tokens, temperature, avg_logprob, compression_ratio and no_speech_prob are there for clients that need the fields, and say nothing.',
+    'The recording becomes an ordinary transcription with its limits and charge; the answer comes when it is done. `diarized_json` names the speaker of each segment. After LONGHAND_WAIT_S seconds (600) the answer is 504 and the transcription goes on. When the client goes away it is deleted. Other fields of that API are accepted and ignored. On segments of `verbose_json` seek, tokens, temperature, avg_logprob, compression_ratio and no_speech_prob are there for clients that need the fields, and say nothing.',
   tag: TAG,
   access: { scope: 'uploads:write', scopeError: 'upload_scope_required' },
   refusals,

@@ -18,7 +18,7 @@ export interface Served {
 
 /** Serves full records. Each question goes to the database for who may see what in which version; only the text is remembered. */
 export interface Records {
-  /** The record, or null when this actor does not see one under this id. `words` adds the times of words. */
+  /** The record, or null when this actor does not see one under this id. `words` adds word timestamps. */
   find(actor: Actor, id: string, words: boolean): Promise<Served | null>;
   /** Drops what is remembered of a deleted one. */
   forget(workspaceId: string, id: string): void;

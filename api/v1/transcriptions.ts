@@ -63,7 +63,7 @@ export const getTranscription = route({
   access: READ,
   params: { id: 'Of the transcription' },
   query: z.object({
-    words: Flag.default(false).meta({ type: 'boolean', description: 'Adds the times of words to segments' }),
+    words: Flag.default(false).meta({ type: 'boolean', description: 'Adds word timestamps to segments' }),
     wait: whole(0, LIMITS.WAIT_S).default(0).meta({
       type: 'integer',
       description: 'Seconds to wait for another status, clamped to 0 to 60; an ended transcription is answered at once',

@@ -9,7 +9,7 @@ type Sources = Pick<Settings, 'LONGHAND_HOME'> & Partial<Pick<Settings, 'LONGHAN
 
 /**
  * The master keys, newest first: LONGHAND_MASTER_KEY, else LONGHAND_MASTER_KEY_FILE, else `master.key` in LONGHAND_HOME, made at the first
- * start with mode 0600. Whoever loses them loses every transcript.
+ * start with mode 0600. Without them no transcript can be decrypted.
  */
 export async function loadMasterKeys(settings: Sources): Promise<Buffer[]> {
   if (settings.LONGHAND_MASTER_KEY) return parseMasterKeys(settings.LONGHAND_MASTER_KEY, 'LONGHAND_MASTER_KEY');

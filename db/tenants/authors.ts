@@ -14,7 +14,7 @@ export interface AuthorRow {
   name: string | null;
 }
 
-/** The active member of this workspace that `ref` names, or null: unknown, foreign, pending, removed and unlinked cannot be told apart. */
+/** The active member of this workspace that `ref` names, or null: unknown, foreign, pending, removed and unlinked members give the same answer. */
 export function findAuthor(tx: Tx, actor: Actor, ref: AuthorRef): Promise<AuthorRow | null> {
   const [sql, parameters] = naming(ref);
   if (parameters.some((value) => value.includes('\0'))) return Promise.resolve(null);

@@ -91,7 +91,7 @@ function listCandidates(tx: Tx, actor: Actor) {
   );
 }
 
-/** Gives a member a role in a project; 'none' takes it away. Throws 404, and 403 for everybody but owners of the project or of the workspace. */
+/** Gives a member a role in a project; 'none' removes it. Throws 404, and 403 for everybody but owners of the project or of the workspace. */
 export async function setProjectMember(
   tx: Tx,
   actor: Actor,

@@ -28,7 +28,7 @@ export interface RecogniserOptions {
   interleaver?: Interleaver;
 }
 
-/** Opens the networks of a model. Throws when a file is missing, or the device asked for is. */
+/** Opens a model. Throws when a file is missing, or the device asked for is. */
 export type OpenRecogniser = (options: RecogniserOptions) => Promise<Recogniser>;
 
 /** Seconds of the longest window that a model takes. */

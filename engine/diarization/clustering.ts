@@ -16,7 +16,7 @@ const BENEFIT = 0.04; // … and joins it already at this much less likeness, wh
 const FADES = 2.5; // … falls to nothing for a voice so many times as large
 
 /**
- * The voices among voice prints, as unit vectors.
+ * The speakers among embeddings, as unit vectors.
  * @param prints unit vectors [192]
  * @param seconds of speech behind each
  * @param likeness mean cosine from which on two clusters are one voice

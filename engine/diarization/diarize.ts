@@ -11,16 +11,16 @@ import { likenessOf } from './threshold.ts';
 import { joinTracks } from './tracks.ts';
 import { renumbered, toTurns } from './turns.ts';
 
-/** Computes voice prints of pieces of equal length on some thread. */
+/** Computes speaker embeddings of pieces of equal length on some thread. */
 export type Embedder = (pieces: Float32Array[]) => Promise<Float32Array[]>;
 
 export interface DiarizeOptions {
   /** Known number of speakers, or null. */
   speakers: number | null;
   signal?: AbortSignal;
-  /** Called with the share of voice prints done, 0 to 1. */
+  /** Called with the share of embeddings done, 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** Where voice prints are linked; default: on this thread. */
+  /** Where embeddings are linked; default: on this thread. */
   linker?: Linker;
   /** Batches under way at once; at least the number of threads. */
   concurrency?: number;
@@ -49,7 +49,7 @@ export async function diarize(
   return renumbered(toSound(turns, await loudness(recording, channel, signal), tracks.heads));
 }
 
-/** Voice prints of all pieces; those of equal length go through together. */
+/** Speaker embeddings of all pieces; those of equal length are batched. */
 async function embedAll(
   pieces: Piece[],
   recording: Recording,

@@ -2,7 +2,7 @@ import { float32, type Session } from '../runtime/session.ts';
 
 export const SIZE = 192; // of an embedding
 
-/** Voice prints of pieces of equal length, as unit vectors [192] each, by the network of models/networks.ts. For worker threads: it blocks. */
+/** Speaker embeddings of pieces of equal length, unit vectors [192] each, by the model of models/networks.ts. For worker threads: it blocks. */
 export async function embed(session: Session, pieces: Float32Array[]): Promise<Float32Array[]> {
   const length = pieces[0]!.length;
   const samples = new Float32Array(pieces.length * length);

@@ -14,7 +14,7 @@ export const CERTAIN = 1;
 /** Frames of the longest piece in which its voice is active; those that are bridged come on top. */
 const LONGEST = Math.round(4 / FRAME_STEP);
 const ACTIVE = 0.5;
-const FEWEST = 6; // frames worth a voice print
+const FEWEST = 6; // fewest frames for a speaker embedding
 const BRIDGE = 5; // frames from one active frame to the next within a piece: no pause over 0.1 s
 
 /** Every piece in which one voice is alone; of a voice that is never alone, all it says. In order of tracks, then time. */

@@ -8,7 +8,7 @@ const LOOK = 60; // frames: a second, of which a print tells the voice …
 const STEP = 30; // … every half second at least
 const CHANGE = 0.1; // cosine that a change of voice must be worth: looks are short, so their prints are doubtful
 
-/** Voice prints of pieces. */
+/** Speaker embeddings of pieces. */
 export type Print = (pieces: Piece[]) => Promise<Float32Array[]>;
 
 /**

@@ -13,7 +13,7 @@ import { type Device, silenceRuntime } from './session.ts';
 import type { Outcome, ThreadTask, WorkerData } from './worker.ts';
 
 export interface PoolOptions {
-  /** Folders of the recognition model and of the diarization networks. */
+  /** Folders of the ASR model and of the diarization models. */
   models: { whisper: string; diarization: string };
   /** Default: one for each core, as far as the memory reaches; on a GPU at most 4. */
   threads?: number;
@@ -62,13 +62,13 @@ export class EngineError extends Error {
   }
 }
 
-const REST_MS = 10_000; // for the networks that still run when the pool is closed
+const REST_MS = 10_000; // for models that still run when the pool is closed
 const NURSERY = 8; // MB of new objects on a thread: V8 takes up to 48, for nothing: a thread makes few that last
 const ON_DEVICE = 4; // threads: each holds the model in the memory of the device, which they share
 const OTHER_NETWORKS_BYTES = 0.3 * 2 ** 30;
 const MOST = 1000; // piscina's own limit must never hold anything back
 
-/** Starts the threads and opens the networks on them. Throws when a model or the device asked for is missing. */
+/** Starts the threads and loads the models on them. Throws when a model or the device asked for is missing. */
 export async function openPool({ models, threads: asked, device = 'cpu', rows: askedRows }: PoolOptions): Promise<Pool> {
   const descriptor = descriptorOf(models.whisper);
   const rows = askedRows ?? descriptor.recipe.rows;

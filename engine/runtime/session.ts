@@ -27,7 +27,7 @@ export interface SessionOptions {
   profile?: string;
   /**
    * Whether the memory of one run is kept for the next. An arena holds what its largest run took, in powers of two, for good: 45 MB for the encoder of base.
-   * That one takes a sixtieth less time with it, the decoder a fiftieth; others, whose sizes vary or which run seldom, as long without.
+   * The encoder takes 1.7 % less time with it, the decoder 2 %; models whose sizes vary or which run seldom gain nothing.
    */
   arena?: boolean;
 }
@@ -88,7 +88,7 @@ export async function openSession(network: string | Uint8Array, options: Session
   return sessionOf(inference, device, options.profile);
 }
 
-/** By itself: closures of `openSession` would hold on to the bytes of the network, 12 MB of voice prints on every thread. */
+/** A function of its own: closures of `openSession` would keep the bytes of the model alive, 12 MB for speaker embeddings on every thread. */
 function sessionOf(inference: ort.InferenceSession, device: Device, profile?: string): Session {
   const dimensions = new Map(inference.inputMetadata.map((input) => [input.name, input.isTensor ? input.shape : []]));
   return {

@@ -85,7 +85,7 @@ export function embed(task: ThreadTask<Float32Array[]>): Promise<Outcome<Float32
   return outcome(() => using(embedding, task, (session) => embedPieces(session, task.work)));
 }
 
-/** Voice prints to be linked. */
+/** Speaker embeddings to be linked. */
 export interface Linking {
   means: Rows;
   weights: Float64Array;

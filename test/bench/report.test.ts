@@ -25,7 +25,7 @@ t.test('chart() draws a bar for everything that was measured, as long as its tim
 });
 
 t.test('table() has a line for every peer with its time against ours', async (t) => {
-  t.match(table(report), /other & <careful> +4\.00 min\/h, 10\.0 % words wrong, 900 MB, 8\.00 x our time/);
+  t.match(table(report), /other & <careful> +4\.00 min\/h, 10\.0 % WER, 900 MB, relative time 8\.00/);
 });
 
 t.test('table() says what part of the time each network and its operators take', async (t) => {

@@ -44,7 +44,7 @@ t.test('transcribe()', async (t) => {
     const times = transcript.segments.flatMap(({ words }) => words.flatMap(({ start, end }) => [start, end]));
     t.ok(
       times.every((time, i) => i === 0 || time >= times[i - 1]!),
-      'word times never run backwards',
+      'word timestamps never decrease',
     );
     t.ok(times.at(-1)! <= transcript.durationSeconds);
     t.ok(
@@ -75,7 +75,7 @@ t.test('transcribe()', async (t) => {
     t.notMatch(spoken(0), /horizon/i);
   });
 
-  t.test('transcribe() with beams and a vocabulary hears the same address', async (t) => {
+  t.test('transcribe() with beam search and a vocabulary recognises the same address', async (t) => {
     const options = { ...OPTIONS, language: 'en', diarize: false, accurate: true, vocabulary: 'Americans, country' };
     const transcript = await transcribe(recording('en_jfk.mp3'), options, quiet(), pool);
     t.match(words(transcript), /ask not what your country can do for you ask what you can do for your country/);

@@ -100,7 +100,7 @@ t.test("explain() says in our words what is missing, from the runtime's", async 
   }
 });
 
-t.test('chooseDevice() takes a GPU by itself only where one is usable and the networks may run there', async (t) => {
+t.test('chooseDevice() selects a GPU only where one is usable and the model may run there', async (t) => {
   t.equal(await chooseDevice('auto', ['cpu']), 'cpu', '8-bit networks');
   t.equal(await chooseDevice('cuda', ['cpu']), 'cuda', 'what was asked for is refused later, in words');
   const { usable } = await checkGpu();

@@ -33,7 +33,7 @@ interface Store {
 
 /**
  * The memory of rows that are decoded together: rows lie without gaps, each with its own position, so that a finished one can leave and
- * another one join at any step. The networks write into this memory themselves: nothing of size is made anew for a window or a step.
+ * another one join at any step. The runtime writes into this memory directly: nothing large is allocated per window or step.
  */
 export class Batch {
   readonly capacity: number;

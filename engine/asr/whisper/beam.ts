@@ -34,10 +34,10 @@ export function advance(job: DecodeJob, group: readonly Hypothesis[], step: Step
   for (const candidate of candidates(job, group, step)) {
     if (candidate.token === endOfText) job.finished.push(child(candidate, step));
     else kept.push(candidate);
-    if (kept.length === job.options.beams) break;
+    if (kept.length === job.options.beamSize) break;
   }
   const first = kept[0];
-  if (!first || job.finished.length >= job.options.beams || first.parent.tokens.length + 1 >= job.limit) return true;
+  if (!first || job.finished.length >= job.options.beamSize || first.parent.tokens.length + 1 >= job.limit) return true;
   replace(group, kept, step);
   return false;
 }
@@ -58,7 +58,7 @@ function candidates(job: DecodeJob, group: readonly Hypothesis[], { facts, predi
     const i = numbers.get(parent)!;
     const may = allowed(parent.tokens, facts, job.options.timestamps, parent.resumed);
     const scores = weigh(prediction, i, may, facts);
-    for (const { token, logProb } of most(logitsOf(prediction, i, may, facts), scores, facts, job.options.beams + 1)) {
+    for (const { token, logProb } of most(logitsOf(prediction, i, may, facts), scores, facts, job.options.beamSize + 1)) {
       const better = corrected(token, parent, facts);
       found.push({ parent, token: better ?? token, logProb, score: parent.score + logProb, overruled: better !== null });
     }

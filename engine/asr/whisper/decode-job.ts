@@ -16,7 +16,7 @@ export interface DecodingOptions {
   /** Refuse end-of-text while speech is left, and leaps over speech; needs timestamps. */
   speechAware: boolean;
   /** 1: greedy. */
-  beams: number;
+  beamSize: number;
   /** 0: the most probable token. */
   temperature: number;
 }
@@ -90,7 +90,7 @@ export interface DecodeJob {
   speech: readonly Span[];
   detection: LanguageDetection;
   limit: number; // tokens
-  finished: Hypothesis[]; // hypotheses that ended, for beams
+  finished: Hypothesis[]; // finished hypotheses of beam search
   random: () => number;
 }
 

@@ -30,10 +30,10 @@ interface Pending extends DecodeRequest {
 
 /**
  * Decodes windows together: whoever waits joins the batch as soon as a row is free, at any step, whatever file it belongs to. One on each
- * thread; `run` of the networks yields between steps, so that new requests come in while it works.
+ * thread; `run` yields between decoder steps, so that new requests can join.
  */
 export class Decoder {
-  /** Rows decoded together for one file: no more beams than these. */
+  /** Rows decoded together for one file: at least the beam size. */
   readonly capacity: number;
   readonly #model: Whisper;
   readonly #interleaver: Interleaver | undefined;
@@ -56,8 +56,8 @@ export class Decoder {
   /** Decodes one window with one set of options. Rejects with what `source` or `check` throws. */
   decode(request: DecodeRequest): Promise<DecodeResult> {
     return new Promise((resolve, reject) => {
-      const { beams } = request.options;
-      if (beams > this.capacity) throw new Error(`Cannot decode with ${beams} beams: the batch holds ${this.capacity} rows`);
+      const { beamSize } = request.options;
+      if (beamSize > this.capacity) throw new Error(`Cannot decode with beam size ${beamSize}: the batch holds ${this.capacity} rows`);
       this.#waiting.add({ ...request, resolve, reject });
       if (!this.#running) {
         this.#running = true;
@@ -95,10 +95,10 @@ export class Decoder {
 
   #next(): Pending | null {
     let used = this.#rows.length;
-    for (const job of this.#owners.keys()) used += job.options.beams - this.#rows.filter((row) => row.job === job).length;
+    for (const job of this.#owners.keys()) used += job.options.beamSize - this.#rows.filter((row) => row.job === job).length;
     const room = (first?: boolean) => (first ? this.#batch.capacity : this.capacity) - used;
     const alone = [...this.#owners.values()].some((request) => request.alone);
-    const fits = (request: Pending) => !alone && (request.alone ? used === 0 : request.options.beams <= room(request.first));
+    const fits = (request: Pending) => !alone && (request.alone ? used === 0 : request.options.beamSize <= room(request.first));
     return this.#waiting.next(this.#owners.values(), fits);
   }
 
@@ -166,7 +166,7 @@ export class Decoder {
     rows.forEach((row, i) => {
       const next = row.ahead.shift();
       if (next !== undefined) row.feed = next;
-      else if (row.job.options.beams > 1) beams.set(row.job, [...(beams.get(row.job) ?? []), row]);
+      else if (row.job.options.beamSize > 1) beams.set(row.job, [...(beams.get(row.job) ?? []), row]);
       else if (this.#extend(row, i, prediction)) done.push(row.job);
     });
     const numbers = new Map(rows.map((row, i) => [row, i]));
@@ -199,7 +199,7 @@ export class Decoder {
 
   #finish(job: DecodeJob): void {
     const request = this.#owners.get(job)!;
-    const row = job.options.beams > 1 ? best(job, this.#rows) : this.#rows.find((row) => row.job === job)!;
+    const row = job.options.beamSize > 1 ? best(job, this.#rows) : this.#rows.find((row) => row.job === job)!;
     const result: DecodeResult = {
       ...job.detection,
       language: job.language,
@@ -228,5 +228,5 @@ export class Decoder {
 
 /** Whether the next token is not just the most probable one: without timestamps, the first may not be any text. */
 function needsLogits({ job: { options }, tokens, ahead }: Hypothesis): boolean {
-  return ahead.length === 0 && (options.beams > 1 || options.temperature > 0 || (tokens.length === 0 && !options.timestamps));
+  return ahead.length === 0 && (options.beamSize > 1 || options.temperature > 0 || (tokens.length === 0 && !options.timestamps));
 }

@@ -24,7 +24,7 @@ interface Sound {
 
 /**
  * Runs the encoder on one window. The decoder is always given the keys and values of a whole one. In the 8-bit models the encoder does not hear all of the
- * silence that fills a window up, and the decoder does not see the rest: a tenth faster where windows are full, a third in a short note.
+ * silence that fills a window up, and the decoder does not see the rest: 10 % faster where windows are full, 33 % in a short note.
  * @param into memory for what the encoder says, returned with it
  */
 export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {

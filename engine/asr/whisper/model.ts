@@ -10,7 +10,7 @@ export const NEVER = -1e9;
 
 /** What the decoding rules need of a model's descriptor. Numbers are token ids unless a unit is given. */
 export interface Facts {
-  /** Samples behind each attention frame, and between two timestamps: 320 as in training, 352 where the networks hear faster. */
+  /** Samples behind each attention frame, and between two timestamps: 320 as in training, 352 where the encoder was exported with a longer hop. */
   samplesPerStep: number;
   /** The same in seconds. */
   tick: number;

@@ -56,14 +56,14 @@ export interface RecognisedWindow {
   uncovered: number;
 }
 
-const FAST: DecodingOptions = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
-const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beams: 1, temperature: 0 };
+const FAST: DecodingOptions = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
+const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beamSize: 1, temperature: 0 };
 const BEAMS = 3; // five cost two thirds more and found nothing more in 42 windows of joined speech
 const HOTTER: DecodingOptions[] = [
   { ...PLAIN, temperature: 0.4 },
   { ...PLAIN, temperature: 0.8 },
 ];
-const UNSURE = -0.35; // mean log-probability below which `accurate` searches with beams: in half of clean windows; in the others they gain nothing
+const UNSURE = -0.35; // mean log-probability below which `accurate` uses beam search: 50 % of clean windows; it gains nothing in the others
 const MOST_DECODINGS = 16; // of one window and its stretches
 const PROGRESS = 1.5; // seconds of speech that a decoding which was cut off must have got through to be relied on
 const SAID = 1; // seconds of speech in a segment that is kept where the detector is certain
@@ -180,7 +180,7 @@ async function decodeWell(
     const doubted = request.language === 'auto' && request.expected !== null && language !== result.language;
     return doubted && probability >= LIKELY && seconds >= LONG_ENOUGH ? language : null;
   };
-  const careful: DecodingOptions = { ...FAST, beams: Math.min(BEAMS, decoder.capacity) };
+  const careful: DecodingOptions = { ...FAST, beamSize: Math.min(BEAMS, decoder.capacity) };
   const fast: DecodeRequest = {
     file: request.job,
     options: FAST,
@@ -237,6 +237,6 @@ function summary(result: DecodeResult): Omit<Covered, 'words' | 'tried'> {
   return { language, languages, noSpeech, meanLogProb };
 }
 
-function name({ timestamps, beams, temperature }: DecodingOptions): string {
-  return `${timestamps ? 'timed' : 'plain'}${beams > 1 ? `-beams${beams}` : ''}${temperature > 0 ? `-${temperature}` : ''}`;
+function name({ timestamps, beamSize, temperature }: DecodingOptions): string {
+  return `${timestamps ? 'timed' : 'plain'}${beamSize > 1 ? `-beam${beamSize}` : ''}${temperature > 0 ? `-${temperature}` : ''}`;
 }

@@ -49,7 +49,7 @@ export function segmentationGraph(published: Weights, variant: CpuVariant): Grap
 
 /**
  * How loud it is in each of 80 bands, the largest of three frames. Written for two dimensions, of which one is 1, and with the size of a number as a
- * rectifier, because the runtime has its fast kernels only for such: an eighth less time for the whole network.
+ * rectifier, because the runtime has fast kernels only for those: 12 % less time for the whole model.
  */
 function filtered(g: Graph, x: string): string {
   const [bands, , taps] = g.checkpoint.shape('sinc') as [number, number, number];

@@ -21,7 +21,7 @@ function product(g: Graph, x: string, name: string, bias: boolean): string {
   return bias ? op(g, 'Add', [y, weight(g, `${name}.bias`)]) : y;
 }
 
-/** `linear` by several weights. In the 8-bit variants `x` is quantised once for all: each product takes a tenth less time, and says the same. */
+/** `linear` by several weights. In the int8 variants `x` is quantised once for all: each product takes 10 % less time, with the same result. */
 export function linears(g: Graph, x: string, names: readonly { name: string; bias: boolean }[]): string[] {
   if (g.peak === 0) return names.map(({ name, bias }) => linear(g, x, name, bias));
   const byRow = names.some(({ name }) => g.rowwise.has(name)) ? largestOf(g, x, 0) : null;

@@ -13,7 +13,7 @@ import type { ModelDimensions } from './config.ts';
  * Outputs: `nk{l}`, `nv{l}` [B, H, Q, hd], only the NEW rows of the cache; and for the last position all that greedy decoding needs, so that no rule
  * has to be told to the network: `special` [B, X], the logits from end-of-text on: special tokens, then timestamps; and of the text before it, without
  * what a transcript never holds, `textId` int64 [R], its highest logit `textMax` and the logarithm of its sum of exponentials `textLse` [R].
- * `text` [R, E], the logits of text: fetch them only for beams and temperatures, they are large.
+ * `text` [R, E], the logits of text: fetch them only for beam search and sampling, they are large.
  * `align` [B, A, S]: the cross-attention of the A alignment heads, in order of layer and head, each row summing to 1; it belongs to the token that
  * the step predicts.
  */

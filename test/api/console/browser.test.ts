@@ -79,7 +79,7 @@ t.test('words are found and marked, and tell their times', async (t) => {
   await page.waitForSelector('mark');
   t.match(await page.textContent('mark'), /account/i);
   await page.fill('input[aria-label="Find"]', '');
-  await page.check('text=Times of words');
+  await page.check('text=Word timestamps');
   await page.waitForSelector('.word[title]');
   t.match(await page.getAttribute('.word', 'title'), /^\d+\.\d\d – \d+\.\d\d s$/);
 });

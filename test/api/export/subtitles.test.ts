@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test('subtitles() spreads words over their segment where there are no times of words', async (t) => {
+t.test('subtitles() spreads words over their segment where there are no word timestamps', async (t) => {
   const cues = readSrt(await subtitles(talk([{ id: 1, start: 10, end: 20, speaker_id: null, text: 'word '.repeat(30).trim() }]), 'srt'));
   t.equal(cues[0]!.start, 10_000);
   t.ok(cues.at(-1)!.end >= 20_000 && cues.length >= 2);

@@ -17,7 +17,7 @@ const ALONE = [
 const BOTH = { track: 1, first: 400, end: 630 };
 const CHANGE = 510; // the frame from which Bob speaks in it
 
-/** What the network of voice prints says of each stretch: the voice that has most of it. Notes how many it was asked for. */
+/** A stand-in for the embedding model: the speaker with the largest share of each piece. Counts the pieces. */
 function listener() {
   const heard: Piece[] = [];
   const listen = async (pieces: Piece[]) => {

@@ -101,11 +101,11 @@ t.test('Interleaver.step() lets units of other files run every forty steps while
 const OTHER = 3;
 
 interface Window extends Decodable {
-  beams: number;
+  beamSize: number;
 }
 
 function order(file: number, more: Partial<Window> = {}): Window {
-  return { file, beams: 1, ...more };
+  return { file, beamSize: 1, ...more };
 }
 
 function queue(windows: Window[], interleaver?: Interleaver): DecodeQueue<Window> {
@@ -132,13 +132,13 @@ t.test(
   },
 );
 
-t.test('DecodeQueue.next() lets a window with more beams than fit wait', (t) => {
-  const waiting = queue([order(LONG, { beams: 3 })]);
+t.test('DecodeQueue.next() lets a window with a larger beam than fits wait', (t) => {
+  const waiting = queue([order(LONG, { beamSize: 3 })]);
   t.equal(
-    waiting.next([], ({ beams }) => beams <= 2),
+    waiting.next([], ({ beamSize }) => beamSize <= 2),
     null,
   );
-  t.ok(waiting.next([], ({ beams }) => beams <= 3));
+  t.ok(waiting.next([], ({ beamSize }) => beamSize <= 3));
   t.end();
 });
 

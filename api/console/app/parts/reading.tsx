@@ -66,8 +66,8 @@ export function Reading({ record, label, colour, at, look, words, setWords }: Pr
           <Icon of="down" />
         </button>
         <label class="check">
-          <input type="checkbox" checked={words} onChange={(event) => setWords((event.currentTarget as HTMLInputElement).checked)} /> Times
-          of words
+          <input type="checkbox" checked={words} onChange={(event) => setWords((event.currentTarget as HTMLInputElement).checked)} /> Word
+          timestamps
         </label>
         <Copy text={record.text ?? ''} label="Copy text" />
       </div>

@@ -27,7 +27,7 @@ function predicted(given: Record<number, number>): Prediction {
 
 /** Goes one token on from a single hypothesis; the tokens of those that follow. Places in the batch are only counted. */
 function followed(tokens: number[], given: Record<number, number>, speechAware: boolean): number[][] {
-  const options = { timestamps: true, speechAware, beams: BEAMS, temperature: 0 };
+  const options = { timestamps: true, speechAware, beamSize: BEAMS, temperature: 0 };
   const job = { options, speech: [{ start: 0, end: 9 }], limit: 40, finished: [] } as unknown as DecodeJob;
   const first: Hypothesis = { job, feed: 0, ahead: [], tokens, logProbs: tokens.map(() => 0), attention: [], score: 0, resumed: [] };
   const rows = [first];

@@ -66,7 +66,7 @@ t.test('reliable() leaves a loop out, even one that the decoding got out of', as
   t.equal(until, 4);
 });
 
-t.test('leftOut() finds speech between segments and after the last one', async (t) => {
+t.test('leftOut() returns speech between segments and after the last one', async (t) => {
   const speech = [{ start: 0, end: 30 }];
   const found = (tokens: number[], until: number | null = null) =>
     leftOut(tokens, speech, until, facts).map(({ start, end }) => [start, end]);

@@ -33,7 +33,7 @@ const NEVER = { suppress_tokens: [11, 12, 13], begin_suppress_tokens: [32, 256] 
 const LANGUAGES = { lang_to_id: { '<|en|>': 258, '<|de|>': 259 }, task_to_id: { translate: 260, transcribe: 261 } };
 const SECONDS = 4;
 const STEPS = 40;
-const GREEDY: DecodingOptions = { timestamps: true, speechAware: false, beams: 1, temperature: 0 };
+const GREEDY: DecodingOptions = { timestamps: true, speechAware: false, beamSize: 1, temperature: 0 };
 
 function sound(seed: number): Float32Array {
   return Float32Array.from({ length: SECONDS * 16000 }, (_, i) => Math.sin((i / 10) * (1 + seed / 3) + Math.sin(i / 700)) / 3);
@@ -93,13 +93,13 @@ for (const [name, told] of [
   });
 }
 
-t.test('Decoder searches with beams and draws at random beside a greedy row, and says nothing that may not come', async (t) => {
+t.test('Decoder runs beam search and sampling beside a greedy row, and emits no suppressed token', async (t) => {
   const model = await openTiny(t, 'beams', { ...NEVER, ...LANGUAGES });
   const decoder = new Decoder(model, 4);
   const [alone] = await decoded(decoder, model, [{ seed: 1, options: GREEDY }]);
   const [beside, wide, drawn] = await decoded(decoder, model, [
     { seed: 1, options: GREEDY },
-    { seed: 1, options: { ...GREEDY, beams: 2 } },
+    { seed: 1, options: { ...GREEDY, beamSize: 2 } },
     { seed: 1, options: { ...GREEDY, temperature: 0.8 } },
   ]);
   t.strictSame(beside!.tokens, alone!.tokens);

@@ -69,7 +69,7 @@ t.test('encode() leaves nothing of a longer window in memory that is used again'
 });
 
 t.test('a decoder does not look at what the encoder has not heard', async (t) => {
-  const options = { timestamps: true, speechAware: true, beams: 1, temperature: 0 };
+  const options = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
   const source = (into?: Encoded) => encode({ samples, speech }, model, into);
   const request = { file: 1, source, options, language: 'en', expected: null, prompt: [], speech, check: () => {} };
   const { attention } = await new Decoder(model, 2).decode(request);

@@ -13,7 +13,7 @@ t.teardown(() => rmSync(home, { recursive: true }));
 const checkpoint = join(home, 'checkpoint');
 writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
 
-t.test('openWhisper() takes from the descriptor how the keys of the cross-attention lie, as the networks have them', async (t) => {
+t.test('openWhisper() takes the layout of cross-attention keys from the descriptor, and it matches the graphs', async (t) => {
   const folder = join(home, 'present');
   const recipe = { ...DEFAULT, pooledLayers: [0] };
   await build(checkpoint, folder, { variant: 'int8', recipe });

@@ -69,7 +69,7 @@ t.test('withoutGuesses() cuts what followed an overruled end and was not believe
   t.strictSame(sure.tokens, tokens);
 });
 
-t.test('isSuspicious() asks again at any sign of invented text', async (t) => {
+t.test('isSuspicious() asks for another decoding at any sign of a hallucination', async (t) => {
   t.notOk(isSuspicious(result(), 'Good morning.', 0.99));
   t.ok(isSuspicious(result(), 'Good morning.', 0.95), 'faint speech');
   t.ok(isSuspicious(result({ noSpeech: 0.6 }), 'Good morning.', 0.99), 'likely silence');

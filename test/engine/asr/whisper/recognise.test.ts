@@ -53,7 +53,7 @@ t.test('recognise() never prefers a mark to words, however likely it is', async 
 
 t.test('recognise() takes words that a search finds where the first result wrote a mark', async (t) => {
   const { text } = await heard(({ options }) =>
-    options.beams > 1 ? { text: ' But she said', meanLogProb: -0.5 } : { text: ' —', meanLogProb: -0.1 },
+    options.beamSize > 1 ? { text: ' But she said', meanLogProb: -0.5 } : { text: ' —', meanLogProb: -0.1 },
   );
   t.equal(text, ' But she said');
 });

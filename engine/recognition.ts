@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { decideLanguage } from './asr/language.ts';
 import { timeline } from './asr/timeline.ts';
 import { languageOf } from './asr/whisper/decode-job.ts';
@@ -49,7 +50,7 @@ export async function recogniseAll(
   };
   let expected: string | null = null;
   let done = 0;
-  await inLanes([...windows.keys()], options, async (i) => {
+  await severalAtOnce([...windows.keys()], options, async (i) => {
     const kept = saved.get(key(windows[i]!));
     if (kept) results[i] = JSON.parse(Buffer.from(kept).toString()) as Finished;
     else await one(i, options.language, expected);
@@ -59,7 +60,7 @@ export async function recogniseAll(
   const language = auto ? spokenIn(windows, results) : spokenBy(results, options.language);
   if (auto && language && windows.length > 1) {
     const astray = [...windows.keys()].filter((i) => strays(results[i]!, windows[i]!, language));
-    await inLanes(astray, options, (i) => one(i, language, null));
+    await severalAtOnce(astray, options, (i) => one(i, language, null));
   }
   const uncoveredSeconds = results.reduce((sum, { uncovered = 0 }) => sum + uncovered, 0);
   return { words: results.flatMap(({ words }) => words), language, uncoveredSeconds };
@@ -84,15 +85,14 @@ function key({ pieces, channel }: Window): string {
 }
 
 /** Works through windows, some at once. */
-async function inLanes(numbers: number[], { pool, signal }: RecogniseOptions, work: (i: number) => Promise<void>): Promise<void> {
-  const left = numbers.values();
-  const lane = async () => {
-    for (const i of left) {
+async function severalAtOnce(numbers: number[], { pool, signal }: RecogniseOptions, work: (i: number) => Promise<void>): Promise<void> {
+  const queue = new PQueue({ concurrency: pool.concurrency });
+  await queue.addAll(
+    numbers.map((i) => () => {
       signal.throwIfAborted();
-      await work(i);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(pool.concurrency, numbers.length) }, lane));
+      return work(i);
+    }),
+  );
 }
 
 async function recogniseOne(

@@ -1,6 +1,7 @@
 import type { ProviderIdentity } from '../../db/access/sign-in.ts';
 import { ApiError } from '../contract/errors.ts';
 import { COOKIE, sessionCookie } from '../guard/session.ts';
+import { readCookie } from '../http/cookies.ts';
 import type { Context } from '../http/route.ts';
 import { pack, unpack } from './oidc.ts';
 
@@ -15,9 +16,8 @@ export async function personCookie(context: Context, person: ProviderIdentity): 
 
 /** Throws 401 when nobody came back from the provider within ten minutes. */
 export async function personOf({ request, settings }: Context): Promise<ProviderIdentity> {
-  const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+\\.[\\w-]+\\.[\\w-]+)(?:;|$)`).exec(request.headers.get('cookie') ?? '')?.[1];
   try {
-    const { issuer, subject, email } = await unpack<ProviderIdentity>(settings, 'person', value ?? '');
+    const { issuer, subject, email } = await unpack<ProviderIdentity>(settings, 'person', readCookie(request, COOKIE) ?? '');
     return { issuer, subject, email };
   } catch {
     throw new ApiError('unauthorized', { message: 'The sign-in took too long, or it was begun elsewhere: sign in again' });

@@ -1,3 +1,4 @@
+import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { LIMITS, type Limits, TIGHTENABLE } from './limits.ts';
 
@@ -137,7 +138,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   }
   for (const name of Object.keys(environment)) {
     if (name.startsWith('LONGHAND_') && !SETTING_NAMES.includes(name))
-      mistakes.push(`${name} is not a setting; did you mean ${nearest(name)}?`);
+      mistakes.push(`${name} is not a setting; did you mean ${closest(name, SETTING_NAMES)}?`);
   }
   if (mistakes.length) throw new Error(`Cannot start with these settings:\n  ${mistakes.join('\n  ')}`);
   return { ...(values as Variables), limits: limits as Limits, given: SETTING_NAMES.filter((name) => environment[name]) };
@@ -158,22 +159,6 @@ function isDatabaseUrl(text: string): boolean {
 /** A refused address is shown without its user and password, wherever those may end. */
 function withoutSecrets(text: string): string {
   return text.replace(/^(\w+:\/\/)?.*@/s, '$1[hidden]@').replace(/(password=)[^\s&]+/gi, '$1[hidden]');
-}
-
-/** The known name with the smallest edit distance. */
-function nearest(name: string): string {
-  return SETTING_NAMES.reduce((best, known) => (distance(name, known) < distance(name, best) ? known : best));
-}
-
-/** Levenshtein distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    row = next;
-  }
-  return row[b.length]!;
 }
 
 /** A setting as the documentation lists it. */

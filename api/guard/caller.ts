@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { findCredential } from '../../db/access/credentials.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import { type KeyActor, type MemberActor, requireScope, type TokenActor } from '../contract/actor.ts';
@@ -20,27 +21,20 @@ export interface Callers {
 const FRESH_MS = 1_000; // how long an answer is used again: a revoked key stops working within this
 const MOST = 50_000; // credentials held
 
-interface Entry {
-  caller: Promise<Caller | null>;
-  at: number;
-}
-
 /** Looks credentials up in the database, and holds answers for a second, so that a busy key costs one query a second and host. */
 export function openCallers(db: Db): Callers {
-  const entries = new Map<string, Entry>();
+  const known = new LRUCache<string, Promise<Caller | null>>({ max: MOST, ttl: FRESH_MS });
   return {
     find(credential) {
-      const now = performance.now();
-      const known = entries.get(credential);
-      if (known && now - known.at < FRESH_MS) return known.caller;
-      if (entries.size >= MOST) entries.clear();
-      const entry: Entry = { caller: findCredential(db, credential), at: now };
-      entries.set(credential, entry);
-      entry.caller.then(
-        (caller) => caller ?? entries.delete(credential),
-        () => entries.delete(credential),
+      const fresh = known.get(credential);
+      if (fresh) return fresh;
+      const caller = findCredential(db, credential);
+      known.set(credential, caller);
+      caller.then(
+        (found) => found ?? known.delete(credential),
+        () => known.delete(credential),
       );
-      return entry.caller;
+      return caller;
     },
   };
 }

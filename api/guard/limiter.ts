@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Bucket, takeTokens } from '../../db/access/rate-limits.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -67,7 +68,7 @@ export function openRates(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): Rates 
     burst: Math.max(1, Math.floor((perMinute * LIMITS.REQUEST_BURST) / LIMITS.REQUESTS_PER_MIN)),
     perSecond: perMinute / 60,
   };
-  const shares = new Map<string, Share>();
+  const shares = new LRUCache<string, Share>({ max: MOST });
   const regained = (share: Share) => Math.min(bucket.burst, share.left + ((performance.now() - share.at) / 1000) * bucket.perSecond);
 
   async function fetch(subject: string, share: Share): Promise<void> {
@@ -99,7 +100,6 @@ export function openRates(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): Rates 
 
   return {
     async take(subject) {
-      if (shares.size >= MOST) shares.clear();
       const share = shares.get(subject) ?? newShare();
       shares.set(subject, share);
       note(share);
@@ -138,8 +138,8 @@ const SPARED_MS = 600_000;
 
 /** `now` in milliseconds, from any fixed start. */
 export function openFloods(bucket: Bucket, now: () => number = () => performance.now()): Floods {
-  const bad = new Map<string, { count: number; at: number }>(); // a count that leaks `perSecond`
-  const good = new Map<string, number>();
+  const bad = new LRUCache<string, { count: number; at: number }>({ max: MOST }); // a count that leaks `perSecond`
+  const good = new LRUCache<string, number>({ max: MOST });
   const level = (subject: string) => {
     const entry = bad.get(subject);
     return entry ? Math.max(0, entry.count - ((now() - entry.at) / 1000) * bucket.perSecond) : 0;
@@ -154,11 +154,9 @@ export function openFloods(bucket: Bucket, now: () => number = () => performance
     count(address) {
       const subject = networkOf(address);
       const count = level(subject) + 1;
-      if (bad.size >= MOST) bad.clear();
       bad.set(subject, { count, at: now() });
     },
     spare(secret) {
-      if (good.size >= MOST) good.clear();
       good.set(secret, now());
     },
   };

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { findSession, type Session } from '../../db/access/sessions.ts';
 import type { SessionActor } from '../contract/actor.ts';
 import { ApiError, forbidden } from '../contract/errors.ts';
+import { readCookie, setCookie } from '../http/cookies.ts';
 import { originOf } from '../http/public-url.ts';
 import type { Request } from '../http/request.ts';
 import { type Context, NO_STORE, type Services } from '../http/route.ts';
@@ -49,14 +50,14 @@ export function refuseForeign(request: Request, { settings }: Pick<Services, 'se
 
 /** The session's secret in the cookie. */
 export function sessionToken(request: Request): string | null {
-  const cookies = request.headers.get('cookie') ?? '';
-  return new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{43})(?:;|$)`).exec(cookies)?.[1] ?? null;
+  const value = readCookie(request, COOKIE);
+  return value !== null && /^[\w-]{43}$/.test(value) ? value : null;
 }
 
 /** Set-Cookie for a session; null ends it. */
 export function sessionCookie(context: Context, token: string | null): string {
-  const secure = originOf(context.request, context.settings).startsWith('https:') ? '; Secure' : '';
-  return `${COOKIE}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict${secure}${token ? '' : '; Max-Age=0'}`;
+  const secure = originOf(context.request, context.settings).startsWith('https:');
+  return setCookie(COOKIE, token ?? '', { path: '/', sameSite: 'strict', secure, ...(!token && { maxAge: 0 }) });
 }
 
 /** In time that says nothing about where they differ. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
 import type { Item } from '../../db/transcripts/list-row.ts';
@@ -35,31 +36,20 @@ interface Entry extends Served {
 /** Opens the records of a database. Holds at most `cacheBytes` of decrypted text, in memory only, least recently used first out. */
 export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Records {
   const ask = askTogether(db);
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({
+    maxSize: cacheBytes,
+    maxEntrySize: Math.floor(cacheBytes / LARGEST_SHARE),
+    sizeCalculation: ({ body }) => body.length,
+  });
   const loading = new Map<string, Promise<Entry | null>>();
-  let bytes = 0;
 
-  const drop = (key: string) => {
-    bytes -= entries.get(key)?.body.length ?? 0;
-    entries.delete(key);
-  };
-  const remember = (key: string, entry: Entry) => {
-    drop(key);
-    if (entry.body.length * LARGEST_SHARE > cacheBytes) return;
-    entries.set(key, entry);
-    bytes += entry.body.length;
-    for (const oldest of entries.keys()) {
-      if (bytes <= cacheBytes) break;
-      drop(oldest);
-    }
-  };
   async function load(actor: Actor, id: string, words: boolean, key: string): Promise<Entry | null> {
     const loaded = await db.workspace(actor.workspaceId, (tx) => loadRecord(tx, vault, actor, id, words));
     if (!loaded) return null;
     const body = Buffer.from(serialise(loaded.record));
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
     const entry = { body, etag, title: loaded.record.title, status: loaded.record.status, version: loaded.version };
-    remember(key, entry);
+    entries.set(key, entry);
     return entry;
   }
 
@@ -69,18 +59,14 @@ export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Rec
       const version = await ask({ actor, id });
       if (version === null) return null;
       const known = entries.get(key);
-      if (known?.version === version) {
-        entries.delete(key);
-        entries.set(key, known);
-        return known;
-      }
+      if (known?.version === version) return known;
       const run = `${key}/${actor.memberId}/${version}`;
       const running = loading.get(run) ?? load(actor, id, words, key).finally(() => loading.delete(run));
       loading.set(run, running);
       return running;
     },
     forget(workspaceId, id) {
-      for (const words of [false, true]) drop(keyOf(workspaceId, id, words));
+      for (const words of [false, true]) entries.delete(keyOf(workspaceId, id, words));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { LRUCache } from 'lru-cache';
 import { type Outcome, pipeline, type Statement } from './pipeline.ts';
 import type { Connection, Patience } from './pool.ts';
 
@@ -98,8 +99,7 @@ async function rollback(connection: Connection): Promise<void> {
   });
 }
 
-const texts = new Map<string, string>();
-const REMEMBERED = 2000;
+const texts = new LRUCache<string, string>({ max: 2000 });
 
 /** `?` -> $1, $2 …; `\\?` -> ? */
 export function numbered(sql: string): string {
@@ -107,7 +107,6 @@ export function numbered(sql: string): string {
   if (known) return known;
   let count = 0;
   const text = sql.replace(/\\\?|\?/g, (mark) => (mark === '?' ? `$${++count}` : '?'));
-  if (texts.size >= REMEMBERED) texts.clear();
   texts.set(sql, text);
   return text;
 }

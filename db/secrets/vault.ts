@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { forAll } from '../postgres/wanted.ts';
 import { masterKeyId } from './master-key.ts';
@@ -25,12 +26,12 @@ const NONCE = 12;
 const TAG = 16;
 const HEAD = 5; // version and key version
 const KEPT_MS = 60_000; // how long an unwrapped key is remembered: a destroyed key is forgotten everywhere after this
+const MOST = 10_000; // workspaces whose keys are remembered
 const CANARY = 'longhand';
 
 interface Keys {
   byVersion: Map<number, Buffer>;
   newest: number;
-  loadedAt: number;
 }
 
 interface KeyRow {
@@ -46,13 +47,13 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
   if (!newest) throw new Error('Cannot open the vault: no master key was given');
   const masters = new Map(masterKeys.map((key) => [masterKeyId(key), key]));
   await checkCanary(db, newest, masters);
-  const cache = new Map<string, Keys>();
+  const cache = new LRUCache<string, Keys>({ max: MOST, ttl: KEPT_MS });
   const loading = new Map<string, Promise<Keys>>();
 
   /** However many ask for the keys of a workspace that is not known, they are loaded once. */
   async function keysOf(workspaceId: string, version?: number): Promise<Keys> {
     const known = cache.get(workspaceId);
-    if (known && performance.now() - known.loadedAt < KEPT_MS && (version === undefined || known.byVersion.has(version))) return known;
+    if (known && (version === undefined || known.byVersion.has(version))) return known;
     const running = loading.get(workspaceId) ?? forAll(() => load(workspaceId)).finally(() => loading.delete(workspaceId));
     loading.set(workspaceId, running);
     return running;
@@ -70,7 +71,6 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
     const keys = {
       byVersion: new Map(rows.map((row) => [row.version, unwrap(masters, row)])),
       newest: last.version,
-      loadedAt: performance.now(),
     };
     cache.set(workspaceId, keys);
     return keys;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Db } from '../postgres/orm.ts';
 
 /** How many transcriptions of the days before `day` a filter finds, counted when the list of those days was at `version`. */
@@ -24,21 +25,10 @@ export const FEW = 200;
 const MOST = 2_000; // filters remembered, the least recently used goes first
 
 export function openTotals(most = MOST): Totals {
-  const known = new Map<string, Counted>();
+  const known = new LRUCache<string, Counted>({ max: most });
   return {
-    find(filter) {
-      const counted = known.get(filter);
-      if (counted) {
-        known.delete(filter);
-        known.set(filter, counted);
-      }
-      return counted;
-    },
-    keep(filter, counted) {
-      known.delete(filter);
-      known.set(filter, counted);
-      if (known.size > most) known.delete(known.keys().next().value!);
-    },
+    find: (filter) => known.get(filter),
+    keep: (filter, counted) => void known.set(filter, counted),
   };
 }
 

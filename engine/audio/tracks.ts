@@ -1,7 +1,8 @@
+import PQueue from 'p-queue';
 import { MediaError, type Origin, type Recording } from '../types.ts';
 import type { Track } from './probe.ts';
 
-const ATONCE = 4; // tracks that are decoded side by side
+const AT_ONCE = 4; // tracks that are decoded side by side
 const FATAL = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that speak of the file, not of one track
 
 /** The tracks of one file as one recording: their channels one after the other, each with silence behind where it ends before the longest. */
@@ -29,22 +30,20 @@ export class Tracks implements Recording {
   static async decoded(tracks: readonly Track[], decode: (track: Track) => Promise<Recording>): Promise<Recording> {
     const parts: (Recording | undefined)[] = new Array(tracks.length);
     const failures: MediaError[] = [];
-    const waiting = tracks.entries();
-    const lane = async () => {
-      for (const [i, track] of waiting) {
-        const part = await decode(track);
-        parts[i] = part;
-        try {
-          await part.decoded;
-        } catch (error) {
-          if (!(error instanceof MediaError) || FATAL.has(error.code)) throw error;
-          failures.push(error);
-          parts[i] = undefined;
-          await part.close();
-        }
+    const queue = new PQueue({ concurrency: AT_ONCE });
+    const decodeOne = async (track: Track, i: number) => {
+      const part = await decode(track);
+      parts[i] = part;
+      try {
+        await part.decoded;
+      } catch (error) {
+        if (!(error instanceof MediaError) || FATAL.has(error.code)) throw error;
+        failures.push(error);
+        parts[i] = undefined;
+        await part.close();
       }
     };
-    const results = await Promise.allSettled(Array.from({ length: ATONCE }, lane));
+    const results = await Promise.allSettled(tracks.map((track, i) => queue.add(() => decodeOne(track, i))));
     const whole = parts.filter((part) => part !== undefined);
     const failed = results.find((result) => result.status === 'rejected');
     if (!failed && whole.length)

@@ -1,49 +1,41 @@
-import { request as http, type IncomingMessage } from 'node:http';
-import { request as https } from 'node:https';
-import { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
+import { Agent, type RequestInfo, type RequestInit as UndiciInit, fetch as undiciFetch } from 'undici';
 import { endless } from './reply.ts';
 
-const PROBE_MS = 60_000; // a connection that hears nothing is probed, so that a dead peer is noticed
 const LARGEST = 67_108_864; // bytes of an answer: some hundred for each token of a stream, thinking included
 
 /**
- * As `fetch`, as far as a client of a language model needs it, but without limits of time of its own: Node's gives up after five minutes without a byte, and a
- * small machine reads a long prompt for longer. The signal is the only limit. Every call has its own connection, and closes it when aborted.
+ * Without limits of time: `fetch` gives up after five minutes without a byte, and a small machine reads a long prompt for longer. Each call has its own connection
+ * (`pipelining: 0`): one that lay idle may be gone, and a POST that met that would fail. A silent connection is probed each minute, so a dead peer is noticed.
  */
+const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 }, pipelining: 0 });
+
+/** As `fetch`, limited by its signal only. Redirects are not followed. Throws what went wrong with the connection itself, and when an answer does not end. */
 export async function patientFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const url = new URL(input instanceof Request ? input.url : input);
-  const { method = 'GET', body = null, signal } = init;
-  if (body !== null && typeof body !== 'string') throw new TypeError('Cannot send the request: only text is sent to a language model');
-  const headers = Object.fromEntries(new Headers(init.headers));
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const request = (url.protocol === 'https:' ? https : http)(url, { method, headers, agent: false, signal: signal ?? undefined });
-    request.setSocketKeepAlive(true, PROBE_MS);
-    // without a listener the connection is closed, and neither an answer nor an error is ever told
-    request.on('upgrade', (_, socket) => {
-      socket.destroy();
-      reject(new Error('the server wanted to speak another protocol than HTTP'));
-    });
-    request.on('response', resolve).on('error', reject).end(body);
+  const options = { ...init, redirect: 'manual', dispatcher } as UndiciInit;
+  const answer = await undiciFetch(input as RequestInfo, options).catch((error) => {
+    throw causeOf(error);
   });
-  const status = answer.statusCode ?? 0;
-  const empty = status === 204 || status === 304;
-  if (empty) answer.resume();
-  return new Response(empty ? null : limited(answer), { status, headers: headersOf(answer) });
+  const body = answer.body && ReadableStream.from(bounded(answer.body));
+  return new Response(body as BodyInit | null, { status: answer.status, headers: [...answer.headers] });
 }
 
-/** The body, which breaks off when it does not end. */
-function limited(answer: IncomingMessage): ReadableStream<Uint8Array> {
-  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
+/** The pieces of a body, which breaks off when it does not end. */
+async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  answer.on('data', (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes > LARGEST) answer.destroy(endless());
-  });
-  return body;
+  try {
+    for await (const piece of body) {
+      bytes += piece.length;
+      if (bytes > LARGEST) throw endless();
+      yield piece;
+    }
+  } catch (error) {
+    throw causeOf(error);
+  }
 }
 
-function headersOf({ headersDistinct }: IncomingMessage): Headers {
-  const headers = new Headers();
-  for (const [name, values] of Object.entries(headersDistinct)) for (const value of values ?? []) headers.append(name, value);
-  return headers;
+/** `fetch` says no more than that it failed, and why in the cause. */
+function causeOf(error: unknown): unknown {
+  if (!(error instanceof TypeError && error.cause instanceof Error)) return error;
+  return error.cause.message === 'bad upgrade' ? new Error('the server wanted to speak another protocol than HTTP') : error.cause;
 }

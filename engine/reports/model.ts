@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { type About, discover } from './discover.ts';
 import { Endpoint, type Wish } from './endpoint.ts';
 import { meaningOf, TooLong } from './failures.ts';
 import { ALL_FEATURES, type Features } from './features.ts';
 import { type Figures, newFigures } from './figures.ts';
-import { Gate } from './gate.ts';
 import type { Patience } from './patience.ts';
 import type { Prompt } from './prompt.ts';
 import { type Reply, replyOf } from './reply.ts';
@@ -34,13 +34,13 @@ export class Model {
   readonly figures: Figures = newFigures();
   readonly #endpoint: Endpoint;
   readonly #settings: ModelSettings;
-  readonly #gate: Gate;
+  readonly #queue: PQueue;
   #features: Features = ALL_FEATURES;
   #found: About | null = null;
 
   constructor(settings: ModelSettings) {
     this.#settings = settings;
-    this.#gate = new Gate(settings.concurrency ?? PLACES);
+    this.#queue = new PQueue({ concurrency: Math.max(1, settings.concurrency ?? PLACES) });
     this.#endpoint = new Endpoint(settings);
   }
 
@@ -70,7 +70,7 @@ export class Model {
   /** One answer. Repeats what may pass, with pauses that double and vary. Throws a ReportError, TooLong, or the signal's reason. */
   async ask<T>(prompt: Prompt, shape: Shape<T>, maxTokens: number, signal: AbortSignal): Promise<Reply> {
     const { name } = await this.about(signal);
-    return this.#gate.run(async () => {
+    const work = async () => {
       for (let attempt = 1; ; ) {
         const features = this.#features;
         try {
@@ -89,7 +89,8 @@ export class Model {
           await wait(this.#pause(meaning.retryAfter, attempt), undefined, { signal });
         }
       }
-    }, signal);
+    };
+    return this.#queue.add(work, { signal });
   }
 
   async #once(wish: Wish, signal: AbortSignal): Promise<Reply> {

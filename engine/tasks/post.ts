@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { request as http } from 'node:http';
 import { request as https } from 'node:https';
 import { isIP } from 'node:net';
+import { Webhook } from 'standardwebhooks';
 import { isPublic } from '../../db/webhooks/destination.ts';
 
 export interface Post {
@@ -62,13 +63,10 @@ export function signature(secret: string, timestamp: number, body: string): stri
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
 
-/**
- * The value of `webhook-signature` by the Standard Webhooks specification: HMAC-SHA256 over `<id>.<timestamp>.<body>` under the bytes that the secret
- * stands for behind `whsec_`, in base64.
- */
+/** The value of `webhook-signature` by the Standard Webhooks specification. `timestamp` in seconds since 1970. */
 export function standardSignature(secret: string, id: string, timestamp: number, body: string): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64'); // reads base64url as well: that is how older secrets were written
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  return new Webhook(key, { format: 'raw' }).sign(id, new Date(timestamp * 1000), body);
 }
 
 async function resolve(host: string, lookUp: (name: string) => Promise<Address>): Promise<Address> {

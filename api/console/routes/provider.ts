@@ -3,6 +3,7 @@ import { openSession } from '../../../db/access/sessions.ts';
 import { enter, findDoors } from '../../../db/access/sign-in.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { sessionCookie } from '../../guard/session.ts';
+import { readCookie, setCookie } from '../../http/cookies.ts';
 import { originOf } from '../../http/public-url.ts';
 import { json, type Reply, route } from '../../http/route.ts';
 import { type Asked, begin, pack, providerName, returnedPerson, Unverified, unpack } from '../oidc.ts';
@@ -35,9 +36,9 @@ export const startOidc = route({
     try {
       const next = query.return && LOCAL.test(query.return) ? query.return : '/';
       const { url, asked } = await begin(settings, origin + BACK, next);
-      const secure = origin.startsWith('https:') ? '; Secure' : '';
+      const secure = origin.startsWith('https:');
       // Lax: the provider's page sends the browser back, which Strict cookies do not survive
-      const cookie = `${COOKIE}=${await pack(settings, 'asked', asked)}; Path=${BACK}; HttpOnly; SameSite=Lax; Max-Age=600${secure}`;
+      const cookie = setCookie(COOKIE, await pack(settings, 'asked', asked), { path: BACK, sameSite: 'lax', maxAge: 600, secure });
       return see(url, { 'set-cookie': cookie });
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'cannot reach the sign-in provider');
@@ -54,7 +55,7 @@ export const endOidc = route({
   summary: 'Back from the provider',
   async handler(context) {
     const { settings, request, log, db, signIns } = context;
-    const cookie = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w.-]+)`).exec(request.headers.get('cookie') ?? '')?.[1];
+    const cookie = readCookie(request, COOKIE);
     if (!cookie) return refuse('This sign-in was not begun in this browser, or it took too long: try again');
     try {
       signIns.check(request.address);

@@ -114,6 +114,14 @@ t.test('standardSignature() is accepted by the library of Standard Webhooks, and
   t.end();
 });
 
+t.test('standardSignature() is the HMAC-SHA256 of id, time and body under the bytes of the secret, in either alphabet of base64', (t) => {
+  // printf '%s' 'd-1.1700000000.{"a":1}' | openssl dgst -sha256 -mac HMAC -macopt hexkey:30313233343536373839fbff -binary | base64
+  const expected = 'v1,EVshT9Xf5NbjbM5GBki0xyfDhB3yxRslqR+1ojkW2mk=';
+  t.equal(standardSignature('whsec_MDEyMzQ1Njc4Ofv/', 'd-1', 1_700_000_000, '{"a":1}'), expected);
+  t.equal(standardSignature('whsec_MDEyMzQ1Njc4Ofv_', 'd-1', 1_700_000_000, '{"a":1}'), expected, 'as older secrets were written');
+  t.end();
+});
+
 t.test('signature() is the HMAC-SHA256 of time and body', (t) => {
   // printf '%s' '1700000000.{"a":1}' | openssl dgst -sha256 -hmac secret
   t.equal(signature('secret', 1_700_000_000, '{"a":1}'), EXPECTED);

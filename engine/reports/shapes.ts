@@ -1,27 +1,26 @@
 import { z } from 'zod';
 import { ReportError } from './report.ts';
 
-const Item = z.object({ text: z.string(), segment: z.number().int().catch(0), quote: z.string().catch('') });
+/** A list of which malformed entries are left out. */
+const list = <T extends z.ZodType>(entry: T) =>
+  z.preprocess((value) => (Array.isArray(value) ? value.filter((one) => entry.safeParse(one).success) : value), z.array(entry));
+
+const Item = z.object({ text: z.string(), segment: z.int().catch(0), quote: z.string().catch('') });
 const Speaker = z.object({
   speaker: z.string(),
   name: z.string(),
   kind: z.enum(['introduction', 'address']),
-  segment: z.number().int(),
+  segment: z.int(),
   evidence: z.string(),
 });
-const list = <T extends z.ZodType>(shape: T) =>
-  z
-    .array(z.unknown())
-    .transform((items) => items.flatMap((item) => [shape.safeParse(item)].flatMap((read) => (read.success ? [read.data] : []))));
+const Section = z.object({ heading: z.string().catch(''), style: z.enum(['list', 'text']).catch('list'), items: list(Item) });
 
-/** What a model answers. Reading is lenient where nothing is lost: a malformed list entry is left out. */
-export const Report = z.object({
-  sections: z.array(z.object({ heading: z.string().catch(''), style: z.enum(['list', 'text']).catch('list'), items: list(Item) })).min(1),
-});
+/** What a model answers. Reading is lenient where nothing is lost. */
+export const Report = z.object({ sections: z.array(Section).min(1) });
 export type Report = z.infer<typeof Report>;
 
 export const Notes = z.object({
-  notes: list(z.object({ text: z.string().min(1), segment: z.number().int() })),
+  notes: list(z.object({ text: z.string().min(1), segment: z.int() })),
   speakers: list(Speaker).catch([]),
 });
 export type Notes = z.infer<typeof Notes>;
@@ -36,55 +35,27 @@ export type About = z.infer<typeof About>;
 
 export type NamedSpeaker = z.infer<typeof Speaker>;
 
-/** A JSON schema for servers that constrain their output: every property required, none added, no nulls, so that all of them take it. */
+const NOT_EVERYWHERE = ['default', 'minItems', 'minLength', 'minimum', 'maximum'] as const; // keywords that some servers refuse
+
 export interface Shape<T> {
   name: string;
   read: z.ZodType<T>;
+  /** JSON Schema for servers that constrain their output: every property required, none added, no nulls, no bounds, so that all of them take it. */
   schema: object;
 }
 
-const string = { type: 'string' };
-const integer = { type: 'integer' };
-const object = (properties: Record<string, object>) => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-});
-const array = (items: object) => ({ type: 'array', items });
-const speakers = array(
-  object({
-    speaker: string,
-    name: string,
-    kind: { type: 'string', enum: ['introduction', 'address'] },
-    segment: integer,
-    evidence: string,
-  }),
-);
+export const REPORT: Shape<Report> = { name: 'report', read: Report, schema: schemaOf(Report) };
+export const NOTES: Shape<Notes> = { name: 'notes', read: Notes, schema: schemaOf(Notes) };
+export const ABOUT: Shape<About> = { name: 'about', read: About, schema: schemaOf(About) };
 
-export const REPORT: Shape<Report> = {
-  name: 'report',
-  read: Report,
-  schema: object({
-    sections: array(
-      object({
-        heading: string,
-        style: { type: 'string', enum: ['list', 'text'] },
-        items: array(object({ text: string, segment: integer, quote: string })),
-      }),
-    ),
-  }),
-};
-export const NOTES: Shape<Notes> = {
-  name: 'notes',
-  read: Notes,
-  schema: object({ notes: array(object({ text: string, segment: integer })), speakers }),
-};
-export const ABOUT: Shape<About> = {
-  name: 'about',
-  read: About,
-  schema: object({ title: string, summary: string, topics: array(string), speakers }),
-};
+function schemaOf(shape: z.ZodType): object {
+  const { $schema, ...schema } = z.toJSONSchema(shape, {
+    override({ jsonSchema }) {
+      for (const keyword of NOT_EVERYWHERE) delete jsonSchema[keyword];
+    },
+  });
+  return schema;
+}
 
 const THINKING = [
   /<(think|thinking|thought|reasoning|reflection)>[\s\S]*?<\/\1>/gi,

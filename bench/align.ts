@@ -71,6 +71,11 @@ export function errorsOfRuns(runs: readonly (readonly string[])[], hypothesis: r
   return errors;
 }
 
+/** Errors of one text: the Levenshtein distance by kinds. */
+export function countErrors(reference: readonly string[], hypothesis: readonly string[]): Errors {
+  return errorsOfRuns([reference], hypothesis)[0]!;
+}
+
 interface Unit<T> {
   text: string;
   of: T;

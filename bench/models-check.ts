@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { openPool } from '../engine/runtime/pool.ts';
 import { readDescriptor } from '../models/descriptor.ts';
 import type { Measured } from '../models/self-check.ts';
+import { countErrors } from './align.ts';
 import { type Clip, englishClips, foreignClips } from './clips.ts';
 import { peakMemory, timed, transcript } from './measure.ts';
-import { addErrors, countErrors, NO_ERRORS, unitsOf } from './normalise.ts';
+import { addErrors, NO_ERRORS, unitsOf } from './normalise.ts';
 import { seeded } from './random.ts';
 import { NOISES, writeWav } from './sound.ts';
 

@@ -123,26 +123,6 @@ export interface Errors {
   inserted: number;
 }
 
-/** Levenshtein alignment of two unit lists. Memory: two rows. */
-export function countErrors(reference: readonly string[], hypothesis: readonly string[]): Errors {
-  type Cell = [cost: number, s: number, d: number, i: number];
-  let row: Cell[] = Array.from({ length: hypothesis.length + 1 }, (_, j) => [j, 0, 0, j]);
-  for (let i = 1; i <= reference.length; i++) {
-    const next: Cell[] = [[i, 0, i, 0]];
-    for (let j = 1; j <= hypothesis.length; j++) {
-      const same = reference[i - 1] === hypothesis[j - 1];
-      const [up, left, diagonal] = [row[j]!, next[j - 1]!, row[j - 1]!];
-      if (same) next.push(diagonal);
-      else if (diagonal[0] <= up[0] && diagonal[0] <= left[0]) next.push([diagonal[0] + 1, diagonal[1] + 1, diagonal[2], diagonal[3]]);
-      else if (up[0] <= left[0]) next.push([up[0] + 1, up[1], up[2] + 1, up[3]]);
-      else next.push([left[0] + 1, left[1], left[2], left[3] + 1]);
-    }
-    row = next;
-  }
-  const [, substituted, deleted, inserted] = row[hypothesis.length]!;
-  return { reference: reference.length, substituted, deleted, inserted };
-}
-
 export function addErrors(a: Errors, b: Errors): Errors {
   return {
     reference: a.reference + b.reference,

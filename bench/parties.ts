@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findTools } from '../engine/audio/ffmpeg.ts';
 import type { Segment } from '../engine/types.ts';
+import { countErrors } from './align.ts';
 import type { Split } from './clips.ts';
 import { conversation, type TrueWordRun } from './conversations.ts';
 import { bestMapping } from './der.ts';
-import { addErrors, countErrors, type Errors, englishWords, NO_ERRORS } from './normalise.ts';
+import { addErrors, type Errors, englishWords, NO_ERRORS } from './normalise.ts';
 import { seeded } from './random.ts';
 import { mixInto, RATE, scaled, telephone, writeWav } from './sound.ts';
 

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { storedLanguage } from '../api/contract/languages.ts';
 import type { Pool } from '../engine/runtime/pool.ts';
 import type { Accuracy, AccuracyOptions } from './accuracy.ts';
-import { errorsOfRuns, longestGap, quantile, wordTimes } from './align.ts';
+import { countErrors, errorsOfRuns, longestGap, quantile, wordTimes } from './align.ts';
 import { interval } from './bootstrap.ts';
 import { type Clip, englishClips, foreignClips } from './clips.ts';
 import { joined } from './conversations.ts';
 import { minutesPerHour, textOf, timed, transcript } from './measure.ts';
-import { addErrors, countErrors, type Errors, englishWords, errorRate, NO_ERRORS, unitsOf } from './normalise.ts';
+import { addErrors, type Errors, englishWords, errorRate, NO_ERRORS, unitsOf } from './normalise.ts';
 import { delayed, level, samplesOf, scaled, writeWav } from './sound.ts';
 
 /** Share of words that are wrong, of how many, and the 95 % interval by bootstrap over the recordings. */

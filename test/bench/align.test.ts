@@ -1,7 +1,8 @@
+import fc from 'fast-check';
+import { distance } from 'fastest-levenshtein';
 import t from 'tap';
-import { longestGap, matches, wordsAttributed, wordTimes } from '../../bench/align.ts';
+import { countErrors, longestGap, matches, wordsAttributed, wordTimes } from '../../bench/align.ts';
 import type { Conversation } from '../../bench/conversations.ts';
-import { countErrors } from '../../bench/normalise.ts';
 import type { Segment } from '../../engine/types.ts';
 
 const made: Conversation = {
@@ -43,6 +44,17 @@ t.test('matches() finds as many equal words as the error count leaves', async (t
       t.ok(Math.max(a.length, b.length) - pairs.length <= substituted + deleted + inserted);
     }
   }
+});
+
+t.test('countErrors() counts as many errors as the Levenshtein distance says (property)', async (t) => {
+  const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
+  fc.assert(
+    fc.property(words, words, (reference, hypothesis) => {
+      const { substituted, deleted, inserted } = countErrors(reference, hypothesis);
+      t.equal(hypothesis.length - reference.length, inserted - deleted);
+      return substituted + deleted + inserted === distance(reference.join(''), hypothesis.join(''));
+    }),
+  );
 });
 
 t.test('longestGap() tells a sentence that was dropped from words that are missing here and there', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { errorsOfRuns } from '../../bench/align.ts';
+import { countErrors, errorsOfRuns } from '../../bench/align.ts';
 import { interval } from '../../bench/bootstrap.ts';
-import { addErrors, countErrors } from '../../bench/normalise.ts';
+import { addErrors } from '../../bench/normalise.ts';
 import { byRecording, rated } from '../../bench/word-errors.ts';
 
 const part = (reference: number, substituted: number) => ({ reference, substituted, deleted: 0, inserted: 0 });

@@ -13,6 +13,7 @@ import { BAD_KEYS, FAILED_SIGN_INS, openFloods, openRates, REGISTRATIONS } from 
 import type { Services } from './http/route.ts';
 import { serve } from './http/server.ts';
 import { openMetrics } from './ops/metrics.ts';
+import { listenForMetrics } from './ops/metrics-listener.ts';
 import { keepAlive } from './upload/upload.ts';
 import { openRecords } from './v1/records.ts';
 import { ROUTES } from './v1/routes.ts';
@@ -30,6 +31,8 @@ export interface App {
   port: number;
   /** `http://host:port`, without a path. */
   url: string;
+  /** Where `/metrics` is; null when it has no listener of its own. */
+  metricsUrl: string | null;
   /** Accepts nothing new, lets uploads finish for at most this long. The leases of those that could not are given back. */
   stop(graceSeconds: number): Promise<void>;
 }
@@ -52,12 +55,22 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     signIns: openFloods(FAILED_SIGN_INS),
     registrations: openFloods(REGISTRATIONS),
   };
+  const metrics = await listenForMetrics(services, settings);
+  if (metrics) log.info({ url: metrics.url }, 'metrics are served');
+  else if (settings.LONGHAND_METRICS !== 'public' && settings.LONGHAND_METRICS !== 'off')
+    log.warn(
+      { address: settings.LONGHAND_METRICS },
+      'metrics are not served: the address is taken. Choose another with LONGHAND_METRICS, or off',
+    );
   const served = await serve({
     ...services,
     routes: [...ROUTES, ...consoleRoutes(ROUTES)],
     callers: openCallers(db),
     host: settings.HOST,
     port: settings.PORT,
+  }).catch((error: unknown) => {
+    metrics?.close();
+    throw error;
   });
   const stopBeating = keepAlive(services);
   const housekeeping = setInterval(() => {
@@ -67,10 +80,12 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
   }, HOUSEKEEPING_MS);
   return {
     port: served.port,
+    metricsUrl: metrics?.url ?? null,
     url: `http://${settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST}:${served.port}`,
     async stop(graceSeconds) {
       clearInterval(housekeeping);
       services.waits.close();
+      metrics?.close();
       await served.stop(graceSeconds);
       stopBeating();
     },

@@ -14,6 +14,10 @@ const port = z
   .string()
   .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= PORTS, `must be a whole number from 0 to ${PORTS}, where 0 picks a free port`)
   .transform(Number);
+const metrics = flagless.refine(
+  (text) => text === 'off' || text === 'public' || parseEndpoint(text) !== null,
+  `must be like 127.0.0.1:9464 or [::]:9464, or one of public, off`,
+);
 const databaseUrl = flagless.refine(
   isDatabaseUrl,
   'must be like postgres://USER:PASSWORD@HOST:5432/DATABASE; in user and password write %40 for @, %2F for /, %23 for #, %25 for %',
@@ -95,6 +99,13 @@ const VARIABLES = {
     .optional()
     .describe('Mail server for invitations and notices. Without it invitations are links to hand over'),
   MAIL_FROM: flagless.optional().describe('Sender of that mail, as `Longhand <longhand@example.com>`'),
+  LONGHAND_METRICS: metrics
+    .default('127.0.0.1:9464')
+    .describe('Where the API serves `/metrics`: an address and port of its own, `public` for its main port with a token, or `off`'),
+  LONGHAND_METRICS_TOKEN: flagless
+    .refine((text) => /^[!-~]{16,}$/.test(text), 'must be at least 16 printable ASCII characters, as from openssl rand -hex 32')
+    .optional()
+    .describe('Bearer token that `/metrics` asks for; required by `LONGHAND_METRICS=public`'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -140,8 +151,17 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     if (name.startsWith('LONGHAND_') && !SETTING_NAMES.includes(name))
       mistakes.push(`${name} is not a setting; did you mean ${closest(name, SETTING_NAMES)}?`);
   }
+  if (values.LONGHAND_METRICS === 'public' && !values.LONGHAND_METRICS_TOKEN)
+    mistakes.push('LONGHAND_METRICS=public needs LONGHAND_METRICS_TOKEN: without it anybody reads names of hosts and models');
   if (mistakes.length) throw new Error(`Cannot start with these settings:\n  ${mistakes.join('\n  ')}`);
   return { ...(values as Variables), limits: limits as Limits, given: SETTING_NAMES.filter((name) => environment[name]) };
+}
+
+/** Host and port of a listener, as `127.0.0.1:9464` or `[::1]:9464`; null when it is neither. Port 0 picks a free one. */
+export function parseEndpoint(text: string): { host: string; port: number } | null {
+  const [, v6, plain, port = ''] = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
+  const host = v6 ?? plain;
+  return host && Number(port) <= PORTS ? { host, port: Number(port) } : null;
 }
 
 function isDatabaseUrl(text: string): boolean {

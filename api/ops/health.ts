@@ -1,4 +1,4 @@
-import { readFacts, readyEngines } from '../../db/ops/facts.ts';
+import { readyEngines } from '../../db/ops/facts.ts';
 import { pendingMigrations } from '../../db/postgres/migrate.ts';
 import { forAll } from '../../db/postgres/wanted.ts';
 import { json, type Route, route, type Services } from '../http/route.ts';
@@ -22,17 +22,6 @@ export const readyz: Route = route({
     const checks = await readiness(context);
     const ready = checks.database && checks.schema && checks.spool;
     return json(ready ? 200 : 503, { status: ready ? (checks.engines ? 'ready' : 'degraded') : 'unready', ...checks }, NOT_STORED);
-  },
-});
-
-export const metricsRoute: Route = route({
-  ...PUBLIC,
-  method: 'GET',
-  path: '/metrics',
-  summary: 'Numbers for Prometheus',
-  async handler({ db, metrics }) {
-    const text = await metrics.text(() => readFacts(db));
-    return { status: 200, headers: { 'content-type': metrics.type, ...NOT_STORED }, body: text };
   },
 });
 

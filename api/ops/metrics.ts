@@ -1,12 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { EngineFact, Facts } from '../../db/ops/facts.ts';
 
-/** Numbers of this API process, and of the whole installation, for Prometheus. */
+/** Numbers of this API process for Prometheus; and of the whole installation, where this is the process that shows them. */
 export interface Metrics {
   answered(method: string, path: string, status: number): void;
   uploads: { inc(): void; dec(): void };
-  /** The text that Prometheus reads. `facts` are asked for at most every 10 s; when they cannot be had, the numbers of the process remain. */
-  text(facts: () => Promise<Facts>): Promise<string>;
+  /**
+   * The text that Prometheus reads. `facts` are asked for at most every 10 s. Where they are null, another process shows them; there, and when
+   * they cannot be had, the numbers of the process remain.
+   */
+  text(facts: () => Promise<Facts | null>): Promise<string>;
   readonly type: string;
 }
 
@@ -16,14 +19,12 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export function openMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'longhand_api_' });
-  const registers = [registry];
-  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Gauge({ name: `longhand_${name}`, help, labelNames, registers });
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter({ name: `longhand_${name}`, help, labelNames, registers });
-  const responses = counter('responses_total', 'Answers of this process by method, route and status', 'method', 'route', 'code');
-  const receiving = gauge('uploads_receiving', 'Uploads that this process is receiving');
-  const up = gauge('database_up', '1 when the database answered');
+  const { gauge: own, counter: ownCounter } = makers(registry);
+  const responses = ownCounter('responses_total', 'Answers of this process by method, route and status', 'method', 'route', 'code');
+  const receiving = own('uploads_receiving', 'Uploads that this process is receiving');
+  const up = own('database_up', '1 when the database answered');
+  const installation = new Registry();
+  const { gauge, counter } = makers(installation);
   const depth = gauge('queue_depth', 'Transcriptions and reports by state', 'kind', 'state');
   const oldest = gauge('queue_oldest_seconds', 'Age of the oldest by state', 'kind', 'state');
   const engines = gauge('engines_connected', 'Engines with a sign of life within the last minute');
@@ -60,7 +61,7 @@ export function openMetrics(): Metrics {
     flying.set(facts.uploadsInFlight);
   };
 
-  let last: { at: number; done: Promise<void> } | null = null;
+  let last: { at: number; done: Promise<boolean> } | null = null;
   return {
     answered: (method, route, code) => responses.inc({ method: METHODS.has(method) ? method : 'other', route, code }),
     uploads: { inc: () => receiving.inc(), dec: () => receiving.dec() },
@@ -68,17 +69,32 @@ export function openMetrics(): Metrics {
       if (!last || performance.now() - last.at > FRESH_MS) {
         const done = facts().then(
           (read) => {
-            show(read);
             up.set(1);
+            if (read) show(read);
+            return read !== null;
           },
-          () => up.set(0),
+          () => {
+            up.set(0);
+            return false;
+          },
         );
         last = { at: performance.now(), done };
       }
-      await last.done;
-      return registry.metrics();
+      const shown = await last.done;
+      return (await registry.metrics()) + (shown ? await installation.metrics() : '');
     },
     type: registry.contentType,
+  };
+}
+
+/** Makes the numbers of a registry. */
+function makers(registry: Registry) {
+  const registers = [registry];
+  return {
+    gauge: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+      new Gauge({ name: `longhand_${name}`, help, labelNames, registers }),
+    counter: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+      new Counter({ name: `longhand_${name}`, help, labelNames, registers }),
   };
 }
 

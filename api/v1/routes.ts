@@ -4,7 +4,8 @@ import { preflights, register, resourceMetadata, resourceMetadataOfMcp, revoke, 
 import { mcp } from '../mcp/route.ts';
 import { createTranscription, getModel, listModels } from '../openai/routes.ts';
 import { referenceRoutes } from '../openapi/routes.ts';
-import { healthz, metricsRoute, readyz } from '../ops/health.ts';
+import { healthz, readyz } from '../ops/health.ts';
+import { metricsRoute } from '../ops/metrics-listener.ts';
 import { exportMany, exportOne } from './exports.ts';
 import { deleteIdentity, listWorkspaceMembers, putIdentity } from './members.ts';
 import { listPrompts, requestReport } from './reports.ts';

@@ -40,9 +40,10 @@ export async function charge(tx: Tx, workspaceId: string, transcriptionId: strin
     `with charged as (insert into ledger (workspace_id, transcription_id, minutes, key_id, project_id)
          select ?::uuid, ?::uuid, - ?::numeric / 60, t.key_id, t.project_id
          from (select 1) one left join transcriptions t on t.workspace_id = ?::uuid and t.id = ?::uuid returning minutes),
+       counted as (update charged set minutes = minutes + ?::numeric / 60 where slot = (select floor(random() * 16)::int)),
        released as (delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid)
      update workspaces w set balance_minutes = w.balance_minutes + (select minutes from charged) where w.id = ?::uuid`,
-    [workspaceId, transcriptionId, seconds, workspaceId, transcriptionId, workspaceId, transcriptionId, workspaceId],
+    [workspaceId, transcriptionId, seconds, workspaceId, transcriptionId, seconds, workspaceId, transcriptionId, workspaceId],
   );
 }
 

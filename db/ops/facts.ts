@@ -1,5 +1,5 @@
 import type { Writing } from '../jobs/engines.ts';
-import type { Db } from '../postgres/orm.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
 
 /** What waits and runs: transcriptions and reports by state, with the age of the oldest in seconds. */
 export interface Depth {
@@ -38,10 +38,28 @@ export interface Facts {
 
 const ENGINE_SILENCE = `interval '60 seconds'`;
 const RECENT = 200; // recordings
+const SOURCE_HELD = '90 seconds'; // longer than monitors wait between two readings
 
-/** Reads everything a monitor asks about. */
-export function readFacts(db: Db): Promise<Facts> {
-  return db.acrossTenants(async (tx) => ({
+/**
+ * Reads what a monitor asks about the installation. Null: another API process, whose monitor asked lately, is the one that shows it. So each series
+ * comes from one place, however many hosts are watched; when that one is not asked any more, the next takes over.
+ */
+export function readFacts(db: Db, nodeId: string): Promise<Facts | null> {
+  return db.acrossTenants(async (tx) => ((await isSource(tx, nodeId)) ? readAll(tx) : null));
+}
+
+async function isSource(tx: Tx, nodeId: string): Promise<boolean> {
+  const row = await tx.row(
+    `insert into metrics_source as s (name, node_id, until) values ('installation', ?::uuid, clock_timestamp() + interval '${SOURCE_HELD}')
+     on conflict (name) do update set node_id = excluded.node_id, until = excluded.until
+       where s.node_id = excluded.node_id or s.until < clock_timestamp() returning 1`,
+    [nodeId],
+  );
+  return row !== null;
+}
+
+async function readAll(tx: Tx): Promise<Facts> {
+  return {
     depths: await tx.rows<Depth>(
       `select 'transcription' as kind, status as state, count(*)::int as count,
          extract(epoch from now() - min(created_at))::float8 as oldest_seconds
@@ -51,7 +69,7 @@ export function readFacts(db: Db): Promise<Facts> {
        from reports where status in ('queued', 'processing') group by status`,
     ),
     engines: await liveEngines(tx),
-    minutes: Number((await tx.row<{ sum: string }>('select coalesce(-sum(minutes), 0) as sum from ledger where minutes < 0'))!.sum),
+    minutes: Number((await tx.row<{ sum: string }>('select coalesce(sum(minutes), 0) as sum from charged'))!.sum),
     realTimeFactor: (await tx.row<{ factor: number | null }>(
       `select (sum(t.duration_seconds) / nullif(sum(extract(epoch from t.completed_at - t.started_at)), 0))::float8 as factor
        from (select transcription_id from ledger where minutes < 0 order by id desc limit ?) l
@@ -61,10 +79,10 @@ export function readFacts(db: Db): Promise<Facts> {
     uploadsInFlight: (await tx.row<{ count: number }>(
       'select count(*)::int as count from upload_leases where lease_until > clock_timestamp()',
     ))!.count,
-  }));
+  };
 }
 
-function liveEngines(tx: Parameters<Parameters<Db['acrossTenants']>[0]>[0]): Promise<EngineFact[]> {
+function liveEngines(tx: Tx): Promise<EngineFact[]> {
   return tx.rows<EngineFact>(
     `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
        memory_bytes::float8 as memory_bytes, failed_diarizations, trouble is not null as trouble, writing

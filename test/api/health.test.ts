@@ -4,6 +4,7 @@ import net from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { startApp } from '../../api/app.ts';
+import { charge, lockBalance } from '../../db/minutes/balance.ts';
 import { openLog } from '../../db/ops/log.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { testApi } from '../support/client.ts';
@@ -86,7 +87,7 @@ t.test('GET /readyz is 503 and GET /healthz 200 without a database; requests get
   t.equal(refused.status, 503);
   t.match(refused.headers.get('retry-after'), /^[1-9]\d*$/);
   t.match(await refused.json(), { code: 'service_unavailable' });
-  t.match(await (await get('/metrics')).text(), /longhand_database_up 0/);
+  t.match(await (await fetch(app.metricsUrl!)).text(), /longhand_database_up 0/);
 });
 
 t.test('GET /metrics shows what waits, what runs and what was answered', async (t) => {
@@ -98,7 +99,8 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
   const id = await api.world.transcription(owner, { duration: 600 });
   await api.db.acrossTenants(async (tx) => {
     await tx.rows(`update transcriptions set started_at = now() - interval '30 seconds', completed_at = now() where id = ?`, [id]);
-    await tx.rows('insert into ledger (workspace_id, transcription_id, minutes) values (?, ?, -10)', [owner.workspaceId, id]);
+    await lockBalance(tx, owner.workspaceId);
+    await charge(tx, owner.workspaceId, id, 600);
     await tx.rows(
       `insert into engines (id, host, pid, device, model, memory_bytes, failed_diarizations)
        values (?, 'h"1', 1, 'cpu', 'whisper-base', 5000000000, 2)`,
@@ -110,8 +112,7 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
     ]);
   });
   for (const method of ['BREW', 'WHEN']) await api.call('', method, '/v1/workspace');
-  const { text, headers } = await api.call('', 'GET', '/metrics');
-  t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
+  const text = await api.metrics();
   for (const line of [
     'longhand_queue_depth{kind="transcription",state="queued"} 1',
     'longhand_queue_depth{kind="transcription",state="processing"} 1',

@@ -13,6 +13,7 @@ import { eventually, impatient, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
 const skip = noDisks() ?? false;
+const TOKEN = 'a-token-for-the-monitor';
 const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
 t.test('a share that is not mounted costs no recording a try: the engine says so, waits, and goes on', { skip }, async (t) => {
@@ -24,14 +25,14 @@ t.test('a share that is not mounted costs no recording a try: the engine says so
   const unmount = () => execFileSync('umount', ['--lazy', share]);
   const recordings = (folder: string) => readdirSync(folder).filter((name) => !name.startsWith('.'));
   const wav = await conversation(1);
-  const media = { LONGHAND_MEDIA: share };
+  const media = { LONGHAND_MEDIA: share, LONGHAND_METRICS: 'public', LONGHAND_METRICS_TOKEN: TOKEN };
   mount('--bind');
   t.teardown(() => execFileSync('sh', ['-c', `umount --lazy '${share}' 2>/dev/null || true`]));
   const api = await service.api(media);
   const upload = async () => (await send(api.url, key, WAV, '', wav)).json.uuid as string;
   const ids = [await upload(), await upload(), await upload()];
   impatient(t, service);
-  const page = async () => (await fetch(`${api.url}/metrics`)).text();
+  const page = async () => (await fetch(`${api.url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } })).text();
   const ready = async () => (await fetch(`${api.url}/readyz`)).json() as Promise<{ status: string; spool: boolean; engines: number }>;
 
   unmount();

@@ -15,6 +15,7 @@ import { needPrograms } from '../support/programs.ts';
 import { openWorld, type Person } from '../support/world.ts';
 
 export const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
+export const METRICS = { LONGHAND_METRICS: 'public', LONGHAND_METRICS_TOKEN: 'a-token-for-the-monitor' };
 export const PROXIES = ['nginx', 'HAProxy'] as const;
 
 export interface Answer {
@@ -64,6 +65,7 @@ export async function openHosts(t: TAP): Promise<Hosts> {
     LONGHAND_THREADS: '1',
     LONGHAND_TRUST_PROXY: '127.0.0.1',
     LOG_FORMAT: 'json',
+    ...METRICS,
   });
   const startApi = async (name: string, port: number): Promise<Running> => {
     const running = start(t, LONGHAND, ['api'], { ...settings(name), PORT: String(port) });

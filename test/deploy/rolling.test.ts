@@ -1,7 +1,7 @@
 /* Hosts behind nginx and HAProxy, as they are shipped, are stopped and replaced, and no client notices. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { openHosts, PROXIES } from './hosts.ts';
+import { METRICS, openHosts, PROXIES } from './hosts.ts';
 
 const SEEN_MS = 3_000; // until the proxies have noticed that a host came or went
 const hosts = await openHosts(t);
@@ -13,7 +13,12 @@ for (const proxy of PROXIES) {
 
     t.test('a host that is told to stop finishes the upload that it receives, and nobody notices', async (t) => {
       const upload = hosts.begin(front, 'drain.wav');
-      const receives = async (port: number) => /^longhand_uploads_receiving 1$/m.test((await ask(port, 'GET', '/metrics')).text);
+      const receives = async (port: number) => {
+        const page = await fetch(`http://127.0.0.1:${port}/metrics`, {
+          headers: { authorization: `Bearer ${METRICS.LONGHAND_METRICS_TOKEN}` },
+        });
+        return /^longhand_uploads_receiving 1$/m.test(await page.text());
+      };
       while (!(await receives(one)) && !(await receives(two))) await sleep(100);
       const name = (await receives(one)) ? 'one' : 'two';
       const stopped = hosts.apis[name].stop();

@@ -10,17 +10,19 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { runningDatabase } from '../../scripts/commands/home.ts';
 import { conversation } from '../support/engine.ts';
-import { LONGHAND, longhand, start } from '../support/processes.ts';
+import { freePort, LONGHAND, longhand, start } from '../support/processes.ts';
 
 const FILE_NAME = 'Quarterly-Zanzibar-Negotiation';
 const SPEAKER = 'Zebulon Quartz';
 const home = join(t.testdir(), 'home');
+const metricsPort = await freePort();
 const up = start(t, LONGHAND, ['up', '--json'], {
   LONGHAND_HOME: home,
   PORT: '0',
   LOG_LEVEL: 'debug',
   LOG_FORMAT: 'json',
   LONGHAND_THREADS: '1',
+  LONGHAND_METRICS: `127.0.0.1:${metricsPort}`,
 });
 const told = JSON.parse((await up.said(/^\{.*\}$/m))[0]) as { url: string; key: string };
 const headers = { authorization: `Bearer ${told.key}` };
@@ -187,7 +189,7 @@ await t.test('mid-work and afterwards, nothing that was said, named or uploaded 
     t.ok(everything.includes(`\npublic.${table} `), `rows of ${table} were looked at`);
   t.match(everything, /^graphile_worker\._private_tasks /m, 'and those of the queue');
   t.strictSame(await search(sound), [], 'afterwards');
-  const metrics = await (await fetch(`${told.url}/metrics`)).text();
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   t.strictSame(found(metrics, secret), [], 'metrics');
   t.match(up.output.stderr, uuid as string, 'the logs do tell of this transcription');
 });

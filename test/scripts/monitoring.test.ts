@@ -36,7 +36,7 @@ async function page(test: { teardown(after: () => unknown): void }): Promise<str
       ],
     ),
   );
-  return (await api.call('', 'GET', '/metrics')).text;
+  return api.metrics();
 }
 
 /** Every metric with its labels. */

@@ -26,6 +26,8 @@ export interface Response {
 
 export interface TestApi {
   url: string;
+  /** What a monitor reads. */
+  metrics(): Promise<string>;
   db: Db;
   vault: Vault;
   spool: Spool;
@@ -38,7 +40,14 @@ export interface TestApi {
 /** The API of one test file: every route on a free port, over a database and a spool of its own, without request rates unless asked for. */
 export async function testApi(t: { teardown(after: () => unknown): void }, environment: Record<string, string> = {}): Promise<TestApi> {
   const home = mkdtempSync(join(tmpdir(), 'longhand-api-'));
-  const settings = readSettings({ LONGHAND_HOME: home, PORT: '0', LONGHAND_RATE_LIMIT: '0', LOG_LEVEL: 'silent', ...environment });
+  const settings = readSettings({
+    LONGHAND_HOME: home,
+    PORT: '0',
+    LONGHAND_RATE_LIMIT: '0',
+    LOG_LEVEL: 'silent',
+    LONGHAND_METRICS: '127.0.0.1:0',
+    ...environment,
+  });
   const { db } = await testDatabase(t);
   const vault = await openVault(db, [randomBytes(32)]);
   const spool = await openSpool(settings);
@@ -73,5 +82,6 @@ export async function testApi(t: { teardown(after: () => unknown): void }, envir
     checkDocumented(method, path, { status: answer.statusCode!, headers: new Map(Object.entries(headersSent)), json });
     return { status: answer.statusCode!, headers: headersSent, bytes, text, json };
   };
-  return { url, db, vault, spool, settings, world: openWorld(db, vault), call };
+  const metrics = async () => (await fetch(server.metricsUrl!)).text();
+  return { url, metrics, db, vault, spool, settings, world: openWorld(db, vault), call };
 }

@@ -4,6 +4,7 @@ import { LedgerEntry, Reservation } from './balance.ts';
 import { Engine } from './engine.ts';
 import { Lease, SpoolOrphan, Turn } from './jobs.ts';
 import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
+import { Charged, MetricsSource } from './metrics.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
 import { Delivery, Notification, Webhook } from './outbox.ts';
 import { Preview, Report, Template } from './report.ts';
@@ -37,6 +38,8 @@ export const ENTITIES = [
   Counter,
   Rate,
   Deletion,
+  Charged,
+  MetricsSource,
   Engine,
   Lease,
   Turn,

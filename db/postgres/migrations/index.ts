@@ -15,6 +15,7 @@ import { Migration020 } from './020_turns_and_leases.ts';
 import { Migration021 } from './021_indexes.ts';
 import { Migration022 } from './022_lease_rows.ts';
 import { Migration023 } from './023_late_sweep.ts';
+import { Migration066 } from './066_metrics.ts';
 
 /** In order; a number is never used twice and a landed migration never changes. */
 export const MIGRATIONS = [
@@ -35,4 +36,5 @@ export const MIGRATIONS = [
   { name: '021_indexes', class: Migration021 },
   { name: '022_lease_rows', class: Migration022 },
   { name: '023_late_sweep', class: Migration023 },
+  { name: '066_metrics', class: Migration066 },
 ];

@@ -62,5 +62,5 @@ t.test('a head that never ends holds nothing, and its connection is closed by th
   for (const [i, connection] of connections.entries()) t.match(await connection.closed(60_000), heads[i]![1], JSON.stringify(heads[i]![0]));
   clearInterval(drip);
   t.equal((await api.db.query('*', 'select 1 from upload_leases')).length, 0);
-  t.match((await api.call('', 'GET', '/metrics')).text, /^longhand_uploads_receiving 0$/m);
+  t.match(await api.metrics(), /^longhand_uploads_receiving 0$/m);
 });

@@ -9,7 +9,7 @@ import { sendNotices } from './console/notices.ts';
 import { consoleRoutes } from './console/routes.ts';
 import type { Settings } from './contract/settings.ts';
 import { openCallers } from './guard/caller.ts';
-import { BAD_KEYS, FAILED_SIGN_INS, openFloods, openRates, REGISTRATIONS } from './guard/limiter.ts';
+import { BAD_KEYS, FAILED_SIGN_INS, openRateLimiter, openThrottle, REGISTRATIONS } from './guard/limiter.ts';
 import type { Services } from './http/route.ts';
 import { serve } from './http/server.ts';
 import { openMetrics } from './ops/metrics.ts';
@@ -49,11 +49,11 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     waits: openWaits(db, (error) => log.warn({ error }, 'cannot look for those who wait')),
     totals: openTotals(),
     nodeId: randomUUID(),
-    flying: new Set(),
-    rates: openRates(db, settings.LONGHAND_RATE_LIMIT),
-    floods: openFloods(BAD_KEYS),
-    signIns: openFloods(FAILED_SIGN_INS),
-    registrations: openFloods(REGISTRATIONS),
+    uploadsInFlight: new Set(),
+    rateLimiter: openRateLimiter(db, settings.LONGHAND_RATE_LIMIT),
+    badCredentials: openThrottle(BAD_KEYS),
+    signIns: openThrottle(FAILED_SIGN_INS),
+    registrations: openThrottle(REGISTRATIONS),
   };
   const metrics = await listenForMetrics(services, settings);
   if (metrics) log.info({ url: metrics.url }, 'metrics are served');

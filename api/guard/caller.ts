@@ -7,7 +7,7 @@ import type { Settings } from '../contract/settings.ts';
 import { isForUs } from '../http/public-url.ts';
 import type { Request } from '../http/request.ts';
 import type { Access } from '../http/route.ts';
-import type { Floods } from './limiter.ts';
+import type { Throttle } from './limiter.ts';
 
 /** Whoever comes with a credential in the Authorization header. */
 export type Caller = KeyActor | TokenActor;
@@ -48,18 +48,18 @@ const KEYS_IN_QUERY = new Set(['api_key', 'apikey', 'key', 'token', 'access_toke
 export async function identify(
   request: Request,
   callers: Callers,
-  floods: Floods,
+  badCredentials: Throttle,
   settings: Settings,
   challenge = 'Bearer',
 ): Promise<Caller> {
   const credential = bearer(request);
-  floods.check(request.address, credential);
+  badCredentials.check(request.address, credential);
   const caller = credential ? await callers.find(credential) : null;
   if (caller && (caller.kind === 'key' || isForUs(caller.resource, request, settings))) {
-    floods.spare(credential!);
+    badCredentials.spare(credential!);
     return caller;
   }
-  floods.count(request.address);
+  badCredentials.count(request.address);
   throw new ApiError('unauthorized', { headers: { 'www-authenticate': challenge } });
 }
 

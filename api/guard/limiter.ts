@@ -16,7 +16,7 @@ export interface Allowance {
 }
 
 /** The request rate per key or token, over all API hosts together. */
-export interface Rates {
+export interface RateLimiter {
   /** Counts one request. */
   take(subject: string): Promise<Allowance>;
 }
@@ -61,7 +61,7 @@ function note(share: Share): void {
  * to one host are some taken in advance. `600/min` is 600 a minute with bursts of 100; other rates have bursts in proportion; `0` is off,
  * without headers.
  */
-export function openRates(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): Rates {
+export function openRateLimiter(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): RateLimiter {
   const perMinute = Number.parseInt(rate, 10);
   if (perMinute === 0) return { take: async () => ({ allowed: true, headers: {}, retryAfterSeconds: 1 }) };
   const bucket: Bucket = {
@@ -119,7 +119,7 @@ export function openRates(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): Rates 
 }
 
 /** Who sends too much that is bad, in the memory of this host: refused before any query. */
-export interface Floods {
+export interface Throttle {
   /** Throws `rate_limit_exceeded` when this subject, an address or an identity, has sent too much; never for a secret that was good just now. */
   check(subject: string, secret?: string | null): void;
   /** Notes one bad key, cookie or sign-in. */
@@ -137,7 +137,7 @@ export const REGISTRATIONS: Bucket = { burst: 60, perSecond: 1 / 30 };
 const SPARED_MS = 600_000;
 
 /** `now` in milliseconds, from any fixed start. */
-export function openFloods(bucket: Bucket, now: () => number = () => performance.now()): Floods {
+export function openThrottle(bucket: Bucket, now: () => number = () => performance.now()): Throttle {
   const bad = new LRUCache<string, { count: number; at: number }>({ max: MOST }); // a count that leaks `perSecond`
   const good = new LRUCache<string, number>({ max: MOST });
   const level = (subject: string) => {

@@ -16,7 +16,7 @@ const SAFE = new Set(['GET', 'HEAD']);
  */
 export async function signedIn(request: Request, services: Services, replyHeaders: Context['replyHeaders']): Promise<SessionActor> {
   const { actor, csrf } = await requireSession(request, services);
-  const rate = await services.rates.take(`member:${actor.memberId}`);
+  const rate = await services.rateLimiter.take(`member:${actor.memberId}`);
   Object.assign(replyHeaders, rate.headers, NO_STORE);
   if (!rate.allowed) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: rate.retryAfterSeconds });
   if (!SAFE.has(request.method)) {
@@ -29,15 +29,15 @@ export async function signedIn(request: Request, services: Services, replyHeader
 }
 
 /** The session of a request, by its cookie. Throws 401; 429 before any query when the address has sent too many bad ones. */
-export async function requireSession(request: Request, { db, floods }: Pick<Services, 'db' | 'floods'>): Promise<Session> {
+export async function requireSession(request: Request, { db, badCredentials }: Pick<Services, 'db' | 'badCredentials'>): Promise<Session> {
   const token = sessionToken(request);
-  if (token) floods.check(request.address, token);
+  if (token) badCredentials.check(request.address, token);
   const session = token ? await db.acrossTenants((tx) => findSession(tx, token)) : null;
   if (session) {
-    floods.spare(token!);
+    badCredentials.spare(token!);
     return session;
   }
-  if (token) floods.count(request.address);
+  if (token) badCredentials.count(request.address);
   throw new ApiError('unauthorized', { message: 'You are not signed in, or your session is over: sign in again' });
 }
 

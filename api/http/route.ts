@@ -9,7 +9,7 @@ import type { ErrorCode } from '../contract/errors.ts';
 import type { Limits } from '../contract/limits.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Scope } from '../contract/workspace.ts';
-import type { Floods, Rates } from '../guard/limiter.ts';
+import type { RateLimiter, Throttle } from '../guard/limiter.ts';
 import type { Parameter } from '../openapi/document.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Records } from '../v1/records.ts';
@@ -45,15 +45,15 @@ export interface Services {
   /** This process, as the owner of upload leases. */
   nodeId: string;
   /** Uploads that this process is receiving: the ids of the transcriptions to be. */
-  flying: Set<string>;
+  uploadsInFlight: Set<string>;
   /** Requests per key, token or signed-in member. */
-  rates: Rates;
+  rateLimiter: RateLimiter;
   /** Addresses that send bad keys or cookies. */
-  floods: Floods;
+  badCredentials: Throttle;
   /** Addresses and identities whose sign-ins fail. */
-  signIns: Floods;
+  signIns: Throttle;
   /** Addresses that register many clients of OAuth. */
-  registrations: Floods;
+  registrations: Throttle;
 }
 
 /**

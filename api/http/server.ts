@@ -129,8 +129,14 @@ export async function serve(options: ServeOptions): Promise<Served> {
 
   /** 401, then 403 plan, token and scope, then 429: the order of contract 2.4. Rate headers go on each of them but 401. */
   async function admitCredential(request: Request, route: Route, headers: Record<string, string>): Promise<MemberActor> {
-    const actor = await identify(request, options.callers, options.floods, options.settings, route.challenge?.(request, options.settings));
-    const rate = await options.rates.take(`${actor.kind}:${countedId(actor)}`);
+    const actor = await identify(
+      request,
+      options.callers,
+      options.badCredentials,
+      options.settings,
+      route.challenge?.(request, options.settings),
+    );
+    const rate = await options.rateLimiter.take(`${actor.kind}:${countedId(actor)}`);
     Object.assign(headers, rate.headers, NO_STORE);
     authorize(actor, route.access!);
     if (!rate.allowed) throw new ApiError('rate_limit_exceeded', { retryAfterSeconds: rate.retryAfterSeconds });

@@ -36,7 +36,7 @@ export function openMetrics(): Metrics {
   const written = writingMetrics(counter);
   const minutes = counter('minutes_processed_total', 'Minutes of audio charged so far');
   const factor = gauge('real_time_factor', 'Hours of audio per hour of work, over the last recordings');
-  const flying = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
+  const uploadsInFlight = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
 
   const show = (facts: Facts) => {
     for (const stale of [depth, oldest, engine, poll, trouble, memory, undiarized, minutes, ...written.all]) stale.reset();
@@ -58,7 +58,7 @@ export function openMetrics(): Metrics {
     }
     minutes.inc(facts.minutes);
     factor.set(facts.realTimeFactor ?? 0);
-    flying.set(facts.uploadsInFlight);
+    uploadsInFlight.set(facts.uploadsInFlight);
   };
 
   let last: { at: number; done: Promise<boolean> } | null = null;

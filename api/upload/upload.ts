@@ -25,7 +25,7 @@ export async function inPlace<T>(
   claim: IdempotencyClaim | null,
   work: () => Promise<T>,
 ): Promise<T> {
-  context.flying.add(upload.id);
+  context.uploadsInFlight.add(upload.id);
   context.metrics.uploads.inc();
   try {
     await context.db.workspace(upload.actor.workspaceId, (tx) => takePlace(tx, upload, context.nodeId, context.limits));
@@ -39,7 +39,7 @@ export async function inPlace<T>(
     );
     throw error;
   } finally {
-    context.flying.delete(upload.id);
+    context.uploadsInFlight.delete(upload.id);
     context.metrics.uploads.dec();
   }
 }
@@ -65,10 +65,10 @@ function replay({ uuid, status, reports }: Uploaded): Reply {
 }
 
 /** Renews the leases of the uploads that this process is receiving. The result stops it. */
-export function keepAlive({ db, nodeId, flying, log }: Services): () => void {
+export function keepAlive({ db, nodeId, uploadsInFlight, log }: Services): () => void {
   const timer = setInterval(() => {
-    if (!flying.size) return;
-    beat(db, nodeId, [...flying]).catch((error: unknown) => log.warn({ error }, 'cannot renew the leases of uploads'));
+    if (!uploadsInFlight.size) return;
+    beat(db, nodeId, [...uploadsInFlight]).catch((error: unknown) => log.warn({ error }, 'cannot renew the leases of uploads'));
   }, LEASE.heartbeatSeconds * 1000);
   return () => clearInterval(timer);
 }

@@ -5,7 +5,7 @@ import { type Lease, TAKE } from './leases.ts';
 import { enqueue } from './queue.ts';
 
 /** A transcription that an engine may work on, and what it needs to know for that. */
-export interface Claim {
+export interface ClaimedTranscription {
   lease: Lease;
   extension: string;
   mediaKeySealed: Buffer;
@@ -24,7 +24,7 @@ export interface Claim {
   waitedSeconds: number;
 }
 
-interface ClaimRow {
+interface ClaimedRow {
   id: string;
   workspace_id: string;
   lease_token: string;
@@ -48,7 +48,7 @@ const COLUMNS = `id, workspace_id, lease_token, extension, media_key_sealed, med
  * Takes the next transcription to be probed: of the workspace that was served longest ago, the oldest, so that a large batch does not hold up others. SQL, as
  * everything here: each step reads the first row of an index, however long the queue is. Null: none is due.
  */
-export async function claimProbe(db: Db, engineId: string): Promise<Claim | null> {
+export async function claimProbe(db: Db, engineId: string): Promise<ClaimedTranscription | null> {
   for (const passed: string[] = []; ; ) {
     const outcome = await db.acrossTenants(async (tx) => {
       const turn = await tx.row<{ workspace_id: string }>(
@@ -58,7 +58,7 @@ export async function claimProbe(db: Db, engineId: string): Promise<Claim | null
       );
       if (!turn) return null;
       const workspaceId = turn.workspace_id;
-      const row = await tx.row<ClaimRow>(
+      const row = await tx.row<ClaimedRow>(
         `update transcriptions t set ${TAKE}, stage = 'probing' where t.id = (
            select q.id from transcriptions q where q.workspace_id = ?::uuid and ${UNPROBED} and q.run_after <= clock_timestamp()
              and q.media_key_sealed is not null
@@ -92,11 +92,11 @@ export function probed(db: Db, lease: Lease, found: { durationSeconds: number; m
 }
 
 /** A transcription that a claim ended at once: its media can go. */
-export interface Refused {
+export interface RefusedTranscription {
   refused: { id: string; workspaceId: string; extension: string };
 }
 
-export interface Wish {
+export interface ClaimOptions {
   engineId: string;
   /** Only recordings up to SHORT_SECONDS. */
   shortOnly: boolean;
@@ -114,12 +114,12 @@ const SHORT_ONLY = `and t.duration_seconds <= ${SHORT_SECONDS}`;
  * Takes the next transcription: workspaces in turn, each within its concurrency, oldest first. Minutes are reserved in the same transaction;
  * where they do not suffice it ends as `insufficient_balance` instead. Null: nothing waits that may start now.
  */
-export async function claimNext(db: Db, wish: Wish): Promise<Claim | Refused | null> {
+export async function claimNext(db: Db, options: ClaimOptions): Promise<ClaimedTranscription | RefusedTranscription | null> {
   for (const passed: string[] = []; ; ) {
     const outcome = await db.acrossTenants(async (tx) => {
-      const workspaceId = await lockNextWorkspace(tx, wish, passed);
+      const workspaceId = await lockNextWorkspace(tx, options, passed);
       if (!workspaceId) return null;
-      const taken = await takeFrom(tx, workspaceId, wish);
+      const taken = await takeFrom(tx, workspaceId, options);
       if (!taken) passed.push(workspaceId);
       return taken ?? 'again';
     });
@@ -131,7 +131,7 @@ export async function claimNext(db: Db, wish: Wish): Promise<Claim | Refused | n
  * The workspace whose turn it is, locked: the one that was served longest ago of those that have something to start. Its row is locked before its turn, as
  * by whoever ends a transcription.
  */
-async function lockNextWorkspace(tx: Tx, { shortOnly }: Wish, passed: readonly string[]): Promise<string | null> {
+async function lockNextWorkspace(tx: Tx, { shortOnly }: ClaimOptions, passed: readonly string[]): Promise<string | null> {
   const row = await tx.row<{ id: string }>(
     `select w.id from turns q join workspaces w on w.id = q.workspace_id
      where q.lane <> 'probe' and not q.busy and q.lane = any (?::text[]) and q.due_at <= clock_timestamp() and not q.workspace_id = any (?::uuid[])
@@ -153,7 +153,11 @@ interface Waiting {
 }
 
 /** Takes the first of a locked workspace's transcriptions. The look is taken anew: what was seen before the lock may be old. */
-async function takeFrom(tx: Tx, workspaceId: string, { engineId, shortOnly }: Wish): Promise<Claim | Refused | null> {
+async function takeFrom(
+  tx: Tx,
+  workspaceId: string,
+  { engineId, shortOnly }: ClaimOptions,
+): Promise<ClaimedTranscription | RefusedTranscription | null> {
   await tx.rows(`select 1 from turns q where q.workspace_id = ?::uuid and q.lane <> 'probe' order by q.lane for update`, [workspaceId]);
   const next = (await resumable(tx, workspaceId, shortOnly)) ?? (await startable(tx, workspaceId, shortOnly));
   if (!next) return null;
@@ -164,7 +168,7 @@ async function takeFrom(tx: Tx, workspaceId: string, { engineId, shortOnly }: Wi
   }
   await tx.rows('update workspaces w set served_at = clock_timestamp() where w.id = ?::uuid', [workspaceId]);
   await tx.rows(`update turns set served_at = clock_timestamp() where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);
-  const row = await tx.row<ClaimRow>(
+  const row = await tx.row<ClaimedRow>(
     `update transcriptions t set ${TAKE}, updated_at = case when t.status = 'queued' then clock_timestamp() else t.updated_at end,
        status = 'processing', stage = case when t.status = 'queued' then 'probing' else t.stage end, started_at = coalesce(t.started_at, now())
      where t.workspace_id = ?::uuid and t.id = ?::uuid
@@ -218,7 +222,7 @@ async function postpone(tx: Tx, workspaceId: string, of: readonly string[], wait
   else await tx.rows('delete from turns where workspace_id = ?::uuid and lane = any (?::text[])', [workspaceId, of]);
 }
 
-function toClaim(row: ClaimRow): Claim {
+function toClaim(row: ClaimedRow): ClaimedTranscription {
   return {
     lease: { kind: 'transcriptions', id: row.id, workspaceId: row.workspace_id, token: row.lease_token },
     extension: row.extension,

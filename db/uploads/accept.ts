@@ -40,12 +40,12 @@ export async function takePlace(tx: Tx, request: UploadRequest, nodeId: string, 
   if (request.templates.length) await lockReports(tx, workspaceId); // in the order of `accept`
   await lockUploads(tx, workspaceId);
   await forgetPlaces(tx, workspaceId);
-  const use = await tx.row<{ solvent: boolean; own: number; flying: number; queued: number; today: number; midnight: number }>(
+  const use = await tx.row<{ solvent: boolean; own: number; inFlight: number; queued: number; today: number; midnight: number }>(
     `select
        (select w.balance_minutes > coalesce((select sum(r.minutes) from reservations r where r.workspace_id = w.id), 0)
         from workspaces w where w.id = ?::uuid) as solvent,
        count(*) filter (where l.key_id = ?::uuid or l.token_id = ?::uuid or l.session_member_id = ?::uuid)::int as own,
-       count(*)::int as flying,
+       count(*)::int as "inFlight",
        (select count(*) from transcriptions t where t.workspace_id = ?::uuid and t.status = 'queued')::int as queued,
        (select c.count from counters c
         where c.workspace_id = ?::uuid and c.name = 'uploads' and c.day = (clock_timestamp() at time zone 'utc')::date) as today,
@@ -54,10 +54,10 @@ export async function takePlace(tx: Tx, request: UploadRequest, nodeId: string, 
     [workspaceId, ...counted(request.actor), workspaceId, workspaceId, workspaceId],
   );
   if (!use?.solvent) throw new ApiError('insufficient_balance');
-  if (use.own >= limits.UPLOADS_PER_KEY || use.flying >= limits.UPLOADS_PER_WORKSPACE)
+  if (use.own >= limits.UPLOADS_PER_KEY || use.inFlight >= limits.UPLOADS_PER_WORKSPACE)
     throw new ApiError('too_many_concurrent_uploads', { retryAfterSeconds: BUSY_SECONDS });
-  if (use.queued + use.flying >= limits.QUEUED_FILES) throw new ApiError('too_many_queued_files', { retryAfterSeconds: QUEUE_SECONDS });
-  if (use.today + use.flying >= limits.UPLOADS_PER_DAY)
+  if (use.queued + use.inFlight >= limits.QUEUED_FILES) throw new ApiError('too_many_queued_files', { retryAfterSeconds: QUEUE_SECONDS });
+  if (use.today + use.inFlight >= limits.UPLOADS_PER_DAY)
     throw new ApiError('upload_quota_exceeded', { retryAfterSeconds: Math.max(1, use.midnight) });
   await checkReportQuota(tx, workspaceId, request.templates.length, limits);
   await tx.rows(

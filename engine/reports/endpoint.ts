@@ -7,7 +7,7 @@ import type { Prompt } from './prompt.ts';
 import { add, type Chunk, type Collected } from './reply.ts';
 
 /** One request for an answer. */
-export interface Wish {
+export interface CompletionRequest {
   model: string;
   prompt: Prompt;
   /** The shape of the answer, as a JSON schema with a name. */
@@ -58,7 +58,7 @@ export class Endpoint {
   }
 
   /** An answer, joined from what the server streams; a server that does not stream answers in one piece. */
-  answer({ model, prompt, shape, maxTokens, features }: Wish, patience: Patience, signal: AbortSignal): Promise<Collected> {
+  answer({ model, prompt, shape, maxTokens, features }: CompletionRequest, patience: Patience, signal: AbortSignal): Promise<Collected> {
     const { format, limit: field, temperature, usage } = features;
     return patiently(patience, signal, async (limit, heard) => {
       const response = await this.#client.chat.completions

@@ -1,4 +1,3 @@
-import { provenNames } from './claims.ts';
 import { converse } from './converse.ts';
 import { isKnown } from './extractive/cues/index.ts';
 import { say } from './extractive/headings/index.ts';
@@ -8,6 +7,7 @@ import { evidenceOf, ground, groundProse } from './ground.ts';
 import { type Line, linesOf } from './lines.ts';
 import { Model, type ModelSettings } from './model.ts';
 import { ABOUT_TASK, aboutPrompt, type Prompt, reportPrompt, taskOf } from './prompt.ts';
+import { provenNames } from './proven-names.ts';
 import { condense, type Part, withRoom } from './reduce.ts';
 import type { AiLayer, ReportRequest, ReportResult, ReportTranscript, Writer } from './report.ts';
 import { ReportError } from './report.ts';

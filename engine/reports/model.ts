@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { type About, discover } from './discover.ts';
-import { Endpoint, type Wish } from './endpoint.ts';
+import { type CompletionRequest, Endpoint } from './endpoint.ts';
 import { meaningOf, TooLong } from './failures.ts';
 import { ALL_FEATURES, type Features } from './features.ts';
 import { type Figures, newFigures } from './figures.ts';
@@ -93,10 +93,10 @@ export class Model {
     return this.#queue.add(work, { signal });
   }
 
-  async #once(wish: Wish, signal: AbortSignal): Promise<Reply> {
+  async #once(request: CompletionRequest, signal: AbortSignal): Promise<Reply> {
     const began = performance.now();
     try {
-      const reply = replyOf(await this.#endpoint.answer(wish, this.#settings.patience ?? PATIENCE, signal));
+      const reply = replyOf(await this.#endpoint.answer(request, this.#settings.patience ?? PATIENCE, signal));
       this.figures.promptTokens += reply.tokens.input;
       this.figures.completionTokens += reply.tokens.output;
       this.#count('ok');

@@ -1,4 +1,4 @@
-import type { Claim } from '../../db/jobs/claim.ts';
+import type { ClaimedTranscription } from '../../db/jobs/claim.ts';
 import { ReportError } from '../reports/writer.ts';
 import type { Transcript } from '../types.ts';
 import type { Engine } from './engine.ts';
@@ -8,7 +8,12 @@ import type { Layer } from './sealed.ts';
 const LIMIT_MS = 120_000;
 
 /** Title, summary, topics and names of speakers where they were asked for. Null when not, when nothing was said, and when it fails: it never fails the transcription. */
-export async function describe(engine: Engine, claim: Claim, transcript: Transcript, holding: Holding): Promise<Layer | null> {
+export async function describe(
+  engine: Engine,
+  claim: ClaimedTranscription,
+  transcript: Transcript,
+  holding: Holding,
+): Promise<Layer | null> {
   if (!claim.aiMetadata || !transcript.segments.length) return null;
   const label = (speaker: number | null) => `Speaker ${(speaker ?? 0) + 1}`;
   const segments = transcript.segments.map(({ id, start, end, speaker, text }) => ({ id, start, end, speaker: label(speaker), text }));

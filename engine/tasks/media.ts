@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { Claim } from '../../db/jobs/claim.ts';
+import type { ClaimedTranscription } from '../../db/jobs/claim.ts';
 import { mediaRemoved } from '../../db/jobs/complete.ts';
 import type { Probe } from '../audio/ffmpeg.ts';
 import type { Engine } from './engine.ts';
@@ -27,7 +27,7 @@ const KEPT_MS = 20_000; // between probe and transcription
 const KEPT_FILES = 4;
 
 /** Unseals the media of a claim into the engine's scratch, or takes the copy that was kept for it. The caller closes it. */
-export async function openMedia(engine: Engine, claim: Claim, signal: AbortSignal): Promise<Plain> {
+export async function openMedia(engine: Engine, claim: ClaimedTranscription, signal: AbortSignal): Promise<Plain> {
   const copies = kept.get(engine);
   const copy = copies?.get(claim.lease.id);
   if (copy) {

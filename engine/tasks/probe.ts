@@ -1,6 +1,6 @@
 import type { TranscriptionErrorCode } from '../../api/contract/errors.ts';
 import { LEASE } from '../../api/contract/limits.ts';
-import { type Claim, claimProbe, probed } from '../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimProbe, probed } from '../../db/jobs/claim.ts';
 import { fail } from '../../db/jobs/complete.ts';
 import { backOff, handBack } from '../../db/jobs/leases.ts';
 import { decode, probe, SAMPLE_RATE } from '../audio/ffmpeg.ts';
@@ -24,7 +24,7 @@ export async function nextProbe(engine: Engine, onProbed: () => void): Promise<J
 }
 
 /** Looks into a recording, outside the slots: how long it is and of what kind, or why it cannot become a transcript. */
-async function look(engine: Engine, claim: Claim, onProbed: () => void): Promise<void> {
+async function look(engine: Engine, claim: ClaimedTranscription, onProbed: () => void): Promise<void> {
   const holding = engine.holdings.take(claim.lease);
   try {
     const media = await openMedia(engine, claim, holding.signal);
@@ -57,7 +57,12 @@ async function measure(path: string, maxSeconds: number, scratch: string, signal
 }
 
 /** What becomes of a recording whose probe or transcription threw. Nothing, when it is not ours any more. */
-export async function settle(engine: Engine, claim: Claim, { signal }: Pick<Holding, 'signal'>, thrown: unknown): Promise<void> {
+export async function settle(
+  engine: Engine,
+  claim: ClaimedTranscription,
+  { signal }: Pick<Holding, 'signal'>,
+  thrown: unknown,
+): Promise<void> {
   const { db, log } = engine;
   const { lease, attempt } = claim;
   const error = signal.aborted ? signal.reason : thrown;

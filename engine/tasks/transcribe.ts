@@ -1,6 +1,6 @@
 import { storedLanguage } from '../../api/contract/languages.ts';
 import { checkpointsOf } from '../../db/jobs/checkpoints.ts';
-import { type Claim, claimNext, SHORT_SECONDS } from '../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimNext, SHORT_SECONDS } from '../../db/jobs/claim.ts';
 import { complete, raise } from '../../db/jobs/complete.ts';
 import { transcribe } from '../transcribe.ts';
 import type { Checkpoints, Options, Transcript } from '../types.ts';
@@ -36,7 +36,7 @@ export async function nextTranscription(engine: Engine, lanes: Lanes): Promise<J
   }
 }
 
-async function inLane(engine: Engine, claim: Claim, lanes: Lanes): Promise<void> {
+async function inLane(engine: Engine, claim: ClaimedTranscription, lanes: Lanes): Promise<void> {
   const long = (claim.durationSeconds ?? 0) > SHORT_SECONDS ? 1 : 0;
   lanes.long += long;
   try {
@@ -47,7 +47,7 @@ async function inLane(engine: Engine, claim: Claim, lanes: Lanes): Promise<void>
 }
 
 /** Turns one claimed recording into a transcript, and settles it whatever happens. */
-async function work(engine: Engine, claim: Claim): Promise<void> {
+async function work(engine: Engine, claim: ClaimedTranscription): Promise<void> {
   const { lease } = claim;
   const holding = engine.holdings.take(lease);
   const watch = watchdog(holding);
@@ -71,7 +71,7 @@ async function work(engine: Engine, claim: Claim): Promise<void> {
 }
 
 /** Runs the pipeline on a plain copy of the recording, which is gone afterwards. */
-async function listen(engine: Engine, claim: Claim, holding: Holding): Promise<Transcript> {
+async function listen(engine: Engine, claim: ClaimedTranscription, holding: Holding): Promise<Transcript> {
   const media = await openMedia(engine, claim, holding.signal);
   try {
     const run = {
@@ -96,13 +96,13 @@ async function listen(engine: Engine, claim: Claim, holding: Holding): Promise<T
   }
 }
 
-async function options(engine: Engine, { lease, language, diarize, speakers, vocabularySealed }: Claim): Promise<Options> {
+async function options(engine: Engine, { lease, language, diarize, speakers, vocabularySealed }: ClaimedTranscription): Promise<Options> {
   const vocabulary = await engine.vault.text(lease.workspaceId, `workspaces|${lease.workspaceId}|vocabulary`, vocabularySealed);
   return { language, diarize, speakers: diarize ? speakers : null, vocabulary: vocabulary ?? '', accurate: engine.options.accurate };
 }
 
 /** Reserves what decoding found beyond the probed length; without the minutes for it the work ends here. */
-async function cover(engine: Engine, claim: Claim, holding: Holding, seconds: number): Promise<void> {
+async function cover(engine: Engine, claim: ClaimedTranscription, holding: Holding, seconds: number): Promise<void> {
   if (seconds <= (claim.durationSeconds ?? 0) + TOLERANCE) return;
   const outcome = await insist(() => raise(engine.db, claim.lease, seconds));
   if (outcome === 'reserved') return;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Claim, claimNext, claimProbe, probed } from '../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimNext, claimProbe, probed } from '../../db/jobs/claim.ts';
 import { complete, type Finished, type Settled } from '../../db/jobs/complete.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
@@ -12,7 +12,7 @@ export interface ByHand {
   /** Of the file that waits for it. */
   probe(durationSeconds?: number): Promise<void>;
   /** Gives a slot to the file that waits for one. */
-  take(): Promise<Claim>;
+  take(): Promise<ClaimedTranscription>;
   /** TURNS as the transcript of a file. */
   result(workspaceId: string, id: string, seconds: number): Promise<Finished>;
   /** All of it for the one file that waits. */
@@ -27,7 +27,7 @@ export function openByHand({ db, vault }: { db: Db; vault: Vault }): ByHand {
       const claim = (await claimProbe(db, engineId))!;
       await probed(db, claim.lease, { durationSeconds, mediaType: 'audio' });
     },
-    take: async () => (await claimNext(db, { engineId, shortOnly: false })) as Claim,
+    take: async () => (await claimNext(db, { engineId, shortOnly: false })) as ClaimedTranscription,
     async result(workspaceId, id, seconds) {
       const seal = (place: string, value: unknown) => vault.seal(workspaceId, place, JSON.stringify(value));
       const turns = TURNS.map(({ words: _, ...turn }, index) => ({ id: index + 1, ...turn }));

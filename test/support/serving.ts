@@ -1,5 +1,5 @@
 import { readSettings } from '../../api/contract/settings.ts';
-import { BAD_KEYS, openFloods } from '../../api/guard/limiter.ts';
+import { BAD_KEYS, openThrottle } from '../../api/guard/limiter.ts';
 import type { Route } from '../../api/http/route.ts';
 import { type ServeOptions, serve } from '../../api/http/server.ts';
 import { openMetrics } from '../../api/ops/metrics.ts';
@@ -20,7 +20,7 @@ export async function serveRoutes(
     limits: settings.limits,
     log: openLog(settings, 'test'),
     metrics: openMetrics(),
-    floods: openFloods(BAD_KEYS),
+    badCredentials: openThrottle(BAD_KEYS),
   };
   const served = await serve({ ...options, routes, host: '127.0.0.1', port: 0 } as unknown as ServeOptions); // these routes use nothing else
   t.teardown(() => served.stop(1));

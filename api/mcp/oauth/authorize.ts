@@ -29,12 +29,12 @@ export const authorizePage = route({
   path: '/oauth/authorize',
   summary: 'Ask a person for consent',
   async handler(context): Promise<Reply> {
-    const { floods, request } = context;
+    const { badCredentials, request } = context;
     const { parameters, address } = request;
-    floods.check(address);
+    badCredentials.check(address);
     const home = await returnAddress(context, parameters);
     if (!home) {
-      floods.count(address);
+      badCredentials.count(address);
       return told('Cannot go on: this client or its return address is not registered here. Connect the assistant again.');
     }
     try {

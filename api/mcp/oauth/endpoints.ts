@@ -76,8 +76,8 @@ export const register = route({
   summary: 'Register a client',
   handler: (context) =>
     answered(async () => {
-      const { floods, registrations, request } = context;
-      floods.check(request.address);
+      const { badCredentials, registrations, request } = context;
+      badCredentials.check(request.address);
       registrations.check(request.address);
       registrations.count(request.address); // good ones too: every registration is a row
       const body = (await context.json()) as Record<string, unknown> | null;
@@ -115,12 +115,12 @@ export const token = route({
   summary: 'Exchange a code or a refresh token',
   handler: (context) =>
     answered(async () => {
-      const { floods, request } = context;
-      floods.check(request.address);
+      const { badCredentials, request } = context;
+      badCredentials.check(request.address);
       const form = await readForm(context);
       const tokens = await exchange(context, form);
       if (!tokens) {
-        floods.count(request.address);
+        badCredentials.count(request.address);
         throw new OAuthError('invalid_grant', 'The code or refresh token is unknown, expired, used or not of this client; start again');
       }
       return {
@@ -163,9 +163,9 @@ export const revoke = route({
   summary: 'Revoke a token',
   handler: (context) =>
     answered(async () => {
-      const { floods, request } = context;
-      floods.check(request.address);
-      floods.count(request.address); // nobody is told whether there was such a token
+      const { badCredentials, request } = context;
+      badCredentials.check(request.address);
+      badCredentials.count(request.address); // nobody is told whether there was such a token
       const form = await readForm(context);
       const [value, clientId] = [form.get('token'), form.get('client_id')];
       if (!value || !clientId) throw new OAuthError('invalid_request', 'token and client_id are needed');

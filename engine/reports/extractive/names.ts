@@ -5,7 +5,7 @@ import type { Talk } from './talk.ts';
 const WORD = "\\p{Lu}[\\p{L}\\p{M}]*(?:['’-]\\p{Lu}?[\\p{L}\\p{M}]+)*";
 
 /** A name found in the talk, and for whom. `introduced`: said by the speaker about themselves. */
-export interface Claim extends SpeakerName {
+export interface NameCandidate extends SpeakerName {
   introduced: boolean;
 }
 
@@ -21,17 +21,17 @@ export function namesOf(talk: Talk): SpeakerName[] {
   );
 }
 
-/** One name a speaker at most: introductions before forms of address, nobody where the claims contradict each other or two speakers share one name. */
-export function settle(claims: readonly Claim[], labels: readonly string[]): SpeakerName[] {
+/** One name a speaker at most: introductions before forms of address, nobody where the candidates contradict each other or two speakers share one name. */
+export function settle(candidates: readonly NameCandidate[], labels: readonly string[]): SpeakerName[] {
   const named: SpeakerName[] = [];
   for (const label of labels) {
-    const own = claims.filter((claim) => claim.speaker === label);
-    const strong = own.some((claim) => claim.introduced) ? own.filter((claim) => claim.introduced) : own;
-    const fullest = strong.reduce<Claim | null>(
-      (best, claim) => (best === null || claim.name.length > best.name.length ? claim : best),
+    const own = candidates.filter((candidate) => candidate.speaker === label);
+    const strong = own.some((candidate) => candidate.introduced) ? own.filter((candidate) => candidate.introduced) : own;
+    const fullest = strong.reduce<NameCandidate | null>(
+      (best, candidate) => (best === null || candidate.name.length > best.name.length ? candidate : best),
       null,
     );
-    if (fullest === null || strong.some((claim) => !samePerson(claim.name, fullest.name))) continue;
+    if (fullest === null || strong.some((candidate) => !samePerson(candidate.name, fullest.name))) continue;
     const { introduced: _, ...name } = fullest;
     named.push(name);
   }
@@ -57,7 +57,7 @@ function samePerson(a: string, b: string): boolean {
   return short.every((word) => long.includes(word));
 }
 
-function introductions(talk: Talk, language: Language): Claim[] {
+function introductions(talk: Talk, language: Language): NameCandidate[] {
   return talk.transcript.segments.flatMap((segment) =>
     introducedIn(language, segment.text).map((name) => ({
       speaker: segment.speaker,
@@ -73,7 +73,7 @@ function introducedIn(language: Language, text: string): string[] {
   return language.names.introductions.flatMap((phrase) => captured(language, text, beginning(phrase)));
 }
 
-function addresses(talk: Talk, language: Language): Claim[] {
+function addresses(talk: Talk, language: Language): NameCandidate[] {
   const { segments } = talk.transcript;
   const patternSource = `(?:${language.names.addresses}),? NAME(?=[.,!?;]|$)`;
   return segments.flatMap((segment, at) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Claim, claimNext } from '../../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { complete, fail } from '../../../db/jobs/complete.ts';
 import { claimReport, completeReport, failReport } from '../../../db/reports/work.ts';
 import { openByHand } from '../../support/byhand.ts';
@@ -96,7 +96,7 @@ t.test(
   async (t) => {
     for (const until of ['queued', 'probed', 'processing', 'completed', 'failed', 'insufficient_balance']) {
       const { workspace, id, key, get, available, remove } = await begin(until === 'insufficient_balance' ? 0.5 : 10);
-      let claim: Claim | null = null;
+      let claim: ClaimedTranscription | null = null;
       if (until !== 'queued') await probe();
       if (until !== 'queued' && until !== 'probed') claim = await take();
       if (until === 'completed') await complete(db, claim!.lease, await result(workspace, id, 60));

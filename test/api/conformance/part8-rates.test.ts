@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startApp } from '../../../api/app.ts';
-import { BAD_KEYS, openFloods, openRates } from '../../../api/guard/limiter.ts';
+import { BAD_KEYS, openRateLimiter, openThrottle } from '../../../api/guard/limiter.ts';
 import { networkOf } from '../../../api/guard/network.ts';
 import { takeTokens } from '../../../db/access/rate-limits.ts';
 import { openLog } from '../../../db/ops/log.ts';
@@ -8,9 +8,9 @@ import { testApi } from '../../support/client.ts';
 import { testDatabase } from '../../support/database.ts';
 import { provokesEverywhere } from '../../support/provokes.ts';
 
-t.test('openRates() lets a burst of 100 through over two hosts together, then refuses with the seconds to wait', async (t) => {
+t.test('openRateLimiter() lets a burst of 100 through over two hosts together, then refuses with the seconds to wait', async (t) => {
   const { db } = await testDatabase(t);
-  const hosts = [openRates(db, '600/min'), openRates(db, '600/min')];
+  const hosts = [openRateLimiter(db, '600/min'), openRateLimiter(db, '600/min')];
   const start = performance.now();
   const taken = await Promise.all(Array.from({ length: 300 }, (_, i) => hosts[i % 2]!.take('key:1')));
   const regained = Math.ceil(((performance.now() - start) / 1000) * 10);
@@ -25,9 +25,9 @@ t.test('openRates() lets a burst of 100 through over two hosts together, then re
   t.ok((await hosts[0]!.take('key:2')).allowed, 'another key has its own');
 });
 
-t.test('openRates() gives the whole burst of 100 at 50 hosts too: two requests at each', async (t) => {
+t.test('openRateLimiter() gives the whole burst of 100 at 50 hosts too: two requests at each', async (t) => {
   const { db } = await testDatabase(t);
-  const hosts = Array.from({ length: 50 }, () => openRates(db, '600/min'));
+  const hosts = Array.from({ length: 50 }, () => openRateLimiter(db, '600/min'));
   for (const round of [1, 2]) {
     const taken = await Promise.all(hosts.map((host) => host.take('key:1')));
     t.ok(
@@ -37,20 +37,20 @@ t.test('openRates() gives the whole burst of 100 at 50 hosts too: two requests a
   }
 });
 
-t.test('openRates() gives a lone host exactly its burst', async (t) => {
+t.test('openRateLimiter() gives a lone host exactly its burst', async (t) => {
   const { db } = await testDatabase(t);
-  const rates = openRates(db, '6/min'); // a burst of 1, and one more in 10 s
-  t.ok((await rates.take('key:1')).allowed);
-  const refused = await rates.take('key:1');
+  const limiter = openRateLimiter(db, '6/min'); // a burst of 1, and one more in 10 s
+  t.ok((await limiter.take('key:1')).allowed);
+  const refused = await limiter.take('key:1');
   t.notOk(refused.allowed);
   t.ok(refused.retryAfterSeconds >= 9 && refused.retryAfterSeconds <= 10);
 });
 
-t.test('openRates() is off with 0', async (t) => {
+t.test('openRateLimiter() is off with 0', async (t) => {
   const { db } = await testDatabase(t);
-  const rates = openRates(db, '0');
-  for (let n = 0; n < 500; n++) t.ok((await rates.take('key:1')).allowed);
-  t.strictSame((await rates.take('key:1')).headers, {});
+  const limiter = openRateLimiter(db, '0');
+  for (let n = 0; n < 500; n++) t.ok((await limiter.take('key:1')).allowed);
+  t.strictSame((await limiter.take('key:1')).headers, {});
 });
 
 t.test('takeTokens() never hands out more than there is, and takes back what was not used', async (t) => {
@@ -65,42 +65,42 @@ t.test('takeTokens() never hands out more than there is, and takes back what was
   t.strictSame(await takeTokens(db, 's', bucket, 1, 50), { taken: 1, left: 19 });
 });
 
-t.test('openFloods() refuses an address after 300 bad keys, and forgives 5 a second', async (t) => {
+t.test('openThrottle() refuses an address after 300 bad keys, and forgives 5 a second', async (t) => {
   let now = 0;
-  const floods = openFloods(BAD_KEYS, () => now);
+  const throttle = openThrottle(BAD_KEYS, () => now);
   for (let n = 0; n < 300; n++) {
-    floods.check('192.0.2.1');
-    floods.count('192.0.2.1');
+    throttle.check('192.0.2.1');
+    throttle.count('192.0.2.1');
   }
-  t.throws(() => floods.check('192.0.2.1'), { code: 'rate_limit_exceeded', retryAfterSeconds: 1 });
-  t.doesNotThrow(() => floods.check('192.0.2.2'));
+  t.throws(() => throttle.check('192.0.2.1'), { code: 'rate_limit_exceeded', retryAfterSeconds: 1 });
+  t.doesNotThrow(() => throttle.check('192.0.2.2'));
   now = 1000;
-  t.doesNotThrow(() => floods.check('192.0.2.1'));
+  t.doesNotThrow(() => throttle.check('192.0.2.1'));
 });
 
-t.test('openFloods() takes an IPv6 /64 for one sender, and IPv4 in IPv6 for IPv4', async (t) => {
-  const floods = openFloods({ burst: 2, perSecond: 0 });
-  for (const address of ['2001:db8:1:2::1', '2001:db8:1:2:ffff:0:0:9']) floods.count(address);
-  t.throws(() => floods.check('2001:DB8:1:2:3:4:5:6'), { code: 'rate_limit_exceeded' });
-  t.doesNotThrow(() => floods.check('2001:db8:1:3::1'));
-  for (let n = 0; n < 2; n++) floods.count('::ffff:192.0.2.7');
-  t.throws(() => floods.check('192.0.2.7'), { code: 'rate_limit_exceeded' });
-  t.doesNotThrow(() => floods.check('::ffff:192.0.2.8'));
+t.test('openThrottle() takes an IPv6 /64 for one sender, and IPv4 in IPv6 for IPv4', async (t) => {
+  const throttle = openThrottle({ burst: 2, perSecond: 0 });
+  for (const address of ['2001:db8:1:2::1', '2001:db8:1:2:ffff:0:0:9']) throttle.count(address);
+  t.throws(() => throttle.check('2001:DB8:1:2:3:4:5:6'), { code: 'rate_limit_exceeded' });
+  t.doesNotThrow(() => throttle.check('2001:db8:1:3::1'));
+  for (let n = 0; n < 2; n++) throttle.count('::ffff:192.0.2.7');
+  t.throws(() => throttle.check('192.0.2.7'), { code: 'rate_limit_exceeded' });
+  t.doesNotThrow(() => throttle.check('::ffff:192.0.2.8'));
   t.equal(networkOf('::1'), '0:0:0:0::/64');
   t.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
   t.equal(networkOf('anna@example.org'), 'anna@example.org', 'identities stay as they are');
 });
 
-t.test('openFloods() spares what was good just now, whatever else its address sends', async (t) => {
+t.test('openThrottle() spares what was good just now, whatever else its address sends', async (t) => {
   let now = 0;
-  const floods = openFloods({ burst: 1, perSecond: 0 }, () => now);
-  floods.count('192.0.2.1');
-  t.throws(() => floods.check('192.0.2.1', 'good'), { code: 'rate_limit_exceeded' });
-  floods.spare('good');
-  t.doesNotThrow(() => floods.check('192.0.2.1', 'good'));
-  t.throws(() => floods.check('192.0.2.1', 'other'), { code: 'rate_limit_exceeded' });
+  const throttle = openThrottle({ burst: 1, perSecond: 0 }, () => now);
+  throttle.count('192.0.2.1');
+  t.throws(() => throttle.check('192.0.2.1', 'good'), { code: 'rate_limit_exceeded' });
+  throttle.spare('good');
+  t.doesNotThrow(() => throttle.check('192.0.2.1', 'good'));
+  t.throws(() => throttle.check('192.0.2.1', 'other'), { code: 'rate_limit_exceeded' });
   now = 600_000;
-  t.throws(() => floods.check('192.0.2.1', 'good'), { code: 'rate_limit_exceeded' });
+  t.throws(() => throttle.check('192.0.2.1', 'good'), { code: 'rate_limit_exceeded' });
 });
 
 t.test('every authenticated answer carries RateLimit-* headers, and 429 comes after the scope', async (t) => {

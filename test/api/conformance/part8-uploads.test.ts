@@ -24,7 +24,7 @@ async function newcomer() {
   return { workspace, one: keys[0]!, two: keys[1]! };
 }
 /** An upload that stays in flight: the head was accepted, the body is held back. */
-async function flying(url: string, key: string, query = ''): Promise<RawConnection> {
+async function openUpload(url: string, key: string, query = ''): Promise<RawConnection> {
   const connection = await connectRaw(url);
   connection.write(head('POST', `/v1/transcriptions${query}`, uploadHeaders(key)));
   connection.write(FILE.subarray(0, 8));
@@ -38,12 +38,12 @@ const until = async (met: () => Promise<boolean>) => {
 
 t.test('uploads in flight are counted per key and per workspace, over both hosts', async (t) => {
   const { workspace, one, two } = await newcomer();
-  const held = [await flying(api.url, one), await flying(second.url, one)];
+  const held = [await openUpload(api.url, one), await openUpload(second.url, one)];
   await until(async () => (await places(workspace)) === 2);
   const refused = await knock(api.url, one);
   t.match(refused, provokes(POST, 429, 'too_many_concurrent_uploads'), 'of the key');
   t.match(refused.headers.get('retry-after'), /^[1-9]\d*$/);
-  held.push(await flying(api.url, two));
+  held.push(await openUpload(api.url, two));
   await until(async () => (await places(workspace)) === 3);
   t.match(await knock(second.url, two), provokes(POST, 429, 'too_many_concurrent_uploads'), 'of the workspace');
   for (const connection of held) connection.write(FILE.subarray(8));
@@ -89,7 +89,7 @@ t.test('parallel uploads never pass the limit of waiting files', async (t) => {
 
 t.test('reports that come with uploads in flight count against the day', async (t) => {
   const { workspace, one } = await newcomer();
-  const held = await flying(api.url, one, '?reports=summary,tasks,quotes');
+  const held = await openUpload(api.url, one, '?reports=summary,tasks,quotes');
   await until(async () => (await places(workspace)) === 1);
   t.match(await knock(second.url, one, {}, '?reports=summary,tasks'), provokes(POST, 429, 'daily_reports_quota_exceeded'));
   held.write(FILE.subarray(8));

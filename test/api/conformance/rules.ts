@@ -153,7 +153,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ['30 deletions a minute and key', 'DELETE: 30 a minute'],
     ['minutes are net of reservations', '2.8 workspace info', '3.1 POST is answered'],
     ['queue and daily caps', 'files that wait, and uploads', 'of several limits'],
-    ['request rate', 'openRates() lets a burst', 'every authenticated answer'],
+    ['request rate', 'openRateLimiter() lets a burst', 'every authenticated answer'],
   ],
   '9 versioning': [
     ['the version ends the base URL', '9 the base URL'],
@@ -176,10 +176,10 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ],
     [
       '3 rates over all hosts, and their headers',
-      'openRates() gives',
-      'openRates() is off',
+      'openRateLimiter() gives',
+      'openRateLimiter() is off',
       'takeTokens()',
-      'openFloods()',
+      'openThrottle()',
       'RateLimit-* headers',
     ],
     ['4.1 an OAuth token may upload', 'POST /transcriptions takes an OAuth'],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { type Claim, claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
 import { complete, fail, raise } from '../../../db/jobs/complete.ts';
 import { renew } from '../../../db/jobs/leases.ts';
 import { testDatabase } from '../../support/database.ts';
@@ -9,11 +9,11 @@ import { finished, openBench } from '../../support/work.ts';
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const engineId = randomUUID();
-const next = async (shortOnly = false) => (await claimNext(db, { engineId, shortOnly })) as Claim | null;
+const next = async (shortOnly = false) => (await claimNext(db, { engineId, shortOnly })) as ClaimedTranscription | null;
 
 /** Takes everything that may be taken. */
-async function drain(shortOnly = false): Promise<Claim[]> {
-  const claims: Claim[] = [];
+async function drain(shortOnly = false): Promise<ClaimedTranscription[]> {
+  const claims: ClaimedTranscription[] = [];
   for (let claim = await next(shortOnly); claim; claim = await next(shortOnly)) claims.push(claim);
   return claims;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { type Claim, claimNext } from '../../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { databaseSeconds, mendTimes } from '../../../db/jobs/clock.ts';
 import { registerEngine } from '../../../db/jobs/engines.ts';
 import { testDatabase } from '../../support/database.ts';
@@ -20,7 +20,7 @@ t.test('databaseSeconds() is the time of the database', async (t) => {
 t.test('mendTimes() brings back what a clock put back by ten minutes left in the future, and touches nothing else', async (t) => {
   const workspace = await bench.workspace({ concurrency: 1 });
   const [held, waiting] = [await bench.transcription(workspace), await bench.transcription(workspace)];
-  const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as Claim;
+  const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
   t.equal(claim.lease.id, held);
   await registerEngine(db, engine);
   t.equal(await mendTimes(db), 0, 'nothing is wrong');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { checkpointsOf } from '../../../db/jobs/checkpoints.ts';
-import { type Claim, claimNext, claimProbe } from '../../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimNext, claimProbe } from '../../../db/jobs/claim.ts';
 import { complete, fail, mediaRemoved } from '../../../db/jobs/complete.ts';
 import { buryDeadEngines, livingEngines, registerEngine, seen } from '../../../db/jobs/engines.ts';
 import { handBack } from '../../../db/jobs/leases.ts';
@@ -20,7 +20,7 @@ import { finished, openBench } from '../../support/work.ts';
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const engineId = randomUUID();
-const next = async () => (await claimNext(db, { engineId, shortOnly: false })) as Claim | null;
+const next = async () => (await claimNext(db, { engineId, shortOnly: false })) as ClaimedTranscription | null;
 
 t.afterEach(() => db.acrossTenants((tx) => tx.rows('delete from transcriptions')));
 

@@ -1,6 +1,6 @@
 /* What the actors of the simulation of uploads, leases and charges share, and how it is seen what each did under a lease. */
 import type { Limits } from '../../../api/contract/limits.ts';
-import type { Claim } from '../../../db/jobs/claim.ts';
+import type { ClaimedTranscription } from '../../../db/jobs/claim.ts';
 import type { Db } from '../../../db/postgres/orm.ts';
 import type { ReportClaim } from '../../../db/reports/work.ts';
 import type { Delivery } from '../../../db/webhooks/outbox.ts';
@@ -24,7 +24,7 @@ export interface World {
   dead: Set<string>;
   /** Files that nothing needed when the spool was looked through last. */
   orphans: Set<string>;
-  recordings: { claim: Claim; seconds: number }[];
+  recordings: { claim: ClaimedTranscription; seconds: number }[];
   reports: ReportClaim[];
   deliveries: Delivery[];
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { type Claim, claimNext } from '../../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { complete, fail } from '../../../db/jobs/complete.ts';
 import { claimDeliveries, settleDelivery } from '../../../db/webhooks/outbox.ts';
 import { nextDelivery } from '../../../engine/tasks/deliver.ts';
@@ -10,7 +10,7 @@ import { finished, openBench } from '../../support/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
-const next = async () => (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as Claim;
+const next = async () => (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
 
 async function webhook(workspace: string, active = true): Promise<string> {
   const row = await db.acrossTenants((tx) =>

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { REPORT_ERRORS, type ReportErrorCode } from '../../../api/contract/errors.ts';
 import { LEASE } from '../../../api/contract/limits.ts';
-import { type Claim, claimNext } from '../../../db/jobs/claim.ts';
+import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { fail } from '../../../db/jobs/complete.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
 import type { Engine } from '../../../engine/tasks/engine.ts';
@@ -181,7 +181,7 @@ t.test('a fault of our own ends a report as INTERNAL_ERROR, and a failed transcr
   t.match(await ended(broken, await requested()), { status: 'failed', error_code: 'INTERNAL_ERROR', attempt: LEASE.attempts });
   const workspace = await bench.workspace();
   const id = await bench.transcription(workspace, { reports: ['summary'] });
-  const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as Claim;
+  const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
   t.equal(claim.lease.id, id);
   await fail(db, claim.lease, 'FILE_CORRUPTED');
   const [row] = await db.query<Row>('*', 'select * from reports where transcription_id = ?', [id]);

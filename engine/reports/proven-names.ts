@@ -1,4 +1,4 @@
-import { type Claim, introduces, settle, vocative } from './extractive/names.ts';
+import { introduces, type NameCandidate, settle, vocative } from './extractive/names.ts';
 import { talkOf } from './extractive/talk.ts';
 import type { Evidence } from './ground.ts';
 import type { ReportTranscript, SpeakerName } from './report.ts';
@@ -7,25 +7,27 @@ import type { NamedSpeaker } from './shapes.ts';
 const NEAR = 3; // segments within which the one addressed must speak
 
 /**
- * The names that a model claims for speakers, kept only where the transcript proves them: the evidence was said in that segment, holds the name, and is the
+ * The names that a model proposes for speakers, kept only where the transcript proves them: the evidence was said in that segment, holds the name, and is the
  * speaker's own introduction or addresses somebody who speaks next to it. Contradictions name nobody.
  */
-export function provenNames(claims: readonly NamedSpeaker[], transcript: ReportTranscript, evidence: Evidence): SpeakerName[] {
+export function provenNames(candidates: readonly NamedSpeaker[], transcript: ReportTranscript, evidence: Evidence): SpeakerName[] {
   const { language } = talkOf({ ...transcript, segments: transcript.segments.slice(0, 40) });
   const labels = [...new Set(transcript.segments.map((segment) => segment.speaker))];
-  const proven = claims.flatMap((claim): Claim[] => {
-    const segment = evidence.segment(claim.segment);
-    const name = claim.name.trim();
-    if (segment === undefined || !labels.includes(claim.speaker) || !isName(name)) return [];
-    if (evidence.find(claim.evidence, segment.id)?.id !== segment.id || !holds(claim.evidence, name)) return [];
-    const introduced = claim.kind === 'introduction';
-    if (introduced && (segment.speaker !== claim.speaker || introduces(language, claim.evidence, name) === false)) return [];
+  const proven = candidates.flatMap((candidate): NameCandidate[] => {
+    const segment = evidence.segment(candidate.segment);
+    const name = candidate.name.trim();
+    if (segment === undefined || !labels.includes(candidate.speaker) || !isName(name)) return [];
+    if (evidence.find(candidate.evidence, segment.id)?.id !== segment.id || !holds(candidate.evidence, name)) return [];
+    const introduced = candidate.kind === 'introduction';
+    if (introduced && (segment.speaker !== candidate.speaker || introduces(language, candidate.evidence, name) === false)) return [];
     if (
       !introduced &&
-      (segment.speaker === claim.speaker || !near(transcript, segment.id, claim.speaker) || !vocative(language, claim.evidence, name))
+      (segment.speaker === candidate.speaker ||
+        !near(transcript, segment.id, candidate.speaker) ||
+        !vocative(language, candidate.evidence, name))
     )
       return [];
-    return [{ speaker: claim.speaker, name, evidence: claim.evidence.trim(), segmentId: segment.id, introduced }];
+    return [{ speaker: candidate.speaker, name, evidence: candidate.evidence.trim(), segmentId: segment.id, introduced }];
   });
   return settle(proven, labels);
 }

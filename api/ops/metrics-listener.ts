@@ -20,12 +20,12 @@ export const metricsRoute: Route = route({
   path: '/metrics',
   summary: 'Numbers for Prometheus',
   async handler(context) {
-    const { settings, request, floods, metrics } = context;
+    const { settings, request, badCredentials, metrics } = context;
     if (settings.LONGHAND_METRICS !== 'public') throw notFound();
     const given = request.headers.get('authorization');
-    floods.check(request.address, given);
+    badCredentials.check(request.address, given);
     if (!admits(settings, given)) {
-      floods.count(request.address);
+      badCredentials.count(request.address);
       throw new ApiError('unauthorized', {
         message: 'Send the token of LONGHAND_METRICS_TOKEN as Authorization: Bearer TOKEN',
         headers: { 'www-authenticate': 'Bearer' },

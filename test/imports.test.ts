@@ -20,6 +20,7 @@ const DOORS: Record<string, string[]> = {
     'db/postgres/orm.ts',
     'db/postgres/migrate.ts',
     'db/postgres/driver.ts',
+    'db/postgres/expressions.ts',
     'db/postgres/transaction.ts',
     'db/postgres/schema.ts',
   ],

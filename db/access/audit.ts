@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/contract/actor.ts';
+import { AuditEntry as Entry } from '../postgres/entities/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { stamp } from '../transcripts/list-row.ts';
 
 /** What is written down: a noun and what happened to it. */
 export type Action =
@@ -28,10 +28,8 @@ function idOf(actor: Actor): string | null {
 
 /** Writes down who did what to which, in the transaction that does it: ids, never a word, a name or an address. */
 export async function audit(tx: Tx, actor: Actor, action: Action, targetId: string | null = null): Promise<void> {
-  await tx.rows(
-    'insert into audit_log (workspace_id, actor_kind, actor_id, member_id, action, target_id) values (?::uuid, ?, ?::uuid, ?::uuid, ?, ?)',
-    [actor.workspaceId, actor.kind, idOf(actor), actor.memberId, action, targetId],
-  );
+  const { workspaceId, kind: actorKind, memberId } = actor;
+  await tx.em.insert(Entry, { workspaceId, actorKind, actorId: idOf(actor), memberId, action, targetId });
 }
 
 /** The same for somebody who is just coming in, and is no actor yet. */
@@ -41,10 +39,7 @@ export async function auditEntrant(
   action: 'session.create' | 'invitation.accept',
   targetId: string | null,
 ): Promise<void> {
-  await tx.rows(
-    `insert into audit_log (workspace_id, actor_kind, member_id, action, target_id) values (?::uuid, 'session', ?::uuid, ?, ?)`,
-    [workspaceId, memberId, action, targetId],
-  );
+  await tx.em.insert(Entry, { workspaceId, actorKind: 'session', memberId, action, targetId });
 }
 
 export interface AuditEntry {
@@ -59,10 +54,10 @@ export interface AuditEntry {
 }
 
 /** The newest entries of a workspace, at most `limit`. The log outlives the workspace: the transaction acts for the installation. */
-export function listAudit(tx: Tx, workspaceId: string, limit: number): Promise<AuditEntry[]> {
-  return tx.rows<AuditEntry>(
-    `select ${stamp('a.at')} as at, a.actor_kind, a.actor_id, a.member_id, a.action, a.target_id from audit_log a
-     where a.workspace_id = ?::uuid order by a.id desc limit ?`,
-    [workspaceId, limit],
-  );
+export async function listAudit(tx: Tx, workspaceId: string, limit: number): Promise<AuditEntry[]> {
+  const entries = await tx.em.find(Entry, { workspaceId }, { orderBy: { id: 'desc' }, limit });
+  return entries.map(({ at, actorKind, actorId, memberId, action, targetId }) => ({
+    ...{ at: at.toISOString(), actor_kind: actorKind as Actor['kind'], actor_id: actorId ?? null, member_id: memberId ?? null },
+    ...{ action: action as Action, target_id: targetId ?? null },
+  }));
 }

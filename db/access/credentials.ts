@@ -2,7 +2,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { KeyActor, TokenActor } from '../../api/contract/actor.ts';
 import type { Plan, Role, Scope } from '../../api/contract/workspace.ts';
-import type { Db } from '../postgres/orm.ts';
+import { ApiKey } from '../postgres/entities/member.ts';
+import { now } from '../postgres/expressions.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
 
 const KEY = 'lh_';
 const TOKEN = 'lht_';
@@ -97,7 +99,18 @@ export function causeInForce(column: string): string {
   return `(${column} is null or exists (select from api_keys cause where cause.id = ${column} and ${inForce('cause')}))`;
 }
 
-/** One statement each; using a key is noted once a minute. */
+/** The same for entities: neither revoked nor over. */
+const stillInForce = () => ({ revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }] });
+
+/** For entities with a `keyId`: the key they came from is in force, or they came from none. To MikroORM's types that key is an id, and has no fields. */
+export const fromKeyInForce = () => ({ $or: [{ keyId: null }, { keyId: stillInForce() as unknown as string }] });
+
+/** Whether a key that something came from is in force; null: it came from none. */
+export async function isKeyInForce(tx: Tx, keyId: string | null): Promise<boolean> {
+  return keyId === null || (await tx.em.count(ApiKey, { id: keyId, ...stillInForce() })) > 0;
+}
+
+/** SQL: every request asks. One statement each; using a key is noted once a minute. */
 const FIND = {
   key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, null::text as resource, vouched, workspace_id, member_id from api_keys
       where hash = ? and ${inForce('api_keys')} and ${causeInForce('api_keys.parent_id')}),
@@ -109,7 +122,7 @@ const FIND = {
     select f.*, ${WHO}`,
 };
 
-/** Who acts by a key or token; null when it is malformed, unknown, revoked or expired, or its member is not active. */
+/** SQL, see FIND. Who acts by a key or token; null when it is malformed, unknown, revoked or expired, or its member is not active. */
 export async function findCredential(db: Db, credential: string): Promise<KeyActor | TokenActor | null> {
   const kind = kindOf(credential);
   if (!kind) return null;

@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import { type Actor, causeOf, type MemberActor, requireFullRights } from '../../api/contract/actor.ts';
 import { notFound } from '../../api/contract/errors.ts';
 import type { Scope } from '../../api/contract/workspace.ts';
+import { OauthClient, OauthCode, OauthToken } from '../postgres/entities/oauth.ts';
+import { fromNow, now } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { lookupId } from '../tenants/visibility.ts';
 import { stamp } from '../transcripts/list-row.ts';
 import { audit } from './audit.ts';
 import { hashOf, newToken } from './credentials.ts';
+import { ownedBy } from './keys.ts';
 
 const CODE_SECONDS = 120;
 
@@ -22,22 +25,17 @@ export interface Grant {
   keyId: string | null;
 }
 
-export interface GrantColumns {
-  client_id: string;
-  workspace_id: string;
-  member_id: string;
-  scopes: Scope[];
-  resource: string;
-  key_id: string | null;
-}
-
-export const grantOf = (row: GrantColumns): Grant => ({
-  clientId: row.client_id,
-  workspaceId: row.workspace_id,
-  memberId: row.member_id,
-  scopes: row.scopes,
-  resource: row.resource,
-  keyId: row.key_id,
+/** Of a code, or of a token that came from one. */
+export const grantOf = (row: {
+  clientId?: string | null;
+  workspaceId: string;
+  memberId: string;
+  scopes: string[];
+  resource?: string | null;
+  keyId?: string | null;
+}): Grant => ({
+  ...{ clientId: row.clientId ?? '', workspaceId: row.workspaceId, memberId: row.memberId },
+  ...{ scopes: row.scopes as Scope[], resource: row.resource ?? '', keyId: row.keyId ?? null },
 });
 
 /** What an assistant asks for. */
@@ -50,12 +48,11 @@ export async function issueCode(tx: Tx, actor: MemberActor, asked: ConsentTo, re
   const { clientId, scopes, resource } = asked;
   const { workspaceId, memberId } = actor;
   const keyId = causeOf(actor);
-  await tx.rows('update oauth_clients set last_used_at = now() where id = ?', [clientId]);
-  await tx.rows(
-    `insert into oauth_codes (hash, client_id, workspace_id, member_id, key_id, scopes, resource, redirect_uri, code_challenge, expires_at)
-     values (?, ?, ?, ?, ?, array(select json_array_elements_text(?::json)), ?, ?, ?, now() + make_interval(secs => ?))`,
-    [hashOf(code), clientId, workspaceId, memberId, keyId, JSON.stringify(scopes), resource, redirectUri, challenge, CODE_SECONDS],
-  );
+  await tx.em.nativeUpdate(OauthClient, { id: clientId }, { lastUsedAt: now() });
+  await tx.em.insert(OauthCode, {
+    ...{ hash: hashOf(code), clientId, workspaceId, memberId, keyId, scopes: [...scopes], resource },
+    ...{ redirectUri, codeChallenge: challenge, expiresAt: fromNow(CODE_SECONDS) },
+  });
   await audit(tx, actor, 'grant.create', familyOf(code));
   return code;
 }
@@ -76,10 +73,7 @@ export interface GrantRow {
   expires_at: string;
 }
 
-const OWN = '(? or t.member_id = ?)'; // owners see the grants of all
-const own = (actor: Actor) => [actor.workspaceId, actor.role === 'owner', actor.memberId];
-
-/** Which assistants were let in: by a member, for an owner by anybody of the workspace. Newest first. */
+/** SQL: tokens are gathered to grants. Which assistants were let in: by a member, for an owner by anybody of the workspace. Newest first. */
 export function listGrants(tx: Tx, actor: Actor): Promise<GrantRow[]> {
   requireFullRights(actor);
   return tx.rows<GrantRow>(
@@ -88,22 +82,18 @@ export function listGrants(tx: Tx, actor: Actor): Promise<GrantRow[]> {
        ${stamp('g.expires_at')} as expires_at
      from (select distinct on (t.family) t.family as id, t.client_id, t.member_id, t.scopes, t.expires_at,
          min(t.created_at) over (partition by t.family) as created_at
-       from oauth_tokens t where t.workspace_id = ? and ${OWN} and t.revoked_at is null and t.expires_at > now()
+       from oauth_tokens t where t.workspace_id = ? and (? or t.member_id = ?) and t.revoked_at is null and t.expires_at > now()
        order by t.family, t.expires_at desc) g
      join members m on m.id = g.member_id left join oauth_clients c on c.id = g.client_id
      order by g.created_at desc, g.id limit 1000`,
-    own(actor),
+    [actor.workspaceId, actor.role === 'owner', actor.memberId],
   );
 }
 
 /** Ends a grant with all its tokens: one's own, for an owner anybody's. Throws 404. */
 export async function revokeGrant(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireFullRights(actor);
-  const rows = await tx.rows(
-    `update oauth_tokens t set revoked_at = now() where t.workspace_id = ? and ${OWN} and t.family = ?::uuid and t.revoked_at is null
-       and t.expires_at > now() returning 1`,
-    [...own(actor), lookupId(id)],
-  );
-  if (!rows.length) throw notFound();
+  const alive = { ...ownedBy(actor), family: lookupId(id), revokedAt: null, expiresAt: { $gt: now() } };
+  if (!(await tx.em.nativeUpdate(OauthToken, alive, { revokedAt: now() }))) throw notFound();
   await audit(tx, actor, 'grant.revoke', id);
 }

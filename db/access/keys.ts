@@ -1,10 +1,12 @@
 import { type Actor, causeOf, requireFullRights, vouchesFor } from '../../api/contract/actor.ts';
 import { forbidden, invalid, notFound } from '../../api/contract/errors.ts';
 import type { Scope } from '../../api/contract/workspace.ts';
+import { ApiKey } from '../postgres/entities/member.ts';
+import { OauthCode, OauthToken, Session, SignInLink } from '../postgres/entities/oauth.ts';
+import { anyOf, now, type OfKey } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { existingMember } from '../tenants/members.ts';
+import { existingMember, findPeople } from '../tenants/members.ts';
 import { lookupId } from '../tenants/visibility.ts';
-import { stamp } from '../transcripts/list-row.ts';
 import { audit } from './audit.ts';
 import { hashOf, newKey } from './credentials.ts';
 
@@ -21,19 +23,25 @@ export interface KeyRow {
   member: { id: string; email: string };
 }
 
-const OWN = '(? or k.member_id = ?)'; // owners see the keys of all
-
 /** Keys without their secrets: a member's own, for an owner those of everybody. Newest first, revoked ones last. */
-export function listKeys(tx: Tx, actor: Actor): Promise<KeyRow[]> {
+export async function listKeys(tx: Tx, actor: Actor): Promise<KeyRow[]> {
   requireFullRights(actor);
-  return tx.rows<KeyRow>(
-    `select k.id, k.name, k.hint, to_json(k.scopes) as scopes, ${stamp('k.expires_at')} as expires_at,
-       ${stamp('k.revoked_at')} as revoked_at, ${stamp('k.created_at')} as created_at, ${stamp('k.last_used_at')} as last_used_at,
-       json_build_object('id', m.id, 'email', m.email) as member
-     from api_keys k join members m on m.id = k.member_id
-     where k.workspace_id = ? and ${OWN} order by k.revoked_at is not null, k.created_at desc`,
-    [actor.workspaceId, actor.role === 'owner', actor.memberId],
+  const keys = await tx.em.find(ApiKey, ownedBy(actor), { orderBy: { createdAt: 'desc' } });
+  const holders = keys.map(({ memberId }) => memberId);
+  const people = await findPeople(tx, actor.workspaceId, holders);
+  const rows = keys.map(
+    ({ id, name, hint, scopes, expiresAt, revokedAt, createdAt, lastUsedAt, memberId }): KeyRow => ({
+      ...{ id, name: name ?? null, hint, scopes: scopes as Scope[], expires_at: expiresAt?.toISOString() ?? null },
+      ...{ revoked_at: revokedAt?.toISOString() ?? null, created_at: createdAt.toISOString() },
+      ...{ last_used_at: lastUsedAt?.toISOString() ?? null, member: people.get(memberId)! },
+    }),
   );
+  return [...rows.filter((row) => !row.revoked_at), ...rows.filter((row) => row.revoked_at)];
+}
+
+/** What of a workspace is an actor's own: for an owner everything. */
+export function ownedBy({ workspaceId, role, memberId }: Actor) {
+  return { workspaceId, ...(role !== 'owner' && { memberId }) };
 }
 
 export interface NewKey {
@@ -52,38 +60,33 @@ export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, exp
   if (scopes.includes('members:write') && actor.role !== 'owner')
     throw invalid([{ field: 'scopes', message: 'members:write can be given by owners of the workspace only' }]);
   const key = newKey();
-  const cause = causeOf(actor);
-  const row = await tx.row<{ id: string; expires_at: string | null }>(
-    `insert into api_keys (workspace_id, member_id, hash, hint, name, scopes, expires_at, parent_id, vouched)
-     values (?, ?, ?, ?, ?, array(select json_array_elements_text(?::json)),
-       least(?::timestamptz, (select parent.expires_at from api_keys parent where parent.id = ?::uuid)), ?, ?)
-     returning id, ${stamp('expires_at')} as expires_at`,
-    [
-      ...[actor.workspaceId, owner, hashOf(key), key.slice(-4), name, JSON.stringify(scopes), expiresAt, cause, cause],
-      vouchesFor(actor, owner),
-    ],
-  );
-  await audit(tx, actor, 'key.create', row!.id);
-  return { id: row!.id, key, name, scopes, expires_at: row!.expires_at };
+  const parentId = causeOf(actor);
+  const parent = parentId && (await tx.em.findOne(ApiKey, parentId));
+  const ends = [expiresAt, parent && parent.expiresAt].filter((end) => end != null).map(Number);
+  const row = tx.em.create(ApiKey, {
+    ...{ workspaceId: actor.workspaceId, memberId: owner, hash: hashOf(key), hint: key.slice(-4), name, scopes: [...scopes] },
+    ...{ expiresAt: ends.length ? new Date(Math.min(...ends)) : null, parentId, vouched: vouchesFor(actor, owner) },
+  });
+  await tx.em.flush();
+  await audit(tx, actor, 'key.create', row.id);
+  return { id: row.id, key, name, scopes, expires_at: row.expiresAt?.toISOString() ?? null };
 }
 
 /** Ends a key at once, one's own or for an owner anybody's, with all that came from it: keys, sessions, sign-in links, grants. Throws 404. */
 export async function revokeKey(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireFullRights(actor);
+  // SQL: a key and what came from it are found by a recursive query
   const ended = await tx.rows<{ id: string }>(
     `with recursive ended (id) as (
-       select k.id from api_keys k where k.workspace_id = ? and k.id = ? and ${OWN}
+       select k.id from api_keys k where k.workspace_id = ? and k.id = ? and (? or k.member_id = ?)
        union select child.id from api_keys child join ended on child.parent_id = ended.id where child.workspace_id = ?)
      update api_keys k set revoked_at = coalesce(k.revoked_at, now()) from ended where k.workspace_id = ? and k.id = ended.id returning k.id`,
     [actor.workspaceId, lookupId(id), actor.role === 'owner', actor.memberId, actor.workspaceId, actor.workspaceId],
   );
   if (!ended.length) throw notFound();
   await audit(tx, actor, 'key.revoke', id);
-  const causes = [actor.workspaceId, ended.map((key) => key.id)];
-  for (const table of ['sessions', 'sign_in_links', 'oauth_codes'])
-    await tx.rows(`delete from ${table} where workspace_id = ? and key_id = any(?::uuid[])`, causes);
-  await tx.rows(
-    'update oauth_tokens set revoked_at = now() where workspace_id = ? and key_id = any(?::uuid[]) and revoked_at is null',
-    causes,
-  );
+  const ids = ended.map((key) => key.id);
+  const fromThem = () => ({ workspaceId: actor.workspaceId, keyId: anyOf(ids) });
+  for (const table of [Session, SignInLink, OauthCode]) await tx.em.nativeDelete(table as OfKey, fromThem());
+  await tx.em.nativeUpdate(OauthToken, { ...fromThem(), revokedAt: null }, { revokedAt: now() });
 }

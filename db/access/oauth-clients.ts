@@ -42,7 +42,7 @@ export async function removeClient(tx: Tx, id: string): Promise<boolean> {
   return !id.includes('\0') && (await tx.em.nativeDelete(OauthClient, { id })) > 0;
 }
 
-/** Forgets clients that nobody has let in within a day of their registration, and those that have held no token for 90 days. */
+/** SQL: one statement of the sweep. Forgets clients that nobody has let in within a day of their registration, and those that have held no token for 90 days. */
 export async function forgetClients(db: Db): Promise<void> {
   await db.query(
     '*',

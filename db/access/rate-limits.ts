@@ -7,7 +7,7 @@ export interface Bucket {
 }
 
 /**
- * Takes up to `wanted` whole tokens from the bucket of `subject`; what is `returned` goes back first. `left` is what stays in the bucket,
+ * SQL: hosts ask all the time, and the arithmetic is done under the lock of the row. Takes up to `wanted` whole tokens from the bucket of `subject`; what is `returned` goes back first. `left` is what stays in the bucket,
  * with fractions. The row is locked meanwhile, so hosts never hand out more than there is.
  */
 export function takeTokens(
@@ -29,7 +29,7 @@ export function takeTokens(
   });
 }
 
-/** The tokens of the bucket now; null when it does not exist yet. */
+/** SQL: the lock. The tokens of the bucket now; null when it does not exist yet. */
 async function lockBucket(tx: Tx, subject: string, bucket: Bucket): Promise<number | null> {
   const row = await tx.row<{ tokens: number }>(
     `select least(?::float8, tokens + greatest(0, extract(epoch from clock_timestamp() - refilled_at)) * ?::float8)::float8 as tokens
@@ -39,12 +39,13 @@ async function lockBucket(tx: Tx, subject: string, bucket: Bucket): Promise<numb
   return row && Number(row.tokens);
 }
 
+/** SQL: two hosts may make it at once. */
 async function makeBucket(tx: Tx, subject: string, bucket: Bucket): Promise<number> {
   await tx.rows('insert into rates (subject, tokens) values (?, ?) on conflict (subject) do nothing', [subject, bucket.burst]);
   return (await lockBucket(tx, subject, bucket)) ?? bucket.burst;
 }
 
-/** Forgets buckets that nobody has used for an hour: they are full again. */
+/** SQL: one statement of the sweep. Forgets buckets that nobody has used for an hour: they are full again. */
 export async function sweepBuckets(db: Db): Promise<void> {
   await db.acrossTenants((tx) => tx.rows(`delete from rates where refilled_at < now() - interval '1 hour'`));
 }

@@ -1,14 +1,18 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type Actor, requireFullRights, type SessionActor } from '../../api/contract/actor.ts';
 import { notFound } from '../../api/contract/errors.ts';
 import { SCOPES, type Scope } from '../../api/contract/workspace.ts';
+import { ApiKey } from '../postgres/entities/member.ts';
+import { Session as SessionEntity } from '../postgres/entities/oauth.ts';
+import { anyOf, fromNow, now } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
+import { findPeople } from '../tenants/members.ts';
 import { lookupId } from '../tenants/visibility.ts';
-import { stamp } from '../transcripts/list-row.ts';
 import { audit, auditEntrant } from './audit.ts';
 import { causeInForce, hashOf, inTheNameOf, type MemberRow } from './credentials.ts';
+import { ownedBy } from './keys.ts';
 
-const SESSION_HOURS = 12;
+const SESSION_SECONDS = 12 * 3600;
 
 /** A signed-in person, with every right of the member's role; after a sign-in with an API key, those of the key only. */
 export interface Session {
@@ -43,16 +47,14 @@ export interface Entrant {
 /** Starts a session of an active member. The secret goes into the cookie. */
 export async function openSession(tx: Tx, { workspaceId, memberId, keyId = null, vouched = false }: Entrant): Promise<string> {
   const token = newSecret();
-  const row = await tx.row<{ id: string }>(
-    `insert into sessions (hash, workspace_id, member_id, key_id, vouched, csrf, expires_at)
-     values (?, ?, ?, ?, ?, ?, now() + make_interval(hours => ?)) returning id`,
-    [hashOf(token), workspaceId, memberId, keyId, vouched, newSecret(), SESSION_HOURS],
-  );
-  await auditEntrant(tx, { workspaceId, memberId }, 'session.create', row!.id);
+  const id = randomUUID();
+  const who = { workspaceId, memberId, keyId, vouched };
+  await tx.em.insert(SessionEntity, { id, hash: hashOf(token), ...who, csrf: newSecret(), expiresAt: fromNow(SESSION_SECONDS) });
+  await auditEntrant(tx, { workspaceId, memberId }, 'session.create', id);
   return token;
 }
 
-/** The session behind a cookie; null when it is unknown or over, its member no longer active, or its key revoked or expired. */
+/** SQL: every request of the console asks. The session behind a cookie; null when it is unknown or over, its member no longer active, or its key revoked or expired. */
 export async function findSession(tx: Tx, token: string): Promise<Session | null> {
   const row = await tx.row<SessionIdentity>(
     `select s.id, s.csrf, s.expires_at, s.key_id, s.vouched, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role,
@@ -72,7 +74,7 @@ export async function findSession(tx: Tx, token: string): Promise<Session | null
 }
 
 export async function closeSession(tx: Tx, actor: SessionActor): Promise<void> {
-  await tx.rows('delete from sessions where workspace_id = ? and id = ?', [actor.workspaceId, actor.sessionId]);
+  await tx.em.nativeDelete(SessionEntity, { workspaceId: actor.workspaceId, id: actor.sessionId });
 }
 
 export interface SessionRow {
@@ -84,29 +86,24 @@ export interface SessionRow {
   expires_at: string;
 }
 
-const OWN = '(? or s.member_id = ?)'; // owners see the sessions of all
-const own = (actor: Actor) => [actor.workspaceId, actor.role === 'owner', actor.memberId];
-
 /** Who is signed in: a member's own sessions, for an owner those of everybody. Newest first. */
-export function listSessions(tx: Tx, actor: Actor): Promise<SessionRow[]> {
+export async function listSessions(tx: Tx, actor: Actor): Promise<SessionRow[]> {
   requireFullRights(actor);
-  return tx.rows<SessionRow>(
-    `select s.id, json_build_object('id', m.id, 'email', m.email) as member,
-       case when k.id is not null then json_build_object('id', k.id, 'hint', k.hint) end as key,
-       ${stamp('s.created_at')} as created_at, ${stamp('s.expires_at')} as expires_at
-     from sessions s join members m on m.id = s.member_id left join api_keys k on k.id = s.key_id
-     where s.workspace_id = ? and ${OWN} and s.expires_at > now() order by s.created_at desc, s.id limit 1000`,
-    own(actor),
-  );
+  const order = { createdAt: 'desc', id: 'asc' } as const;
+  const sessions = await tx.em.find(SessionEntity, { ...ownedBy(actor), expiresAt: { $gt: now() } }, { orderBy: order, limit: 1000 });
+  const holders = sessions.map(({ memberId }) => memberId);
+  const people = await findPeople(tx, actor.workspaceId, holders);
+  const openers = anyOf(sessions.flatMap(({ keyId }) => keyId ?? []));
+  const keys = new Map((await tx.em.find(ApiKey, { id: openers })).map(({ id, hint }) => [id, { id, hint }]));
+  return sessions.map(({ id, memberId, keyId, createdAt, expiresAt }) => ({
+    ...{ id, member: people.get(memberId)!, key: keys.get(keyId ?? '') ?? null },
+    ...{ created_at: createdAt.toISOString(), expires_at: expiresAt.toISOString() },
+  }));
 }
 
 /** Signs somebody out: oneself, or for an owner anybody. Throws 404. */
 export async function revokeSession(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireFullRights(actor);
-  const row = await tx.row(`delete from sessions s where s.workspace_id = ? and ${OWN} and s.id = ? returning s.id`, [
-    ...own(actor),
-    lookupId(id),
-  ]);
-  if (!row) throw notFound();
+  if (!(await tx.em.nativeDelete(SessionEntity, { ...ownedBy(actor), id: lookupId(id) }))) throw notFound();
   await audit(tx, actor, 'session.revoke', id);
 }

@@ -1,3 +1,5 @@
+import { Member } from '../postgres/entities/member.ts';
+import { Invitation, SignInBinding } from '../postgres/entities/sign-in.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { OPEN } from '../tenants/invitations.ts';
 import { auditEntrant } from './audit.ts';
@@ -26,6 +28,7 @@ export interface Door {
  * address, which are entered only when the person says so. A member who is bound to another person of this provider is nobody's.
  */
 export async function findDoors(tx: Tx, { issuer, subject, email }: ProviderIdentity): Promise<Door[]> {
+  // SQL: three ways into a workspace, each by an index, in one order
   const rows = await tx.rows<{ workspace_id: string; name: string; member_id: string; accepted: boolean }>(
     `select w.id as workspace_id, w.name, m.id as member_id, (b.subject is not null or (m.status = 'active' and m.email_trusted)) as accepted
      from members m join workspaces w on w.id = m.workspace_id
@@ -45,21 +48,15 @@ export async function enter(tx: Tx, identity: ProviderIdentity, workspaceId: str
   const door = (await findDoors(tx, identity)).find((each) => each.workspaceId === workspaceId);
   if (!door) return null;
   const { memberId } = door;
-  await tx.rows(
-    `insert into sign_in_bindings (member_id, issuer, workspace_id, subject) values (?, ?, ?, ?)
-     on conflict (member_id, issuer) do update set last_used_at = now()`,
-    [memberId, identity.issuer, workspaceId, identity.subject],
-  );
-  const bound = await tx.row(
-    `update members m set status = 'active' from sign_in_bindings b where m.id = ? and m.workspace_id = ? and m.status <> 'removed'
-       and b.member_id = m.id and b.issuer = ? and b.subject = ? returning 1`,
-    [memberId, workspaceId, identity.issuer, identity.subject],
-  );
-  if (!bound) return null;
-  const invitations = await tx.rows<{ id: string }>(
-    'update invitations set accepted_at = now() where workspace_id = ? and member_id = ? and accepted_at is null returning id',
-    [workspaceId, memberId],
-  );
+  const { issuer, subject } = identity;
+  const used = { memberId, issuer, workspaceId, subject, lastUsedAt: new Date() };
+  await tx.em.upsert(SignInBinding, used, { onConflictMergeFields: ['lastUsedAt'], disableIdentityMap: true });
+  const bound = await tx.em.count(SignInBinding, { memberId, issuer, subject }); // not another person, who came at the same moment
+  const there = { id: memberId, workspaceId, status: { $ne: 'removed' } } as const;
+  if (!bound || !(await tx.em.nativeUpdate(Member, there, { status: 'active' }))) return null;
+  const invitations = await tx.em.find(Invitation, { workspaceId, memberId, acceptedAt: null });
+  for (const invitation of invitations) invitation.acceptedAt = new Date();
+  await tx.em.flush();
   for (const { id } of invitations) await auditEntrant(tx, door, 'invitation.accept', id);
   return { workspaceId, memberId, vouched: true };
 }

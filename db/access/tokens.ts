@@ -1,11 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { OperatorActor } from '../../api/contract/actor.ts';
 import type { Scope } from '../../api/contract/workspace.ts';
+import { Member } from '../postgres/entities/member.ts';
+import { OauthClient, OauthCode, OauthToken } from '../postgres/entities/oauth.ts';
+import { fromNow, HELD, now } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { existingMember } from '../tenants/members.ts';
 import { audit } from './audit.ts';
-import { causeInForce, hashOf, newToken } from './credentials.ts';
-import { familyOf, type Grant, type GrantColumns, grantOf } from './grants.ts';
+import { hashOf, isKeyInForce, newToken } from './credentials.ts';
+import { familyOf, type Grant, grantOf } from './grants.ts';
 
 const ACCESS_SECONDS = 3_600;
 const REFRESH_SECONDS = 30 * 86_400;
@@ -28,20 +31,21 @@ export async function redeemCode(
   proof: { clientId: string; redirectUri: string; verifier: string },
 ): Promise<Tokens | null> {
   const challenge = createHash('sha256').update(proof.verifier).digest('base64url');
-  const row = await tx.row<GrantColumns>(
-    `update oauth_codes c set used_at = now() from members m
-     where c.hash = ? and c.used_at is null and c.expires_at > now() and c.client_id = ? and c.redirect_uri = ? and c.code_challenge = ?
-       and m.id = c.member_id and m.status = 'active' and ${causeInForce('c.key_id')}
-     returning c.client_id, c.workspace_id, c.member_id, to_json(c.scopes) as scopes, c.resource, c.key_id`,
-    [hashOf(code), proof.clientId, proof.redirectUri, challenge],
-  );
+  const { clientId, redirectUri } = proof;
   const family = familyOf(code);
-  if (row) return mint(tx, grantOf(row), family);
-  await tx.rows(
-    'update oauth_tokens set revoked_at = now() where family = ?::uuid and revoked_at is null and exists (select from oauth_codes where hash = ? and used_at is not null)',
-    [family, hashOf(code)],
-  );
-  return null;
+  const found = await tx.em.findOne(OauthCode, { hash: hashOf(code) }, HELD); // of two at once the second sees it used
+  if (found?.usedAt) await revokeFamily(tx, family);
+  const fits =
+    found && !found.usedAt && found.clientId === clientId && found.redirectUri === redirectUri && found.codeChallenge === challenge;
+  if (!fits || !(await tx.em.count(OauthCode, { hash: found.hash, expiresAt: { $gt: now() } })) || !(await stands(tx, found))) return null;
+  found.usedAt = new Date();
+  await tx.em.flush();
+  return mint(tx, grantOf(found), family);
+}
+
+/** Whether its member is active, and the key it came from, if any, in force. */
+async function stands(tx: Tx, { memberId, keyId = null }: { memberId: string; keyId?: string | null }): Promise<boolean> {
+  return (await isKeyInForce(tx, keyId)) && (await tx.em.count(Member, { id: memberId, status: 'active' })) > 0;
 }
 
 /**
@@ -49,36 +53,36 @@ export async function redeemCode(
  * successor: then the answer was lost, and the tokens of the first answer end. Scopes may be narrowed.
  */
 export async function refresh(tx: Tx, refreshToken: string, clientId: string, scopes: readonly Scope[] | null): Promise<Tokens | null> {
-  const row = await tx.row<GrantColumns & { id: string; family: string; revoked: boolean; again: boolean }>(
-    `select t.id, t.client_id, t.workspace_id, t.member_id, to_json(t.scopes) as scopes, t.resource, t.key_id, t.family, t.revoked_at is not null as revoked,
-       coalesce(t.replaced_at > now() - make_interval(secs => ?) and exists (select from oauth_tokens s
-         where s.family = t.family and s.predecessor_id = t.id and s.kind = 'refresh' and s.revoked_at is null), false) as again
-     from oauth_tokens t join members m on m.id = t.member_id and m.status = 'active'
-     where t.hash = ? and t.kind = 'refresh' and t.client_id = ? and t.expires_at > now() and ${causeInForce('t.key_id')} for update of t`,
-    [GRACE_SECONDS, hashOf(refreshToken), clientId],
-  );
-  if (!row) return null;
-  if (row.revoked && !row.again) {
-    await revokeFamily(tx, row.family);
+  const living = { hash: hashOf(refreshToken), kind: 'refresh', clientId, expiresAt: { $gt: now() } } as const;
+  const found = await tx.em.findOne(OauthToken, living, HELD);
+  if (!found || !(await stands(tx, found))) return null;
+  const { id, family, revokedAt } = found;
+  const allowed = found.scopes as Scope[];
+  const again = revokedAt != null && (await mayAskAgain(tx, id, family));
+  if (revokedAt && !again) {
+    await revokeFamily(tx, family);
     return null;
   }
-  if (scopes?.some((scope) => !row.scopes.includes(scope))) return null;
-  if (row.again) await tx.rows('update oauth_tokens set revoked_at = now() where predecessor_id = ? and revoked_at is null', [row.id]);
-  else await tx.rows('update oauth_tokens set revoked_at = now(), replaced_at = now() where id = ?', [row.id]);
-  return mint(tx, { ...grantOf(row), scopes: scopes ?? row.scopes }, row.family, row);
+  if (scopes?.some((scope) => !allowed.includes(scope))) return null;
+  if (again) await tx.em.nativeUpdate(OauthToken, { family, predecessorId: id, revokedAt: null }, { revokedAt: now() });
+  else await tx.em.nativeUpdate(OauthToken, { id }, { revokedAt: now(), replacedAt: now() });
+  return mint(tx, { ...grantOf(found), scopes: scopes ?? allowed }, family, { id, scopes: allowed });
+}
+
+/** A refresh token was spent a moment ago, and nothing was done with its successor. */
+async function mayAskAgain(tx: Tx, id: string, family: string): Promise<boolean> {
+  const unused = await tx.em.count(OauthToken, { family, predecessorId: id, kind: 'refresh', revokedAt: null });
+  return unused > 0 && (await tx.em.count(OauthToken, { id, replacedAt: { $gt: fromNow(-GRACE_SECONDS) } })) > 0;
 }
 
 /** Revokes a token and all that descend from the same consent (RFC 7009). Says nothing about tokens that do not exist. */
 export async function revokeToken(tx: Tx, token: string, clientId: string): Promise<void> {
-  const row = await tx.row<{ family: string }>('select family from oauth_tokens where hash = ? and client_id = ?', [
-    hashOf(token),
-    clientId,
-  ]);
-  if (row) await revokeFamily(tx, row.family);
+  const found = await tx.em.findOne(OauthToken, { hash: hashOf(token), clientId });
+  if (found) await revokeFamily(tx, found.family);
 }
 
 async function revokeFamily(tx: Tx, family: string): Promise<void> {
-  await tx.rows('update oauth_tokens set revoked_at = now() where family = ?::uuid and revoked_at is null', [family]);
+  await tx.em.nativeUpdate(OauthToken, { family, revokedAt: null }, { revokedAt: now() });
 }
 
 /** `spent`: the refresh token that they are for, and what the next one may still ask for when the access token is narrower. */
@@ -86,16 +90,15 @@ async function mint(tx: Tx, grant: Grant, family: string, spent: { id: string; s
   const accessToken = newToken();
   const refreshToken = newToken();
   const { clientId, workspaceId, memberId, resource, keyId } = grant;
-  if (clientId) await tx.rows('update oauth_clients set last_used_at = now() where id = ?', [clientId]);
+  await tx.em.nativeUpdate(OauthClient, { id: clientId }, { lastUsedAt: now() });
   for (const [kind, token, seconds, scopes] of [
     ['access', accessToken, ACCESS_SECONDS, grant.scopes],
     ['refresh', refreshToken, REFRESH_SECONDS, spent?.scopes ?? grant.scopes],
   ] as const) {
-    await tx.rows(
-      `insert into oauth_tokens (hash, kind, family, client_id, workspace_id, member_id, key_id, scopes, resource, predecessor_id, expires_at)
-       values (?, ?, ?::uuid, ?, ?, ?, ?, array(select json_array_elements_text(?::json)), ?, ?, now() + make_interval(secs => ?))`,
-      [hashOf(token), kind, family, clientId, workspaceId, memberId, keyId, JSON.stringify(scopes), resource, spent?.id ?? null, seconds],
-    );
+    await tx.em.insert(OauthToken, {
+      ...{ hash: hashOf(token), kind, family, clientId, workspaceId, memberId, keyId, scopes: [...scopes], resource },
+      ...{ predecessorId: spent?.id ?? null, expiresAt: fromNow(seconds) },
+    });
   }
   return { accessToken, refreshToken, expiresIn: ACCESS_SECONDS, scopes: grant.scopes };
 }
@@ -110,11 +113,12 @@ export interface NewToken {
 export async function createToken(tx: Tx, actor: OperatorActor, { memberId, scopes, ttlSeconds }: NewToken) {
   const member = await existingMember(tx, actor.workspaceId, memberId);
   const secret = newToken();
-  const row = await tx.row<{ family: string; expires_at: string }>(
-    `insert into oauth_tokens (hash, kind, family, workspace_id, member_id, scopes, expires_at)
-     values (?, 'access', gen_random_uuid(), ?, ?, array(select json_array_elements_text(?::json)), now() + ? * interval '1 second') returning family, expires_at`,
-    [hashOf(secret), actor.workspaceId, member, JSON.stringify(scopes), ttlSeconds],
-  );
-  await audit(tx, actor, 'token.create', row!.family);
-  return { id: row!.family, access_token: secret, expires_at: new Date(row!.expires_at).toISOString() };
+  const [id, family] = [randomUUID(), randomUUID()];
+  await tx.em.insert(OauthToken, {
+    ...{ id, hash: hashOf(secret), kind: 'access', family, workspaceId: actor.workspaceId, memberId: member },
+    ...{ scopes: [...scopes], expiresAt: fromNow(ttlSeconds) },
+  });
+  const { expiresAt } = await tx.em.findOneOrFail(OauthToken, { id });
+  await audit(tx, actor, 'token.create', family);
+  return { id: family, access_token: secret, expires_at: expiresAt.toISOString() };
 }

@@ -2,7 +2,7 @@ import type { Db } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import type { Lease } from './leases.ts';
 
-/** Finished chunks of a running transcription, sealed: the next holder of the lease goes on from them. */
+/** SQL: written under a lease, in one statement that checks it. Finished chunks of a running transcription, sealed: the next holder of the lease goes on from them. */
 export interface CheckpointStore {
   load(): Promise<Map<string, Uint8Array>>;
   /** Does nothing once the lease is lost. */

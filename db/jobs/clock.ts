@@ -2,6 +2,7 @@ import { LEASE } from '../../api/contract/limits.ts';
 import type { Db } from '../postgres/orm.ts';
 
 /*
+ * SQL: what is judged by the clock of the database.
  * Every lease, back-off and expiry is set and judged by the clock of the database: host clocks do not matter. Its own clock may still be put
  * forward, which lets living leases run out, or back, which leaves times far in the future.
  */

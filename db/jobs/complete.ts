@@ -7,6 +7,8 @@ import { announce } from '../webhooks/outbox.ts';
 import { FREE, type Lease } from './leases.ts';
 import { enqueue } from './queue.ts';
 
+/* SQL: every statement is bound to a lease, and locks in an order of its own. */
+
 /** Where the media of a transcription lies; it is removed once its terminal status is committed. */
 export interface Media {
   id: string;

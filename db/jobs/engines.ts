@@ -2,6 +2,8 @@ import { LEASE } from '../../api/contract/limits.ts';
 import type { Db } from '../postgres/orm.ts';
 import { unlockWorkers } from './queue.ts';
 
+/* SQL: signs of life, written and judged by the clock of the database. */
+
 /** What an engine says of itself. */
 export interface EngineFacts {
   id: string;

@@ -3,6 +3,7 @@ import type { Tx } from '../postgres/orm.ts';
 import { enqueue } from './queue.ts';
 
 /*
+ * SQL: many leases in one statement, which must not wait for a lock.
  * Who works on a transcription, a report or a preview is said by its row: a token that fences every write. The table `leases` says, by the clock of the
  * database, when the holder of a token counts as dead. The queue's own locks decide nothing.
  */

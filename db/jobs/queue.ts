@@ -1,5 +1,7 @@
 import type { Tx } from '../postgres/orm.ts';
 
+/* SQL: functions of the queue, whose tables are no entities. */
+
 /** The queue's jobs. They only wake an engine: payloads hold ids, and who owns the work is decided by leases. */
 export type Jobs = {
   probe: { id: string };

@@ -8,6 +8,8 @@ import { failRow, type Media } from './complete.ts';
 import { FRACTION, FREE, STAGE } from './leases.ts';
 import { enqueue } from './queue.ts';
 
+/* SQL: batches that step over what is locked, each found by a range of an index. */
+
 const BATCH = 100;
 
 /**

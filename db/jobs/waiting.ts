@@ -1,5 +1,7 @@
 import type { Db } from '../postgres/orm.ts';
 
+/* SQL: all engines ask every few seconds. */
+
 /** What may be taken now, by kind. */
 export interface Waiting {
   probes: boolean;

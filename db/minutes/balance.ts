@@ -3,6 +3,7 @@ import { audit } from '../access/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 
 /*
+ * SQL: exact arithmetic under the lock of the workspace's row.
  * Minutes of a workspace: what was granted minus what was charged is `workspaces.balance_minutes`; open reservations are subtracted when asked.
  * Every change happens under the lock of the workspace's row, so two files never spend the same minutes.
  */

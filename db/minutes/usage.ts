@@ -18,7 +18,7 @@ const GROUPS: Record<UsageBy, string> = {
   project: 'coalesce(l.project_id, t.project_id)::text',
 };
 
-/** What a workspace was charged from one day to another, both included, UTC, by day, key or project. */
+/** SQL: totals. What a workspace was charged from one day to another, both included, UTC, by day, key or project. */
 export async function usage(tx: Tx, actor: Actor, { by, from, to }: { by: UsageBy; from?: string; to?: string }): Promise<Usage[]> {
   requireOwner(actor);
   const rows = await tx.rows<{ group: string | null; recordings: number; minutes: number }>(

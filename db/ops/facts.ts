@@ -1,6 +1,8 @@
 import type { Writing } from '../jobs/engines.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 
+/* SQL: totals over what waits and runs. */
+
 /** What waits and runs: transcriptions and reports by state, with the age of the oldest in seconds. */
 export interface Depth {
   kind: 'transcription' | 'report';

@@ -1,6 +1,8 @@
 import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import type { Tx } from '../postgres/orm.ts';
 
+/* SQL: totals by state and hour. */
+
 /** Named, so that the index by status and time serves. */
 const EVERY = `array['queued', 'processing', 'completed', 'failed', 'insufficient_balance']`;
 

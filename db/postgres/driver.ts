@@ -1,4 +1,11 @@
-import { type Configuration, PostgreSqlConnection, PostgreSqlDriver, type QueryResult, type Transaction } from '@mikro-orm/postgresql';
+import {
+  type Configuration,
+  PostgreSqlConnection,
+  PostgreSqlDriver,
+  type QueryResult,
+  RawQueryFragment,
+  type Transaction,
+} from '@mikro-orm/postgresql';
 import type { Tx } from './transaction.ts';
 
 type Query = Parameters<PostgreSqlConnection['execute']>[0];
@@ -16,9 +23,25 @@ class TransactionConnection extends PostgreSqlConnection {
   ): Promise<T> {
     if (!transaction) throw new Error('Cannot run a query outside a transaction: use the entity manager of a Tx');
     const { sql, bindings } = typeof query === 'string' ? { sql: query, bindings: parameters } : query.toSQL();
-    const { rows, count } = await (transaction as Tx).outcome(sql, bindings as unknown[]);
+    const whole = insertFragments(sql, bindings as unknown[]);
+    const { rows, count } = await (transaction as Tx).outcome(whole.sql, whole.bindings);
     return this.transformRawResult<T>({ rows, rowCount: count }, method);
   }
+}
+
+/** Values that are SQL (`raw`, see expressions.ts) are bindings so far, for MikroORM writes them into the statement when its own pool runs it. */
+function insertFragments(sql: string, bindings: readonly unknown[]): { sql: string; bindings: unknown[] } {
+  if (!bindings.some((binding) => binding instanceof RawQueryFragment)) return { sql, bindings: [...bindings] };
+  const all: unknown[] = [];
+  let at = 0;
+  const whole = sql.replace(/\\\?|\?/g, (mark) => {
+    if (mark !== '?') return mark;
+    const binding = bindings[at++];
+    const fragment = binding instanceof RawQueryFragment ? binding : null;
+    all.push(...(fragment ? fragment.params : [binding]));
+    return fragment ? fragment.sql : '?';
+  });
+  return { sql: whole, bindings: all };
 }
 
 export class TransactionDriver extends PostgreSqlDriver {

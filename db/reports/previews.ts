@@ -9,6 +9,7 @@ import type { Vault } from '../secrets/vault.ts';
 import { lookupId, visible } from '../tenants/visibility.ts';
 
 /*
+ * SQL: claims and leases, as those of reports.
  * A preview is what a template makes of a talk before anybody publishes it. It counts against no cap of reports and shows up in no record. Each
  * member has one at a time: a new one replaces it, and the engine that works on the old one stops. The sweep removes it after ten minutes.
  */

@@ -7,6 +7,8 @@ import { enqueue } from '../jobs/queue.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { lookupId, visible } from '../tenants/visibility.ts';
 
+/* SQL: quotas, counted under the lock of the counter of the day. */
+
 /** A template as a report remembers it. */
 export interface TemplateRef {
   slug: string;

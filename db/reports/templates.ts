@@ -3,11 +3,12 @@ import { CATALOGUE } from '../../api/contract/catalogue.ts';
 import { forbidden, invalid, notFound } from '../../api/contract/errors.ts';
 import { Slug, slugOf, type Template, type TemplateScope } from '../../api/contract/report.ts';
 import { audit } from '../access/audit.ts';
+import { Template as TemplateEntity } from '../postgres/entities/report.ts';
+import { HELD, lowered } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { isTaken } from '../postgres/unique.ts';
-import { existingMember } from '../tenants/members.ts';
+import { existingMember, findPeople } from '../tenants/members.ts';
 import { lookupId } from '../tenants/visibility.ts';
-import { stamp } from '../transcripts/list-row.ts';
 
 /** A template of a workspace or of one member, as the console shows it. */
 export interface TemplateRow {
@@ -23,35 +24,53 @@ export interface TemplateRow {
   owner: { id: string; email: string } | null;
 }
 
-const COLUMNS = `p.id, p.slug, p.name, p.description, p.scope, p.status, p.prompt, ${stamp('p.updated_at')} as updated_at,
-  case when p.owner_id is null then null else (select json_build_object('id', m.id, 'email', m.email) from members m where m.id = p.owner_id) end as owner`;
+type Found = Omit<TemplateRow, 'description' | 'updated_at' | 'owner'> & {
+  workspaceId: string;
+  ownerId?: string | null;
+  description?: string | null;
+  updatedAt: Date;
+};
+
+async function shown(tx: Tx, templates: readonly Found[]): Promise<TemplateRow[]> {
+  const owners = templates.flatMap(({ ownerId }) => ownerId ?? []);
+  const people = owners.length ? await findPeople(tx, templates[0]!.workspaceId, owners) : new Map();
+  return templates.map(({ id, slug, name, description, scope, status, prompt, updatedAt, ownerId }) => ({
+    ...{ id, slug, name, description: description ?? null, scope, status, prompt },
+    ...{ updated_at: updatedAt.toISOString(), owner: people.get(ownerId ?? '') ?? null },
+  }));
+}
 
 /** Every template the actor may request: the catalogue, then the workspace's, then their own; published ones only. */
 export async function listTemplates(tx: Tx, actor: Actor): Promise<Template[]> {
-  const custom = await tx.rows<{ slug: string; name: string; scope: TemplateScope; description: string | null }>(
-    `select p.slug, p.name, p.scope, p.description from templates p
-     where p.workspace_id = ? and p.status = 'published' and (p.scope = 'workspace' or (p.owner_id = ? and not exists (
-       select 1 from templates w
-       where w.workspace_id = p.workspace_id and w.slug = p.slug and w.scope = 'workspace' and w.status = 'published')))
-     order by p.scope = 'workspace' desc, p.created_at, p.id`,
-    [actor.workspaceId, actor.memberId],
+  const published = await tx.em.find(
+    TemplateEntity,
+    { workspaceId: actor.workspaceId, status: 'published', $or: [{ scope: 'workspace' }, ...personal(actor)] },
+    { orderBy: { scope: 'desc', createdAt: 'asc', id: 'asc' } }, // 'workspace' before 'personal'
   );
+  const common = new Set(published.filter(({ scope }) => scope === 'workspace').map(({ slug }) => slug));
+  const custom = published.filter(({ scope, slug }) => scope === 'workspace' || !common.has(slug));
   return [
     ...CATALOGUE.map(({ slug, name, category }): Template => ({ slug, name, kind: 'builtin', scope: null, description: category })),
-    ...custom.map(({ slug, name, scope, description }): Template => ({ slug, name, kind: 'custom', scope, description })),
+    ...custom.map(
+      ({ slug, name, scope, description }): Template => ({ slug, name, kind: 'custom', scope, description: description ?? null }),
+    ),
   ];
 }
 
 /** A person's own templates and the workspace's with their prompts; drafts of the workspace only for its owners. */
-export function listOwnTemplates(tx: Tx, actor: Actor): Promise<TemplateRow[]> {
+export async function listOwnTemplates(tx: Tx, actor: Actor): Promise<TemplateRow[]> {
   requireScope(actor, 'reports:write', 'reports_scope_required');
-  return tx.rows<TemplateRow>(
-    `select ${COLUMNS} from templates p
-     where p.workspace_id = ? and (p.owner_id = ? or (p.scope = 'workspace' and (p.status = 'published' or ?)))
-     order by p.scope desc, lower(p.name), p.id`,
-    [actor.workspaceId, actor.memberId, actor.role === 'owner'],
+  const common = actor.role === 'owner' ? { scope: 'workspace' as const } : { scope: 'workspace' as const, status: 'published' as const };
+  const found = await tx.em.find(
+    TemplateEntity,
+    { workspaceId: actor.workspaceId, $or: [common, ...personal(actor)] },
+    { orderBy: { scope: 'desc', [lowered('name')]: 'asc', id: 'asc' } },
   );
+  return shown(tx, found);
 }
+
+/** The operator has none of their own. */
+const personal = ({ memberId }: Actor) => (memberId ? [{ ownerId: memberId }] : []);
 
 export interface NewTemplate {
   name: string;
@@ -72,59 +91,50 @@ export async function createTemplate(tx: Tx, actor: Actor, template: NewTemplate
   if (!Slug.safeParse(slug).success) throw slugFault('cannot be made from this name; give one of a-z, 0-9 and hyphens');
   const owner = actor.kind === 'operator' ? () => existingMember(tx, actor.workspaceId, template.ownerId ?? '') : () => actor.memberId;
   const ownerId = template.scope === 'personal' ? await owner() : null;
-  const row = await refusingTaken(slug, () =>
-    tx.row<TemplateRow>(
-      `insert into templates as p (workspace_id, owner_id, scope, slug, name, description, prompt, status) values (?, ?, ?, ?, ?, ?, ?, ?) returning ${COLUMNS}`,
-      [
-        ...[actor.workspaceId, ownerId, template.scope, slug],
-        ...[template.name, template.description ?? null, template.prompt, template.status],
-      ],
-    ),
-  );
-  await audit(tx, actor, 'template.create', row!.id);
-  return row!;
+  const { name, description = null, prompt, scope, status } = template;
+  const made = tx.em.create(TemplateEntity, { workspaceId: actor.workspaceId, ownerId, scope, slug, name, description, prompt, status });
+  await refusingTaken(slug, () => tx.em.flush());
+  await audit(tx, actor, 'template.create', made.id);
+  return (await shown(tx, [made]))[0]!;
 }
 
 /** Which templates an actor may change: a person their own, an owner the workspace's too, the operator all. */
-const MINE = `p.workspace_id = ? and (p.owner_id = ? or (p.scope = 'workspace' and ?) or ?)`;
-const mine = (actor: Actor) => [actor.workspaceId, actor.memberId, actor.role === 'owner', actor.kind === 'operator'];
+function mine(actor: Actor, id: string) {
+  const own = [...personal(actor), ...(actor.role === 'owner' ? [{ scope: 'workspace' as const }] : [])];
+  return { workspaceId: actor.workspaceId, id: lookupId(id), ...(actor.kind !== 'operator' && { $or: own }) };
+}
 
 /** Throws 404, 403 and `validation_error` as `createTemplate` does. */
 export async function changeTemplate(tx: Tx, actor: Actor, id: string, change: Partial<NewTemplate>): Promise<TemplateRow> {
   mayWrite(actor, change.scope);
-  const row = await refusingTaken(change.slug ?? '', () =>
-    tx.row<TemplateRow>(
-      `update templates p set name = coalesce(?, p.name), slug = coalesce(?, p.slug), prompt = coalesce(?, p.prompt), status = coalesce(?, p.status),
-         description = case when ? then ? else p.description end, scope = coalesce(?, p.scope),
-         owner_id = case coalesce(?, p.scope) when 'personal' then coalesce(p.owner_id, ?) end, updated_at = now()
-       where p.id = ? and ${MINE} returning ${COLUMNS}`,
-      [
-        ...[change.name ?? null, change.slug ?? null, change.prompt ?? null, change.status ?? null],
-        ...[change.description !== undefined, change.description ?? null, change.scope ?? null],
-        ...[change.scope ?? null, actor.memberId, lookupId(id), ...mine(actor)],
-      ],
-    ),
-  );
-  if (!row) throw notFound();
-  await audit(tx, actor, 'template.change', row.id);
-  return row;
+  const found = await tx.em.findOne(TemplateEntity, mine(actor, id), HELD);
+  if (!found) throw notFound();
+  const { name, slug, prompt, status, description, scope } = change;
+  if (name !== undefined) found.name = name;
+  if (slug !== undefined) found.slug = slug;
+  if (prompt !== undefined) found.prompt = prompt;
+  if (status) found.status = status;
+  if (description !== undefined) found.description = description;
+  if (scope) found.scope = scope;
+  found.ownerId = found.scope === 'personal' ? (found.ownerId ?? actor.memberId) : null;
+  found.updatedAt = new Date();
+  await refusingTaken(slug ?? '', () => tx.em.flush());
+  await audit(tx, actor, 'template.change', found.id);
+  return (await shown(tx, [found]))[0]!;
 }
 
 /** Its reports stay. Throws 404. */
 export async function deleteTemplate(tx: Tx, actor: Actor, id: string): Promise<void> {
   mayWrite(actor);
-  const row = await tx.row(`delete from templates p where p.id = ? and ${MINE} returning p.id`, [lookupId(id), ...mine(actor)]);
-  if (!row) throw notFound();
+  if (!(await tx.em.nativeDelete(TemplateEntity, mine(actor, id)))) throw notFound();
   await audit(tx, actor, 'template.delete', id);
 }
 
 /** The id of the template with this slug: the workspace's, or with `ownerId` this member's. Null: there is none. */
 export async function findTemplate(tx: Tx, actor: Actor, slug: string, ownerId?: string): Promise<string | null> {
-  const row = await tx.row<{ id: string }>(
-    'select id from templates where workspace_id = ? and slug = ? and owner_id is not distinct from ?::uuid',
-    [actor.workspaceId, slug, ownerId === undefined ? null : lookupId(ownerId)],
-  );
-  return row?.id ?? null;
+  const owner = ownerId === undefined ? null : lookupId(ownerId);
+  const found = await tx.em.findOne(TemplateEntity, { workspaceId: actor.workspaceId, slug, ownerId: owner });
+  return found?.id ?? null;
 }
 
 function mayWrite(actor: Actor, scope?: TemplateScope): void {

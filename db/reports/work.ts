@@ -5,6 +5,8 @@ import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { announce } from '../webhooks/outbox.ts';
 
+/* SQL: claims and leases. */
+
 /** A report that an engine may write. */
 export interface ReportClaim {
   lease: Lease;

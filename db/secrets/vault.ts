@@ -4,6 +4,8 @@ import type { Db, Tx } from '../postgres/orm.ts';
 import { forAll } from '../postgres/wanted.ts';
 import { masterKeyId } from './master-key.ts';
 
+/* SQL: keys are made and changed under locks, by several hosts at once. */
+
 /**
  * Encrypts what must not be readable in the database: AES-256-GCM under a data key per workspace, which the master key wraps.
  * `place` is 'table|row id|column': a value moved to another row, column or workspace does not open.

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../postgres/orm.ts';
 import { openSpool, type Spool } from './spool.ts';
 
 /*
+ * SQL: hosts that look at the same moment must agree.
  * A share that is not mounted is an empty folder, and hosts whose settings differ have a spool each. So the place that LONGHAND_MEDIA names bears a
  * mark, and the database knows which: recordings are not put into a place without it, and not missed there. An API makes the mark when there is none
  * yet, and a new one in a new place, but only while nothing waits in the old place and no engine works on it.

@@ -1,4 +1,6 @@
 import type { Actor } from '../../api/contract/actor.ts';
+import { Identity, Member } from '../postgres/entities/member.ts';
+import { lower, lowered } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { lookupId } from './visibility.ts';
 
@@ -15,25 +17,17 @@ export interface AuthorRow {
 }
 
 /** The active member of this workspace that `ref` names, or null: unknown, foreign, pending, removed and unlinked members give the same answer. */
-export function findAuthor(tx: Tx, actor: Actor, ref: AuthorRef): Promise<AuthorRow | null> {
-  const [sql, parameters] = naming(ref);
-  if (parameters.some((value) => value.includes('\0'))) return Promise.resolve(null);
-  return tx.row<AuthorRow>(
-    `select m.id, m.email, m.name from members m where m.workspace_id = ? and m.status = 'active' and ${sql} limit 1`,
-    [actor.workspaceId, ...parameters],
-  );
+export async function findAuthor(tx: Tx, { workspaceId }: Actor, ref: AuthorRef): Promise<AuthorRow | null> {
+  if (Object.values(ref).some((value) => value.includes('\0'))) return null; // PostgreSQL takes no NUL
+  const named = await condition(tx, workspaceId, ref);
+  const member = named && (await tx.em.findOne(Member, { workspaceId, status: 'active', ...named }));
+  return member && { id: member.id, email: member.email, name: member.name ?? null };
 }
 
-function naming(ref: AuthorRef): [string, string[]] {
-  switch (ref.kind) {
-    case 'email':
-      return ['lower(m.email) = lower(?)', [ref.email.trim()]];
-    case 'user':
-      return ['m.id = ?', [lookupId(ref.id)]];
-    case 'external':
-      return [
-        'm.id in (select i.member_id from identities i where i.workspace_id = m.workspace_id and i.provider = ? and i.external_id = ?)',
-        [ref.provider.toLowerCase(), ref.externalId],
-      ];
-  }
+async function condition(tx: Tx, workspaceId: string, ref: AuthorRef) {
+  if (ref.kind === 'email') return { [lowered('email')]: lower(ref.email.trim()) };
+  if (ref.kind === 'user') return { id: lookupId(ref.id) };
+  const { externalId } = ref;
+  const identity = await tx.em.findOne(Identity, { workspaceId, provider: ref.provider.toLowerCase(), externalId });
+  return identity && { id: identity.memberId };
 }

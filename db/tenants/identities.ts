@@ -2,10 +2,12 @@ import type { Actor } from '../../api/contract/actor.ts';
 import { ApiError } from '../../api/contract/errors.ts';
 import type { Identity } from '../../api/contract/workspace.ts';
 import { audit } from '../access/audit.ts';
+import { Identity as IdentityEntity } from '../postgres/entities/member.ts';
 import type { Tx } from '../postgres/orm.ts';
 
 /** Links an identity to a member: true when it is new, false when it was linked already. Throws `identity_conflict` when another has it. */
 export async function linkIdentity(tx: Tx, actor: Actor, memberId: string, identity: Identity): Promise<boolean> {
+  // SQL: one statement links it or says who has it, for two may link it at the same moment
   const row = await tx.row<{ member_id: string; created: boolean }>(
     `insert into identities (workspace_id, member_id, provider, external_id) values (?, ?, ?, ?)
      on conflict (workspace_id, provider, external_id) do update set provider = excluded.provider
@@ -19,13 +21,10 @@ export async function linkIdentity(tx: Tx, actor: Actor, memberId: string, ident
 
 /** Unlinks an identity. Throws 404 `identity_not_found` when this member does not have it. */
 export async function unlinkIdentity(tx: Tx, actor: Actor, memberId: string, identity: Identity): Promise<void> {
-  const gone =
-    identity.external_id.includes('\0') || identity.provider.includes('\0')
-      ? null
-      : await tx.row(
-          'delete from identities i where i.workspace_id = ? and i.member_id = ? and i.provider = ? and i.external_id = ? returning i.id',
-          [actor.workspaceId, memberId, identity.provider.toLowerCase(), identity.external_id],
-        );
-  if (!gone) throw new ApiError('identity_not_found');
+  const { workspaceId } = actor;
+  const { external_id: externalId, provider } = identity;
+  const possible = !externalId.includes('\0') && !provider.includes('\0'); // PostgreSQL takes no NUL
+  const linked = { workspaceId, memberId, provider: provider.toLowerCase(), externalId };
+  if (!possible || !(await tx.em.nativeDelete(IdentityEntity, linked))) throw new ApiError('identity_not_found');
   await audit(tx, actor, 'identity.unlink', memberId);
 }

@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { type Actor, causeOf, requireOwner } from '../../api/contract/actor.ts';
 import { invalid, notFound } from '../../api/contract/errors.ts';
 import type { Role } from '../../api/contract/workspace.ts';
 import { audit, auditEntrant } from '../access/audit.ts';
-import { causeInForce, hashOf } from '../access/credentials.ts';
+import { causeInForce, fromKeyInForce, hashOf, isKeyInForce } from '../access/credentials.ts';
 import { type Entrant, newSecret } from '../access/sessions.ts';
+import { Member } from '../postgres/entities/member.ts';
+import { Invitation } from '../postgres/entities/sign-in.ts';
+import { anyOf, fromNow, HELD, lower, lowered, now } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { stamp } from '../transcripts/list-row.ts';
-import { addMember, changeMember } from './members.ts';
+import { addMember, changeMember, findPeople } from './members.ts';
 import { lookupId } from './visibility.ts';
 
-const DAYS = 7;
+const SECONDS = 7 * 86_400;
 
 export interface InvitationRow {
   id: string;
@@ -29,8 +32,9 @@ export interface NewInvitation {
   role?: Role;
 }
 
-/** SQL: not accepted, not over, and the key it came from is in force. */
+/** SQL, and the same for entities: not accepted, not over, and the key it came from is in force. */
 export const OPEN = `i.accepted_at is null and i.expires_at > now() and ${causeInForce('i.key_id')}`;
+const stillOpen = () => ({ acceptedAt: null, expiresAt: { $gt: now() }, ...fromKeyInForce() });
 
 /**
  * Invites a person, who is a pending member until they accept; invited again, the link from before ends. The secret is for the link and nowhere else. Throws
@@ -38,49 +42,54 @@ export const OPEN = `i.accepted_at is null and i.expires_at > now() and ${causeI
  */
 export async function invite(tx: Tx, actor: Actor, { email, name, role = 'user' }: NewInvitation) {
   requireOwner(actor);
-  const known = await tx.row<{ id: string; status: string }>(
-    `select id, status from members where workspace_id = ? and lower(email) = lower(?) and status <> 'removed' for update`,
-    [actor.workspaceId, email.trim()],
-  );
+  const { workspaceId } = actor;
+  const address = { [lowered('email')]: lower(email.trim()) };
+  const known = await tx.em.findOne(Member, { workspaceId, status: { $ne: 'removed' }, ...address }, HELD);
   if (known?.status === 'active') throw invalid([{ field: 'email', message: `There is a member with the address ${email} already` }]);
   const member = known
     ? await changeMember(tx, actor, known.id, { role, ...(name && { name }) })
     : await addMember(tx, actor, { email, name, role, pending: true });
-  await tx.rows('delete from invitations where workspace_id = ? and member_id = ? and accepted_at is null', [actor.workspaceId, member.id]);
-  const secret = newSecret();
-  const row = await tx.row<{ id: string; expires_at: string }>(
-    `insert into invitations (workspace_id, member_id, hash, invited_by, key_id, expires_at)
-     values (?, ?, ?, ?, ?, now() + make_interval(days => ?)) returning id, ${stamp('expires_at')} as expires_at`,
-    [actor.workspaceId, member.id, hashOf(secret), actor.memberId, causeOf(actor), DAYS],
-  );
-  await audit(tx, actor, 'invitation.create', row!.id);
-  return { id: row!.id, member_id: member.id, email: member.email, role: member.role, expires_at: row!.expires_at, secret };
+  await tx.em.nativeDelete(Invitation, { workspaceId, memberId: member.id, acceptedAt: null });
+  const [id, secret] = [randomUUID(), newSecret()];
+  const from = { invitedBy: actor.memberId, keyId: causeOf(actor) };
+  await tx.em.insert(Invitation, { id, workspaceId, memberId: member.id, hash: hashOf(secret), ...from, expiresAt: fromNow(SECONDS) });
+  const { expiresAt } = await tx.em.findOneOrFail(Invitation, { id });
+  await audit(tx, actor, 'invitation.create', id);
+  return { id, member_id: member.id, email: member.email, role: member.role, expires_at: expiresAt.toISOString(), secret };
 }
 
 /** Invitations that wait for an answer, newest first. */
-export function listInvitations(tx: Tx, actor: Actor): Promise<InvitationRow[]> {
+export async function listInvitations(tx: Tx, actor: Actor): Promise<InvitationRow[]> {
   requireOwner(actor);
-  return tx.rows<InvitationRow>(
-    `select i.id, i.member_id, m.email, m.name, m.role, ${stamp('i.created_at')} as created_at, ${stamp('i.expires_at')} as expires_at,
-       case when b.id is not null then json_build_object('id', b.id, 'email', b.email) end as invited_by
-     from invitations i join members m on m.id = i.member_id left join members b on b.id = i.invited_by
-     where i.workspace_id = ? and ${OPEN} order by i.created_at desc, i.id limit 1000`,
-    [actor.workspaceId],
+  const { workspaceId } = actor;
+  const order = { createdAt: 'desc', id: 'asc' } as const;
+  const found = await tx.em.find(Invitation, { workspaceId, ...stillOpen() }, { orderBy: order, limit: 1000 });
+  const invited = await tx.em.find(Member, { workspaceId, id: anyOf(found.map(({ memberId }) => memberId)) });
+  const members = new Map(invited.map((member) => [member.id, member]));
+  const inviters = await findPeople(
+    tx,
+    workspaceId,
+    found.flatMap(({ invitedBy }) => invitedBy ?? []),
   );
+  return found.map(({ id, memberId, invitedBy, createdAt, expiresAt }) => {
+    const { email, name, role } = members.get(memberId)!;
+    return {
+      ...{ id, member_id: memberId, email, name: name ?? null, role },
+      ...{ created_at: createdAt.toISOString(), expires_at: expiresAt.toISOString() },
+      invited_by: inviters.get(invitedBy ?? '') ?? null,
+    };
+  });
 }
 
 /** Takes an invitation back, with the pending membership. Throws 404, also when it was accepted. */
 export async function revokeInvitation(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireOwner(actor);
-  const row = await tx.row<{ member_id: string }>(
-    'delete from invitations where workspace_id = ? and id = ? and accepted_at is null returning member_id',
-    [actor.workspaceId, lookupId(id)],
-  );
-  if (!row) throw notFound();
-  await tx.rows(`update members set status = 'removed', removed_at = now() where workspace_id = ? and id = ? and status = 'pending'`, [
-    actor.workspaceId,
-    row.member_id,
-  ]);
+  const { workspaceId } = actor;
+  const invitation = await tx.em.findOne(Invitation, { workspaceId, id: lookupId(id), acceptedAt: null }, HELD);
+  if (!invitation) throw notFound();
+  await tx.em.nativeDelete(Invitation, { id: invitation.id });
+  const pending = { workspaceId, id: invitation.memberId, status: 'pending' } as const;
+  await tx.em.nativeUpdate(Member, pending, { status: 'removed', removedAt: now() });
   await audit(tx, actor, 'invitation.revoke', id);
 }
 
@@ -89,17 +98,13 @@ export async function revokeInvitation(tx: Tx, actor: Actor, id: string): Promis
  * the invitation is unknown, over, taken back or accepted before. The transaction acts for the installation.
  */
 export async function acceptInvitation(tx: Tx, secret: string): Promise<Entrant | null> {
-  const row = await tx.row<{ workspace_id: string; member_id: string; key_id: string | null; id: string }>(
-    `update invitations i set accepted_at = now() where i.hash = ? and ${OPEN} returning i.id, i.workspace_id, i.member_id, i.key_id`,
-    [hashOf(secret)],
-  );
-  if (!row) return null;
-  const member = await tx.row(
-    `update members set status = 'active' where id = ? and workspace_id = ? and status <> 'removed' returning 1`,
-    [row.member_id, row.workspace_id],
-  );
-  if (!member) return null;
-  const entrant = { workspaceId: row.workspace_id, memberId: row.member_id, keyId: row.key_id };
-  await auditEntrant(tx, entrant, 'invitation.accept', row.id);
+  const invitation = await tx.em.findOne(Invitation, { hash: hashOf(secret), acceptedAt: null, expiresAt: { $gt: now() } }, HELD);
+  if (!invitation || !(await isKeyInForce(tx, invitation.keyId ?? null))) return null;
+  const { id, workspaceId, memberId } = invitation;
+  invitation.acceptedAt = new Date();
+  await tx.em.flush();
+  if (!(await tx.em.nativeUpdate(Member, { id: memberId, workspaceId, status: { $ne: 'removed' } }, { status: 'active' }))) return null;
+  const entrant = { workspaceId, memberId, keyId: invitation.keyId ?? null };
+  await auditEntrant(tx, entrant, 'invitation.accept', id);
   return entrant;
 }

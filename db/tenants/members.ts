@@ -3,9 +3,12 @@ import { ApiError, invalid } from '../../api/contract/errors.ts';
 import { LIMITS } from '../../api/contract/limits.ts';
 import type { Identity, Member, Role } from '../../api/contract/workspace.ts';
 import { audit } from '../access/audit.ts';
+import { ApiKey, Identity as IdentityEntity, Member as MemberEntity, ProjectMember } from '../postgres/entities/member.ts';
+import { OauthCode, OauthToken, Session, SignInLink } from '../postgres/entities/oauth.ts';
+import { Invitation, SignInBinding } from '../postgres/entities/sign-in.ts';
+import { anyOf, HELD, KEPT, now, type OfMember } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { isTaken } from '../postgres/unique.ts';
-import { stamp } from '../transcripts/list-row.ts';
 import { lookupId } from './visibility.ts';
 
 export interface MemberRow {
@@ -16,43 +19,57 @@ export interface MemberRow {
   status: 'active' | 'pending' | 'removed';
 }
 
+const LEFT = 'removed';
+const shown = ({ id, email, name, role, status }: Omit<MemberRow, 'name'> & { name?: string | null }): MemberRow => ({
+  ...{ id, email, name: name ?? null, role, status },
+});
+
 /** Active members with their identities, oldest first, at most LIMITS.MEMBERS_LISTED. */
-export function listMembers(tx: Tx, actor: Actor): Promise<Member[]> {
-  return tx.rows<{ id: string; email: string; name: string | null; role: Role; identities: Identity[] }>(
-    `select m.id, m.email, m.name, m.role, coalesce(
-       (select json_agg(json_build_object('provider', i.provider, 'external_id', i.external_id) order by i.provider, i.external_id)
-        from identities i where i.workspace_id = m.workspace_id and i.member_id = m.id), '[]') as identities
-     from members m where m.workspace_id = ? and m.status = 'active'
-     order by m.created_at, m.id limit ?`,
-    [actor.workspaceId, LIMITS.MEMBERS_LISTED],
+export async function listMembers(tx: Tx, { workspaceId }: Actor): Promise<Member[]> {
+  const order = { createdAt: 'asc', id: 'asc' } as const;
+  const members = await tx.em.find(MemberEntity, { workspaceId, status: 'active' }, { orderBy: order, limit: LIMITS.MEMBERS_LISTED });
+  const linked = await tx.em.find(
+    IdentityEntity,
+    { workspaceId, memberId: anyOf(members.map(({ id }) => id)) },
+    { orderBy: { provider: 'asc', externalId: 'asc' } },
   );
+  const identities = new Map<string, Identity[]>(members.map(({ id }) => [id, []]));
+  for (const { memberId, provider, externalId } of linked) identities.get(memberId)?.push({ provider, external_id: externalId });
+  return members.map(({ id, email, name, role }) => ({ ...{ id, email, name: name ?? null, role }, identities: identities.get(id) ?? [] }));
 }
 
 /** Invited people who have not come yet. */
-export function listPendingMembers(tx: Tx, actor: Actor) {
+export async function listPendingMembers(tx: Tx, actor: Actor) {
   requireOwner(actor);
-  return tx.rows<{ id: string; email: string; name: string | null; role: Role; created_at: string }>(
-    `select m.id, m.email, m.name, m.role, ${stamp('m.created_at')} as created_at from members m
-     where m.workspace_id = ? and m.status = 'pending' order by m.created_at, m.id limit 1000`,
-    [actor.workspaceId],
-  );
+  const { workspaceId } = actor;
+  const order = { createdAt: 'asc', id: 'asc' } as const;
+  const members = await tx.em.find(MemberEntity, { workspaceId, status: 'pending' }, { orderBy: order, limit: 1000 });
+  return members.map(({ createdAt, ...member }) => {
+    const { id, email, name, role } = shown(member);
+    return { id, email, name, role, created_at: createdAt.toISOString() };
+  });
+}
+
+/** Who these members are, also those who have left, by id. */
+export async function findPeople(tx: Tx, workspaceId: string, ids: readonly string[]): Promise<Map<string, { id: string; email: string }>> {
+  const members = await tx.em.find(MemberEntity, { workspaceId, id: anyOf(ids) }, { fields: ['id', 'email'] });
+  return new Map(members.map(({ id, email }) => [id, { id, email }]));
 }
 
 /** The active member's id. Throws 404 `member_not_found` for any other id, a malformed one included. Holds the row against removal. */
 export function activeMember(tx: Tx, workspaceId: string, memberId: string): Promise<string> {
-  return findMember(tx, workspaceId, memberId, `status = 'active'`);
+  return findMember(tx, workspaceId, memberId, { status: 'active' });
 }
 
 /** The same for a member who may be pending. */
 export function existingMember(tx: Tx, workspaceId: string, memberId: string): Promise<string> {
-  return findMember(tx, workspaceId, memberId, `status <> 'removed'`);
+  return findMember(tx, workspaceId, memberId, { status: { $ne: LEFT } });
 }
 
-async function findMember(tx: Tx, workspaceId: string, memberId: string, condition: string): Promise<string> {
-  const sql = `select m.id from members m where m.workspace_id = ? and m.id = ? and m.${condition} for share`;
-  const row = await tx.row<{ id: string }>(sql, [workspaceId, lookupId(memberId)]);
-  if (!row) throw new ApiError('member_not_found');
-  return row.id;
+async function findMember(tx: Tx, workspaceId: string, memberId: string, status: { status: 'active' | { $ne: 'removed' } }) {
+  const member = await tx.em.findOne(MemberEntity, { workspaceId, id: lookupId(memberId), ...status }, KEPT);
+  if (!member) throw new ApiError('member_not_found');
+  return member.id;
 }
 
 export interface NewMember {
@@ -68,24 +85,18 @@ export interface NewMember {
  */
 export async function addMember(tx: Tx, actor: Actor, { email, name, role = 'user', pending = false }: NewMember): Promise<MemberRow> {
   requireOwner(actor);
-  const trusted = actor.kind === 'operator';
-  const sql =
-    'insert into members (workspace_id, email, name, role, status, email_trusted) values (?, ?, ?, ?, ?, ?) returning id, email, role, status';
+  const member = tx.em.create(MemberEntity, {
+    ...{ workspaceId: actor.workspaceId, email: email.trim(), name: name ?? null, role },
+    ...{ status: pending ? 'pending' : 'active', emailTrusted: actor.kind === 'operator' },
+  });
   try {
-    const row = await tx.row<MemberRow>(sql, [
-      actor.workspaceId,
-      email.trim(),
-      name ?? null,
-      role,
-      pending ? 'pending' : 'active',
-      trusted,
-    ]);
-    await audit(tx, actor, 'member.add', row!.id);
-    return row!;
+    await tx.em.flush();
   } catch (error) {
     if (isTaken('address', error)) throw invalid([{ field: 'email', message: `There is a member with the address ${email} already` }]);
     throw error;
   }
+  await audit(tx, actor, 'member.add', member.id);
+  return shown(member);
 }
 
 export interface MemberChange {
@@ -95,18 +106,20 @@ export interface MemberChange {
 }
 
 /** Changes name, role or status of a member who has not left. Throws `member_not_found`. */
-export async function changeMember(tx: Tx, actor: Actor, memberId: string, change: MemberChange): Promise<MemberRow> {
+export async function changeMember(tx: Tx, actor: Actor, memberId: string, { name, role, status }: MemberChange): Promise<MemberRow> {
   requireOwner(actor);
-  if (change.role === 'user') await keepOwner(tx, actor, memberId);
-  const row = await tx.row<MemberRow>(
-    `update members set name = case when ? then ? else name end, role = coalesce(?, role), status = coalesce(?, status)
-     where workspace_id = ? and id = ? and status <> 'removed' returning id, email, name, role, status`,
-    [change.name !== undefined, change.name ?? null, change.role ?? null, change.status ?? null, actor.workspaceId, lookupId(memberId)],
-  );
-  if (!row) throw new ApiError('member_not_found');
-  await audit(tx, actor, 'member.change', row.id);
-  return row;
+  if (role === 'user') await keepOwner(tx, actor, memberId);
+  const member = await hold(tx, actor, memberId);
+  if (name !== undefined) member.name = name;
+  if (role) member.role = role;
+  if (status) member.status = status;
+  await tx.em.flush();
+  await audit(tx, actor, 'member.change', member.id);
+  return shown(member);
 }
+
+/** Tables that know a member only while the membership lasts. */
+const GONE_WITH_MEMBER = [IdentityEntity, ProjectMember, Session, SignInLink, SignInBinding, Invitation, OauthCode];
 
 /**
  * Ends a membership: keys and tokens stop working, identities and places in projects go; transcriptions stay and keep their author. Throws
@@ -115,30 +128,29 @@ export async function changeMember(tx: Tx, actor: Actor, memberId: string, chang
 export async function removeMember(tx: Tx, actor: Actor, memberId: string): Promise<MemberRow> {
   requireOwner(actor);
   await keepOwner(tx, actor, memberId);
-  const row = await tx.row<MemberRow>(
-    `update members set status = 'removed', removed_at = now() where workspace_id = ? and id = ? and status <> 'removed'
-     returning id, email, name, role, status`,
-    [actor.workspaceId, lookupId(memberId)],
-  );
-  if (!row) throw new ApiError('member_not_found');
-  for (const table of ['identities', 'project_members', 'sessions', 'sign_in_links', 'sign_in_bindings', 'invitations', 'oauth_codes'])
-    await tx.rows(`delete from ${table} where workspace_id = ? and member_id = ?`, [actor.workspaceId, row.id]);
-  for (const table of ['api_keys', 'oauth_tokens'])
-    await tx.rows(`update ${table} set revoked_at = now() where workspace_id = ? and member_id = ? and revoked_at is null`, [
-      actor.workspaceId,
-      row.id,
-    ]);
-  await audit(tx, actor, 'member.remove', row.id);
-  return row;
+  const member = await hold(tx, actor, memberId);
+  member.status = LEFT;
+  member.removedAt = new Date();
+  await tx.em.flush();
+  const own = { workspaceId: actor.workspaceId, memberId: member.id };
+  for (const table of GONE_WITH_MEMBER) await tx.em.nativeDelete(table as OfMember, own);
+  await tx.em.nativeUpdate(ApiKey, { ...own, revokedAt: null }, { revokedAt: now() });
+  await tx.em.nativeUpdate(OauthToken, { ...own, revokedAt: null }, { revokedAt: now() });
+  await audit(tx, actor, 'member.remove', member.id);
+  return shown(member);
+}
+
+/** A member who has not left, locked. Throws `member_not_found`. */
+async function hold(tx: Tx, { workspaceId }: Actor, memberId: string) {
+  const member = await tx.em.findOne(MemberEntity, { workspaceId, id: lookupId(memberId), status: { $ne: LEFT } }, HELD);
+  if (!member) throw new ApiError('member_not_found');
+  return member;
 }
 
 /** The workspace must keep an active owner, unless the operator wants it otherwise; the rows of all owners are held until the transaction ends. */
-async function keepOwner(tx: Tx, actor: Actor, leaving: string): Promise<void> {
-  if (actor.kind === 'operator') return;
-  const owners = await tx.rows<{ id: string }>(
-    `select id from members where workspace_id = ? and role = 'owner' and status = 'active' order by id for update`,
-    [actor.workspaceId],
-  );
+async function keepOwner(tx: Tx, { kind, workspaceId }: Actor, leaving: string): Promise<void> {
+  if (kind === 'operator') return;
+  const owners = await tx.em.find(MemberEntity, { workspaceId, role: 'owner', status: 'active' }, { ...HELD, orderBy: { id: 'asc' } });
   if (owners.length === 1 && owners[0]!.id === leaving.toLowerCase()) {
     throw invalid([{ field: 'member', message: 'is the last owner of the workspace; make somebody else an owner first' }]);
   }

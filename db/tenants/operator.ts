@@ -1,18 +1,21 @@
 import { type OperatorActor, operatorOf } from '../../api/contract/actor.ts';
-import type { Db } from '../postgres/orm.ts';
+import { ApiKey, Project } from '../postgres/entities/member.ts';
+import { OauthToken, Session } from '../postgres/entities/oauth.ts';
+import { Workspace } from '../postgres/entities/workspace.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
 import { lookupId } from './visibility.ts';
 
 const WORKSPACE_OF = {
-  workspace: 'select id as workspace_id from workspaces where id = ?',
-  project: 'select workspace_id from projects where id = ?',
-  key: 'select workspace_id from api_keys where id = ?',
-  session: 'select workspace_id from sessions where id = ?',
-  grant: 'select workspace_id from oauth_tokens where family = ? limit 1',
+  workspace: async ({ em }: Tx, id: string) => (await em.findOne(Workspace, { id, deletedAt: null }))?.id,
+  project: async ({ em }: Tx, id: string) => (await em.findOne(Project, { id }))?.workspaceId,
+  key: async ({ em }: Tx, id: string) => (await em.findOne(ApiKey, { id }))?.workspaceId,
+  session: async ({ em }: Tx, id: string) => (await em.findOne(Session, { id }))?.workspaceId,
+  grant: async ({ em }: Tx, family: string) => (await em.findOne(OauthToken, { family }))?.workspaceId,
 };
 
 /** The operator at work on the workspace with this id, or on that of one of its things. Throws when there is none. */
 export async function operatorOn(db: Db, kind: keyof typeof WORKSPACE_OF, id: string): Promise<OperatorActor> {
-  const row = await db.acrossTenants((tx) => tx.row<{ workspace_id: string }>(WORKSPACE_OF[kind], [lookupId(id)]));
-  if (!row) throw new Error(`There is no ${kind} ${id}`);
-  return operatorOf(row.workspace_id);
+  const workspaceId = await db.acrossTenants((tx) => WORKSPACE_OF[kind](tx, lookupId(id)));
+  if (!workspaceId) throw new Error(`There is no ${kind} ${id}`);
+  return operatorOf(workspaceId);
 }

@@ -2,20 +2,23 @@ import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
 import { forbidden, notFound } from '../../api/contract/errors.ts';
 import type { Project, ProjectRole } from '../../api/contract/workspace.ts';
 import { audit } from '../access/audit.ts';
+import { Member, ProjectMember as Place, Project as ProjectEntity } from '../postgres/entities/member.ts';
+import { anyOf, lowered } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { activeMember, existingMember } from './members.ts';
 import { lookupId } from './visibility.ts';
 
 /** Projects the actor sees, newest first, ties by id: all for an owner, else those they belong to. */
-export function listProjects(tx: Tx, actor: Actor): Promise<Project[]> {
-  return tx.rows<Project>(
-    `select p.id, p.name, to_char(p.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at
-     from projects p
-     where p.workspace_id = ?
-       and (? or exists (select 1 from project_members pm where pm.project_id = p.id and pm.workspace_id = p.workspace_id and pm.member_id = ?))
-     order by p.created_at desc, p.id`,
-    [actor.workspaceId, actor.role === 'owner', actor.memberId],
-  );
+export async function listProjects(tx: Tx, actor: Actor): Promise<Project[]> {
+  const found = await tx.em.find(ProjectEntity, await within(tx, actor), { orderBy: { createdAt: 'desc', id: 'asc' } });
+  return found.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() }));
+}
+
+/** The projects of the workspace where the actor has one of these roles; owners of the workspace have every role in all. */
+async function within(tx: Tx, { workspaceId, memberId, role }: Actor, roles?: readonly ProjectRole[]) {
+  if (role === 'owner' || memberId === null) return { workspaceId };
+  const places = await tx.em.find(Place, { workspaceId, memberId, ...(roles && { role: { $in: [...roles] } }) });
+  return { workspaceId, id: anyOf(places.map(({ projectId }) => projectId)) };
 }
 
 interface ProjectName {
@@ -23,43 +26,39 @@ interface ProjectName {
   name: string;
 }
 
-/** Where files may be uploaded to: the actor is editor or owner of the project, or owner of the workspace. */
-const OPEN = `p.workspace_id = ? and (? or exists (select 1 from project_members pm
-  where pm.project_id = p.id and pm.workspace_id = p.workspace_id and pm.member_id = ? and pm.role in ('editor', 'owner')))`;
-const opening = (actor: Actor) => [actor.workspaceId, actor.role === 'owner', actor.memberId];
+/** Who may upload files to a project. */
+const WRITERS = ['editor', 'owner'] as const;
 
 /** The project a file may be uploaded to. Null for an unknown, a foreign and a closed one alike. */
-export function uploadProject(tx: Tx, actor: Actor, projectId: string): Promise<ProjectName | null> {
-  return tx.row<ProjectName>(`select p.id, p.name from projects p where ${OPEN} and p.id = ?`, [...opening(actor), lookupId(projectId)]);
+export async function uploadProject(tx: Tx, actor: Actor, projectId: string): Promise<ProjectName | null> {
+  const open = await within(tx, actor, WRITERS);
+  const project = await tx.em.findOne(ProjectEntity, { $and: [open, { id: lookupId(projectId) }] });
+  return project && { id: project.id, name: project.name };
 }
 
 /** All of them, by name. */
-export function uploadProjects(tx: Tx, actor: Actor): Promise<ProjectName[]> {
-  return tx.rows<ProjectName>(`select p.id, p.name from projects p where ${OPEN} order by lower(p.name), p.id`, opening(actor));
+export async function uploadProjects(tx: Tx, actor: Actor): Promise<ProjectName[]> {
+  const found = await tx.em.find(ProjectEntity, await within(tx, actor, WRITERS), { orderBy: { [lowered('name')]: 'asc', id: 'asc' } });
+  return found.map(({ id, name }) => ({ id, name }));
 }
 
 /** A new project; the member who makes it owns it. */
 export async function createProject(tx: Tx, actor: Actor, name: string): Promise<{ id: string; name: string; created_at: Date }> {
   requireFullRights(actor);
-  const row = await tx.row<{ id: string; name: string; created_at: string }>(
-    'insert into projects (workspace_id, name) values (?, ?) returning id, name, created_at',
-    [actor.workspaceId, name],
-  );
-  if (actor.kind !== 'operator')
-    await tx.rows(`insert into project_members (project_id, member_id, workspace_id, role) values (?, ?, ?, 'owner')`, [
-      row!.id,
-      actor.memberId,
-      actor.workspaceId,
-    ]);
-  await audit(tx, actor, 'project.create', row!.id);
-  return { ...row!, created_at: new Date(row!.created_at) };
+  const { workspaceId } = actor;
+  const project = tx.em.create(ProjectEntity, { workspaceId, name });
+  await tx.em.flush();
+  const { id, createdAt } = project;
+  if (actor.kind !== 'operator') await tx.em.insert(Place, { projectId: id, memberId: actor.memberId, workspaceId, role: 'owner' });
+  await audit(tx, actor, 'project.create', id);
+  return { id, name, created_at: createdAt };
 }
 
 /** Deletes a project; its transcriptions stay, in none. Throws 404, and 403 for everybody but its owners and those of the workspace. */
 export async function deleteProject(tx: Tx, actor: Actor, projectId: string): Promise<void> {
   requireFullRights(actor);
   if ((await roleIn(tx, actor, projectId)) !== 'owner') throw forbidden('Only owners of the project or the workspace may delete it');
-  await tx.rows('delete from projects where workspace_id = ? and id = ?', [actor.workspaceId, projectId]);
+  await tx.em.nativeDelete(ProjectEntity, { workspaceId: actor.workspaceId, id: projectId });
   await audit(tx, actor, 'project.delete', projectId);
 }
 
@@ -76,19 +75,17 @@ export interface ProjectMember {
  */
 export async function listProjectMembers(tx: Tx, actor: Actor, projectId: string) {
   const role = await roleIn(tx, actor, projectId);
-  const items = await tx.rows<ProjectMember>(
-    `select m.id, m.email, m.name, pm.role from project_members pm join members m on m.id = pm.member_id
-     where pm.workspace_id = ? and pm.project_id = ? order by m.email`,
-    [actor.workspaceId, lookupId(projectId)],
-  );
+  const { workspaceId } = actor;
+  const places = await tx.em.find(Place, { workspaceId, projectId: lookupId(projectId) });
+  const roles = new Map(places.map((place) => [place.memberId, place.role]));
+  const members = await tx.em.find(Member, { workspaceId, id: anyOf([...roles.keys()]) }, { orderBy: { email: 'asc' } });
+  const items = members.map(({ id, email, name }): ProjectMember => ({ ...{ id, email, name: name ?? null }, role: roles.get(id)! }));
   return { items, candidates: role === 'owner' ? await listCandidates(tx, actor) : null };
 }
 
-function listCandidates(tx: Tx, actor: Actor) {
-  return tx.rows<Omit<ProjectMember, 'role'>>(
-    `select m.id, m.email, m.name from members m where m.workspace_id = ? and m.status = 'active' order by m.email limit 1000`,
-    [actor.workspaceId],
-  );
+async function listCandidates(tx: Tx, { workspaceId }: Actor): Promise<Omit<ProjectMember, 'role'>[]> {
+  const members = await tx.em.find(Member, { workspaceId, status: 'active' }, { orderBy: { email: 'asc' }, limit: 1000 });
+  return members.map(({ id, email, name }) => ({ id, email, name: name ?? null }));
 }
 
 /** Gives a member a role in a project; 'none' removes it. Throws 404, and 403 for everybody but owners of the project or of the workspace. */
@@ -103,23 +100,19 @@ export async function setProjectMember(
   if ((await roleIn(tx, actor, projectId)) !== 'owner')
     throw forbidden('Only owners of the project or the workspace may change who belongs to it');
   const member = await (actor.kind === 'operator' ? existingMember : activeMember)(tx, actor.workspaceId, memberId);
-  if (role === 'none') await tx.rows('delete from project_members where project_id = ? and member_id = ?', [projectId, member]);
-  else
-    await tx.rows(
-      `insert into project_members (project_id, member_id, workspace_id, role) values (?, ?, ?, ?)
-       on conflict (project_id, member_id) do update set role = excluded.role`,
-      [projectId, member, actor.workspaceId, role],
-    );
+  const place = { projectId, memberId: member, workspaceId: actor.workspaceId };
+  if (role === 'none') await tx.em.nativeDelete(Place, place);
+  else await tx.em.upsert(Place, { ...place, role }, { onConflictMergeFields: ['role'] });
   await audit(tx, actor, 'project.member', projectId);
 }
 
 /** What the actor is in a project; owners of the workspace are its owners. Throws 404 for those who do not belong to it. */
 async function roleIn(tx: Tx, actor: Actor, projectId: string): Promise<ProjectRole> {
-  const row = await tx.row<{ role: ProjectRole | null }>(
-    `select pm.role from projects p left join project_members pm on pm.project_id = p.id and pm.member_id = ? where p.workspace_id = ? and p.id = ?`,
-    [actor.memberId, actor.workspaceId, lookupId(projectId)],
-  );
-  const role = actor.role === 'owner' ? 'owner' : row?.role;
-  if (!row || !role) throw notFound();
+  const { workspaceId, memberId } = actor;
+  const id = lookupId(projectId);
+  const project = await tx.em.findOne(ProjectEntity, { workspaceId, id });
+  const place = memberId === null ? null : await tx.em.findOne(Place, { workspaceId, projectId: id, memberId }, { refresh: true });
+  const role = actor.role === 'owner' ? 'owner' : place?.role;
+  if (!project || !role) throw notFound();
   return role;
 }

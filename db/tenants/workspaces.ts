@@ -2,6 +2,7 @@ import { type Actor, type OperatorActor, operatorOf } from '../../api/contract/a
 import type { Plan } from '../../api/contract/workspace.ts';
 import { audit } from '../access/audit.ts';
 import { addMinutes } from '../minutes/balance.ts';
+import { Workspace } from '../postgres/entities/workspace.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { lookupId } from './visibility.ts';
@@ -16,6 +17,7 @@ export interface WorkspaceSummary {
 
 /** What a key may know of its workspace. */
 export async function workspaceSummary(tx: Tx, actor: Actor): Promise<WorkspaceSummary> {
+  // SQL: a total, rounded by the exact arithmetic of the database
   const row = await tx.row<Omit<WorkspaceSummary, 'available_minutes'> & { available: string }>(
     `select w.id, w.name, w.concurrency, floor(100 * (w.balance_minutes
        - coalesce((select sum(r.minutes) from reservations r where r.workspace_id = w.id), 0))) / 100 as available
@@ -36,15 +38,14 @@ export interface NewWorkspace {
 
 /** Makes a workspace with a data key of its own. The transaction acts for the installation. */
 export async function createWorkspace(tx: Tx, vault: Vault, { name, minutes = 0, plan = 'api', concurrency = 4 }: NewWorkspace) {
-  const workspace = await tx.row<{ id: string; name: string }>(
-    'insert into workspaces (name, plan, concurrency) values (?, ?, ?) returning id, name',
-    [name, plan, concurrency],
-  );
-  await vault.createKey(tx, workspace!.id);
-  const operator = operatorOf(workspace!.id);
-  await audit(tx, operator, 'workspace.create', workspace!.id);
+  const workspace = tx.em.create(Workspace, { name, plan, concurrency });
+  await tx.em.flush();
+  const { id } = workspace;
+  await vault.createKey(tx, id);
+  const operator = operatorOf(id);
+  await audit(tx, operator, 'workspace.create', id);
   if (minutes) await addMinutes(tx, operator, minutes);
-  return workspace!;
+  return { id, name };
 }
 
 export interface WorkspaceChange {
@@ -57,18 +58,20 @@ export interface WorkspaceChange {
 
 /** Changes what the operator decides about a workspace. */
 export async function changeWorkspace(tx: Tx, actor: OperatorActor, { name, plan, concurrency, lowBalanceMinutes }: WorkspaceChange) {
-  const row = await tx.row<{ id: string; name: string; plan: Plan; concurrency: number; low_balance_minutes: number }>(
-    `update workspaces set name = coalesce(?, name), plan = coalesce(?, plan), concurrency = coalesce(?, concurrency),
-       low_balance_minutes = coalesce(?, low_balance_minutes)
-     where id = ? returning id, name, plan, concurrency, low_balance_minutes::float8 as low_balance_minutes`,
-    [name ?? null, plan ?? null, concurrency ?? null, lowBalanceMinutes ?? null, actor.workspaceId],
-  );
-  if (!row) throw new Error(`There is no workspace ${actor.workspaceId}`);
-  await audit(tx, actor, 'workspace.change', actor.workspaceId);
-  return row;
+  const { workspaceId: id } = actor;
+  const workspace = await tx.em.findOne(Workspace, { id, deletedAt: null });
+  if (!workspace) throw new Error(`There is no workspace ${id}`);
+  if (name !== undefined) workspace.name = name;
+  if (plan) workspace.plan = plan;
+  if (concurrency !== undefined) workspace.concurrency = concurrency;
+  if (lowBalanceMinutes !== undefined) workspace.lowBalanceMinutes = String(lowBalanceMinutes);
+  await tx.em.flush();
+  await audit(tx, actor, 'workspace.change', id);
+  const { name: named, plan: onPlan, concurrency: atOnce, lowBalanceMinutes: limit } = workspace;
+  return { id, name: named, plan: onPlan, concurrency: atOnce, low_balance_minutes: Number(limit) };
 }
 
-/** Every workspace, oldest first. The transaction acts for the installation. */
+/** Every workspace, oldest first. SQL: totals of each. The transaction acts for the installation. */
 export function listWorkspaces(tx: Tx) {
   return tx.rows<{
     id: string;
@@ -109,6 +112,7 @@ export async function deleteWorkspace(db: Db, workspaceId: string): Promise<Dest
   }
 }
 
+/** SQL: one deletion, with all that hangs on it. */
 async function destroy(tx: Tx, workspaceId: string): Promise<Destroyed> {
   const id = lookupId(workspaceId);
   const media = await tx.rows<{ id: string; extension: string }>(

@@ -7,6 +7,8 @@ import { type ListQuery, type Matching, matching } from './filter.ts';
 import { ITEM_COLUMNS, type Item, type ItemRow, toItem } from './list-row.ts';
 import { type Counted, FEW, LIST_VERSION, type Totals } from './totals.ts';
 
+/* SQL: lists, whose plans matter. */
+
 /** Ties always break by id, upwards; an index gives the leading order and PostgreSQL sorts within equal values. */
 const ORDERS: Record<ListQuery['sort'], string> = {
   created_at: 's.created_at, s.id',

@@ -5,6 +5,8 @@ import type { Tx } from '../postgres/orm.ts';
 import type { AuthorRow } from '../tenants/authors.ts';
 import { editable, lookupId, visible } from '../tenants/visibility.ts';
 
+/* SQL: rows are locked under the predicate of all lists. */
+
 /** What the API holds of a transcription while it changes it. The row is locked until the transaction ends. */
 export interface Held {
   id: string;

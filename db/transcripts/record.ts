@@ -10,6 +10,8 @@ import { type Condition, lookupId, visible, visibleTo } from '../tenants/visibil
 import { givenName, ITEM_COLUMNS, type Item, type ItemRow, stamp, toItem } from './list-row.ts';
 import type { Held } from './mutate.ts';
 
+/* SQL: a record and what can change in it, in one look. */
+
 /** A full record. `metadata` is the JSON text as it was received. */
 export interface FullRecord extends Omit<Transcription, 'metadata'> {
   metadata: Item['metadata'];

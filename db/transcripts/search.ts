@@ -4,6 +4,8 @@ import type { Vault } from '../secrets/vault.ts';
 import { visible } from '../tenants/visibility.ts';
 import { titleOf } from '../webhooks/notifications.ts';
 
+/* SQL: pages of lists. */
+
 export interface SearchHit {
   id: string;
   title: string;

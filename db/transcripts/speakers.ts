@@ -6,6 +6,8 @@ import type { Vault } from '../secrets/vault.ts';
 import type { StoredSpeaker } from './list-row.ts';
 import { hold } from './mutate.ts';
 
+/* SQL: a row is locked under the predicate of all lists. */
+
 /** Gives a speaker a name that overrides the AI's; null removes it. Throws 404, and 403 without the right to change the transcription. */
 export async function renameSpeaker(tx: Tx, vault: Vault, actor: Actor, id: string, speakerId: string, name: string | null): Promise<void> {
   requireFullRights(actor);

@@ -1,6 +1,8 @@
 import type { Status } from '../../api/contract/transcription.ts';
 import type { Db } from '../postgres/orm.ts';
 
+/* SQL: thousands that wait are asked for in one statement. */
+
 /** A transcription by its place. */
 export interface Place {
   workspaceId: string;

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../postgres/orm.ts';
 
+/* SQL: totals. */
+
 /** How many transcriptions of the days before `day` a filter finds, counted when the list of those days was at `version`. */
 export interface Counted {
   /** YYYY-MM-DD, UTC. */

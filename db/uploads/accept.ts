@@ -9,6 +9,8 @@ import type { Vault } from '../secrets/vault.ts';
 import type { AuthorRow } from '../tenants/authors.ts';
 import { announce } from '../webhooks/outbox.ts';
 
+/* SQL: quotas, counted under locks, and rows that exist together or not at all. */
+
 /** Everything an upload asks for, checked. */
 export interface UploadRequest {
   /** Of the transcription to be. */

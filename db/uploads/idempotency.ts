@@ -2,6 +2,8 @@ import { LEASE, LIMITS } from '../../api/contract/limits.ts';
 import type { Uploaded } from '../../api/contract/transcription.ts';
 import type { Tx } from '../postgres/orm.ts';
 
+/* SQL: a key is taken by one of several attempts, in one statement. */
+
 /** A key held by one attempt. `token` fences it: who lost the key to another attempt cannot finish. */
 export interface IdempotencyClaim {
   workspaceId: string;

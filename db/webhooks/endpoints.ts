@@ -3,11 +3,11 @@ import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import { notFound } from '../../api/contract/errors.ts';
 import { audit } from '../access/audit.ts';
 import { enqueue } from '../jobs/queue.ts';
-import { Webhook } from '../postgres/entities/outbox.ts';
+import { Delivery, Webhook } from '../postgres/entities/outbox.ts';
+import { now } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { lookupId } from '../tenants/visibility.ts';
-import { stamp } from '../transcripts/list-row.ts';
 
 /** A webhook as its owners see it. */
 export interface WebhookRow {
@@ -62,24 +62,24 @@ export async function deleteWebhook(tx: Tx, actor: Actor, id: string): Promise<v
 /** The newest hundred deliveries of a webhook. Throws 404. */
 export async function listDeliveries(tx: Tx, actor: Actor, webhookId: string) {
   requireOwner(actor);
-  const hook = await tx.row('select id from webhooks where workspace_id = ? and id = ?', [actor.workspaceId, lookupId(webhookId)]);
-  if (!hook) throw notFound();
-  return tx.rows(
-    `select d.id, d.event, d.status, d.attempt, ${stamp('d.next_at')} as next_at, d.last_status, d.last_error,
-       ${stamp('d.created_at')} as created_at, ${stamp('d.delivered_at')} as delivered_at, d.body->>'transcription_id' as transcription_id
-     from deliveries d where d.workspace_id = ? and d.webhook_id = ? order by d.created_at desc, d.id limit 100`,
-    [actor.workspaceId, lookupId(webhookId)],
-  );
+  const { workspaceId } = actor;
+  const id = lookupId(webhookId);
+  if (!(await tx.em.count(Webhook, { workspaceId, id }))) throw notFound();
+  const order = { createdAt: 'desc', id: 'asc' } as const;
+  const found = await tx.em.find(Delivery, { workspaceId, webhookId: id }, { orderBy: order, limit: 100 });
+  return found.map((row) => ({
+    ...{ id: row.id, event: row.event, status: row.status, attempt: row.attempt, next_at: row.nextAt.toISOString() },
+    ...{ last_status: row.lastStatus ?? null, last_error: row.lastError ?? null, created_at: row.createdAt.toISOString() },
+    delivered_at: row.deliveredAt?.toISOString() ?? null,
+    transcription_id: (row.body as { transcription_id?: string }).transcription_id ?? null,
+  }));
 }
 
 /** Sends a delivery again, with the same id, so that the receiver recognises it. */
 export async function replayDelivery(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireOwner(actor);
-  const row = await tx.row(
-    `update deliveries set status = 'pending', attempt = 0, next_at = now(), delivered_at = null where workspace_id = ? and id = ? returning id`,
-    [actor.workspaceId, lookupId(id)],
-  );
-  if (!row) throw notFound();
+  const again = { status: 'pending', attempt: 0, nextAt: now(), deliveredAt: null } as const;
+  if (!(await tx.em.nativeUpdate(Delivery, { workspaceId: actor.workspaceId, id: lookupId(id) }, again))) throw notFound();
   await enqueue(tx, 'deliver', { id });
   await audit(tx, actor, 'webhook.replay', id);
 }

@@ -1,4 +1,6 @@
 import type { Actor } from '../../api/contract/actor.ts';
+import { Notification } from '../postgres/entities/outbox.ts';
+import { anyOf, now } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { visible } from '../tenants/visibility.ts';
@@ -14,7 +16,7 @@ interface NotificationRow {
   read_at: string | null;
 }
 
-/** The newest fifty of a member: transcriptions that are ready, of those the member may still see, and for owners that minutes run out. */
+/** SQL: a list, under the predicate of all lists. The newest fifty of a member: transcriptions that are ready, of those the member may still see, and for owners that minutes run out. */
 export async function listNotifications(tx: Tx, vault: Vault, actor: Actor) {
   const see = visible(actor);
   const rows = await tx.rows<NotificationRow>(
@@ -44,10 +46,12 @@ export async function listNotifications(tx: Tx, vault: Vault, actor: Actor) {
 
 /** Marks these, or all, as read. */
 export async function markRead(tx: Tx, actor: Actor, ids: readonly number[] | null): Promise<void> {
-  await tx.rows(
-    `update notifications set read_at = now() where workspace_id = ? and member_id = ? and read_at is null
-     and (?::json is null or id in (select value::bigint from json_array_elements_text(?::json)))`,
-    [actor.workspaceId, actor.memberId, ids && JSON.stringify(ids), ids && JSON.stringify(ids)],
+  const { workspaceId, memberId } = actor;
+  if (memberId === null) return; // the operator has none
+  await tx.em.nativeUpdate(
+    Notification,
+    { workspaceId, memberId, readAt: null, ...(ids && { id: anyOf(ids, 'bigint') }) },
+    { readAt: now() },
   );
 }
 

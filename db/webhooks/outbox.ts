@@ -1,6 +1,8 @@
 import { enqueue } from '../jobs/queue.ts';
 import type { Tx } from '../postgres/orm.ts';
 
+/* SQL: claims, and rows that are written in the transaction of what they tell of. */
+
 /** What a webhook is told: ids and status, never text. */
 export interface Event {
   event: 'transcription.completed' | 'transcription.failed' | 'transcription.insufficient_balance' | 'report.completed' | 'report.failed';

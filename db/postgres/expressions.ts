@@ -1,0 +1,28 @@
+import { type EntityName, LockMode, raw } from '@mikro-orm/postgresql';
+
+/*
+ * What conditions and values of entities say in SQL: times by the clock of the database, and comparisons that MikroORM has no word for. Each is made anew where
+ * it is used, for MikroORM takes one only once.
+ */
+
+/** The start of the transaction. */
+export const now = () => raw('now()');
+
+/** So many seconds after it; before it, when negative. */
+export const fromNow = (seconds: number) => raw(`now() + ?::float8 * interval '1 second'`, [seconds]);
+
+/** A column, to compare with `lower`: `{ [lowered('email')]: lower(address) }`. */
+export const lowered = (column: string) => raw((alias: string) => `lower(${alias}.${column})`);
+export const lower = (text: string) => raw('lower(?)', [text]);
+
+/** One of these ids: one parameter, so that the statement is the same for any number of them and stays prepared. */
+export const anyOf = (ids: readonly (string | number)[], type: 'uuid' | 'bigint' = 'uuid') => raw(`any (?::${type}[])`, [[...ids]]);
+
+/** Rows are held for this transaction: read anew, and locked against change, or against removal only. */
+export const HELD = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+export const KEPT = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true } as const;
+
+/** Tables with rows of members. */
+export type OfMember = EntityName<{ workspaceId: string; memberId: string }>;
+/** Tables with rows that came from a key. */
+export type OfKey = EntityName<{ workspaceId: string; keyId: string }>;

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Where rows are plain: read and written by entities, unless a function says why not. */
+const PLAIN = ['db/access/', 'db/tenants/', 'db/reports/templates.ts', 'db/webhooks/endpoints.ts', 'db/webhooks/notifications.ts'];
+/** MikroORM itself, and what runs beneath it. */
+const BENEATH = ['db/postgres/'];
+
+const SENDS = /\.(rows|row|outcome|query)(<[^(]*>)?\(/;
+const REASON = /\bSQL\b[:,] ?[a-z].{10,}/;
+
+const files = readdirSync(`${ROOT}db`, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => ({ file: `db/${file}`, text: readFileSync(`${ROOT}db/${file}`, 'utf8') }))
+  .filter(({ file }) => !BENEATH.some((place) => file.startsWith(place)));
+
+/** Top-level declarations, each with the comment above it. */
+const declarations = (text: string) => text.split(/\n\n(?=\S)/);
+
+t.test(
+  'SQL in a file of tenants, access, templates and webhooks is given a reason where it stands; the rest goes through entities',
+  async (t) => {
+    const plain = files.filter(({ file }) => PLAIN.some((place) => file.startsWith(place)));
+    t.ok(plain.length > 15, 'there is something to look at');
+    const bare = plain.flatMap(({ file, text }) =>
+      declarations(text)
+        .filter((each) => SENDS.test(each) && !REASON.test(each))
+        .map((each) => `${file}: ${each.match(/function (\w+)/)?.[1] ?? each.slice(0, 60)}`),
+    );
+    t.strictSame(bare, []);
+  },
+);
+
+t.test('SQL elsewhere in db/ is given a reason, once for a file', async (t) => {
+  const bare = files.filter(({ text }) => SENDS.test(text) && !REASON.test(text)).map(({ file }) => file);
+  t.strictSame(bare, []);
+});

@@ -33,6 +33,9 @@ export const LIMITS = {
   REQUEST_BURST: 100,
   JSON_BODY_BYTES: 1_048_576,
   WAIT_S: 60,
+  SEARCH_CHARACTERS: 500,
+  SEARCH_HITS: 3,
+  VOCABULARY_BYTES: 2_000,
 } as const;
 
 export type Limits = { readonly [K in keyof typeof LIMITS]: number };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from './limits.ts';
 
 export const STATUSES = ['queued', 'processing', 'completed', 'failed', 'insufficient_balance'] as const;
 export type Status = (typeof STATUSES)[number];
@@ -19,7 +20,8 @@ export const Author = z.object({ id: Id, email: z.string(), name: z.string().nul
 export const ProjectRef = z.object({ id: Id, name: z.string() }).meta({ id: 'ProjectRef' });
 export const Speaker = z.object({ id: z.string(), name: z.string() }).meta({ id: 'Speaker' });
 export const Topic = z.object({ title: z.string() }).meta({ id: 'Topic' });
-export const SpokenWord = z.object({ start: Seconds, end: Seconds, text: z.string() }).meta({ id: 'Word' });
+const Confidence = z.number().min(0).max(1).nullable().describe('How likely it is right, 0 to 1; null: not known');
+export const SpokenWord = z.object({ start: Seconds, end: Seconds, text: z.string(), confidence: Confidence }).meta({ id: 'Word' });
 
 export const Segment = z
   .object({
@@ -29,6 +31,7 @@ export const Segment = z
     speaker_id: z.string().nullable(),
     speaker_name: z.string().nullable(),
     text: z.string(),
+    confidence: Confidence.optional().describe('How likely its words are right, 0 to 1; null: not known. Only with ?words=true'),
     words: z.array(SpokenWord).optional().describe('Only with ?words=true'),
   })
   .meta({ id: 'Segment' });
@@ -99,7 +102,21 @@ export const Transcription = z
   .meta({ id: 'Transcription' });
 export type Transcription = z.infer<typeof Transcription>;
 
-export const ListItem = z.object(shared).meta({ id: 'TranscriptionListItem' });
+export const SearchHit = z
+  .object({
+    segment: z.int().describe('Id of the segment'),
+    start: Seconds,
+    speaker_id: z.string().nullable(),
+    text: z.string(),
+  })
+  .meta({ id: 'SearchHit' });
+
+export const ListItem = z
+  .object({
+    ...shared,
+    hits: z.array(SearchHit).max(LIMITS.SEARCH_HITS).optional().describe('Where the words of `q` were said. Only with q'),
+  })
+  .meta({ id: 'TranscriptionListItem' });
 export type ListItem = z.infer<typeof ListItem>;
 
 export const ReportTicket = z.object({ id: Id, slug: z.string(), status: z.enum(REPORT_STATUSES) }).meta({ id: 'ReportTicket' });
@@ -109,7 +126,16 @@ export const Uploaded = z.object({ uuid: Id, status: z.literal('queued'), report
 export type Uploaded = z.infer<typeof Uploaded>;
 
 export const TranscriptionPage = z
-  .object({ items: z.array(ListItem), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({
+    items: z.array(ListItem),
+    total: z.int(),
+    limit: z.int(),
+    offset: z.int(),
+    next_cursor: z
+      .string()
+      .optional()
+      .describe('The `cursor` of the next page, also when this one is the last. Only with updated_since or cursor'),
+  })
   .meta({ id: 'TranscriptionPage' });
 
 export const SORTS = ['created_at', '-created_at', 'duration', '-duration'] as const;

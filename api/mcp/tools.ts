@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import { LIMITS } from '../contract/limits.ts';
 import { TemplateList } from '../contract/report.ts';
 import { ReportTickets, SORTS, STATUSES } from '../contract/transcription.ts';
 import { WorkspaceInfo } from '../contract/workspace.ts';
 import type { Invocation } from '../guard/invoke.ts';
 import type { Route } from '../http/route.ts';
 import { exportOne } from '../v1/exports.ts';
+import { listTranscriptions } from '../v1/list.ts';
 import { listPrompts, requestReport } from '../v1/reports.ts';
-import { getTranscription, listTranscriptions } from '../v1/transcriptions.ts';
+import { getTranscription } from '../v1/transcriptions.ts';
 import { getWorkspace } from '../v1/workspace.ts';
 import { parseExact } from './exact.ts';
 import { fitting, ListPart, PAGE_CHARACTERS, TranscriptPart, transcriptPart } from './parts.ts';
@@ -77,6 +79,28 @@ export const TOOLS: readonly Tool[] = [
     async run({ external_id, status, limit, offset }, ask) {
       return fitting(
         parseExact(await ask(listTranscriptions, { query: { external_id, status, limit: text(limit), offset: text(offset) } })),
+      );
+    },
+  }),
+  tool({
+    name: 'search_transcripts',
+    title: 'Search what was said',
+    description:
+      'Transcriptions in which all of these words were said, in any letter case and with or without accents, with up to 3 turns that hold them. Filters combine.',
+    readOnly: true,
+    output: ListPart,
+    input: {
+      query: z.string().min(1).max(LIMITS.SEARCH_CHARACTERS).describe('Words as they were said; other forms of a word are other words'),
+      language: z.string().optional().describe('Two-letter code'),
+      project_id: z.guid().optional(),
+      date_from: z.iso.date().optional().describe('Created on or after this day, UTC'),
+      date_to: z.iso.date().optional().describe('Created on or before this day, UTC'),
+      limit,
+      offset,
+    },
+    async run({ query, limit, offset, ...filters }, ask) {
+      return fitting(
+        parseExact(await ask(listTranscriptions, { query: { ...filters, q: query, limit: text(limit), offset: text(offset) } })),
       );
     },
   }),

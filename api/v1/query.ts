@@ -34,6 +34,34 @@ export const ListParameters = z.object({
   external_id: z.string().optional().describe('Exact match on X-External-Id'),
   date_from: Day.optional().meta({ format: 'date', description: 'Created on or after this day, UTC' }),
   date_to: Day.optional().meta({ format: 'date', description: 'Created on or before this day, UTC' }),
+  q: z
+    .string()
+    .max(LIMITS.SEARCH_CHARACTERS)
+    .optional()
+    .describe('Words that were said, all of them in one recording, in any letter case and with or without accents; items then have `hits`'),
+  confidence_below: z
+    .string()
+    .regex(/^(0|1|0?\.\d+|[01]\.\d*)$/, 'must be a number from 0 to 1')
+    .transform(Number)
+    .pipe(z.number().max(1, 'must be a number from 0 to 1'))
+    .optional()
+    .meta({
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'Only recordings whose words are less sure on average: for a second look',
+    }),
+  updated_since: z
+    .string()
+    .transform((text) => text.replace(' ', '+')) // a plus sign that was not encoded
+    .pipe(z.iso.datetime({ offset: true, error: 'must be a time like 2026-01-31T09:30:00Z' }))
+    .optional()
+    .meta({
+      type: 'string',
+      format: 'date-time',
+      description: 'Changed at this time or later, in the order of changes; the answer then has `next_cursor`',
+    }),
+  cursor: z.string().max(200).optional().describe('`next_cursor` of the page before, or of days ago: what changed since'),
   sort: z.enum(SORTS).default('-created_at').describe('- means descending'),
   limit: whole(1, LIMITS.PAGE).default(LIMITS.PAGE_DEFAULT).meta({ type: 'integer', description: 'Clamped to 1 to 100' }),
   offset: whole(0, Number.MAX_SAFE_INTEGER).default(0).meta({ type: 'integer', description: 'Items skipped' }),

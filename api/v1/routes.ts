@@ -7,10 +7,11 @@ import { referenceRoutes } from '../openapi/routes.ts';
 import { healthz, readyz } from '../ops/health.ts';
 import { metricsRoute } from '../ops/metrics-listener.ts';
 import { exportMany, exportOne } from './exports.ts';
+import { listTranscriptions } from './list.ts';
 import { deleteIdentity, listWorkspaceMembers, putIdentity } from './members.ts';
 import { listPrompts, requestReport } from './reports.ts';
 import { getSubtitles } from './subtitles.ts';
-import { changeAuthor, deleteTranscription, getTranscription, listTranscriptions } from './transcriptions.ts';
+import { changeAuthor, deleteTranscription, getTranscription } from './transcriptions.ts';
 import { uploadRoute } from './uploads.ts';
 import { getWorkspace, listAllProjects } from './workspace.ts';
 

@@ -1,56 +1,22 @@
 import { z } from 'zod';
 import type { Tx } from '../../db/postgres/orm.ts';
-import { whileWanted } from '../../db/postgres/wanted.ts';
 import { type AuthorRef, type AuthorRow, findAuthor } from '../../db/tenants/authors.ts';
-import { listItems } from '../../db/transcripts/list.ts';
 import { countDelete, hold, reassignAuthor, remove } from '../../db/transcripts/mutate.ts';
 import { loadHeld } from '../../db/transcripts/record.ts';
 import { countedId } from '../contract/actor.ts';
 import { ApiError, notFound } from '../contract/errors.ts';
 import { LIMITS } from '../contract/limits.ts';
-import { AuthorChange, TERMINAL, Transcription, TranscriptionPage } from '../contract/transcription.ts';
+import { AuthorChange, TERMINAL, Transcription } from '../contract/transcription.ts';
 import { check } from '../http/request.ts';
 import { type Context, empty, jsonText, route } from '../http/route.ts';
 import { readAuthor } from '../upload/author.ts';
 import { judgedLater } from './body.ts';
-import { ITEM_EXAMPLE, RECORD_EXAMPLE } from './examples.ts';
-import { METADATA_PARAMETER, metadataFilters } from './metadata-filters.ts';
-import { Flag, ListParameters, whole } from './query.ts';
+import { RECORD_EXAMPLE } from './examples.ts';
+import { Flag, whole } from './query.ts';
 import { serialise } from './records.ts';
 
 const READ = { scope: 'read', scopeError: null } as const;
 const TAG = 'Transcriptions';
-
-export const listTranscriptions = route({
-  method: 'GET',
-  path: '/v1/transcriptions',
-  id: 'listTranscriptions',
-  summary: 'List transcriptions',
-  description:
-    'All filters combine; a parameter that is unknown and begins with `metadata` is refused. The last page is reached when offset plus the number of items is at least total.',
-  tag: TAG,
-  access: READ,
-  query: ListParameters,
-  alsoQuery: { metadata: METADATA_PARAMETER },
-  answers: {
-    200: {
-      description: 'One page',
-      schema: TranscriptionPage,
-      example: { items: [ITEM_EXAMPLE], total: 1, limit: 20, offset: 0 },
-    },
-  },
-  errors: ['validation_error'],
-  async handler({ db, vault, totals, caller, query, request }) {
-    const { project_id, external_id, date_from, date_to, ...rest } = query;
-    const metadata = metadataFilters(request.parameters);
-    const wanted = { ...rest, metadata, projectId: project_id, externalId: external_id, dateFrom: date_from, dateTo: date_to };
-    const { items, total } = await whileWanted(request.signal, () =>
-      db.workspace(caller.workspaceId, (tx) => listItems(tx, vault, totals, caller, wanted)),
-    );
-    const page = JSON.stringify({ total, limit: query.limit, offset: query.offset }).slice(1);
-    return jsonText(200, `{"items":[${items.map(serialise).join(',')}],${page}`);
-  },
-});
 
 export const getTranscription = route({
   method: 'GET',

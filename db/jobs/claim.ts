@@ -8,6 +8,7 @@ import { enqueue } from './queue.ts';
 export interface ClaimedTranscription {
   lease: Lease;
   extension: string;
+  filenameSealed: Buffer;
   mediaKeySealed: Buffer;
   mediaBytes: number;
   /** As probed; null before. */
@@ -29,6 +30,7 @@ interface ClaimedRow {
   workspace_id: string;
   lease_token: string;
   extension: string;
+  filename_sealed: Buffer;
   media_key_sealed: Buffer;
   media_bytes: string | null;
   duration_seconds: number | null;
@@ -41,7 +43,7 @@ interface ClaimedRow {
   waited: number;
 }
 
-const COLUMNS = `id, workspace_id, lease_token, extension, media_key_sealed, media_bytes, duration_seconds, requested_language, diarize, speakers_count,
+const COLUMNS = `id, workspace_id, lease_token, extension, filename_sealed, media_key_sealed, media_bytes, duration_seconds, requested_language, diarize, speakers_count,
   ai_metadata, attempt, extract(epoch from clock_timestamp() - created_at)::float8 as waited`;
 
 /**
@@ -226,6 +228,7 @@ function toClaim(row: ClaimedRow): ClaimedTranscription {
   return {
     lease: { kind: 'transcriptions', id: row.id, workspaceId: row.workspace_id, token: row.lease_token },
     extension: row.extension,
+    filenameSealed: row.filename_sealed,
     mediaKeySealed: row.media_key_sealed,
     mediaBytes: Number(row.media_bytes ?? 0),
     durationSeconds: row.duration_seconds,

@@ -3,6 +3,7 @@ import { milli } from '../../api/contract/seconds.ts';
 import { charge, lockBalance, release, reserve, type Shortfall } from '../minutes/balance.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { tellReport } from '../reports/work.ts';
+import { keepTerms, type Terms } from '../search/keep.ts';
 import { announce } from '../webhooks/outbox.ts';
 import { FREE, type Lease } from './leases.ts';
 import { enqueue } from './queue.ts';
@@ -29,6 +30,10 @@ export interface Finished {
   topicsSealed: Buffer | null;
   speakersSealed: Buffer | null;
   blocks: { turnsSealed: Buffer; wordsSealed: Buffer }[];
+  /** How likely a word is right on average, 0 to 1; null: nothing was said. */
+  confidence?: number | null;
+  /** For the search; absent: it is indexed a little later. */
+  terms?: Terms;
 }
 
 export type Settled = 'completed' | 'insufficient_balance' | 'lost';
@@ -48,6 +53,7 @@ export function complete(db: Db, lease: Lease, result: Finished): Promise<Settle
     }
     await charge(tx, lease.workspaceId, lease.id, result.durationSeconds);
     await write(tx, lease, result);
+    if (result.terms) await keepTerms(tx, lease.workspaceId, lease.id, result.terms);
     await tx.rows(
       'insert into notifications (workspace_id, member_id, transcription_id) select workspace_id, author_id, id from transcriptions where workspace_id = ?::uuid and id = ?::uuid',
       [lease.workspaceId, lease.id],
@@ -150,7 +156,7 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promis
   await tx.rows('delete from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid', [workspaceId, id]);
   await tx.rows(
     `update transcriptions set status = 'completed', language = ?, duration_seconds = ?, media_type = ?, diarized = ?, title_sealed = ?,
-       summary_sealed = ?, topics_sealed = ?, speakers_sealed = ?, stage = 'finishing', fraction = 1, ${FREE}, completed_at = clock_timestamp(),
+       summary_sealed = ?, topics_sealed = ?, speakers_sealed = ?, confidence = ?, stage = 'finishing', fraction = 1, ${FREE}, completed_at = clock_timestamp(),
        updated_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,
     [
       result.language,
@@ -161,6 +167,7 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promis
       result.summarySealed,
       result.topicsSealed,
       result.speakersSealed,
+      result.confidence ?? null,
       workspaceId,
       id,
     ],

@@ -9,6 +9,8 @@ export interface Waiting {
   /** And previews. */
   reports: boolean;
   deliveries: boolean;
+  /** Transcripts that are not searchable yet, or blocks of the search index. */
+  searches: boolean;
 }
 
 /** Looks for work without taking any: one statement, each part of which ends at the first row of an index. For engines whose wake-up went elsewhere. */
@@ -20,7 +22,8 @@ export async function readWaiting(db: Db): Promise<Waiting> {
        exists (select from reports r where r.status in ('queued', 'processing') and r.lease_token is null and r.run_after <= now()
            and exists (select from transcriptions t where t.id = r.transcription_id and t.status = 'completed'))
          or exists (select from previews p where p.status in ('queued', 'processing')) as reports,
-       exists (select from deliveries d where d.status = 'pending' and d.next_at between now() - interval '2 days' and now()) as deliveries`,
+       exists (select from deliveries d where d.status = 'pending' and d.next_at between now() - interval '2 days' and now()) as deliveries,
+       exists (select from search_waiting w where w.due_at <= now()) or exists (select from search_states s where s.due and s.merged_until <= now()) as searches`,
   );
   return row!;
 }

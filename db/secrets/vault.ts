@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { forAll } from '../postgres/wanted.ts';
@@ -17,6 +17,11 @@ export interface Vault {
   open(workspaceId: string, place: string, sealed: Uint8Array): Promise<Buffer>;
   /** As `open`, for text; null stays null. */
   text(workspaceId: string, place: string, sealed: Uint8Array | null): Promise<string | null>;
+  /**
+   * A key for one purpose, from the oldest data key that the workspace has. `version` says which that is: what was made with the key of another one has to be
+   * made anew.
+   */
+  derive(workspaceId: string, purpose: string): Promise<{ version: number; key: Buffer }>;
   /** The first data key of a new workspace, in the transaction that writes its row. */
   createKey(tx: Tx, workspaceId: string): Promise<void>;
   /** Wraps every data key anew under the newest master key. Returns how many were changed. */
@@ -99,6 +104,10 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
       head[0] = VERSION;
       head.writeUInt32BE(keys.newest, 1);
       return Buffer.concat([head, encrypt(keys.byVersion.get(keys.newest)!, `${workspaceId}|${place}`, Buffer.from(plain as string))]);
+    },
+    async derive(workspaceId, purpose) {
+      const [version, key] = (await keysOf(workspaceId)).byVersion.entries().next().value!;
+      return { version, key: Buffer.from(hkdfSync('sha256', key, '', `${workspaceId}|${purpose}`, 32)) };
     },
     async createKey(tx, workspaceId) {
       await tx.rows('insert into data_keys (workspace_id, version, wrapped, master_key_id) values (?::uuid, 1, ?, ?)', [

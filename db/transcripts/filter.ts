@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../../api/contract/actor.ts';
 import { type SORTS, STATUSES } from '../../api/contract/transcription.ts';
+import type { Found } from '../search/match.ts';
 import { type Condition, visible } from '../tenants/visibility.ts';
 import { LANGUAGE } from './list-row.ts';
 
@@ -15,6 +16,12 @@ export interface ListQuery {
   /** YYYY-MM-DD, UTC, both days included. */
   dateFrom?: string;
   dateTo?: string;
+  /** Only those that hold the words searched for. */
+  found?: Pick<Found, 'bits' | 'numbers' | 'digest'>;
+  /** Only those that are less sure than this, 0 to 1. */
+  confidenceBelow?: number;
+  /** Only those that changed at this time or later. */
+  updatedSince?: string;
   sort: (typeof SORTS)[number];
   limit: number;
   offset: number;
@@ -35,17 +42,22 @@ export interface Matching {
 /** Terms that are joined; more are asked of each candidate, for planning a join of hundreds of tables takes for ever. */
 const JOINED = 3;
 
+/** Columns of `transcriptions t` that a list is ordered by, beside `created_at`. */
+export type Ordering = 'duration_seconds' | 'changed_in';
+
 /**
  * The transcriptions that an actor finds, created on these days. Filters on metadata lead, by `metadata_terms`: that index is in the order of
- * creation, and answers alone where nothing else is asked. `withDuration` selects `duration_seconds` too.
+ * creation, and answers alone where nothing else is asked. `ordering` is selected too.
  */
-export function matching(actor: Actor, query: ListQuery, days: Days = {}, withDuration = false): Matching {
-  if (!answerable(query)) return { sql: 'select t.id, t.created_at, t.duration_seconds from transcriptions t where false', parameters: [] };
+export function matching(actor: Actor, query: ListQuery, days: Days = {}, ordering?: Ordering): Matching {
+  const also = ordering ? `, t.${ordering}` : '';
+  if (!answerable(query)) return { sql: `select t.id, t.created_at${also} from transcriptions t where false`, parameters: [] };
   const { workspaceId } = actor;
   const terms = query.metadata.map(({ key, value }) => termOf(key, value));
   const [led, asked] = [terms.slice(0, JOINED), terms.slice(JOINED)];
-  const owns = actor.role === 'owner' && (query.projectId ?? query.language ?? query.externalId) === undefined;
-  const rows = !led.length || withDuration || !owns;
+  const { projectId, language, externalId, found, confidenceBelow, updatedSince } = query;
+  const owns = actor.role === 'owner' && (projectId ?? language ?? externalId ?? found ?? confidenceBelow ?? updatedSince) === undefined;
+  const rows = !led.length || ordering !== undefined || !owns;
   const [id, createdAt] = led.length ? ['m0.transcription_id', 'm0.created_at'] : ['t.id', 't.created_at'];
   const parts: Condition[] = led.map((term, i) => ({
     sql: `m${i}.workspace_id = ?::uuid and m${i}.term = ?::uuid and m${i}.status = ?`,
@@ -57,10 +69,17 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, withDu
       parameters: [workspaceId, asked, new Set(asked).size],
     });
   if (rows) parts.push(visible(actor), { sql: 't.status = ?', parameters: [query.status] });
-  const add = (sql: string, value: string | undefined) => value !== undefined && parts.push({ sql, parameters: [value] });
-  add('t.project_id = ?', query.projectId);
-  add(`${LANGUAGE} = ?`, query.language);
-  add('t.external_id = ?', query.externalId);
+  const add = (sql: string, value: unknown) => value !== undefined && parts.push({ sql, parameters: [value] });
+  add('t.project_id = ?', projectId);
+  add(`${LANGUAGE} = ?`, language);
+  add('t.external_id = ?', externalId);
+  add('t.confidence < ?::float8', confidenceBelow);
+  add('t.updated_at >= ?::timestamptz', updatedSince);
+  if (found) {
+    add('d.workspace_id = ?::uuid', workspaceId);
+    if (found.numbers) add('d.number = any (?::integer[])', found.numbers);
+    else add('get_bit(?::bytea, d.number) = 1', found.bits);
+  }
   // of every table that is joined: the planner does not know that they say the same
   for (const column of [...led.map((_, i) => `m${i}.created_at`), ...(rows ? ['t.created_at'] : [])]) {
     add(`${column} >= ?::timestamp at time zone 'utc'`, query.dateFrom);
@@ -68,11 +87,19 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, withDu
     add(`${column} >= ?::timestamp at time zone 'utc'`, days.from);
     add(`${column} < ?::timestamp at time zone 'utc'`, days.before);
   }
-  const tables = [...led.map((_, i) => `metadata_terms m${i}`), ...(rows ? ['transcriptions t'] : [])];
-  const joins = [...led.slice(1).map((_, i) => `m${i + 1}.transcription_id`), ...(rows && led.length ? ['t.id'] : [])];
+  const tables = [
+    ...led.map((_, i) => `metadata_terms m${i}`),
+    ...(rows ? ['transcriptions t'] : []),
+    ...(found ? ['search_documents d'] : []),
+  ];
+  const joins = [
+    ...led.slice(1).map((_, i) => `m${i + 1}.transcription_id`),
+    ...(rows && led.length ? ['t.id'] : []),
+    ...(found ? ['d.transcription_id'] : []),
+  ];
   const where = [...joins.map((column) => `${column} = ${id}`), ...parts.map(({ sql }) => `(${sql})`)].join(' and ');
   return {
-    sql: `select ${id} as id, ${createdAt} as created_at${withDuration ? ', t.duration_seconds' : ''} from ${tables.join(', ')} where ${where}`,
+    sql: `select ${id} as id, ${createdAt} as created_at${also} from ${tables.join(', ')} where ${where}`,
     parameters: parts.flatMap(({ parameters }) => parameters),
   };
 }

@@ -5,37 +5,23 @@ import type { Vault } from '../secrets/vault.ts';
 import { visible } from '../tenants/visibility.ts';
 import { type ListQuery, type Matching, matching } from './filter.ts';
 import { ITEM_COLUMNS, type Item, type ItemRow, toItem } from './list-row.ts';
+import { planForLists, readRows, toItems } from './page.ts';
 import { type Counted, FEW, LIST_VERSION, type Totals } from './totals.ts';
 
 /* SQL: lists, whose plans matter. */
 
 /** Ties always break by id, upwards; an index gives the leading order and PostgreSQL sorts within equal values. */
-const ORDERS: Record<ListQuery['sort'], string> = {
+export const ORDERS: Record<ListQuery['sort'], string> = {
   created_at: 's.created_at, s.id',
   '-created_at': 's.created_at desc, s.id',
   duration: 's.duration_seconds asc nulls last, s.id',
   '-duration': 's.duration_seconds desc nulls last, s.id',
 };
 
-/**
- * A filter finds one row or a million: what is planned for one may not serve another, and compiling a plan takes longer than running it. What
- * is asked for lies in memory or on a disk without heads, no row is looked up twice, and what is joined is hashed in memory.
- */
-const PLANNED = Object.entries({
-  plan_cache_mode: 'force_custom_plan',
-  jit: 'off',
-  random_page_cost: '1.1',
-  enable_memoize: 'off',
-  work_mem: '64MB',
-})
-  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
-  .join(', ');
-
-interface PageRow extends ItemRow {
+interface PageRow {
   version: string;
   old: string | null;
   fresh: string;
-  place: string | null;
 }
 
 /** One page of what the actor sees, with the number of all matches, both of one moment. */
@@ -46,9 +32,9 @@ export async function listItems(
   actor: Actor,
   query: ListQuery,
 ): Promise<{ items: Item[]; total: number }> {
-  await tx.rows(`select ${PLANNED}`);
-  const { limit: _limit, offset: _offset, sort: _sort, ...filters } = query;
-  const asked = JSON.stringify([actor.workspaceId, actor.role === 'owner' || actor.memberId, filters]);
+  await planForLists(tx);
+  const { limit: _limit, offset: _offset, sort: _sort, found: within, ...filters } = query;
+  const asked = JSON.stringify([actor.workspaceId, actor.role === 'owner' || actor.memberId, filters, within?.digest]);
   const filter = createHash('sha256').update(asked).digest('base64');
   const day = new Date().toISOString().slice(0, 10);
   const remembered = totals.find(filter);
@@ -63,39 +49,31 @@ export async function listItems(
     known = { day, version: rows[0]!.version, total: Number(rows[0]!.old), ids: null };
   }
   if (known !== remembered) totals.keep(filter, known);
-  const found = rows.filter((row) => row.place !== null);
-  const items = await Promise.all(found.map((row) => toItem(vault, row)));
-  return { items: items.map(({ item }) => item), total: known.total + Number(rows[0]!.fresh) };
+  return { items: await toItems(vault, rows), total: known.total + Number(rows[0]!.fresh) };
 }
 
 /**
  * The rows of the page, each with the counts; one row without a place when the page is empty. What is known of the days gone by is neither
  * counted nor, where the ids are known, searched again: it holds if the version is the same.
  */
-function page(tx: Tx, actor: Actor, query: ListQuery, day: string, known: Counted | null): Promise<PageRow[]> {
+function page(tx: Tx, actor: Actor, query: ListQuery, day: string, known: Counted | null) {
   const before = matching(actor, query, { before: day });
   const since = matching(actor, query, { from: day });
-  const found = known?.ids ? among(actor, query, day, known.ids) : matching(actor, query, {}, query.sort.endsWith('duration'));
-  return tx.rows<PageRow>(
-    `select c.*, page.* from (select ${LIST_VERSION} as version,
-       ${known ? 'null' : `(select count(*) from (${before.sql}) b)`} as old, (select count(*) from (${since.sql}) f) as fresh) c
-     left join lateral (
-       select ${ITEM_COLUMNS}, found.place
-       from (select ids.id, row_number() over () as place
-         from (select s.id from (${found.sql}) s order by ${ORDERS[query.sort]} limit ? offset ?) ids) found
-       join transcriptions t on t.id = found.id and t.workspace_id = ?::uuid
-       left join projects p on p.id = t.project_id and p.workspace_id = t.workspace_id) page on true
-     order by page.place`,
-    [
-      ...[actor.workspaceId, day, ...(known ? [] : before.parameters), ...since.parameters],
-      ...[...found.parameters, query.limit, query.offset, actor.workspaceId],
-    ],
-  );
+  const found = known?.ids
+    ? among(actor, query, day, known.ids)
+    : matching(actor, query, {}, query.sort.endsWith('duration') ? 'duration_seconds' : undefined);
+  const beside = {
+    sql: `${LIST_VERSION} as version, ${known ? 'null' : `(select count(*) from (${before.sql}) b)`} as old,
+      (select count(*) from (${since.sql}) f) as fresh`,
+    parameters: [actor.workspaceId, day, ...(known ? [] : before.parameters), ...since.parameters],
+  };
+  const { sort, limit, offset } = query;
+  return readRows<PageRow>(tx, actor, { found, order: ORDERS[sort], limit, offset, beside });
 }
 
 /** What is known of the days before `day`, and what is found since. */
 function among(actor: Actor, query: ListQuery, day: string, ids: readonly string[]): Matching {
-  const since = matching(actor, query, { from: day }, true);
+  const since = matching(actor, query, { from: day }, 'duration_seconds');
   return {
     sql: `select t.id, t.created_at, t.duration_seconds from transcriptions t where t.workspace_id = ?::uuid and t.id = any(?::uuid[])
       union all ${since.sql}`,

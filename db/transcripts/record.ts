@@ -115,7 +115,7 @@ async function unsealTurns(vault: Vault, row: RecordRow, names: ReadonlyMap<stri
   if (row.block === null || !row.turns_sealed) return [];
   const place = `segments|${row.id}:${row.block}`;
   const turns: StoredTurn[] = JSON.parse((await vault.open(row.workspace_id, `${place}|turns`, row.turns_sealed)).toString());
-  const words: [number, number, string][][] | null = row.words_sealed
+  const words: StoredWord[][] | null = row.words_sealed
     ? JSON.parse((await vault.open(row.workspace_id, `${place}|words`, row.words_sealed)).toString())
     : null;
   return turns.map((turn, index) => ({
@@ -125,8 +125,19 @@ async function unsealTurns(vault: Vault, row: RecordRow, names: ReadonlyMap<stri
     speaker_id: turn.speaker,
     speaker_name: (turn.speaker && names.get(turn.speaker)) ?? null,
     text: turn.text,
-    ...(words && { words: (words[index] ?? []).map(([start, end, text]) => ({ start: milli(start), end: milli(end), text })) }),
+    ...(words && sure(words[index] ?? [])),
   }));
+}
+
+/** A word's start, end, text and confidence, which earlier versions did not keep. */
+type StoredWord = [start: number, end: number, text: string, confidence?: number];
+
+/** Words with how sure they are, each and on average. */
+function sure(stored: readonly StoredWord[]): Required<Pick<Segment, 'words' | 'confidence'>> {
+  const words = stored.map(([start, end, text, confidence = null]) => ({ start: milli(start), end: milli(end), text, confidence }));
+  const known = words.flatMap(({ confidence }) => confidence ?? []);
+  const mean = known.reduce((sum, confidence) => sum + confidence, 0) / known.length;
+  return { confidence: known.length ? milli(mean) : null, words };
 }
 
 async function unsealReport(vault: Vault, workspaceId: string, report: RecordRow['reports'][number]): Promise<ReportResult> {

@@ -5,6 +5,7 @@ import type { Engine } from './engine.ts';
 import { nextPreview } from './preview.ts';
 import { nextProbe } from './probe.ts';
 import { nextReport } from './report.ts';
+import { nextIndexing } from './search.ts';
 import { openSlots, type Slots } from './slots.ts';
 import { openSweeper, type Sweeper } from './sweep.ts';
 import { type Lanes, nextTranscription } from './transcribe.ts';
@@ -36,7 +37,9 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   const reports = openSlots('reports', REPORTS, () => nextReport(engine), log);
   const previews = openSlots('previews', PREVIEWS, () => nextPreview(engine), log);
   const deliveries = openSlots('deliveries', DELIVERIES, () => nextDelivery(engine, turns), log);
-  const all: Slots[] = [probes, transcriptions, reports, previews, deliveries];
+  const stopping = new AbortController();
+  const indexing = openSlots('search', 1, () => nextIndexing(engine, stopping.signal), log);
+  const all: Slots[] = [probes, transcriptions, reports, previews, deliveries, indexing];
   const sweeper = openSweeper(engine);
   let polled = performance.now();
   const wakeAll = () => {
@@ -49,6 +52,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
         if (waiting.transcriptions) transcriptions.wake();
         if (waiting.reports) wakeWriters();
         if (waiting.deliveries) deliveries.wake();
+        if (waiting.searches) indexing.wake();
         polled = performance.now();
       },
       (error) => log.warn({ error }, 'no work could be asked for; trying again'),
@@ -74,6 +78,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
     sweeper,
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);
+      stopping.abort();
       const ended = Promise.all(all.map((slots) => slots.close()));
       const hurry = setTimeout(() => engine.holdings.stopAll(), graceMs);
       await ended;

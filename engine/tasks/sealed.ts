@@ -1,7 +1,9 @@
 import { milli } from '../../api/contract/seconds.ts';
+import type { Claim } from '../../db/jobs/claim.ts';
 import type { Finished } from '../../db/jobs/complete.ts';
-import type { Lease } from '../../db/jobs/leases.ts';
+import { hashWords } from '../../db/search/keep.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
+import { confidenceOf, confidenceOfAll } from '../transcript/confidence.ts';
 import type { Segment, Transcript } from '../types.ts';
 
 /** What the AI layer says about a recording; the names are by index of the speaker. */
@@ -15,7 +17,8 @@ export interface Layer {
 const BLOCK = 200; // turns sealed together
 
 /** A transcript as the database keeps it: everything that was said, or says who, is sealed. */
-export async function sealed(vault: Vault, { id, workspaceId }: Lease, transcript: Transcript, layer: Layer | null): Promise<Finished> {
+export async function sealed(vault: Vault, claim: Claim, transcript: Transcript, layer: Layer | null): Promise<Finished> {
+  const { id, workspaceId } = claim.lease;
   const seal = (place: string, value: unknown) => vault.seal(workspaceId, place, typeof value === 'string' ? value : JSON.stringify(value));
   const speakers = Array.from({ length: transcript.diarized ? transcript.speakers : 0 }, (_, speaker) => ({
     id: speakerId(speaker),
@@ -33,6 +36,8 @@ export async function sealed(vault: Vault, { id, workspaceId }: Lease, transcrip
       wordsSealed: await seal(`segments|${id}:${block}|words`, segments.map(words)),
     });
   }
+  const filename = await vault.text(workspaceId, `transcriptions|${id}|filename`, claim.filenameSealed);
+  const said = transcript.segments.map(({ text }) => text);
   return {
     language: transcript.language,
     durationSeconds: transcript.durationSeconds,
@@ -43,6 +48,8 @@ export async function sealed(vault: Vault, { id, workspaceId }: Lease, transcrip
     topicsSealed: layer && (await seal(`transcriptions|${id}|topics`, layer.topics)),
     speakersSealed: speakers.length ? await seal(`transcriptions|${id}|speakers`, speakers) : null,
     blocks,
+    confidence: confidenceOfAll(transcript.segments.flatMap((segment) => segment.words)),
+    terms: await hashWords(vault, workspaceId, said, layer?.title ?? filename ?? ''),
   };
 }
 
@@ -51,7 +58,7 @@ function turn({ id, start, end, speaker, text }: Segment, diarized: boolean) {
 }
 
 function words({ words }: Segment) {
-  return words.map(({ start, end, text }) => [milli(start), milli(end), text]);
+  return words.map(({ start, end, text, probability }) => [milli(start), milli(end), text, milli(confidenceOf(probability))]);
 }
 
 function speakerId(index: number): string {

@@ -11,6 +11,8 @@ import {
   reclaimReports,
   reclaimTranscriptions,
 } from '../../db/jobs/sweep.ts';
+import { noteStale } from '../../db/search/blocks.ts';
+import { settleForeignChanges } from '../../db/transcripts/changes.ts';
 import { sumUpChanges } from '../../db/transcripts/totals.ts';
 import type { Engine } from './engine.ts';
 import { removeMedia } from './media.ts';
@@ -51,6 +53,8 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'jobs that failed for good', () => engine.db.acrossTenants(purgeFailedJobs));
     await note(engine, 'expired rows', () => forgetExpired(engine.db).then(() => 0));
     await note(engine, 'buckets of rates', () => sweepBuckets(engine.db).then(() => 0));
+    await note(engine, 'search blocks with deleted transcripts', () => noteStale(engine.db).then(() => 0));
+    await note(engine, 'changes that another database counted', () => settleForeignChanges(engine.db).then(() => 0));
     await note(engine, 'changes of lists', () => sumUpChanges(engine.db).then(() => 0));
   };
   const mend = () =>

@@ -54,7 +54,7 @@ async function work(engine: Engine, claim: ClaimedTranscription): Promise<void> 
   const started = performance.now();
   try {
     const transcript = await listen(engine, claim, holding);
-    const result = await sealed(engine.vault, lease, transcript, await describe(engine, claim, transcript, holding));
+    const result = await sealed(engine.vault, claim, transcript, await describe(engine, claim, transcript, holding));
     holding.signal.throwIfAborted();
     const outcome = await insist(() => complete(engine.db, lease, result));
     if (outcome === 'lost') throw new Lost();

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { whileWanted } from '../../../db/postgres/wanted.ts';
+import type { Hit } from '../../../db/search/hits.ts';
+import { listFound, openSearch } from '../../../db/transcripts/found.ts';
 import { mayEdit } from '../../../db/transcripts/mutate.ts';
-import { search } from '../../../db/transcripts/search.ts';
 import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
 import { json, jsonText } from '../../http/route.ts';
+import { readFilters } from '../../v1/list.ts';
+import { ListParameters } from '../../v1/query.ts';
 import { page } from '../page.ts';
-
-const SEARCH_MS = 3_000;
 
 export const rename = page({
   method: 'PATCH',
@@ -35,17 +36,21 @@ export const rights = page({
 export const find = page({
   method: 'GET',
   path: '/search',
-  query: z.object({
+  query: ListParameters.omit({ updated_since: true, cursor: true }).extend({
     q: z.string().trim().min(2, 'must have at least 2 characters').max(200),
-    limit: z
-      .string()
-      .regex(/^\d{1,2}$/)
-      .default('20')
-      .transform(Number),
   }),
-  async handler({ db, vault, query, request }, actor) {
-    const read = <T>(work: Parameters<typeof db.workspace<T>>[1]) =>
-      whileWanted(request.signal, () => db.workspace(actor.workspaceId, work));
-    return json(200, await search(read, vault, actor, query.q, { hits: Math.max(1, query.limit), milliseconds: SEARCH_MS }));
+  async handler(context, actor) {
+    const { db, vault, totals, query, request } = context;
+    const { items, total } = await whileWanted(request.signal, async () => {
+      const search = await openSearch(db, vault, actor.workspaceId, query.q, true);
+      if (!search) return { items: [], total: 0 };
+      return db.workspace(actor.workspaceId, (tx) => listFound(tx, vault, totals, actor, readFilters(context), search));
+    });
+    const shown = items.map(({ id, title, created_at, hits }) => ({ id, title, created_at, matches: hits.map(match) }));
+    return json(200, { items: shown, total, complete: query.offset + items.length >= total });
   },
 });
+
+function match({ segment, start, speaker_id, text }: Hit) {
+  return { segment_id: segment, start, speaker: speaker_id, text };
+}

@@ -8,6 +8,7 @@ import { Charged, MetricsSource } from './metrics.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
 import { Delivery, Notification, Webhook } from './outbox.ts';
 import { Preview, Report, Template } from './report.ts';
+import { SearchBlock, SearchDocument, SearchFresh, SearchGone, SearchPostings, SearchState, SearchWaiting } from './search.ts';
 import { Invitation, SignInBinding } from './sign-in.ts';
 import { Checkpoint, ListChange, MetadataTerm, Segment, Transcription } from './transcription.ts';
 import { Counter, Deletion, IdempotencyKey, Rate, UploadLease } from './upload.ts';
@@ -56,4 +57,11 @@ export const ENTITIES = [
   Notification,
   Webhook,
   Delivery,
+  SearchState,
+  SearchDocument,
+  SearchFresh,
+  SearchBlock,
+  SearchPostings,
+  SearchGone,
+  SearchWaiting,
 ] as unknown as EntitySchema[];

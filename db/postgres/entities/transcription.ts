@@ -56,6 +56,8 @@ export const Transcription = defineEntity({
     completedAt: moment().nullable(),
     createdAt: moment().defaultRaw(THIS_MILLISECOND),
     updatedAt: moment().defaultRaw('now()'),
+    changedIn: p.bigint().defaultRaw('0'),
+    confidence: p.float().nullable(),
   }),
   checks: [{ name: 'transcriptions_speakers_count_check', expression: 'speakers_count >= 1 and speakers_count <= 20' }],
   indexes: [
@@ -65,6 +67,7 @@ export const Transcription = defineEntity({
       "(workspace_id, created_at) where (status in ('completed', 'failed', 'insufficient_balance'))",
     ),
     index('transcriptions_author', 'transcriptions', '(workspace_id, author_id)'),
+    index('transcriptions_changed', 'transcriptions', '(workspace_id, status, changed_in, id) include (updated_at)'),
     index('transcriptions_created', 'transcriptions', '(workspace_id, status, created_at desc, id)'),
     index('transcriptions_creator', 'transcriptions', '(workspace_id, creator_id)'),
     index('transcriptions_duration', 'transcriptions', '(workspace_id, status, duration_seconds desc nulls last, id)'),
@@ -92,6 +95,12 @@ export const Transcription = defineEntity({
       "(workspace_id, created_at, id) where ((status = 'queued') and (probed_at is not null) and (lease_token is null) and (duration_seconds <= (120)::double precision))",
     ),
     index('transcriptions_running', 'transcriptions', "(workspace_id, created_at, id) where (status = 'processing')"),
+    index('transcriptions_updated', 'transcriptions', '(workspace_id, status, updated_at) include (changed_in)'),
+    index(
+      'transcriptions_unsure',
+      'transcriptions',
+      "(workspace_id, confidence) where ((status = 'completed') and (confidence is not null))",
+    ),
     index(
       'transcriptions_unprobed',
       'transcriptions',

@@ -16,7 +16,7 @@ const foreign = await world.member(await world.workspace({ name: 'Other' }), { r
 const other = await visit(api, await world.key(foreign));
 const said = (text: string) => [{ start: 0, end: 2, speaker: 'speaker_1', text }];
 
-t.test('search() finds words in what the person may see, newest first, and says whether it saw all', async (t) => {
+t.test('search() finds words in what the person may see, newest first, and says how many there are', async (t) => {
   const hers = await world.transcription(owner, { turns: said('The Invoice is overdue.'), createdAt: '2026-01-01T00:00:00Z' });
   const his = await world.transcription(user, {
     turns: said('Send the invoice again.'),
@@ -28,26 +28,27 @@ t.test('search() finds words in what the person may see, newest first, and says 
   const all = await ann.ask('GET', '/search?q=INVOICE');
   t.match(all.json, {
     complete: true,
-    scanned: 2,
+    total: 2,
     items: [{ id: his, title: 'A call', matches: [{ segment_id: 1, start: 0, text: 'Send the invoice again.' }] }, { id: hers }],
   });
   t.strictSame(
     (await bob.ask('GET', '/search?q=invoice')).json.items.map((item: { id: string }) => item.id),
     [his],
   );
-  t.match((await ann.ask('GET', '/search?q=invoice&limit=1')).json, { complete: false, items: [{ id: his }] });
+  t.match((await ann.ask('GET', '/search?q=invoice&limit=1')).json, { complete: false, total: 2, items: [{ id: his }] });
   t.match((await ann.ask('GET', '/search?q=unheard')).json, { complete: true, items: [] });
   t.match((await bob.ask('GET', '/search?q=a%20CALL')).json.items, [{ id: his, matches: [] }], 'titles are searched too');
   for (const query of ['', 'q=x', 'q=hello&limit=many', 'q=hello&q=hello'])
     t.equal((await ann.ask('GET', `/search?${query}`)).status, 422, query);
 });
 
-t.test('search() reads page after page to the oldest transcript', async (t) => {
+t.test('search() reaches the oldest of many transcripts, and holds with filters', async (t) => {
   const [, crowd] = [await world.workspace(), await world.member(await world.workspace({ name: 'Crowd' }), { role: 'owner' })];
   const oldest = await world.transcription(crowd, { turns: said('a needle'), createdAt: '2025-01-01T00:00:00Z' });
   for (let i = 0; i < 60; i++) await world.transcription(crowd, { turns: said('hay') });
   const reader = await visit(api, await world.key(crowd));
-  t.match((await reader.ask('GET', '/search?q=needle')).json, { complete: true, scanned: 61, items: [{ id: oldest }] });
+  t.match((await reader.ask('GET', '/search?q=needle')).json, { complete: true, total: 1, items: [{ id: oldest }] });
+  t.match((await reader.ask('GET', '/search?q=needle&date_from=2025-01-02')).json, { total: 0, items: [] });
 });
 
 t.test('renameSpeaker() overrides the name of the AI everywhere, changes the ETag, and can be taken back', async (t) => {

@@ -31,13 +31,14 @@ const { key } = await api.world.key(ann);
 const client = await connect(key);
 t.teardown(() => client.close());
 
-t.test('the official client connects by API key and finds the seven tools, with only request_reports writing', async (t) => {
+t.test('the official client connects by API key and finds the eight tools, with only request_reports writing', async (t) => {
   const { tools } = await client.listTools();
   t.strictSame(
     tools.map(({ name }) => name),
     [
       'list_transcriptions',
       'search_by_external_id',
+      'search_transcripts',
       'get_transcription',
       'list_templates',
       'request_reports',
@@ -205,7 +206,7 @@ t.test('a token without the scope is refused, and what is wrong with a call is s
     ['request_reports', { id, reports: [] }, /reports/],
     ['request_reports', { id, reports: ['no-such-template'] }, /prompt_not_found/],
     ['list_transcriptions', { date_from: '2026-02-30' }, /date_from/],
-    ['get_transcription', { id: '7b0a3a3c-0000-4000-8000-000000000000' }, /find ids with list_transcriptions/],
+    ['get_transcription', { id: '7b0a3a3c-0000-4000-8000-000000000000' }, /find ids with search_transcripts/],
     ['no_such_tool', {}, /no_such_tool/],
   ];
   for (const [name, input, words] of wrong) {

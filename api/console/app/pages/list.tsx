@@ -40,7 +40,7 @@ export function List({ query, session, uploads }: { query: URLSearchParams; sess
       {session.scopes.includes('uploads:write') && <Uploads uploads={uploads} onDone={refresh} />}
       <Filters query={query} />
       {query.get('q') ? (
-        <Found text={query.get('q')!} />
+        <Found text={query.get('q')!} filters={filters} />
       ) : (
         <>
           {status === 'completed' && busy && <UnderWay />}

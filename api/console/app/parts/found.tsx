@@ -10,20 +10,21 @@ interface Hits {
     created_at: string;
     matches: { segment_id: number; start: number; text: string }[];
   }[];
-  scanned: number;
-  complete: boolean;
+  total: number;
 }
 
-/** Transcripts in which somebody says `text`, with the turns. */
-export function Found({ text }: { text: string }) {
-  const { value, error, again } = useLoaded<Hits>(`/search?q=${encodeURIComponent(text)}`);
+const MOST = 50;
+
+/** Transcripts in which somebody says `text`, or whose title holds it, within the other filters, with the turns. */
+export function Found({ text, filters }: { text: string; filters: URLSearchParams }) {
+  const { value, error, again } = useLoaded<Hits>(`/search?${filters}&q=${encodeURIComponent(text)}&limit=${MOST}`);
   if (error) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
   return (
     <section aria-label="Search results">
       <p class="quiet" role="status">
-        Found in {value.items.length} of {value.scanned} transcripts
-        {value.complete ? '' : '; there are more than could be searched at once: add words'}
+        Found in {value.total} {value.total === 1 ? 'transcript' : 'transcripts'}
+        {value.total > value.items.length ? `; the first ${value.items.length} are shown: add words or filters` : ''}
       </p>
       {value.items.length === 0 && (
         <p class="empty">

@@ -1,0 +1,173 @@
+import type { Db, Tx } from '../postgres/orm.ts';
+import { BLOCK } from './keep.ts';
+import { bitsOf, bucketOf, type Postings, pack, type Shape, unpack } from './postings.ts';
+
+/*
+ * The newest transcripts keep their terms one by one; 64 of them become a block, 16 blocks become one of the next level. So a question reads some fifty rows
+ * for a term, however many transcripts there are, and every term is written about four times in all.
+ */
+
+const FAN = 16; // blocks of a level that become one of the next
+const LARGE = BLOCK * FAN; // this many new transcripts become a block of the second level at once
+const LEASE = `interval '2 minutes'`;
+const BUCKETS = 64; // worked on in one transaction
+const GONE_KEPT = `interval '1 day'`; // terms of deleted transcripts lie in blocks no longer than this
+
+interface Block extends Shape {
+  id: string;
+  level: number;
+}
+
+/** Takes a workspace whose blocks are due, and does all that is to be done for it. False: there is none. */
+export async function mergeDue(db: Db, signal?: AbortSignal): Promise<boolean> {
+  const taken = await db.acrossTenants((tx) =>
+    tx.row<{ workspace_id: string }>(
+      `update search_states set merged_until = now() + ${LEASE}, due = false where workspace_id = (
+         select s.workspace_id from search_states s where s.due and s.merged_until <= now() order by s.merged_until limit 1 for update skip locked)
+       returning workspace_id`,
+    ),
+  );
+  if (!taken) return false;
+  const workspaceId = taken.workspace_id;
+  try {
+    await db.workspace(workspaceId, (tx) =>
+      tx.rows('delete from search_blocks b where b.workspace_id = ?::uuid and not b.ready', [workspaceId]),
+    );
+    while (!signal?.aborted && (await step(db, workspaceId)));
+  } finally {
+    await db.workspace(workspaceId, (tx) =>
+      tx.rows(`update search_states set merged_until = 'epoch', due = due or ? where workspace_id = ?::uuid`, [
+        signal?.aborted ?? false,
+        workspaceId,
+      ]),
+    );
+  }
+  return true;
+}
+
+/** One block made, or several made one. False: there is nothing to do. */
+async function step(db: Db, workspaceId: string): Promise<boolean> {
+  if (await db.workspace(workspaceId, (tx) => packFresh(tx, workspaceId))) return true;
+  const plan = await db.workspace(workspaceId, (tx) => planMerge(tx, workspaceId));
+  if (!plan) return false;
+  const target = await db.workspace(workspaceId, (tx) =>
+    addBlock(tx, workspaceId, plan.level, plan.sources[0]!.first, plan.sources.at(-1)!.last, false),
+  );
+  const buckets = 2 ** plan.sources[0]!.bits;
+  for (let from = 0; from < buckets; from += BUCKETS)
+    await db.workspace(workspaceId, async (tx) => {
+      await tx.rows(`update search_states set merged_until = now() + ${LEASE} where workspace_id = ?::uuid`, [workspaceId]);
+      await write(tx, workspaceId, target, await readBuckets(tx, plan, from, from + BUCKETS));
+    });
+  return db.workspace(workspaceId, (tx) => replace(tx, workspaceId, target, plan));
+}
+
+/** The oldest transcripts that are in no block yet become one, when they are enough. */
+async function packFresh(tx: Tx, workspaceId: string): Promise<boolean> {
+  const rows = await tx.rows<{ number: number; terms: string[] }>(
+    'select f.number, f.terms from search_fresh f where f.workspace_id = ?::uuid order by f.number limit ? for update',
+    [workspaceId, LARGE],
+  );
+  if (rows.length < BLOCK) return false;
+  const taken = rows.length === LARGE ? rows : rows.slice(0, BLOCK);
+  const postings: Postings = new Map();
+  for (const { number, terms } of taken) for (const term of terms) push(postings, Number(term), [number]);
+  const [first, last] = [taken[0]!.number, taken.at(-1)!.number];
+  const block = await addBlock(tx, workspaceId, rows.length === LARGE ? 2 : 1, first, last, true);
+  await write(tx, workspaceId, block, postings);
+  await tx.rows('delete from search_fresh f where f.workspace_id = ?::uuid and f.number between ? and ?', [workspaceId, first, last]);
+  return true;
+}
+
+interface Plan {
+  sources: Block[];
+  /** Of the block that they become. */
+  level: number;
+  /** Numbers that are left out. */
+  gone: Set<number>;
+}
+
+/** The oldest blocks of a level that has enough of them; else one that holds terms of what was deleted long ago. */
+async function planMerge(tx: Tx, workspaceId: string): Promise<Plan | null> {
+  const found = await tx.rows<Omit<Block, 'bits'> & { stale: boolean }>(
+    `select b.id, b.level, b.first, b.last, exists (select from search_gone g where g.workspace_id = b.workspace_id and g.number between b.first and b.last
+       and g.gone_at < now() - ${GONE_KEPT}) as stale
+     from search_blocks b where b.workspace_id = ?::uuid and b.ready order by b.level, b.first`,
+    [workspaceId],
+  );
+  const blocks = found.map((block) => ({ ...block, bits: bitsOf(block.level) }));
+  const levels = [...new Set(blocks.map(({ level }) => level))];
+  const full = levels.map((level) => blocks.filter((block) => block.level === level)).find((all) => all.length >= FAN);
+  const sources = full?.slice(0, FAN) ?? blocks.filter(({ stale }) => stale).slice(0, 1);
+  if (!sources.length) return null;
+  const gone = await tx.rows<{ number: number }>(
+    'select g.number from search_gone g where g.workspace_id = ?::uuid and g.number between ? and ?',
+    [...[workspaceId, sources[0]!.first, sources.at(-1)!.last]],
+  );
+  return { sources, level: sources[0]!.level + (full ? 1 : 0), gone: new Set(gone.map(({ number }) => number)) };
+}
+
+async function addBlock(tx: Tx, workspaceId: string, level: number, first: number, last: number, ready: boolean): Promise<Block> {
+  const row = await tx.row<{ id: string }>(
+    'insert into search_blocks (workspace_id, level, first, last, ready) values (?::uuid, ?, ?, ?, ?) returning id',
+    [workspaceId, level, first, last, ready],
+  );
+  return { id: row!.id, level, first, last, bits: bitsOf(level) };
+}
+
+/** The terms in some buckets of all sources. Sources come in the order of their numbers, so those of a term do as well. */
+async function readBuckets(tx: Tx, { sources, gone }: Plan, from: number, before: number): Promise<Postings> {
+  const postings: Postings = new Map();
+  const rows = await tx.rows<{ block_id: string; bucket: number; data: Buffer }>(
+    'select p.block_id, p.bucket, p.data from search_postings p where p.block_id = any (?::bigint[]) and p.bucket >= ? and p.bucket < ?',
+    [sources.map(({ id }) => id), from, before],
+  );
+  for (const source of sources)
+    for (const { bucket, data } of rows.filter((row) => row.block_id === source.id))
+      unpack(data, bucket, source, (term, numbers) =>
+        push(postings, term, gone.size ? numbers.filter((number) => !gone.has(number)) : numbers),
+      );
+  return postings;
+}
+
+function push(postings: Postings, term: number, numbers: readonly number[]): void {
+  if (!numbers.length) return;
+  const known = postings.get(term);
+  if (!known) postings.set(term, [...numbers]);
+  else for (const number of numbers) known.push(number);
+}
+
+async function write(tx: Tx, workspaceId: string, block: Block, postings: Postings): Promise<void> {
+  const buckets = new Map<number, Postings>();
+  for (const [term, numbers] of postings) {
+    const bucket = bucketOf(term, block.bits);
+    buckets.set(bucket, (buckets.get(bucket) ?? new Map()).set(term, numbers));
+  }
+  const packed = [...buckets].map(([bucket, part]) => [bucket, pack(part, block)] as const);
+  await tx.rows(
+    `insert into search_postings (block_id, bucket, workspace_id, data)
+     select ?::bigint, p.bucket, ?::uuid, p.data from unnest(?::integer[], ?::bytea[]) p (bucket, data)`,
+    [block.id, workspaceId, packed.map(([bucket]) => bucket), packed.map(([, data]) => data)],
+  );
+}
+
+/** The new block takes the place of those it was made of, if they are still there. */
+async function replace(tx: Tx, workspaceId: string, target: Block, { sources, gone }: Plan): Promise<boolean> {
+  const rows = await tx.rows(
+    'delete from search_blocks b where b.workspace_id = ?::uuid and b.id = any (?::bigint[]) and b.ready returning 1',
+    [...[workspaceId, sources.map(({ id }) => id)]],
+  );
+  if (rows.length < sources.length) throw new Error('Cannot merge blocks of the search index: somebody else has merged them');
+  await tx.rows('update search_blocks set ready = true where workspace_id = ?::uuid and id = ?::bigint', [workspaceId, target.id]);
+  await tx.rows('delete from search_gone g where g.workspace_id = ?::uuid and g.number = any (?::integer[])', [workspaceId, [...gone]]);
+  return true;
+}
+
+/** Workspaces whose blocks hold terms of what was deleted a day ago: they are due. */
+export async function noteStale(db: Db): Promise<void> {
+  await db.query(
+    '*',
+    `update search_states s set due = true where not s.due and exists (
+       select from search_gone g where g.workspace_id = s.workspace_id and g.gone_at < now() - ${GONE_KEPT})`,
+  );
+}

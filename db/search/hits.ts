@@ -1,0 +1,29 @@
+import type { SaidTurn } from './said.ts';
+import { asked, formsOf } from './words.ts';
+
+/** Where in a recording something was said. */
+export interface Hit {
+  /** Id of the segment. */
+  segment: number;
+  /** Seconds. */
+  start: number;
+  speaker_id: string | null;
+  text: string;
+}
+
+/** The turns that hold most of the words that are asked for, at most so many, in order. */
+export function hitsOf(turns: readonly SaidTurn[], text: string, most: number): Hit[] {
+  const words = asked(text);
+  const found: { turn: SaidTurn; score: number }[] = [];
+  for (const turn of turns) {
+    const forms = formsOf(turn.text);
+    const score = words.filter(({ whole, parts }) => forms.has(whole) || parts.every((part) => forms.has(part))).length;
+    if (score) found.push({ turn, score });
+    if (score === words.length && found.filter((each) => each.score === score).length === most) break;
+  }
+  const best = found.sort((a, b) => b.score - a.score || a.turn.id - b.turn.id).slice(0, most);
+  return best
+    .map(({ turn }) => turn)
+    .sort((a, b) => a.id - b.id)
+    .map(({ id, start, speaker, text }) => ({ segment: id, start, speaker_id: speaker, text }));
+}

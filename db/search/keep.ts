@@ -1,0 +1,116 @@
+import type { Db, Tx } from '../postgres/orm.ts';
+import type { Vault } from '../secrets/vault.ts';
+import { readSaid } from './said.ts';
+import { searchKey, termsOf } from './terms.ts';
+
+/* What is said becomes searchable: with the transcript, and again whenever its words or its title change. */
+
+export const BLOCK = 64; // transcripts that make a block of the lowest level
+const LEASE_SECONDS = 60; // transcripts that somebody indexes now
+const ATTEMPTS = 5; // then it waits for its next change
+
+/** Terms of a transcript, and the data key they are hashed with. */
+export interface Terms {
+  keyVersion: number;
+  terms: number[];
+}
+
+/** The terms of what was said and of the title, for `keepTerms`. */
+export async function hashWords(vault: Vault, workspaceId: string, said: Iterable<string>, title: string): Promise<Terms> {
+  const key = await searchKey(vault, workspaceId);
+  return { keyVersion: key.version, terms: termsOf(key, said, title) };
+}
+
+/** Makes a transcript searchable under a new number, in the transaction that writes it; what was known of it goes. */
+export async function keepTerms(tx: Tx, workspaceId: string, id: string, { keyVersion, terms }: Terms): Promise<void> {
+  await begin(tx, workspaceId, keyVersion);
+  await tx.rows('delete from search_documents d where d.workspace_id = ?::uuid and d.transcription_id = ?::uuid', [workspaceId, id]);
+  const row = await tx.row<{ number: number }>(
+    `update search_states set last_number = last_number + 1, due = due or (last_number + 1) % ${BLOCK} = 0
+     where workspace_id = ?::uuid returning last_number as number`,
+    [workspaceId],
+  );
+  const parameters = [workspaceId, row!.number];
+  await tx.rows('insert into search_documents (transcription_id, workspace_id, number) values (?::uuid, ?::uuid, ?)', [id, ...parameters]);
+  await tx.rows('insert into search_fresh (workspace_id, number, terms) values (?::uuid, ?, ?::bigint[])', [...parameters, terms]);
+  await tx.rows('delete from search_waiting w where w.workspace_id = ?::uuid and w.transcription_id = ?::uuid', [workspaceId, id]);
+}
+
+/** The workspace's row, locked until the transaction ends. Where it was hashed with another data key everything is indexed anew. */
+async function begin(tx: Tx, workspaceId: string, keyVersion: number): Promise<void> {
+  const state = await tx.row<{ key_version: number }>(
+    `insert into search_states as s (workspace_id, key_version) values (?::uuid, ?)
+     on conflict (workspace_id) do update set last_number = s.last_number returning s.key_version`,
+    [workspaceId, keyVersion],
+  );
+  if (state!.key_version === keyVersion) return;
+  await tx.rows(
+    `insert into search_waiting (transcription_id, workspace_id) select d.transcription_id, d.workspace_id from search_documents d where d.workspace_id = ?::uuid
+     on conflict do nothing`,
+    [workspaceId],
+  );
+  for (const table of ['documents', 'fresh', 'blocks', 'gone'])
+    await tx.rows(`delete from search_${table} where workspace_id = ?::uuid`, [workspaceId]);
+  await tx.rows('update search_states set key_version = ? where workspace_id = ?::uuid', [keyVersion, workspaceId]);
+}
+
+/**
+ * Indexes up to `most` transcripts that wait for it, of one workspace or (null) of any. What fails is told, and tried again later. Returns how many were taken.
+ */
+export async function indexWaiting(
+  db: Db,
+  vault: Vault,
+  workspaceId: string | null,
+  most: number,
+  failed: (id: string, error: unknown) => void = () => {},
+): Promise<number> {
+  const taken = await db.acrossTenants((tx) => take(tx, workspaceId, most));
+  for (const one of taken) await indexOne(db, vault, one).catch((error: unknown) => failed(one.id, error));
+  return taken.length;
+}
+
+async function indexOne(db: Db, vault: Vault, { id, workspace_id: owner, due_at }: Taken): Promise<void> {
+  const said = await db.workspace(owner, (tx) => readSaid(tx, vault, owner, id));
+  if (!said) return;
+  const terms = await hashWords(vault, owner, said.texts, said.title);
+  await db.workspace(owner, async (tx) => {
+    if (await isTaken(tx, owner, id, due_at)) await keepTerms(tx, owner, id, terms);
+  });
+}
+
+interface Taken {
+  id: string;
+  workspace_id: string;
+  due_at: string;
+}
+
+/** The longest waiting, for a while: whoever dies of one leaves it to others, and each attempt comes later. */
+function take(tx: Tx, workspaceId: string | null, most: number): Promise<Taken[]> {
+  const [of, parameters] = workspaceId ? ['w.workspace_id = ?::uuid and', [workspaceId]] : ['', []];
+  return tx.rows<Taken>(
+    `update search_waiting q set attempt = q.attempt + 1,
+       due_at = case when q.attempt < ${ATTEMPTS} then now() + (q.attempt + 1) * interval '${LEASE_SECONDS} seconds' else 'infinity' end
+     from (select w.transcription_id from search_waiting w where ${of} w.due_at <= now() order by w.due_at limit ? for update skip locked) due
+     where q.transcription_id = due.transcription_id returning q.transcription_id as id, q.workspace_id, q.due_at`,
+    [...parameters, most],
+  );
+}
+
+/** Locks what was taken; false when it was deleted, or changed since: then it waits to be read again. */
+async function isTaken(tx: Tx, workspaceId: string, id: string, dueAt: string): Promise<boolean> {
+  const row = await tx.row(
+    'select 1 from search_waiting w where w.workspace_id = ?::uuid and w.transcription_id = ?::uuid and w.due_at = ?::timestamptz for update',
+    [workspaceId, id, dueAt],
+  );
+  return row !== null;
+}
+
+/** Whether transcripts wait, and whether blocks do. */
+export async function searchWork(db: Db): Promise<{ waiting: boolean; blocks: boolean }> {
+  const [row] = await db.query<{ waiting: boolean; blocks: boolean }>(
+    '*',
+    `select exists (select from search_waiting w where w.due_at <= now()) as waiting,
+       exists (select from search_states s where s.due and s.merged_until <= now()) as blocks`,
+  );
+  return row!;
+}

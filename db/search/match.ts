@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import type { Tx } from '../postgres/orm.ts';
+import { bitsOf, bucketOf, unpack } from './postings.ts';
+import type { Question } from './terms.ts';
+
+type Bits = Uint8Array;
+
+/** The transcripts of a workspace that hold what is asked, by number. */
+export interface Found {
+  /** How many. */
+  count: number;
+  /** A bit for each number, lowest first in every byte, as PostgreSQL's get_bit reads it. */
+  bits: Bits;
+  /** The numbers themselves where they are few. */
+  numbers: number[] | null;
+  /** Names this very set. */
+  digest: string;
+}
+
+const FEW = 4_000; // so many are looked up one by one
+
+interface Row {
+  /** Of the block; null: a new transcript. */
+  level: number | null;
+  first: number;
+  last: number;
+  bucket: number | null;
+  data: Buffer | null;
+  /** Of a new transcript: which terms it holds, by their place among those asked for. */
+  held: number[] | null;
+}
+
+/** Finds them in the index, all of one moment. */
+export async function match(tx: Tx, workspaceId: string, question: Question): Promise<Found> {
+  const terms = [...new Set(question.flat(2))];
+  const rows = await read(tx, workspaceId, terms);
+  const size = Math.max(0, ...rows.map(({ last }) => last)) + 1;
+  const holders = new Map(terms.map((term) => [term, new Uint8Array(Math.ceil(size / 8)) as Bits]));
+  const wanted = new Set(terms);
+  for (const row of rows) {
+    if (row.held) for (const place of row.held) set(holders.get(terms[place]!)!, [row.first]);
+    else if (row.data)
+      unpack(
+        row.data,
+        row.bucket!,
+        { first: row.first, last: row.last, bits: bitsOf(row.level!) },
+        (term, numbers) => set(holders.get(term)!, numbers),
+        wanted,
+      );
+  }
+  const every = (way: readonly number[]) => way.map((term) => holders.get(term)!).reduce(both);
+  const bits = question.map((ways) => ways.map(every).reduce(either)).reduce(both);
+  for (const { first, data, held } of rows) if (!data && !held) clear(bits, first);
+  const count = ones(bits);
+  return {
+    ...{ count, bits, numbers: count <= FEW ? [...places(bits)] : null },
+    digest: createHash('sha256').update(bits).digest('base64'),
+  };
+}
+
+/** One statement, so that no merge comes between: buckets of blocks, new transcripts, and (without data) numbers that are gone. */
+function read(tx: Tx, workspaceId: string, terms: readonly number[]): Promise<Row[]> {
+  const levels = Array.from({ length: 8 }, (_, level) => level);
+  const places = levels.flatMap((level) =>
+    [...new Set(terms.map((term) => bucketOf(term, bitsOf(level))))].map((bucket) => ({ level, bucket })),
+  );
+  return tx.rows<Row>(
+    `select b.level, b.first, b.last, p.bucket, p.data, null::integer[] as held
+     from search_blocks b join unnest(?::integer[], ?::integer[]) q (level, bucket) on q.level = b.level
+     join search_postings p on p.block_id = b.id and p.bucket = q.bucket and p.workspace_id = b.workspace_id
+     where b.workspace_id = ?::uuid and b.ready
+     union all
+     select null, f.number, f.number, null, null, array(select q.place - 1 from unnest(?::bigint[]) with ordinality q (term, place) where q.term = any (f.terms))::integer[]
+     from search_fresh f where f.workspace_id = ?::uuid
+     union all
+     select null, g.number, 0, null, null, null from search_gone g where g.workspace_id = ?::uuid`,
+    [places.map(({ level }) => level), places.map(({ bucket }) => bucket), workspaceId, terms, workspaceId, workspaceId],
+  );
+}
+
+function set(bits: Bits, numbers: readonly number[]): void {
+  for (const number of numbers) bits[number >> 3]! |= 1 << (number & 7);
+}
+
+function clear(bits: Bits, number: number): void {
+  if (number >> 3 < bits.length) bits[number >> 3]! &= ~(1 << (number & 7));
+}
+
+function both(a: Bits, b: Bits): Bits {
+  return combine(a, b, (x, y) => x & y);
+}
+
+function either(a: Bits, b: Bits): Bits {
+  return combine(a, b, (x, y) => x | y);
+}
+
+function combine(a: Bits, b: Bits, how: (x: number, y: number) => number): Bits {
+  const out = new Uint8Array(a.length);
+  for (let at = 0; at < a.length; at++) out[at] = how(a[at]!, b[at]!);
+  return out;
+}
+
+function ones(bits: Bits): number {
+  let count = 0;
+  for (let byte of bits) for (; byte; byte &= byte - 1) count++;
+  return count;
+}
+
+function* places(bits: Bits): Generator<number> {
+  for (const [at, byte] of bits.entries()) for (let rest = byte, bit = 0; rest; rest >>= 1, bit++) if (rest & 1) yield at * 8 + bit;
+}

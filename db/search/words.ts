@@ -1,0 +1,70 @@
+/*
+ * Words as they are searched: whatever the letter case, the accents and the form of the characters. Text and question go through the same steps, so a form
+ * that is not a word of the dictionary does no harm.
+ */
+
+/** Letters and digits, with what may stand between two of them inside a word: `don't`, `e-mail`, `1,000`, `example.com`. */
+const WORD = /[\p{L}\p{M}\p{N}]+(?:['’ʼ`\-‐‑.,][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
+const JOINT = /['’ʼ`\-‐‑.,]/u;
+/** Scripts that are written without spaces: a dictionary tells where words end. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー々]+/gu;
+/** Accents and points of scripts that are read without them as well; the vowel signs of Thai and the sound marks of kana make other letters. */
+const ACCENTS = /(?![\u3099\u309a])\p{sc=Inherited}|[\u0483-\u0487]|(?=\p{M})\p{sc=Hebrew}|(?=\p{M})\p{sc=Arabic}|\u0640/gu;
+const ASCII = /^[a-z0-9]*$/;
+const LONGEST = 64; // characters of a form; the rest of a longer one does not count
+let segmenter: Intl.Segmenter | undefined;
+
+/** `Ärger` -> `arger`, `ﬁne` -> `fine`, `Straße` -> `strasse`, `Ё` -> `е`, `ハ` (half width) -> `ハ` */
+export function fold(word: string): string {
+  const lower = word.toLowerCase();
+  if (ASCII.test(lower)) return lower.slice(0, LONGEST);
+  const folded = lower.normalize('NFKC').toUpperCase().toLowerCase(); // by way of upper case: ß and ς have one, their other forms too
+  return folded
+    .normalize('NFKD')
+    .replace(ACCENTS, '')
+    .replace(/ø/g, 'o')
+    .replace(/ł/g, 'l')
+    .replace(/đ/g, 'd')
+    .normalize('NFC')
+    .slice(0, LONGEST);
+}
+
+/** The forms of every word of a text, each once. A compound counts whole and in its parts: `e-mail` is found as `email`, `mail` and `e-mail`. */
+export function formsOf(text: string): Set<string> {
+  const forms = new Set<string>();
+  for (const word of wordsOf(text)) for (const form of word.parts.length > 1 ? [word.whole, ...word.parts] : [word.whole]) forms.add(form);
+  return forms;
+}
+
+/** A word of a question: found where its form is, or where those of its parts are. */
+export interface Asked {
+  whole: string;
+  /** One and the same as `whole` for a word that is not compound. */
+  parts: string[];
+}
+
+/** The words of a question, each once. */
+export function asked(text: string): Asked[] {
+  return [...new Map([...wordsOf(text)].map((word) => [word.whole, word])).values()];
+}
+
+function* wordsOf(text: string): Generator<Asked> {
+  const seen = new Set<string>();
+  for (const [token] of text.normalize('NFKC').matchAll(WORD)) {
+    if (seen.has(token)) continue;
+    seen.add(token);
+    let at = 0;
+    for (const run of token.matchAll(UNSPACED)) {
+      yield* plain(token.slice(at, run.index));
+      segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' }); // its dictionaries go by script, not by this language
+      for (const { segment, isWordLike } of segmenter.segment(run[0])) if (isWordLike) yield* plain(segment);
+      at = run.index + run[0].length;
+    }
+    yield* plain(token.slice(at));
+  }
+}
+
+function* plain(token: string): Generator<Asked> {
+  const parts = token.split(JOINT).map(fold).filter(Boolean);
+  if (parts.length) yield { whole: parts.join('').slice(0, LONGEST), parts };
+}

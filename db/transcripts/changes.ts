@@ -1,0 +1,91 @@
+import type { Actor } from '../../api/contract/actor.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
+import type { Vault } from '../secrets/vault.ts';
+import { type ListQuery, matching } from './filter.ts';
+import type { Item } from './list-row.ts';
+import { planForLists, readRows, toItems } from './page.ts';
+
+/** A place in the order of changes. */
+export interface Place {
+  /** Number of the transaction. */
+  changedIn: bigint;
+  id: string;
+}
+
+const START: Place = { changedIn: -1n, id: '00000000-0000-0000-0000-000000000000' };
+
+/** As clients carry it: opaque, and valid for good. */
+export function cursorOf({ changedIn, id }: Place): string {
+  return Buffer.from(`${changedIn}/${id}`).toString('base64url');
+}
+
+/** Null: no cursor of ours. */
+export function readCursor(text: string): Place | null {
+  const [, changedIn, id] = /^(-?\d{1,18})\/([0-9a-f-]{36})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  return changedIn === undefined || id === undefined ? null : { changedIn: BigInt(changedIn), id };
+}
+
+interface Row {
+  changed_in: string;
+  /** Number of the oldest transaction that is still open: of older ones nothing new will come to light. */
+  horizon: string;
+  total: string;
+}
+
+/**
+ * One page of what changed since a time, and behind a place, in the order of changes. The place behind it is that of the last item that nothing can come before
+ * any more: an item that changed while an earlier transaction is still open is shown, and once more by the next page. `total` counts from this page on.
+ */
+export async function listChanges(
+  tx: Tx,
+  vault: Vault,
+  actor: Actor,
+  query: ListQuery,
+  after: Place | null,
+): Promise<{ items: Item[]; total: number; next: Place }> {
+  await planForLists(tx);
+  const from = after && (await isOfThisDatabase(tx, after)) ? after : START;
+  const since = after ? null : await startOf(tx, actor, query);
+  const { sql, parameters } = matching(actor, query, {}, 'changed_in');
+  const found = {
+    sql: `select s.* from (${sql}) s where (s.changed_in, s.id) > (?::bigint, ?::uuid)`,
+    parameters: [...parameters, String(since ?? from.changedIn), from.id],
+  };
+  const beside = {
+    sql: `(select count(*) from (${found.sql}) n) as total, pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon`,
+    parameters: found.parameters,
+  };
+  const { limit, offset } = query;
+  const rows = await readRows<Row>(tx, actor, { found, order: 's.changed_in, s.id', limit, offset, beside, also: 't.changed_in' });
+  const settled = rows.filter((row) => row.place !== null && BigInt(row.changed_in) < BigInt(row.horizon)).at(-1);
+  const next = settled ? { changedIn: BigInt(settled.changed_in), id: settled.id } : since === null ? from : { ...START, changedIn: since };
+  return { items: await toItems(vault, rows), total: Number(rows[0]!.total), next };
+}
+
+/** Just before the first change since the time that the query names, and before any that may still come to light. */
+async function startOf(tx: Tx, actor: Actor, { status, updatedSince }: ListQuery): Promise<bigint> {
+  const row = await tx.row<{ first: string }>(
+    `select least((select min(t.changed_in) from transcriptions t where t.workspace_id = ?::uuid and t.status = ? and t.updated_at >= ?::timestamptz),
+       pg_snapshot_xmin(pg_current_snapshot())::text::bigint) as first`,
+    [actor.workspaceId, status, updatedSince ?? '-infinity'],
+  );
+  return BigInt(row!.first) - 1n;
+}
+
+/** A copy of the database that lives elsewhere counts anew: its cursors begin again there. */
+async function isOfThisDatabase(tx: Tx, { changedIn }: Place): Promise<boolean> {
+  const row = await tx.row<{ latest: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as latest');
+  return changedIn <= BigInt(row!.latest);
+}
+
+/** In a copy of the database that lives elsewhere, changes of the former life come first, whatever their number was. */
+export async function settleForeignChanges(db: Db): Promise<void> {
+  await db.query(
+    '*',
+    `update transcriptions t set changed_in = 0 from (
+       select f.id from workspaces w cross join unnest(array['queued', 'processing', 'completed', 'failed', 'insufficient_balance']) s (status)
+       cross join lateral (select o.id from transcriptions o where o.workspace_id = w.id and o.status = s.status
+         and o.changed_in > pg_snapshot_xmax(pg_current_snapshot())::text::bigint order by o.changed_in limit 1000) f) old
+     where t.id = old.id`,
+  );
+}

@@ -1,0 +1,67 @@
+import type { Actor } from '../../api/contract/actor.ts';
+import { LIMITS } from '../../api/contract/limits.ts';
+import type { Db, Tx } from '../postgres/orm.ts';
+import { type Hit, hitsOf } from '../search/hits.ts';
+import { indexWaiting } from '../search/keep.ts';
+import { type Found, match } from '../search/match.ts';
+import { readTurns } from '../search/said.ts';
+import { questionOf, searchKey } from '../search/terms.ts';
+import type { Vault } from '../secrets/vault.ts';
+import { type ListQuery, matching } from './filter.ts';
+import { listItems, ORDERS } from './list.ts';
+import type { Item } from './list-row.ts';
+import { planForLists, readRows, toItems } from './page.ts';
+import type { Totals } from './totals.ts';
+
+/** An item with up to three places where what was searched for was said. */
+export interface FoundItem extends Item {
+  hits: Hit[];
+}
+
+/** What was searched for, ready for the index. */
+export interface Search {
+  text: string;
+  find(tx: Tx): Promise<Found>;
+}
+
+const WAITING = 20; // transcripts that are indexed before a search, when they still wait for it; the background does the rest
+
+/** Prepares a search of a workspace, in titles too if wanted. What changed a moment ago is indexed first. Null: the text holds no word. */
+export async function openSearch(db: Db, vault: Vault, workspaceId: string, text: string, titlesToo = false): Promise<Search | null> {
+  const question = questionOf(await searchKey(vault, workspaceId), text, titlesToo);
+  if (!question) return null;
+  await indexWaiting(db, vault, workspaceId, WAITING);
+  return { text, find: (tx) => match(tx, workspaceId, question) };
+}
+
+/** One page of what the actor sees and that holds the words, within all other filters, with the number of all matches. */
+export async function listFound(tx: Tx, vault: Vault, totals: Totals, actor: Actor, query: ListQuery, search: Search) {
+  const found = await search.find(tx);
+  const narrowed = { ...query, found };
+  const { items, total } = (await listAll(tx, vault, actor, narrowed, found)) ?? (await listItems(tx, vault, totals, actor, narrowed));
+  return { items: await withHits(tx, vault, actor, items, search), total };
+}
+
+/** Where nothing else is asked by who sees all, the index knows the total. Null: something is. */
+async function listAll(tx: Tx, vault: Vault, actor: Actor, query: ListQuery, found: Found) {
+  const { status, projectId, language, externalId, metadata, dateFrom, dateTo, confidenceBelow } = query;
+  const narrower = projectId ?? language ?? externalId ?? dateFrom ?? dateTo ?? confidenceBelow ?? metadata[0];
+  if (actor.role !== 'owner' || status !== 'completed' || narrower !== undefined) return null;
+  await planForLists(tx);
+  const { limit, offset, sort } = query;
+  const beside = { sql: '?::bigint as total', parameters: [found.count] };
+  const within = matching(actor, query, {}, sort.endsWith('duration') ? 'duration_seconds' : undefined);
+  const rows = await readRows<{ total: string }>(tx, actor, { found: within, order: ORDERS[sort], limit, offset, beside });
+  return { items: await toItems(vault, rows), total: found.count };
+}
+
+/** Items with the places where the words were said. */
+export async function withHits(tx: Tx, vault: Vault, actor: Actor, items: readonly Item[], { text }: Search): Promise<FoundItem[]> {
+  const turns = await readTurns(
+    tx,
+    vault,
+    actor.workspaceId,
+    items.map(({ id }) => id),
+  );
+  return items.map((item) => ({ ...item, hits: hitsOf(turns.get(item.id) ?? [], text, LIMITS.SEARCH_HITS) }));
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { testApi } from '../../support/client.ts';
+
+const api = await testApi(t);
+const { world, db } = api;
+const owner = await world.member(await world.workspace(), { role: 'owner' });
+const { key } = await world.key(owner);
+const list = async (query: string) => {
+  const { status, json } = await api.call(key, 'GET', `/v1/transcriptions?${query}`);
+  return { status, json, ids: (json.items ?? []).map((item: { id: string }) => item.id) as string[], cursor: json.next_cursor as string };
+};
+const touch = (id: string) =>
+  db.acrossTenants((tx) => tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [id]));
+
+t.test('updated_since gives what changed in the order of changes, and a cursor with which it goes on', async (t) => {
+  const before = new Date().toISOString();
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) ids.push(await world.transcription(owner));
+  await touch(ids[1]!);
+  const first = await list(`updated_since=${before}&limit=3`);
+  t.strictSame(first.ids, [ids[0], ids[2], ids[3]]);
+  t.equal(first.json.total, 5);
+  const second = await list(`cursor=${first.cursor}&limit=3`);
+  t.strictSame(second.ids, [ids[4], ids[1]]);
+  const none = await list(`cursor=${second.cursor}`);
+  t.match(none.json, { total: 0, items: [] });
+  await touch(ids[3]!);
+  const later = await list(`cursor=${none.cursor}`);
+  t.strictSame(later.ids, [ids[3]]);
+  t.strictSame((await list(`updated_since=${new Date(Date.now() + 60_000).toISOString()}`)).ids, []);
+  t.strictSame((await list(`updated_since=${before}&offset=4`)).ids, [ids[3]]);
+  t.notOk('next_cursor' in (await list('limit=1')).json, 'only with the parameters');
+});
+
+t.test('updated_since loses nothing that is committed out of order', async (t) => {
+  const [early, late] = [await world.transcription(owner), await world.transcription(owner)];
+  const start = await list(`updated_since=${new Date(Date.now() + 1).toISOString()}`);
+  let commit = () => {};
+  const slow = db.acrossTenants(async (tx) => {
+    await tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [early]);
+    await new Promise<void>((resolve) => {
+      commit = resolve;
+    });
+  });
+  await sleep(200);
+  await touch(late);
+  const during = await list(`cursor=${start.cursor}`);
+  t.strictSame(during.ids, [late], 'what is committed is shown at once');
+  commit();
+  await slow;
+  const after = await list(`cursor=${during.cursor}`);
+  t.ok(after.ids.includes(early));
+});
+
+t.test('updated_since combines with filters and words, and refuses what contradicts it', async (t) => {
+  const id = await world.transcription(owner, {
+    language: 'cs',
+    externalId: 'x',
+    turns: [{ start: 0, end: 1, speaker: null, text: 'Dobrý den' }],
+  });
+  const since = 'updated_since=2020-01-01T00:00:00%2B02:00';
+  t.strictSame((await list(`${since}&language=cs`)).ids, [id]);
+  t.match((await list(`${since}&q=dobry`)).json, { total: 1, items: [{ id, hits: [{ text: 'Dobrý den' }] }] });
+  t.strictSame((await list(`${since}&external_id=y`)).ids, []);
+  for (const bad of ['updated_since=yesterday', 'updated_since=2026-13-01T00:00:00Z', 'cursor=x', `${since}&sort=duration`])
+    t.match(await list(bad), { status: 422, json: { code: 'validation_error' } }, bad);
+});
+
+t.test('a cursor of another database begins again', async (t) => {
+  const cursor = Buffer.from('900000000000000000/00000000-0000-0000-0000-000000000000').toString('base64url');
+  t.ok((await list(`cursor=${cursor}`)).ids.length);
+});

@@ -1,5 +1,5 @@
 import { milli } from '../../api/contract/seconds.ts';
-import type { Claim } from '../../db/jobs/claim.ts';
+import type { ClaimedTranscription } from '../../db/jobs/claim.ts';
 import type { Finished } from '../../db/jobs/complete.ts';
 import { hashWords } from '../../db/search/keep.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
@@ -17,7 +17,7 @@ export interface Layer {
 const BLOCK = 200; // turns sealed together
 
 /** A transcript as the database keeps it: everything that was said, or says who, is sealed. */
-export async function sealed(vault: Vault, claim: Claim, transcript: Transcript, layer: Layer | null): Promise<Finished> {
+export async function sealed(vault: Vault, claim: ClaimedTranscription, transcript: Transcript, layer: Layer | null): Promise<Finished> {
   const { id, workspaceId } = claim.lease;
   const seal = (place: string, value: unknown) => vault.seal(workspaceId, place, typeof value === 'string' ? value : JSON.stringify(value));
   const speakers = Array.from({ length: transcript.diarized ? transcript.speakers : 0 }, (_, speaker) => ({

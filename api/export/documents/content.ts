@@ -1,0 +1,100 @@
+import { clock, genericLabels } from '../../contract/text.ts';
+import type { Transcription } from '../../contract/transcription.ts';
+import { prose } from './prose.ts';
+
+/** What documents are made of: plain data that can go to another thread. No text has line breaks. */
+export interface Content {
+  title: string;
+  /** Code of the language spoken, null where unknown. */
+  language: string | null;
+  blocks: Block[];
+}
+
+export type Block = Paragraph | Table;
+
+export interface Paragraph {
+  kind: 'title' | 'heading' | 'subheading' | 'text' | 'item' | 'speaker';
+  spans: Span[];
+  /** Of an item: `•` or a number, and how deep it stands, from 0. */
+  mark?: string;
+  depth?: number;
+  /** Of a speaker: what is said below, whose direction it shares. */
+  over?: string;
+}
+
+export interface Table {
+  kind: 'table';
+  /** The first row is the header. All rows are of one length; a cell is one paragraph. */
+  rows: Span[][][];
+}
+
+export interface Span {
+  text: string;
+  bold?: true;
+  /** Six hexadecimal digits. */
+  colour?: string;
+}
+
+type Shown = Pick<
+  Transcription,
+  'title' | 'created_at' | 'language' | 'duration_seconds' | 'speakers' | 'summary' | 'prompt_results' | 'segments'
+>;
+
+/** The colours of speakers on paper, as the console's in its light theme: contrast with white is 5:1 or more. */
+const VOICES = ['2f4bc7', '9a3d0b', '176a39', '84208c', '6a5600', '006675', 'a3123c', '4d4a52'];
+const QUIET = '5b5966';
+
+/** Title, summary, completed reports and every turn under the name of its speaker; with `times`, also when it begins. */
+export function contentOf(record: Shown, times: boolean): Content {
+  const summary = record.summary?.trim() ? [heading('Summary'), ...prose(record.summary)] : [];
+  const reports = record.prompt_results
+    .filter(({ status }) => status === 'completed')
+    .flatMap((report) => [heading(report.name ?? report.slug ?? 'Report'), ...prose(report.text ?? '')]);
+  return {
+    title: clean(record.title ?? ''),
+    language: record.language,
+    blocks: [
+      { kind: 'title', spans: [{ text: clean(record.title ?? '') }] },
+      { kind: 'text', spans: [{ text: facts(record), colour: QUIET }] },
+      ...summary,
+      ...reports,
+      heading('Transcript'),
+      ...turns(record, times),
+    ],
+  };
+}
+
+/** Text without line breaks and controls, its accents composed. */
+export function clean(text: string): string {
+  return text
+    .replace(/[\s\u0085\u2028\u2029]+/g, ' ')
+    .replace(/[\u0000-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|\p{Cs}/gu, '')
+    .normalize('NFC')
+    .trim();
+}
+
+function heading(text: string): Paragraph {
+  return { kind: 'heading', spans: [{ text: clean(text) }] };
+}
+
+function facts({ created_at, duration_seconds, speakers }: Shown): string {
+  const length = duration_seconds === null ? '' : clock(duration_seconds);
+  return [created_at.slice(0, 10), length, ...speakers.map(({ name }) => clean(name))].filter(Boolean).join(' · ');
+}
+
+/** A name stands once above all that its bearer says in a row. */
+function turns({ segments, speakers }: Shown, times: boolean): Paragraph[] {
+  const labels = genericLabels(segments);
+  const names = new Map(speakers.map(({ id, name }) => [id, name]));
+  const order = new Map(speakers.map(({ id }, index) => [id, index]));
+  return segments.flatMap((segment, index): Paragraph[] => {
+    const { speaker_id: id, start, text } = segment;
+    const spoken: Paragraph = { kind: 'text', spans: [{ text: clean(text) }] };
+    if (index > 0 && !times && segments[index - 1]!.speaker_id === id) return [spoken];
+    const name = clean(segment.speaker_name ?? names.get(id ?? '') ?? labels.get(id) ?? 'Speaker 1');
+    const colour = VOICES[(order.get(id ?? '') ?? 0) % VOICES.length]!;
+    const spans: Span[] = [{ text: name, bold: true, colour }];
+    if (times) spans.push({ text: ` ${clock(start ?? 0)}`, colour: QUIET });
+    return [{ kind: 'speaker', spans, over: text }, spoken];
+  });
+}

@@ -28,13 +28,13 @@ import { runEngine } from './tasks/run.ts';
 import { openScratch } from './tasks/scratch.ts';
 import { openTrouble } from './tasks/trouble.ts';
 
-const GRACE_MS = 10_000; // for work that is nearly done; the rest is handed back and goes on elsewhere from its last chunk
-const GROWTH_BYTES = 2 * 2 ** 30; // beyond the memory after the start and what the threads may take: the process ends in good order and is started anew
-const WAKERS = 3; // jobs of the queue taken at once; they wake, and sweep
-const POLL_MS = 5000; // for jobs of later; one of now is heard of at once
-const PAUSE_MS = 5000; // before the queue is listened to again after it failed
+const GRACE_MS = 10_000; // for work that is nearly done; the rest is requeued and resumes elsewhere from its last checkpoint
+const GROWTH_BYTES = 2 * 2 ** 30; // memory growth beyond the start and the threads' peak at which the process exits cleanly to be restarted
+const WAKERS = 3; // queue jobs run concurrently; they wake this engine, and sweep
+const POLL_MS = 5000; // for jobs scheduled for later; immediate ones are notified
+const PAUSE_MS = 5000; // before listening to the queue again after a failure
 
-/** Runs an engine until SIGTERM, SIGINT or SIGHUP (a terminal is closed); a second signal ends it at once. */
+/** Runs an engine until SIGTERM, SIGINT or SIGHUP (terminal closed); a second signal ends it at once. */
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
   const log = openLog(settings, 'engine');
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
       device: await chooseDevice(settings.LONGHAND_DEVICE, readDescriptor(folder).devices),
     });
     try {
-      await work({ ...settings, LONGHAND_MODEL: model }, db, pool, log); // `auto` has become a name
+      await work({ ...settings, LONGHAND_MODEL: model }, db, pool, log); // `auto` resolved to a name
     } finally {
       await pool.close();
     }
@@ -61,14 +61,14 @@ async function main(): Promise<void> {
   }
 }
 
-/** Puts the engine together, says `working` on standard output, and works until it is told to stop. */
+/** Composes the engine, prints `working` on standard output, and works until it is stopped. */
 async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<void> {
   const id = randomUUID();
   const facts = { id, ...describe(settings, pool), workerIds: [] as string[] };
-  await registerEngine(db, facts); // before its folders exist: others remove those of unknown engines
+  await registerEngine(db, facts); // before its folders exist: other engines remove those of unknown engines
   const holdings = openHoldings(db, log);
   const scratch = await openScratch(await installationId(db), id, settings.LONGHAND_HOME);
-  process.env.TMPDIR = scratch.folder; // what a crash leaves of any kind goes with it
+  process.env.TMPDIR = scratch.folder; // temporary files of any kind are then removed with it after a crash
   try {
     const spool = await openOwnSpool(db, settings);
     const engine: Engine = {
@@ -97,7 +97,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
     process.stdout.write(`working on ${pool.device} with ${settings.LONGHAND_MODEL}, ${facts.concurrency} files at once\n`);
     log.info({ engine: id, device: pool.device, threads: pool.threads, concurrency: facts.concurrency }, 'working');
     const reason = await Promise.race([stopSignal(), outgrown(pool)]);
-    log.info({ reason, held: holdings.size }, 'stopping: nothing new is taken, what does not end soon is handed back');
+    log.info({ reason, held: holdings.size }, 'stopping: no new work is claimed, work that does not finish soon is requeued');
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
     await queue.stop();
     await running.stop(GRACE_MS);
@@ -117,16 +117,16 @@ function describe(settings: Settings, pool: Pool) {
     version,
     device: pool.device,
     model: settings.LONGHAND_MODEL,
-    concurrency: asked >= 1 ? Math.floor(asked) : Math.max(2, pool.threads) + 1, // one place is for short recordings
+    concurrency: asked >= 1 ? Math.floor(asked) : Math.max(2, pool.threads) + 1, // one slot is reserved for short recordings
   };
 }
 
-/** Lets the jobs of the queue wake the engine as they come. Tries again for ever: without the queue the engine still polls. */
+/** Runs queue jobs, which wake the engine, as they arrive. Reconnects for ever: without the queue the engine still polls. */
 function listen(connectionString: string, taskList: TaskList, log: Log, onWorkers: (ids: string[]) => Promise<void>) {
   let runner: Runner | null = null;
   let stopping = false;
   const logger = new Logger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') log.warn({ queue: message.slice(0, 300) }, 'the queue says');
+    if (level === 'error' || level === 'warning') log.warn({ queue: message.slice(0, 300) }, 'message of the queue');
   });
   const loop = async () => {
     while (!stopping) {
@@ -136,12 +136,12 @@ function listen(connectionString: string, taskList: TaskList, log: Log, onWorker
         events.on('worker:create', ({ worker }) => ids.push(worker.workerId));
         runner = await run({
           ...{ connectionString, taskList, logger, events, crontab: CRONTAB },
-          ...{ concurrency: WAKERS, pollInterval: POLL_MS, noHandleSignals: true, noPreparedStatements: true }, // PgBouncer knows none
+          ...{ concurrency: WAKERS, pollInterval: POLL_MS, noHandleSignals: true, noPreparedStatements: true }, // PgBouncer does not support prepared statements
         });
         await onWorkers(ids);
         await runner.promise;
       } catch (error) {
-        log.warn({ error }, 'the queue cannot be listened to; trying again');
+        log.warn({ error }, 'cannot listen to the queue; trying again');
       }
       if (!stopping) await sleep(PAUSE_MS);
     }
@@ -150,7 +150,7 @@ function listen(connectionString: string, taskList: TaskList, log: Log, onWorker
   return {
     async stop() {
       stopping = true;
-      await runner?.stop().catch(() => {}); // it had stopped by itself
+      await runner?.stop().catch(() => {}); // it had already stopped
       await Promise.race([done, sleep(PAUSE_MS)]);
     },
   };
@@ -162,7 +162,7 @@ function stopSignal(): Promise<string> {
   });
 }
 
-/** Resolves when the process has grown too large: what sessions hold does not shrink, so it is recycled as a whole. */
+/** Resolves when the process has grown too large. Memory of ONNX sessions never shrinks, so the whole process is restarted. */
 function outgrown({ memoryBytes }: Pool): Promise<string> {
   const limit = process.memoryUsage.rss() + memoryBytes + GROWTH_BYTES;
   return new Promise((resolve) => {

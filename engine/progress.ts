@@ -1,13 +1,13 @@
 import type { Run, Stage } from './types.ts';
 
-/** Shares of the whole, in order; recognition and diarization run side by side. */
+/** Fraction of the whole at which each stage begins, in order; recognition and diarization run in parallel. */
 const BEGIN = { probing: 0, hearing: 0.02, working: 0.14, finishing: 0.98 };
-const DIARIZATION = 0.2; // share of the work that diarization is, where it is asked for
+const DIARIZATION = 0.2; // share of the work that diarization takes, if requested
 
-/** The progress of one transcription, put together from what its stages report. Never falls. */
+/** Combines the progress of a transcription's stages. Never decreases. */
 export interface Progress {
   stage(stage: Stage): void;
-  /** Share of the recording in which speech was looked for. */
+  /** Fraction of the recording that VAD has processed. */
   heard(fraction: number): void;
   recognised(fraction: number): void;
   diarized(fraction: number): void;

@@ -8,30 +8,31 @@ import type { Checkpoints, Options, Recording, Span, Window, Word } from './type
 
 export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary' | 'accurate'> {
   signal: AbortSignal;
-  /** Share of the windows that are done, 0 to 1. */
+  /** Fraction of the windows that are done, 0 to 1. */
   onProgress: (fraction: number) => void;
-  /** How many windows are under way at once. */
+  /** How many windows are in progress at once. */
   pool: Pick<Pool, 'concurrency'>;
   checkpoints?: Checkpoints;
 }
 
-const ENOUGH = 4; // windows that tell the language
+const ENOUGH = 4; // windows that determine the language
 
-/** What was said in a recording. */
+/** The words recognised in a recording. */
 export interface Recognised {
-  /** In recording time and in order. */
+  /** In recording time, ordered. */
   words: Word[];
-  /** The one asked for, or the one most probable over all windows; null: there are no windows, and none was asked for. */
+  /** The requested language, or the most probable one over all windows; null if there are no windows and none was requested. */
   language: string | null;
   /** Seconds of detected speech that no word covers. */
   uncoveredSeconds: number;
 }
 
 /**
- * The words of all windows. Finished windows are kept as checkpoints and not recognised again.
+ * Recognises all windows. Finished windows are kept as checkpoints and not recognised again.
  *
- * Nothing is heard beforehand to find the language: the first windows are recognised in the one each is most probably in, and later ones know what those say
- * together. The few that were taken for another language without being clearly in it are recognised once more at the end, and keep the more probable text.
+ * There is no separate pass for language detection: the first windows are decoded in their own most probable language, later ones in the
+ * one that those agree on. Windows decoded in another language without clear evidence are decoded once more at the end and keep the more
+ * probable text.
  */
 export async function recogniseAll(
   windows: readonly Window[],
@@ -66,19 +67,19 @@ export async function recogniseAll(
   return { words: results.flatMap(({ words }) => words), language, uncoveredSeconds };
 }
 
-/** A recognised window, as a checkpoint keeps it. */
+/** A recognised window, as stored in a checkpoint. */
 interface Finished {
   language: string;
-  /** The most probable ones, with their probabilities. */
+  /** The most probable languages with their probabilities. */
   languages: [code: string, probability: number][];
   words: Word[];
-  /** Mean log-probability of its text; checkpoints of earlier versions have none. */
+  /** Mean log-probability of the text; absent in checkpoints of earlier versions. */
   meanLogProb?: number;
   /** Seconds of speech that no word covers. */
   uncovered?: number;
 }
 
-/** By its place in the recording: another version, or another model, may cut windows elsewhere. */
+/** Checkpoint key: the window's position in the recording, because another version or model may place windows differently. */
 function key({ pieces, channel }: Window): string {
   const [start, end] = [pieces[0]!.start, pieces.at(-1)!.end].map((seconds) => Math.round(seconds * 1000));
   return `recognised-${channel}-${start}-${end}`;
@@ -112,20 +113,20 @@ async function recogniseOne(
   return { language: heard.language, languages, words, meanLogProb, uncovered };
 }
 
-/** Whether a window recognised in another language says more, or more probably, than before. */
+/** Whether the second decoding, in another language, is longer or more probable than the first. */
 function isBetter(found: Finished, before: Finished): boolean {
   if (!found.words.length || !before.words.length) return found.words.length > 0;
   return (found.meanLogProb ?? 0) > (before.meanLogProb ?? Number.NEGATIVE_INFINITY);
 }
 
-/** The language of the transcript when one was asked for: English all the same from a model that knows no other, whose windows tell of no languages. */
+/** The transcript's language when one was requested: always English for an English-only model, whose windows report no languages. */
 function spokenBy(results: readonly Finished[], asked: string): string {
   return results.length && results.every(({ languages }) => !languages.length) ? 'en' : asked;
 }
 
 /**
- * What the windows that are done say together about the language, by the seconds of speech in them; those in which nothing was said do not count.
- * A window alone was tried in several languages where it is in doubt.
+ * The language on which finished windows agree, weighted by seconds of speech; windows without text do not count. A window whose language
+ * is in doubt was already tried in several.
  */
 function spokenIn(windows: readonly Window[], results: readonly Finished[]): string | null {
   if (windows.length === 1) return results[0]!.language;
@@ -138,7 +139,7 @@ function spokenIn(windows: readonly Window[], results: readonly Finished[]): str
   return heard.length ? decideLanguage(telling.length ? telling : heard).language : null;
 }
 
-/** Whether a window was recognised in another language than it would have been, had the one of the recording been known. */
+/** Whether a window was decoded in another language than it would have been with the recording's language known. */
 function strays({ language, languages }: Finished, { speech }: Window, expected: string): boolean {
   return languageOf({ languages: new Map(languages), noSpeech: 0 }, expected, speech) !== language;
 }

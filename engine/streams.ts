@@ -9,7 +9,7 @@ import type { Progress } from './progress.ts';
 import type { Job, Pool } from './runtime/pool.ts';
 import type { Options, Recording, Window } from './types.ts';
 
-/** One stream of sound in which speech was looked for. */
+/** One audio stream with its detected speech. */
 export interface Stream {
   channel: number | 'mix';
   activity: Activity;
@@ -18,9 +18,9 @@ export interface Stream {
 
 /** The streams of a recording in which somebody speaks. */
 export interface Heard {
-  /** Of which each channel is a party; `channel` of a stream means these. */
+  /** One channel per party; `channel` of a stream refers to these. */
   voices: Recording;
-  /** Several only where each is a party; one without windows where nobody speaks. */
+  /** Several only if each is one party; a single one without windows if nobody speaks. */
   streams: Stream[];
   /** Known number of speakers in them, or null. */
   speakers: number | null;
@@ -33,7 +33,7 @@ interface Tools {
   signal: AbortSignal;
 }
 
-/** Finds the speech of a recording: in one stream, or in one per party of a call. */
+/** Detects the speech of a recording: in one stream, or in one per party of a call. */
 export async function hear(recording: Recording, options: Options, tools: Tools): Promise<Heard> {
   const { signal } = tools;
   const found = await partiesOf(recording, signal);
@@ -41,11 +41,11 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
   const voices = arranged(recording, parties);
   const apart = parties.length > 1 && options.diarize && (options.speakers === null || options.speakers === parties.length);
   const channels = apart ? [...parties.keys()] : ['mix' as const];
-  const coarse = !options.diarize || apart; // the channel tells who speaks
-  let whole = false; // until then nobody knows what a second is a part of
+  const coarse = !options.diarize || apart; // channels already identify the speakers
+  let whole = false; // progress is unknown until then
   recording.decoded.then(
     () => (whole = true),
-    () => {}, // whoever reads hears of it
+    () => {}, // handled by readers
   );
   const look = (channel: Stream['channel'], coarsely: boolean, i = 0) => {
     const onProgress = (seconds: number) => {
@@ -63,13 +63,13 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
   }
   const speaking = streams.filter(({ windows }) => windows.length);
   const [only = streams[0]!, ...others] = speaking;
-  if (apart && speaking.length === 1) only.activity = await look(only.channel, false); // several people on one side, perhaps
+  if (apart && speaking.length === 1) only.activity = await look(only.channel, false); // there may be several people on that side
   return { voices, streams: [only, ...others], speakers: speakersIn(found, speaking.length, apart, options) };
 }
 
 /**
- * The parties of several tracks who speak. Where their tracks are declared to be in different languages they are versions of one sound: then those in the
- * language that players choose.
+ * The parties of several tracks who speak. Tracks declared to be in different languages are versions of the same audio: then those in the
+ * language that players select.
  */
 async function spoken(recording: Recording, parties: Party[], tools: Tools): Promise<Party[]> {
   if (parties.length === 1) return parties;
@@ -87,7 +87,7 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
   return speaking.filter((channel) => !foreign(channel)).map((channel) => parties[channel]!);
 }
 
-/** Who is active when in one channel, the signals of machines left out. */
+/** Voice activity in one channel, without machine signals. */
 async function listen(
   voices: Recording,
   channel: Stream['channel'],
@@ -100,7 +100,7 @@ async function listen(
   return without(activity, await findTones(voices, channel, spans, signal));
 }
 
-/** A number given for a call counts its parties: where some of them say nothing, it is not known how many speak on the side of the others. */
+/** A number of speakers given for a call counts its parties: if some are silent, the number of people on the other side is unknown. */
 function speakersIn({ parties, silent }: Parties, speaking: number, apart: boolean, { speakers }: Options): number | null {
   const fewer = silent || (apart && speaking < parties.length);
   return fewer && speakers !== null && speakers > 1 ? null : speakers;

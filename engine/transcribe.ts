@@ -10,17 +10,17 @@ import { toSegments } from './transcript/segments.ts';
 import type { Options, Run, Transcript, Turn, Word } from './types.ts';
 
 export interface Limits {
-  /** Longest recording taken, seconds. */
+  /** Longest accepted recording, seconds. */
   maxSeconds?: number;
   /** Folder for decoded samples. */
   scratch?: string;
-  /** What a probe of this file has found already. */
+  /** Result of an earlier probe of this file. */
   probed?: Pick<Probe, 'mediaType' | 'tracks'>;
 }
 
 /**
- * Turns one recording into a transcript. Stops within two seconds when `run.signal` aborts, with its reason.
- * Throws MediaError for a recording that cannot be read; a failed diarization keeps the text and is named in the transcript.
+ * Turns one recording into a transcript. Stops within two seconds when `run.signal` aborts, with its reason. Throws MediaError for a
+ * recording that cannot be read; if diarization fails the text is kept and the transcript names the error.
  */
 export async function transcribe(path: string, options: Options, run: Run, pool: Pool, limits: Limits = {}): Promise<Transcript> {
   const { signal } = run;
@@ -31,7 +31,7 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
   const recording = await decode(path, { tracks, signal, maxSeconds, scratch });
   recording.decoded.then(
     (samples) => run.decoded?.(samples / SAMPLE_RATE),
-    () => {}, // whoever reads hears of it
+    () => {}, // handled by readers
   );
   try {
     const job = pool.job(signal);
@@ -72,7 +72,7 @@ interface Turns {
   error: string | null;
 }
 
-/** Who speaks when, where that is asked for and not told by the channels. A failure is named, not thrown. */
+/** Speaker turns, if requested and not already given by the channels. A failure is returned, not thrown. */
 async function findTurns(
   { streams, voices, speakers }: Heard,
   options: Options,

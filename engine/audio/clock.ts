@@ -1,55 +1,55 @@
-/** Samples as a decoder gave them, with the time that the container gives them. */
+/** Decoded samples with the timestamp that the container gives them. */
 export interface Frame {
-  /** Samples by which the container's time is ahead of the count of samples decoded before: the sum of all that was lost or paused so far. */
+  /** Samples by which the container's timestamp is ahead of the number of samples decoded so far: everything lost or paused up to here. */
   lag: number;
-  /** Samples of each channel. */
+  /** Samples per channel. */
   count: number;
   /** [count x channels] row-major. */
   samples: Float32Array;
 }
 
-/** A frame in its place: `silence` samples come before it, and its first `skip` samples are left out. */
+/** A frame with its position: preceded by `silence` samples, and without its first `skip` samples. */
 export interface Placed extends Frame {
   silence: number;
   skip: number;
 }
 
 const RATE = 16_000;
-const NOTICED = 0.015 * RATE; // samples: the shortest packets are 10 or 20 ms, and times are rounded to 1 ms
-const AHEAD = RATE; // samples looked ahead: jitter is over by then, a loss stays
-const FRAMES = 64; // … and frames
-const NEAR_END = 0.2 * RATE; // samples that must be missing where too little is left to tell a loss from jitter
-const MOST_DRIFT = 1 / 200; // share of the sound that may be left out where the container's clock is slower than the samples': 18 s an hour
-const GRACE = 0.1 * RATE; // samples of it that are free
+const NOTICED = 0.015 * RATE; // samples: the shortest packets last 10 or 20 ms, and timestamps are rounded to 1 ms
+const AHEAD = RATE; // samples of look-ahead: jitter is over by then, a loss is not
+const FRAMES = 64; // the same in frames
+const NEAR_END = 0.2 * RATE; // samples that must be missing near the end, where there is too little look-ahead to distinguish a loss from jitter
+const MOST_DRIFT = 1 / 200; // share of the samples that may be dropped where the container's clock is slower than the sample count: 18 s per hour
+const GRACE = 0.1 * RATE; // samples exempt from it
 const EVEN = { boundaries: 8, least: 0.01, most: 1.2, share: 0.8, near: 0.6 };
 
 /**
- * Places frames by the clock of the container, so that times in the output are those a player shows: silence where packets were lost, were never sent
- * or begin late, whether in one leap or by many small ones. What does not last for the second looked ahead is jitter and changes nothing. A leap back is a
- * clock set anew, and so is one ahead by more than a pause can last. Frames that all come later than the one before by the same share of their length
- * have a clock that is wrong, and nothing is missing between them.
+ * Places frames by the container's timestamps, so that output times match those of a player: silence is inserted where packets were lost,
+ * never sent or start late, whether in one gap or many small ones. Deviations that do not last for the look-ahead of one second are jitter
+ * and are ignored. A jump back, or one ahead by more than the longest pause, is a clock reset. If every frame is late by the same share of
+ * its length, the clock rate is wrong and nothing is missing.
  */
 export class Clock {
   #longest: number;
   #longestPause: number;
   #waiting: Frame[] = [];
   #ahead = 0; // samples in `#waiting`
-  #honoured = 0; // lag that the output has already, or that is not believed
-  #before: number | null = null; // lag of the frame before
-  #placed = 0; // samples of the output
+  #honoured = 0; // lag already applied to the output, or rejected
+  #before: number | null = null; // lag of the previous frame
+  #placed = 0; // samples in the output
   #skipped = 0;
   #isEven = false;
 
   /**
-   * @param longest samples that the output may have
-   * @param longestPause samples: a longer leap is a clock set anew
+   * @param longest limit on the output, samples
+   * @param longestPause samples: a longer jump is a clock reset
    */
   constructor(longest: number, longestPause = longest) {
     this.#longest = longest;
     this.#longestPause = longestPause;
   }
 
-  /** Takes a frame; gives those whose place is certain. */
+  /** Adds a frame; yields those whose position is certain. */
   *push(frame: Frame): Generator<Placed> {
     this.#waiting.push(frame);
     this.#ahead += frame.count;
@@ -57,7 +57,7 @@ export class Clock {
       yield this.#next();
   }
 
-  /** The rest, when no more will come. */
+  /** Yields the remaining frames at the end of the input. */
   *end(): Generator<Placed> {
     while (this.#waiting.length) yield this.#next();
   }
@@ -77,7 +77,7 @@ export class Clock {
     return { ...head, silence, skip };
   }
 
-  /** By how much the frames that wait are late, at least and at most, samples. */
+  /** Minimum and maximum lag of the waiting frames, samples. */
   #errors(): [least: number, most: number] {
     let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const { lag } of this.#waiting) {
@@ -106,7 +106,7 @@ export class Clock {
   }
 }
 
-/** Whether every frame is late by about the same part of the length of the one before it. */
+/** Whether every frame is late by about the same share of the previous frame's length. */
 function isEven(frames: readonly Frame[]): boolean {
   const steps = frames.slice(1).map(({ lag }, i) => lag - frames[i]!.lag);
   if (steps.length < EVEN.boundaries) return false;

@@ -9,15 +9,15 @@ import { fences, NOBODY } from './fences.ts';
 
 export interface Confined {
   child: ChildProcessByStdio<null, Readable, Readable>;
-  /** What the child wrote to standard error so far, its beginning only. */
+  /** The beginning of what the child has written to standard error. */
   complaints(): string;
-  /** Says that output arrived: the limit on silence starts anew. */
+  /** Reports output: restarts the timeout for silence. */
   alive(): void;
-  /** Ends the child; `ended` rejects with `reason` unless it had another one already. */
+  /** Kills the child; `ended` rejects with `reason` unless it already has another one. */
   stop(reason: Error): void;
   /**
-   * Resolves when the child has ended by itself, whatever its exit code. Rejects with PROCESSING_TIMEOUT, with the reason of an abort or a stop,
-   * and with an ordinary Error when the end was not the file's fault: the child was killed, could not start, or its file went.
+   * Resolves when the child has exited, whatever its exit code. Rejects with PROCESSING_TIMEOUT, with the reason of an abort or a stop, or
+   * with an ordinary Error if the file is not at fault: the child was killed, could not start, or the file disappeared.
    */
   ended: Promise<End>;
 }
@@ -28,20 +28,20 @@ interface End {
 }
 
 interface Limits {
-  /** Seconds of wall clock; processor time is limited to as much per core used. */
+  /** Wall-clock seconds; CPU time is limited to as much per core used. */
   seconds: number;
-  /** Seconds without a byte on standard output before the child counts as stuck. */
+  /** Seconds without output before the child counts as stuck. */
   silence: number;
   signal?: AbortSignal;
 }
 
-const COMPLAINTS = 16_384; // characters kept of standard error
-const KILLS = new Set<NodeJS.Signals | null>(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']); // sent by people and by a system short of memory
-const FENCE = /^(?:unshare|setpriv|prlimit): .*/; // they end so when they cannot start the program
+const COMPLAINTS = 16_384; // characters of standard error to keep
+const KILLS = new Set<NodeJS.Signals | null>(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']); // sent by people, and by the kernel when memory runs out
+const FENCE = /^(?:unshare|setpriv|prlimit): .*/; // messages of the wrappers when they cannot start the program
 
 /**
- * Runs a media program on an untrusted file: no shell, empty environment, an empty folder of its own that has no name any more, and the fences of
- * fences.ts. `input` is the file it has to read.
+ * Runs a media program on an untrusted file: no shell, empty environment, its own empty and already unlinked working directory, and the
+ * restrictions of fences.ts. `input` is the file to read.
  */
 export async function confined(program: string, args: string[], input: string, limits: Limits): Promise<Confined> {
   limits.signal?.throwIfAborted();
@@ -54,39 +54,39 @@ export async function confined(program: string, args: string[], input: string, l
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  rmdirSync(home); // the child is in it already; so nothing can be put there, and an engine that is killed leaves none behind
+  rmdirSync(home); // the child has it as working directory already: nothing can be created in it, and a killed engine leaves nothing behind
   let complaints = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints = (complaints + text).slice(0, COMPLAINTS);
   });
   const watch = supervise(child, limits);
   const ended = watch.ended.then((end) => blameless(end, complaints, input));
-  ended.catch(() => {}); // whoever awaits it hears of it
+  ended.catch(() => {}); // handled by whoever awaits it
   return { child, ended, complaints: () => complaints, alive: watch.alive, stop: watch.stop };
 }
 
-/** Throws when the end says nothing about the file: then it must not be judged by it. */
+/** Throws if the exit says nothing about the file, which then must not be rejected because of it. */
 async function blameless(end: End, complaints: string, input: string): Promise<End> {
   if (KILLS.has(end.signal)) throw new Error(`Cannot decode the recording: the decoder was killed by ${end.signal} from outside`);
   if (end.code === 0) return end;
   const [fence] = FENCE.exec(complaints) ?? [];
   if (fence) throw new Error(`Cannot decode the recording: the decoder could not be started (${fence})`);
   await access(input, constants.R_OK).catch((cause: Error) => {
-    throw new Error('Cannot decode the recording: its file went while it was read', { cause });
+    throw new Error('Cannot decode the recording: its file disappeared while it was being read', { cause });
   });
   return end;
 }
 
 /**
- * Waits for the end of the child and kills it on abort, on the time limit and on silence. Seconds are counted while this process runs: one that was
- * frozen, as on a machine that moves, must not take its own absence for a hanging decoder.
+ * Waits for the child to exit and kills it on abort, on timeout and on silence. Timeouts count only while this process runs, so that a
+ * suspended process (live migration of a VM, say) does not take its own absence for a hanging decoder.
  */
 function supervise(child: Confined['child'], { seconds, silence, signal }: Limits) {
   let reason: Error | undefined;
   const kill = (error: Error) => {
     reason ??= error;
     try {
-      if (child.pid) process.kill(-child.pid, 'SIGKILL'); // its group: the fences too
+      if (child.pid) process.kill(-child.pid, 'SIGKILL'); // the process group, which includes the wrappers
     } catch {
       child.kill('SIGKILL');
     }
@@ -104,7 +104,7 @@ function supervise(child: Confined['child'], { seconds, silence, signal }: Limit
   });
   const judged = end.then((end) => {
     if (reason) throw reason;
-    if (end.signal === 'SIGXCPU') throw timeout('over its processor time');
+    if (end.signal === 'SIGXCPU') throw timeout('over its CPU time limit');
     return end;
   });
   const ended = judged.finally(() => {
@@ -121,7 +121,7 @@ function timeout(why: string): MediaError {
   return new MediaError('PROCESSING_TIMEOUT', `Cannot decode the recording: the decoder was stopped ${why}`);
 }
 
-/** Whether a user without rights could read the file: only then may the child become one. */
+/** Whether an unprivileged user could read the file: only then may the child run as one. */
 async function openToAll(path: string): Promise<boolean> {
   const file = await stat(path).catch(() => null);
   if (!file || !(file.mode & 0o004 || (file.uid === NOBODY && file.mode & 0o400))) return false;

@@ -2,18 +2,18 @@ import type { Recording, Word } from '../types.ts';
 import { centred, type Leak, leaked, leakOf } from './leak.ts';
 
 const RATE = 16_000;
-const TWICE = 0.3; // seconds between the starts of one word heard in two channels
-const BENEATH = 15; // dB below its channel's usual level, compared with the other channel: the other party leaking in
-const USUAL = 0.8; // of a channel's words so ranked by level: what leaked in may be most of them, and is softer
-const OVER = 3; // dB over it: then this party is heard
-const CAME = 0.5; // share of a word's power that came over from the other channel: then it is the other party's word
+const TWICE = 0.3; // seconds between the starts of the same word in two channels
+const BENEATH = 15; // dB below the channel's usual level, relative to the other channel: the other party is leaking in
+const USUAL = 0.8; // quantile of a channel's word levels; high, because most of its words may be leaks, which are quieter
+const OVER = 3; // dB above it: this party is speaking
+const CAME = 0.5; // share of a word's power that leaked from the other channel: above it the word belongs to the other party
 
 /**
- * Words of a call without those that leaked from another party's channel. What is, by its sound, another channel's sound once more, belongs there.
- * A word heard in two channels within 0.3 s belongs to the louder, and so do other words under somebody else's speech that are far quieter than their own
- * channel usually is.
+ * Removes words that leaked from another party's channel. A word whose sound is a copy of another channel's belongs there. A word
+ * recognised in two channels within 0.3 s belongs to the louder one, and so do words that overlap somebody else's speech and are far
+ * quieter than their own channel usually is.
  * @param words of all channels, `channel` set
- * @returns the words kept, in order of their starts
+ * @returns the words kept, ordered by start
  */
 export async function withoutCrosstalk(words: readonly Word[], recording: Recording, signal?: AbortSignal): Promise<Word[]> {
   const ordered = words.toSorted((a, b) => a.start - b.start);
@@ -32,12 +32,12 @@ export async function withoutCrosstalk(words: readonly Word[], recording: Record
     if (rivals.some((rival) => shared(rival, word) >= 0.5 && under(rival, BENEATH)) || again.some((rival) => under(rival, 0))) continue;
     const from = await cameFrom(word, level, leaks, recording);
     if (from === null) kept.push(word);
-    else if (!again.length && !rivals.some((rival) => shared(rival, word) > 0)) kept.push({ ...word, channel: from }); // heard here only
+    else if (!again.length && !rivals.some((rival) => shared(rival, word) > 0)) kept.push({ ...word, channel: from }); // present in this channel only
   }
   return kept;
 }
 
-/** The channel from which a word's sound came over, if it did. */
+/** The channel from which a word's sound leaked, if any. */
 async function cameFrom(word: Word, level: Levels, leaks: readonly Leak[], recording: Recording): Promise<number | null> {
   const own = level.get(channelOf(word))!;
   for (const leak of leaks) {
@@ -47,7 +47,7 @@ async function cameFrom(word: Word, level: Levels, leaks: readonly Leak[], recor
   return null;
 }
 
-/** How every channel's voice comes over into every other one. */
+/** The leak from every channel into every other one. */
 async function leaksBetween(
   words: readonly Word[],
   channels: readonly number[],
@@ -68,7 +68,7 @@ async function leaksBetween(
   return leaks;
 }
 
-/** How loud each channel is during a word, dB over what is usual in words of that channel. */
+/** Level of each channel during a word, dB relative to the usual level of words in that channel. */
 type Levels = Map<number, number>;
 
 async function levelsOf(
@@ -108,7 +108,7 @@ function neighbours(ordered: readonly Word[], i: number): Word[] {
   return ordered.slice(from, to);
 }
 
-/** Share of a word under another one. */
+/** Share of a word that another one overlaps. */
 function shared(other: Word, word: Word): number {
   return (Math.min(other.end, word.end) - Math.max(other.start, word.start)) / Math.max(word.end - word.start, 1e-3);
 }

@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 
 export const NOBODY = 65_534;
 const MEMORY = 3 * 2 ** 30; // bytes of address space; decoding takes 60 MB resident
-const GRACE = 5; // seconds of processor time between SIGXCPU, which tells why, and SIGKILL
-const PROCESSES = 512; // of all media programs together, threads included: only where the user is theirs alone
+const GRACE = 5; // seconds of CPU time between SIGXCPU, which shows the reason, and SIGKILL
+const PROCESSES = 512; // for all media programs together, threads included; only if no other programs run as that user
 
 /**
- * The programs put before a media program to confine it: without a network, under a user without rights when we are root, with nothing to gain
- * by set-user-id programs, no files to write, and limits on processor time, memory and descriptors. What the system lacks is left out.
- * @param seconds of processor time
- * @param asNobody the file it has to read can be read by `nobody`; matters to root only
+ * The command prefix that sandboxes a media program: no network, an unprivileged user if we are root, no gain from set-user-id programs, no
+ * written files, and limits on CPU time, memory and descriptors. What the system lacks is left out.
+ * @param seconds of CPU time
+ * @param asNobody whether `nobody` can read the input file; matters to root only
  */
 export async function fences(seconds: number, asNobody: boolean): Promise<string[]> {
   const root = process.getuid?.() === 0;
@@ -37,10 +37,10 @@ export async function fences(seconds: number, asNobody: boolean): Promise<string
   return fences;
 }
 
-const PATIENCE_MS = 60_000; // a busy machine must not pass for one that cannot
+const PATIENCE_MS = 60_000; // an overloaded machine must not be mistaken for one without support
 let unshare: Promise<string[]> | undefined;
 
-/** A network namespace of its own, where the host lets us make one. Tried once per process. */
+/** A network namespace, if the host allows it. Tried once per process. */
 function networkless(root: boolean): Promise<string[]> {
   const fence = ['/usr/bin/unshare', ...(root ? ['--net'] : ['--user', '--net']), '--'];
   unshare ??= promisify(execFile)(fence[0]!, [...fence.slice(1), '/bin/true'], { env: {}, timeout: PATIENCE_MS }).then(

@@ -7,19 +7,20 @@ export { type Probe, probe, type Track } from './probe.ts';
 export { findTools, type Tools } from './tools.ts';
 export { SAMPLE_RATE } from './track.ts';
 
-const MOST = 16; // channels of all tracks together that are kept apart, and tracks
+const MOST = 16; // maximum number of channels kept separate, over all tracks, and of tracks
 
 export interface DecodeOptions extends Partial<Omit<TrackOptions, 'mostChannels'>> {
-  /** As a probe found them; it is asked where they are missing. */
+  /** From a probe; without them the file is probed. */
   tracks?: readonly Track[];
 }
 
 /**
- * Decodes the audio tracks of any media file to 16 kHz samples: their channels one after the other, those of a track with very many mixed.
- * Resolves when decoding has begun: `read` waits for samples still to come, `decoded` for all of them. Several tracks are all decoded first.
- * What can be decoded of a damaged file is kept, from one second on; a track that cannot be costs none that can.
- * It, `read` and `decoded` throw MediaError FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, RECORDING_TOO_SHORT, RECORDING_TOO_LONG,
- * PROCESSING_TIMEOUT, the reason of an abort, or an Error that is no MediaError where the file is not at fault. The caller closes the recording in every case.
+ * Decodes the audio tracks of any media file to 16 kHz samples: all channels in sequence, downmixed for tracks with very many. Resolves
+ * when decoding has begun: `read` waits for samples still to come, `decoded` for all of them. Several tracks are all decoded before it
+ * resolves. Whatever can be decoded of a damaged file is kept, from one second on; a broken track does not affect the others. It, `read`
+ * and `decoded` throw MediaError FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, RECORDING_TOO_SHORT, RECORDING_TOO_LONG,
+ * PROCESSING_TIMEOUT, the reason of an abort, or an Error other than MediaError if the file is not at fault. The caller closes the
+ * recording in every case.
  */
 export async function decode(path: string, options: DecodeOptions = {}): Promise<Recording> {
   const { maxSeconds = 36_000, signal } = options;

@@ -1,18 +1,18 @@
-const FAINT = 1e-3; // level (-60 dBFS) under which sound is raised; recordings at -48 dBFS are best left as they are …
-const RAISED = 0.1; // … to this one
-const LOUD = 4; // level above which sound is lowered to 1; lossy codecs overshoot by less
-const MOST = 1000; // 60 dB: what needs more is no recording of a voice
+const FAINT = 1e-3; // level (-60 dBFS) below which audio is amplified; recordings at -48 dBFS are best left as they are
+const RAISED = 0.1; // level to amplify to
+const LOUD = 4; // level above which audio is attenuated to 1; lossy codecs overshoot by less
+const MOST = 1000; // 60 dB; what needs more gain is not a recording of a voice
 const STRAY = 4; // seconds that may be far louder than all others: clicks
 
-/** Whether a level seen so far rules out that the recording must be raised. */
+/** Whether the peak so far rules out that the recording needs gain. */
 export function isHeard(peak: number): boolean {
   return peak >= FAINT;
 }
 
 /**
- * The gain with which a recording is heard. Floats may be recorded at any level, and what comes after knows levels of 16-bit sound only; within these
- * nothing is changed.
- * @param peaks loudest sample of each second
+ * The gain to apply to a recording. Float recordings may have any level, while later stages expect levels of 16-bit audio; within that
+ * range nothing is changed.
+ * @param peaks peak of each second
  */
 export function gainFor(peaks: readonly number[]): number {
   const loudest = peaks.reduce((most, peak) => Math.max(most, peak), 0);

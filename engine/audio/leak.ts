@@ -1,28 +1,28 @@
 import type { Recording, Span } from '../types.ts';
 
-/** How one party's voice comes over into the other's channel: through the line, or from an ear-piece into the microphone beside it. */
+/** How one party's voice leaks into the other's channel: through the line, or from an earpiece into the microphone. */
 export interface Leak {
   from: number;
   to: number;
-  /** What becomes of a sample of `from`: [TAPS] gains, the first of them `delay` samples later. */
+  /** Impulse response for samples of `from`: [TAPS] gains, the first of them `delay` samples later. */
   delay: number;
   gains: Float64Array;
 }
 
 const RATE = 16_000;
-const EARLIEST = -0.01 * RATE; // samples that a voice comes over late: recorders may start a channel a little later …
-const LATEST = 0.08 * RATE; // … and echoes of lines take up to that
-const TAPS = 64; // samples over which a leak sounds on: 4 ms, most of what an ear-piece leaves
-const LEAD = 12; // taps before the strongest
-const ENOUGH = 2 * RATE; // samples of speech from which a way can be told
-const MOST = 30 * RATE; // samples that tell it
-const SEARCHED = 5 * RATE; // samples in which the delay is looked for
-const ALIKE = 0.1; // correlation from which on it is a leak; over seconds, two voices reach 0.03
-const STEADY = 1e-3; // share of the power added to each tap's own, so that no band without sound is made up
+const EARLIEST = -0.01 * RATE; // earliest delay of a leaking voice, samples: recorders may start a channel slightly later
+const LATEST = 0.08 * RATE; // latest delay: line echo
+const TAPS = 64; // length of the impulse response, samples: 4 ms, most of an earpiece's response
+const LEAD = 12; // taps before the strongest one
+const ENOUGH = 2 * RATE; // samples of speech needed for an estimate
+const MOST = 30 * RATE; // samples used for an estimate
+const SEARCHED = 5 * RATE; // samples used to find the delay
+const ALIKE = 0.1; // correlation from which on it is a leak; over several seconds two voices reach 0.03
+const STEADY = 1e-3; // regularization: share of the power added to the diagonal, so that no gain is invented in bands without sound
 
 /**
- * Finds the way of one channel's voice into the other, from stretches in which the one speaks and the other is softer: the linear filter with the least
- * squares of what it leaves. Null where the other channel holds nothing of it.
+ * Estimates the leak from one channel into the other, from spans in which one party speaks and the other channel is quieter: the linear
+ * filter that minimizes the squared residual. Null if the other channel contains none of it.
  */
 export async function leakOf(recording: Recording, from: number, to: number, spoken: readonly Span[]): Promise<Leak | null> {
   const parts: Stretch[] = [];
@@ -49,7 +49,7 @@ export async function leakOf(recording: Recording, from: number, to: number, spo
   return { from, to, delay, gains: solve(own, common) };
 }
 
-/** How much of what a channel holds in a stretch has come over from the other one: 0 to 1, below 0 where it has nothing to do with it. */
+/** Share of a channel's power in a span that leaked from the other one: 0 to 1; below 0 if they are unrelated. */
 export async function leaked(recording: Recording, { from, to, delay, gains }: Leak, span: Span): Promise<number> {
   const { heard, source, first } = await stretch(recording, from, to, span);
   let [all, left] = [1e-12, 0];
@@ -64,7 +64,7 @@ export async function leaked(recording: Recording, { from, to, delay, gains }: L
 
 interface Stretch {
   heard: Float32Array;
-  /** The other channel, from LATEST + TAPS samples before; `source[first]` sounds together with `heard[0]`. */
+  /** The other channel, starting LATEST + TAPS samples earlier; `source[first]` is simultaneous with `heard[0]`. */
   source: Float32Array;
   first: number;
 }
@@ -75,25 +75,25 @@ async function stretch(recording: Recording, from: number, to: number, { start, 
   const first = LATEST + TAPS;
   const before = Math.min(begin, first);
   const read = centred(await recording.read(from, begin - before, stop - EARLIEST));
-  const source = new Float32Array(first + heard.length - EARLIEST); // silence where the recording has not begun or is over
+  const source = new Float32Array(first + heard.length - EARLIEST); // zeros outside the recording
   source.set(read.subarray(0, source.length - first + before), first - before);
   return { heard, source, first };
 }
 
-/** Samples without the offset that a cheap sound card adds: it is no sound, yet it makes two channels alike. In their own place. */
+/** Removes the DC offset of cheap sound cards, in place: it is not sound, yet correlates two channels. */
 export function centred(samples: Float32Array): Float32Array {
   const mean = samples.reduce((sum, x) => sum + x, 0) / samples.length;
   for (let i = 0; i < samples.length; i++) samples[i]! -= mean;
   return samples;
 }
 
-/** At most a few hundred stretches, from all over the recording. */
+/** At most a few hundred spans, evenly from the whole recording. */
 function spread(spans: readonly Span[]): Span[] {
   const stride = Math.max(1, Math.floor(spans.length / 200));
   return spans.filter((_, i) => i % stride === 0);
 }
 
-/** The delay at which both channels are most alike, or null. */
+/** The delay with the highest correlation between the channels, or null. */
 function delayOf(parts: readonly Stretch[]): number | null {
   const sums = new Float64Array(LATEST - EARLIEST);
   let [own, other, samples] = [0, 0, 0];
@@ -115,11 +115,11 @@ function product(a: Float32Array, b: Float32Array, fromA: number, fromB: number,
   return sum;
 }
 
-/** Solves the symmetric Toeplitz system of `row` for `right` (Levinson's recursion). */
+/** Solves the symmetric Toeplitz system of `row` for `right` (Levinson recursion). */
 function solve(row: Float64Array, right: Float64Array): Float64Array {
   const n = row.length;
   const found = new Float64Array(n);
-  let backward = new Float64Array(n); // solves the leading part for the last unit vector
+  let backward = new Float64Array(n); // solution of the leading block for the last unit vector
   if (!row[0]) return found;
   backward[0] = 1 / row[0];
   found[0] = right[0]! / row[0];

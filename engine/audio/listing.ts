@@ -3,7 +3,7 @@ export interface Stream {
   index: number;
   type: 'audio' | 'video' | 'subtitle' | 'data' | 'attachment';
   codec: string;
-  /** As ffmpeg names it: 'mono', '5.1(side)', '10 channels'; '' where nothing is known of the sound. */
+  /** ffmpeg's name: 'mono', '5.1(side)', '10 channels'; empty if unknown. */
   layout: string;
   cover: boolean;
   default: boolean;
@@ -11,13 +11,13 @@ export interface Stream {
 }
 
 export interface Listing {
-  /** ffmpeg's names of the container, 'mov,mp4,m4a,3gp,3g2,mj2'; '' where none was found. */
+  /** ffmpeg's names of the container format, 'mov,mp4,m4a,3gp,3g2,mj2'; empty if none was found. */
   format: string;
   streams: Stream[];
   durationSeconds: number | null;
-  /** Time of what comes first in any stream. */
+  /** Earliest timestamp of any stream. */
   startSeconds: number;
-  /** What ffmpeg complained of first, if anything. */
+  /** ffmpeg's first error message, if any. */
   complaint: string;
 }
 
@@ -26,10 +26,10 @@ const STREAM = /^ {2,4}Stream #\d+:(\d+)(?:\[0x[0-9a-f]+\])?(?:\((\w+)\))?: (Aud
 const START = /^ {2}Duration: [^,]+, start: (-?\d+\.\d+),/;
 const DURATION = /^ {2}Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/;
 const COMPLAINT = /invalid|error|not found|could not|not implemented|moov/i;
-const LONGEST = 4096; // characters kept of a line: tags may be of any length
+const LONGEST = 4096; // characters kept of a line, since tags may have any length
 const MOST = 512; // streams
 
-/** Reads ffmpeg's listing of streams as it is printed: `Stream #0:1(und): Audio: aac (LC), 44100 Hz, stereo, fltp (default)`. */
+/** Parses ffmpeg's stream listing as it arrives: `Stream #0:1(und): Audio: aac (LC), 44100 Hz, stereo, fltp (default)`. */
 export class ListingReader {
   #line = '';
   #format = '';
@@ -85,9 +85,9 @@ function streamOf(line: string): Stream | null {
   };
 }
 
-const EXPECTED = /not on whitelist|Failed to open codec in avformat_find_stream_info|Last message repeated/; // pictures are not to be opened
+const EXPECTED = /not on whitelist|Failed to open codec in avformat_find_stream_info|Last message repeated/; // picture decoders are blocked on purpose
 
-/** The first thing ffmpeg complained of, without addresses in memory and without the path of the file. */
+/** ffmpeg's first error message, without memory addresses and the file's path. */
 export function firstLine(complaints: string): string {
   const line = complaints.split('\n').find((line) => line.trim() && !EXPECTED.test(line)) ?? '';
   return line

@@ -1,12 +1,15 @@
-/** Reads what ffmpeg's Matroska muxer writes to a pipe: the one track of PCM in it, block by block. Our own ffmpeg wrote it, yet every size is checked. */
+/**
+ * Parses the Matroska stream that ffmpeg writes to a pipe: a single PCM track, block by block. Although our own ffmpeg wrote it, every size
+ * is checked.
+ */
 
-/** What came out of the pipe. */
+/** A parsed element of the stream. */
 export type Event = { channels: number } | Block;
 
 export interface Block {
-  /** Milliseconds, as the muxer was given them. */
+  /** Milliseconds, as passed to the muxer. */
   time: number;
-  /** Bytes of whole sample frames; several pieces of one block have its time. */
+  /** Whole sample frames; pieces of one block share its timestamp. */
   data: Uint8Array;
 }
 
@@ -15,17 +18,17 @@ const CHANNELS = 0x9f;
 const TIMESTAMP = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
-const LONGEST = 2 ** 20; // bytes of one element; a longer block is given in pieces
+const LONGEST = 2 ** 20; // bytes per element; longer blocks are delivered in pieces
 
-/** A parser that is given bytes as they arrive. */
+/** Incremental parser. */
 export class MatroskaReader {
   #held: Uint8Array = new Uint8Array(0);
   #channels = 1;
-  #cluster = 0; // time of the cluster at hand
-  #time = 0; // of the block at hand …
-  #left = 0; // … and bytes of it that are still to come
+  #cluster = 0; // timestamp of the current cluster
+  #time = 0; // timestamp of the current block
+  #left = 0; // bytes of it still to come
 
-  /** What the bytes so far complete. Throws when they are no Matroska. */
+  /** Yields what the bytes so far complete. Throws if they are not Matroska. */
   *push(bytes: Uint8Array): Generator<Event> {
     const data = this.#held.length ? Buffer.concat([this.#held, bytes]) : bytes;
     let at = 0;
@@ -48,7 +51,7 @@ export class MatroskaReader {
         this.#left = size.value - head;
         at = body + head;
       } else if (MASTERS.has(id.value))
-        at = body; // its children follow
+        at = body; // descend into its children
       else {
         if (size.value > LONGEST)
           throw new Error(`Cannot read the decoder's output: an element of ${size.value} bytes, at most ${LONGEST} are wanted`);
@@ -60,10 +63,10 @@ export class MatroskaReader {
         yield { channels: this.#channels };
       }
     }
-    this.#held = data.slice(at); // a copy: the caller's buffer may be used again
+    this.#held = data.slice(at); // a copy: the caller may reuse its buffer
   }
 
-  /** Reads the head of a block: track number, time, flags. Its length; null where bytes are missing. */
+  /** Reads a block header: track number, timestamp, flags. Returns its length, or null if bytes are missing. */
   #head(data: Uint8Array, at: number): number | null {
     const track = number(data, at, true);
     if (!track || at + track.length + 3 > data.length) return null;
@@ -72,7 +75,7 @@ export class MatroskaReader {
     return track.length + 3;
   }
 
-  /** Bytes of the block at hand that are given now: all of it, or what is there of a long one, in whole sample frames. */
+  /** Bytes of the current block to deliver now, in whole sample frames: all of it, or what has arrived of a long one. */
   #piece(available: number): number {
     if (available >= this.#left) return this.#left;
     if (this.#left <= LONGEST || available < LONGEST / 2) return 0;
@@ -80,12 +83,12 @@ export class MatroskaReader {
   }
 }
 
-/** A number of variable length: an element's id, or without its length marker a size. Null where bytes are missing. */
+/** A variable-length integer: an element id, or with `unmarked` a size without its length marker. Null if bytes are missing. */
 function number(bytes: Uint8Array, at: number, unmarked: boolean): { value: number; length: number } | null {
   const first = bytes[at];
   if (first === undefined) return null;
   const length = Math.clz32(first) - 23;
-  if (length > 8) throw new Error("Cannot read the decoder's output: it is no Matroska");
+  if (length > 8) throw new Error("Cannot read the decoder's output: it is not Matroska");
   if (at + length > bytes.length) return null;
   let value = unmarked ? first & (0xff >> length) : first;
   for (let i = 1; i < length; i++) value = value * 256 + bytes[at + i]!;

@@ -2,34 +2,35 @@ import type { Origin, Recording } from '../types.ts';
 import { decibels } from './crosstalk.ts';
 import { centred } from './leak.ts';
 
-/** Channels that are heard together, as their mean: those of one party. */
+/** Channels of one party, mixed to their mean. */
 export type Party = number[];
 
 export interface Parties {
-  /** At least one, in order of their channels. */
+  /** At least one, ordered by channel. */
   parties: Party[];
-  /** Whether a channel was left out because it holds nothing. */
+  /** Whether a channel was left out because it is empty. */
   silent: boolean;
 }
 
 const RATE = 16_000;
-const FRAME = 480; // samples over which loudness is measured: 30 ms
+const FRAME = 480; // samples per loudness value: 30 ms
 const BLOCK = 10 * RATE; // samples read at once
-const BLOCKS = 60; // spread over the recording: ten minutes are enough to judge
-const FAINT = 1e-3; // root mean square below which a frame says nothing (-60 dBFS)
-const SAME = 0.95; // correlation of the samples from which on two channels are one
-const OPPOSITE = -0.5; // … and under which they would cancel one another
-const TOGETHER = 0.6; // correlation of the loudness (dB) from which on both microphones hear the same people
-const COPIED = 0.9; // … and two tracks are the same sound, encoded twice
-const EMPTY = 1e-4; // energy, compared with the loudest channel of its track, below which a channel holds nothing (-40 dB): hiss and crosstalk
-const EMPTY_TRACK = 1e-6; // … and compared with the loudest of all (-60 dB)
+const BLOCKS = 60; // spread over the recording: ten minutes are enough
+const FAINT = 1e-3; // RMS below which a frame is ignored (-60 dBFS)
+const SAME = 0.95; // correlation of samples from which on two channels are the same
+const OPPOSITE = -0.5; // and below which they would cancel out
+const TOGETHER = 0.6; // correlation of loudness (dB) from which on both microphones pick up the same people
+const COPIED = 0.9; // and from which on two tracks are the same audio encoded twice
+const EMPTY = 1e-4; // energy relative to the loudest channel of the track below which a channel is empty (-40 dB): noise and crosstalk
+const EMPTY_TRACK = 1e-6; // and relative to the loudest channel of all (-60 dB)
 
 /**
- * Decides which channels of a decoded recording are heard together. They are different parties when their samples differ (correlation below 0.95) and they
- * are not loud and quiet together, as microphones in one room are. Whether somebody speaks on each is for speech detection to say.
+ * Groups the channels of a decoded recording into parties. Channels belong to different parties if their samples differ (correlation below
+ * 0.95) and their loudness is not correlated, as it is for microphones in one room. Whether anybody speaks on them is left to voice
+ * activity detection.
  */
 export async function partiesOf(recording: Recording, signal?: AbortSignal): Promise<Parties> {
-  if (recording.channels === 1) return { parties: [[0]], silent: false }; // at once: speech is looked for while the rest is being decoded
+  if (recording.channels === 1) return { parties: [[0]], silent: false }; // return at once, so that VAD runs while the rest is being decoded
   const measures = await measure(recording, signal);
   const audible = [...measures.energies.keys()].filter((channel) => !isEmpty(channel, recording, measures));
   if (!audible.length) return { parties: [[...measures.energies.keys()]], silent: false };
@@ -44,7 +45,7 @@ export async function partiesOf(recording: Recording, signal?: AbortSignal): Pro
   return { parties: heard, silent: audible.length < recording.channels };
 }
 
-/** A recording of which each channel is one party. */
+/** A recording with one channel per party. */
 export function arranged(recording: Recording, parties: readonly Party[]): Recording {
   if (recording.channels === 1) return recording;
   const mean = async (channels: readonly number[], start: number, end: number, room?: Float32Array) => {
@@ -69,11 +70,11 @@ export function arranged(recording: Recording, parties: readonly Party[]): Recor
 }
 
 interface Measures {
-  /** Of each channel, where there is sound. */
+  /** Energy per channel, where there is sound. */
   energies: number[];
-  /** Sums of products of the samples of two channels, [channels x channels] row-major, upper half. */
+  /** Sums of products of two channels' samples, [channels x channels] row-major, upper half. */
   products: Float64Array;
-  /** dB of each channel, for each frame in which there is sound on any. */
+  /** dB per channel, for each frame with sound in any channel. */
   loudness: Float32Array[];
 }
 
@@ -91,7 +92,7 @@ async function measure(recording: Recording, signal?: AbortSignal): Promise<Meas
     addBlock((await Promise.all(read)).map(centred), into);
   };
   for (const block of sampled) await add(block, found);
-  // Who says little says it elsewhere, perhaps: that a channel holds nothing is judged by all of it.
+  // A party that says little may say it outside the sampled blocks: decide whether a channel is empty from the whole recording.
   if (found.energies.some((_, channel) => isEmpty(channel, recording, found))) {
     for (let block = 0; block < blocks; block++) if (!sampled.has(block)) await add(block, { ...found, loudness: [] });
   }
@@ -133,7 +134,10 @@ function isTogether(a: number, b: number, recording: Recording, measures: Measur
   return loudTogether(a, b, measures) >= (trackOf(a, recording) === trackOf(b, recording) ? TOGETHER : COPIED);
 }
 
-/** The channels of a party whose mean is heard: of one track, the one that players take, since copies of a sound are late by some samples; and none in opposite phase. */
+/**
+ * The channels of a party to mix: of one track only, the one that players select, because copies are offset by some samples; and none in
+ * opposite phase.
+ */
 function withoutCopies(party: Party, recording: Recording, measures: Measures): Party {
   const tracks = new Set(party.map((channel) => trackOf(channel, recording)));
   const chosen = party.find((channel) => originOf(channel, recording)?.default) ?? party[0]!;
@@ -143,13 +147,13 @@ function withoutCopies(party: Party, recording: Recording, measures: Measures): 
   return opposite ? own.filter((channel) => channel === loudest || alike(channel, loudest, measures) > -OPPOSITE) : own;
 }
 
-/** Correlation of the samples of two channels. */
+/** Correlation of two channels' samples. */
 function alike(a: number, b: number, { energies, products }: Measures): number {
   if (a === b) return 1;
   return products[Math.min(a, b) * energies.length + Math.max(a, b)]! / Math.sqrt(energies[a]! * energies[b]! || 1);
 }
 
-/** Correlation of the loudness of two channels, where there is sound on either. */
+/** Correlation of two channels' loudness where either has sound. */
 function loudTogether(a: number, b: number, { loudness }: Measures): number {
   const quiet = decibels(FAINT * FAINT);
   const pairs = loudness.filter((frame) => frame[a]! > quiet || frame[b]! > quiet);

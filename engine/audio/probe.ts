@@ -7,39 +7,39 @@ import { findTools, type Tools } from './tools.ts';
 
 /** One audio stream of a file. */
 export interface Track {
-  /** Its index among all streams of the file. */
+  /** Index among all streams of the file. */
   index: number;
-  /** ffmpeg's name of its codec. */
+  /** ffmpeg's name of the codec. */
   codec: string;
-  /** Null: some other layout, or none. */
+  /** Null: another layout, or unknown. */
   layout: 'mono' | 'stereo' | null;
-  /** Players take it unless they are told otherwise. */
+  /** Default track of players. */
   default: boolean;
-  /** As declared; null where it is not. */
+  /** As declared by the container, or null. */
   language: string | null;
-  /** Time at which the container begins, with whichever stream. */
+  /** Earliest timestamp of any stream in the container. */
   startSeconds: number;
-  /** The container's clock may be set anew at any time, as in broadcasts and chained streams. */
+  /** Timestamps may restart at any point, as in broadcasts and chained streams. */
   broadcast: boolean;
 }
 
-/** What the container says about itself. Durations may lie: limits and charges follow decoded samples. */
+/** What the container declares. Durations may be wrong: limits and charges are based on decoded samples. */
 export interface Probe {
   durationSeconds: number | null;
-  /** By content: 'video' when a real picture stream exists; cover art is not one. */
+  /** By content: 'video' if there is a real video stream; cover art is not. */
   mediaType: 'audio' | 'video';
-  /** Those whose codec ffmpeg knows, at least one. */
+  /** Tracks whose codec ffmpeg knows; at least one. */
   tracks: Track[];
 }
 
-const SECONDS = 30; // for a file whose head was made to be read without end: thousands of tags take ffmpeg the square of their number
+const SECONDS = 30; // limit for crafted headers: ffmpeg's time is quadratic in the number of tags
 const UNKNOWN = new Set(['', 'unknown', 'none']); // codecs
-const STILLS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // codecs of pictures; a lone mjpeg counts by its disposition
+const STILLS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // picture codecs; a lone mjpeg stream is judged by its disposition
 const BROADCASTS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers
-const FURTHER = ['-probesize', '100000000', '-analyzeduration', '600000000']; // bytes, which it holds in memory, and microseconds
+const FURTHER = ['-probesize', '100000000', '-analyzeduration', '600000000']; // bytes, held in memory, and microseconds
 
 /**
- * Options of an input: nothing is opened but the file itself, no format that points at other files (playlists), and no decoder of anything but sound, so that
+ * Input options: open nothing but the file itself, no formats that refer to other files (playlists), and only audio decoders, so that
  * hostile pictures are never decoded. See docs/decisions/hostile-media.md.
  */
 export function hardened({ decoders }: Pick<Tools, 'decoders'>): string[] {
@@ -61,15 +61,15 @@ export function hardened({ decoders }: Pick<Tools, 'decoders'>): string[] {
 }
 
 /**
- * Reads what kind of recording a file holds, from its container alone.
- * Throws MediaError: FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC, PROCESSING_TIMEOUT.
+ * Determines the kind of recording from the container alone. Throws MediaError: FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC,
+ * PROCESSING_TIMEOUT.
  */
 export async function probe(path: string, { signal, seconds = SECONDS }: { signal?: AbortSignal; seconds?: number } = {}): Promise<Probe> {
   let listing = await list(path, [], seconds, signal);
   if (listing.streams.some(unheard)) listing = await list(path, FURTHER, seconds, signal);
   const { streams, durationSeconds, complaint } = listing;
   const audio = streams.filter(({ type }) => type === 'audio');
-  if (!streams.length) throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaint || 'no stream was found in it'}`);
+  if (!streams.length) throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaint || 'it contains no streams'}`);
   if (!audio.length) throw new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
   const known = audio.filter(({ codec }) => !UNKNOWN.has(codec));
   if (!known.length) {
@@ -98,12 +98,12 @@ function toTrack({ index, codec, layout, default: chosen, language }: Stream, { 
   };
 }
 
-/** Whether a stream of sound is announced of which nothing came yet: a broadcast may begin with many pictures. */
+/** Whether an audio stream is declared but had no packets yet: a broadcast may begin with many pictures. */
 function unheard({ type, codec, layout }: Stream): boolean {
   return type === 'audio' && !layout && !UNKNOWN.has(codec);
 }
 
-/** `ffmpeg -i` without an output: it lists the streams on standard error, opens none of them, and ends with an error of its own. */
+/** Runs `ffmpeg -i` without an output: it lists the streams on standard error, opens no decoder, and exits with an error. */
 async function list(path: string, options: string[], seconds: number, signal?: AbortSignal): Promise<Listing> {
   const tools = await findTools();
   const args = ['-hide_banner', '-nostdin', ...hardened(tools), ...options, '-i', `file:${resolve(path)}`];

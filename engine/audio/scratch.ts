@@ -7,10 +7,10 @@ import type { Recording } from '../types.ts';
 import { gainFor, isHeard } from './gain.ts';
 
 const BLOCK = 16_000; // samples that share a scale: one second
-const BYTES = 2; // a sample: signed 16 bit, in the scale of its block
-const SANE = 1e9; // a sample beyond it is no sound
+const BYTES = 2; // per sample: signed 16 bit, scaled per block
+const SANE = 1e9; // larger values are not audio
 
-/** Opens a file that nobody else can reach: mode 0600 and without a name from the start. `folder` defaults to the system's temporary folder. */
+/** Opens a private file: mode 0600, unlinked immediately. `folder` defaults to the system's temporary folder. */
 export async function openScratch(folder = tmpdir()): Promise<FileHandle> {
   const path = join(folder, `longhand-${randomUUID()}.pcm`);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
@@ -19,19 +19,19 @@ export async function openScratch(folder = tmpdir()): Promise<FileHandle> {
 }
 
 /**
- * Samples on their way into a scratch file, and the readers that wait for them. 16 bits a sample keep floats however loud or faint they are, since each
- * second of a channel has a scale of its own, a power of two; 16-bit sound stays what it was, bit for bit. Silence takes no room on disk.
+ * A scratch file of samples and its waiting readers. Storing 16 bits per sample preserves floats at any level, because each second of a
+ * channel has its own scale, a power of two; 16-bit audio is stored bit-exactly. Silence takes no disk space.
  */
 export class Scratch implements Recording {
   readonly channels: number;
   readonly decoded: Promise<number>;
   #file: FileHandle;
-  #scales: number[] = []; // [seconds x channels] row-major; 0: silence, nothing was written
+  #scales: number[] = []; // [seconds x channels] row-major; 0: silence, not written
   #peaks: number[] = []; // [seconds] of the loudest channel
   #loudest = 0;
-  #block: Float32Array; // [channels x BLOCK] row-major, the second that is being filled
-  #filled = 0; // samples of it
-  #readable = 0; // samples of each channel on disk
+  #block: Float32Array; // [channels x BLOCK] row-major, the second being filled
+  #filled = 0; // samples in it
+  #readable = 0; // samples per channel on disk
   #gain = 1;
   #finished = false;
   #failure: Error | undefined;
@@ -45,20 +45,20 @@ export class Scratch implements Recording {
     this.decoded = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    this.decoded.catch(() => {}); // readers and awaiters hear of it
+    this.decoded.catch(() => {}); // handled by readers and awaiters
   }
 
-  /** Samples of each channel that can be read: whole seconds, until all is there. */
+  /** Samples per channel that can be read: whole seconds until the end is known. */
   get length(): number {
     return this.#readable;
   }
 
-  /** Samples of each channel taken so far. */
+  /** Samples per channel appended so far. */
   get taken(): number {
     return this.#readable + this.#filled;
   }
 
-  /** Appends sample frames as they come from the decoder, [frames x channels] row-major. */
+  /** Appends sample frames from the decoder, [frames x channels] row-major. */
   async append(samples: Float32Array): Promise<void> {
     const { channels } = this;
     for (let at = 0; at < samples.length; ) {
@@ -84,7 +84,7 @@ export class Scratch implements Recording {
     }
   }
 
-  /** No more samples will come: all is there, or `failure` says why not. */
+  /** Marks the end of the samples, or with `failure` why they end early. */
   async finish(failure?: Error): Promise<void> {
     if (this.#finished) return;
     try {
@@ -101,7 +101,7 @@ export class Scratch implements Recording {
   }
 
   async read(channel: number | 'mix', start: number, end: number, room?: Float32Array): Promise<Float32Array> {
-    // A faint recording is read when its gain is known.
+    // A quiet recording can be read only once its gain is known.
     const ready = () => this.#finished || (this.length >= end && isHeard(this.#loudest));
     while (!ready()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
     if (this.#failure) throw this.#failure;
@@ -129,7 +129,7 @@ export class Scratch implements Recording {
     if (this.#filled === BLOCK) await this.#write();
   }
 
-  /** Writes the second at hand, whole or as far as it is filled. */
+  /** Writes the current second, full or not. */
   async #write(): Promise<void> {
     const count = this.#filled;
     if (!count) return;
@@ -151,7 +151,7 @@ export class Scratch implements Recording {
     this.#wake();
   }
 
-  /** Reads one channel from `start` on, times `gain`. */
+  /** Reads samples of one channel from `start` on and multiplies them by `gain`. */
   async #fill(channel: number, start: number, samples: Float32Array, gain: number): Promise<void> {
     for (let done = 0; done < samples.length; ) {
       const [block, from] = [Math.floor((start + done) / BLOCK), (start + done) % BLOCK];
@@ -163,7 +163,7 @@ export class Scratch implements Recording {
         part.fill(0);
         continue;
       }
-      // The bytes come to the end of the samples' own memory: no sample is written over before it has been read.
+      // Put the bytes at the end of the samples' own buffer: no byte is overwritten before it has been read.
       const bytes = part.length * BYTES;
       const pcm = new Int16Array(part.buffer, part.byteOffset + part.byteLength - bytes, part.length);
       await readAll(this.#file, new Uint8Array(pcm.buffer, pcm.byteOffset, bytes), (place * BLOCK + from) * BYTES);
@@ -178,14 +178,14 @@ export class Scratch implements Recording {
   }
 }
 
-/** The smallest power of two in which samples are 16-bit numbers. What is no sound becomes silence, in its place. */
+/** The smallest power of two that fits the samples into 16 bits. Values that are not audio are replaced by silence. */
 function scaleOf(samples: Float32Array): { scale: number; loudest: number } {
   let [lowest, highest] = [0, 0];
   for (let i = 0; i < samples.length; i++) {
     const sample = samples[i]!;
     if (!(sample <= highest && sample >= lowest)) {
       if (!(Math.abs(sample) < SANE))
-        samples[i] = 0; // NaN too
+        samples[i] = 0; // also NaN
       else if (sample > highest) highest = sample;
       else lowest = sample;
     }

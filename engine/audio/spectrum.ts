@@ -11,7 +11,8 @@ interface Plan {
 const plans = new Map<number, Plan>();
 
 /**
- * Power of `size` samples (a power of two) from `at` on, under a Hann window, [size / 2 + 1] by frequency. The next call of the same size writes over it.
+ * Power spectrum of `size` samples (a power of two) starting at `at`, Hann window, [size / 2 + 1] by frequency. The next call with the same
+ * size overwrites it.
  */
 export function powerSpectrum(samples: Float32Array, at: number, size: number): Float64Array {
   const { window, cosines, sines, reversed, real, imaginary, power } = planFor(size);
@@ -20,7 +21,7 @@ export function powerSpectrum(samples: Float32Array, at: number, size: number): 
   for (let half = 1, stride = size / 2; half < size; half *= 2, stride /= 2) {
     for (let from = 0; from < size; from += 2 * half) {
       for (let k = 0; k < half; k++) {
-        const a = from + k; // no pairs in here: arrays made for each product took most of the time
+        const a = from + k; // no pairs here: allocating an array per product took most of the time
         const b = a + half;
         const cosine = cosines[k * stride]!;
         const sine = sines[k * stride]!;

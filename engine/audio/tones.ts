@@ -2,36 +2,36 @@ import type { Recording, Span } from '../types.ts';
 import { powerSpectrum } from './spectrum.ts';
 
 const RATE = 16_000;
-const COARSE = 512; // samples of a window in which tones are suspected: 32 ms
-const STRIDE = 1024; // samples between these
-const FINE = 2048; // … and of one in which they are told from voices: 128 ms, over which no voice holds a pitch that still
-const HOP = 256; // samples over which their ends are found: 16 ms
+const COARSE = 512; // samples of a coarse window, which raises suspicion: 32 ms
+const STRIDE = 1024; // samples between coarse windows
+const FINE = 2048; // samples of a fine window, which distinguishes tones from voices: 128 ms, over which no voice holds its pitch that steadily
+const HOP = 256; // samples: resolution of the ends of a tone, 16 ms
 const LOWEST = 80; // hertz: mains hum does not count as sound
-const PEAKS = 3; // tones that may sound together, side bands of a modulation included
-const LEAST = 0.01; // share of the power below which a peak is none
-const SKIRT = 8; // bins on either side of a peak into which a voice spreads, since its pitch moves, and a tone does not …
-const SPREAD = 0.007; // … share of the power that may lie there
-const TELEPHONE = 300; // hertz: the strongest tone of no signal is lower, and the pitch of few voices is higher
-const BLUR = 40; // hertz by which a coarse window may place the strongest tone too low
-const LOBE = 2; // bins on either side of a peak that belong to it: what a window makes of a pure tone
-const SUSPECT = 0.75; // share of the power in the peaks of a coarse window from which on it is looked at more closely …
-const PURE = 0.95; // … and of a fine one that is a tone: a voice 13 dB below it is no longer heard
-const SAME = 0.8; // share of the power at the frequencies of a tone from which on it still sounds
-const STILL = 1; // hertz by which its frequencies may differ from one fine window to the next …
-const STEADY = 0.3; // … and share by which its power may
-const VOICED = { lowest: 70, highest: 500, multiple: 3, near: 0.05, share: 0.05 }; // pitch (hertz), first harmonic, how exactly a multiple, and its power
-const CLICK = 4 * HOP; // samples after which a tone may go on, as where its phase leaps
-const CLOSE = 0.3; // seconds: what lies between two tones that near is the machine's as well
-const FAINT = 1e-5; // root mean square below which nothing sounds (-100 dBFS)
-const SHORTEST = 0.1; // seconds of a tone
-const SILENT = 1e-3; // power compared with a tone's, below which there is silence after it (-30 dB) …
-const TAIL = 0.15 * RATE; // … which is its own for so many samples at most: speech detection is slow to begin and to end
+const PEAKS = 3; // simultaneous tones, side bands of a modulation included
+const LEAST = 0.01; // share of the power below which a peak is ignored
+const SKIRT = 8; // bins on either side of a peak: a voice spreads into them, because its pitch moves, a tone does not
+const SPREAD = 0.007; // share of the power allowed there
+const TELEPHONE = 300; // hertz: every signal's strongest tone is higher than this, and few voices have a higher pitch
+const BLUR = 40; // hertz: a coarse window may place the strongest tone too low by this much
+const LOBE = 2; // bins on either side of a peak that belong to it: main lobe of a pure tone
+const SUSPECT = 0.75; // share of the power in the peaks of a coarse window that warrants a closer look
+const PURE = 0.95; // the same of a fine window that makes it a tone: a voice 13 dB below it is inaudible
+const SAME = 0.8; // share of the power at a tone's frequencies from which on it continues
+const STILL = 1; // hertz: frequency tolerance from one fine window to the next
+const STEADY = 0.3; // relative power tolerance between them
+const VOICED = { lowest: 70, highest: 500, multiple: 3, near: 0.05, share: 0.05 }; // pitch (hertz), first harmonic, tolerance of the multiple, and its power
+const CLICK = 4 * HOP; // samples: longest interruption of a tone, for example a phase jump
+const CLOSE = 0.3; // seconds: whatever lies between two tones this close is part of the signal too
+const FAINT = 1e-5; // RMS of silence (-100 dBFS)
+const SHORTEST = 0.1; // shortest tone, seconds
+const SILENT = 1e-3; // power relative to the tone that counts as silence after it (-30 dB)
+const TAIL = 0.15 * RATE; // longest such silence that belongs to the tone, samples: VAD starts and ends late
 const PIECE = 30 * RATE; // samples read at once
 
 /**
- * Finds the signals of machines in what was taken for speech: ringing, engaged and dial tones, beeps, fax calls. They are told from voices by what holds for
- * all of them: nearly all their power lies at one to three frequencies that stay the same to the hertz, while a voice has harmonics and wavers.
- * A voice that sounds over a tone adds power elsewhere: then it is no tone.
+ * Finds machine signals in detected speech: ringing, busy and dial tones, beeps, fax calls. Unlike a voice, nearly all their power lies at
+ * one to three frequencies that are constant to the hertz; a voice has harmonics and varies. A voice over a tone adds power elsewhere, and
+ * the span is then kept.
  */
 export async function findTones(
   recording: Recording,
@@ -90,16 +90,16 @@ interface Peak {
 }
 
 interface Peaks {
-  /** Share of all power that lies in them. */
+  /** Share of the total power in the peaks. */
   share: number;
   power: number;
-  /** Share of theirs that lies right beside them. */
+  /** Share of their power right beside them. */
   spread: number;
-  /** The strongest first. */
+  /** Strongest first. */
   peaks: Peak[];
 }
 
-/** The frequencies that sound in the fine window at `at`, or null where it is no tone: those a little earlier and later are the same. */
+/** Frequencies in the fine window at `at` if it is a tone, which requires the same ones slightly earlier and later; else null. */
 function toneAt(samples: Float32Array, at: number): number[] | null {
   let before: Peaks | null = null;
   for (const from of [at - FINE / 8, at, at + FINE / 8]) {
@@ -116,7 +116,7 @@ function isSteady(before: Peaks, now: Peaks): boolean {
   return same && Math.abs(now.power / before.power - 1) <= STEADY;
 }
 
-/** Whether the peaks are a pitch, or neighbouring harmonics of one, as in a vowel that is held. */
+/** Whether the peaks are a pitch or adjacent harmonics of one, as in a sustained vowel. */
 function isVoiced({ peaks, power }: Peaks): boolean {
   if (peaks[0]!.frequency < TELEPHONE) return true;
   const strong = peaks.filter((peak) => peak.power >= VOICED.share * power).map(({ frequency }) => frequency);
@@ -135,7 +135,7 @@ function isVoiced({ peaks, power }: Peaks): boolean {
   });
 }
 
-/** The strongest peaks of a spectrum that matter, at most PEAKS. */
+/** The strongest relevant peaks of a spectrum, at most PEAKS. */
 function peaksOf(spectrum: Float64Array, size: number): Peaks {
   const width = RATE / size;
   const lowest = Math.ceil(LOWEST / width);
@@ -164,7 +164,7 @@ function peaksOf(spectrum: Float64Array, size: number): Peaks {
   return { share: inside / total, power: inside, spread: beside / (inside || 1), peaks };
 }
 
-/** How far the tone that sounds at `middle` reaches, with the silence around it; not before `earliest`. */
+/** Extent of the tone around `middle`, including adjacent silence; not before `earliest`. */
 function extent(samples: Float32Array, middle: number, tone: readonly number[], earliest: number): Range {
   const sounds = (at: number) => heard(samples, at, COARSE) && shareAt(powerSpectrum(samples, at, COARSE), tone) >= SAME;
   let [first, last] = [middle - COARSE / 2, middle - COARSE / 2]; // starts of coarse windows
@@ -185,7 +185,7 @@ function extent(samples: Float32Array, middle: number, tone: readonly number[], 
   return range;
 }
 
-/** Share of the power of a coarse window that lies at the frequencies of a tone. */
+/** Share of a coarse window's power at the frequencies of a tone. */
 function shareAt(power: Float64Array, tone: readonly number[]): number {
   const width = RATE / COARSE;
   let [total, inside] = [1e-30, 0];

@@ -5,24 +5,24 @@ import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The media programs of this machine. */
+/** The media programs on this machine. */
 export interface Tools {
   ffmpeg: string;
-  /** As ffmpeg prints it: '5.1.9-0+deb12u1'. */
+  /** As printed by ffmpeg: '5.1.9-0+deb12u1'. */
   version: string;
-  /** Whether it decodes Speex with its author's library: its own decoder makes 4 s of it 8 s (7.1). */
+  /** Whether it decodes Speex with libspeex: ffmpeg's own decoder turns 4 s into 8 s (7.1). */
   libspeex: boolean;
-  /** Its decoders of sound, as its option -codec_whitelist takes them. */
+  /** Names of its audio decoders, for the option -codec_whitelist. */
   decoders: string;
 }
 
-const OLDEST_MAJOR = 4; // older ones lack demuxers and fixes for hostile files
-const PATIENCE_MS = 60_000; // it takes 0.1 s, and far longer on a machine with more work than cores
+const OLDEST_MAJOR = 4; // older versions lack demuxers and fixes for hostile files
+const PATIENCE_MS = 60_000; // takes 0.1 s, and far longer on an overloaded machine
 let found: Promise<Tools> | undefined;
 
 /**
- * Finds ffmpeg: FFMPEG_PATH, then the PATH, then ffmpeg-static. Looks once per process.
- * Throws a sentence with the remedy when there is none or it is too old.
+ * Locates ffmpeg: FFMPEG_PATH, then PATH, then ffmpeg-static; once per process. Throws an error with the remedy if there is none or it is
+ * too old.
  */
 export function findTools(): Promise<Tools> {
   found ??= lookUp(process.env).catch((error) => {
@@ -32,7 +32,7 @@ export function findTools(): Promise<Tools> {
   return found;
 }
 
-/** The look-up itself, for a given environment. */
+/** The look-up for a given environment. */
 export async function lookUp(env: Record<string, string | undefined>): Promise<Tools> {
   const ffmpeg = await firstRunnable(candidates(env));
   if (!ffmpeg) {
@@ -57,7 +57,7 @@ function bundled(): string[] {
   try {
     return [createRequire(import.meta.url)('ffmpeg-static') as string].filter(Boolean);
   } catch {
-    return []; // an optional package
+    return []; // optional package
   }
 }
 
@@ -85,8 +85,8 @@ async function aboutItself(ffmpeg: string): Promise<Omit<Tools, 'ffmpeg'>> {
 async function ask(ffmpeg: string, about: string): Promise<string> {
   const asked = promisify(execFile)(ffmpeg, ['-hide_banner', about], { env: {}, timeout: PATIENCE_MS });
   const { stdout } = await asked.catch((error: Error & { killed?: boolean }) => {
-    const why = error.killed ? `it did not answer within ${PATIENCE_MS / 1000} s` : error.message;
-    throw new Error(`Cannot decode media: ${ffmpeg} does not run (${why}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
+    const why = error.killed ? `no output within ${PATIENCE_MS / 1000} s` : error.message;
+    throw new Error(`Cannot decode media: ${ffmpeg} cannot be run (${why}). Install ffmpeg ${OLDEST_MAJOR} or newer`);
   });
   return stdout;
 }

@@ -11,21 +11,21 @@ import { findTools, type Tools } from './tools.ts';
 export const SAMPLE_RATE = 16_000;
 const SHORTEST = 1; // seconds
 const SILENCE = 30; // seconds without output before ffmpeg counts as stuck
-const LEAP = 600; // seconds: a longer leap in a broadcast is a clock set anew and no pause
+const LEAP = 600; // seconds: a longer jump in a broadcast is a clock reset, not a pause
 
 export interface TrackOptions {
-  /** More channels than these are mixed to one. */
+  /** Tracks with more channels are downmixed to mono. */
   mostChannels: number;
-  /** Longest recording taken, seconds; counted on samples. */
+  /** Longest accepted recording, seconds; measured in samples. */
   maxSeconds: number;
   signal?: AbortSignal;
   /** Called with the seconds decoded so far. */
   onProgress?: (seconds: number) => void;
-  /** Folder of the unnamed scratch file. */
+  /** Folder of the unlinked scratch file. */
   scratch?: string;
 }
 
-/** Decodes one track. Resolves when its channels are known, or when nothing came of it: then `decoded` of what is given back rejects. */
+/** Decodes one track. Resolves when its channels are known or decoding failed; then `decoded` of the result rejects. */
 export async function decodeTrack(path: string, track: Track, options: TrackOptions): Promise<Scratch> {
   const tools = await findTools();
   const { maxSeconds, signal } = options;
@@ -61,21 +61,22 @@ function argumentsFor(input: string, { index, codec, layout, startSeconds }: Tra
   ];
 }
 
-const FRAME = 2 ** 27; // milliseconds of output time from frame to frame …
-const MIDDLE = FRAME / 2; // … in the middle of which a lag of 0 lies
+const FRAME = 2 ** 27; // milliseconds of output timestamps per frame
+const MIDDLE = FRAME / 2; // the middle of that range is a lag of 0
 
 /**
- * Every frame at 16 kHz, and in its time by how much the file's own time for it is ahead of the samples decoded before: muxers take times that rise only,
- * and those of files may do anything. Channels stay as they are, except that a file which changes between mono and stereo keeps what it began with.
+ * Filters for 16 kHz output in which each frame's timestamp encodes how far the file's timestamp is ahead of the samples decoded so far,
+ * because muxers require increasing timestamps and those in files are arbitrary. Channels are kept; a file that switches between mono and
+ * stereo keeps the layout it began with.
  */
 function filters(layout: Track['layout'], startSeconds: number): string {
   const lag = `if(isnan(PTS),ld(0),st(0,PTS-NB_CONSUMED_SAMPLES-${startSeconds * SAMPLE_RATE}))`;
-  const samples = SAMPLE_RATE / 1000; // a millisecond
+  const samples = SAMPLE_RATE / 1000; // per millisecond
   const time = `st(1,ld(1)+1)*${FRAME * samples}+clip(${lag},${-MIDDLE * samples},${(MIDDLE - 1) * samples})+${MIDDLE * samples}`;
   return `aformat=sample_fmts=flt:sample_rates=${SAMPLE_RATE}${layout ? `:channel_layouts=${layout}` : ''},asetpts='${time}'`;
 }
 
-/** Moves frames from the decoder to the scratch file, each at its time, until either has had enough, then judges the outcome. */
+/** Moves frames from the decoder to the scratch file, each to its position, until either ends, then judges the outcome. */
 async function fill(run: Confined, opened: (channels: number) => Scratch, { broadcast }: Track, options: TrackOptions): Promise<Scratch> {
   const { maxSeconds, mostChannels, onProgress } = options;
   const reader = new MatroskaReader();
@@ -102,7 +103,7 @@ async function fill(run: Confined, opened: (channels: number) => Scratch, { broa
     for (const placed of clock.end()) await place(placed);
   } catch (error) {
     run.stop(error as Error);
-    await run.ended; // rejects: a time limit or an abort explains a broken pipe better than the pipe does
+    await run.ended; // rejects: a timeout or an abort is a better explanation than the broken pipe
     throw error;
   }
   const { code } = await run.ended;
@@ -111,12 +112,12 @@ async function fill(run: Confined, opened: (channels: number) => Scratch, { broa
 }
 
 function frameOf({ time, data }: Block, channels: number): Frame {
-  const samples = new Float32Array(data.length / Float32Array.BYTES_PER_ELEMENT); // a copy, which lies where floats may
+  const samples = new Float32Array(data.length / Float32Array.BYTES_PER_ELEMENT); // a copy, aligned for floats
   new Uint8Array(samples.buffer).set(data);
   return { lag: ((time % FRAME) - MIDDLE) * (SAMPLE_RATE / 1000), count: samples.length / channels, samples };
 }
 
-/** Sample frames with all channels, or with their mean. */
+/** Sample frames with all channels, or downmixed. */
 function mixed(samples: Float32Array, channels: number, wanted: number): Float32Array {
   if (channels === wanted) return samples;
   const mix = new Float32Array(samples.length / channels);
@@ -135,7 +136,7 @@ function tooLong(maxSeconds: number): MediaError {
 const UNSUPPORTED =
   /decoder .*not found|unknown decoder|no decoder|decoder \(codec|not (?:yet )?implemented|patchwelcome|unsupported|not supported/i;
 
-/** Why less than a second came out of a file. */
+/** Why a file yielded less than a second of audio. */
 function unusable(seconds: number, code: number | null, complaints: string): MediaError {
   const why = firstLine(complaints);
   if (/matches no streams|does not contain any stream/i.test(complaints)) {
@@ -147,8 +148,8 @@ function unusable(seconds: number, code: number | null, complaints: string): Med
   if (code === 0 && !why && seconds > 0) {
     return new MediaError(
       'RECORDING_TOO_SHORT',
-      `Cannot transcribe the recording: it lasts ${Math.floor(seconds * 100) / 100} s, at least ${SHORTEST} s is wanted`,
+      `Cannot transcribe the recording: it lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${SHORTEST} s`,
     );
   }
-  return new MediaError('FILE_CORRUPTED', `Cannot decode the file: ${why || 'no sound came out of it'}`);
+  return new MediaError('FILE_CORRUPTED', `Cannot decode the file: ${why || 'no audio could be decoded'}`);
 }

@@ -5,7 +5,7 @@ import type { Track } from './probe.ts';
 const AT_ONCE = 4; // tracks that are decoded side by side
 const FATAL = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that speak of the file, not of one track
 
-/** The tracks of one file as one recording: their channels one after the other, each with silence behind where it ends before the longest. */
+/** The tracks of one file as one recording: all channels in sequence, padded with silence to the longest track. */
 export class Tracks implements Recording {
   readonly channels: number;
   readonly length: number;
@@ -26,7 +26,7 @@ export class Tracks implements Recording {
     this.decoded = Promise.resolve(this.length);
   }
 
-  /** Decodes all tracks. Those of which nothing comes are left out; where that are all, throws what says most about why. */
+  /** Decodes all tracks. Failed ones are left out; if all fail, throws the most informative error. */
   static async decoded(tracks: readonly Track[], decode: (track: Track) => Promise<Recording>): Promise<Recording> {
     const parts: (Recording | undefined)[] = new Array(tracks.length);
     const failures: MediaError[] = [];

@@ -1,12 +1,12 @@
 /**
- * Memory for `samples` floats that all threads see: a view of it is sent to another thread without a copy. It may be written again as soon as
- * that thread has answered. Allocating samples anew for each unit keeps the garbage collector busy and fragments the heap.
+ * Allocates shared memory for `samples` floats: views of it are passed to worker threads without copying. Reuse it only after that thread
+ * has answered. Allocating per unit would keep the garbage collector busy and fragment the heap.
  */
 export function sharedSamples(samples: number): Float32Array {
   return new Float32Array(new SharedArrayBuffer(samples * Float32Array.BYTES_PER_ELEMENT));
 }
 
-/** Buffers of one size that are lent for a while. There come to be as many as were ever lent at once. */
+/** A pool of equally sized buffers. It grows to the largest number lent at the same time and never shrinks. */
 export class BufferPool {
   readonly #samples: number;
   readonly #free: Float32Array[] = [];
@@ -15,7 +15,7 @@ export class BufferPool {
     this.#samples = samples;
   }
 
-  /** Lends a buffer until `work` has ended. */
+  /** Lends a buffer to `work` and takes it back when that settles. */
   async lend<T>(work: (buffer: Float32Array) => Promise<T>): Promise<T> {
     const buffer = this.#free.pop() ?? sharedSamples(this.#samples);
     try {

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** What this process may use of its machine. */
+/** Resources of this machine that the process may use. */
 export interface Machine {
-  /** Cores, second threads of one not counted; fewer where a container is given less of their time. */
+  /** Physical cores, lowered to the container's CPU limit. */
   cores: number;
-  /** Memory; in a container, what it is given of it. */
+  /** Physical memory, or the container's memory limit. */
   memoryBytes: number;
 }
 
-const OTHERS_BYTES = 0.7 * 2 ** 30; // the process without its threads, ffmpeg; beside it perhaps PostgreSQL and the API
-const SHARE = 0.8; // of the memory that is planned for
+const OTHERS_BYTES = 0.7 * 2 ** 30; // the process without its threads, ffmpeg, and possibly PostgreSQL and the API
+const SHARE = 0.8; // fraction of memory to plan with
 
 /**
- * How many threads an engine has: one for each core, as far as the memory reaches.
- * @param threadBytes what each takes at most
+ * Number of worker threads: one per core, as far as memory allows.
+ * @param threadBytes peak memory per thread
  */
 export function threadsFor({ cores, memoryBytes }: Machine, threadBytes: number): number {
   return Math.max(1, Math.min(cores, Math.floor((SHARE * memoryBytes - OTHERS_BYTES) / threadBytes)));
@@ -23,13 +23,13 @@ export function threadsFor({ cores, memoryBytes }: Machine, threadBytes: number)
 
 type Read = (path: string) => string;
 
-/** Looks at the machine. `root`: where `/proc` and `/sys` are; what is missing there limits nothing. */
+/** Reads the limits of the machine. `root` holds `/proc` and `/sys`; a missing file means no limit. */
 export function readMachine(root = '/'): Machine {
   const read: Read = (path) => {
     try {
       return readFileSync(join(root, path), 'utf8').trim();
     } catch {
-      return ''; // not Linux, or another version of control groups
+      return ''; // not Linux, or another cgroup version
     }
   };
   const groups = controlGroups(read);
@@ -39,14 +39,14 @@ export function readMachine(root = '/'): Machine {
   };
 }
 
-/** Cores of which this process may use a thread. */
+/** Physical cores with at least one hardware thread in the CPU affinity mask. */
 function coresAllowed(read: Read): number {
   const [, allowed = ''] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(read('proc/self/status')) ?? [];
   const cores = cpus(allowed).map((cpu) => read(`sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`) || `${cpu}`);
   return new Set(cores).size || availableParallelism();
 }
 
-/** The numbers in a list such as `0-3,8`. */
+/** Parses a CPU list such as `0-3,8`. */
 function cpus(list: string): number[] {
   return list.split(',').flatMap((range) => {
     const [first = Number.NaN, last = first] = range.split('-').map(Number);
@@ -54,12 +54,12 @@ function cpus(list: string): number[] {
   });
 }
 
-/** Reads a file of a control group. */
+/** Reads a file of a cgroup. */
 type Group = (controller: 'cpu' | 'memory', file: string) => string;
 
 /**
- * The control groups that hold this process, and those around them, in both versions of the kernel's interface (cgroups(7)). In a container the
- * paths may be those of the host, which it does not see; then the outermost one is its own.
+ * The cgroups of this process, innermost first, for cgroup v1 and v2 (cgroups(7)). In a container the paths may be the host's and not
+ * visible; then the outermost visible group is the container's own.
  */
 function controlGroups(read: Read): Group[] {
   return read('proc/self/cgroup')
@@ -79,7 +79,7 @@ function controlGroups(read: Read): Group[] {
     });
 }
 
-/** Processors whose whole time a group may use. */
+/** CPU quota of a cgroup, in CPUs. */
 function processors(group: Group): number {
   const [quota, period] = (group('cpu', 'cpu.max') || `${group('cpu', 'cpu.cfs_quota_us')} ${group('cpu', 'cpu.cfs_period_us')}`).split(
     ' ',
@@ -88,7 +88,7 @@ function processors(group: Group): number {
   return share > 0 ? share : Number.POSITIVE_INFINITY;
 }
 
-/** Bytes of memory that a group may use. */
+/** Memory limit of a cgroup, in bytes. */
 function memory(group: Group): number {
   const said = ['memory.max', 'memory.high', 'memory.limit_in_bytes'].map((file) => Number.parseInt(group('memory', file), 10));
   return Math.min(...said.filter((bytes) => bytes > 0));

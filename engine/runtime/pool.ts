@@ -15,35 +15,35 @@ import type { Outcome, ThreadTask, WorkerData } from './worker.ts';
 export interface PoolOptions {
   /** Folders of the ASR model and of the diarization models. */
   models: { whisper: string; diarization: string };
-  /** Default: one for each core, as far as the memory reaches; on a GPU at most 4. */
+  /** Default: one per core as far as memory allows; at most 4 on a GPU. */
   threads?: number;
   device?: Device;
-  /** Windows that one thread decodes together. Default: those of the model's recipe. */
+  /** Batch size: windows decoded together on one thread. Default: from the model's recipe. */
   rows?: number;
 }
 
-/** The threads of one engine. Files take turns on them, in units of under a second or two. */
+/** The worker threads of one engine. Files are interleaved in units of less than two seconds. */
 export interface Pool {
   readonly threads: number;
-  /** What they take at most, by experience; where there is less for each, there are fewer of them. */
+  /** Peak memory of all threads, as measured; where memory is short, fewer threads are started. */
   readonly memoryBytes: number;
   /** Windows of one file that keep all threads busy. */
   readonly concurrency: number;
-  /** Of the longest window that the recognition model takes. */
+  /** The longest window that the ASR model accepts. */
   readonly windowSeconds: number;
-  /** The device that recognition really uses. */
+  /** The device that speech recognition actually uses. */
   readonly device: Device;
-  /** A file's place among the others. Its work stops within two seconds when `signal` aborts. */
+  /** Registers a file. Its work stops within two seconds of `signal` aborting. */
   job(signal: AbortSignal): Job;
   close(): Promise<void>;
 }
 
-/** A window without its samples, which are read when its turn has come: into the memory given, of which that part is returned that they fill. */
+/** A window whose samples are loaded lazily. `read` fills the buffer and returns the filled part. */
 export type UnreadWindow = Omit<WindowRequest, 'job' | 'first' | 'samples'> & { read: (buffer: Float32Array) => Promise<Float32Array> };
 
 /**
- * The work of one file. Everything rejects with the signal's reason once it has aborted and no thread looks at it any more. Samples are best in
- * memory of `sharedSamples`, which the threads share: other arrays are copied.
+ * The work of one file. When the signal aborts, everything rejects with its reason once no thread uses the samples any more. Put samples in
+ * `sharedSamples` memory: other arrays are copied.
  */
 export interface Job {
   recognise(window: UnreadWindow): Promise<RecognisedWindow>;
@@ -52,7 +52,7 @@ export interface Job {
   link: Linker;
 }
 
-/** Work that a thread could not do. `code` is STOPPED or that of the original failure. */
+/** A unit that failed on a thread. `code` is STOPPED or that of the original error. */
 export class EngineError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -62,13 +62,13 @@ export class EngineError extends Error {
   }
 }
 
-const REST_MS = 10_000; // for models that still run when the pool is closed
-const NURSERY = 8; // MB of new objects on a thread: V8 takes up to 48, for nothing: a thread makes few that last
-const ON_DEVICE = 4; // threads: each holds the model in the memory of the device, which they share
+const REST_MS = 10_000; // for units still running when the pool is closed
+const NURSERY = 8; // MB, V8's young generation per thread: the default of up to 48 gains nothing, since few objects survive
+const ON_DEVICE = 4; // threads: each loads the model into the GPU's memory, which they share
 const OTHER_NETWORKS_BYTES = 0.3 * 2 ** 30;
-const MOST = 1000; // piscina's own limit must never hold anything back
+const MOST = 1000; // piscina's own queue limit, high enough never to apply
 
-/** Starts the threads and loads the models on them. Throws when a model or the device asked for is missing. */
+/** Starts the threads and loads the models. Throws if a model or the requested device is missing. */
 export async function openPool({ models, threads: asked, device = 'cpu', rows: askedRows }: PoolOptions): Promise<Pool> {
   const descriptor = descriptorOf(models.whisper);
   const rows = askedRows ?? descriptor.recipe.rows;
@@ -76,7 +76,8 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows: a
   const fitting = threadsFor(readMachine(), each);
   const threads = asked ?? (device === 'cpu' ? fitting : Math.min(fitting, ON_DEVICE));
   silenceRuntime();
-  // A thread's heap is small, what it holds outside is not: V8 would mark it anew for every few megabytes of that, a tenth of all processor time.
+  // Each thread has a small heap but much external memory, and V8 would start incremental marking for every few megabytes of it: 10 % of
+  // all CPU time.
   setFlagsFromString('--no-incremental-marking');
   const closing = new Int32Array(new SharedArrayBuffer(8));
   const workerData: WorkerData = { ...models, descriptor, device, rows, closing };
@@ -94,7 +95,7 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows: a
     Atomics.store(closing, 0, 1);
     const end = performance.now() + REST_MS;
     try {
-      while (Atomics.load(closing, 1) < threads && performance.now() < end) await onEach('rest'); // one thread may answer for another
+      while (Atomics.load(closing, 1) < threads && performance.now() < end) await onEach('rest'); // a thread may answer twice, another not at all
     } finally {
       await piscina.destroy();
     }
@@ -115,7 +116,7 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows: a
       close,
     };
   } catch (error) {
-    await close().catch(() => {}); // what went wrong first says more
+    await close().catch(() => {}); // the first error is the more useful one
     throw error;
   }
 }
@@ -126,7 +127,7 @@ function mapKinds<T>(places: Readonly<Record<Kind, number>>, make: (count: numbe
 
 function openJob(piscina: Piscina, queues: Record<Kind, FairQueue>, buffers: BufferPool, job: number, signal: AbortSignal): Job {
   const stop = new Int32Array(new SharedArrayBuffer(4));
-  setMaxListeners(0, signal); // every unit that waits listens
+  setMaxListeners(0, signal); // every waiting unit adds a listener
   if (signal.aborted) Atomics.store(stop, 0, 1);
   else signal.addEventListener('abort', () => Atomics.store(stop, 0, 1), { once: true });
   const asked = { recognise: 0, segment: 0, embed: 0, link: 0 };
@@ -157,7 +158,7 @@ async function run<T>(piscina: Piscina, name: Kind | 'open' | 'rest', task: unkn
   throw new EngineError(outcome.code, outcome.message);
 }
 
-/** What a model says of itself; a failure has the class of those on the threads. */
+/** Reads a model's descriptor. Errors have the class of those from the threads. */
 function descriptorOf(folder: string): Descriptor {
   try {
     return readDescriptor(folder);

@@ -1,33 +1,34 @@
 /**
- * Who goes next: the whole policy of an engine, in the order in which a unit of work meets it.
+ * Scheduling: the complete policy of an engine, in the order in which a unit of work passes through it.
  *
- * 1. `FairQueue`, in the main thread: so many units of each kind are inside at once (`placesOn`), the file with the fewest goes next, and a file
- *    that has none inside is let in whatever the others hold. A unit counts as urgent while it is among the first of its file (`FIRST_UNITS`).
- * 2. `DecodeQueue`, in each thread: which window takes the next free row of the decoder. First windows of a file, then windows that are encoded
- *    already, then the file with the fewest rows.
- * 3. `Interleaver`, in each thread: when a unit of another network may run between two steps of the decoder.
+ * 1. `FairQueue`, on the main thread: limits the units of each kind in flight (`placesOn`). The file with the fewest in flight goes next,
+ *    and a file with none is admitted even above the limit. The first units of a file are urgent (`FIRST_UNITS`).
+ * 2. `DecodeQueue`, on each thread: picks the window for the next free row of the decoder. First windows of a file come first, then windows
+ *    already encoded, then the file with the fewest rows.
+ * 3. `Interleaver`, on each thread: decides when a unit of another model may run between two decoder steps.
  *
- * While the first window of a file is decoded, windows and units of other files wait longer: a short note is not held up by a long recording.
+ * While the first window of a file is being decoded, windows and units of other files wait longer, so that short recordings are not delayed
+ * by long ones.
  */
 
 /** Kinds of work. */
 export type Kind = 'recognise' | 'segment' | 'embed' | 'link';
 
-/** Units of a file that go before all others, by kind: a note of a minute has no more. */
+/** Units per file that take priority, by kind. A recording of one minute has no more than these. */
 export const FIRST_UNITS: Readonly<Record<Kind, number>> = { recognise: 2, segment: 4, embed: 8, link: 1 };
 
-const ROWS_AHEAD = 2; // windows a thread holds beyond those it decodes, so that it never waits
-const UNITS_AHEAD = 2; // units of the other networks a thread holds
-const STEPS_A_UNIT = 8; // decoder steps, 0.2 s, between two units of another network: one of those takes as long as four
-const STEPS_A_UNIT_HURRIED = 40; // the same while another file's first window is decoded: 1 s, so that nothing stands still
+const ROWS_AHEAD = 2; // windows queued on a thread beyond those in its batch, so that the decoder never idles
+const UNITS_AHEAD = 2; // units of the other models queued on a thread
+const STEPS_A_UNIT = 8; // decoder steps (0.2 s) between two units of other models; such a unit takes as long as four steps
+const STEPS_A_UNIT_HURRIED = 40; // the same while another file's first window is being decoded: 1 s, so that the other files still progress
 
-/** Units of each kind that may be inside at once on so many threads, each of which decodes `rows` windows together. */
+/** Units of each kind that may be in flight for a number of threads that decode `rows` windows each. */
 export function placesOn(threads: number, rows: number): Readonly<Record<Kind, number>> {
   return {
     recognise: threads * (rows + ROWS_AHEAD),
     segment: threads * UNITS_AHEAD,
     embed: threads * UNITS_AHEAD,
-    link: 1, // takes 1 to 2 s: the other threads stay free of it
+    link: 1, // takes 1 to 2 s, so only one thread at a time
   };
 }
 
@@ -36,10 +37,10 @@ interface Waiting {
   go(): void;
 }
 
-/** Lets files in by turns: at most `places` units at once, and one of every file whatever the others hold. */
+/** Admits files in turn: at most `places` units at once, plus one for any file that has none. */
 export class FairQueue {
   readonly #places: number;
-  readonly #inside = new Map<number, number>(); // units, by file
+  readonly #inside = new Map<number, number>(); // units in flight, by file
   #waiting: Waiting[] = [];
   #taken = 0;
 
@@ -47,7 +48,7 @@ export class FairQueue {
     this.#places = places;
   }
 
-  /** Waits for a place; the function returned gives it back. Rejects with the signal's reason when that aborts before. */
+  /** Waits for a slot and returns the function that releases it. Rejects with the signal's reason if that aborts first. */
   enter(file: number, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
@@ -76,7 +77,7 @@ export class FairQueue {
     this.#admit();
   }
 
-  /** Lets in whoever has the fewest units inside, while there is a place; a file without any enters always. */
+  /** Admits units while slots are free, fewest in flight first; a file with none is always admitted. */
   #admit(): void {
     for (;;) {
       let next: Waiting | undefined;
@@ -94,16 +95,16 @@ export class FairQueue {
   }
 }
 
-/** What decides when a window is decoded. */
+/** What determines when a window is decoded. */
 export interface Decodable {
   file: number;
   /** Among the first windows of its file. */
   first?: boolean;
-  /** Encoded already. */
+  /** Already encoded. */
   urgent?: boolean;
 }
 
-/** Windows that wait for a row of the decoder. */
+/** Windows waiting for a row of the decoder. */
 export class DecodeQueue<W extends Decodable> {
   readonly #interleaver: Interleaver | undefined;
   readonly #waiting: W[] = [];
@@ -120,19 +121,19 @@ export class DecodeQueue<W extends Decodable> {
     this.#waiting.push(window);
   }
 
-  /** Takes all out. */
+  /** Removes and returns all windows. */
   clear(): W[] {
     return this.#waiting.splice(0);
   }
 
-  /** The files of which a first window is decoded or waits. */
+  /** Files whose first window is being decoded or waiting. */
   hurried(decoding: Iterable<Decodable>): Set<number> {
     return new Set([...decoding, ...this.#waiting].flatMap(({ first, file }) => (first ? [file] : [])));
   }
 
   /**
-   * Takes out the window that is decoded next, or none if that one does not fit. To encode one takes as long as a dozen decoder steps: while another
-   * file is in a hurry it waits as a unit of another network does.
+   * Removes and returns the window to decode next, or null if it does not fit. Encoding costs about 12 decoder steps, so while another file
+   * is hurried it waits as long as a unit of another model.
    */
   next(decoding: Iterable<Decodable>, fits: (window: W) => boolean): W | null {
     const inside = [...decoding];
@@ -155,38 +156,38 @@ export class DecodeQueue<W extends Decodable> {
 }
 
 /**
- * Keeps a thread's decoder going beside other networks: while it decodes, their units get in one at a time, every few steps. Without it each of
- * the decoder's many short steps waits for a long unit, and a note of 5 s beside a long file takes 10 s.
+ * Keeps the decoder running beside other models: while it decodes, their units run one at a time, every few steps. Without this each of the
+ * many short decoder steps waits for a long unit, and a 5 s note next to a long file takes 10 s.
  */
 export class Interleaver {
   readonly #waiting: Waiting[] = [];
   #hurried: ReadonlySet<number> = new Set();
-  #steps = STEPS_A_UNIT; // since a unit ran
+  #steps = STEPS_A_UNIT; // since the last unit
   #decoding = false;
 
-  /** Resolves when a unit of another network may run; `first` ones of a file at once. */
+  /** Resolves when a unit of another model may run; immediately for the first units of a file. */
   async enter(file: number, first: boolean): Promise<void> {
     if (this.#decoding && !first && (this.#waiting.length || !this.mayRun(file)))
       await new Promise<void>((go) => this.#waiting.push({ file, go }));
     this.ran();
   }
 
-  /** Whether the decoder has made enough steps for a unit of this file. */
+  /** Whether enough decoder steps have passed for a unit of this file. */
   mayRun(file: number): boolean {
     return this.#steps >= (this.#hurried.size === 0 || this.#hurried.has(file) ? STEPS_A_UNIT : STEPS_A_UNIT_HURRIED);
   }
 
-  /** A unit has run: the decoder's next steps come first. */
+  /** Records that a unit has run; decoder steps follow. */
   ran(): void {
     this.#steps = 0;
   }
 
-  /** The decoder has work from now on. */
+  /** The decoder starts to work. */
   begin(): void {
     this.#decoding = true;
   }
 
-  /** The decoder has made a step; these files are in a hurry. */
+  /** Records a decoder step, and which files are hurried. */
   step(hurried: ReadonlySet<number>): void {
     this.#hurried = hurried;
     this.#steps++;
@@ -194,7 +195,7 @@ export class Interleaver {
     if (next >= 0) this.#waiting.splice(next, 1)[0]!.go();
   }
 
-  /** The decoder has no more work. */
+  /** The decoder becomes idle. */
   rest(): void {
     this.#decoding = false;
     this.#hurried = new Set();

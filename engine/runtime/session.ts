@@ -6,28 +6,29 @@ export type Tensor = ort.Tensor;
 export type Feeds = Record<string, ort.Tensor>;
 export type Fetches = Record<string, ort.Tensor | null>;
 
-/** One network held open on one thread. `run` blocks that thread while it works, so call it from worker threads only. */
+/** A model loaded on one thread. `run` blocks that thread, so call it on worker threads only. */
 export interface Session {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** Dimensions of an input: numbers, and the names of those that vary. */
+  /** Dimensions of an input: numbers, or names where they vary. */
   dimensions(input: string): readonly (number | string)[];
-  /** The device really used. */
+  /** The device in use. */
   readonly device: Device;
-  /** Runs the network; `fetches` limits the outputs that are computed, and names memory that they are written into where it is not null. */
+  /** Runs the model. `fetches` selects the outputs to compute; a value that is not null is the memory to write that output to. */
   run(feeds: Feeds, fetches?: Fetches): Promise<Record<string, ort.Tensor>>;
   close(): Promise<void>;
 }
 
 export interface SessionOptions {
-  /** Threads inside one operator. 1: several worker threads with one each are 33 % faster (docs/decisions/speech-recognition.md). */
+  /** Threads per operator. Several worker threads with 1 each are 33 % faster (docs/decisions/speech-recognition.md). */
   threads?: number;
   device?: Device;
-  /** Path, without its end, of a file in which the runtime notes the time of every operator; written by `close`. */
+  /** Path, without its extension, of a file for the profile of every operator; written by `close`. */
   profile?: string;
   /**
-   * Whether the memory of one run is kept for the next. An arena holds what its largest run took, in powers of two, for good: 45 MB for the encoder of base.
-   * The encoder takes 1.7 % less time with it, the decoder 2 %; models whose sizes vary or which run seldom gain nothing.
+   * Whether to keep onnxruntime's memory arena between runs. The arena holds the peak of its largest run, rounded up to powers of two,
+   * until the session is closed: 45 MB for the base encoder. It saves 1.7 % of the encoder's time and 2 % of the decoder's; models with
+   * variable sizes or few runs gain nothing.
    */
   arena?: boolean;
 }
@@ -36,18 +37,18 @@ hideHalves();
 let closing: Int32Array | undefined;
 let running = 0;
 
-/** No network of this thread is opened or begins to run any more once `flag[0]` is 1: a thread that is ended inside a network takes the whole process along. */
+/** Once `flag[0]` is 1, no model on this thread is loaded or run. Terminating a thread inside a model run crashes the process. */
 export function closeWith(flag: Int32Array): void {
   closing = flag;
 }
 
-/** Resolves when no network of this thread runs or is being opened. */
+/** Resolves when no model on this thread is running or being loaded. */
 export async function networksIdle(): Promise<void> {
   while (running) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function counted<T>(use: () => Promise<T>): Promise<T> {
-  if (closing && Atomics.load(closing, 0) === 1) throw new Error('Cannot use the network: its thread is being closed');
+  if (closing && Atomics.load(closing, 0) === 1) throw new Error('Cannot use the model: its thread is being closed');
   running++;
   try {
     return await use();
@@ -59,18 +60,19 @@ async function counted<T>(use: () => Promise<T>): Promise<T> {
 const SILENCE = 'ORT_DISABLE_TELEMETRY';
 
 /**
- * Keeps the runtime from telling its maker what it runs, on which processor and under which lasting number, as it does from 1.29 on unless this is set
- * when it starts (see Privacy in the documentation of microsoft/onnxruntime). It reads the variables of the process, and those only the main thread can set.
+ * Disables onnxruntime's telemetry, which from 1.29 on reports models, processor and a persistent id to Microsoft unless this is set before
+ * it is loaded (see Privacy in the documentation of microsoft/onnxruntime). It reads the process environment, which only the main thread
+ * can change.
  */
 export function silenceRuntime(): void {
   process.env[SILENCE] = '1';
 }
 
-/** Opens a network, a file or its bytes. Throws when the device asked for is missing: never falls back in silence. */
+/** Loads a model from a file or from bytes. Throws if the requested device is missing: there is no silent fallback. */
 export async function openSession(network: string | Uint8Array, options: SessionOptions = {}): Promise<Session> {
   if (isMainThread) silenceRuntime();
   else if (process.env[SILENCE] !== '1')
-    throw new Error(`Cannot open a network: the main thread has not set ${SILENCE}, so it would be reported`);
+    throw new Error(`Cannot load a model: the main thread has not set ${SILENCE}, so telemetry would be sent`);
   const device = options.device ?? 'cpu';
   const inference = await counted(() =>
     ort.InferenceSession.create(network as string, {
@@ -88,7 +90,10 @@ export async function openSession(network: string | Uint8Array, options: Session
   return sessionOf(inference, device, options.profile);
 }
 
-/** A function of its own: closures of `openSession` would keep the bytes of the model alive, 12 MB for speaker embeddings on every thread. */
+/**
+ * A separate function, because closures created in `openSession` would keep the model's bytes alive: 12 MB per thread for speaker
+ * embeddings.
+ */
 function sessionOf(inference: ort.InferenceSession, device: Device, profile?: string): Session {
   const dimensions = new Map(inference.inputMetadata.map((input) => [input.name, input.isTensor ? input.shape : []]));
   return {
@@ -117,14 +122,14 @@ export function int8(data: Int8Array, dims: readonly number[]): ort.Tensor {
   return new ort.Tensor('int8', data, dims);
 }
 
-/** A tensor over `data` of any type, without a copy. */
+/** Creates a tensor over `data` without a copy. */
 export function tensor(type: ort.Tensor.Type, data: ort.Tensor.DataType, dims: readonly number[]): ort.Tensor {
   return new ort.Tensor(type, data, dims);
 }
 
 /**
- * Makes the runtime take half-precision values as Uint16Array everywhere: where JavaScript has arrays for them (Node 24) it uses those, and its native
- * part sees no values in them. It looks once, when the first tensor is made.
+ * Makes onnxruntime use Uint16Array for half-precision values everywhere. Where Float16Array exists (Node 24) it would use that, but its
+ * native part reads no values from it. It checks once, when the first tensor is created.
  */
 function hideHalves(): void {
   const halves = Object.getOwnPropertyDescriptor(globalThis, 'Float16Array');

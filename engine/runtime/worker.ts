@@ -10,20 +10,20 @@ import { type Local, segment as segmentWindows } from '../diarization/segmentati
 import { Interleaver } from './scheduler.ts';
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
 
-/** What every thread is started with. */
+/** Data passed to every thread at its start. */
 export interface WorkerData {
-  /** Folders of the recognition model and of the two diarization networks, and what the former says of itself. */
+  /** Folders of the ASR model and of the two diarization models, and the descriptor of the former. */
   whisper: string;
   diarization: string;
   descriptor: Descriptor;
   device: Device;
-  /** Rows decoded together. */
+  /** Batch size of the decoder. */
   rows: number;
-  /** [2]: 1 when the threads are about to be ended; how many of them are at rest. */
+  /** [2]: set to 1 before the threads are terminated; number of threads that are idle. */
   closing: Int32Array;
 }
 
-/** One unit of work for a file. `first`: it is among the first of its file and kind; `stop` [1] turns 1 when the file is no longer wanted. */
+/** One unit of work of a file. `first`: among the first of its file and kind. `stop` [1] becomes 1 when the file is cancelled. */
 export interface ThreadTask<T> {
   job: number;
   first: boolean;
@@ -31,7 +31,7 @@ export interface ThreadTask<T> {
   work: T;
 }
 
-/** Failures cross threads as data: an error would lose its class and code. */
+/** Errors are passed between threads as data, because an Error object would lose its class and code. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
 
 const STOPPED = 'STOPPED';
@@ -48,7 +48,7 @@ const embedding = once(async () =>
   openSession(await voiceNetwork(join(data.diarization, 'campplus-zh-en-common.onnx')), { device: 'cpu' }),
 );
 
-/** Opens every network of this thread. Returns the device that recognition really runs on. */
+/** Loads every model on this thread. Returns the device that speech recognition uses. */
 export function open(): Promise<Outcome<Device>> {
   return outcome(async () => {
     const [{ device }] = await Promise.all([recogniser(), segmentation(), embedding()]);
@@ -58,7 +58,7 @@ export function open(): Promise<Outcome<Device>> {
 
 let rested = false;
 
-/** Answers, and counts this thread in `closing[1]`, once the network that it is in has ended; after `closing[0]` none begins. */
+/** Waits for the running model, counts this thread in `closing[1]`, and answers. After `closing[0]` is set no model starts. */
 export function rest(): Promise<Outcome<null>> {
   return outcome(async () => {
     await networksIdle();
@@ -85,7 +85,7 @@ export function embed(task: ThreadTask<Float32Array[]>): Promise<Outcome<Float32
   return outcome(() => using(embedding, task, (session) => embedPieces(session, task.work)));
 }
 
-/** Speaker embeddings to be linked. */
+/** Speaker embeddings to cluster. */
 export interface Linking {
   means: Rows;
   weights: Float64Array;
@@ -108,7 +108,7 @@ async function using<T, W>(open: () => Promise<Session>, task: ThreadTask<W>, ru
 }
 
 function check(stop: Int32Array): void {
-  if (Atomics.load(stop, 0) === 1) throw Object.assign(new Error('the file is no longer wanted'), { code: STOPPED });
+  if (Atomics.load(stop, 0) === 1) throw Object.assign(new Error('the file was cancelled'), { code: STOPPED });
 }
 
 async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
@@ -120,7 +120,7 @@ async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** Opens something when it is first needed, and keeps it. A failure is kept too. */
+/** Opens something on first use and keeps the result, including a failure. */
 function once<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | undefined;
   return () => (opened ??= open());

@@ -3,20 +3,21 @@ import type { Db } from '../../db/postgres/orm.ts';
 import type { Running } from './run.ts';
 
 /**
- * What happens on a clock, once for the fleet: the queue gives each job to one engine. `sweep` follows itself every 15 s, for the work of a dead engine
- * must go on within two minutes and the queue's clock counts in minutes; that starts it anew where its engine died of it.
+ * Scheduled tasks, run once for the whole fleet: the queue gives each job to one engine. `sweep` reschedules itself every 15 s, because the
+ * work of a dead engine must resume within two minutes and cron has a resolution of a minute; the cron entry restarts the chain if the
+ * engine that ran it died.
  */
 export const CRONTAB = `* * * * * sweep ?jobKey=sweep&jobKeyMode=preserve_run_at&max=3
 * * * * * tidy ?jobKey=tidy&max=3`;
 const SWEEP_SECONDS = 15;
 
-/** What this engine does with each job of the queue. Those of work only wake: who owns it is decided by leases. */
+/** Handlers for the queue's jobs. Jobs that announce work only wake this engine: leases decide who owns it. */
 export function tasksOf({ wake, sweeper }: Pick<Running, 'wake' | 'sweeper'>, db: Db) {
   return {
     probe: async () => wake.probe(),
     dispatch: async () => {
       wake.dispatch();
-      wake.probe(); // it may have been handed back before it was probed
+      wake.probe(); // it may have been requeued before it was probed
     },
     report: async () => wake.report(),
     deliver: async () => wake.deliver(),

@@ -5,9 +5,9 @@ import { post, signature, standardSignature } from './post.ts';
 import type { Job } from './slots.ts';
 
 const LIMIT_MS = 10_000;
-const REMEMBERED = 1000; // turns
+const REMEMBERED = 1000; // number of recent turns
 
-/** Takes the next delivery to a webhook that is due: of the workspace, and of its webhooks, whose last turn is longest ago. `turns` remembers them. */
+/** Claims the next webhook delivery that is due, least recently served workspace and webhook first; `turns` records that order. */
 export async function nextDelivery(engine: Engine, turns: string[]): Promise<Job | null> {
   const [delivery] = await engine.db.acrossTenants((tx) => claimDeliveries(tx, 1, turns));
   if (!delivery) return null;
@@ -17,7 +17,7 @@ export async function nextDelivery(engine: Engine, turns: string[]): Promise<Job
   return () => deliver(engine, delivery);
 }
 
-/** Sends one delivery and notes how that went. At least once: a receiver tells repetitions by Longhand-Delivery. */
+/** Sends one delivery and records the result. Delivery is at least once: receivers deduplicate by Longhand-Delivery. */
 async function deliver(engine: Engine, delivery: Delivery): Promise<void> {
   const outcome = await send(engine, delivery);
   await insist(() => engine.db.workspace(delivery.workspaceId, (tx) => settleDelivery(tx, delivery, outcome)));
@@ -29,7 +29,7 @@ async function send(engine: Engine, delivery: Delivery): Promise<{ ok: boolean; 
     const { workspaceId, webhookId } = delivery;
     const secret = await engine.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.secretSealed);
     const body = JSON.stringify(delivery.body);
-    const timestamp = delivery.takenAt; // a receiver that refuses old ones goes by the right time
+    const timestamp = delivery.takenAt; // the database's time, which is more reliable than this host's: receivers reject old timestamps
     const headers = {
       'Content-Type': 'application/json',
       'User-Agent': 'Longhand-Webhooks/1',

@@ -11,7 +11,7 @@ import type { Trouble } from './trouble.ts';
 
 /** What the tasks of one engine share. */
 export interface Engine {
-  /** In the table of engines, and on the rows it holds. */
+  /** Id in the table of engines and on the rows that it holds. */
   id: string;
   db: Db;
   vault: Vault;
@@ -24,13 +24,13 @@ export interface Engine {
   limits: Limits;
   log: Log;
   options: {
-    /** Beams where they help. */
+    /** Whether beam search is used where it helps. */
     accurate: boolean;
-    /** Webhooks may go to private addresses. */
+    /** Whether webhooks may be sent to private addresses. */
     privateWebhooks: boolean;
-    /** Transcripts older than this are deleted; null: only where a workspace says so. */
+    /** Transcripts older than this are deleted; null: only where a workspace sets a retention. */
     retentionDays: number | null;
   };
-  /** Since its start. */
+  /** Since the start. */
   counts: { finished: number; failedDiarizations: number; uncoveredSeconds: number };
 }

@@ -3,7 +3,7 @@ import type { Log } from '../../db/ops/log.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Stage } from '../types.ts';
 
-/** Why held work stops: its row was deleted, or another engine has taken it over. */
+/** Abort reason: the row was deleted, or another engine has taken it over. */
 export class Lost extends Error {
   constructor() {
     super('the lease is lost: the work was deleted or taken over');
@@ -11,7 +11,7 @@ export class Lost extends Error {
   }
 }
 
-/** Why held work stops: the engine does. The work is handed back. */
+/** Abort reason: the engine is stopping. The work is requeued. */
 export class Stopping extends Error {
   constructor() {
     super('the engine is stopping');
@@ -19,33 +19,33 @@ export class Stopping extends Error {
   }
 }
 
-/** Work that this engine holds. */
+/** Work that this engine holds a lease on. */
 export interface Holding {
   readonly lease: Lease;
-  /** Aborts with Lost, Stopping, or what `abort` was given. */
+  /** Aborts with Lost, Stopping, or the argument of `abort`. */
   readonly signal: AbortSignal;
   abort(reason: Error): void;
   progress(stage: Stage, fraction: number): void;
-  /** Milliseconds since the work last got on. */
+  /** Milliseconds since the last progress. */
   readonly idleMs: number;
   letGo(): void;
 }
 
-/** Gives signs of life for all work held, in one statement, and aborts what is held no more. */
+/** Renews the leases of all held work in one statement, and aborts work whose lease is lost. */
 export interface Holdings {
   take(lease: Lease): Holding;
   readonly size: number;
-  /** Ends all work with Stopping. */
+  /** Aborts all work with Stopping. */
   stopAll(): void;
   close(): void;
 }
 
-const TICK_MS = 1000; // how soon a deletion is noticed
-const SIGN_MS = 15_000; // between signs of life; a lease lasts for four
-const STEP = 0.1; // of the whole work: progress that is told at once, as a change of stage is
+const TICK_MS = 1000; // how quickly a deletion is noticed
+const SIGN_MS = 15_000; // between renewals; a lease lasts four intervals
+const STEP = 0.1; // fraction of the whole work: progress reported immediately, as is a change of stage
 
 interface Held extends Sign {
-  /** What was told last, and when by performance.now(). */
+  /** What was last reported, and when (performance.now()). */
   told: { stage?: string; fraction: number; at: number };
 }
 
@@ -70,8 +70,8 @@ export function openHoldings(db: Db, log: Log): Holdings {
       });
       for (const [holding] of asked) if (lost.has(holding.lease.token)) holding.abort(new Lost());
     } catch (error) {
-      for (const [, sign] of asked) sign.told.at = Number.NEGATIVE_INFINITY; // it may not have been heard
-      log.warn({ error, held: asked.length }, 'no sign of life could be given; trying again');
+      for (const [, sign] of asked) sign.told.at = Number.NEGATIVE_INFINITY; // the report may have been lost
+      log.warn({ error, held: asked.length }, 'leases could not be renewed; trying again');
     } finally {
       ticking = false;
     }
@@ -80,7 +80,7 @@ export function openHoldings(db: Db, log: Log): Holdings {
   return {
     take(lease) {
       const controller = new AbortController();
-      const sign: Held = { lease, told: { fraction: 0, at: performance.now() } }; // the claim was a sign of life
+      const sign: Held = { lease, told: { fraction: 0, at: performance.now() } }; // claiming counts as a renewal
       let moved = performance.now();
       const holding: Holding = {
         lease,

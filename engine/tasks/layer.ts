@@ -25,7 +25,7 @@ export async function describe(
     return { title: layer.title, summary: layer.summary, topics: layer.topics, names: new Map(named) };
   } catch (error) {
     holding.signal.throwIfAborted();
-    const code = error instanceof ReportError ? error.code : (error as Error).name; // a message may quote the transcript
+    const code = error instanceof ReportError ? error.code : (error as Error).name; // the message may quote the transcript
     engine.log.warn({ code, transcription: claim.lease.id }, 'title, summary and topics could not be written');
     return null;
   }

@@ -5,25 +5,25 @@ import type { Probe } from '../audio/ffmpeg.ts';
 import type { Engine } from './engine.ts';
 import { insist } from './insist.ts';
 
-/** A plain copy of a recording. */
+/** A decrypted copy of a recording. */
 export interface Plain {
   path: string;
-  /** What the probe of this engine has found in it, a moment ago. */
+  /** Result of a recent probe by this engine. */
   probed?: Pick<Probe, 'mediaType' | 'tracks'>;
-  /** Removes it. */
+  /** Removes the copy. */
   close(): Promise<void>;
 }
 
-/** A recording could not be read because none can. Says nothing about this one. */
+/** The spool is unavailable: no recording can be read, so this one is not at fault. */
 class SpoolAway extends Error {
   code = 'EIO';
   constructor(cause: unknown) {
-    super('Cannot read the recording: the spool is away', { cause });
+    super('Cannot read the recording: the spool is unavailable', { cause });
   }
 }
 
 const kept = new WeakMap<Engine, Map<string, { plain: Plain; timer: NodeJS.Timeout }>>();
-const KEPT_MS = 20_000; // between probe and transcription
+const KEPT_MS = 20_000; // from probe to transcription
 const KEPT_FILES = 4;
 
 /** Unseals the media of a claim into the engine's scratch, or takes the copy that was kept for it. The caller closes it. */
@@ -61,12 +61,12 @@ export async function keepMedia(engine: Engine, id: string, plain: Plain): Promi
   copies.set(id, { plain, timer: setTimeout(drop, KEPT_MS).unref() });
 }
 
-/** Removes the sealed media of an ended transcription. What fails here is done by the sweeper. */
+/** Removes the encrypted media of a finished transcription. The sweeper retries failures. */
 export async function removeMedia(engine: Engine, media: { id: string; workspaceId: string; extension: string }): Promise<void> {
   try {
     await engine.spool.remove(media.id, media.extension);
     await insist(() => engine.db.workspace(media.workspaceId, (tx) => mediaRemoved(tx, media)));
   } catch (error) {
-    engine.log.warn({ error, transcription: media.id }, 'the media could not be removed; the sweeper will');
+    engine.log.warn({ error, transcription: media.id }, 'the media could not be removed; the sweeper will retry');
   }
 }

@@ -10,11 +10,11 @@ export interface Post {
   url: string;
   body: string;
   headers: Record<string, string>;
-  /** Of all of it: name look-up, connection, answer. */
+  /** For everything: name resolution, connection and response. */
   limitMs: number;
-  /** Addresses of this machine and of private networks are allowed. */
+  /** Allow addresses of this machine and of private networks. */
   allowPrivate: boolean;
-  /** What a name stands for; the system's resolver unless given. */
+  /** Resolves a host name; default: the system's resolver. */
   lookUp?: (name: string) => Promise<Address>;
 }
 
@@ -24,17 +24,17 @@ interface Address {
 }
 
 /**
- * Sends a POST and resolves with the status of the answer, whose body is not read. The address is looked up once, checked, and then used as it
- * is, so a name cannot change its meaning in between. Redirects are not followed. Throws when the address is refused or nothing answers in time.
+ * Sends a POST and resolves with the response's status; the body is not read. The address is resolved once, checked and then used as is,
+ * which prevents DNS rebinding. Redirects are not followed. Throws if the address is refused or no response arrives in time.
  */
 export async function post({ url, body, headers, limitMs, allowPrivate, lookUp = lookup }: Post): Promise<number> {
   const target = new URL(url);
   if (target.protocol !== 'https:' && target.protocol !== 'http:')
-    throw new Error(`Cannot send to ${target.protocol} addresses: http or https is wanted`);
+    throw new Error(`Cannot send to ${target.protocol} addresses: use http or https`);
   const signal = AbortSignal.timeout(limitMs);
   const address = await within(signal, resolve(target.hostname.replace(/^\[|\]$/g, ''), lookUp));
   if (!allowPrivate && !isPublic(address.address))
-    throw new Error('Cannot send to this address: it belongs to this machine or to a private network');
+    throw new Error('Cannot send to this address: it belongs to this machine or a private network');
   const send = target.protocol === 'https:' ? https : http;
   return new Promise((done, reject) => {
     const request = send(target, {
@@ -48,17 +48,17 @@ export async function post({ url, body, headers, limitMs, allowPrivate, lookUp =
       done(response.statusCode ?? 0);
       response.destroy();
     });
-    // without a listener the connection is closed, and neither an answer nor an error is ever told
+    // without a listener Node closes the connection and emits neither a response nor an error
     request.once('upgrade', (response, socket) => {
       done(response.statusCode ?? 0);
       socket.destroy();
     });
-    request.once('error', (error) => reject(signal.aborted ? new Error(`no answer within ${limitMs / 1000} s`) : error));
+    request.once('error', (error) => reject(signal.aborted ? new Error(`no response within ${limitMs / 1000} s`) : error));
     request.end(body);
   });
 }
 
-/** `t=…` and `v1=…` let the receiver check that body and time are ours: HMAC-SHA256 over `<timestamp>.<body>`, hexadecimal. */
+/** `t=…` and `v1=…` let the receiver verify body and time: HMAC-SHA256 over `<timestamp>.<body>`, hexadecimal. */
 export function signature(secret: string, timestamp: number, body: string): string {
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
@@ -76,7 +76,7 @@ async function resolve(host: string, lookUp: (name: string) => Promise<Address>)
 
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((done, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('the name was not resolved in time')), { once: true });
+    signal.addEventListener('abort', () => reject(new Error('the host name was not resolved in time')), { once: true });
     work.then(done, reject);
   });
 }

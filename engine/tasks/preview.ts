@@ -8,13 +8,13 @@ import { type Holding, Lost, Stopping } from './holdings.ts';
 import { insist } from './insist.ts';
 import type { Job } from './slots.ts';
 
-/** Takes the next preview of a template. */
+/** Claims the next preview of a template. */
 export async function nextPreview(engine: Engine): Promise<Job | null> {
   const claim = await claimPreview(engine.db, engine.id);
   return claim && (() => work(engine, claim));
 }
 
-/** Writes one preview. A person waits for it, so a failure is told at once instead of tried again later. */
+/** Writes one preview. A person is waiting, so failures are reported at once instead of being retried. */
 async function work(engine: Engine, claim: PreviewClaim): Promise<void> {
   const { db, vault, writer, log } = engine;
   const holding = engine.holdings.take(claim.lease);

@@ -13,10 +13,10 @@ import { keepMedia, openMedia, removeMedia } from './media.ts';
 import type { Job } from './slots.ts';
 
 const SHORTEST = 1; // seconds
-const HOST_PAUSE = 15; // seconds until another try after a fault of the host
-const HOST_PATIENCE = 24 * 3600; // seconds since the upload in which faults of the host do not count: time to make room
+const HOST_PAUSE = 15; // seconds until a retry after a host fault
+const HOST_PATIENCE = 24 * 3600; // seconds after the upload during which host faults do not count as attempts: time to free disk space
 
-/** Takes the next recording that nobody has looked into yet. `onProbed` is told when one waits for a slot. */
+/** Claims the next recording that has not been probed. Calls `onProbed` when one is ready for transcription. */
 export async function nextProbe(engine: Engine, onProbed: () => void): Promise<Job | null> {
   if (!(await engine.trouble.over())) return null;
   const claim = await claimProbe(engine.db, engine.id);
@@ -44,7 +44,7 @@ async function look(engine: Engine, claim: ClaimedTranscription, onProbed: () =>
   }
 }
 
-/** What the file declares, or what decoding all of it finds where that is missing or cannot be right. */
+/** The declared duration, or that found by decoding the whole file if it is missing or implausible. */
 async function measure(path: string, maxSeconds: number, scratch: string, signal: AbortSignal) {
   const { durationSeconds: declared, ...found } = await probe(path, { signal });
   if (declared !== null && declared >= SHORTEST && declared <= maxSeconds) return { durationSeconds: declared, ...found };
@@ -73,18 +73,18 @@ export async function settle(
     return log.info(fields, 'handed back');
   }
   if (hostFault(error) && claim.waitedSeconds < HOST_PATIENCE) {
-    log.error({ ...fields, error }, 'this host cannot do the work now; it will be tried again until it can');
+    log.error({ ...fields, error }, 'this host cannot do the work now; it will be retried');
     await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { seconds: HOST_PAUSE, blameless: true })));
     return;
   }
   if (!(error instanceof MediaError) && attempt < LEASE.attempts) {
-    log.warn({ ...fields, error }, 'failed; it will be tried again');
+    log.warn({ ...fields, error }, 'failed; it will be retried');
     await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { seconds: backOff(attempt) })));
     return;
   }
   const code = (error instanceof MediaError ? error.code : 'ENGINE_ERROR') as TranscriptionErrorCode;
   if (error instanceof MediaError) log.info({ ...fields, code }, 'failed');
-  else log.error({ ...fields, code, error }, 'failed for good');
+  else log.error({ ...fields, code, error }, 'failed permanently');
   if (await insist(() => fail(db, lease, code))) await removeMedia(engine, { ...lease, extension: claim.extension });
   engine.counts.finished++;
 }

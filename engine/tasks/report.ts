@@ -7,13 +7,13 @@ import { type Holding, Lost, Stopping } from './holdings.ts';
 import { insist } from './insist.ts';
 import type { Job } from './slots.ts';
 
-/** Takes the next report. */
+/** Claims the next report. */
 export async function nextReport(engine: Engine): Promise<Job | null> {
   const claim = await claimReport(engine.db, engine.id);
   return claim && (() => work(engine, claim));
 }
 
-/** Writes one claimed report, and settles it whatever happens. */
+/** Writes one claimed report and settles it in every case. */
 async function work(engine: Engine, claim: ReportClaim): Promise<void> {
   const holding = engine.holdings.take(claim.lease);
   try {
@@ -33,12 +33,12 @@ async function compose(engine: Engine, claim: ReportClaim, { signal }: Holding):
   if (claim.templateMissing) throw new ReportError('TEMPLATE_UNAVAILABLE', 'Cannot write the report: its template was deleted');
   const source = await loadSource(engine.db, engine.vault, claim);
   if (!source) throw new Lost();
-  if (!source.turns.length) throw new ReportError('TRANSCRIPT_EMPTY', 'Cannot write the report: nothing was said');
+  if (!source.turns.length) throw new ReportError('TRANSCRIPT_EMPTY', 'Cannot write the report: the transcript is empty');
   const { language, durationSeconds, turns } = source;
   return engine.writer.write({ slug, name, prompt }, { language, durationSeconds, segments: turns }, signal);
 }
 
-/** What becomes of a report whose writing threw: passing faults are tried again later, the others end it. */
+/** Settles a report that threw: temporary faults are retried later, others are final. */
 async function settle(engine: Engine, claim: ReportClaim, { signal }: Holding, thrown: unknown): Promise<void> {
   const { db, log } = engine;
   const { lease, attempt } = claim;
@@ -50,15 +50,15 @@ async function settle(engine: Engine, claim: ReportClaim, { signal }: Holding, t
   if (error instanceof Stopping) return void (await back({ blameless: true }));
   const lasting = error instanceof ReportError && !error.retryable;
   if (!lasting && attempt < LEASE.attempts) {
-    log.warn({ ...fields, ...about(error) }, 'report failed; it will be tried again');
-    return void (await back({ seconds: backOff(attempt) * (0.75 + Math.random() / 2) })); // those that failed together come back apart
+    log.warn({ ...fields, ...about(error) }, 'report failed; it will be retried');
+    return void (await back({ seconds: backOff(attempt) * (0.75 + Math.random() / 2) })); // jitter, so that reports that failed together are not retried together
   }
   const code = error instanceof ReportError ? error.code : 'INTERNAL_ERROR';
   log.warn({ ...fields, ...about(error) }, 'report failed');
   await insist(() => failReport(db, claim, code));
 }
 
-/** For the log: a writer's message may quote the model, and the model the transcript, so of its errors only the code. */
+/** For the log. A writer's message may quote the model, and the model the transcript, so only the code is logged. */
 function about(error: unknown): object {
   return error instanceof ReportError ? { code: error.code } : { error };
 }

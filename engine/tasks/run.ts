@@ -10,20 +10,20 @@ import { openSlots, type Slots } from './slots.ts';
 import { openSweeper, type Sweeper } from './sweep.ts';
 import { type Lanes, nextTranscription } from './transcribe.ts';
 
-/** An engine at work. */
+/** A running engine. */
 export interface Running {
   /** Looks for work of a kind now instead of at the next poll. */
   wake: Record<'probe' | 'dispatch' | 'report' | 'deliver', () => void>;
   sweeper: Omit<Sweeper, 'close'>;
-  /** Takes nothing more; what does not end within `graceMs` is handed back. */
+  /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
   stop(graceMs: number): Promise<void>;
 }
 
-const POLL_MS = 5000; // in case a wake-up went to an engine without a free place
-const ALIVE_MS = 15_000; // between signs of life
+const POLL_MS = 5000; // fallback, in case a notification went to an engine without a free slot
+const ALIVE_MS = 15_000; // between heartbeats
 const PROBES = 2;
 const REPORTS = 2;
-const PREVIEWS = 1; // beside the reports: a person waits for it
+const PREVIEWS = 1; // besides the reports, because a person is waiting
 const DELIVERIES = 4;
 
 /** Registers the engine and works until `stop`. */
@@ -55,14 +55,14 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
         if (waiting.searches) indexing.wake();
         polled = performance.now();
       },
-      (error) => log.warn({ error }, 'no work could be asked for; trying again'),
+      (error) => log.warn({ error }, 'could not query for work; trying again'),
     );
   const wakeWriters = () => {
     reports.wake();
     previews.wake();
   };
   const alive = () => giveSign(engine, facts, transcriptions, performance.now() - polled);
-  const clean = async () => engine.scratch.clean(await livingEngines(engine.db)); // of this host, so every engine does it
+  const clean = async () => engine.scratch.clean(await livingEngines(engine.db)); // local to this host, so every engine does it
   const look = () => {
     void engine.trouble.look();
     void sweeper.mend();
@@ -71,7 +71,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   const timers = [setInterval(poll, POLL_MS * (0.9 + Math.random() / 5)), setInterval(alive, ALIVE_MS), setInterval(look, ALIVE_MS)];
   await engine.trouble.look();
   wakeAll();
-  await alive(); // ready at once
+  await alive(); // visible as online immediately
   void sweeper.sweep();
   return {
     wake: { probe: probes.wake, dispatch: transcriptions.wake, report: wakeWriters, deliver: deliveries.wake },
@@ -89,7 +89,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   };
 }
 
-/** A sign of life with the engine's figures; one that was taken for dead registers anew. */
+/** Sends a heartbeat with the engine's metrics. An engine that was taken for dead registers again. */
 async function giveSign(engine: Engine, facts: EngineFacts, transcriptions: Slots, silentMs: number): Promise<void> {
   try {
     const { finished, failedDiarizations } = engine.counts;
@@ -104,6 +104,6 @@ async function giveSign(engine: Engine, facts: EngineFacts, transcriptions: Slot
     });
     if (!known) await registerEngine(engine.db, facts);
   } catch (error) {
-    engine.log.warn({ error }, 'no sign of life could be given; trying again');
+    engine.log.warn({ error }, 'heartbeat failed; trying again');
   }
 }

@@ -3,27 +3,27 @@ import { chmod, chown, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Where an engine keeps recordings in plain while it works on them. */
+/** Where an engine keeps decrypted recordings while it works on them. */
 export interface Scratch {
   /** For decoded samples and other large files. */
   readonly folder: string;
-  /** A path for a plain copy of `bytes`: in memory when it is small, else on disk. */
+  /** A path for a decrypted copy of `bytes`: in memory (tmpfs) if small, else on disk. */
   place(bytes: number): Promise<string>;
-  /** Lets the confined decoder, and nobody else, read the file. */
+  /** Makes the file readable for the sandboxed decoder and no other user. */
   share(path: string): Promise<void>;
-  /** Removes what dead engines left. `living` are the ids of engines that may still run here. */
+  /** Removes folders of dead engines. `living`: ids of engines that may still run here. */
   clean(living: ReadonlySet<string>): Promise<number>;
   close(): Promise<void>;
 }
 
 const MEMORY = '/dev/shm';
 const SMALL = 256 * 1_048_576; // bytes
-const ROOM = 4; // times the file that must be free in memory
-const NOBODY = 65_534; // as whom the decoder runs when we are root
+const ROOM = 4; // required free space in tmpfs, as a multiple of the file's size
+const NOBODY = 65_534; // user id of the decoder if this process runs as root
 
 /**
- * Makes the private folders of an engine: one on disk ($TMPDIR, else under `home`), and one in memory where the system has it. Their names tell
- * the installation too: several may share a machine, and none knows which engines of another are alive.
+ * Creates the private folders of an engine: one on disk ($TMPDIR, else under `home`) and one in tmpfs where available. The names include
+ * the installation id, because several installations may share a machine and cannot see each other's engines.
  */
 export async function openScratch(installation: string, engineId: string, home: string): Promise<Scratch> {
   const prefix = `longhand-${installation.slice(0, 12)}-`;
@@ -31,19 +31,19 @@ export async function openScratch(installation: string, engineId: string, home: 
   const bases = [disk, ...((await writable(MEMORY)) ? [MEMORY] : [])];
   const own = (base: string) => join(base, `${prefix}${engineId}`);
   const asRoot = process.getuid?.() === 0;
-  const shared = new Map<string, boolean>(); // folders whose files the decoder can reach under a user of its own
+  const shared = new Map<string, boolean>(); // folders whose files the decoder can reach under its own user
   const make = async () => {
     for (const base of bases) {
       await mkdir(own(base), { recursive: true, mode: 0o700 });
       shared.set(own(base), asRoot && (await passable(base)));
-      if (shared.get(own(base))) await chmod(own(base), 0o711); // names inside cannot be guessed or listed
+      if (shared.get(own(base))) await chmod(own(base), 0o711); // names inside can be neither guessed nor listed
     }
   };
   await make();
   return {
     folder: own(disk),
     async place(bytes) {
-      await make(); // a neighbour removes them when we were taken for dead
+      await make(); // another engine removes them if it takes this one for dead
       const folder = bases.includes(MEMORY) && bytes <= SMALL && (await free(MEMORY)) > ROOM * bytes ? own(MEMORY) : own(disk);
       return join(folder, randomUUID());
     },
@@ -77,7 +77,7 @@ async function free(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Whether everybody may pass through the folder and all above it. */
+/** Whether every user may traverse the folder and its parents. */
 async function passable(folder: string): Promise<boolean> {
   if (((await stat(folder)).mode & 0o001) === 0) return false;
   return folder === dirname(folder) || passable(dirname(folder));

@@ -6,7 +6,7 @@ import type { Vault } from '../../db/secrets/vault.ts';
 import { confidenceOf, confidenceOfAll } from '../transcript/confidence.ts';
 import type { Segment, Transcript } from '../types.ts';
 
-/** What the AI layer says about a recording; the names are by index of the speaker. */
+/** What the AI layer adds to a recording; names are by speaker index. */
 export interface Layer {
   title: string;
   summary: string;
@@ -14,7 +14,7 @@ export interface Layer {
   names: Map<number, string>;
 }
 
-const BLOCK = 200; // turns sealed together
+const BLOCK = 200; // turns encrypted together
 
 /** A transcript as the database keeps it: everything that was said, or says who, is sealed. */
 export async function sealed(vault: Vault, claim: ClaimedTranscription, transcript: Transcript, layer: Layer | null): Promise<Finished> {

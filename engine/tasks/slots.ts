@@ -1,22 +1,22 @@
 import type { Log } from '../../db/ops/log.ts';
 
-/** Work that was taken and can be done. */
+/** A claimed piece of work, ready to run. */
 export type Job = () => Promise<void>;
 
-/** A number of places for work of one kind. */
+/** Slots for work of one kind. */
 export interface Slots {
-  /** Takes work until there is none or no place is free. Returns at once. */
+  /** Claims work until there is none or all slots are taken. Returns immediately. */
   wake(): void;
   readonly running: number;
-  /** Milliseconds since work was last asked for with success, or there was no place for it. */
+  /** Milliseconds since the last successful query for work, or since all slots were taken. */
   readonly silentMs: number;
-  /** Takes nothing more; resolves when what runs has ended. */
+  /** Stops claiming work; resolves when running jobs have finished. */
   close(): Promise<void>;
 }
 
 /**
- * `take` asks for the next piece of work, null when there is none; it is never asked twice at once. A job that throws is logged: jobs settle
- * their own failures.
+ * `take` claims the next piece of work, null if there is none; calls never overlap. A job that throws is logged: jobs settle their own
+ * failures.
  */
 export function openSlots(name: string, capacity: number, take: () => Promise<Job | null>, log: Log): Slots {
   const jobs = new Set<Promise<void>>();
@@ -40,7 +40,7 @@ export function openSlots(name: string, capacity: number, take: () => Promise<Jo
 
   function start(job: Job): void {
     const running = job()
-      .catch((error) => log.error({ error, slots: name }, 'a job failed in an unforeseen way'))
+      .catch((error) => log.error({ error, slots: name }, 'unexpected failure of a job'))
       .finally(() => {
         jobs.delete(running);
         wake();
@@ -52,7 +52,7 @@ export function openSlots(name: string, capacity: number, take: () => Promise<Jo
     if (closed) return;
     again = true;
     taking ??= fill()
-      .catch((error) => log.warn({ error, slots: name }, 'no work could be asked for; trying again'))
+      .catch((error) => log.warn({ error, slots: name }, 'could not query for work; trying again'))
       .finally(() => {
         taking = null;
       });

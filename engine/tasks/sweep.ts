@@ -17,20 +17,20 @@ import { sumUpChanges } from '../../db/transcripts/totals.ts';
 import type { Engine } from './engine.ts';
 import { removeMedia } from './media.ts';
 
-const ORPHAN_SECONDS = 30; // a spool file that nothing has needed for so long is removed
+const ORPHAN_SECONDS = 30; // age at which an unreferenced spool file is removed
 const BATCH = 500;
-const LATE = 60; // seconds: a sweep that lies further ahead was put there by another clock
-const LEAP = 5; // seconds that the database's clock may run ahead of ours between two sweeps
+const LATE = 60; // seconds: a sweep scheduled further ahead was scheduled by a different clock
+const LEAP = 5; // seconds that the database's clock may advance beyond ours between two sweeps
 
-/** Finds what the dead left behind, for the whole fleet: a job of the queue's clock runs it on one engine at a time (engine/tasks/clock.ts). */
+/** Cleans up after dead engines for the whole fleet. A scheduled job runs it on one engine at a time (engine/tasks/clock.ts). */
 export interface Sweeper {
-  /** What must not wait: work of dead engines, media of what has ended. Joins a sweep that is going on. */
+  /** Urgent: work of dead engines, media of finished transcriptions. Joins a sweep in progress. */
   sweep(): Promise<void>;
-  /** What may: expired rows, transcripts past their age, orphans in the spool, sums. */
+  /** Not urgent: expired rows, transcripts past their retention, orphans in the spool, totals. */
   tidy(): Promise<void>;
   /**
-   * Where the clock of the database was put back, brings times back, and the next sweep with them: the queue would wait for it as long as for all else.
-   * Every engine looks.
+   * If the database's clock was set back, corrects stored times and the schedule of the next sweep, which the queue would otherwise delay
+   * by as much. Every engine checks this.
    */
   mend(): Promise<void>;
   close(): Promise<void>;
@@ -41,16 +41,16 @@ export function openSweeper(engine: Engine): Sweeper {
   const sweep = async () => {
     const clock = await readClock();
     if (clock)
-      await note(engine, 'times that a clock put back had left in the future', async () =>
+      await note(engine, 'times in the future, left by a clock that was set back', async () =>
         clock.mend || (await hasTimesAhead(engine.db)) ? mendTimes(engine.db) : 0,
       );
     if (clock?.latest) await sweepDead(engine, clock.latest);
-    await note(engine, 'media of ended transcriptions', () => removeLeftovers(engine));
+    await note(engine, 'media of finished transcriptions', () => removeLeftovers(engine));
   };
   const tidy = async () => {
-    await note(engine, 'transcripts past their age', () => expire(engine));
+    await note(engine, 'transcripts past their retention', () => expire(engine));
     await note(engine, 'orphans in the spool', () => removeOrphans(engine));
-    await note(engine, 'jobs that failed for good', () => engine.db.acrossTenants(purgeFailedJobs));
+    await note(engine, 'permanently failed jobs', () => engine.db.acrossTenants(purgeFailedJobs));
     await note(engine, 'expired rows', () => forgetExpired(engine.db).then(() => 0));
     await note(engine, 'buckets of rates', () => sweepBuckets(engine.db).then(() => 0));
     await note(engine, 'search blocks with deleted transcripts', () => noteStale(engine.db).then(() => 0));
@@ -58,7 +58,7 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'changes of lists', () => sumUpChanges(engine.db).then(() => 0));
   };
   const mend = () =>
-    note(engine, 'times that a clock put back had left in the future', async () => {
+    note(engine, 'times in the future, left by a clock that was set back', async () => {
       if (!(await engine.db.acrossTenants((tx) => isSweepLate(tx, LATE)))) return 0;
       const mended = await mendTimes(engine.db);
       await engine.db.acrossTenants((tx) => enqueue(tx, 'sweep', {}, { key: 'sweep' }));
@@ -73,7 +73,7 @@ export function openSweeper(engine: Engine): Sweeper {
   };
 }
 
-/** `work`, once at a time: who asks while it runs waits for that. */
+/** Runs `work` once at a time; callers during a run share its result. */
 function joined(work: () => Promise<void>) {
   let running: Promise<void> | null = null;
   return {
@@ -87,7 +87,7 @@ function joined(work: () => Promise<void>) {
   };
 }
 
-/** What has run out. */
+/** Recovers work whose lease has expired. */
 async function sweepDead(engine: Engine, latest: () => number): Promise<void> {
   await note(engine, 'dead engines', async () => (await buryDeadEngines(engine.db)).length);
   await note(engine, 'transcriptions of dead engines', async () => total(await reclaimTranscriptions(engine.db, latest())));
@@ -95,15 +95,15 @@ async function sweepDead(engine: Engine, latest: () => number): Promise<void> {
 }
 
 interface Clock {
-  /** The latest time that it can truly be; null: it has leapt ahead, and the living need some seconds to renew their leases. */
+  /** Upper bound on the true time; null: the clock has leapt ahead, and live engines need some seconds to renew their leases. */
   latest: (() => number) | null;
-  /** It was put back, or this is the first look: times may lie in the future. */
+  /** The clock was set back, or this is the first check: stored times may lie in the future. */
   mend: boolean;
 }
 
-/** Reads the clock of the database for a sweep, and compares it with our own steady one. Null: it cannot be read. */
+/** Reads the database's clock for a sweep and compares it with this process's monotonic clock. Null if it cannot be read. */
 function openClockWatch(engine: Engine): () => Promise<Clock | null> {
-  let known: number | null = null; // seconds that it is ahead of our steady clock
+  let known: number | null = null; // seconds ahead of our monotonic clock
   return async () => {
     try {
       const offset = (await databaseSeconds(engine.db)) - performance.now() / 1000;
@@ -111,7 +111,7 @@ function openClockWatch(engine: Engine): () => Promise<Clock | null> {
       const mend = known === null || leap < -LEAP;
       known = offset;
       if (leap <= LEAP) return { latest: () => offset + performance.now() / 1000 + LEAP, mend };
-      engine.log.warn({ seconds: Math.round(leap) }, 'the clock of the database leapt ahead; nothing is taken for dead this time');
+      engine.log.warn({ seconds: Math.round(leap) }, 'the clock of the database leapt ahead; no engine is taken for dead this time');
       return { latest: null, mend };
     } catch (error) {
       engine.log.warn({ error }, 'the clock of the database cannot be read; trying again');
@@ -120,13 +120,13 @@ function openClockWatch(engine: Engine): () => Promise<Clock | null> {
   };
 }
 
-/** Runs one step; a step that fails does not keep the others from running. */
+/** Runs one step of the sweep; a failing step does not prevent the others. */
 async function note(engine: Engine, what: string, step: () => Promise<number>): Promise<void> {
   try {
     const count = await step();
     if (count) engine.log.warn({ count, what }, 'swept');
   } catch (error) {
-    engine.log.warn({ error, what }, 'a step of the sweep failed; trying again');
+    engine.log.warn({ error, what }, 'a sweep step failed; trying again');
   }
 }
 
@@ -146,9 +146,11 @@ async function expire(engine: Engine): Promise<number> {
   return gone.length;
 }
 
-/** Removes spool files that no transcription and no upload in flight needs, once they were seen so twice with a while between. The list is never whole in memory. */
+/**
+ * Removes spool files that no transcription or upload in progress references, once two checks some time apart agree. The list is streamed.
+ */
 async function removeOrphans(engine: Engine): Promise<number> {
-  if (engine.trouble.reason) return 0; // who knows whose place it is
+  if (engine.trouble.reason) return 0; // the folder may belong to another installation
   let removed = 0;
   let batch: { id: string; extension: string }[] = [];
   const look = async () => {

@@ -14,7 +14,7 @@ import { sealed } from './sealed.ts';
 import type { Job } from './slots.ts';
 
 const STUCK_MS = 20 * 60_000; // without progress
-const WORTH_TELLING = 1; // seconds of speech without words
+const WORTH_TELLING = 1; // seconds of speech without words that are worth a log line
 const TOLERANCE = 0.5; // seconds of audio beyond the reservation that are settled at the end
 
 /** How many recordings one engine works on, and how many of these are long. */
@@ -23,7 +23,7 @@ export interface Lanes {
   long: number;
 }
 
-/** Takes the next recording whose turn it is. One place is kept for short ones. */
+/** Claims the next recording. One slot is reserved for short ones. */
 export async function nextTranscription(engine: Engine, lanes: Lanes): Promise<Job | null> {
   if (!(await engine.trouble.over())) return null;
   for (;;) {
@@ -31,7 +31,7 @@ export async function nextTranscription(engine: Engine, lanes: Lanes): Promise<J
     const taken = await claimNext(engine.db, { engineId: engine.id, shortOnly });
     if (!taken) return null;
     if (!('refused' in taken)) return () => inLane(engine, taken, lanes);
-    engine.log.info({ transcription: taken.refused.id }, 'ended: the balance does not cover it');
+    engine.log.info({ transcription: taken.refused.id }, 'ended: insufficient balance');
     await removeMedia(engine, taken.refused);
   }
 }
@@ -88,7 +88,7 @@ async function listen(engine: Engine, claim: ClaimedTranscription, holding: Hold
     }
     const { uncoveredSeconds } = transcript;
     if (uncoveredSeconds >= WORTH_TELLING)
-      engine.log.warn({ transcription: claim.lease.id, uncoveredSeconds }, 'speech was detected for which no words were found');
+      engine.log.warn({ transcription: claim.lease.id, uncoveredSeconds }, 'speech without recognized words');
     engine.counts.uncoveredSeconds += uncoveredSeconds;
     return { ...transcript, language: transcript.language && storedLanguage(transcript.language) };
   } finally {
@@ -110,9 +110,9 @@ async function cover(engine: Engine, claim: ClaimedTranscription, holding: Holdi
   if (outcome === 'insufficient_balance') await removeMedia(engine, { ...claim.lease, extension: claim.extension });
 }
 
-/** Checkpoints that cannot be written or read cost time later, never the work now. */
+/** Makes checkpoint failures harmless: they cost time later but never fail the work. */
 function forgiving(engine: Engine, store: Checkpoints): Checkpoints {
-  const note = (error: unknown) => engine.log.warn({ error }, 'a checkpoint could not be kept or read');
+  const note = (error: unknown) => engine.log.warn({ error }, 'a checkpoint could not be stored or read');
   return {
     load: () =>
       store.load().catch((error) => {
@@ -123,7 +123,7 @@ function forgiving(engine: Engine, store: Checkpoints): Checkpoints {
   };
 }
 
-/** Aborts work that does not get on: a decoder or a network that hangs must not hold its slot for ever. */
+/** Aborts work without progress: a decoder or model that hangs must not occupy its slot for ever. */
 function watchdog(holding: Holding): NodeJS.Timeout {
   return setInterval(() => {
     if (holding.idleMs > STUCK_MS) holding.abort(new Error(`no progress for ${STUCK_MS / 60_000} minutes`));

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../db/ops/log.ts';
 
-const LIMIT_MS = 10_000; // for an answer of the spool: a share whose server is gone gives none
-const PAUSE_MS = 1000; // between two looks
+const LIMIT_MS = 10_000; // for a response of the spool; a share whose server is gone gives none
+const PAUSE_MS = 1000; // between two checks
 
-/** What keeps this host from every recording: its spool cannot be read. Then it takes none; other hosts do, or they wait. */
+/** Tracks whether this host can read the spool. If not, it claims no recordings; other hosts do, or they wait. */
 export interface Trouble {
-  /** Null when all is well. */
+  /** Null if the spool is readable. */
   readonly reason: string | null;
-  /** Looks, and says whether recordings can be read. */
+  /** Checks whether recordings can be read. */
   look(): Promise<boolean>;
-  /** The same, but looks only while there is trouble. */
+  /** The same, but checks only while there is trouble. */
   over(): Promise<boolean>;
 }
 
@@ -18,7 +18,7 @@ export interface Trouble {
 export function openTrouble(reach: () => Promise<void>, log: Log): Trouble {
   let reason: string | null = null;
   let looking: Promise<boolean> | null = null;
-  let reaching: Promise<void> | null = null; // may hang for ever: never twice at once
+  let reaching: Promise<void> | null = null; // may hang for ever, so only one at a time
   let looked = Number.NEGATIVE_INFINITY;
 
   async function find(): Promise<boolean> {
@@ -27,10 +27,10 @@ export function openTrouble(reach: () => Promise<void>, log: Log): Trouble {
         reaching = null;
       });
       await Promise.race([reaching, late()]);
-      if (reason) log.warn({}, 'the spool can be read again: recordings are taken');
+      if (reason) log.warn({}, 'the spool is readable again; recordings are claimed');
       reason = null;
     } catch (error) {
-      if (!reason) log.error({ error }, 'the spool cannot be read: no recording is taken until it can');
+      if (!reason) log.error({ error }, 'the spool cannot be read; no recordings are claimed until it can');
       reason = (error as Error).message;
     }
     looked = performance.now();
@@ -54,5 +54,5 @@ export function openTrouble(reach: () => Promise<void>, log: Log): Trouble {
 
 async function late(): Promise<never> {
   await sleep(LIMIT_MS, null, { ref: false });
-  throw new Error(`the spool has not answered for ${LIMIT_MS / 1000} s`);
+  throw new Error(`no response from the spool for ${LIMIT_MS / 1000} s`);
 }

@@ -1,27 +1,28 @@
 import type { Turn, Word } from '../types.ts';
 
-/** A word with the speaker who said it; null when nobody was speaking near it. */
+/** A word with its speaker; null if nobody is speaking near it. */
 export interface SaidWord extends Word {
   speaker: number | null;
 }
 
-const NEAR = 0.5; // seconds: a word outside every turn belongs to the nearest one within this
-const STRANDED = 0.6; // seconds: a lone word that follows its neighbours closer than this is part of their sentence …
-const OWN = 0.4; // … unless a turn of its own covers at least this share of it and stands alone
-const THROWN = { words: 2, seconds: 1.2, share: 0.6 }; // what is thrown in: at most so many words, in a turn so short; each covers that share of the other
-const MARK = /[\p{Po}\p{Pd}…][\p{Pf}\p{Pe}"]*\s*$/u; // ends a phrase …
-const APOSTROPHE = /['’]\s*$/; // … which this does not
+const NEAR = 0.5; // seconds: a word outside every turn is assigned to the nearest turn within this distance
+const STRANDED = 0.6; // seconds: a single word closer than this to its neighbours is part of their sentence
+const OWN = 0.4; // unless its own turn covers at least this share of it and stands alone
+const THROWN = { words: 2, seconds: 1.2, share: 0.6 }; // overlapping interjections: maximum words, maximum length of the turn, and how far each must cover the other
+const MARK = /[\p{Po}\p{Pd}…][\p{Pf}\p{Pe}"]*\s*$/u; // end of a phrase
+const APOSTROPHE = /['’]\s*$/; // exception to it
 
 /**
- * Says who spoke each word: the turn that covers most of it, else the nearest within 0.5 s, else the speaker of the word before.
- * A single word stranded inside another's sentence joins it; a real interjection, a turn of its own, stays. Where two speak at once the words are
- * those of who talks already, but for a short phrase that the text sets apart and that begins and ends with a short turn of the other.
- * @param words in order of their starts
- * @param turns in order of their starts
+ * Assigns a speaker to each word: the turn that covers most of it, else the nearest within 0.5 s, else the speaker of the previous word. A
+ * single word isolated inside another speaker's sentence is assigned to that sentence, unless it is an interjection with its own turn.
+ * Where two speakers overlap, words belong to the one already talking, except for a short phrase set off by punctuation that coincides with
+ * a short turn of the other.
+ * @param words ordered by start
+ * @param turns ordered by start
  */
 export function attribute(words: readonly Word[], turns: readonly Turn[]): SaidWord[] {
   const said: SaidWord[] = [];
-  let first = 0; // turns before this one ended long ago
+  let first = 0; // earlier turns ended long ago
   const longest = turns.reduce((most, turn) => Math.max(most, turn.end - turn.start), 0);
   for (const word of words) {
     while (first < turns.length && turns[first]!.start + longest < word.start - NEAR) first++;
@@ -31,13 +32,13 @@ export function attribute(words: readonly Word[], turns: readonly Turn[]): SaidW
   return thrownIn(rejoined(said, turns), turns);
 }
 
-/** Best turn for a word. Of two that cover it equally, the one whose speaker is already talking. */
+/** Best turn for a word. Between two that cover it equally, the one whose speaker is already talking. */
 function speakerOf(word: Word, turns: readonly Turn[], first: number, talking: number | null): number | null {
   let best: number | null = null;
   let most = Number.NEGATIVE_INFINITY;
   for (let t = first; t < turns.length && turns[t]!.start < word.end + NEAR; t++) {
     const turn = turns[t]!;
-    const shared = Math.min(word.end, turn.end) - Math.max(word.start, turn.start); // below 0: the distance
+    const shared = Math.min(word.end, turn.end) - Math.max(word.start, turn.start); // negative: the distance
     if (shared < -NEAR) continue;
     const score = shared + (turn.speaker === talking ? 1e-3 : 0);
     if (score > most) [best, most] = [turn.speaker, score];
@@ -45,13 +46,13 @@ function speakerOf(word: Word, turns: readonly Turn[], first: number, talking: n
   return best;
 }
 
-/** Words near no turn go with the word before, at the start with the one after. */
+/** Assigns words near no turn to the speaker of the previous word, at the start of the next. */
 function fillGaps(said: SaidWord[]): void {
   for (let i = 1; i < said.length; i++) said[i]!.speaker ??= said[i - 1]!.speaker;
   for (let i = said.length - 2; i >= 0; i--) said[i]!.speaker ??= said[i + 1]!.speaker;
 }
 
-/** Gives single words between two words of one other speaker to that speaker. */
+/** Assigns single words between two words of the same other speaker to that speaker. */
 function rejoined(said: SaidWord[], turns: readonly Turn[]): SaidWord[] {
   for (let i = 1; i + 1 < said.length; i++) {
     const [before, word, after] = [said[i - 1]!, said[i]!, said[i + 1]!];
@@ -62,7 +63,7 @@ function rejoined(said: SaidWord[], turns: readonly Turn[]): SaidWord[] {
   return said;
 }
 
-/** Whether the speaker of a word has a short turn around just this word. */
+/** Whether a word's speaker has a short turn around just this word. */
 function interjected(word: SaidWord, turns: readonly Turn[]): boolean {
   const length = Math.max(word.end - word.start, 1e-3);
   return turns.some((turn) => {
@@ -72,10 +73,10 @@ function interjected(word: SaidWord, turns: readonly Turn[]): boolean {
   });
 }
 
-/** Gives short phrases that fill a short turn to its speaker: what is said over another's speech is no part of his sentence. */
+/** Assigns short phrases that fill a short turn to its speaker: an interjection is not part of the sentence it overlaps. */
 function thrownIn(said: SaidWord[], turns: readonly Turn[]): SaidWord[] {
   const short = turns.filter(({ start, end }) => end - start <= THROWN.seconds);
-  let first = 0; // short turns before this one are over
+  let first = 0; // earlier short turns are over
   for (const phrase of phrases(said)) {
     const [start, end] = [phrase[0]!.start, phrase.at(-1)!.end];
     while (first < short.length && short[first]!.start + THROWN.seconds <= start) first++;
@@ -88,7 +89,7 @@ function thrownIn(said: SaidWord[], turns: readonly Turn[]): SaidWord[] {
   return said;
 }
 
-/** Runs of a few words between two marks of punctuation. */
+/** Runs of a few words between two punctuation marks. */
 function phrases(said: readonly SaidWord[]): SaidWord[][] {
   const found: SaidWord[][] = [];
   let begin = 0;

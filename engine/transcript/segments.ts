@@ -2,16 +2,16 @@ import { milli } from '../../api/contract/seconds.ts';
 import type { Segment } from '../types.ts';
 import type { SaidWord } from './attribute.ts';
 
-const PAUSE = 2; // seconds of silence after which a new segment starts
-const LONGEST = 60; // seconds a segment may last
+const PAUSE = 2; // seconds of silence that start a new segment
+const LONGEST = 60; // longest segment, seconds
 
-const PHRASE = 0.5; // seconds of silence that end a phrase, when two parties may talk at once
+const PHRASE = 0.5; // seconds of silence that end a phrase where two parties may overlap
 
 /**
- * Words to segments: a new one when the speaker changes, after a pause of more than 2 s, and at 60 s on a word boundary.
- * Ids run from 1; starts never go back; times lie within 0 and the duration, to the millisecond; speakers are numbered by first appearance.
- * Of a call whose parties talk at once, phrases stay whole.
- * @param words in order of their starts, of one channel or of both
+ * Groups words into segments: a new one when the speaker changes, after a pause of more than 2 s, and at 60 s on a word boundary. Ids start
+ * at 1; starts never decrease; times are between 0 and the duration, in milliseconds; speakers are numbered by first appearance. In calls
+ * with overlapping parties, phrases are kept whole.
+ * @param words ordered by start, of one channel or of both
  */
 export function toSegments(words: readonly SaidWord[], durationSeconds: number): Segment[] {
   const duration = Math.floor(durationSeconds * 1000) / 1000;
@@ -26,7 +26,7 @@ export function toSegments(words: readonly SaidWord[], durationSeconds: number):
   return numbered(groups);
 }
 
-/** Words that belong together: each on its own in one stream; in a call, what a party says without a pause. In order of their starts. */
+/** Groups words that stay together: single words in one stream; in a call, whatever a party says without a pause. Ordered by start. */
 function phrases(words: readonly SaidWord[]): SaidWord[][] {
   const spoken = words.toSorted((a, b) => a.start - b.start);
   if (spoken.every((word) => word.channel === undefined)) return [spoken];
@@ -40,7 +40,7 @@ function phrases(words: readonly SaidWord[]): SaidWord[][] {
   return found;
 }
 
-/** Times in milliseconds that never run backwards or past the end. */
+/** Clamps times to milliseconds that never decrease or exceed the duration. */
 function inOrder(words: readonly SaidWord[], duration: number): SaidWord[] {
   const placed = (seconds: number) => Math.min(duration, Math.max(0, milli(seconds)));
   let latest = 0;
@@ -50,7 +50,7 @@ function inOrder(words: readonly SaidWord[], duration: number): SaidWord[] {
   });
 }
 
-/** Whether a word goes on with a segment. Within a phrase only the length can end it. */
+/** Whether a word continues a segment. Within a phrase only the segment's length can end it. */
 function follows(group: SaidWord[], word: SaidWord, samePhrase: boolean): boolean {
   const [first, last] = [group[0]!, group.at(-1)!];
   const together = word.speaker === last.speaker && (samePhrase || word.start >= last.start);

@@ -37,7 +37,7 @@ t.test('a share that is not mounted costs no recording a try: the engine says so
 
   unmount();
   const engine = await service.engine(media);
-  t.match(engine.output.stderr, /the spool cannot be read: no recording is taken until it can/);
+  t.match(engine.output.stderr, /the spool cannot be read; no recordings are claimed until it can/);
   await eventually(async () => /^longhand_engine_trouble\{.*\} 1$/m.test(await page()), 'the metrics say so');
   t.match(await ready(), { status: 'unready', spool: false, engines: 0 });
   const refused = await send(api.url, key, WAV, '', wav);
@@ -48,7 +48,7 @@ t.test('a share that is not mounted costs no recording a try: the engine says so
 
   mount('--bind');
   for (const id of ids) t.match(await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed'), { deaths: 0 });
-  t.match(engine.output.stderr, /the spool can be read again/);
+  t.match(engine.output.stderr, /the spool is readable again/);
   await eventually(() => !recordings(disk).length, 'the recordings removed');
 
   const long = (await send(api.url, key, WAV, '', await conversation(8))).json.uuid as string;

@@ -137,7 +137,7 @@ t.test('a receiver that answers 500, breaks off and stalls gets it all the same,
   for (const told of [
     { last_status: 500, last_error: null },
     { last_status: null, last_error: String },
-    { last_status: null, last_error: /no answer within 10 s/ },
+    { last_status: null, last_error: /no response within 10 s/ },
   ]) {
     t.ok(await attempt());
     t.notOk(await attempt(), 'not again at once');

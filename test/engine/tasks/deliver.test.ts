@@ -56,7 +56,7 @@ t.test('post() does not follow redirects, and gives up on a receiver that does n
   const { url, calls } = await receiver(t, 302, 0);
   t.equal(await post({ ...parts, url }), 302);
   t.equal(calls.length, 1);
-  await t.rejects(post({ ...parts, url, limitMs: 300 }), /no answer within 0.3 s/);
+  await t.rejects(post({ ...parts, url, limitMs: 300 }), /no response within 0.3 s/);
 });
 
 t.test('post() comes to an end with a receiver that wants to speak another protocol', async (t) => {

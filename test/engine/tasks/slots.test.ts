@@ -31,7 +31,7 @@ t.test('openSlots() takes as much as fits, and more when a place becomes free', 
   pieces[2]!.end();
   await slots.close();
   t.equal(slots.running, 0);
-  t.match(said, ['a job failed in an unforeseen way']);
+  t.match(said, ['unexpected failure of a job']);
 });
 
 t.test('a wake-up that comes while work is asked for is not lost', async (t) => {

@@ -1,4 +1,4 @@
-/** Models that `models pull` knows by a short name. Anything else is pulled by `owner/name`, both with `@revision` where one is wanted. */
+/** Models with a short name for `models pull`. Others are pulled as `owner/name`; both accept `@revision`. */
 export interface Listed {
   name: string;
   repository: string;
@@ -6,9 +6,11 @@ export interface Listed {
   licence: string;
   /** Millions. */
   parameters: number;
-  /** How many languages it writes. */
+  /** Number of supported languages. */
   languages: number;
-  /** Seconds of recognition on a core, for an hour of speech, as a multiple of base's: by operations and bytes read, and measured at these shapes. */
+  /**
+   * CPU time of ASR per hour of speech relative to base: from operation counts and bytes read, verified by measurements at these shapes.
+   */
   cost: number;
   /** Word error rate on LibriSpeech test-other, percent, and who published it. */
   published?: { wer: number; source: string };
@@ -37,7 +39,7 @@ export const CATALOGUE: readonly Listed[] = [
 
 const ALIASES: Readonly<Record<string, string>> = { turbo: 'large-v3-turbo', large: 'large-v3' };
 
-/** The entry of a short name, with or without `whisper-` in front. */
+/** The entry for a short name, with or without the prefix `whisper-`. */
 export function listed(name: string): Listed | undefined {
   const short = name.replace(/^whisper-/, '');
   return CATALOGUE.find((entry) => entry.name === (ALIASES[short] ?? short));

@@ -4,28 +4,28 @@ import { CATALOGUE, type Listed, listed } from './catalogue.ts';
 import { type Check, checkSchema } from './descriptor.ts';
 import { listModels, type Model } from './store.ts';
 
-/** Which model for this machine. Figures of a model are those of its self-check here, where one was made. */
+/** Selects the model for this machine. A model's figures are those of its self-check here, if there was one. */
 
-/** What the machine has for recognition. */
+/** Resources available for speech recognition. */
 export interface Room {
   cores: number;
   memoryBytes: number;
 }
 
-const LEAST_RTFX = 4; // a backlog of a day is worked off in a night
-const BASE_RTFX = 30; // of base on a core that is not fast, everything included
-const BYTES_A_PARAMETER = 5; // of a thread in 8 bits, rows included: base 0.3 GB, small 1.2 GB
-const SHARE = 0.8; // of the memory that is planned for …
-const OTHERS_BYTES = 0.7 * 2 ** 30; // … the process without its threads, ffmpeg, PostgreSQL and the API among it
+const LEAST_RTFX = 4; // clears a day's backlog overnight
+const BASE_RTFX = 30; // of base on a slow core, all stages included
+const BYTES_A_PARAMETER = 5; // per thread in 8 bits, decoder rows included: base 0.3 GB, small 1.2 GB
+const SHARE = 0.8; // fraction of memory to plan with
+const OTHERS_BYTES = 0.7 * 2 ** 30; // the process without its threads, ffmpeg, PostgreSQL and the API
 
-/** Keeps a check of a model where its folder is not ours to write: of the shipped one. */
+/** Stores a self-check elsewhere if the model's folder is not writable, as for the shipped model. */
 export function keepCheck(name: string, home: string, check: Check): void {
   const folder = join(home, 'models', '.checks');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(check, null, 2)}\n`);
 }
 
-/** The newest check of a model that was made here, or at its import. */
+/** A model's latest self-check, from this machine or its import. */
 export function checkOf({ name, descriptor }: Model, home: string): Check | undefined {
   try {
     return checkSchema.parse(JSON.parse(readFileSync(join(home, 'models', '.checks', `${name}.json`), 'utf8')));
@@ -34,15 +34,15 @@ export function checkOf({ name, descriptor }: Model, home: string): Check | unde
   }
 }
 
-/** Share of English words that a check found wrong; undefined where none was heard. */
+/** WER on English in a self-check; undefined if English was not tested. */
 export function englishRate(check: Check | undefined): number | undefined {
   const english = check?.rates.find(({ language }) => language === 'en');
   return english?.words ? english.errors / english.words : undefined;
 }
 
 /**
- * The installed model that `LONGHAND_MODEL=auto` means: the one with the fewest errors of those that were checked here, fit the memory and are
- * fast enough; the shipped one where none was checked.
+ * The installed model that `LONGHAND_MODEL=auto` stands for: the lowest WER among those that were checked here, fit into memory and are
+ * fast enough; the shipped one if none was checked.
  */
 export async function bestInstalled(home: string, { memoryBytes }: Room): Promise<Model> {
   const models = (await listModels(home)).filter(({ kind }) => kind === 'whisper');
@@ -57,12 +57,12 @@ export async function bestInstalled(home: string, { memoryBytes }: Room): Promis
     .model;
 }
 
-/** Without a check the shipped model is only taken where no other one was checked. */
+/** An unchecked shipped model is only chosen if no other model was checked. */
 function rateOfShipped(shipped: Model, home: string): number {
   return englishRate(checkOf(shipped, home)) ?? 1;
 }
 
-/** The best listed model that a machine could carry beyond what is installed, estimated; null: there is none. */
+/** The best catalogue model that this machine is estimated to support and that is better than the installed ones, or null. */
 export function couldCarry({ cores, memoryBytes }: Room, installed: readonly string[]): (Listed & { rtfx: number }) | null {
   const have = new Set(installed.map((name) => listed(name)?.name ?? name));
   const best = (entries: Listed[]) => entries.sort((a, b) => a.published!.wer - b.published!.wer)[0];
@@ -77,16 +77,16 @@ export function couldCarry({ cores, memoryBytes }: Room, installed: readonly str
   return { ...next, rtfx: (BASE_RTFX * cores) / next.cost };
 }
 
-/** Bytes that threads may take. */
+/** Bytes available to threads. */
 function memoryFor(memoryBytes: number): number {
   return SHARE * memoryBytes - OTHERS_BYTES;
 }
 
-/** One line: which better model this machine could carry, and the command for it; '' when there is none. */
+/** One line that recommends a better model for this machine, with the command; empty if there is none. */
 export function advice(room: Room, installed: readonly string[]): string {
   const found = couldCarry(room, installed);
   if (!found) return '';
   const { name, rtfx, published } = found;
   const speed = `about ${Math.round(rtfx)} times as fast as real time`;
-  return `This machine could carry the more accurate model ${name} (${published!.wer} % WER where base has 12.4, ${speed}): scripts/longhand models pull ${name}`;
+  return `This machine supports the more accurate model ${name} (${published!.wer} % WER instead of 12.4, ${speed}): scripts/longhand models pull ${name}`;
 }

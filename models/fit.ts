@@ -11,21 +11,21 @@ import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
 
-/** Stands for the best model that is installed and was checked here. */
+/** The best model that is installed and was checked here. */
 const AUTO = 'auto';
 const ENCODER = 'encoder.onnx';
-const PARTIAL = '.partial'; // being made, perhaps by another process
+const PARTIAL = '.partial'; // unfinished, perhaps still being written by another process
 
 /**
- * Finds a recognition model as `findModel` does, in a form that is right on this processor: where 8-bit products saturate, an int8 model is turned into one
- * that does not once, kept under `home`, and that one is returned. `auto` is the best of those that were checked here.
+ * Finds an ASR model as `findModel` does, in a form suited to this CPU: where 8-bit products saturate, an int8 model is converted once to
+ * one that does not, stored under `home`, and that one is returned. `auto` is the best of the models checked here.
  */
 export async function fittingModel(wanted: string, home: string, dotProduct: boolean = hasByteDotProduct()): Promise<Model> {
   const model =
     wanted === AUTO ? await bestInstalled(home, { cores: availableParallelism(), memoryBytes: totalmem() }) : await findModel(wanted, home);
   const { name } = model;
   if (model.kind !== 'whisper')
-    throw new Error(`Cannot recognise speech with ${name}: it is for ${model.kind}; "longhand models list" shows the others`);
+    throw new Error(`Cannot recognise speech with ${name}: it requires ${model.kind}; "longhand models list" shows the others`);
   if (dotProduct || model.variant !== 'int8') return model;
   const source = `${model.source}; without saturation, from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
   const folder = join(home, 'models', '.7bit', name, createHash('sha256').update(source).digest('hex').slice(0, 16));
@@ -33,7 +33,7 @@ export async function fittingModel(wanted: string, home: string, dotProduct: boo
   return { ...model, ...manifestOf(folder), folder };
 }
 
-/** Appears whole or not at all. Of several at once the first stays: its files are read already. */
+/** Appears atomically. If several convert at once the first result stays, because it may already be in use. */
 async function convert(model: Model, folder: string, source: string): Promise<void> {
   const partial = `${folder}.${randomUUID()}${PARTIAL}`;
   const descriptor = readDescriptor(model.folder);
@@ -64,7 +64,7 @@ function isModel(folder: string): boolean {
   return existsSync(join(folder, DESCRIPTOR));
 }
 
-/** What was made of another model that had this name. */
+/** Removes conversions of another model that had this name. */
 async function removeOthers(folder: string): Promise<void> {
   const [all, own] = [dirname(folder), basename(folder)];
   const others = (await readdir(all)).filter((entry) => entry !== own && !entry.endsWith(PARTIAL));

@@ -11,26 +11,26 @@ export interface Hub {
   repository: string;
   /** Sent to the hub only, never to where it redirects. */
   token?: string;
-  /** Between attempts, growing by their number. Default 2 s. */
+  /** Delay between attempts, multiplied by their number. Default 2 s. */
   retryDelayMs?: number;
   signal?: AbortSignal;
 }
 
 export interface HubFile {
   name: string;
-  /** NaN when the hub does not say. */
+  /** NaN if the hub does not report it. */
   bytes: number;
-  /** Commit of the repository; later files are taken from the same one. */
+  /** Commit of the repository; later files are downloaded from the same one. */
   revision: string;
-  /** sha256 of a large file, git's blob sha1 of a small one, '' when the hub names none. */
+  /** sha256 of a large file, git's blob sha1 of a small one, empty if the hub reports none. */
   checksum: string;
 }
 
-const ATTEMPTS = 6; // in a row without a single new byte
-const STALL_MS = 30_000; // without a byte: the connection is given up
+const ATTEMPTS = 6; // consecutive attempts without a new byte
+const STALL_MS = 30_000; // without a byte before the connection is aborted
 const REDIRECTS = 5;
 
-/** What the hub says of a file, without its bytes; null when it has no such file. Throws when the hub cannot be reached or refuses. */
+/** A file's metadata from the hub; null if there is no such file. Throws if the hub cannot be reached or refuses. */
 export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise<HubFile | null> {
   let url = new URL(`${hub.repository}/resolve/${revision}/${name}`, `${hub.base.replace(/\/$/, '')}/`);
   const found = { bytes: Number.NaN, revision, checksum: '' };
@@ -51,12 +51,12 @@ export async function lookUp(hub: Hub, name: string, revision = 'main'): Promise
 }
 
 /**
- * Downloads a file, going on where an earlier attempt or an earlier run stopped, and checks its size and checksum.
- * @param onBytes called with the bytes that are there so far.
+ * Downloads a file, resuming an earlier attempt or run, and verifies its size and checksum.
+ * @param onBytes called with the bytes present so far.
  */
 export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (bytes: number) => void): Promise<void> {
-  if ((await sizeOf(to)) === file.bytes && (await matches(to, file))) return onBytes?.(file.bytes); // else it is of an earlier version
-  const part = `${to}.${file.checksum.slice(0, 12) || file.revision}.part`; // another version never goes on with this one's bytes
+  if ((await sizeOf(to)) === file.bytes && (await matches(to, file))) return onBytes?.(file.bytes); // otherwise it is another version
+  const part = `${to}.${file.checksum.slice(0, 12) || file.revision}.part`; // separate per version: never resume with another version's bytes
   for (let failures = 0; (await sizeOf(part)) !== file.bytes; ) {
     const before = await sizeOf(part);
     try {
@@ -72,17 +72,17 @@ export async function download(hub: Hub, file: HubFile, to: string, onBytes?: (b
   if (!(await matches(part, file))) {
     await rm(part);
     throw new Error(
-      `Cannot use ${file.name} of ${hub.repository}: its checksum differs from what ${hub.base} promised; try again, or another hub`,
+      `Cannot use ${file.name} of ${hub.repository}: its checksum differs from what ${hub.base} reported; try again, or use another hub`,
     );
   }
   await rename(part, to);
 }
 
-/** Fetches what is missing of `part`. */
+/** Downloads the missing part of `part`. */
 async function append(hub: Hub, file: HubFile, part: string, onBytes?: (bytes: number) => void): Promise<void> {
   let size = await sizeOf(part);
   if (size > 0 && !(size <= file.bytes)) {
-    await rm(part); // of a file of unknown length nobody can tell what is missing
+    await rm(part); // without a known length it cannot be resumed
     size = 0;
   }
   const url = new URL(`${hub.repository}/resolve/${file.revision}/${file.name}`, `${hub.base.replace(/\/$/, '')}/`);
@@ -118,7 +118,7 @@ async function request(hub: Hub, url: URL, init: RequestInit, stall?: AbortSigna
   } catch (cause) {
     hub.signal?.throwIfAborted();
     throw new Error(
-      `Cannot reach ${url.origin}: is there internet here? Without it, carry a checkpoint folder in and use "longhand models import"`,
+      `Cannot reach ${url.origin}: is this machine online? If not, copy a checkpoint folder to it and use "longhand models import"`,
       { cause },
     );
   }
@@ -132,7 +132,7 @@ function refusal(hub: Hub, name: string, status: number): Error {
   return status === 408 || status === 429 || status >= 500 ? new Error(`${message}; try again later`) : new Refused(message);
 }
 
-/** The hash in an entity tag, '' when it is none. */
+/** The hash in an entity tag, empty if there is none. */
 function hash(tag: string | null): string {
   return /^(?:W\/)?"?([0-9a-f]{64}|[0-9a-f]{40})"?$/.exec(tag ?? '')?.[1] ?? '';
 }

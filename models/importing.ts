@@ -15,35 +15,35 @@ import { checkSpace } from './space.ts';
 import { checkNew, type Model } from './store.ts';
 
 export interface ImportOptions {
-  /** The name it is used by. Default: the folder's own name. */
+  /** Name of the model. Default: the folder's name. */
   name?: string;
-  /** Default: the int8 variant that is right on this processor. */
+  /** Default: the int8 variant suited to this CPU. */
   variant?: Variant;
   /** The state folder, `LONGHAND_HOME`. */
   home: string;
-  /** SPDX expression, and where the checkpoint came from. */
+  /** SPDX expression, and the origin of the checkpoint. */
   licence?: string;
   source?: string;
-  /** Measures what was built: the self-check. Without it nothing is measured. */
+  /** Runs the self-check on what was built. Without it nothing is measured. */
   measure?: Measure;
-  /** Measure only what was built, not what else it might be built as. */
+  /** Measure only the first build, without trying faster recipes. */
   quick?: boolean;
-  /** Put it into service whatever the self-check finds. */
+  /** Install the model even if it fails the self-check. */
   force?: boolean;
-  /** 0 to 1 of the first conversion, never falls. */
+  /** Progress of the first conversion, 0 to 1, never decreases. */
   onProgress?: (fraction: number) => void;
-  /** Told what is done now, in words. */
+  /** Called with a description of the current step. */
   onStage?: (stage: string) => void;
   signal?: AbortSignal;
 }
 
-const PARTIAL = '.partial'; // a model being built; never listed
-const SECONDS = 120; // for trying faster recipes; what is under way is finished
-const WORSE = 0.003; // error rate that a faster recipe may cost
+const PARTIAL = '.partial'; // suffix of a model being built; never listed
+const SECONDS = 120; // time limit for trying faster recipes; the current one is finished
+const WORSE = 0.003; // increase of the error rate accepted for a faster recipe
 
 /**
- * Converts a Whisper checkpoint folder into a model in `home`. The model appears whole or not at all. Throws when the name is taken, the folder
- * is no Whisper checkpoint, or the self-check finds that it must not be put into service.
+ * Converts a Whisper checkpoint folder into a model in `home`. The model appears atomically. Throws if the name is taken, the folder is not
+ * a Whisper checkpoint, or the self-check fails.
  */
 export async function importModel(checkpoint: string, options: ImportOptions): Promise<Model> {
   const name = options.name ?? basename(resolve(checkpoint));
@@ -80,13 +80,13 @@ interface Making {
   createdAt: string;
 }
 
-/** Builds the model by a recipe, in place of what was built before. */
+/** Builds the model by a recipe, replacing an earlier build. */
 async function make({ checkpoint, name, variant, partial, options, createdAt }: Making, recipe: Recipe, folder = partial): Promise<void> {
   const { licence = 'unknown', source = resolve(checkpoint), signal, onProgress } = options;
   await build(checkpoint, folder, { name, variant, recipe, licence, source, createdAt, signal, onProgress });
 }
 
-/** Builds by the recipe that measures best: safe first, then as fast as it may be without loss. */
+/** Builds by the recipe that measures best: first a safe one, then faster ones as long as accuracy holds. */
 async function makeMeasured(making: Making, measure: Measure): Promise<void> {
   const { checkpoint, partial, options } = making;
   const known = recipeFor(await checkpointSha256(checkpoint), making.variant);
@@ -119,7 +119,7 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
 
 type Built = { recipe: Recipe; variant: Variant; measured: Measured };
 
-/** Tries what is faster, one thing at a time, and keeps what costs next to no words, as long as the time lasts. */
+/** Tries faster recipes, one change at a time, and keeps those that cost almost no accuracy, until the time is up. */
 async function faster(
   safe: Built,
   built: (recipe: Recipe, variant?: Variant) => Promise<Built>,
@@ -136,11 +136,11 @@ async function faster(
   return best === last ? best : built(best.recipe);
 }
 
-/** What the same checkpoint says in float32; its networks are removed again. */
+/** Measures the same checkpoint in float32 for reference and removes it again. */
 async function measureReference(making: Making, measure: Measure): Promise<Measured> {
   const folder = `${making.partial}.reference${PARTIAL}`;
   try {
-    making.options.onStage?.('checking float32, for comparison');
+    making.options.onStage?.('checking float32 for comparison');
     await make({ ...making, variant: 'float32' }, recipeFor('', 'float32'), folder);
     return await measure(folder);
   } finally {
@@ -149,10 +149,10 @@ async function measureReference(making: Making, measure: Measure): Promise<Measu
 }
 
 function refused(name: string, why: string): Error {
-  return new Error(`Cannot put the model ${name} into service: ${why}. Use --force to import it all the same`);
+  return new Error(`Cannot put the model ${name} into service: ${why}. Use --force to import it anyway`);
 }
 
-/** What imports left that were killed. */
+/** Removes what killed imports left behind. */
 async function removeAbandoned(home: string): Promise<void> {
   for (const entry of await readdir(join(home, 'models')).catch(() => [])) {
     const pid = Number(/\.(\d+)\.[0-9a-f]{8}\.partial/.exec(entry)?.[1]);

@@ -5,14 +5,14 @@ import { readConfig, readGeneration } from './build/whisper/config.ts';
 import { BINS, melFilters } from './build/whisper/mel.ts';
 import { Checkpoint } from './build/whisper/safetensors.ts';
 
-/** What reading a checkpoint tells before anything is built of it. */
+/** Checks a checkpoint before anything is built from it. */
 
-const ZEROS = 0.005; // share of exact zeros that no training leaves: rounding to half precision makes 0.1 %, of the smallest weights 0.4 %
-const FILTER_ERROR = 0.05; // of the largest weight of a mel filter
+const ZEROS = 0.005; // share of exact zeros that training never produces: rounding to half precision gives 0.1 %, or 0.4 % for the smallest weights
+const FILTER_ERROR = 0.05; // relative to the largest weight of a mel filter
 const TIMESTAMPS = 1501; // the last ids of every Whisper vocabulary
-const ORDERED = 0.2; // mean correlation of neighbouring mel bins in the first layer: 0.5 and more where they were trained in order
+const ORDERED = 0.2; // mean correlation of adjacent mel bins in the first layer: 0.5 and more if trained in this order
 
-/** One sentence for each thing that cannot be right; none: it may be built. Throws what a damaged file throws. */
+/** Returns one sentence per problem; none: it may be built. Throws if a file is damaged. */
 export function inspect(folder: string): string[] {
   const config = readConfig(folder);
   const { generation } = readGeneration(folder, config);
@@ -28,7 +28,7 @@ export function inspect(folder: string): string[] {
   }
 }
 
-/** Whether the first layer reads its mel bins in their order: its weights change little from one bin to the next. */
+/** Whether the first layer reads its mel bins in order: its weights change little from one bin to the next. */
 export function readsBinsInOrder(checkpoint: Weights): boolean {
   const name = 'model.encoder.conv1.weight';
   const [rows, bins, taps] = checkpoint.shape(name) as [number, number, number];
@@ -65,7 +65,7 @@ function melFindings(folder: string, bins: number): string[] {
     ours.every((value, i) => Math.abs(value - at(Math.floor(i / BINS), i % BINS)) < FILTER_ERROR * most);
   if (same((bin, k) => flat[bin * BINS + k]!) || same((bin, k) => flat[k * bins + bin]!)) return [];
   return [
-    'the mel filters in preprocessor_config.json are not those of Whisper (80 or 128 triangles from low to high): it would hear other sounds',
+    'the mel filters in preprocessor_config.json are not those of Whisper (80 or 128 triangles from low to high), so its input would differ',
   ];
 }
 
@@ -77,7 +77,7 @@ interface TokenizerFile {
 function tokenizerFindings(folder: string, vocabulary: number, endOfText: number): string[] {
   const { added_tokens: added, model } = JSON.parse(readFileSync(join(folder, 'tokenizer.json'), 'utf8')) as TokenizerFile;
   const ids = new Map(added.map(({ content, id }) => [content, id]));
-  const foreign = (found: string) => [`tokenizer.json belongs to another model: ${found}; take the one published with these weights`];
+  const foreign = (found: string) => [`tokenizer.json belongs to another model: ${found}; use the one published with these weights`];
   for (const [token, wanted] of [
     ['<|endoftext|>', endOfText],
     ['<|notimestamps|>', vocabulary - TIMESTAMPS - 1],
@@ -101,8 +101,8 @@ function weightFindings(checkpoint: Checkpoint): string[] {
     }
     all += shape.reduce((product, size) => product * size);
   }
-  if (broken) return [`its weights are damaged: ${broken} has values that are no numbers; download or copy the checkpoint again`];
+  if (broken) return [`its weights are damaged: ${broken} has values that are not numbers; download or copy the checkpoint again`];
   if (zeros <= ZEROS * all) return [];
   const percent = ((100 * zeros) / all).toFixed(1);
-  return [`its weights are damaged: ${percent} % of them are exactly zero, and training leaves next to none; download or copy it again`];
+  return [`its weights are damaged: ${percent} % of them are exactly zero, which training does not produce; download or copy it again`];
 }

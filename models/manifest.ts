@@ -9,30 +9,30 @@ export interface ModelFile {
   sha256: string;
 }
 
-/** The files of a model's folder. Whisper models list theirs in the descriptor; the diarization models are listed below. */
+/** Lists the files of a model's folder. Whisper models list theirs in the descriptor; the diarization models are listed below. */
 export interface Manifest {
   /** Also the name of its folder. */
   name: string;
   kind: 'whisper' | 'diarization';
-  /** Of Whisper networks: the kind of numbers they multiply. */
+  /** Number format of a Whisper model. */
   variant?: Variant;
   /** SPDX expression, or `unknown`. */
   licence: string;
   source: string;
-  /** When it was imported, ISO 8601. */
+  /** Time of the import, ISO 8601. */
   createdAt?: string;
   files: ModelFile[];
-  /** All that a Whisper model says of itself. */
+  /** The descriptor of a Whisper model. */
   descriptor?: Descriptor;
 }
 
-/** Holds the folders of the shipped models. */
+/** The folder of the shipped models. */
 export const SHIPPED_FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
-/** Names of the models that come with the project, the default first; each is a folder here. */
+/** Names of the shipped models, the default first; each is a folder here. */
 export const SHIPPED = ['whisper-base', 'diarization'] as const;
 
-/** Shipped folders that have no descriptor of their own. */
+/** Shipped folders without a descriptor. */
 const LISTED: readonly Manifest[] = [
   {
     name: 'diarization',
@@ -49,7 +49,7 @@ const LISTED: readonly Manifest[] = [
   },
 ];
 
-/** What the folder of a shipped or imported model should hold. Throws when it is neither, or of an earlier version. */
+/** The expected files of a shipped or imported model's folder. Throws if it is neither, or of an earlier version. */
 export function manifestOf(folder: string): Manifest {
   const listed = LISTED.find((manifest) => resolve(folder) === join(SHIPPED_FOLDER, manifest.name));
   if (listed) return listed;

@@ -1,13 +1,13 @@
 import type { Descriptor } from './descriptor.ts';
 
 const FLOAT = 4; // bytes
-const COPIES = 1.15; // of the weights: the runtime lays some out anew
-const ENCODER_WIDTHS = 20; // floats a step and channel that the encoder holds at once
+const COPIES = 1.15; // factor on the weights: onnxruntime repacks some of them
+const ENCODER_WIDTHS = 20; // floats per step and channel that the encoder holds at its peak
 const PAIRS = 2; // keys and values
 
 type Shape = Pick<Descriptor, 'dimensions' | 'crossAttention' | 'recipe' | 'window'>;
 
-/** Bytes of one window while it is decoded: keys and values of both attentions. The cache is that of a text without a vocabulary. */
+/** Bytes per window while it is decoded: keys and values of both attentions. The cache is sized for text without a vocabulary prompt. */
 export function rowBytes({ dimensions: { width, layers, heads }, crossAttention, recipe, window }: Shape): number {
   const element = { int8: 1, float16: 2, float32: FLOAT }[crossAttention.element];
   const cross = crossAttention.framesPerKey.reduce((sum, frames) => {
@@ -19,9 +19,9 @@ export function rowBytes({ dimensions: { width, layers, heads }, crossAttention,
   return Math.round(cross + PAIRS * layers * positions * width * FLOAT);
 }
 
-/** Bytes that a thread takes with the recipe's rows, the other networks left out. */
+/** Bytes per thread with the recipe's rows, without the other models. */
 export function threadBytes(shape: Shape, weights: number): number {
   const { recipe, window, dimensions } = shape;
-  const rows = (recipe.rows + 1) * rowBytes(shape) + PAIRS * rowBytes(shape); // one more for first windows, some copies to decode again
+  const rows = (recipe.rows + 1) * rowBytes(shape) + PAIRS * rowBytes(shape); // one more for first windows, and some copies for decoding again
   return Math.round(COPIES * weights + rows + ENCODER_WIDTHS * window.steps * dimensions.width * FLOAT);
 }

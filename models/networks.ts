@@ -7,14 +7,14 @@ import { toBytes } from './build/whisper/write.ts';
 import { variantForCpu } from './cpu.ts';
 
 /**
- * The speaker embedding model as it runs here, converted from the published one at `path`: 0.4 s, once for each thread. float32 says what the
- * published one says; it is for comparison.
+ * The speaker embedding model in its runtime form, converted from the published one at `path`: 0.4 s, once per thread. float32 equals the
+ * published one and is for comparison.
  */
 export function voiceNetwork(path: string, variant?: CpuVariant): Promise<Uint8Array> {
   return remade(path, voiceGraph, variant);
 }
 
-/** The same for the network that hears who speaks when: 0.07 s. */
+/** The same for the segmentation model: 0.07 s. */
 export function segmentationNetwork(path: string, variant?: CpuVariant): Promise<Uint8Array> {
   return remade(path, segmentationGraph, variant);
 }

@@ -13,7 +13,7 @@ export interface PullOptions extends Omit<ImportOptions, 'onProgress' | 'licence
   hub?: string;
   /** `HF_TOKEN`, for private and gated repositories. */
   token?: string;
-  /** 0 to 1 of the whole, never falls. */
+  /** 0 to 1 of the whole, never decreases. */
   onProgress?: (fraction: number, stage: 'downloading' | 'converting') => void;
   retryDelayMs?: number;
 }
@@ -21,11 +21,11 @@ export interface PullOptions extends Omit<ImportOptions, 'onProgress' | 'licence
 const HUB = 'https://huggingface.co';
 const NEEDED = ['config.json', 'tokenizer.json'];
 const WANTED = ['generation_config.json', 'tokenizer_config.json', 'preprocessor_config.json', 'README.md'];
-const DOWNLOAD_SHARE = 0.9; // of the progress; the rest is the conversion
+const DOWNLOAD_SHARE = 0.9; // of the progress; the rest is conversion
 
 /**
- * Downloads a checkpoint from a model hub and imports it. `name` is a short one of the catalogue (`small`, `large-v3-turbo`) or any repository
- * (`owner/name`). A broken download goes on where it stopped, in this call or a later one. Throws when the hub cannot be reached, the
+ * Downloads a checkpoint from a model hub and imports it. `name` is a short name of the catalogue (`small`, `large-v3-turbo`) or any
+ * repository (`owner/name`). An interrupted download is resumed, in this call or a later one. Throws if the hub cannot be reached, the
  * repository has no Whisper checkpoint in safetensors, or a checksum differs.
  */
 export async function pullModel(name: string, options: PullOptions): Promise<Model> {
@@ -57,7 +57,7 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
   return model;
 }
 
-/** A short name of the catalogue, or `owner/name`; both with `@revision` where one is wanted. */
+/** Resolves a short name of the catalogue or `owner/name`; both accept `@revision`. */
 export function repositoryOf(name: string): { repository: string; revision: string } {
   const [plain = '', revision = 'main', ...more] = name.split('@');
   const repository = listed(plain)?.repository ?? (plain.includes('/') ? plain : `openai/whisper-${plain.replace(/^whisper-/, '')}`);
@@ -65,10 +65,10 @@ export function repositoryOf(name: string): { repository: string; revision: stri
   const parts = repository.split('/');
   if (parts.length === 2 && parts.every(safe) && safe(revision) && !more.length) return { repository, revision };
   const names = CATALOGUE.map((entry) => entry.name).join(', ');
-  throw new Error(`Cannot pull "${name}": wanted one of ${names}, or owner/name of a repository`);
+  throw new Error(`Cannot pull "${name}": expected one of ${names}, or owner/name of a repository`);
 }
 
-/** Returns the commit that the files are of. `building`: bytes that are written when so many are there. */
+/** Returns the commit of the files. `building`: bytes that the build will write, given the size of the download. */
 async function downloadCheckpoint(
   hub: Hub,
   revision: string,
@@ -77,11 +77,11 @@ async function downloadCheckpoint(
   onFraction: (fraction: number) => void,
 ): Promise<string> {
   const files = await listFiles(hub, revision, folder);
-  const known = ({ bytes }: HubFile) => bytes || 0; // of small ones a hub may not tell
+  const known = ({ bytes }: HubFile) => bytes || 0; // a hub may omit it for small files
   const total = files.reduce((sum, file) => sum + known(file), 0);
   await requireSpace(folder, total + building(total));
   let before = 0;
-  let highest = 0; // a server that cannot resume starts over; the bar waits
+  let highest = 0; // if a server cannot resume, the progress bar waits
   for (const file of files) {
     const onBytes = (bytes: number) => onFraction((highest = Math.max(highest, (before + Math.min(bytes, known(file))) / total)));
     await download(hub, file, join(folder, file.name), onBytes);
@@ -90,7 +90,7 @@ async function downloadCheckpoint(
   return files[0]!.revision;
 }
 
-/** Every file of the checkpoint, all of one commit. The index of a sharded checkpoint is downloaded to learn its shards. */
+/** Lists every file of the checkpoint, all of one commit. Downloads the index of a sharded checkpoint to find its shards. */
 async function listFiles(hub: Hub, revision: string, folder: string): Promise<HubFile[]> {
   const config = await lookUp(hub, NEEDED[0]!, revision);
   if (!config) throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${NEEDED[0]}`);
@@ -99,7 +99,7 @@ async function listFiles(hub: Hub, revision: string, folder: string): Promise<Hu
   for (const name of [...NEEDED.slice(1), ...WANTED]) files.push(await find(name));
   for (const name of NEEDED) {
     if (!files.some((file) => file?.name === name))
-      throw new Error(`Cannot use ${hub.repository}: it has no ${name}; wanted a checkpoint of transformers' Whisper`);
+      throw new Error(`Cannot use ${hub.repository}: it has no ${name}; expected a checkpoint of transformers' Whisper`);
   }
   const single = await find(ONE_FILE);
   if (single) return [...files, single].filter((file) => file !== null);
@@ -114,7 +114,7 @@ async function listFiles(hub: Hub, revision: string, folder: string): Promise<Hu
   return files.filter((file) => file !== null);
 }
 
-/** The licence that the model card states in its head. */
+/** The licence in the model card's front matter. */
 async function licenceOf(folder: string): Promise<string> {
   const card = await readFile(join(folder, 'README.md'), 'utf8').catch(() => '');
   return /^license:\s*(\S+)/m.exec(card)?.[1] ?? 'unknown';

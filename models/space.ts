@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
 import { shardsOf } from './build/whisper/safetensors.ts';
 
-/** Bytes of the ONNX files of each variant per byte of the checkpoint, in half precision as most are. */
+/** Bytes of the ONNX files of each variant per byte of the checkpoint (usually half precision). */
 const GROWTH: Record<Variant, number> = { int8: 0.7, 'int8-7bit': 0.7, float16: 1.1, float32: 2.1 };
-const SPARE = 64 * 2 ** 20; // bytes: tokenizer, descriptor, the file system's own
+const SPARE = 64 * 2 ** 20; // bytes: tokenizer, descriptor, file system overhead
 
-/** Bytes that an import takes beside the checkpoint. `reference`: with the float32 networks that it is compared with. */
+/** Bytes that an import needs besides the checkpoint. `reference`: with the float32 models for comparison. */
 export function importBytes(checkpointBytes: number, variant: Variant, reference: boolean): number {
   return Math.round(checkpointBytes * (GROWTH[variant] + (reference ? GROWTH.float32 : 0))) + SPARE;
 }
 
-/** Throws when the disk of `home` has no room for what is built of a checkpoint folder. */
+/** Throws if the disk of `home` is too full for a build from a checkpoint folder. */
 export async function checkSpace(home: string, checkpoint: string, variant: Variant, reference: boolean): Promise<void> {
   const sizes = await Promise.all(shardsOf(checkpoint).map((name) => stat(join(checkpoint, name))));
   const bytes = sizes.reduce((sum, { size }) => sum + size, 0);
@@ -20,10 +20,12 @@ export async function checkSpace(home: string, checkpoint: string, variant: Vari
   await requireSpace(home, importBytes(bytes, variant, reference));
 }
 
-/** Throws when fewer than so many bytes are free on the disk of a folder. */
+/** Throws if fewer than `wanted` bytes are free on a folder's disk. */
 export async function requireSpace(folder: string, wanted: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize > wanted) return;
   const gib = (n: number) => `${(n / 2 ** 30).toFixed(1)} GiB`;
-  throw new Error(`Cannot write to ${folder}: ${gib(bavail * bsize)} are free, wanted ${gib(wanted)}; free some or move LONGHAND_HOME`);
+  throw new Error(
+    `Cannot write to ${folder}: ${gib(bavail * bsize)} are free, but it needs ${gib(wanted)}; free some space or move LONGHAND_HOME`,
+  );
 }

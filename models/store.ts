@@ -7,13 +7,13 @@ import { verify } from './verify.ts';
 /** A model on this machine. */
 export interface Model extends Manifest {
   folder: string;
-  /** Came with the project; cannot be removed. */
+  /** Part of the project; cannot be removed. */
   shipped: boolean;
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
-/** Every model that can be used, the shipped ones first. */
+/** All usable models, the shipped ones first. */
 export async function listModels(home: string): Promise<Model[]> {
   const shipped = SHIPPED.map((name) => join(SHIPPED_FOLDER, name)).map((folder) => ({ ...manifestOf(folder), folder, shipped: true }));
   const folders = await readdir(join(home, 'models'), { withFileTypes: true }).catch(() => []);
@@ -27,7 +27,7 @@ export async function listModels(home: string): Promise<Model[]> {
   return [...shipped, ...imported];
 }
 
-/** Null where the folder is no model. */
+/** Null if the folder is not a model. */
 function manifestIn(folder: string): Manifest | null {
   try {
     return manifestOf(folder);
@@ -36,15 +36,17 @@ function manifestIn(folder: string): Manifest | null {
   }
 }
 
-/** Finds a model by name: first among the shipped ones, then in `home`. Throws, with the names there are, when it is missing. */
+/** Finds a model by name: first among the shipped ones, then in `home`. Throws with the available names if it is missing. */
 export async function findModel(name: string, home: string): Promise<Model> {
   const models = await listModels(home);
   const model = models.find((candidate) => candidate.name === name);
   if (model) return model;
   const folder = await importedFolder(name, home);
-  if (folder) manifestOf(folder); // throws what is wrong with it
+  if (folder) manifestOf(folder); // throws an explanation
   const names = models.filter(({ kind }) => kind === 'whisper').map((candidate) => candidate.name);
-  throw new Error(`Cannot find the model ${name}: found ${names.join(', ')}; get it by "longhand models pull" or "longhand models import"`);
+  throw new Error(
+    `Cannot find the model ${name}: found ${names.join(', ')}; get it with "longhand models pull" or "longhand models import"`,
+  );
 }
 
 /** Re-reads every byte of a model. Returns one sentence per damaged file. */
@@ -53,23 +55,23 @@ export async function verifyModel(name: string, home: string, signal?: AbortSign
   return verify(model.folder, model, signal);
 }
 
-/** Deletes an imported model, also one that only an earlier version could open. Throws for a shipped one. */
+/** Deletes an imported model, including one that only an earlier version could open. Throws for a shipped one. */
 export async function removeModel(name: string, home: string): Promise<void> {
   if ((SHIPPED as readonly string[]).includes(name))
-    throw new Error(`Cannot remove the model ${name}: it belongs to the project; only imported models can be removed`);
+    throw new Error(`Cannot remove the model ${name}: it is part of the project; only imported models can be removed`);
   await rm((await importedFolder(name, home)) ?? (await findModel(name, home)).folder, { recursive: true });
 }
 
-/** The folder of an imported model, whether or not it can be opened; null where there is none. */
+/** The folder of an imported model, whether or not it can be opened; null if there is none. */
 async function importedFolder(name: string, home: string): Promise<string | null> {
   if (!NAME.test(name)) return null;
   const folder = join(home, 'models', name);
   return (await stat(folder).catch(() => null))?.isDirectory() ? folder : null;
 }
 
-/** Throws when a model of this name cannot be made. */
+/** Throws if a model of this name cannot be created. */
 export async function checkNew(name: string, variant: Variant, home: string): Promise<void> {
-  if (!NAME.test(name)) throw new Error(`Cannot name a model "${name}": wanted 1 to 64 letters, digits, dots, dashes or underscores`);
+  if (!NAME.test(name)) throw new Error(`Cannot name a model "${name}": expected 1 to 64 letters, digits, dots, dashes or underscores`);
   if (!VARIANTS.includes(variant)) throw new Error(`Cannot build the variant "${variant}": wanted ${VARIANTS.join(', ')}`);
   const shipped = (SHIPPED as readonly string[]).includes(name);
   const taken = shipped ? join(SHIPPED_FOLDER, name) : await importedFolder(name, home);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Manifest, type ModelFile, manifestOf } from './manifest.ts';
 
-/** Re-reads every byte of a model's folder. Returns one sentence per damaged or missing file; none: the model is whole. */
+/** Re-reads every byte of a model's folder. Returns one sentence per damaged or missing file; none: the model is intact. */
 export async function verify(folder: string, manifest?: Manifest, signal?: AbortSignal): Promise<string[]> {
   const findings: string[] = [];
   for (const file of (manifest ?? manifestOf(folder)).files) {
@@ -15,7 +15,7 @@ export async function verify(folder: string, manifest?: Manifest, signal?: Abort
   return findings;
 }
 
-/** Size and checksum of a file as a manifest lists them. */
+/** Computes the size and checksum of a file as listed in a manifest. */
 export async function describe(folder: string, name: string, signal?: AbortSignal): Promise<ModelFile> {
   const path = join(folder, name);
   return { name, bytes: (await stat(path)).size, sha256: await sha256(path, signal) };

@@ -1,7 +1,7 @@
-/** What each built-in template asks of a language model: the task, and the sections of the result in order. */
+/** Instructions to the language model for each built-in template: the task and the sections of the result in order. */
 export interface Instructions {
   task: string;
-  /** Heading, then what belongs under it. */
+  /** Heading: what belongs under it. */
   sections: readonly string[];
 }
 

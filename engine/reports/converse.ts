@@ -6,12 +6,12 @@ import { parse, type Shape } from './shapes.ts';
 const TRIES = 3;
 const REFUSAL =
   /^(?:i['’]?m (?:very )?sorry|i am sorry|sorry,? (?:but )?i|i (?:can(?:no|['’])t|cannot|am (?:not able|unable)|won['’]t)|as an ai|es tut mir leid|ich kann (?:das|diese|ihnen) .{0,40}nicht|lo siento|no puedo|je suis désolée?|je ne peux pas|desculpe|não posso|mi dispiace|non posso|извините|к сожалению,? я не могу|я не могу)/i;
-const SHORT = 400; // characters; a longer text that begins like a refusal is no refusal
-const LEAST = 30; // characters of running text that can be a report
+const SHORT = 400; // characters; a longer text that starts like a refusal is not one
+const LEAST = 30; // characters of prose that may count as a report
 
 /**
- * Asks until the answer has the wanted shape, three times at most, saying what was wrong. A model that cannot write JSON at all may answer a report in
- * running text (`value` is null then). Adds to `tokens`. Throws LLM_INVALID_OUTPUT, LLM_REFUSED, or what the model throws.
+ * Prompts until the answer has the expected shape, at most three times, stating what was wrong. If a model cannot produce JSON at all, a
+ * report in prose is accepted (`value` is null then). Adds to `tokens`. Throws LLM_INVALID_OUTPUT, LLM_REFUSED, or the model's error.
  */
 export async function converse<T>(
   model: Model,

@@ -2,20 +2,23 @@ import { type Endpoint, faultOf } from './endpoint.ts';
 import { contextIn } from './features.ts';
 import { ReportError } from './report.ts';
 
-/** A model as far as it is known. */
+/** What is known about a model. */
 export interface About {
   name: string;
   /** Tokens of prompt and answer together. */
   context: number;
 }
 
-const CONTEXT = 8192; // tokens, where nothing tells
-const NO_WRITER = /embed|rerank|whisper|tts/i; // models of a list that write no text
+const CONTEXT = 8192; // tokens, if unknown
+const NO_WRITER = /embed|rerank|whisper|tts/i; // models in a list that do not generate text
 
-/** Pages beside `/v1` that tell the context in use: llama.cpp's server, LM Studio. */
+/** Endpoints beside `/v1` that report the context in use: llama.cpp's server, LM Studio. */
 const ASIDES = ['/props', '/api/v0/models'];
 
-/** Name and context of the model: as set, else as the endpoint tells. `certain` is false while it could not be asked. */
+/**
+ * The model's name and context length: as configured, else as the endpoint reports. `certain` is false if the endpoint could not be
+ * queried.
+ */
 export async function discover(
   endpoint: Endpoint,
   { baseUrl, model, contextTokens }: { baseUrl: string; model?: string; contextTokens?: number },
@@ -26,7 +29,7 @@ export async function discover(
   const entries = await endpoint.models(signal).catch((error) => {
     signal.throwIfAborted();
     if (model === undefined) throw error;
-    certain = faultOf(error)?.status === 404; // a server without a list is a server that answered
+    certain = faultOf(error)?.status === 404; // a server without a model list did answer
     return [];
   });
   const entry = entryOf(entries, model);
@@ -43,7 +46,7 @@ function entryOf(entries: readonly { id: string }[], model: string | undefined):
   return entries.find(({ id }) => id === model || id === `${model}:latest`);
 }
 
-/** The context in what a page says: of the server, or of the model in its list. */
+/** The context length in a response: of the server, or of the model in its list. */
 function told(page: unknown, name: string): number | null {
   const { data } = (page ?? {}) as { data?: unknown };
   return contextIn(Array.isArray(data) ? entryOf(data, name) : page);

@@ -10,25 +10,25 @@ import { add, type Chunk, type Collected } from './reply.ts';
 export interface CompletionRequest {
   model: string;
   prompt: Prompt;
-  /** The shape of the answer, as a JSON schema with a name. */
+  /** JSON schema of the answer, with a name. */
   shape: { name: string; schema: object };
   maxTokens: number;
   features: Features;
 }
 
-/** What a server answered instead of what was asked for. `status` is undefined when it could not be reached. */
+/** An error response of the server. `status` is undefined if the server could not be reached. */
 export interface Fault {
   status: number | undefined;
   message: string;
   code: string;
   param: string;
-  /** Milliseconds after which it wants to be asked again; null when it does not say. */
+  /** Milliseconds to wait before retrying; null if not stated. */
   retryAfter: number | null;
 }
 
-const ASIDE: Patience = { silentSeconds: 10, totalSeconds: 10 }; // for questions that a server answers without thinking
+const ASIDE: Patience = { silentSeconds: 10, totalSeconds: 10 }; // for requests that need no inference
 
-/** The wire to an OpenAI-compatible server. Errors pass as they come; `faultOf` reads them. */
+/** Client of an OpenAI-compatible server. Errors are passed through; `faultOf` interprets them. */
 export class Endpoint {
   readonly #client: OpenAI;
   readonly #root: string;
@@ -37,7 +37,7 @@ export class Endpoint {
     this.#root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
     this.#client = new OpenAI({
       ...{ baseURL: baseUrl, apiKey: apiKey || 'none', organization: null, project: null },
-      ...{ maxRetries: 0, timeout: 2 ** 31 - 1, logLevel: 'off', fetch: patientFetch }, // time limits are those of `patiently`
+      ...{ maxRetries: 0, timeout: 2 ** 31 - 1, logLevel: 'off', fetch: patientFetch }, // `patiently` sets the timeouts
     });
   }
 
@@ -47,7 +47,7 @@ export class Endpoint {
     return Array.isArray(listed?.data) ? listed.data : [];
   }
 
-  /** What lies at this path beside `/v1`, where some servers tell more of themselves. Null where there is nothing. */
+  /** The resource at this path beside `/v1`, where some servers report more about themselves. Null if there is none. */
   async aside(path: string, signal: AbortSignal): Promise<unknown> {
     try {
       return await patiently(ASIDE, signal, (limit) => this.#client.get(`${this.#root}${path}`, { signal: limit.signal }));
@@ -95,7 +95,7 @@ export class Endpoint {
       add(all, (await response.json()) as Chunk);
       return all;
     }
-    const unread = new AbortController(); // aborted when the rest is not wanted, which is no abort of the call
+    const unread = new AbortController(); // aborted when the rest is not needed, which does not abort the call
     for await (const chunk of Stream.fromSSEResponse<Chunk>(response, unread, this.#client)) {
       heard();
       add(all, chunk);
@@ -105,7 +105,7 @@ export class Endpoint {
   }
 }
 
-/** What the server meant by an error; null when the error is none of the server's. */
+/** Interprets an error of the server; null if the error came from elsewhere. */
 export function faultOf(error: unknown): Fault | null {
   if (!(error instanceof APIError)) return null;
   const { status, message, code, param, headers } = error;

@@ -12,14 +12,14 @@ import { newFigures } from './figures.ts';
 import type { AiLayer, ReportRequest, ReportResult, ReportTranscript, Writer } from './report.ts';
 import { ReportError } from './report.ts';
 
-const PASSAGES = 10; // shown for a custom template
-const SIDES = new Set<Section['kind']>(['participants', 'text']); // sections that say nothing of what was said
+const PASSAGES = 10; // number shown for a custom template
+const SIDES = new Set<Section['kind']>(['participants', 'text']); // sections without content of the conversation
 
-/** The built-in writer: words of the transcript itself, chosen without a language model. Deterministic and offline. */
+/** The extractive writer: sentences of the transcript itself, selected without a language model. Deterministic and offline. */
 export class ExtractiveWriter implements Writer {
   readonly kind = 'extractive';
   readonly name = 'built-in';
-  readonly figures = newFigures(); // no calls, and nothing invented
+  readonly figures = newFigures(); // makes no calls and quotes nothing but the transcript
 
   async write(request: ReportRequest, transcript: ReportTranscript, signal: AbortSignal): Promise<ReportResult> {
     const talk = listen(transcript, signal);
@@ -74,7 +74,10 @@ function mainPoints(talk: Talk): string {
   return `**${say('mainPoints', talk.code)}**\n\n${points(talk).map(line).join('\n')}`;
 }
 
-/** A custom template is an instruction that only a model could follow: says so, and gives the passages nearest to its words and the main points. */
+/**
+ * A custom template is an instruction that only a language model can follow: states this and gives the passages closest to its words and
+ * the main points.
+ */
 function custom(talk: Talk, prompt: string): string {
   const passages = closest(talk, prompt, PASSAGES).map(line);
   const found = passages.length > 0 ? [`**${say('passages', talk.code)}**\n\n${passages.join('\n')}`] : [];

@@ -4,39 +4,39 @@ import { OutOfPatience } from './patience.ts';
 import { refused, timedOut, unavailable } from './reply.ts';
 import { ReportError } from './report.ts';
 
-/** A prompt that does not fit. `limit` is the context length that the server named, or 0. */
+/** The prompt is too long. `limit` is the context length reported by the server, or 0. */
 export class TooLong extends Error {
   readonly limit: number;
   constructor(limit: number) {
-    super('the prompt is longer than the context of the model');
+    super('the prompt exceeds the context length of the model');
     this.limit = limit;
   }
 }
 
-/** What a failed call means: an error to throw, and perhaps to try again; or the features that are left to ask with, at once. */
+/** How to handle a failed call: throw an error, which may be retried, or repeat at once with fewer features. */
 export type Meaning = { error: Error; retryAfter: number | null } | { features: Features };
 
 const REFUSED = /content_filter|content_policy|responsible_?ai|safety/i;
 
-/** `where` is the address asked, `name` the model, `used` what was asked for beyond the bare protocol, if anything. */
+/** `where` is the endpoint, `name` the model, `used` the optional features in the request, if any. */
 export function meaningOf(error: unknown, where: string, name: string, used: Features | null): Meaning {
   if (error instanceof ReportError || error instanceof TooLong) return { error, retryAfter: null };
   if (error instanceof OutOfPatience) return { error: timedOut(error.seconds), retryAfter: null };
   if (error instanceof SyntaxError)
-    return { error: unavailable(`${where} sent malformed data; check that it speaks the OpenAI protocol`, true), retryAfter: null };
+    return { error: unavailable(`${where} sent malformed data; check that it supports the OpenAI protocol`, true), retryAfter: null };
   const fault = faultOf(error);
   if (fault === null)
     return { error: unavailable(`the connection to ${where} broke (${(error as Error).message})`, true), retryAfter: null };
   if (fault.status === undefined)
     return {
-      error: unavailable(`${where} cannot be reached (${fault.message}); check LLM_BASE_URL and that the server runs`, true),
+      error: unavailable(`${where} cannot be reached (${fault.message}); check LLM_BASE_URL and that the server is running`, true),
       retryAfter: null,
     };
   const fewer = used && fewerFeatures(fault, used);
   return fewer ?? { error: errorOf(fault, fault.status, where, name), retryAfter: fault.retryAfter };
 }
 
-/** A refusal of something that was asked for beyond the bare protocol. */
+/** The server rejected an optional feature. */
 function fewerFeatures(fault: Fault, used: Features): { features: Features } | null {
   if (isRefusal(fault) || tooLong(fault) !== null) return null;
   const told = fault.status === 500 ? /response_format|schema|grammar/i.test(fault.message) : [400, 422, 501].includes(fault.status ?? 0);
@@ -47,8 +47,9 @@ function fewerFeatures(fault: Fault, used: Features): { features: Features } | n
 function errorOf(fault: Fault, status: number, where: string, name: string): Error {
   const { message } = fault;
   if (isRefusal(fault)) return refused(message);
-  if (status === 401 || status === 403) return unavailable(`${where} refused the key (${status}); check LLM_API_KEY`, false);
-  if (status === 404) return unavailable(`${where} knows no model '${name}' (${message}); check LLM_BASE_URL and LLM_MODEL`, false);
+  if (status === 401 || status === 403) return unavailable(`${where} rejected the API key (${status}); check LLM_API_KEY`, false);
+  if (status === 404)
+    return unavailable(`${where} does not know the model '${name}' (${message}); check LLM_BASE_URL and LLM_MODEL`, false);
   const context = tooLong(fault);
   if (context !== null) return new TooLong(context);
   const passing =

@@ -1,4 +1,4 @@
-/** What an endpoint is asked to do beyond the bare protocol. Servers differ; each refusal takes one wish away, for good. */
+/** Optional features of the protocol. Servers differ; each rejection permanently removes one. */
 export interface Features {
   format: 'json_schema' | 'json_object' | 'text';
   limit: 'max_tokens' | 'max_completion_tokens' | 'none';
@@ -8,7 +8,7 @@ export interface Features {
 
 export const ALL_FEATURES: Features = { format: 'json_schema', limit: 'max_tokens', temperature: true, usage: true };
 
-/** The features left after a server refused a request with this message; null when there is nothing to take away. */
+/** The features left after a server rejected a request with this message; null if none can be removed. */
 export function without(features: Features, message: string): Features | null {
   if (/max_tokens|max_completion_tokens/i.test(message) && features.limit !== 'none') {
     return {
@@ -24,7 +24,7 @@ export function without(features: Features, message: string): Features | null {
   return null;
 }
 
-/** The context length that a refusal for a too long prompt names, or 0 when it names none; null when the refusal is about something else. */
+/** The context length reported by a rejection of a long prompt, or 0 if not stated; null if the rejection has another cause. */
 export function contextExceeded(message: string): number | null {
   if (
     !/context (length|size|window)|maximum context|exceed_context|context_length_exceeded|too many tokens|prompt is too long|n_ctx|input is too long|reduce the length/i.test(
@@ -39,7 +39,7 @@ export function contextExceeded(message: string): number | null {
   return named === null ? 0 : Number(named[1]);
 }
 
-/** What is in use comes before what would be possible. */
+/** Context in use before maximum context. */
 const FIELDS = [
   'max_model_len',
   'loaded_context_length',
@@ -50,9 +50,9 @@ const FIELDS = [
   'max_input_tokens',
   'max_context_length',
 ];
-const OLLAMA = 4096; // its default when the request cannot say more; longer prompts are cut silently
+const OLLAMA = 4096; // Ollama's default if the request does not set it; longer prompts are silently truncated
 
-/** The context length in tokens that an entry of `/models` tells, under the names that vLLM, llama.cpp, LM Studio, OpenRouter and others use. */
+/** The context length in tokens from an entry of `/models`, under the names used by vLLM, llama.cpp, LM Studio, OpenRouter and others. */
 export function contextIn(entry: unknown): number | null {
   if (typeof entry !== 'object' || entry === null) return null;
   const fields = entry as Record<string, unknown>;

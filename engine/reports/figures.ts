@@ -1,12 +1,15 @@
-/** What a writer has done since it was opened, for the metrics: numbers only. */
+/** A writer's counters since it was opened, for the metrics. Numbers only. */
 export interface Figures {
-  /** Calls of the language model by outcome: `ok`, `invalid` (an answer of no use), `adapted` (asked again with less), `too_long`, `cancelled`, or what failed. */
+  /**
+   * Calls of the language model by outcome: `ok`, `invalid` (unusable answer), `adapted` (repeated with fewer features), `too_long`,
+   * `cancelled`, or the failure.
+   */
   calls: Record<string, number>;
   promptTokens: number;
   completionTokens: number;
-  /** Of calls, good and bad. */
+  /** Duration of calls, successful or not. */
   seconds: number;
-  /** Invented quotations and times that were removed. */
+  /** Hallucinated quotations and times that were removed. */
   dropped: number;
 }
 

@@ -15,9 +15,9 @@ import { ABOUT, REPORT, type Report } from './shapes.ts';
 
 const TITLE = 120; // characters
 const TOPICS = 8;
-const JUDGED_WORDS = 20; // of a text whose language is checked
+const JUDGED_WORDS = 20; // minimum length of a text for the language check
 
-/** Writes with a language model. Every quotation, time and name is checked against the transcript before it is handed out. */
+/** Writes with a language model. Every quotation, time and name is checked against the transcript before it is returned. */
 export class GenerativeWriter implements Writer {
   readonly kind = 'model';
   readonly #model: Model;
@@ -75,7 +75,10 @@ export class GenerativeWriter implements Writer {
     };
   }
 
-  /** Asks once more when the answer came in another language than the talk; a custom template may ask for that, so it passes `code` null. */
+  /**
+   * Repeats the request once if the answer is in another language than the conversation. A custom template may ask for another language, so
+   * it passes null as `code`.
+   */
   async #inLanguage(code: string | null, language: string, ask: (remark: string) => Promise<Answered>): Promise<Answered> {
     const answer = await ask('');
     const text =
@@ -100,7 +103,7 @@ function spoken(transcript: ReportTranscript): Line[] {
 
 function languageOf(transcript: ReportTranscript): { code: string | null; language: string } {
   const code = transcript.language ?? guess(textOf(transcript));
-  if (code === null) return { code, language: 'the language of the transcript' };
+  if (code === null) return { code, language: 'Removes markup and enclosing quotes that models add to a title.' };
   return { code, language: new Intl.DisplayNames(['en'], { type: 'language' }).of(code === 'jw' ? 'jv' : code) ?? code };
 }
 

@@ -3,16 +3,16 @@ import type { ReportSegment, ReportTranscript } from './report.ts';
 import type { Report } from './shapes.ts';
 
 const QUOTED = /["“«„‟「『]([^"“”«»„‟「」『』\n]+)["”»“」』]/g;
-const QUOTE_WORDS = 4; // shorter quotation marks set off a term, not a statement
+const QUOTE_WORDS = 4; // shorter quotations are terms, not statements
 const BRACKETED_TIME = /(?<!\s)\s*[[(](\d{1,3}:\d{2}(?::\d{2})?)(?:\s*[-–—]\s*(\d{1,3}:\d{2}(?::\d{2})?))?[\])]/g;
 const BARE_TIME = /(?<![\d:])\d{1,3}:\d{2}(?::\d{2})?(?![\d:])/g;
 
-/** The transcript as evidence: where words were said, and when somebody spoke. */
+/** Looks up in the transcript where words were said and when somebody spoke. */
 export interface Evidence {
   segment(id: number): ReportSegment | undefined;
-  /** The segment in which these words begin, the preferred one if they are in it; undefined when nobody said them. */
+  /** The segment in which these words begin, `preferred` if it contains them; undefined if they were not said. */
   find(words: string, preferred?: number): ReportSegment | undefined;
-  /** Whether somebody speaks at this time, in seconds, and whether these very characters were said. */
+  /** Whether somebody speaks at this time (seconds), and whether exactly these characters were said. */
   spokenAt(seconds: number): boolean;
   says(characters: string): boolean;
 }
@@ -46,7 +46,7 @@ export function evidenceOf(transcript: ReportTranscript): Evidence {
   };
 }
 
-/** A report in which every quotation and every time stands in the transcript. What does not is dropped, and counted. */
+/** Removes every quotation and time from a report that is not in the transcript, and counts them. */
 export function ground(report: Report, evidence: Evidence): { text: string; dropped: number } {
   const counter = { dropped: 0 };
   const blocks = report.sections.map((section) => {
@@ -58,7 +58,7 @@ export function ground(report: Report, evidence: Evidence): { text: string; drop
   return { text: blocks.filter((block) => block !== '').join('\n\n'), dropped: counter.dropped };
 }
 
-/** A report that came as running text, held to the same rules. */
+/** The same for a report in prose. */
 export function groundProse(text: string, evidence: Evidence): { text: string; dropped: number } {
   const counter = { dropped: 0 };
   const lines = text.split('\n').map((line) => ({ line, kept: checked(line.replace(/^#{1,6}\s+(.*)$/, '**$1**'), evidence, counter) }));
@@ -80,7 +80,7 @@ function printed(
 ): string | null {
   const text = checked(
     item.text
-      .replace(/\s+/g, ' ') // first: a model may write blanks without end
+      .replace(/\s+/g, ' ') // first, because a model may produce endless blanks
       .replace(/ ?\[\d{1,6}\]/g, '')
       .replace(/^[-*•#]\s*/, '')
       .trim(),
@@ -104,7 +104,7 @@ function printed(
   return `- ${words}${source === undefined ? '' : ` [${clock(source.start)}, ${source.speaker}]`}`;
 }
 
-/** The text without sentences that quote what nobody said, and without times at which nobody spoke. */
+/** Removes sentences with quotations that were not said, and times at which nobody spoke. */
 function checked(text: string, evidence: Evidence, counter: { dropped: number }): string {
   const sentences = text.split(/(?<=[.!?。！？])\s+(?=[^\p{Ll}])/u).filter((sentence) => {
     const invented = [...sentence.matchAll(QUOTED)].some(
@@ -121,7 +121,7 @@ function checked(text: string, evidence: Evidence, counter: { dropped: number })
   });
 }
 
-/** A time in running text: a moment of the recording, a time of day as it was said, or a full or half hour that was said in words. */
+/** Whether a time in prose is a moment of the recording, a time of day that was said, or a full or half hour that was said in words. */
 function plausible(time: string, evidence: Evidence): boolean {
   return evidence.spokenAt(seconds(time)) || evidence.says(time) || evidence.says(time.replace(':', '.')) || /^\d{1,2}:[03]0$/.test(time);
 }
@@ -130,7 +130,7 @@ function seconds(time: string): number {
   return time.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
 }
 
-/** Letters and digits only, so that punctuation and spacing cannot make a true quotation look invented. */
+/** Letters and digits only, so that differences in punctuation and spacing do not invalidate a quotation. */
 function letters(text: string): string {
   return text
     .normalize('NFKC')
@@ -139,7 +139,7 @@ function letters(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Looks for the parts one after the other, the later ones soon after the first. */
+/** Searches for the parts in order, each soon after the previous one. */
 function search(
   all: string,
   parts: string[],

@@ -2,9 +2,9 @@ import { clock } from '../../api/contract/text.ts';
 import type { ReportTranscript } from './report.ts';
 import { estimateTokens } from './tokens.ts';
 
-/** One line that a model reads: a turn of the transcript, or a note that an earlier call took about one. */
+/** One line of a prompt: a turn of the transcript, or a note on one from an earlier call. */
 export interface Line {
-  /** Id of the segment it rests on. */
+  /** Id of the segment it refers to. */
   segment: number;
   speaker: string;
   text: string;
@@ -13,23 +13,26 @@ export interface Line {
   tokens: number;
 }
 
-const LONGEST = 1200; // characters of one line; a longer turn becomes several with the same number
+const LONGEST = 1200; // characters per line; a longer turn becomes several lines with the same number
 
-/** The turns of a transcript as lines. A long turn is cut at words, so that no line outgrows a small context. */
+/** The turns of a transcript as lines. Long turns are cut between words, so that a line fits a small context. */
 export function linesOf(transcript: ReportTranscript): Line[] {
   return transcript.segments
     .filter((segment) => segment.text.trim() !== '')
     .flatMap((segment) => pieces(segment.text).map((text) => toLine(segment.id, segment.start, segment.speaker, text)));
 }
 
-/** A line about the segment that starts at `start` seconds. Line breaks and angle brackets go, so that no words can close the transcript's frame. */
+/**
+ * A line for the segment that starts at `start` seconds. Removes line breaks and angle brackets, so that no text can close the transcript's
+ * tag.
+ */
 export function toLine(segment: number, start: number, speaker: string, text: string): Line {
   const clean = (value: string) => value.replace(/\s+/g, ' ').replaceAll('<', '‹').replaceAll('>', '›').trim();
   const shown = `[${segment}] ${clock(start)} ${clean(speaker)}: ${clean(text)}`;
   return { segment, speaker, text, shown, tokens: estimateTokens(shown) + 1 };
 }
 
-/** The lines in runs of at most `budget` tokens, each run whole turns in order. */
+/** Groups lines into chunks of at most `budget` tokens, in order and without splitting turns. */
 export function chunk(lines: readonly Line[], budget: number): Line[][] {
   const chunks: Line[][] = [];
   let room = 0;

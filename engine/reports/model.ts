@@ -18,7 +18,7 @@ export interface ModelSettings {
   contextTokens?: number;
   patience?: Patience;
   concurrency?: number;
-  /** First pause before a repeated request; doubled each time. */
+  /** Delay before the first retry; doubled each time. */
   backoffMilliseconds?: number;
 }
 
@@ -28,9 +28,9 @@ const PLACES = 2;
 const BACKOFF = 500; // milliseconds
 const LONGEST_PAUSE = 60_000; // milliseconds
 
-/** One model behind an OpenAI-compatible endpoint. */
+/** A model behind an OpenAI-compatible endpoint. */
 export class Model {
-  /** Since it was opened. */
+  /** Since the model was opened. */
   readonly figures: Figures = newFigures();
   readonly #endpoint: Endpoint;
   readonly #settings: ModelSettings;
@@ -48,7 +48,7 @@ export class Model {
     return this.#found?.name ?? this.#settings.model ?? 'model';
   }
 
-  /** Name and context length in tokens: as set, else as the endpoint tells. */
+  /** Name and context length in tokens: as configured, else as the endpoint reports. */
   async about(signal: AbortSignal): Promise<About> {
     if (this.#found !== null) return this.#found;
     try {
@@ -62,12 +62,15 @@ export class Model {
     }
   }
 
-  /** Remembers that the context is shorter than it was thought to be. */
+  /** Records that the context is shorter than assumed. */
   shorten(context: number): void {
     this.#found = { name: this.name, context };
   }
 
-  /** One answer. Repeats what may pass, with pauses that double and vary. Throws a ReportError, TooLong, or the signal's reason. */
+  /**
+   * Requests an answer. Retries temporary failures with exponential backoff and jitter. Throws a ReportError, TooLong, or the signal's
+   * reason.
+   */
   async ask<T>(prompt: Prompt, shape: Shape<T>, maxTokens: number, signal: AbortSignal): Promise<Reply> {
     const { name } = await this.about(signal);
     const work = async () => {
@@ -106,7 +109,7 @@ export class Model {
     }
   }
 
-  /** Says that the last answer was of no use: it was counted as good. */
+  /** Recounts the last answer, counted as good, as unusable. */
   disappoint(): void {
     this.#count('ok', -1);
     this.#count('invalid');
@@ -122,7 +125,7 @@ export class Model {
   }
 }
 
-/** A model that took too long will take as long again: that is tried later, as a new report. */
+/** After a timeout an immediate retry would time out as well; the report is retried later. */
 function worthRepeating(error: Error): boolean {
   return error instanceof ReportError && error.retryable && error.code !== 'LLM_TIMEOUT';
 }

@@ -1,12 +1,12 @@
-/** How long one call may take. */
+/** Timeouts of a call. */
 export interface Patience {
-  /** Without a byte: reading a long prompt on a small machine, or waiting behind others, is silent. */
+  /** Without a byte: a server is silent while it reads a long prompt or works on other requests. */
   silentSeconds: number;
-  /** In all. */
+  /** Total. */
   totalSeconds: number;
 }
 
-/** Why a call was given up: too slow. */
+/** Abort reason: timeout. */
 export class OutOfPatience extends Error {
   readonly seconds: number;
   constructor(seconds: number) {
@@ -16,8 +16,8 @@ export class OutOfPatience extends Error {
 }
 
 /**
- * Runs `work` with a controller that aborts with OutOfPatience, or as `signal` does. `heard` starts the silence anew. Throws the reason of the abort, whatever
- * the work makes of it.
+ * Runs `work` with a controller that aborts with OutOfPatience, or as `signal` does. `heard` restarts the timeout for silence. Throws the
+ * reason of the abort, whatever the work does with it.
  */
 export async function patiently<T>(
   { silentSeconds, totalSeconds }: Patience,

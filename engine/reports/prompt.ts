@@ -2,7 +2,7 @@ import { INSTRUCTIONS } from './catalogue.ts';
 import type { Line } from './lines.ts';
 import { ReportError, type ReportRequest } from './report.ts';
 
-/** What a model is told. The system text never depends on what was said in the recording. */
+/** Prompt for a model. The system text never depends on the recording. */
 export interface Prompt {
   system: string;
   user: string;
@@ -30,7 +30,7 @@ const ABOUT_SHAPE = `Answer with one JSON object and nothing else:
 
 const NAMES = `"speakers" names a speaker only where the talk itself does: "introduction" when speakers say their own name, "address" when somebody greets, thanks or asks them by name and they are the one who is spoken to. "speaker" is the label, "evidence" is copied word for word from that line. A name that is only mentioned names nobody. Leave the list empty when in doubt.`;
 
-/** The task and sections that a request stands for. Throws TEMPLATE_UNAVAILABLE for an unknown slug without a prompt. */
+/** The task and sections of a request. Throws TEMPLATE_UNAVAILABLE for an unknown slug without a prompt. */
 export function taskOf(request: ReportRequest): string {
   if (request.prompt !== null) {
     return `Report: ${request.name}\nWrite what this template asks for, with the headings that suit it:\n<template>\n${request.prompt.trim()}\n</template>`;
@@ -44,7 +44,7 @@ export function taskOf(request: ReportRequest): string {
   return `Report: ${request.name}\n${found.task}\nSections, their headings translated into the language of the report:\n${found.sections.map((section) => `- ${section}`).join('\n')}`;
 }
 
-/** Asks for a finished report. `partial` says that the lines are notes about a longer recording. */
+/** Prompt for a finished report. `partial`: the lines are notes on a longer recording. */
 export function reportPrompt(task: string, lines: readonly Line[], language: string, partial: boolean): Prompt {
   return {
     system: `You write reports about recorded conversations. ${DATA}\n${RULES}\n- Write headings and text in ${language}, unless the template itself asks for another language.\n${REPORT_SHAPE}`,
@@ -52,7 +52,7 @@ export function reportPrompt(task: string, lines: readonly Line[], language: str
   };
 }
 
-/** Asks for notes on one part of a recording that is too long for one call. */
+/** Prompt for notes on one part of a recording that is too long for one call. */
 export function notesPrompt(task: string, lines: readonly Line[], language: string, part: number, parts: number): Prompt {
   return {
     system: `You take notes on one part of a long recorded conversation; others will write the report from them. ${DATA}\n${RULES}\n- Take at most 12 notes of at most 30 words, in ${language}, the important ones for the report below. Keep names, figures, dates and who said it. Copy short passages word for word where wording matters.\n- ${NAMES}\n${NOTES_SHAPE}`,
@@ -60,7 +60,7 @@ export function notesPrompt(task: string, lines: readonly Line[], language: stri
   };
 }
 
-/** Asks for title, summary, topics and names. */
+/** Prompt for title, summary, topics and names. */
 export function aboutPrompt(lines: readonly Line[], language: string, partial: boolean): Prompt {
   return {
     system: `You describe recorded conversations for an archive. ${DATA}\nRules:\n- Use only what was said. Invent nothing.\n- "title": at most 10 words, what it was about. "summary": two to four sentences, the outcome included. "topics": two to six, at most four words each. All in ${language}.\n- ${NAMES}\n${ABOUT_SHAPE}`,

@@ -4,7 +4,7 @@ import type { Evidence } from './ground.ts';
 import type { ReportTranscript, SpeakerName } from './report.ts';
 import type { NamedSpeaker } from './shapes.ts';
 
-const NEAR = 3; // segments within which the one addressed must speak
+const NEAR = 3; // segments within which the addressee must speak
 
 /**
  * The names that a model proposes for speakers, kept only where the transcript proves them: the evidence was said in that segment, holds the name, and is the

@@ -8,23 +8,23 @@ import { ReportError, type ReportTranscript, type Tokens } from './report.ts';
 import { type NamedSpeaker, NOTES } from './shapes.ts';
 import { estimateTokens } from './tokens.ts';
 
-const PARTS = 400; // of one recording; more would not end
+const PARTS = 400; // maximum per recording
 const ROUNDS = 5;
-const MARGIN = 128; // tokens for what a chat template adds
-const LEAST_ROOM = 256; // tokens that lines must have, or reading in parts makes no sense
-const LARGEST_ANSWER = 8192; // tokens; thinking counts
+const MARGIN = 128; // tokens added by a chat template
+const LEAST_ROOM = 256; // minimum number of tokens for lines; with fewer, working in parts is pointless
+const LARGEST_ANSWER = 8192; // tokens, reasoning included
 
-/** The context in tokens, and how much of it is kept for the answer. */
+/** The context in tokens, and the part of it reserved for the answer. */
 export interface Size {
   context: number;
   output: number;
 }
 
-/** What one prompt shows: the transcript itself, or notes on it. */
+/** Contents of one prompt: the transcript itself, or notes on it. */
 export interface Part {
   lines: readonly Line[];
   condensed: boolean;
-  /** Names that were claimed on the way. */
+  /** Names claimed in earlier calls. */
   speakers: NamedSpeaker[];
 }
 
@@ -39,7 +39,7 @@ export interface Work {
   tokens: Tokens;
 }
 
-/** Runs `work` with the model's context; when the server says that it was too much, again with less. Throws TRANSCRIPT_TOO_LONG in the end. */
+/** Runs `work` with the model's context; repeats with less if the server rejects the length. Finally throws TRANSCRIPT_TOO_LONG. */
 export async function withRoom<T>(model: Model, signal: AbortSignal, work: (size: Size) => Promise<T>): Promise<T> {
   for (let round = 0; round < ROUNDS; round++) {
     const { context } = await model.about(signal);
@@ -50,12 +50,12 @@ export async function withRoom<T>(model: Model, signal: AbortSignal, work: (size
       model.shorten(error.limit > 0 && error.limit < context ? error.limit : Math.floor(context * 0.7));
     }
   }
-  throw tooLong('the server refused every length that was tried; set LLM_CONTEXT');
+  throw tooLong('the server rejected every length that was tried; set LLM_CONTEXT');
 }
 
 /**
- * Lines that fit into one prompt: all of them, or notes taken part by part, and notes on notes where even those are too many. A note keeps the number, time
- * and speaker of the segment it rests on.
+ * Lines that fit into one prompt: all of them, or notes taken part by part, and notes on notes if even those are too many. A note keeps the
+ * number, time and speaker of the segment it refers to.
  */
 export async function condense(model: Model, work: Work, signal: AbortSignal): Promise<Part> {
   let part: Part = { lines: work.lines, condensed: false, speakers: [] };
@@ -68,7 +68,7 @@ export async function condense(model: Model, work: Work, signal: AbortSignal): P
       takeNotes(model, work, lines, { part: index + 1, parts: parts.length }, stop),
     );
     const lines = noted.flatMap((notes) => notes.lines);
-    if (tokensOf(lines) > tokensOf(part.lines) * 0.9) throw tooLong('the notes of the model are as long as what they are about');
+    if (tokensOf(lines) > tokensOf(part.lines) * 0.9) throw tooLong("the model's notes are as long as the text they summarise");
     part = { lines, condensed: true, speakers: [...part.speakers, ...noted.flatMap((notes) => notes.speakers)] };
   }
   return part;
@@ -86,13 +86,13 @@ async function takeNotes(model: Model, work: Work, lines: readonly Line[], at: {
   const shown = new Map(lines.map((line) => [line.segment, line]));
   const starts = new Map(work.transcript.segments.map((segment) => [segment.id, segment.start]));
   const notes = value!.notes.flatMap((note) => {
-    const source = shown.get(note.segment); // a note on a line that was not shown is invented
+    const source = shown.get(note.segment); // a note on a line that was not in the prompt is hallucinated
     return source === undefined ? [] : [toLine(source.segment, starts.get(source.segment) ?? 0, source.speaker, note.text)];
   });
   return { lines: notes, speakers: value!.speakers };
 }
 
-/** All results in order; the first failure stops the rest. */
+/** All results in order; the first failure cancels the rest. */
 async function allOrNone<A, B>(
   signal: AbortSignal,
   items: readonly A[],
@@ -100,7 +100,7 @@ async function allOrNone<A, B>(
 ): Promise<B[]> {
   signal.throwIfAborted();
   const stop = new AbortController();
-  setMaxListeners(0, stop.signal); // every part waits on it
+  setMaxListeners(0, stop.signal); // every part adds a listener
   const leave = () => stop.abort(signal.reason);
   signal.addEventListener('abort', leave, { once: true });
   try {
@@ -116,9 +116,7 @@ async function allOrNone<A, B>(
 function roomIn(size: Size, empty: Prompt): number {
   const room = size.context - size.output - estimateTokens(empty.system) - estimateTokens(empty.user) - MARGIN;
   if (room >= LEAST_ROOM) return room;
-  throw tooLong(
-    `a context of ${size.context} tokens leaves no room beside the template; use a model with a longer one, or set LLM_CONTEXT`,
-  );
+  throw tooLong(`a context of ${size.context} tokens is too short for the template; use a model with a longer one, or set LLM_CONTEXT`);
 }
 
 function tooLong(found: string): ReportError {

@@ -3,12 +3,12 @@ import { withoutThinking } from './shapes.ts';
 
 export interface Reply {
   text: string;
-  /** True when the model ran out of room before it was done. */
+  /** The answer was truncated at the token limit. */
   cut: boolean;
   tokens: Tokens;
 }
 
-/** An answer in the making. */
+/** A partial answer. */
 export interface Collected {
   content: string;
   refusal: string;
@@ -16,7 +16,7 @@ export interface Collected {
   tokens: Tokens;
 }
 
-/** A streamed piece, or a whole answer: the fields that are read of either. */
+/** A streamed piece or a whole answer: the fields that are used of either. */
 export interface Chunk {
   choices?: { delta?: Part; message?: Part; finish_reason?: string | null }[];
   usage?: { prompt_tokens?: number; completion_tokens?: number } | null;
@@ -28,9 +28,9 @@ interface Part {
   refusal?: string | null;
 }
 
-const LONGEST = 262_144; // characters; twice what the largest answer that is asked for can hold
+const LONGEST = 262_144; // characters; twice what the largest requested answer can contain
 
-/** Adds one piece of an answer. Throws when the server reports an error in its stream, and when the answer has no end. */
+/** Adds one piece of an answer. Throws if the server reports an error in the stream, and if the answer does not end. */
 export function add(all: Collected, chunk: Chunk): void {
   if (chunk.error !== undefined && chunk.error !== null)
     throw unavailable(`the server reported an error (${chunk.error.message ?? 'no message'})`, true);
@@ -43,11 +43,11 @@ export function add(all: Collected, chunk: Chunk): void {
   if (chunk.usage) all.tokens = { input: chunk.usage.prompt_tokens ?? 0, output: chunk.usage.completion_tokens ?? 0 };
 }
 
-/** The finished answer, without thinking aloud. Throws LLM_REFUSED when the model or its filter would not answer. */
+/** The complete answer without reasoning. Throws LLM_REFUSED if the model or its filter refused. */
 export function replyOf({ content, refusal, finish, tokens }: Collected): Reply {
   if (refusal !== '') throw refused('in its refusal field');
   if (finish === 'content_filter') throw refused('its content filter stopped the answer');
-  if (finish === '' && content === '') throw unavailable('the answer broke off before its first word', true);
+  if (finish === '' && content === '') throw unavailable('the answer was cut off before its first word', true);
   return { text: withoutThinking(content), cut: finish === 'length', tokens };
 }
 
@@ -56,7 +56,7 @@ export function refused(reason: string): ReportError {
 }
 
 export function endless(): ReportError {
-  return new ReportError('LLM_INVALID_OUTPUT', "Cannot use the model's answer: it is longer than any report");
+  return new ReportError('LLM_INVALID_OUTPUT', "Cannot use the model's answer: it is longer than the limit");
 }
 
 export function unavailable(found: string, retryable: boolean): ReportError {

@@ -1,4 +1,4 @@
-/** What goes into a report and what comes out. Everything else in this folder builds on it. */
+/** Input and output types of a report, used throughout this folder. */
 
 import type { Figures } from './figures.ts';
 
@@ -7,13 +7,13 @@ export interface ReportSegment {
   /** Seconds of the recording. */
   start: number;
   end: number;
-  /** The label that readers see: a name, or `Speaker 1`. */
+  /** The displayed label: a name, or `Speaker 1`. */
   speaker: string;
   text: string;
 }
 
 export interface ReportTranscript {
-  /** ISO code, or null when nothing was detected. */
+  /** ISO code, or null if none was detected. */
   language: string | null;
   durationSeconds: number;
   segments: ReportSegment[];
@@ -32,20 +32,20 @@ export interface Tokens {
 }
 
 export interface ReportResult {
-  /** Markdown without `#` headings, so that it can stand inside another document. */
+  /** Markdown without `#` headings, so that it can be embedded in another document. */
   text: string;
-  /** Invented quotes and times that were removed. */
+  /** Hallucinated quotations and times that were removed. */
   dropped: number;
   tokens?: Tokens;
 }
 
 export interface SpeakerName {
-  /** The label in the transcript. */
+  /** Label in the transcript. */
   speaker: string;
   name: string;
-  /** Words of the transcript in which the name is given. */
+  /** Words of the transcript that contain the name. */
   evidence: string;
-  /** The segment that holds the evidence. */
+  /** The segment that contains the evidence. */
   segmentId: number;
 }
 
@@ -63,7 +63,7 @@ export interface Writer {
   readonly figures: Readonly<Figures>;
   /** Applies one template to one transcript. Throws a ReportError, or the signal's reason when cancelled. */
   write(request: ReportRequest, transcript: ReportTranscript, signal: AbortSignal): Promise<ReportResult>;
-  /** Title, summary, topics and the names that speakers are given in the talk. Throws as `write` does. */
+  /** Title, summary, topics and speaker names given in the conversation. Throws as `write` does. */
   describe(transcript: ReportTranscript, signal: AbortSignal): Promise<AiLayer>;
 }
 
@@ -77,7 +77,7 @@ export type ReportErrorCode =
   | 'LLM_INVALID_OUTPUT'
   | 'INTERNAL_ERROR';
 
-/** A report that could not be written. `code` is the contract's; `retryable` says whether trying later may succeed. */
+/** A report that could not be written. `code` is from the contract; `retryable`: a later attempt may succeed. */
 export class ReportError extends Error {
   readonly code: ReportErrorCode;
   readonly retryable: boolean;

@@ -4,7 +4,7 @@ const SELLER = 'Nora Lind';
 const CUSTOMER = 'Tom Avery';
 const SECONDS_PER_WORD = 0.4;
 
-/** What was said, by whom: a call that has something for most templates. Invented for this file. */
+/** A fictional sales call with content for most templates. */
 const TURNS: readonly (readonly [speaker: string, text: string])[] = [
   [SELLER, 'Good morning, this is Nora Lind from Brightwater Pumps. Thank you for taking the time, Tom.'],
   [CUSTOMER, 'Good morning, Nora. I have half an hour. We run four greenhouses, and the old pumps broke down twice this spring.'],
@@ -38,7 +38,7 @@ const TURNS: readonly (readonly [speaker: string, text: string])[] = [
   [SELLER, 'Thank you, Tom. Goodbye.'],
 ];
 
-/** A short talk on which a template can be tried out where there is none of one's own. */
+/** A short conversation for trying out templates in a workspace without recordings. */
 export const SAMPLE: ReportTranscript = sample();
 
 function sample(): ReportTranscript {

@@ -62,16 +62,19 @@ const THINKING = [
   /\[THINK\][\s\S]*?\[\/THINK\]/g,
   /<\|channel\|>(?:analysis|commentary)[\s\S]*?(?=<\|channel\|>final|$)/g,
   /^[\s\S]*<\/(?:think|thinking|thought|reasoning|reflection)>/i, // the opening tag was part of the prompt
-  /<(?:think|thinking|thought|reasoning|reflection)>[\s\S]*$/i, // cut off while thinking
+  /<(?:think|thinking|thought|reasoning|reflection)>[\s\S]*$/i, // truncated while reasoning
   /<\|[^|>]*\|>(?:final)?/g,
 ];
 
-/** The answer without what a reasoning model thought aloud. */
+/** The answer without a reasoning model's thoughts. */
 export function withoutThinking(text: string): string {
   return THINKING.reduce((rest, pattern) => rest.replace(pattern, ''), text).trim();
 }
 
-/** Reads a JSON answer, also inside a code fence or between other words. Throws LLM_INVALID_OUTPUT with what is wrong, but none of the words: errors are logged. */
+/**
+ * Parses a JSON answer, also within a code fence or other text. Throws LLM_INVALID_OUTPUT with the problem but none of the text, because
+ * errors are logged.
+ */
 export function parse<T>(text: string, shape: Shape<T>): T {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');

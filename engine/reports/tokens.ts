@@ -1,9 +1,9 @@
-const PER_ASCII = 0.28; // tokens of one character, on the safe side for the tokenizers of 2024 and later
+const PER_ASCII = 0.28; // tokens per character, conservative for tokenizers since 2024
 const PER_LETTER = 0.5; // accented Latin, Cyrillic, Greek, Arabic, Hebrew …
-const PER_SIGN = 1; // scripts that write syllables or words in one character
+const PER_SIGN = 1; // scripts with a syllable or word per character
 const SIGNS = 0x0e00; // from Thai on
 
-/** About how many tokens a model sees in `text`; rather too many than too few. */
+/** Estimates the number of tokens in `text`, on the high side. */
 export function estimateTokens(text: string): number {
   let ascii = 0;
   let letters = 0;

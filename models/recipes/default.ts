@@ -1,6 +1,6 @@
 import type { Recipe } from '../descriptor.ts';
 
-/** What any Whisper checkpoint is built by before anything is measured: as in training, with evened scales. */
+/** The recipe for any Whisper checkpoint before anything is measured: as in training, with equalised scales. */
 export const DEFAULT: Recipe = {
   hop: 160,
   pooledLayers: [],
@@ -10,10 +10,10 @@ export const DEFAULT: Recipe = {
   scales: { values: 'equalised', queries: 'row', rowwise: [] },
 };
 
-const ROW_BYTES = 768 * 2 ** 20; // of rows that are decoded together on a thread
-const [FEWEST, MOST] = [4, 10]; // eight instead of ten take 3 % more time on base
+const ROW_BYTES = 768 * 2 ** 20; // memory limit for the rows decoded together on a thread
+const [FEWEST, MOST] = [4, 10]; // 8 rows instead of 10 take 3 % more time on base
 
-/** Rows that are decoded together where one takes so many bytes. */
+/** Number of rows to decode together, given the bytes per row. */
 export function rowsFor(bytes: number): number {
   return Math.max(FEWEST, Math.min(MOST, Math.floor(ROW_BYTES / bytes)));
 }

@@ -5,11 +5,11 @@ import { DEFAULT } from './default.ts';
 
 interface Safer {
   recipe(known: Recipe, checkpoint: string): Recipe;
-  /** Where even the numbers are others. */
+  /** Set where the number format differs as well. */
   variant?: Variant;
 }
 
-/** What is built instead where 8 bits lose words, one after the other: scales by row for the encoder, for all products, then float32. */
+/** Fallbacks, in order, if 8 bits cost accuracy: scales per row for the encoder, for all products, then float32. */
 export const SAFER: readonly Safer[] = [
   {
     recipe: (known, checkpoint) => ({
@@ -22,14 +22,14 @@ export const SAFER: readonly Safer[] = [
   { recipe: () => DEFAULT, variant: 'float32' },
 ];
 
-/** Changes of a recipe that make it faster and may cost words, the greatest gain first. */
+/** Recipe changes that save time but may cost accuracy, greatest gain first. */
 export function candidates({ layers, alignmentHeads }: Descriptor['dimensions']): Partial<Recipe>[] {
   const aligning = new Set(alignmentHeads.map(([layer]) => layer));
   const others = Array.from({ length: layers }, (_, l) => l).filter((l) => !aligning.has(l));
   return [{ hop: 176 }, ...(others.length ? [{ pooledLayers: others }] : [])];
 }
 
-/** The matrices of both sides whose activations are quantised by call: all but those behind a GELU, which have scales by row anyway. */
+/** The matrices of both sides whose activations are quantised per call: all but those after a GELU, which have scales per row anyway. */
 function matrices(checkpoint: string, sides: ('encoder' | 'decoder')[]): string[] {
   const config = readConfig(checkpoint);
   const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers };

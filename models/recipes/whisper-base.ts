@@ -3,19 +3,21 @@ import type { Recipe } from '../descriptor.ts';
 /** OpenAI Whisper base, multilingual, float16: the checkpoint that the shipped model is built from. */
 export const CHECKPOINT = '2be218e4f1b5d055eee604bb1f92e17f5b36f316ff5366fb3db3a36c75258467';
 
-/** What the shipped model says of itself beside what it is built from. */
+/** Descriptor fields of the shipped model that do not follow from its checkpoint. */
 export const ABOUT = { name: 'whisper-base', licence: 'MIT', source: 'OpenAI Whisper base, multilingual, float16; graphs by models/build' };
 
 /**
- * The recipe of the shipped model, by measurement on its checkpoint alone. Word error rates without and with each choice, in percent:
+ * The recipe of the shipped model, from measurements on its checkpoint only. Word error rates without and with each choice, in percent:
  *
  * | choice | joined speech | short clips | other languages | conversations | time |
  * |---|---|---|---|---|---|
- * | 11 ms between frames instead of 10: speech is heard 10 % faster, at its own pitch, and a window holds 33 s | 9.2, 9.2 | 9.9, 9.8 | 20.7, 20.0 | 12.3, 12.5 | recognition -7 % |
+ * | 11 ms between frames instead of 10: speech is 10 % faster to the model, at its own pitch, and a window holds 33 s | 9.2, 9.2 | 9.9, 9.8
+ * | 20.7, 20.0 | 12.3, 12.5 | recognition -7 % |
  * | decoder layers without alignment heads attend to the means of two frames | 9.2, 9.1 | 9.3, 8.9 | 21.9, 22.0 | | decoder -10 % |
- * | 22 of 48 encoder heads see what is seconds away as means | 9.1, 9.1 | 9.1, 8.8 | 19.7, 20.2 | | encoder -8 % |
+ * | 22 of 48 encoder heads attend to means of frames that are seconds away | 9.1, 9.1 | 9.1, 8.8 | 19.7, 20.2 | | encoder -8 % |
  *
- * With 12 ms, other languages have 21.9 and conversations 13.1. Pooling the layers with alignment heads too costs half a point.
+ * With 12 ms, other languages have 21.9 and conversations 13.1. Pooling the layers with alignment heads as well costs 0.5 percentage
+ * points.
  */
 export const WHISPER_BASE: Recipe = {
   hop: 176,

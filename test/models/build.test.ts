@@ -231,7 +231,7 @@ for (const variant of VARIANTS) {
 t.test('build() refuses folders that are no Whisper checkpoint, and says what it wanted', async (t) => {
   await t.rejects(
     build(join(home, 'nowhere'), join(home, 'x'), { variant: 'int8' }),
-    /Cannot read .*config\.json.*wanted a Whisper checkpoint/,
+    /Cannot read .*config\.json.*expected a Whisper checkpoint/,
   );
   const from = join(home, 'mixed');
   writeCheckpoint(from, SHAPES.plain!, 'F16');

@@ -31,7 +31,7 @@ t.test('couldCarry() names a better model only where cores and memory reach for 
 t.test('advice() is one line with the command, or nothing', async (t) => {
   t.match(
     advice({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base']),
-    /^This machine could carry .* small .*7\.6 % WER.*: scripts\/longhand models pull small$/,
+    /^This machine supports .* small .*7\.6 % WER.*: scripts\/longhand models pull small$/,
   );
   t.equal(advice({ cores: 1, memoryBytes: GIB }, ['whisper-base']), '');
 });

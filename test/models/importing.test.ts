@@ -63,7 +63,7 @@ const damages: [what: string, damage: (folder: string) => void, says: RegExp][] 
     new RegExp(`tokenizer\\.json belongs to another model: <\\|endoftext\\|> is ${END_OF_TEXT - 1} in it`),
   ],
   ['1 % of its weights zeroed', (folder) => changeWeights(folder, 100, 0), /weights are damaged: 1\.\d % of them are exactly zero/],
-  ['weights that are no numbers', (folder) => changeWeights(folder, 50_000, 0x7e00), /damaged: model\.\S+ has values that are no numbers/],
+  ['weights that are no numbers', (folder) => changeWeights(folder, 50_000, 0x7e00), /damaged: model\.\S+ has values that are not numbers/],
   [
     'weights cut short',
     (folder) => truncateSync(join(folder, 'model.safetensors'), 200_000),
@@ -86,7 +86,7 @@ t.test('importModel() refuses a model that hears nothing right, unless it is for
   const measure = async () => found(0.9);
   await t.rejects(importModel(folder, { home, name: 'deaf', measure, quick: true }), {
     message:
-      /Cannot put the model deaf into service: of 200 words in its best language \(en\) it got 180 wrong: .*mel bins in no order.*--force/,
+      /Cannot put the model deaf into service: of 200 words in its best language \(en\) it got 180 wrong: .*mel bins in no particular order.*--force/,
   });
   t.strictSame(readdirSync(join(home, 'models')), []);
   const { descriptor } = await importModel(folder, { home, name: 'deaf', measure, quick: true, force: true });

@@ -46,7 +46,7 @@ t.test('importModel() refuses names that are taken or odd, and leaves nothing of
   await t.rejects(importModel(checkpoint, { name: 'tiny', home }), /the name tiny is taken.*models remove tiny/);
   await t.rejects(importModel(checkpoint, { name: 'whisper-base', home }), /taken/);
   await t.rejects(importModel(checkpoint, { name: '../out', home }), /Cannot name a model/);
-  await t.rejects(importModel(join(home, 'models'), { name: 'none', home }), /wanted a Whisper checkpoint/);
+  await t.rejects(importModel(join(home, 'models'), { name: 'none', home }), /expected a Whisper checkpoint/);
   await t.rejects(importModel(checkpoint, { name: 'stopped', home, signal: AbortSignal.abort() }), { name: 'AbortError' });
   t.strictSame(readdirSync(join(home, 'models')), ['tiny']);
 });
@@ -71,7 +71,7 @@ t.test('removeModel() deletes imported models only', async (t) => {
   await removeModel('hurt', home);
   t.notOk(existsSync(join(home, 'models', 'hurt')));
   await t.rejects(removeModel('hurt', home), /Cannot find the model hurt: found whisper-base, tiny/);
-  await t.rejects(removeModel('whisper-base', home), /belongs to the project/);
+  await t.rejects(removeModel('whisper-base', home), /part of the project/);
 });
 
 t.test('removeModel() deletes a model that only an earlier version could open, which every other use names', async (t) => {

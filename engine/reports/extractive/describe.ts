@@ -9,7 +9,7 @@ const TITLE = 80; // characters
 const NAMED = 3; // topics in a title
 const SUMMARY_SENTENCES = 5;
 
-/** Title and topics from the commonest phrases, a summary from the most central sentences. */
+/** Title and topics from the most frequent phrases, a summary from the most central sentences. */
 export function describe(talk: Talk): AiLayer {
   const topics = topicsOf(talk, talk.sentences, 6);
   const sentences = points(talk, SUMMARY_SENTENCES);
@@ -21,7 +21,7 @@ export function describe(talk: Talk): AiLayer {
   };
 }
 
-/** The commonest topics; of a talk without any, its best sentence. */
+/** The most frequent topics, or the best sentence if there are none. */
 export function titleOf(talk: Talk): string {
   return titled(talk, topicsOf(talk, talk.sentences, NAMED));
 }

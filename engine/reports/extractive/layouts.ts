@@ -1,20 +1,20 @@
 import type { Cue } from './cues/cue.ts';
 import type { Heading } from './headings/index.ts';
 
-/** One section of a built-in report; `kind` names the function in `sections.ts` that fills it. */
+/** One section of a built-in report; `kind` selects the function in `sections.ts` that fills it. */
 export type Section =
   | {
       kind: 'points' | 'bySpeaker' | 'topics' | 'outline' | 'questions' | 'openQuestions' | 'quotes' | 'participants' | 'figures';
       heading: Heading;
     }
-  /** `rest`: without what the report has shown before, and left out when nothing is left. */
+  /** `rest`: omits what the report has already shown, and the section if it is empty then. */
   | { kind: 'cues'; heading: Heading; cues: readonly Cue[]; replies?: boolean; rest?: boolean }
   | { kind: 'perSpeaker'; heading: Heading; parts: readonly { heading: Heading; cues: readonly Cue[] }[] }
   | { kind: 'checklist'; heading: Heading; parts: readonly { heading: Heading; cues: readonly Cue[] }[] }
   | { kind: 'text'; text: Heading };
 
 export interface Layout {
-  /** What kind of text this is, said before anything else. */
+  /** States at the top what kind of text this is. */
   note: Heading;
   sections: readonly Section[];
 }
@@ -35,7 +35,7 @@ const nextSteps = cues('nextSteps', 'nextStep', 'task');
 const objections: Section = { kind: 'cues', heading: 'objections', cues: ['objection'], replies: true };
 const extract = (...sections: Section[]): Layout => ({ note: 'extract', sections });
 
-/** How each template of the catalogue is filled without a language model. A new slug is one line here and one in the catalogue. */
+/** How each template of the catalogue is filled without a language model. A new slug needs a line here and one in the catalogue. */
 export const LAYOUTS: Record<string, Layout> = {
   summary: extract(points, topics, decisions, nextSteps),
   'key-points': extract(points, { kind: 'bySpeaker', heading: 'bySpeaker' }),

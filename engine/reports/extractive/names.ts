@@ -10,8 +10,8 @@ export interface NameCandidate extends SpeakerName {
 }
 
 /**
- * Names that speakers are given in the talk itself: by introducing themselves, or by being greeted or thanked by name when it is certain who is meant.
- * Nothing is inferred from a mention.
+ * Names given to speakers in the conversation: by introducing themselves, or by being greeted or thanked by name where the addressee is
+ * certain. Nothing is inferred from a mere mention.
  */
 export function namesOf(talk: Talk): SpeakerName[] {
   if (talk.language === null) return [];
@@ -38,20 +38,20 @@ export function settle(candidates: readonly NameCandidate[], labels: readonly st
   return named.filter((name) => !named.some((other) => other !== name && samePerson(other.name, name.name)));
 }
 
-/** Whether these words introduce their speaker by this name in one of the ways of their language. Null when the language is not known. */
+/** Whether a speaker introduces themselves by this name with one of the language's phrases. Null if the language is unknown. */
 export function introduces(language: Language | null, text: string, name: string): boolean | null {
   if (language === null) return null;
   return introducedIn(language, text).some((found) => samePerson(found, name));
 }
 
-/** Whether the name stands in these words as an address: set off by punctuation, or behind a greeting or thanks. */
+/** Whether the name is used as a form of address: set off by punctuation, or after a greeting or thanks. */
 export function vocative(language: Language | null, text: string, name: string): boolean {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const greetings = language === null ? '(?!)' : language.names.addresses;
   return new RegExp(`(?:^|[,.!?;¿¡]\\s*|(?:${greetings}),? )${escaped}\\s*(?:[,.!?;]|$)`, 'iu').test(text.trim());
 }
 
-/** One name is the other, or a part of it: `Anna` and `Anna Weber`. */
+/** Whether one name equals or is part of the other: `Anna` and `Anna Weber`. */
 function samePerson(a: string, b: string): boolean {
   const [short, long] = [a, b].map((name) => name.toLowerCase().split(/\s+/)).sort((x, y) => x.length - y.length) as [string[], string[]];
   return short.every((word) => long.includes(word));
@@ -85,7 +85,7 @@ function addresses(talk: Talk, language: Language): NameCandidate[] {
   });
 }
 
-/** Who is spoken to: the other one of two speakers, or the one who spoke before and answers after. */
+/** The addressee: the other one of two speakers, or the one who spoke before and answers next. */
 function addressee(talk: Talk, segments: readonly ReportSegment[], at: number): string | null {
   const speaker = segments[at]!.speaker;
   if (talk.speakers.length === 2) return talk.speakers.find((other) => other.label !== speaker)!.label;
@@ -94,7 +94,7 @@ function addressee(talk: Talk, segments: readonly ReportSegment[], at: number): 
   return before !== undefined && before === after ? before : null;
 }
 
-/** The phrase, not inside a word, with a first letter of either case in each of its words. */
+/** Matches the whole phrase, with the first letter of each word in either case. */
 function beginning(phrase: string): string {
   return `(?<![\\p{L}\\p{N}])(?:${phrase.replace(/(?<![\\{\p{L}\p{N}[])\p{Ll}/gu, (letter) => `[${letter}${letter.toUpperCase()}]`)})`;
 }
@@ -111,7 +111,7 @@ function captured(language: Language, text: string, phrase: string): string[] {
   });
 }
 
-/** The sentence that holds the name. */
+/** The sentence that contains the name. */
 function around(text: string, name: string): string {
   return text.split(/(?<=[.!?])\s+/).find((sentence) => sentence.replace(/\s+/g, ' ').includes(name)) ?? text;
 }

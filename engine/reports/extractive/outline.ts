@@ -2,11 +2,14 @@ import type { Matrix } from './rank.ts';
 import type { Sentence } from './sentences.ts';
 import type { Talk } from './talk.ts';
 
-const SECONDS = 150; // of talk that one chapter should last; of a short one, half of it
+const SECONDS = 150; // target length of a chapter, seconds; 50 % of a short conversation
 const MOST = 12;
-const WINDOW = 10; // sentences compared on each side of a cut
+const WINDOW = 10; // sentences compared on each side of a boundary
 
-/** The talk cut into chapters where the words change most (TextTiling, Hearst 1997): at most 12, none shorter than half an even share. */
+/**
+ * Splits the conversation where the vocabulary changes most (TextTiling, Hearst 1997): at most 12 chapters, none shorter than 50 % of an
+ * equal share.
+ */
 export function chaptersOf(talk: Talk): Sentence[][] {
   const { sentences } = talk;
   const wanted = Math.min(MOST, Math.floor(sentences.length / 6), Math.max(2, Math.round(talk.transcript.durationSeconds / SECONDS)));
@@ -24,7 +27,9 @@ export function chaptersOf(talk: Talk): Sentence[][] {
   return [0, ...cuts].map((from, index) => sentences.slice(from, cuts[index]));
 }
 
-/** For the gap before each sentence, the cosine of the words on its two sides. The windows slide, so each sentence is added and taken away twice. */
+/**
+ * For the gap before each sentence, the cosine of the words on both sides. The windows slide, so each sentence is added and removed twice.
+ */
 function likenesses(matrix: Matrix): number[] {
   const before = new Float64Array(matrix.columns);
   const after = new Float64Array(matrix.columns);

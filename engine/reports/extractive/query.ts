@@ -3,7 +3,7 @@ import type { Sentence } from './sentences.ts';
 import type { Talk } from './talk.ts';
 import { stem, stopwords, wordsOf } from './words.ts';
 
-/** The sentences that share most rare words with `query`, in order of time. */
+/** The sentences that share most rare words with `query`, in chronological order. */
 export function closest(talk: Talk, query: string, count: number): Sentence[] {
   const stop = stopwords(talk.language);
   const wanted = new Set(

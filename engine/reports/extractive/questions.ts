@@ -1,11 +1,11 @@
 import type { Sentence } from './sentences.ts';
 import type { Talk } from './talk.ts';
 
-const LEAST_WORDS = 3; // `Right?` asks nothing
-const AHEAD = 4; // sentences in which an answer must begin
-const ANSWER = 2; // sentences of an answer that are shown
+const LEAST_WORDS = 3; // `Right?` is not a question
+const AHEAD = 4; // sentences within which an answer must begin
+const ANSWER = 2; // sentences of an answer to show
 
-/** The questions of the talk, without mere tags, offers of help, and those for account numbers and birthdays. */
+/** The questions of the conversation, without question tags, offers of help, and requests for account numbers and dates of birth. */
 export function asked(talk: Talk): Sentence[] {
   return talk.sentences.filter(
     (sentence) =>
@@ -17,7 +17,7 @@ export function asked(talk: Talk): Sentence[] {
   );
 }
 
-/** What another speaker says next; in a monologue, the next sentences. Empty when the talk goes elsewhere. */
+/** What another speaker says next; in a monologue, the next sentences. Empty if the subject changes. */
 export function answerTo(talk: Talk, question: Sentence): Sentence[] {
   const alone = talk.speakers.length < 2;
   const following = talk.sentences.slice(question.index + 1, question.index + 1 + AHEAD);

@@ -3,7 +3,7 @@ import type { Sentence } from './sentences.ts';
 const DAMPING = 0.85;
 const ROUNDS = 30;
 
-/** Rows are sentences, columns are stems, values are tf-idf of unit length: compressed sparse rows. */
+/** Rows are sentences, columns are stems, values are tf-idf normalised to unit length: compressed sparse rows. */
 export interface Matrix {
   rows: number;
   columns: number;
@@ -48,8 +48,8 @@ export function matrixOf(sentences: readonly Sentence[]): Matrix {
 }
 
 /**
- * LexRank (Erkan and Radev 2004): how central each sentence is in the graph of cosine similarities, 1 on average. The graph is the matrix times its
- * transpose and is never built, so a round costs one pass over the words.
+ * LexRank (Erkan and Radev 2004): the centrality of each sentence in the graph of cosine similarities, 1 on average. The graph is the
+ * matrix times its transpose; it is never built, so that an iteration costs one pass over the words.
  */
 export function centrality(matrix: Matrix): Float64Array {
   const degree = similarTo(matrix, new Float64Array(matrix.rows).fill(1));
@@ -64,7 +64,7 @@ export function centrality(matrix: Matrix): Float64Array {
   return rank;
 }
 
-/** For every sentence, the sum over all others of similarity times weight. */
+/** For each sentence, the sum over all others of similarity times weight. */
 function similarTo(matrix: Matrix, weights: Float64Array): Float64Array<ArrayBuffer> {
   const { rows, from, column, value } = matrix;
   const sums = new Float64Array(matrix.columns);

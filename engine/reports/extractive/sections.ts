@@ -12,13 +12,13 @@ import type { Sentence } from './sentences.ts';
 import type { Talk } from './talk.ts';
 import { capital, topicsOf } from './topics.ts';
 
-const LIMIT = 25; // lines of one section
-const LEAST_WORDS = 4; // of a sentence that a phrase is looked for in
-const ASKED: readonly Cue[] = ['task', 'nextStep', 'deadline', 'idea', 'wellbeing']; // said as a question as often as not
+const LIMIT = 25; // maximum lines per section
+const LEAST_WORDS = 4; // minimum length of a sentence searched for cues
+const ASKED: readonly Cue[] = ['task', 'nextStep', 'deadline', 'idea', 'wellbeing']; // cues that occur in questions as often as not
 
 /**
- * The lines of one section, without its heading; none when the recording has nothing for it, null when the report can do without the section. Sentences
- * that are listed join `shown`.
+ * The lines of one section, without its heading; empty if the recording has nothing for it, null if the section can be omitted. Listed
+ * sentences are added to `shown`.
  */
 export function linesOf(talk: Talk, section: Section, shown: Set<Sentence>): string[] | null {
   switch (section.kind) {
@@ -77,7 +77,7 @@ function cued(talk: Talk, section: Section & { kind: 'cues' }, shown: Set<Senten
 }
 
 function matching(talk: Talk, cues: readonly Cue[]): Sentence[] {
-  const asksForWork = cues.includes('task') || cues.includes('nextStep'); // `can you confirm your address` asks for none
+  const asksForWork = cues.includes('task') || cues.includes('nextStep'); // `can you confirm your address` is not a task
   const openToQuestions = ASKED.some((cue) => cues.includes(cue));
   return talk.sentences.filter(
     (sentence) =>
@@ -88,7 +88,7 @@ function matching(talk: Talk, cues: readonly Cue[]): Sentence[] {
   );
 }
 
-/** The best of these, and a last line that says how many were left out. */
+/** The best sentences, and a last line with the number of omitted ones. */
 function limited(talk: Talk, sentences: readonly Sentence[]) {
   const kept = strongest(talk, sentences, LIMIT);
   const left = sentences.length - kept.length;

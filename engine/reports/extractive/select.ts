@@ -2,13 +2,13 @@ import { similarity } from './rank.ts';
 import type { Sentence } from './sentences.ts';
 import type { Talk } from './talk.ts';
 
-const ALIKE = 0.5; // cosine above which two sentences say the same
-const BLOCKS = 5; // parts of the recording that share the places
-const POOL = 12; // candidates examined for each place
+const ALIKE = 0.5; // cosine above which two sentences count as duplicates
+const BLOCKS = 5; // parts of the recording that share the available lines
+const POOL = 12; // candidates examined per line
 
 /**
- * The best `count` of these sentences in order of time. Marginal relevance (Carbonell and Goldstein 1998): a sentence loses what it repeats, and one whose
- * speaker or part of the recording already has its share gives way.
+ * The best `count` sentences in chronological order. Maximal marginal relevance (Carbonell and Goldstein 1998): a sentence is penalised for
+ * repetition, and if its speaker or part of the recording already has its share.
  */
 export function pick(talk: Talk, candidates: readonly Sentence[], count: number): Sentence[] {
   if (candidates.length <= count && count < 3) return [...candidates];
@@ -50,7 +50,7 @@ function placesOf(talk: Talk, count: number): Map<string, number> {
   return places;
 }
 
-/** Sentences of the talk that match any of these cues, best `limit` in order of time. Greetings' length is no harm: short ones count too. */
+/** Sentences that match any of these cues, best `limit` in chronological order. Short ones, such as greetings, count too. */
 export function strongest(talk: Talk, candidates: readonly Sentence[], limit: number): Sentence[] {
   if (candidates.length <= limit) return [...candidates];
   return [...candidates]

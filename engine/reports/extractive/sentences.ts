@@ -4,29 +4,32 @@ import { stem, stopwords, wordsOf } from './words.ts';
 
 export interface Sentence {
   index: number;
-  /** The segment it begins in, and the second: the segment's start, as the transcript shows it, or about the sentence's own deep in a long one. */
+  /**
+   * The segment in which it begins, and the time: the segment's start, as shown in the transcript, or an estimate for sentences far into a
+   * long one.
+   */
   segmentId: number;
   start: number;
   speaker: string;
   text: string;
-  /** ` lower-case words with single spaces `, for the cues. */
+  /** ` lower-case words with single spaces `, for matching cues. */
   plain: string;
   words: number;
-  /** Stems of the words that carry meaning. */
+  /** Stems of the content words. */
   terms: string[];
   question: boolean;
 }
 
-const LONGEST = 60; // words of one sentence, where a recogniser left out the punctuation
-const PIECE = 30; // words of a piece that such a text is cut into
-const JOIN_SECONDS = 5; // a sentence may go on in the next segment of the same speaker after a pause this long
-const DEEP = 15; // seconds into a segment from which on its start is no help to find the words
-const ABBREVIATED = 12; // characters before a full stop that can make it an abbreviation
+const LONGEST = 60; // words per sentence, in text without punctuation
+const PIECE = 30; // words per piece that such text is cut into
+const JOIN_SECONDS = 5; // maximum pause after which a sentence may continue in the next segment of the same speaker
+const DEEP = 15; // seconds into a segment from which on its start is too far away to find the words
+const ABBREVIATED = 12; // maximum characters before a full stop for an abbreviation
 const BOUNDARY = /[.!?…]+["'»”’)\]]*\s+|[。！？]+[」』”]?\s*/g;
 const ABBREVIATION =
   /(?:^|[\s(])(?:[\p{L}]|mr|mrs|ms|dr|prof|sr|sra|jr|st|vs|etc|no|nr|bzw|ca|usw|inkl|evtl|ggf|str|abs|art|ej|dott|sig|ing|av|mme|m|tel|тыс|млн|руб|ул|гг|стр|т\. ?[екдп]|z\. ?b|d\. ?h|u\. ?a|p\. ?ej|i\. ?e|e\. ?g)\.$/iu;
 
-/** The sentences of a talk in order. A sentence that two segments of one speaker share is joined and belongs to the first. */
+/** The sentences of a conversation in order. A sentence that spans two segments of one speaker is joined and assigned to the first. */
 export function sentencesOf(segments: readonly ReportSegment[], language: Language | null, questions: RegExp | null): Sentence[] {
   const stop = stopwords(language);
   const found: Sentence[] = [];
@@ -56,7 +59,7 @@ export function sentencesOf(segments: readonly ReportSegment[], language: Langua
 
 interface Run {
   text: string;
-  /** The segment that holds this character, and about when it was said. */
+  /** The segment that contains this character, and the estimated time. */
   at(offset: number): { segment: ReportSegment; start: number };
 }
 
@@ -123,7 +126,7 @@ function split(text: string, language: Language | null): Piece[] {
   return pieces.flatMap(cut);
 }
 
-/** Cuts an endless sentence at commas, or anywhere between two words when there are none. */
+/** Cuts an overlong sentence at commas, or between words if there are none. */
 function cut(piece: Piece): Piece[] {
   const words = [...piece.text.matchAll(/\S+/g)];
   if (words.length <= LONGEST) return [piece];

@@ -9,28 +9,28 @@ export interface Speaker {
   label: string;
   seconds: number;
   words: number;
-  /** Of all words, 0 to 1. */
+  /** Share of all words, 0 to 1. */
   share: number;
 }
 
-/** A transcript as the built-in writer sees it: sentences with their weight, and what the language's phrases say about them. */
+/** A transcript as the extractive writer uses it: sentences with their weights and matched cues. */
 export interface Talk {
   transcript: ReportTranscript;
   /** The language of the headings. */
   code: Code;
-  /** Null when the cues of this language are not known. */
+  /** Null if there are no cues for this language. */
   language: Language | null;
   sentences: Sentence[];
   matrix: Matrix;
-  /** How well each sentence stands for the whole, 1 for an average one. */
+  /** Weight of each sentence, 1 on average. */
   scores: Float64Array;
   speakers: Speaker[];
   matches(cue: Cue, sentence: Sentence): boolean;
 }
 
-const SAMPLE = 12_000; // characters, enough to recognise a language
-const OPENING = 0.25; // of a talk, where its reason is given
-const LEAST_SHARE = 0.15; // of words that are stopwords of it
+const SAMPLE = 12_000; // characters, enough for language identification
+const OPENING = 0.25; // first part of a conversation, in which its reason is given
+const LEAST_SHARE = 0.15; // share of words that must be stop words of the language
 
 export function talkOf(transcript: ReportTranscript): Talk {
   const code = transcript.language ?? guess(textOf(transcript));
@@ -60,7 +60,7 @@ function pattern(language: Language, cue: Cue): RegExp {
   return found;
 }
 
-/** The language among those known whose stopwords cover most of the text; null when none covers enough. */
+/** The known language whose stop words cover most of the text; null if none covers enough. */
 export function guess(text: string): Code | null {
   const words = wordsOf(text.slice(0, SAMPLE), true);
   let best: Code | null = null;
@@ -73,9 +73,9 @@ export function guess(text: string): Code | null {
   return best;
 }
 
-/** Centrality, corrected for what makes a sentence a poor or a good line of a summary. */
+/** Centrality, adjusted for what makes a sentence good or bad in a summary. */
 function weigh(sentences: Sentence[], central: Float64Array, language: Language | null, matches: Talk['matches']): Float64Array {
-  let verified = false; // the sentence before asked who somebody is
+  let verified = false; // the previous sentence asked for an identification
   return central.map((rank, index) => {
     const sentence = sentences[index]!;
     let score = rank * lengthFactor(sentence);
@@ -84,9 +84,9 @@ function weigh(sentences: Sentence[], central: Float64Array, language: Language 
     if (matches('important', sentence)) score *= 1.5;
     if (matches('decision', sentence) || matches('problem', sentence)) score *= 1.25;
     const early = index < sentences.length * OPENING && sentence.words >= 8;
-    if (early && (matches('problem', sentence) || matches('need', sentence))) score *= 1.3; // why they talk
+    if (early && (matches('problem', sentence) || matches('need', sentence))) score *= 1.3; // reason for the conversation
     const verifies = matches('verify', sentence);
-    if (verifies || verified) score *= 0.3; // account numbers and birthdays
+    if (verifies || verified) score *= 0.3; // account numbers and dates of birth
     verified = verifies;
     if (matches('introduction', sentence) || matches('apology', sentence)) score *= 0.4;
     if (sentence.words < 14 && (matches('greeting', sentence) || matches('thanks', sentence) || matches('farewell', sentence)))
@@ -116,7 +116,7 @@ function speakersOf(transcript: ReportTranscript, sentences: Sentence[]): Speake
   return [...found.values()].filter((speaker) => speaker.words > 0);
 }
 
-/** The first words of a transcript. */
+/** The beginning of a transcript. */
 export function textOf(transcript: ReportTranscript): string {
   return transcript.segments
     .slice(0, 400)

@@ -7,16 +7,16 @@ interface Phrase {
   key: string;
   words: number;
   count: number;
-  /** Times it stood behind an article, a possessive or a preposition: a sign of a noun. */
+  /** How often it followed an article, a possessive or a preposition, which indicates a noun. */
   nominal: number;
   first: number;
-  /** The shortest form it was written in, of the first ones: as a rule the one that a dictionary lists. */
+  /** The shortest of the first spellings, usually the dictionary form. */
   surface: string;
 }
 
-const LONGEST = 3; // words of a topic
-const FORMS = 8; // spellings of a topic that are compared
-const ENOUGH = 3; // topics said twice; with fewer, words said once count too
+const LONGEST = 3; // words per topic
+const FORMS = 8; // spellings compared per topic
+const ENOUGH = 3; // if fewer topics are mentioned twice, single mentions count too
 const AMOUNTS = new Set(
   'hundred thousand million percent euro euros dollar dollars hundert tausend prozent cien mil millón millones por ciento cent mille pour rubles тысяч тысячи рублей рубля процентов миллионов cem milhões reais cento mila milioni euro'.split(
     ' ',
@@ -25,8 +25,8 @@ const AMOUNTS = new Set(
 const NUMBER = /^[\d'.,%$€£₽]+$/;
 
 /**
- * What these sentences are about: the commonest runs of meaningful words, longer ones first (C-value, Frantzi and Ananiadou 1996), and of single words only
- * those that behave like nouns. Best first.
+ * Topics of these sentences: the most frequent runs of content words, longer ones first (C-value, Frantzi and Ananiadou 1996); of single
+ * words only those that behave like nouns. Best first.
  */
 export function topicsOf(talk: Talk, sentences: readonly Sentence[], count: number): string[] {
   const ranked = [...collect(talk, sentences).values()]
@@ -44,7 +44,7 @@ export function topicsOf(talk: Talk, sentences: readonly Sentence[], count: numb
   return topics.slice(0, count).map((phrase) => phrase.surface);
 }
 
-/** The first `most` that share no word with one before. */
+/** The first `most` that share no word with an earlier one. */
 function distinct(phrases: readonly Phrase[], most: number): Phrase[] {
   const chosen: Phrase[] = [];
   for (const phrase of phrases) {
@@ -75,7 +75,7 @@ function collect(talk: Talk, sentences: readonly Sentence[]): Map<string, Phrase
 interface Clause {
   surfaces: string[];
   stems: string[];
-  /** Whether each word can be part of a topic, can be one by itself, and stands behind a word that announces a noun. */
+  /** Per word: whether it can be part of a topic, can be a topic alone, and follows a word that precedes nouns. */
   meaning: boolean[];
   alone: boolean[];
   announced: boolean[];
@@ -84,7 +84,7 @@ interface Clause {
 
 const clauses = new WeakMap<Talk, Clause[][]>();
 
-/** The clauses of every sentence, read once for each talk. */
+/** The clauses of every sentence, computed once per conversation. */
 function clausesOf(talk: Talk): Clause[][] {
   let found = clauses.get(talk);
   if (found === undefined) clauses.set(talk, (found = readClauses(talk)));
@@ -114,7 +114,7 @@ function readClauses(talk: Talk): Clause[][] {
   );
 }
 
-/** The words as written, where that can be told; else as normalised. */
+/** The words as written, if they can be matched; else as normalised. */
 function surfaceWords(clause: string, words: string[]): string[] {
   const written = clause.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*|[$€£₽%]/gu) ?? [];
   return written.length === words.length ? written : words;
@@ -129,7 +129,7 @@ function note(phrases: Map<string, Phrase>, key: string, clause: Clause, from: n
   let surface = clause.surfaces[from]!;
   for (let at = from + 1; at < to; at++) surface += clause.joint + clause.surfaces[at]!;
   const shorter = surface.length - phrase.surface.length;
-  if (phrase.surface === '' || shorter < 0 || (shorter === 0 && surface > phrase.surface)) phrase.surface = surface; // small letters sort last
+  if (phrase.surface === '' || shorter < 0 || (shorter === 0 && surface > phrase.surface)) phrase.surface = surface; // lower-case letters sort last
 }
 
 function overlaps(a: Phrase, b: Phrase): boolean {

@@ -1,11 +1,11 @@
 import type { Language } from './cues/cue.ts';
 
-/** Scripts that write no spaces between words. */
+/** Scripts without spaces between words. */
 export const NO_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** Words in lower case, without punctuation; apostrophes stay inside a word, and end it where `elision` says so (`l' équipe`). */
+/** Lower-case words without punctuation. Apostrophes are part of a word, or end it if `elision` is set (`l' équipe`). */
 export function wordsOf(text: string, elision = false): string[] {
   const lower = text.toLowerCase().replaceAll('’', "'").replaceAll('ё', 'е');
   if (NO_SPACES.test(lower)) return [...segmenter.segment(lower)].filter((part) => part.isWordLike).map((part) => part.segment);
@@ -13,7 +13,7 @@ export function wordsOf(text: string, elision = false): string[] {
   return spaced.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}']*|[$€£₽%]/gu) ?? [];
 }
 
-/** A pattern for the phrases of `cue.ts`, to be tested against ` word word word `. */
+/** Compiles phrases of `cue.ts` to a pattern for ` word word word `. */
 export function compile(phrases: string): RegExp {
   const source = phrases
     .toLowerCase()
@@ -26,7 +26,7 @@ export function compile(phrases: string): RegExp {
 
 const sets = new WeakMap<Language, Set<string>>();
 
-/** The words of a language that carry no topic. */
+/** The stop words of a language. */
 export function stopwords(language: Language | null): Set<string> {
   if (language === null) return new Set();
   let found = sets.get(language);
@@ -40,14 +40,14 @@ export function stopwords(language: Language | null): Set<string> {
 const CYRILLIC_ENDING =
   /(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|иях|ией|ям|ам|ях|ах|ом|ем|ов|ев|ой|ей|ый|ий|ая|яя|ое|ее|ые|ие|ую|юю|ия|ию|ии|[аяоеуюыийь])$/;
 
-/** Folds the commonest endings, so that `contract` and `contracts` meet: endings of cases, a plural s, then everything after seven letters. */
+/** Simple stemming, so that `contract` and `contracts` match: strips case endings and a plural s, then everything after seven letters. */
 export function stem(word: string): string {
   if (/^[а-я]{4,}$/.test(word)) return word.replace(CYRILLIC_ENDING, '').slice(0, 7);
   const singular = word.length > 4 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
   return singular.slice(0, 7);
 }
 
-/** A pattern for the words that a sentence may open with. */
+/** A pattern for words that begin a sentence. */
 export function compileOpening(words: string): RegExp {
   return new RegExp(`^${compile(words).source}`);
 }

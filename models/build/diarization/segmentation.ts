@@ -14,12 +14,12 @@ import {
 } from '../graph/graph.ts';
 import { quantise } from '../graph/quantise.ts';
 
-const HIDDEN = 128; // of an LSTM, in each of its two directions
+const HIDDEN = 128; // per direction of an LSTM
 const EPSILON = 1e-5; // of the norms
-const SLOPE = 0.01; // of the rectifiers, below zero
+const SLOPE = 0.01; // of the leaky ReLUs
 const SINC_STRIDE = 10; // samples
 const POOL = 3;
-/** The LSTMs, first to last: what each reads, and its weights in the published file: of what it reads, of what it said before, and its biases. */
+/** The LSTMs in order: input size, and the names in the published file of their input weights, recurrent weights and biases. */
 const LSTMS: [size: number, read: string, before: string, biases: string][] = [
   [60, 'onnx::LSTM_677', 'onnx::LSTM_678', 'onnx::LSTM_676'],
   [256, 'onnx::LSTM_720', 'onnx::LSTM_721', 'onnx::LSTM_719'],
@@ -28,9 +28,9 @@ const LSTMS: [size: number, read: string, before: string, biases: string][] = [
 ];
 
 /**
- * segmentation-3.0 (pyannote; PyanNet of Bredin et al. 2020): `samples` [B, 1, 160000] float32 at 16 kHz to `logits` [B, 589, 7]. float32 says what the
- * published network says; in the 8-bit variants the LSTMs multiply bytes, in 60 % of their time with dot products; probabilities move by 0.0003 in
- * the mean.
+ * segmentation-3.0 (pyannote; PyanNet of Bredin et al. 2020): `samples` [B, 1, 160000] float32 at 16 kHz to `logits` [B, 589, 7]. float32
+ * gives the published model's result; the 8-bit variants use 8-bit products in the LSTMs, which take 60 % of the time with dot product
+ * instructions; probabilities differ by 0.0003 on average.
  */
 export function segmentationGraph(published: Weights, variant: CpuVariant): Graph {
   const g = createGraph(published, variant);
@@ -48,8 +48,8 @@ export function segmentationGraph(published: Weights, variant: CpuVariant): Grap
 }
 
 /**
- * How loud it is in each of 80 bands, the largest of three frames. Written for two dimensions, of which one is 1, and with the size of a number as a
- * rectifier, because the runtime has fast kernels only for those: 12 % less time for the whole model.
+ * Magnitude in each of 80 bands, maximum over three frames. Uses 2D operators with one dimension of 1 and Abs as activation, because
+ * onnxruntime has fast kernels only for those: 12 % less time for the whole model.
  */
 function filtered(g: Graph, x: string): string {
   const [bands, , taps] = g.checkpoint.shape('sinc') as [number, number, number];
@@ -63,7 +63,7 @@ function convolve(g: Graph, x: string, name: string): string {
   return op(g, 'Conv', [x, weight(g, `${name}.weight`), weight(g, `${name}.bias`)]);
 }
 
-/** The largest of three frames, normalised over time and rectified. */
+/** Maximum over three frames, normalised over time, leaky ReLU. */
 function pooled(g: Graph, x: string, norm: string): string {
   return rectified(g, instanceNorm(g, op(g, 'MaxPool', [x], { kernel_shape: [POOL], strides: [POOL] }), norm));
 }
@@ -80,7 +80,7 @@ function dense(g: Graph, x: string, matrix: string, bias: string): string {
   return op(g, 'Add', [op(g, 'MatMul', [x, weight(g, matrix)]), weight(g, bias)]);
 }
 
-/** Both directions over [T, B, size], beside each other: [T, B, 256]. */
+/** Both directions over [T, B, size], concatenated: [T, B, 256]. */
 function addLstm(g: Graph, x: string, size: number, read: string, before: string, biases: string): string {
   const attributes = { hidden_size: HIDDEN, direction: 'bidirectional' };
   const both = g.peak > 0 ? byBytes() : op(g, 'LSTM', [x, weight(g, read), weight(g, before), weight(g, biases)], attributes);
@@ -95,7 +95,10 @@ function addLstm(g: Graph, x: string, size: number, read: string, before: string
   }
 }
 
-/** Weights [2, 512, size] as values int8 [2, size, 512], with a scale and a zero point for each row: one for each direction is too coarse where products saturate. */
+/**
+ * Weights [2, 512, size] as int8 values [2, size, 512], with a scale and a zero point per row: one per direction is too coarse where
+ * products saturate.
+ */
 function bytes(g: Graph, name: string, size: number): [values: string, scales: string, zeros: string] {
   const gates = 4 * HIDDEN;
   const values = new Int8Array(2 * size * gates);

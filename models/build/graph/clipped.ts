@@ -1,18 +1,21 @@
 import { constant, type Graph, MICROSOFT, op, saturates, scalar, weight } from './graph.ts';
 import { quantise, transpose } from './quantise.ts';
 
-const MIDDLE = 128; // the byte of a channel's mean
-const REACH = 7; // deviations that bytes reach to each side
-const LARGEST = 3e38; // what infinities become
-const SHARE = 0.5; // of how heavily a channel is read that goes into how finely it is stored: SmoothQuant's alpha
+const MIDDLE = 128; // byte of a channel's mean
+const REACH = 7; // range of the bytes to each side, in deviations
+const LARGEST = 3e38; // replaces infinities
+const SHARE = 0.5; // exponent that balances how heavily a channel is read against how finely it is stored: SmoothQuant's alpha
 
-/** A batch norm, and the linear layer that reads ReLU(norm(x)). */
+/** A batch norm and the linear layer that reads ReLU(norm(x)). */
 export interface Reader {
   norm: string;
   linear: string;
 }
 
-/** How channels are kept between their readers: (x - mean) / deviation, as bytes `step` apart; plain where the step is 0. */
+/**
+ * How channels are stored between their readers: (x - mean) / deviation, as bytes with quantisation step `step`; as floats if the step is
+ * 0.
+ */
 export interface Form {
   mean: Float32Array;
   deviation: Float32Array;
@@ -20,8 +23,9 @@ export interface Form {
 }
 
 /**
- * The form in which the channels of a block are kept. `readers`: all of the block, the last one sees every channel. Each byte channel reaches as far as
- * its own deviation asks, a channel that is read with large weights less far: what is left of its error is then about that of the others.
+ * Computes the form in which a block's channels are stored. `readers`: all readers of the block; the last one reads every channel. The byte
+ * range of each channel depends on its deviation and is narrower for channels read with large weights, so that all channels contribute
+ * similar errors.
  */
 export function formOf(g: Graph, readers: readonly Reader[]): Form {
   const last = readers.at(-1)!.norm;
@@ -44,19 +48,19 @@ export function formOf(g: Graph, readers: readonly Reader[]): Form {
   return { mean, deviation: deviation.map((value, c) => value / Math.exp((SHARE * heaviness[c]!) / count[c]!)), step: REACH / MIDDLE };
 }
 
-/** Channels in their form, from values that are shifted and divided already. */
+/** Stores channels in their form; `x` is already shifted and divided. */
 export function keep(g: Graph, x: string, { step }: Form): string {
   return step ? op(g, 'QuantizeLinear', [x, scalar(g, step), byte(g, MIDDLE)]) : x;
 }
 
-/** Plain values of the channels [first, end), divided and shifted as their form asks. */
+/** Float values of the channels [first, end), divided and shifted as their form requires. */
 export function intoForm(g: Graph, x: string, form: Form, first: number, end: number): string {
   if (!form.step) return x;
   const factors = form.deviation.slice(first, end).map((value) => 1 / value);
   return shifted(g, op(g, 'Mul', [x, vector(g, factors)]), form, first, end);
 }
 
-/** The same for values that are divided already. */
+/** The same for values that are already divided. */
 export function shifted(g: Graph, x: string, { mean, deviation, step }: Form, first: number, end: number): string {
   if (!step) return x;
   const shift = mean.slice(first, end).map((value, i) => value / deviation[first + i]!);
@@ -64,8 +68,8 @@ export function shifted(g: Graph, x: string, { mean, deviation, step }: Form, fi
 }
 
 /**
- * W ReLU(norm(x)) + bias as one clipping and one product: ReLU(a x + b) is a max(x, -b/a) + b, with min where a is negative, and all but the clipping
- * goes into W and its bias. `into`: the form that the result is for, shifted and divided; without it, the plain values.
+ * W ReLU(norm(x)) + bias as one clip and one product: ReLU(a x + b) equals a max(x, -b/a) + b, with min for negative a, and everything but
+ * the clip is folded into W and its bias. `into`: the form of the result, shifted and divided; without it, floats.
  */
 export function clippedProduct(g: Graph, x: string, form: Form, { norm, linear }: Reader, into?: Form): string {
   const { scale, shift } = readNorm(g, norm);
@@ -86,14 +90,17 @@ export function clippedProduct(g: Graph, x: string, form: Form, { norm, linear }
   return form.step ? byteProduct(g, clipped, weights, bias, edges, form.step) : floatProduct(g, clipped, weights, bias, edges);
 }
 
-/** An edge on the grid of bytes. Beyond the bytes on the side that is clipped away nothing is left of the channel; on the other side nothing is clipped. */
+/**
+ * Rounds a clipping bound to the byte grid. A bound beyond the bytes on the clipped side removes the channel entirely; on the other side it
+ * clips nothing.
+ */
 function atStep(edge: number, step: number, positive: boolean): number {
   if (!step) return edge;
   const steps = Math.round(edge / step);
   return step * (positive ? Math.min(steps, 255 - MIDDLE) : Math.max(steps, -MIDDLE));
 }
 
-/** What channels are clipped to, in their form; infinities clip nothing. */
+/** Clipping bounds of channels, in their form; infinities clip nothing. */
 function bounds(g: Graph, edges: Float32Array, step: number): string {
   const within = (value: number, lowest: number, highest: number) => Math.max(lowest, Math.min(highest, value));
   const floats = edges.map((edge) => within(edge, -LARGEST, LARGEST));
@@ -109,7 +116,7 @@ function floatProduct(g: Graph, x: string, weights: Float32Array, bias: Float32A
   return op(g, 'Add', [op(g, 'MatMul', [x, matrix]), vector(g, bias)]);
 }
 
-/** The bias takes the edges off by the weights as they are after rounding, so that a channel that is clipped adds exactly nothing. */
+/** The bias subtracts the bounds times the rounded weights, so that a clipped channel contributes exactly zero. */
 function byteProduct(g: Graph, x: string, weights: Float32Array, bias: Float32Array, edges: Float32Array, step: number): string {
   const [rows, columns] = [bias.length, edges.length];
   const { values, scales } = quantise(weights, rows, columns, saturates(g));
@@ -131,12 +138,12 @@ function readNorm(g: Graph, name: string): { scale: Float32Array; shift: Float32
   return { scale, shift: read('bias').map((bias, c) => bias - scale[c]! * mean[c]!) };
 }
 
-/** The deviation of each channel that a batch norm was trained on. */
+/** Each channel's deviation as a batch norm recorded it in training. */
 export function deviationOf(g: Graph, name: string): Float32Array {
   return g.checkpoint.float32(`${name}.running_var`).map((variance) => Math.sqrt(variance + EPSILON));
 }
 
-/** The largest size in each column of a matrix. */
+/** Maximum absolute value of each column of a matrix. */
 function largest(matrix: Float32Array, columns: number): number[] {
   const sizes = new Array<number>(columns).fill(0);
   for (let row = 0; row < matrix.length; row += columns) {

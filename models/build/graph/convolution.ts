@@ -6,8 +6,8 @@ const TAPS = 3;
 const END = 1 << 30;
 
 /**
- * A convolution over three frames, and one of silence around all: [B, F, C] to [B, F / stride, N]. In the 8-bit variants the frames are laid beside each
- * other as bytes and multiplied at once: a third of the time.
+ * A three-frame convolution with zero padding: [B, F, C] to [B, F / stride, N]. The 8-bit variants concatenate the frames as bytes for a
+ * single product: 33 % of the time.
  */
 export function convolution(g: Graph, x: string, name: string, stride: 1 | 2): string {
   return g.peak > 0 ? byBytes(g, x, name, stride) : inFloat(g, x, name, stride);
@@ -22,7 +22,7 @@ function byBytes(g: Graph, x: string, name: string, stride: number): string {
   const [bytes, scale, zero] = graph.ops(g, 'DynamicQuantizeLinear', [x], 3) as [string, string, string];
   const padded = op(g, 'Pad', [bytes, ints(g, 0, 1, 0, 0, 1, 0), zero]);
   const taps = Array.from({ length: TAPS }, (_, tap) => {
-    const end = tap - stride - 1; // counted from the last frame
+    const end = tap - stride - 1; // relative to the last frame
     return op(g, 'Slice', [padded, ints(g, tap), ints(g, end < 0 ? end : END), ints(g, 1), ints(g, stride)]);
   });
   const [values, scales, zeros] = quantisedBy(g, shapeOf(g, name), () => matrixOf(g, name));
@@ -35,7 +35,7 @@ function shapeOf(g: Graph, name: string): [number, number] {
   return [rows, TAPS * channels];
 }
 
-/** Kernels [N, C, 3] as [N, 3 * C]: all channels of a tap beside each other. */
+/** Kernels [N, C, 3] as [N, 3 * C]: grouped by tap. */
 function matrixOf(g: Graph, name: string): Float32Array {
   const [rows, channels] = g.checkpoint.shape(`${name}.weight`) as [number, number, number];
   const kernels = g.checkpoint.float32(`${name}.weight`);

@@ -2,36 +2,36 @@ import { type Attribute, type Constant, ELEMENT, type Element, type Model, type 
 import { toFloat16 } from './quantise.ts';
 
 /**
- * int8: the fastest on CPUs with 8-bit dot products. int8-7bit: for CPUs whose sums of 8-bit products saturate; keys and values have 7 bits, weights
- * are as large as two of them may be together.
- * float32: exact. float16: weights and most activations in half precision, for GPUs.
+ * int8: fastest on CPUs with 8-bit dot products. int8-7bit: for CPUs whose sums of 8-bit products saturate; keys and values have 7 bits,
+ * and weights are as large as two adjacent ones may be together. float32: exact. float16: weights and most activations in half precision,
+ * for GPUs.
  */
 export const VARIANTS = ['int8', 'int8-7bit', 'float32', 'float16'] as const;
 export type Variant = (typeof VARIANTS)[number];
 export type CpuVariant = Exclude<Variant, 'float16'>;
 
-export const MICROSOFT = 'com.microsoft'; // operators that only ONNX Runtime has
+export const MICROSOFT = 'com.microsoft'; // onnxruntime's own operators
 const OPSETS = { '': 18, [MICROSOFT]: 1 };
 const EPSILON = 1e-5; // of Whisper's layer norms
 
-/** The weights of a checkpoint, by their names there. */
+/** The weights of a checkpoint, by name. */
 export interface Weights {
   shape(name: string): number[];
   /** Row-major. */
   float32(name: string): Float32Array;
 }
 
-/** A graph under construction: every method adds nodes or weights and returns the name of a tensor. */
+/** A graph under construction: functions add nodes or weights and return the name of a tensor. */
 export interface Graph extends Model {
   readonly variant: Variant;
-  /** Largest size of keys and values in int8: 127 or 63. 0 in the float variants. */
+  /** Maximum absolute value of keys and values in int8: 127 or 63. 0 in the float variants. */
   readonly peak: number;
   /** Element type of the activations between the layers. */
   readonly float: 'float32' | 'float16';
   readonly checkpoint: Weights;
-  /** Matrices whose activations have a scale for each row, by name without `.weight`. */
+  /** Matrices whose activations have a scale per row, by name without `.weight`. */
   readonly rowwise: ReadonlySet<string>;
-  /** Constants that hold 1 / peak: with another peak they change (requantise.ts). */
+  /** Constants equal to 1 / peak; requantise.ts changes them. */
   readonly peakConstants: string[];
   count: number;
 }
@@ -43,17 +43,17 @@ export function createGraph(checkpoint: Weights, variant: Variant, rowwise: Iter
   return { checkpoint, variant, peak, float, rowwise: new Set(rowwise), ...empty, opsets: OPSETS };
 }
 
-/** Whether the graph is for processors whose sums of 8-bit products saturate. */
+/** Whether the graph is for CPUs whose sums of 8-bit products saturate. */
 export function saturates({ variant }: Graph): boolean {
   return variant === 'int8-7bit';
 }
 
-/** Adds one operator with one output. `domain` is MICROSOFT for the runtime's own operators. */
+/** Adds an operator with one output. `domain` is MICROSOFT for onnxruntime's own operators. */
 export function op(g: Graph, kind: string, inputs: string[], attributes: Record<string, Attribute> = {}, domain = ''): string {
   return ops(g, kind, inputs, 1, attributes, domain)[0]!;
 }
 
-/** Adds one operator with `count` outputs. */
+/** Adds an operator with `count` outputs. */
 export function ops(
   g: Graph,
   kind: string,
@@ -69,9 +69,9 @@ export function ops(
 }
 
 /**
- * Does the same to each slice of some tensors along their first axis, and stacks what comes of it. `tensors`: their names, and the shapes of their
- * slices; `result`: what a slice comes to. `body` gets the names of the slices and returns that of its result. The runtime prepares a body once: with
- * the heads of the encoder written out one by one, a session opened ten times slower.
+ * Applies `body` to each slice of some tensors along their first axis and stacks the results. `tensors`: their names and the shapes of
+ * their slices; `result`: the shape of a result. `body` maps the names of the slices to that of its result. onnxruntime prepares a body
+ * once: with the encoder's heads unrolled, loading the model took ten times as long.
  */
 export function scan(g: Graph, tensors: Port[], result: Omit<Port, 'name'>, body: (...slices: string[]) => string): string {
   const outside = g.nodes;
@@ -90,7 +90,7 @@ export function input(g: Graph, name: string, element: Element, dims: Port['dims
   return name;
 }
 
-/** Declares an output: the tensor `source`, which has the name given here from now on. It is not copied: the logits of a step are 1.6 MB. */
+/** Declares the tensor `source` as an output, renaming it. It is not copied: the logits of a step are 1.6 MB. */
 export function output(g: Graph, name: string, source: string, element: Element, dims: Port['dims']): string {
   g.outputs.push({ name, element, dims });
   const renamed = (tensor: string) => (tensor === source ? name : tensor);
@@ -101,7 +101,7 @@ export function output(g: Graph, name: string, source: string, element: Element,
   return name;
 }
 
-/** The name of a dimension of keys and values: encoder frames, by how many lie behind each. */
+/** Name of the dimension of keys and values: encoder frames, by how many frames each stands for. */
 export function frames(each: number): string {
   return each === 1 ? 'S' : `S/${each}`;
 }
@@ -116,29 +116,29 @@ export function ints(g: Graph, ...values: number[]): string {
   return constant(g, 'int64', [values.length], () => BigInt64Array.from(values, BigInt));
 }
 
-/** A single integer without a dimension: gathering with it drops the axis. */
+/** An integer scalar: gathering with it drops the axis. */
 export function index(g: Graph, value: number): string {
   return constant(g, 'int64', [], () => BigInt64Array.of(BigInt(value)));
 }
 
-/** A float32 number without a dimension. */
+/** A float32 scalar. */
 export function scalar(g: Graph, value: number): string {
   return constant(g, 'float32', [], () => Float32Array.of(value));
 }
 
-/** The reciprocal of the largest 8-bit key or value, under a name that is told (`peakConstants`). */
+/** The reciprocal of the largest 8-bit key or value, recorded in `peakConstants`. */
 export function reciprocalOfPeak(g: Graph): string {
   const name = scalar(g, 1 / g.peak);
   g.peakConstants.push(name);
   return name;
 }
 
-/** A weight of the checkpoint in the type of the activations. */
+/** A weight of the checkpoint in the activations' type. */
 export function weight(g: Graph, name: string): string {
   return floats(g, g.checkpoint.shape(name), () => g.checkpoint.float32(name));
 }
 
-/** Numbers in the type of the activations. */
+/** Numbers in the activations' type. */
 export function floats(g: Graph, dims: number[], load: () => Float32Array): string {
   return constant(g, g.float, dims, () => toFloat(g, load()));
 }
@@ -147,12 +147,12 @@ export function cast(g: Graph, x: string, to: number): string {
   return op(g, 'Cast', [x], { to });
 }
 
-/** Casts activations to float32 where they are not. */
+/** Casts activations to float32 if necessary. */
 export function toFloat32(g: Graph, x: string): string {
   return g.float === 'float32' ? x : cast(g, x, ELEMENT.float32);
 }
 
-/** Casts float32 to the type of the activations. */
+/** Casts float32 to the activations' type. */
 export function toActivation(g: Graph, x: string): string {
   return g.float === 'float32' ? x : cast(g, x, ELEMENT.float16);
 }
@@ -166,7 +166,7 @@ export function gelu(g: Graph, x: string): string {
   return op(g, 'Gelu', [x], {}, MICROSOFT);
 }
 
-/** Rows or columns [from, to) of one axis. */
+/** Slice [from, to) of one axis. */
 export function slice(g: Graph, x: string, from: number, to: number, axis: number): string {
   return op(g, 'Slice', [x, ints(g, from), ints(g, to), ints(g, axis)]);
 }

@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs';
 
-/** Element types of ONNX tensors, by their number in the format. */
+/** ONNX numbers of element types. */
 export const ELEMENT = { float32: 1, uint8: 2, int8: 3, int64: 7, float16: 10 } as const;
 export type Element = keyof typeof ELEMENT;
 const BYTES: Record<Element, number> = { float32: 4, uint8: 1, int8: 1, int64: 8, float16: 2 };
@@ -20,14 +20,14 @@ export interface Port {
   dims: (number | string)[];
 }
 
-/** What a node does again and again. It may use every tensor that was there before the node. */
+/** Subgraph of a Scan node. It may use every tensor defined before the node. */
 export interface Body {
   nodes: Node[];
   inputs: Port[];
   outputs: Port[];
 }
 
-/** A number stands for an integer; floats and bodies are wrapped. */
+/** A number is an integer; floats and bodies are wrapped. */
 export type Attribute = number | { float: number } | { body: Body } | string | number[];
 
 export interface Node {
@@ -57,7 +57,7 @@ const { root } = protobuf.parse(`
   message TypeProto { Tensor tensor_type = 1; message Tensor { int32 elem_type = 1; TensorShapeProto shape = 2; } }
   message TensorShapeProto { repeated Dimension dim = 1; message Dimension { oneof value { int64 dim_value = 1; string dim_param = 2; } } }
 `);
-// Field numbers of the three fields that are written by hand, so that weights can be streamed: the ONNX schema's own.
+// Field numbers in the ONNX schema of the three fields written by hand, so that weights can be streamed.
 const MODEL_GRAPH = 7;
 const GRAPH_INITIALIZER = 5;
 const TENSOR_RAW_DATA = 9;
@@ -67,7 +67,7 @@ export function byteLength(constant: Constant): number {
   return constant.dims.reduce((product, size) => product * size, BYTES[constant.element]);
 }
 
-/** Everything of the file that stands before the constants. `constantBytes`: how many bytes of encoded constants follow. */
+/** Encodes the part of the file before the constants. `constantBytes`: length of the encoded constants that follow. */
 export function encodeGraph(model: Model, constantBytes: number): Uint8Array {
   const opsetImport = Object.entries(model.opsets).map(([domain, version]) => ({ domain, version }));
   const head = encode('ModelProto', { irVersion: 9, producerName: 'longhand', opsetImport });
@@ -75,13 +75,13 @@ export function encodeGraph(model: Model, constantBytes: number): Uint8Array {
   return Buffer.concat([head, prefix(MODEL_GRAPH, body.length + constantBytes), body]);
 }
 
-/** A constant up to its weights, which must follow. */
+/** Encodes a constant without its weights, which must follow. */
 export function encodeInline(constant: Constant): Uint8Array {
   const head = Buffer.concat([encodeTensor(constant, {}), prefix(TENSOR_RAW_DATA, byteLength(constant))]);
   return Buffer.concat([prefix(GRAPH_INITIALIZER, head.length + byteLength(constant)), head]);
 }
 
-/** A constant whose weights lie in another file. */
+/** Encodes a constant whose weights are in another file. */
 export function encodeExternal(constant: Constant, location: string, offset: number): Uint8Array {
   const entries = { location, offset: String(offset), length: String(byteLength(constant)) };
   const externalData = Object.entries(entries).map(([key, value]) => ({ key, value }));
@@ -89,16 +89,16 @@ export function encodeExternal(constant: Constant, location: string, offset: num
   return Buffer.concat([prefix(GRAPH_INITIALIZER, tensor.length), tensor]);
 }
 
-/** What is read of an ONNX file. */
+/** The parts of an ONNX file that are read. */
 export interface Decoded {
-  /** The operators, those inside others too. */
+  /** The operators, including those of subgraphs. */
   nodes: Pick<Node, 'op' | 'inputs' | 'outputs'>[];
   /** Inline weights, row-major. They are views: changing them changes the file. */
   weights: Map<string, Uint8Array>;
   shapes: Map<string, number[]>;
 }
 
-/** Reads an ONNX file whose weights lie inside. */
+/** Reads an ONNX file with inline weights. */
 export function decodeGraph(file: Uint8Array): Decoded {
   const { graph } = root.lookupType('ModelProto').decode(file) as unknown as { graph: DecodedGraph };
   return {

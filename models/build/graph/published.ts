@@ -2,8 +2,8 @@ import type { Weights } from './graph.ts';
 import { decodeGraph } from './onnx.ts';
 
 /**
- * The weights of an ONNX file that PyTorch exported, by the names of its modules: a convolution that took in the norm behind it has lost its own names,
- * but its output still tells which module it was. One without a bias has one of zeros.
+ * The weights of an ONNX file exported by PyTorch, by module name. A convolution with a fused norm has lost the names of its weights; its
+ * output still names the module. A missing bias is all zeros.
  */
 export function publishedWeights(file: Uint8Array): Weights {
   const { nodes, weights, shapes } = decodeGraph(file);
@@ -21,17 +21,17 @@ export function publishedWeights(file: Uint8Array): Weights {
     const found = names.get(name);
     if (found === undefined)
       throw new Error(
-        `Cannot read the network: found no weight ${name} in it; it is not the one that was published. "longhand models verify" compares the shipped files`,
+        `Cannot read the model: found no weight ${name} in it; it is not the published one. "longhand models verify" checks the shipped files`,
       );
     return found;
   };
   return {
     shape: (name) => shapes.get(find(name))!,
-    float32: (name) => new Float32Array(new Uint8Array(weights.get(find(name))!).buffer), // a copy: weights of a file are not aligned
+    float32: (name) => new Float32Array(new Uint8Array(weights.get(find(name))!).buffer), // a copy, because weights in the file are not aligned
   };
 }
 
-/** `/head/layer1/layer1.0/conv1/Conv_output_0` is `head.layer1.0.conv1`. */
+/** Module name from an output: `/head/layer1/layer1.0/conv1/Conv_output_0` is `head.layer1.0.conv1`. */
 function moduleOf(output: string): string {
   const parts = output.split('/').slice(1, -1);
   return parts.filter((part, i) => !parts[i + 1]?.startsWith(`${part}.`)).join('.');

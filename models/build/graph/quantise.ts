@@ -1,8 +1,8 @@
-/** Kernels that turn checkpoint matrices [N x K] (one row per output channel) into what the graphs hold. All row-major. */
+/** Kernels that convert checkpoint matrices [N x K] (one row per output channel) for the graphs. All row-major. */
 
-const TILE = 64; // rows and columns turned at a time: both sides stay in the cache
+const TILE = 64; // tile of rows and columns to transpose: both sides stay in the cache
 const PEAK = 127;
-const PAIR = 128; // most that two neighbours may add up to: each times a byte, that fits into the 16 bits of a processor without 8-bit dot products
+const PAIR = 128; // limit for the sum of two neighbours: times a byte, it fits into the 16-bit sums of CPUs without 8-bit dot products
 const HALF_EVEN = 6755399441055744; // 1.5 * 2^52: adding and subtracting it rounds a double to the nearest integer, ties to even
 
 export interface Quantised {
@@ -14,8 +14,8 @@ export interface Quantised {
 
 /**
  * Quantises to signed int8 per output channel, symmetric, within ±127.
- * @param saturates for processors without 8-bit dot products, which add up the products of inputs 2i and 2i + 1 in 16 bits before all else: those two
- *   stay within ±128 together. The steps grow by a fourth; within ±63 each, which is safe too, they would double.
+ * @param saturates for CPUs without 8-bit dot products, which first add the products of inputs 2i and 2i + 1 in 16 bits: keeps the sum of
+ * both weights within ±128. The step grows by 25 %; limiting each weight to ±63, which is safe too, would double it.
  */
 export function quantise(weights: Float32Array, rows: number, columns: number, saturates: boolean): Quantised {
   const scales = new Float32Array(rows);
@@ -40,7 +40,10 @@ export function quantise(weights: Float32Array, rows: number, columns: number, s
   return { values, scales };
 }
 
-/** Changes a matrix [K x N] of `quantise` that may saturate into one that does not, in place. Returns what each channel's scale grows by, [N]. */
+/**
+ * Converts a matrix [K x N] of `quantise` that may saturate into one that does not, in place. Returns the factors on the channels' scales,
+ * [N].
+ */
 export function withoutSaturation(values: Int8Array, rows: number): Float32Array {
   const pairs = new Float32Array(rows);
   for (let i = 0; i + rows < values.length; i += 2 * rows) {
@@ -51,7 +54,7 @@ export function withoutSaturation(values: Int8Array, rows: number): Float32Array
   return growth;
 }
 
-/** The size of a step with which a sum of two neighbours stays within PAIR when both are rounded. */
+/** The smallest step with which the sum of two rounded neighbours stays within PAIR. */
 function pairSteps(sum: number): number {
   return sum / (PAIR - 0.5);
 }
@@ -65,7 +68,7 @@ export function transpose(weights: Float32Array, rows: number, columns: number):
   return out;
 }
 
-/** float32 to IEEE half precision bits, to nearest, ties to even; what does not fit becomes the largest half. */
+/** float32 to IEEE half precision bits, to nearest, ties to even; overflow becomes the largest half. */
 export function toFloat16(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const out = new Uint16Array(values.length);

@@ -1,6 +1,6 @@
 /**
- * The heads whose cross-attention follows the words in time, as OpenAI published them for each of its checkpoints (openai/whisper,
- * whisper/__init__.py). Fine-tuned checkpoints keep the heads of what they were made from, and often leave the list out.
+ * Alignment heads: those whose cross-attention follows the words in time, as OpenAI published them per checkpoint (openai/whisper,
+ * whisper/__init__.py). Fine-tuned checkpoints keep the heads of their base model and often omit the list.
  */
 const PUBLISHED: readonly { name: string; layers: number; heads: number; vocabulary: number; aligned: string }[] = [
   { name: 'tiny.en', layers: 4, heads: 6, vocabulary: 51864, aligned: '1.0 2.0 2.5 3.0 3.1 3.2 3.3 3.4' },
@@ -35,7 +35,7 @@ const PUBLISHED: readonly { name: string; layers: number; heads: number; vocabul
   { name: 'large-v3-turbo', layers: 4, heads: 20, vocabulary: 51866, aligned: '2.4 2.11 3.3 3.6 3.11 3.14' },
 ];
 
-/** The published heads [layer, head] of a decoder of this size and vocabulary; null when OpenAI has none. */
+/** The published heads [layer, head] of a decoder of this size and vocabulary, or null. */
 export function publishedHeads(layers: number, heads: number, vocabulary: number): [number, number][] | null {
   const found = PUBLISHED.find((size) => size.layers === layers && size.heads === heads && size.vocabulary === vocabulary);
   return found ? found.aligned.split(' ').map((pair) => pair.split('.').map(Number) as [number, number]) : null;

@@ -5,19 +5,22 @@ import { linear } from '../graph/linear.ts';
 import { ELEMENT } from '../graph/onnx.ts';
 import { BLOCK, framesPerKey, type ModelDimensions } from './config.ts';
 
-/** Attention of decoder layer `l` over the cache and the new tokens, always in float32: the cache and the mask come and go as float32. */
+/**
+ * Self-attention of decoder layer `l` over the cache and the new tokens, always in float32: cache and mask are float32 inputs and outputs.
+ */
 export function addSelfAttention(g: Graph, x: string, l: number, { width, decoderHeads: H }: ModelDimensions): string {
   const layer = `model.decoder.layers.${l}`;
   const hd = width / H;
   const h = norm(g, x, `${layer}.self_attn_layer_norm`);
   const read = (n: string) => graph.toFloat32(g, linear(g, h, `${layer}.self_attn.${n}_proj`, n !== 'k'));
   const project = (n: string) => split(g, read(n), H, hd);
-  const q = split(g, op(g, 'Mul', [read('q'), scalar(g, hd ** -0.5)]), H, hd); // here: the runtime would fuse it into a product that is slow with it
+  const q = split(g, op(g, 'Mul', [read('q'), scalar(g, hd ** -0.5)]), H, hd); // scale here: onnxruntime would otherwise fuse the factor into a slow product
   const k = output(g, `nk${l}`, project('k'), 'float32', ['B', H, 'Q', hd]);
   const v = output(g, `nv${l}`, project('v'), 'float32', ['B', H, 'Q', hd]);
-  const pastKeys = input(g, `pk${l}`, 'float32', ['B', H, hd, 'P']); // of one query, the product with the other layout takes three times as long
+  const pastKeys = input(g, `pk${l}`, 'float32', ['B', H, hd, 'P']); // for a single query the product with the other layout takes three times as long
   const pastValues = input(g, `pv${l}`, 'float32', ['B', H, 'P', hd]);
-  // The cache is never copied: the scores of old and new positions are joined, not their keys and values (1.6 ms of a step of 8 rows).
+  // The cache is never copied: concatenate the scores of old and new positions, not their keys and values (saves 1.6 ms per step of 8
+  // rows).
   const scores = [op(g, 'MatMul', [q, pastKeys]), op(g, 'FusedMatMul', [q, k], { transB: 1 }, graph.MICROSOFT)];
   const weights = op(g, 'Softmax', [op(g, 'Add', [op(g, 'Concat', scores, { axis: 3 }), 'mask'])], { axis: -1 });
   const past = op(g, 'Shape', [pastKeys], { start: 3, end: 4 });
@@ -29,11 +32,11 @@ export function addSelfAttention(g: Graph, x: string, l: number, { width, decode
 
 export interface CrossAttention {
   x: string;
-  /** The weights of this layer's alignment heads [B, heads, S], if it has any. */
+  /** The weights of this layer's alignment heads [B, heads, S], if any. */
   align: string[];
 }
 
-/** Attention of decoder layer `l` over the encoder's keys and values. */
+/** Cross-attention of decoder layer `l` over the encoder's keys and values. */
 export function addCrossAttention(g: Graph, x: string, l: number, model: ModelDimensions, recipe: Recipe): CrossAttention {
   const layer = `model.decoder.layers.${l}`;
   const { width, decoderHeads: H } = model;
@@ -45,7 +48,7 @@ export function addCrossAttention(g: Graph, x: string, l: number, model: ModelDi
   return { x: op(g, 'Add', [x, linear(g, merge(g, result, width), `${layer}.encoder_attn.out_proj`)]), align };
 }
 
-/** One layer's attention: `heads` are those that align, `S` names the dimension of its keys. */
+/** Shape of one layer's attention: `heads` are its alignment heads, `S` names the dimension of its keys. */
 interface HeadShape {
   l: number;
   H: number;
@@ -60,7 +63,10 @@ interface Attended {
   align: string[];
 }
 
-/** On int8 keys and values: 2.5x faster per step than the stock operator, same word error rate. Exponentials are quantised BEFORE normalising. */
+/**
+ * On int8 keys and values: 2.5x faster per step than the stock operator, same word error rate. Exponentials are quantised BEFORE
+ * normalisation.
+ */
 function attendToBytes(g: Graph, q: string, { l, H, hd, heads, S }: HeadShape, queries: Recipe['scales']['queries']): Attended {
   const keys = input(g, `ck${l}`, 'int8', ['B', H, 1, `${S}/${BLOCK}`, hd, BLOCK]);
   const sums = input(g, `cs${l}`, 'float32', ['B', H, 1, S]);
@@ -83,23 +89,23 @@ function attendToBytes(g: Graph, q: string, { l, H, hd, heads, S }: HeadShape, q
   return { result, align };
 }
 
-/** Numbers as bytes: (byte - zero) * scale; `zero` adds it as a float32. */
+/** A quantised tensor: (byte - zero) * scale; `zero` is added as float32. */
 interface Bytes {
   bytes: string;
   scale: string;
   zero: () => string;
 }
 
-/** With one scale for all rows and heads. */
+/** Quantises with one scale for all rows and heads. */
 function bytesTogether(g: Graph, x: string): Bytes {
   const [bytes, scale, zero] = graph.ops(g, 'DynamicQuantizeLinear', [x], 3) as [string, string, string];
   return { bytes, scale, zero: () => graph.cast(g, zero, ELEMENT.float32) };
 }
 
-const MIDDLE = 128; // the byte that stands for 0
+const MIDDLE = 128; // zero point
 const TINY = 1e-9;
 
-/** With a scale for each row and head of [B, H, Q, hd]: some heads have queries a hundred times as large as others. */
+/** Quantises with a scale per row and head of [B, H, Q, hd]: some heads have queries 100 times as large as others. */
 function bytesByRow(g: Graph, x: string): Bytes {
   const largest = op(g, 'ReduceMax', [op(g, 'Abs', [x]), ints(g, 3)], { keepdims: 1 });
   const scale = op(g, 'Max', [op(g, 'Mul', [largest, scalar(g, 1 / (MIDDLE - 1))]), scalar(g, TINY)]);
@@ -116,7 +122,7 @@ function attendFloat(g: Graph, q: string, { l, H, hd, heads }: HeadShape): Atten
   return { result: op(g, 'MatMul', [graph.toActivation(g, weights), values]), align: pick(g, weights, heads) };
 }
 
-/** The rows of the last position of some heads: [B, H, Q, S] -> [B, heads, S]; nothing without heads. */
+/** The last position's rows of some heads: [B, H, Q, S] -> [B, heads, S]; empty without heads. */
 function pick(g: Graph, weights: string, heads: number[]): string[] {
   if (heads.length === 0) return [];
   return [op(g, 'Gather', [op(g, 'Gather', [weights, index(g, -1)], { axis: 2 }), ints(g, ...heads)], { axis: 1 })];

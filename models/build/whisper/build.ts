@@ -16,29 +16,29 @@ import { type WrittenFile, weightBytes, writeModel } from './write.ts';
 
 export interface BuildOptions {
   variant: Variant;
-  /** Default: that of its checkpoint, where it is one that was measured, else the general one. */
+  /** Default: the measured recipe of the checkpoint if there is one, else the general one. */
   recipe?: Recipe;
-  /** Default: the name of the folder it is written to. */
+  /** Default: the name of the output folder. */
   name?: string;
-  /** SPDX expression, and where the checkpoint came from. */
+  /** SPDX expression, and the origin of the checkpoint. */
   licence?: string;
   source?: string;
   /** ISO 8601. */
   createdAt?: string;
-  /** 0 to 1, never falls. */
+  /** 0 to 1, never decreases. */
   onProgress?: (fraction: number) => void;
   signal?: AbortSignal;
   /** See `WriteOptions`. */
   inlineLimit?: number;
 }
 
-/** What is kept of the checkpoint beside its weights. */
+/** Files copied from the checkpoint, besides its weights. */
 const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json', 'LICENSE'];
 
 /**
- * Builds `encoder.onnx` and `decoder.onnx` in the folder `to` from a Whisper checkpoint folder as Hugging Face publishes it (config.json,
- * tokenizer.json, model.safetensors or its shards) of any size, puts what the recogniser needs beside them, and says in `model.json` what it built.
- * Holds one weight at a time. Returns the graph files with their checksums.
+ * Builds `encoder.onnx` and `decoder.onnx` in the folder `to` from a Whisper checkpoint folder in Hugging Face's layout (config.json,
+ * tokenizer.json, model.safetensors or its shards) of any size, copies what the ASR model needs besides, and describes the result in
+ * `model.json`. Holds one weight at a time. Returns the graph files with their checksums.
  */
 export async function build(from: string, to: string, options: BuildOptions): Promise<WrittenFile[]> {
   const { variant, signal } = options;
@@ -78,7 +78,7 @@ export async function build(from: string, to: string, options: BuildOptions): Pr
   }
 }
 
-/** The checksum of the weights: of the one file, or of the checksums of the shards in their order. */
+/** Checksum of the weights: of the single file, or of the shards' checksums in order. */
 export async function checkpointSha256(folder: string, signal?: AbortSignal): Promise<string> {
   const sums: string[] = [];
   for (const shard of shardsOf(folder)) {
@@ -89,7 +89,7 @@ export async function checkpointSha256(folder: string, signal?: AbortSignal): Pr
   return sums.length === 1 ? sums[0]! : createHash('sha256').update(sums.join('')).digest('hex');
 }
 
-/** Copies what the recogniser needs; `completed`: files that are written anew instead. */
+/** Copies the companion files; those in `completed` are written from it instead. */
 async function copyCompanions(from: string, to: string, completed: Record<string, object>): Promise<WrittenFile[]> {
   const written: WrittenFile[] = [];
   for (const name of COPIED) {

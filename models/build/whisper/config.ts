@@ -4,7 +4,7 @@ import type { Recipe } from '../../descriptor.ts';
 import type { Variant, Weights } from '../graph/graph.ts';
 import { completeGeneration, type Generation, type Sizes } from './generation.ts';
 
-/** What the graphs depend on: the dimensions and token ids of one Whisper checkpoint. */
+/** Parameters of the graphs: dimensions and token ids of a Whisper checkpoint. */
 export interface ModelDimensions {
   /** Channels between the layers. */
   width: number;
@@ -14,15 +14,15 @@ export interface ModelDimensions {
   decoderLayers: number;
   melBins: number;
   vocabulary: number;
-  /** Token ids. Text runs up to `endOfText`, then special tokens, then timestamps from `firstTimestamp` on. */
+  /** Token ids. Text ids are below `endOfText`, then special tokens, then timestamps from `firstTimestamp` on. */
   endOfText: number;
   firstTimestamp: number;
-  /** What a transcript never holds: notes of music, brackets. */
+  /** Tokens that a transcript never contains: music notes, brackets. */
   suppressed: readonly number[];
   alignmentHeads: [number, number][];
 }
 
-/** What is used of config.json. */
+/** The parts of config.json that are used. */
 export interface Config extends Sizes {
   max_target_positions?: number;
   model_type?: string;
@@ -34,11 +34,11 @@ export interface Config extends Sizes {
   scale_embedding?: boolean;
 }
 
-/** Reads `config.json`. Throws when the checkpoint is not a Whisper model as OpenAI's. */
+/** Reads `config.json`. Throws if the checkpoint's architecture is not OpenAI's Whisper. */
 export function readConfig(folder: string): Config {
   const config = readJson<Config>(folder, 'config.json');
   if (config.model_type !== 'whisper') {
-    throw new Error(`Cannot build ${folder}: config.json says model_type ${config.model_type}; wanted a Whisper checkpoint`);
+    throw new Error(`Cannot build ${folder}: config.json says model_type ${config.model_type}; expected a Whisper checkpoint`);
   }
   if ((config.activation_function ?? 'gelu') !== 'gelu' || config.scale_embedding) {
     throw new Error(`Cannot build ${folder}: its activation or embedding differs from Whisper's (wanted gelu and scale_embedding false)`);
@@ -46,7 +46,7 @@ export function readConfig(folder: string): Config {
   return config;
 }
 
-/** Reads `generation_config.json`, completed where it is missing or has gaps; `complete` says that the file can be used as it is. */
+/** Reads `generation_config.json` and fills in what is missing; `complete`: the file can be used unchanged. */
 export function readGeneration(folder: string, config: Config): { generation: Generation; complete: boolean } {
   const given = existsSync(join(folder, 'generation_config.json')) ? readJson<Partial<Generation>>(folder, 'generation_config.json') : {};
   const { added_tokens } = readJson<{ added_tokens: { id: number; content: string }[] }>(folder, 'tokenizer.json');
@@ -73,7 +73,7 @@ export function dimensionsOf(config: Config, generation: Generation): ModelDimen
 /** Steps of the encoder. */
 export const POSITIONS = 1500;
 
-/** Throws when the weights are those of another size than config.json says: the graphs would be made and could not be opened. */
+/** Throws if the sizes of the weights differ from config.json: the graphs would be built but could not be loaded. */
 export function checkSizes(checkpoint: Pick<Weights, 'shape'>, { width, melBins, vocabulary }: ModelDimensions): void {
   const wanted = {
     'model.encoder.conv1.weight': [width, melBins, 3],
@@ -87,28 +87,29 @@ export function checkSizes(checkpoint: Pick<Weights, 'shape'>, { width, melBins,
   }
 }
 
-/** Frames of the encoder behind each key and value of decoder layer `l`. */
+/** Encoder frames per key and value of decoder layer `l`. */
 export function framesPerKey({ pooledLayers }: Recipe, variant: Variant, l: number): 1 | 2 {
   return isInt8(variant) && pooledLayers.includes(l) ? 2 : 1;
 }
 
-/** Whether products are of 8-bit numbers. */
+/** Whether products are 8-bit. */
 export function isInt8(variant: Variant): boolean {
   return variant.startsWith('int8');
 }
 
 /**
- * Keys of the cross-attention that lie together in the 8-bit variants: of each channel so many, then the next channel. One query's product with them takes
- * half the time that it takes with all keys of a channel in one row.
+ * Block length of the cross-attention's keys in the 8-bit variants: each block holds this many keys of each channel in turn. A single
+ * query's product takes 50 % less time than with all keys of a channel in one row.
  */
 export const BLOCK = 250;
 
-/** Throws when there is no such file, or it is no JSON. */
+/** Throws if the file does not exist or is not JSON. */
 export function readJson<T>(folder: string, name: string): T {
   try {
     return JSON.parse(readFileSync(join(folder, name), 'utf8')) as T;
   } catch (cause) {
-    const wanted = 'wanted a Whisper checkpoint folder as on Hugging Face, with config.json, tokenizer.json and model.safetensors';
+    const wanted =
+      'expected a Whisper checkpoint folder in the Hugging Face layout, with config.json, tokenizer.json and model.safetensors';
     throw new Error(`Cannot read ${join(folder, name)}: ${wanted}`, { cause });
   }
 }

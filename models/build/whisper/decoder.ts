@@ -7,15 +7,17 @@ import { addCrossAttention, addSelfAttention } from './attention.ts';
 import type { ModelDimensions } from './config.ts';
 
 /**
- * Adds one decoder step for B rows, which may be at different positions. B rows, Q new tokens, P cached ones.
- * Inputs: `tokens`, `pos` int64 [B, Q]; `mask` [B, 1, Q, P+Q] (0 or -1e9); `asked` int64 [R]: the rows of which text is wanted, all or none; per
- * layer l the cache `pk{l}` [B, H, hd, P], `pv{l}` [B, H, P, hd] and the encoder's outputs. All float32 beside the encoder's.
- * Outputs: `nk{l}`, `nv{l}` [B, H, Q, hd], only the NEW rows of the cache; and for the last position all that greedy decoding needs, so that no rule
- * has to be told to the network: `special` [B, X], the logits from end-of-text on: special tokens, then timestamps; and of the text before it, without
- * what a transcript never holds, `textId` int64 [R], its highest logit `textMax` and the logarithm of its sum of exponentials `textLse` [R].
- * `text` [R, E], the logits of text: fetch them only for beam search and sampling, they are large.
- * `align` [B, A, S]: the cross-attention of the A alignment heads, in order of layer and head, each row summing to 1; it belongs to the token that
- * the step predicts.
+ * Adds one decoder step for B rows, which may be at different positions: Q new tokens, P cached ones.
+ *
+ * Inputs: `tokens`, `pos` int64 [B, Q]; `mask` [B, 1, Q, P+Q] (0 or -1e9); `asked` int64 [R]: the rows for which text logits are computed,
+ * all or none; per layer l the cache `pk{l}` [B, H, hd, P], `pv{l}` [B, H, P, hd] and the encoder's outputs. All float32 except the
+ * encoder's.
+ *
+ * Outputs: `nk{l}`, `nv{l}` [B, H, Q, hd], only the NEW entries of the cache; and for the last position, everything that greedy decoding
+ * needs, so that the decoding rules stay outside the graph: `special` [B, X], the logits from end-of-text on (special tokens, then
+ * timestamps); over the text tokens, without suppressed ones, the argmax `textId` int64 [R], its logit `textMax` and the log-sum-exp
+ * `textLse` [R]. `text` [R, E], the text logits: fetch them only for beam search and sampling, they are large. `align` [B, A, S]: the
+ * cross-attention of the A alignment heads, ordered by layer and head, each row summing to 1; it belongs to the predicted token.
  */
 export function addDecoder(g: Graph, model: ModelDimensions, recipe: Recipe): void {
   const tokens = input(g, 'tokens', 'int64', ['B', 'Q']);
@@ -40,7 +42,7 @@ export function addDecoder(g: Graph, model: ModelDimensions, recipe: Recipe): vo
   output(g, 'align', op(g, 'Concat', align, { axis: 1 }), 'float32', ['B', model.alignmentHeads.length, 'S']);
 }
 
-/** A part of the token embedding, shared with the output projection: held once. `logits` gives float32. */
+/** A part of the token embedding, shared with the output projection and stored once. `logits` returns float32. */
 interface Embedding {
   lookUp(tokens: string): string;
   logits(x: string): string;
@@ -48,7 +50,7 @@ interface Embedding {
 
 const EMBEDDING = 'model.decoder.embed_tokens.weight';
 
-/** The embedding of the ids [from, to), which are counted from `from`. */
+/** The embedding of the ids [from, to); its indices start at `from`. */
 function embedding(g: Graph, from: number, to: number, bias?: string): Embedding {
   const width = g.checkpoint.shape(EMBEDDING)[1]!;
   const load = () => g.checkpoint.float32(EMBEDDING).subarray(from * width, to * width);
@@ -75,7 +77,7 @@ function floatEmbedding(g: Graph, dims: [number, number], load: () => Float32Arr
   };
 }
 
-/** The embedding of tokens of both parts. */
+/** Looks up tokens of both parts. */
 function lookUp(g: Graph, tokens: string, text: Embedding, special: Embedding, endOfText: number): string {
   const id = (value: number) => index(g, value);
   const words = text.lookUp(op(g, 'Min', [tokens, id(endOfText - 1)]));
@@ -84,9 +86,9 @@ function lookUp(g: Graph, tokens: string, text: Embedding, special: Embedding, e
   return op(g, 'Where', [isText, words, others]);
 }
 
-const FORBIDDEN = -60_000; // as a logit; half precision holds it
+const FORBIDDEN = -60_000; // logit; representable in half precision
 
-/** A bias [E] that forbids the text which a transcript never holds. It comes with the product, at no cost. */
+/** A bias [E] that suppresses tokens a transcript never contains. Added by the product at no cost. */
 function suppressed(g: Graph, { endOfText, suppressed }: ModelDimensions): string {
   return graph.floats(g, [endOfText], () => {
     const bias = new Float32Array(endOfText);
@@ -95,11 +97,11 @@ function suppressed(g: Graph, { endOfText, suppressed }: ModelDimensions): strin
   });
 }
 
-const PIECES = 64; // of a row of logits, at most
+const PIECES = 64; // maximum per row of logits
 
-/** What a decoding rule wants to know of the logits of text `z` [R, E]. */
+/** Statistics of the text logits `z` [R, E] for the decoding rules. */
 function addText(g: Graph, z: string, endOfText: number): void {
-  // The operator that finds where the highest is takes seven times as long as the one that finds the highest: it looks at one piece of each row.
+  // ArgMax takes seven times as long as ReduceMax, so apply it to only one piece of each row.
   const pieces = largestDivisor(endOfText, PIECES);
   const each = endOfText / pieces;
   const rows = op(g, 'Reshape', [z, ints(g, 0, pieces, each)]);
@@ -109,7 +111,7 @@ function addText(g: Graph, z: string, endOfText: number): void {
   const best = op(g, 'Add', [op(g, 'Mul', [piece, index(g, each)]), within]);
   output(g, 'textId', op(g, 'Squeeze', [best, ints(g, 1)]), 'int64', ['R']);
   output(g, 'textMax', op(g, 'ReduceMax', [tops, ints(g, 1)], { keepdims: 0 }), 'float32', ['R']);
-  // Log-sum-exp from one vectorised softmax: the ReduceLogSumExp operator is five times slower.
+  // Log-sum-exp from one vectorised softmax: ReduceLogSumExp is five times slower.
   const p = op(g, 'GatherElements', [op(g, 'Softmax', [z], { axis: -1 }), best], { axis: 1 });
   output(g, 'textLse', op(g, 'Sub', ['textMax', op(g, 'Log', [op(g, 'Squeeze', [p, ints(g, 1)])])]), 'float32', ['R']);
 }

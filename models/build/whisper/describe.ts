@@ -7,18 +7,18 @@ import type { Generation } from './generation.ts';
 import type { WrittenFile } from './write.ts';
 
 const SAMPLE_RATE = 16_000;
-const LONGEST_TEXT = 448; // tokens, where config.json does not say
-const LATEST_START = 50; // steps, where generation_config.json does not say
-const OUT_OF_SIGHT = 1e7; // column sum of a key: takes its score below all others, and its share to 0
+const LONGEST_TEXT = 448; // tokens, default for config.json
+const LATEST_START = 50; // steps, default for generation_config.json
+const OUT_OF_SIGHT = 1e7; // column sum that masks a key: its score is below all others and its weight 0
 
-/** What was made: the weights it came from, and the files. */
+/** Result of a build: the weights it came from, and the files. */
 export interface Made {
   checkpoint: Descriptor['checkpoint'];
   peakConstants: string[];
   files: WrittenFile[];
 }
 
-/** What a model says of itself that was built by a recipe. */
+/** Creates the descriptor of a model built by a recipe. */
 export function describe(
   about: Pick<Descriptor, 'name' | 'licence' | 'source' | 'variant' | 'createdAt'>,
   config: Config,

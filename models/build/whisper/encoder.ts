@@ -9,12 +9,13 @@ import { BY_CHANNEL, BY_TIME, encoderSelfAttention, heads, pooled, quantiseChann
 import { FFT, foldedFilters, foldedKernels, HALF } from './mel.ts';
 
 /**
- * Adds the encoder. Input `frames` [B, 4, F, 100] float32: frames of 25 ms of sound, every `hop` samples of the recipe, folded by engine/asr/whisper/frames.ts;
- * S = F / 2 steps, at most 1500, a multiple of 50 (20 or 22 ms each).
- * Outputs per decoder layer l: cross-attention keys `ck{l}` [B, H, hd, S] and values `cv{l}` [B, H, S, hd]. In the int8 variants both are int8
- * with `ksc{l}`, `vsc{l}` [B, H, 1, hd] float32 (their scales: one per window, head and channel) and `cs{l}` [B, H, 1, S] float32 (column
- * sums of ck), layers that the recipe pools have S/2 keys and values, and keys lie in blocks, the last filled up by zeros: [B, H, 1, S/BLOCK,
- * hd, BLOCK]. In the float variants both are of the variant's type and come alone.
+ * Adds the encoder. Input `frames` [B, 4, F, 100] float32: 25 ms frames of samples, one every `hop` samples of the recipe, folded by
+ * engine/asr/whisper/frames.ts; S = F / 2 steps, at most 1500, a multiple of 50 (20 or 22 ms each).
+ *
+ * Outputs per decoder layer l: cross-attention keys `ck{l}` [B, H, hd, S] and values `cv{l}` [B, H, S, hd]. In the int8 variants both are
+ * int8, with `ksc{l}`, `vsc{l}` [B, H, 1, hd] float32 (scales per window, head and channel) and `cs{l}` [B, H, 1, S] float32 (column sums
+ * of ck); pooled layers have S/2 keys and values; and keys are stored in blocks, the last one zero-padded: [B, H, 1, S/BLOCK, hd, BLOCK].
+ * In the float variants both have the variant's type, without scales.
  */
 export function addEncoder(g: Graph, model: ModelDimensions, recipe: Recipe): void {
   let x = graph.toActivation(g, logMel(g, graph.input(g, 'frames', 'float32', ['B', 4, 'F', FFT / 4]), model.melBins));
@@ -30,7 +31,7 @@ export function addEncoder(g: Graph, model: ModelDimensions, recipe: Recipe): vo
 /** Log-mel features [B, F, mels] of folded frames, always float32. */
 function logMel(g: Graph, frames: string, mels: number): string {
   const parts = op(g, 'MatMul', [frames, constant(g, 'float32', [4, FFT / 4, HALF], foldedKernels)]); // [B, 4, F, HALF]
-  const [even, odd] = [graph.slice(g, parts, 0, 2, 1), graph.slice(g, parts, 2, 4, 1)]; // real and imaginary, of taps at even and at odd distances
+  const [even, odd] = [graph.slice(g, parts, 0, 2, 1), graph.slice(g, parts, 2, 4, 1)]; // real and imaginary parts, for taps at even and odd distances
   const spectrum = op(g, 'Concat', [op(g, 'Add', [even, odd]), op(g, 'Sub', [even, odd])], { axis: 3 });
   const squares = op(g, 'Mul', [spectrum, spectrum]);
   const [real, imaginary] = [0, 1].map((part) => op(g, 'Gather', [squares, index(g, part)], { axis: 1 })) as [string, string];
@@ -54,11 +55,11 @@ function addLayer(g: Graph, x: string, l: number, model: ModelDimensions, coarse
   return g.peak > 0 ? inStretches(g, width, [x, a], onward) : onward(x, a);
 }
 
-const STRETCHES = 25; // of time: 1.2 s each in a window of 30 s, whose widest activations, 0.5 MB, stay in the processor's cache
+const STRETCHES = 25; // 1.2 s each in a 30 s window; the widest activations, 0.5 MB, then fit the processor's cache
 
 /**
- * Does to each stretch of [B, S, D] what needs no other one. Besides staying in the cache, each has its own scales when its activations are
- * quantised: the encoder's error falls by a sixth, its time by a twentieth.
+ * Applies `body` to each time slice of [B, S, D] for operations that need no other slice. Besides staying in the cache, each slice has its
+ * own activation scales: the encoder's error falls by 17 %, its time by 5 %.
  */
 function inStretches(g: Graph, width: number, tensors: [string, string], body: (x: string, y: string) => string): string {
   const steps = op(g, 'Shape', [tensors[0]], { start: 1, end: 2 });
@@ -72,7 +73,7 @@ function inStretches(g: Graph, width: number, tensors: [string, string], body: (
   );
 }
 
-/** What the decoder's layers attend to, computed once a window. */
+/** Keys and values for the decoder's cross-attention, computed once per window. */
 function addCrossAttention(g: Graph, frames: string, model: ModelDimensions, recipe: Recipe): void {
   const all = Array.from({ length: model.decoderLayers }, (_, l) => l);
   const eachOf = (l: number) => framesPerKey(recipe, g.variant, l);
@@ -113,10 +114,10 @@ function addValues(g: Graph, y: string, l: number, S: string, { width, decoderHe
   output(g, `cv${l}`, heads(g, bytes, width, H, BY_TIME), 'int8', dims);
 }
 
-/** Keys [B, H, hd, S] in blocks, the last one filled up: [B, H, 1, S/BLOCK, hd, BLOCK]. */
+/** Keys [B, H, hd, S] in blocks, the last one zero-padded: [B, H, 1, S/BLOCK, hd, BLOCK]. */
 function inBlocks(g: Graph, keys: string, H: number, hd: number): string {
   const steps = op(g, 'Shape', [keys], { start: 3, end: 4 });
-  const missing = op(g, 'Mod', [op(g, 'Neg', [steps]), ints(g, BLOCK)]); // takes the divisor's sign
+  const missing = op(g, 'Mod', [op(g, 'Neg', [steps]), ints(g, BLOCK)]); // Mod takes the divisor's sign
   const pads = op(g, 'Concat', [ints(g, 0, 0, 0, 0, 0, 0, 0), missing], { axis: 0 });
   const padded = op(g, 'Pad', [keys, pads, constant(g, 'int8', [], () => Int8Array.of(0))]);
   return op(g, 'Transpose', [op(g, 'Reshape', [padded, ints(g, 0, H, 1, hd, -1, BLOCK)])], { perm: [0, 1, 2, 4, 3, 5] });

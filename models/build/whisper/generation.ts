@@ -1,17 +1,17 @@
 import { publishedHeads } from './alignment-heads.ts';
 
-/** Reading and completing `generation_config.json`: what the decoder is told beside the weights. Fine-tuned checkpoints often lack parts of it. */
+/** Reads and completes `generation_config.json`, the decoding parameters. Fine-tuned checkpoints often lack parts of it. */
 
 export interface Generation extends Record<string, unknown> {
   eos_token_id: number;
   decoder_start_token_id: number;
   no_timestamps_token_id: number;
-  /** [layer, head] of the decoder whose cross-attention follows the words in time. */
+  /** [layer, head] of the decoder heads whose cross-attention follows the words in time. */
   alignment_heads: [number, number][];
   suppress_tokens?: number[] | null;
 }
 
-/** What is used of config.json here. */
+/** The parts of config.json used here. */
 export interface Sizes {
   vocab_size: number;
   decoder_layers: number;
@@ -23,11 +23,12 @@ export interface Sizes {
 }
 
 const TIMESTAMPS = 1501; // 0.00 to 30.00 s in steps of 0.02 s: the last ids of every Whisper vocabulary
-const FIRST_MULTILINGUAL_SIZE = 51865; // tokens; smaller vocabularies are English-only, though their tokenizers list the languages too
+const FIRST_MULTILINGUAL_SIZE = 51865; // tokens; smaller vocabularies are English-only, although their tokenizers list the languages too
 
 /**
- * Fills what is missing from the tokenizer's special tokens and OpenAI's defaults; what is there stays, but for alignment heads that the decoder does
- * not have: distilled checkpoints carry those of the larger one they were made from. Returns `given` itself when it is complete.
+ * Fills in what is missing from the tokenizer's special tokens and OpenAI's defaults. Existing values stay, except for alignment heads that
+ * the decoder does not have: distilled checkpoints carry those of the larger model they were made from. Returns `given` itself if it is
+ * complete.
  * @param tokens the tokenizer's added tokens, text to id.
  */
 export function completeGeneration(given: Partial<Generation>, config: Sizes, tokens: ReadonlyMap<string, number>): Generation {
@@ -52,7 +53,7 @@ export function completeGeneration(given: Partial<Generation>, config: Sizes, to
   return (missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) }) as Generation;
 }
 
-/** Those published for a decoder of this size; for others, as OpenAI's code does, every head of the upper half. */
+/** The published heads of a decoder of this size; otherwise, as in OpenAI's code, every head of the upper half of the layers. */
 function alignmentHeads({ decoder_layers: layers, decoder_attention_heads: heads, vocab_size: vocabulary }: Sizes): [number, number][] {
   return publishedHeads(layers, heads, vocabulary) ?? upperHalf(layers, heads);
 }

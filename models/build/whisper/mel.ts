@@ -1,4 +1,4 @@
-/** Constants of Whisper's log-mel features. 16 kHz, 400-point DFT (25 ms), in training every 160 samples (10 ms). */
+/** Constants of Whisper's log-mel features. 16 kHz, 400-point DFT (25 ms), a frame every 160 samples (10 ms) in training. */
 
 export const FFT = 400;
 export const HOP = 160;
@@ -11,7 +11,7 @@ const BREAK_HZ = 1000;
 const LOG_STEP = Math.log(6.4) / 27;
 const TOP_MEL = 45.245640471924965; // 8 kHz
 
-/** Slaney's triangular filters with unit area: [mels x BINS]. Source: librosa.filters.mel, as OpenAI Whisper uses it. */
+/** Slaney's triangular filters with unit area: [mels x BINS]. Source: librosa.filters.mel, as used by OpenAI Whisper. */
 export function melFilters(mels: number): Float32Array {
   const hz = Array.from({ length: mels + 2 }, (_, i) => melToHz((TOP_MEL * i) / (mels + 1)));
   const filters = new Float32Array(mels * BINS);
@@ -26,13 +26,13 @@ export function melFilters(mels: number): Float32Array {
   return filters;
 }
 
-/** The lower half of the frequencies, the middle one included; the others are their mirror image. */
+/** Number of bins in the lower half of the spectrum, the middle one included; the upper half mirrors it. */
 export const HALF = BINS / 2 + 0.5;
 
 /**
- * A Hann-windowed DFT of frames that are folded about their middle: [4 x FFT/4 x HALF], for engine/asr/whisper/frames.ts's four parts of a frame. A frame's
- * real parts need only the sums of what lies evenly around its middle, the imaginary ones only the differences; and at 8 kHz less a frequency the taps at
- * odd distances count as at that frequency with the other sign. So bin k is a sum of two products, bin 200 - k their difference: a quarter of the work.
+ * A Hann-windowed DFT of folded frames: [4 x FFT/4 x HALF], for the four parts of a frame from engine/asr/whisper/frames.ts. Real parts
+ * need only the sums x[+d] + x[-d] around the frame's middle, imaginary parts only the differences. Between the bins k and 200 - k only the
+ * sign of the taps at odd distances changes, so bin k is the sum of two products and bin 200 - k their difference: 25 % of the work.
  */
 export function foldedKernels(): Float32Array {
   const taps = FFT / 4;
@@ -50,7 +50,7 @@ export function foldedKernels(): Float32Array {
   return kernels;
 }
 
-/** `melFilters` for spectra whose bins lie as bins 0 to 100, then 200 to 100: [2 * HALF x mels]; bin 100 counts once. */
+/** `melFilters` for spectra in the order of bins 0 to 100, then 200 to 100: [2 * HALF x mels]; bin 100 counts once. */
 export function foldedFilters(mels: number): Float32Array {
   const filters = melFilters(mels);
   const folded = new Float32Array(2 * HALF * mels);

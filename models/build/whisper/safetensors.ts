@@ -14,14 +14,14 @@ interface Entry {
 
 export const ONE_FILE = 'model.safetensors';
 export const INDEX = 'model.safetensors.index.json';
-const MAX_HEADER_BYTES = 100_000_000; // the format's own limit
+const MAX_HEADER_BYTES = 100_000_000; // limit of the format
 
-/** The weights of a checkpoint folder, read one tensor at a time: nothing is held in memory. Close it after use. */
+/** The weights of a checkpoint folder, read one tensor at a time without keeping any in memory. Close it after use. */
 export class Checkpoint {
   private readonly files: number[] = [];
   private readonly entries = new Map<string, Entry>();
 
-  /** Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names. Throws when the folder has neither or a file is damaged. */
+  /** Opens `model.safetensors`, or the shards listed in `model.safetensors.index.json`. Throws if there is neither or a file is damaged. */
   constructor(folder: string) {
     try {
       for (const name of shardsOf(folder)) this.readHeader(join(folder, name));
@@ -39,7 +39,7 @@ export class Checkpoint {
     return [...this.entries.keys()];
   }
 
-  /** How many numbers it holds. */
+  /** Number of parameters. */
   get parameters(): number {
     return [...this.entries.values()].reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
   }
@@ -48,7 +48,7 @@ export class Checkpoint {
     return this.entry(name).shape;
   }
 
-  /** The tensor as float32, row-major, converted from float16 or bfloat16. Throws when the checkpoint lacks it. */
+  /** The tensor as float32, row-major, converted from float16 or bfloat16. Throws if the checkpoint lacks it. */
   float32(name: string): Float32Array {
     const { file, dtype, begin, end } = this.entry(name);
     const bytes = new Uint8Array(end - begin);
@@ -66,7 +66,7 @@ export class Checkpoint {
     for (const file of this.files.splice(0)) closeSync(file);
   }
 
-  /** Checkpoints of the bare model carry the same names without `model.` in front. */
+  /** Checkpoints of the bare model use the same names without the prefix `model.`. */
   private find(name: string): Entry | undefined {
     return this.entries.get(name) ?? this.entries.get(name.replace(/^model\./, ''));
   }
@@ -74,11 +74,13 @@ export class Checkpoint {
   private entry(name: string): Entry {
     const entry = this.find(name);
     if (!entry)
-      throw new Error(`Cannot build the model: the checkpoint has no tensor ${name}; wanted a Whisper checkpoint as on Hugging Face`);
+      throw new Error(
+        `Cannot build the model: the checkpoint has no tensor ${name}; expected a Whisper checkpoint in the Hugging Face layout`,
+      );
     return entry;
   }
 
-  /** safetensors: 8 bytes little-endian header length, JSON header, tensor bytes. */
+  /** safetensors: header length (8 bytes, little-endian), JSON header, tensor bytes. */
   private readHeader(path: string): void {
     const file = openSync(path, 'r');
     this.files.push(file);
@@ -102,7 +104,7 @@ export class Checkpoint {
 
 type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
 
-/** The tensors that the text of a header lists; null when it is none. */
+/** The tensors listed in a header's text; null if it is invalid. */
 function headerOf(text: string): Header | null {
   try {
     const { __metadata__: _, ...tensors } = JSON.parse(text) as Header;
@@ -126,14 +128,14 @@ export function shardsOf(folder: string): string[] {
 export function shardsOfIndex(text: string): string[] {
   const { weight_map } = JSON.parse(text) as { weight_map: Record<string, string> };
   const names = [...new Set(Object.values(weight_map))].sort();
-  const odd = names.find((name) => !/^[\w-][\w.-]*$/.test(name)); // it comes from strangers: no way out of the folder
-  if (odd !== undefined) throw new Error(`Cannot use ${INDEX}: it names the file "${odd}"; wanted plain file names`);
+  const odd = names.find((name) => !/^[\w-][\w.-]*$/.test(name)); // untrusted: prevent paths outside the folder
+  if (odd !== undefined) throw new Error(`Cannot use ${INDEX}: it names the file "${odd}"; expected plain file names`);
   return names;
 }
 
 let table: Float32Array | undefined;
 
-/** IEEE half precision to float32 through a table of all 65,536 values. */
+/** Converts IEEE half precision to float32 with a table of all 65,536 values. */
 export function fromFloat16(halves: Uint16Array): Float32Array {
   table ??= Float32Array.from({ length: 65536 }, (_, h) => halfValue(h));
   const out = new Float32Array(halves.length);

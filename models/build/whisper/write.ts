@@ -12,18 +12,18 @@ export interface WrittenFile {
 export interface WriteOptions {
   /** Called with the bytes of weights written since the last call. */
   onBytes?: (bytes: number) => void;
-  /** Above this many bytes of weights they go into a file of their own beside the graph: protobuf ends at 2 GiB. */
+  /** Weights larger than this in total are written to a separate file beside the graph: protobuf is limited to 2 GiB. */
   inlineLimit?: number;
   signal?: AbortSignal;
 }
 
 const INLINE_LIMIT = 1.5 * 2 ** 30;
-const EXTERNAL_ALIGN = 4096; // a page: the runtime maps external weights
+const EXTERNAL_ALIGN = 4096; // page size: onnxruntime maps external weights
 const EXTERNAL_FROM = 1024; // bytes; smaller constants stay in the graph, where shape inference reads them
 
 /**
- * Writes an ONNX file, loading one weight at a time and dropping it again: `model.constants` is empty afterwards.
- * Weights above the limit go to `<path>.data`. Returns the files written with their checksums.
+ * Writes an ONNX file, loading and releasing one weight at a time: `model.constants` is empty afterwards. Weights above the limit go to
+ * `<path>.data`. Returns the files written with their checksums.
  */
 export async function writeModel(path: string, model: Model, options: WriteOptions = {}): Promise<WrittenFile[]> {
   const total = weightBytes(model);
@@ -47,7 +47,7 @@ export async function writeModel(path: string, model: Model, options: WriteOptio
   }
 }
 
-/** The same as a file in memory, of a model that is small. */
+/** The same file in memory, for small models. */
 export function toBytes(model: Model): Uint8Array {
   const constants = model.constants.flatMap((constant) => {
     const { buffer, byteOffset, byteLength: length } = constant.load();
@@ -106,7 +106,7 @@ async function writeWeights(file: HashedFile, constant: Constant, { onBytes, sig
   onBytes?.(length);
 }
 
-/** A file that is hashed as it is written. */
+/** A file that is hashed while it is written. */
 class HashedFile {
   readonly path: string;
   bytes = 0;

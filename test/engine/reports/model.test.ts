@@ -180,14 +180,14 @@ t.test('write() gives a cut answer more room, then gives LLM_INVALID_OUTPUT', as
   t.ok(server.calls[1]!.body.max_tokens! > server.calls[0]!.body.max_tokens!);
 });
 
-t.test('write() gives LLM_INVALID_OUTPUT at once for an answer that is longer than any report', async (t) => {
+t.test('write() gives LLM_INVALID_OUTPUT at once for an answer that is longer than the limit', async (t) => {
   for (const [words, whole] of [
     [100_000, false],
     [100_000, true],
     [14_000_000, true],
   ] as const) {
     const { error, server } = await write(t, () => ({ content: 'word '.repeat(words), whole }));
-    t.match(error, { code: 'LLM_INVALID_OUTPUT', message: /longer than any report/ }, `${words} words`);
+    t.match(error, { code: 'LLM_INVALID_OUTPUT', message: /longer than the limit/ }, `${words} words`);
     t.equal(server.calls.length, 1);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * What the built-in writer knows about one language. Phrases are matched against lower-case words joined by single spaces:
- * `|` separates phrases, `*` is the rest of a word, ` .. ` is up to four words in between, `(a|b)` is a choice, `(?<!no )` forbids what stands before.
+ * The extractive writer's knowledge of one language. Phrases are matched against lower-case words joined by single spaces: `|` separates
+ * phrases, `*` matches the rest of a word, ` .. ` up to four words, `(a|b)` is a choice, and `(?<!no )` a negative lookbehind.
  */
 
 const CUES = [
@@ -50,20 +50,20 @@ export interface Language {
   /** A number with a full stop is an ordinal: `am 3. Mai`. */
   ordinals?: boolean;
   phrases: Record<Cue, string>;
-  /** Words that open a question, for text without question marks. */
+  /** Words that begin a question, for text without question marks. */
   questions: string;
-  /** Words too common to carry a topic, separated by spaces. */
+  /** Stop words, separated by spaces. */
   stop: string;
-  /** Words that stand before a noun: articles, possessives, prepositions. */
+  /** Words before a noun: articles, possessives, prepositions. */
   determiners: string;
   names: {
-    /** How people introduce themselves; NAME stands for the name. Regular expressions over the original text. */
+    /** Self-introductions; NAME stands for the name. Regular expressions on the original text. */
     introductions: string[];
-    /** Greetings and thanks that a name follows, separated by `|`. */
+    /** Greetings and thanks followed by a name, separated by `|`. */
     addresses: string;
-    /** Capitalised words that are no names, separated by spaces. */
+    /** Capitalised words that are not names, separated by spaces. */
     never: string;
-    /** Forms of address that belong to a name, separated by `|`. */
+    /** Titles that belong to a name, separated by `|`. */
     titles: string;
   };
 }

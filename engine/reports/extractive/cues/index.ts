@@ -7,7 +7,7 @@ import { it } from './it.ts';
 import { pt } from './pt.ts';
 import { ru } from './ru.ts';
 
-/** The languages whose cues the built-in writer knows; another language is one file and one line here. */
+/** Languages of the extractive writer; to add one, add a file and a line here. */
 export const LANGUAGES = { en, de, es, fr, ru, pt, it } satisfies Record<string, Language>;
 
 export type Code = keyof typeof LANGUAGES;

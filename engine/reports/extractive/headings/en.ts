@@ -1,4 +1,4 @@
-/** Every heading and fixed sentence of the built-in writer; the other languages translate these. */
+/** Every heading and fixed sentence of the extractive writer; the other languages translate these. */
 export const en = {
   extract: 'Put together without a language model: the lines below are sentences of the recording, unchanged.',
   needsModel:

@@ -9,12 +9,12 @@ import { ru } from './ru.ts';
 
 export type Heading = keyof typeof en;
 
-/** `unknownLanguage` is only ever said in English. */
+/** `unknownLanguage` is only used in English. */
 export type Translation = Record<Exclude<Heading, 'unknownLanguage'>, string>;
 
 const TRANSLATIONS: Record<Code, Partial<Record<Heading, string>>> = { en, de, es, fr, ru, pt, it };
 
-/** The text in this language, English where there is no translation, with `{name}` filled in. */
+/** The text in this language, or in English if there is no translation, with `{name}` filled in. */
 export function say(heading: Heading, code: Code, values: Record<string, string | number> = {}): string {
   const text = TRANSLATIONS[code][heading] ?? en[heading];
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));

@@ -34,7 +34,7 @@ t.test('readDescriptor() refuses models of an earlier or another version, and sa
   const text = readFileSync(path, 'utf8');
   const remedy = 'remove it ("longhand models remove") and import or pull it again';
   for (const [content, found] of [
-    [text.replace('"interface": 1', '"interface": 99'), 'its networks were made by another version'],
+    [text.replace('"interface": 1', '"interface": 99'), 'its graphs were built by another version'],
     [text.replace('"architecture": "whisper"', '"architecture": "parrot"'), 'model.json is not valid'],
     ['no JSON', 'model.json is not valid'],
   ] as const) {

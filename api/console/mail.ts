@@ -1,16 +1,16 @@
 import { createTransport } from 'nodemailer';
 import type { Settings } from '../contract/settings.ts';
 
-/** A letter of plain text. */
+/** A plain text e-mail. */
 export interface Letter {
   to: string;
   subject: string;
   text: string;
 }
 
-const PATIENCE_MS = 10_000; // for each step of a delivery
+const PATIENCE_MS = 10_000; // per step of a delivery
 
-/** Sends a letter. False: no mail server is set. Throws when the server does not take it. */
+/** Sends an e-mail. False: no mail server is configured. Throws if the server rejects it. */
 export async function send(settings: Pick<Settings, 'SMTP_URL' | 'MAIL_FROM'>, { to, subject, text }: Letter): Promise<boolean> {
   const { SMTP_URL: url, MAIL_FROM: from } = settings;
   if (!url || !from) return false;

@@ -3,13 +3,13 @@ import * as oidc from 'openid-client';
 import type { ProviderIdentity } from '../../db/access/sign-in.ts';
 import type { Settings } from '../contract/settings.ts';
 
-/** What must come back as it went out, in a cookie of the browser that asked. */
+/** Sign-in state that must be returned unchanged, stored in a cookie of the browser. */
 export interface Asked {
   state: string;
   nonce: string;
-  /** Of PKCE. */
+  /** PKCE verifier. */
   verifier: string;
-  /** Where the person wanted to go. */
+  /** The page the person wanted. */
   next: string;
 }
 
@@ -19,12 +19,12 @@ interface Provider {
   secret: string;
 }
 
-/** The provider that the operator set; null when one of OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET is missing. */
+/** The configured provider; null if OIDC_ISSUER, OIDC_CLIENT_ID or OIDC_CLIENT_SECRET is missing. */
 function provider({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret }: Settings): Provider | null {
   return issuer && id && secret ? { issuer: new URL(issuer), id, secret } : null;
 }
 
-/** What people call the provider. */
+/** Display name of the provider. */
 export function providerName(settings: Settings): { name: string } | null {
   const found = provider(settings);
   return found && { name: found.issuer.hostname };
@@ -34,13 +34,13 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const SECONDS = 600; // from start to callback
 const discovered = new Map<string, Promise<oidc.Configuration>>();
 
-/** The provider's metadata, asked for once; again after a failure. Throws without a provider, and for http beyond this machine. */
+/** The provider's metadata, fetched once, and again after a failure. Throws without a provider, and for http except on localhost. */
 function configuration(settings: Settings): Promise<oidc.Configuration> {
   const found = provider(settings);
   if (!found) throw new Error('Cannot sign in by OpenID Connect: OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET are not all set');
   const { issuer, id, secret } = found;
   const plain = issuer.protocol === 'http:';
-  if (plain && !LOOPBACK.has(issuer.hostname)) throw new Error(`Cannot trust OIDC_ISSUER ${issuer.href}: https is wanted`);
+  if (plain && !LOOPBACK.has(issuer.hostname)) throw new Error(`Cannot trust OIDC_ISSUER ${issuer.href}: use https`);
   const name = `${issuer.href} ${id}`;
   const known = discovered.get(name);
   if (known) return known;
@@ -51,7 +51,7 @@ function configuration(settings: Settings): Promise<oidc.Configuration> {
   return asked;
 }
 
-/** Where to send the browser, and what to ask of it when it comes back. */
+/** The authorization URL, and the state to verify on return. */
 export async function begin(settings: Settings, redirectUri: string, next: string): Promise<{ url: string; asked: Asked }> {
   const config = await configuration(settings);
   const asked = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier(), next };
@@ -67,8 +67,8 @@ export async function begin(settings: Settings, redirectUri: string, next: strin
 }
 
 /**
- * The person who came back. Throws when state, nonce, signature, audience or time are wrong, and `Unverified` without a verified address. A provider that never says
- * whether it verified one is believed only where OIDC_UNVERIFIED_EMAIL says so.
+ * The person who returned. Throws if state, nonce, signature, audience or time are invalid, and `Unverified` without a verified address. A
+ * provider that never states whether an address is verified is trusted only if OIDC_UNVERIFIED_EMAIL allows it.
  */
 export async function returnedPerson(settings: Settings, returned: URL, asked: Asked): Promise<ProviderIdentity> {
   const config = await configuration(settings);
@@ -85,16 +85,19 @@ export async function returnedPerson(settings: Settings, returned: URL, asked: A
   return { issuer: claims.iss, subject: claims.sub, email: person.email };
 }
 
-/** The provider does not vouch for the address. */
+/** The provider does not confirm the address. */
 export class Unverified extends Error {}
 
-/** A value for a cookie: signed, good for ten minutes, on every host that has the same client secret. `purpose` keeps one from passing for another. */
+/**
+ * A signed cookie value, valid for ten minutes, on every host with the same client secret. `purpose` prevents one kind from being used as
+ * another.
+ */
 export async function pack(settings: Settings, purpose: 'asked' | 'person', value: object): Promise<string> {
   const claims = new SignJWT({ ...value }).setProtectedHeader({ alg: 'HS256' }).setExpirationTime(`${SECONDS} s`);
   return claims.sign(signingKey(settings, purpose));
 }
 
-/** Throws when the value is not ours, for another purpose or too old. */
+/** Throws if the value is not ours, was signed for another purpose, or has expired. */
 export async function unpack<T extends object>(settings: Settings, purpose: 'asked' | 'person', value: string): Promise<T> {
   const options = { algorithms: ['HS256'], requiredClaims: ['exp'] };
   const { payload } = await jwtVerify<T>(value, signingKey(settings, purpose), options);

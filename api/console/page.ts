@@ -4,14 +4,17 @@ import { type Context, type Method, type Reply, type Route, route } from '../htt
 
 interface Spec<Q extends z.ZodType, B extends z.ZodType> {
   method: Method;
-  /** Below `/v1/app`. */
+  /** Relative to `/v1/app`. */
   path: string;
   query?: Q;
   body?: B;
   handler(context: Context<z.output<Q>, z.output<B>>, actor: SessionActor): Promise<Reply>;
 }
 
-/** A route of the console: needs a signed-in person, is no part of the public description. What the person may do is asked by the verbs of db/. */
+/**
+ * Declares a route of the console: requires a signed-in person and is not part of the public description. Rights are checked by the verbs
+ * of db/.
+ */
 export function page<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(spec: Spec<Q, B>): Route {
   return route({
     ...spec,
@@ -27,10 +30,10 @@ export function page<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType =
   });
 }
 
-/** Made for programs that were written for another service, in its shapes. */
+/** Endpoints compatible with another service's clients. */
 const FOR_PROGRAMS = /^\/v1\/(audio|models)(\/|$)/;
 
-/** The public routes once more under `/v1/app`, for people who are signed in: same schemas, same handlers, same codes. */
+/** The public routes again under `/v1/app`, for signed-in people: same schemas, handlers and codes. */
 export function forPeople(routes: readonly Route[]): Route[] {
   return routes
     .filter((route) => !route.hidden && route.access && route.path.startsWith('/v1/') && !FOR_PROGRAMS.test(route.path))

@@ -5,21 +5,19 @@ import { readCookie } from '../http/cookies.ts';
 import type { Context } from '../http/route.ts';
 import { pack, unpack } from './oidc.ts';
 
-/*
- * Between the return from the provider and the choice of a workspace, the browser holds who the provider said it is: in the place of the session, which takes it
- * when the choice is made.
- */
+/* Between the return from the provider and the choice of a workspace, a cookie holds the identity confirmed by the provider. It uses the
+   place of the session cookie, which replaces it afterwards. */
 
 export async function personCookie(context: Context, person: ProviderIdentity): Promise<string> {
   return sessionCookie(context, await pack(context.settings, 'person', person));
 }
 
-/** Throws 401 when nobody came back from the provider within ten minutes. */
+/** Throws 401 if nobody returned from the provider within ten minutes. */
 export async function personOf({ request, settings }: Context): Promise<ProviderIdentity> {
   try {
     const { issuer, subject, email } = await unpack<ProviderIdentity>(settings, 'person', readCookie(request, COOKIE) ?? '');
     return { issuer, subject, email };
   } catch {
-    throw new ApiError('unauthorized', { message: 'The sign-in took too long, or it was begun elsewhere: sign in again' });
+    throw new ApiError('unauthorized', { message: 'The sign-in took too long, or was started elsewhere: sign in again' });
   }
 }

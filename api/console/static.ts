@@ -12,7 +12,7 @@ const TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
 };
 
-/** Nothing from elsewhere, no inline script, no frame around it. */
+/** No external resources, no inline scripts, no framing. */
 const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -31,7 +31,7 @@ interface File {
 
 let files: Map<string, File> | null = null;
 
-/** The built pages, read and compressed once. Empty when nobody built them: scripts/prepare.mjs does. */
+/** The built pages, read and compressed once. Empty if they have not been built: scripts/prepare.mjs does that. */
 function built(): Map<string, File> {
   files ??= new Map(
     ['index.html', ...list('assets/')].flatMap((name) => {

@@ -1,9 +1,9 @@
-/** The built-in report templates as data: the API lists them, the engine writes them. Names and categories are English. */
+/** The built-in report templates: listed by the API, written by the engine. Names and categories are in English. */
 
 interface BuiltinTemplate {
   slug: string;
   name: string;
-  /** Served as `description`. */
+  /** Returned as `description`. */
   category: string;
 }
 
@@ -18,7 +18,7 @@ const education = row('Education');
 const media = row('Media');
 const records = row('Medical/Legal');
 
-/** The 26 built-in templates, in the order in which they are listed. */
+/** The 26 built-in templates, in the order of the list. */
 export const CATALOGUE: readonly BuiltinTemplate[] = [
   general('summary', 'Summary'),
   general('key-points', 'Key points'),
@@ -50,7 +50,7 @@ export const CATALOGUE: readonly BuiltinTemplate[] = [
 
 const bySlug = new Map(CATALOGUE.map((template) => [template.slug, template]));
 
-/** The built-in template of this slug, or undefined. */
+/** The built-in template with this slug, or undefined. */
 export function builtin(slug: string): BuiltinTemplate | undefined {
   return bySlug.get(slug);
 }

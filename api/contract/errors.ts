@@ -2,18 +2,18 @@ import { z } from 'zod';
 
 interface ErrorRule {
   status: number;
-  /** True: the same request may succeed later; the response then has Retry-After where it is documented. */
+  /** Whether the same request may succeed later; the response then has Retry-After where documented. */
   retry: boolean;
   message: string;
 }
 
-/** Every error code that a client can receive, in one table. Adding an error is adding a line. */
+/** Every error code that a client can receive. To add an error, add a line. */
 export const ERRORS = {
   // general
   unauthorized: {
     status: 401,
     retry: false,
-    message: 'Cannot accept the request: a valid API key is needed in the Authorization header, as "Bearer <API_KEY>"',
+    message: 'Cannot accept the request: send a valid API key in the Authorization header, as "Bearer <API_KEY>"',
   },
   api_access_required: { status: 403, retry: false, message: 'Cannot use the API: the plan of this workspace does not include API access' },
   method_not_allowed: { status: 405, retry: false, message: 'Method not allowed for this path; see the Allow header' },
@@ -133,7 +133,7 @@ export const ERRORS = {
     message: 'The daily report quota of this workspace is used up; it resets at 00:00 UTC',
   },
   too_many_queued_reports: { status: 429, retry: true, message: 'Too many reports of this workspace are queued' },
-  // the endpoints that OpenAI's clients know
+  // OpenAI-compatible endpoints
   invalid_form: { status: 400, retry: false, message: 'The form does not have the expected fields' },
   stream_unsupported: { status: 400, retry: false, message: 'Streaming is not supported; omit stream to get the whole transcript' },
   recording_unusable: { status: 400, retry: false, message: 'Cannot transcribe this recording' },
@@ -158,7 +158,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Refusals that clients know by their status alone: the body's `code` is null. */
+/** Errors that clients identify by their status: `code` is null. */
 export const UNCODED = {
   not_found: { status: 404, retry: false, message: 'Not found, or not visible to this key' },
   forbidden: { status: 403, retry: false, message: 'The role of the creator of this key does not allow this' },
@@ -166,18 +166,18 @@ export const UNCODED = {
 
 export type UncodedError = keyof typeof UNCODED;
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export const ErrorBody = z
   .object({
-    code: z.string().nullable().describe('Machine-readable reason; null where the status says it all'),
-    message: z.string().describe('For people; may change'),
+    code: z.string().nullable().describe('Machine-readable reason; null if the status is sufficient'),
+    message: z.string().describe('Human-readable; may change'),
     detail: z.record(z.string(), z.unknown()).nullable(),
     request_id: z.string(),
   })
   .meta({ id: 'Error' });
 
 export interface ApiErrorOptions {
-  /** Replaces the table's message: what was found, what was expected, what to do. */
+  /** Replaces the message in the table: what was found, what was expected, what to do. */
   message?: string;
   detail?: Record<string, unknown>;
   /** Whole seconds for Retry-After. */
@@ -185,7 +185,9 @@ export interface ApiErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** A refusal that a client sees, raised by its code: `throw new ApiError('file_too_small')`. What HTTP makes of it is said in api/http/error-response.ts. */
+/**
+ * An error returned to the client, raised by its code: `throw new ApiError('file_too_small')`. api/http/error-response.ts maps it to HTTP.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode | UncodedError;
   readonly detail: Record<string, unknown> | null;
@@ -206,12 +208,12 @@ function ruleOf(code: ErrorCode | UncodedError): ErrorRule {
   return code === 'not_found' || code === 'forbidden' ? UNCODED[code] : ERRORS[code];
 }
 
-/** The one 404 for whatever is absent, deleted, foreign, invisible or malformed: all look the same. */
+/** The single 404 for anything absent, deleted, foreign, invisible or malformed: all are indistinguishable. */
 export function notFound(): ApiError {
   return new ApiError('not_found');
 }
 
-/** 403 for a role or an edit right that is missing. */
+/** 403 for a missing role or edit right. */
 export function forbidden(message?: string): ApiError {
   return new ApiError('forbidden', { message });
 }

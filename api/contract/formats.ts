@@ -1,4 +1,4 @@
-/** The 73 accepted file name extensions: self-describing files that ffmpeg decodes. */
+/** The 73 accepted file name extensions: self-describing formats that ffmpeg decodes. */
 export const AUDIO_EXTENSIONS =
   'mp3 mp2 mpga mpa m2a wav wave bwf rf64 w64 m4a m4b m4r aac adts ogg oga spx opus flac amr awb 3ga wma aiff aif aifc au snd caf ac3 eac3 dts mka weba wv tta ape voc gsm ra'.split(
     ' ',

@@ -12,7 +12,7 @@ export function isLanguage(code: string): boolean {
   return KNOWN.has(code);
 }
 
-/** What the recogniser says, as the API says it: Cantonese is stored as Chinese. */
+/** Maps the ASR model's language code to the API's: Cantonese is stored as Chinese. */
 export function storedLanguage(detected: string): string {
   return detected === 'yue' ? 'zh' : detected;
 }

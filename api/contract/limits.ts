@@ -1,4 +1,4 @@
-/** Limits published to clients, in one table. LONGHAND_LIMIT_* can lower those listed below, never raise them. */
+/** Limits published to clients. LONGHAND_LIMIT_* can lower those listed below, never raise them. */
 export const LIMITS = {
   MIN_FILE_BYTES: 1_024,
   MAX_FILE_BYTES: 2_147_483_648,
@@ -40,7 +40,7 @@ export const LIMITS = {
 
 export type Limits = { readonly [K in keyof typeof LIMITS]: number };
 
-/** What the operator may set as LONGHAND_LIMIT_<name>; a value above the promise is refused. */
+/** Limits that the operator may set as LONGHAND_LIMIT_<name>; values above the published limit are refused. */
 export const TIGHTENABLE = [
   'UPLOAD_STALL_S',
   'UPLOAD_TOTAL_S',
@@ -54,5 +54,5 @@ export const TIGHTENABLE = [
   'DELETES_PER_MIN',
 ] as const satisfies readonly (keyof Limits)[];
 
-/** How long one holder owns a piece of work without a sign of life, and how often it gives one. Seconds, by the database clock. */
+/** Lifetime of a lease without a heartbeat, and interval of heartbeats. Seconds, by the database's clock. */
 export const LEASE = { expirySeconds: 60, heartbeatSeconds: 15, engineDeaths: 3, attempts: 4 } as const;

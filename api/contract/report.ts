@@ -22,7 +22,7 @@ export type Template = z.infer<typeof Template>;
 
 export const TemplateList = z.object({ prompts: z.array(Template) }).meta({ id: 'TemplateList' });
 
-/** A slug as people write it: `Call review (2)` -> `call-review-2`; '' when nothing is left. */
+/** Converts a name to a slug: `Call review (2)` -> `call-review-2`; empty if nothing is left. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

@@ -20,18 +20,18 @@ const metrics = flagless.refine(
 );
 const databaseUrl = flagless.refine(
   isDatabaseUrl,
-  'must be like postgres://USER:PASSWORD@HOST:5432/DATABASE; in user and password write %40 for @, %2F for /, %23 for #, %25 for %',
+  'must have the form postgres://USER:PASSWORD@HOST:5432/DATABASE; in user and password write %40 for @, %2F for /, %23 for #, %25 for %',
 );
 
-/** What the operator may set, by environment variable or `.env` file. Every one has a working default. */
+/** The operator's settings, from environment variables or an `.env` file. All have working defaults. */
 const VARIABLES = {
   LONGHAND_HOME: flagless
     .default('.longhand')
     .describe(
-      'State folder: embedded database, spool, master key, imported models. Relative to the checkout when not set, to the current folder when set',
+      'State folder: embedded database, spool, master key, imported models. By default in the checkout; a relative value is relative to the current folder',
     ),
   HOST: flagless.default('127.0.0.1').describe('Address to listen on; `0.0.0.0` or `::` for every interface'),
-  PORT: port.default(8080).describe('Port to listen on; `0` picks a free one, which the start prints'),
+  PORT: port.default(8080).describe('Port to listen on; `0` picks a free one and prints it at the start'),
   DATABASE_URL: databaseUrl
     .optional()
     .describe('Any PostgreSQL 14 or newer, as `postgres://USER:PASSWORD@HOST:5432/DATABASE`. Without it `up` runs an embedded one'),
@@ -42,10 +42,10 @@ const VARIABLES = {
   LONGHAND_MASTER_KEY: flagless
     .optional()
     .describe(
-      'Master key: 32 bytes in base64; several, comma-separated, newest first. Without it `$LONGHAND_HOME/master.key`, made at the first start',
+      'Master key: 32 bytes in base64; several, comma-separated, newest first. Without it `$LONGHAND_HOME/master.key`, created at the first start',
     ),
-  LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('File that holds the master key, in the same form'),
-  LONGHAND_MODEL: flagless.default('whisper-base').describe('ASR model: any name that `scripts/longhand models list` shows'),
+  LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('File with the master key, in the same form'),
+  LONGHAND_MODEL: flagless.default('whisper-base').describe('ASR model: any name listed by `scripts/longhand models list`'),
   LONGHAND_DECODING: z
     .enum(['fast', 'accurate'])
     .default('fast')
@@ -59,45 +59,47 @@ const VARIABLES = {
     .describe("Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; at most 4 on a GPU"),
   LLM_BASE_URL: flagless
     .optional()
-    .describe('OpenAI-compatible endpoint that writes reports, titles and summaries. Without it the built-in extractive writer does'),
-  LLM_MODEL: flagless.optional().describe('Model name sent to that endpoint'),
-  LLM_API_KEY: flagless.optional().describe('Key sent to that endpoint'),
-  LLM_CONTEXT: whole(1024).optional().describe('Context length of that model in tokens, where the endpoint does not tell it'),
+    .describe(
+      'OpenAI-compatible endpoint that writes reports, titles and summaries. Without it they are extractive: sentences taken from the transcript',
+    ),
+  LLM_MODEL: flagless.optional().describe('Model name for that endpoint'),
+  LLM_API_KEY: flagless.optional().describe('API key for that endpoint'),
+  LLM_CONTEXT: whole(1024).optional().describe('Context length of that model in tokens, if the endpoint does not report it'),
   LONGHAND_TRUST_PROXY: flagless
     .optional()
-    .describe('Addresses or networks of proxies whose `X-Forwarded-For` is believed, comma-separated'),
-  LONGHAND_PUBLIC_URL: flagless
-    .optional()
-    .describe('Address under which people and programs reach the service; used in links, redirects and OAuth metadata'),
-  LONGHAND_WAIT_S: whole(1).default(600).describe('How long the OpenAI-compatible endpoint waits for a transcript before it answers 504'),
+    .describe('Addresses or networks of proxies whose `X-Forwarded-For` is trusted, comma-separated'),
+  LONGHAND_PUBLIC_URL: flagless.optional().describe('Public URL of the service; used in links, redirects and OAuth metadata'),
+  LONGHAND_WAIT_S: whole(1)
+    .default(600)
+    .describe('How long the OpenAI-compatible endpoint waits for a transcript before it responds with 504'),
   LONGHAND_RETENTION_DAYS: whole(1)
     .optional()
-    .describe('Transcripts older than this are deleted. Without it they are kept until somebody deletes them'),
+    .describe('Transcripts older than this are deleted. Without it they are kept until they are deleted by hand'),
   LONGHAND_RATE_LIMIT: z
     .string()
-    .regex(/^(0|\d+\/min)$/, 'must be like 600/min, or 0 for no limit')
+    .regex(/^(0|\d+\/min)$/, 'must have the form 600/min, or 0 for no limit')
     .default('600/min')
-    .describe('Requests a minute and key; `0` is no limit'),
+    .describe('Requests per minute and key; `0` is no limit'),
   LONGHAND_WEBHOOK_PRIVATE: z
     .enum(['refuse', 'allow'])
     .default('refuse')
-    .describe('`allow` lets webhooks reach loopback and private networks'),
-  OIDC_ISSUER: flagless.optional().describe('OpenID Connect provider for signing in to the console'),
+    .describe('`allow` permits webhooks to loopback and private networks'),
+  OIDC_ISSUER: flagless.optional().describe('Issuer URL of the OpenID Connect provider for console sign-in'),
   OIDC_CLIENT_ID: flagless.optional().describe('Client id at that provider'),
   OIDC_CLIENT_SECRET: flagless.optional().describe('Client secret at that provider'),
   OIDC_UNVERIFIED_EMAIL: z
     .enum(['refuse', 'trust_and_risk_impersonation'])
     .default('refuse')
     .describe(
-      'A provider that sends no `email_verified`: `trust_and_risk_impersonation` believes its addresses, and whoever can set an address there signs in as its member',
+      'For providers without `email_verified`: `trust_and_risk_impersonation` trusts their addresses, so anyone who can set an address there can sign in as the member with that address',
     ),
   SMTP_URL: flagless
     .refine(
       (text) => /^smtps?:\/\/[^\s]+$/.test(text) && URL.canParse(text),
-      'must be like smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587',
+      'must have the form smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587',
     )
     .optional()
-    .describe('Mail server for invitations and notices. Without it invitations are links to hand over'),
+    .describe('Mail server for invitations and notices. Without it invitation links must be passed on by hand'),
   MAIL_FROM: flagless.optional().describe('Sender of that mail, as `Longhand <longhand@example.com>`'),
   LONGHAND_METRICS: metrics
     .default('127.0.0.1:9464')
@@ -109,14 +111,14 @@ const VARIABLES = {
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('Lowest level that is logged. Logs hold ids and counts, never a word of a transcript'),
-  LOG_FORMAT: z.enum(['pretty', 'json']).optional().describe('Form of log lines. Default: `pretty` on a terminal, else `json`'),
+    .describe('Lowest level that is logged. Logs contain ids and counts, never words of a transcript'),
+  LOG_FORMAT: z.enum(['pretty', 'json']).optional().describe('Format of log lines. Default: `pretty` on a terminal, else `json`'),
 } as const;
 
 type Variables = { [K in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[K]> };
 
 export interface Settings extends Variables {
-  /** The promises, tightened by LONGHAND_LIMIT_*. */
+  /** The limits, lowered by LONGHAND_LIMIT_*. */
   limits: Limits;
   /** Names of the variables that were set; the others have their defaults. */
   given: readonly string[];
@@ -124,7 +126,7 @@ export interface Settings extends Variables {
 
 export const SETTING_NAMES: readonly string[] = [...Object.keys(VARIABLES), ...TIGHTENABLE.map((name) => `LONGHAND_LIMIT_${name}`)];
 
-/** Reads the settings. Throws one Error that lists every mistake: what was found, what was wanted, the nearest known name. */
+/** Reads the settings. Throws one Error that lists every problem: the value found, what was expected, and the most similar name. */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const mistakes: string[] = [];
   const values: Record<string, unknown> = {};
@@ -144,7 +146,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     if (Number.isInteger(value) && value >= 1 && value <= LIMITS[name]) limits[name] = value;
     else
       mistakes.push(
-        `LONGHAND_LIMIT_${name}=${JSON.stringify(text)}: must be a whole number from 1 to ${LIMITS[name]}; it may tighten the promise, not loosen it`,
+        `LONGHAND_LIMIT_${name}=${JSON.stringify(text)}: must be a whole number from 1 to ${LIMITS[name]}; it can be lowered, not raised`,
       );
   }
   for (const name of Object.keys(environment)) {
@@ -168,7 +170,7 @@ function isDatabaseUrl(text: string): boolean {
   try {
     const { protocol, hostname, username, password, pathname, searchParams, hash } = new URL(text);
     const [database = '', ...more] = decodeURIComponent(pathname).slice(1).split('/');
-    decodeURIComponent(username + password); // throws where a % stands for itself
+    decodeURIComponent(username + password); // throws on an unescaped %
     const reachable = hostname !== '' || searchParams.has('host');
     return /^postgres(ql)?:$/.test(protocol) && reachable && !more.length && !database.includes('@') && !hash;
   } catch {
@@ -176,7 +178,7 @@ function isDatabaseUrl(text: string): boolean {
   }
 }
 
-/** A refused address is shown without its user and password, wherever those may end. */
+/** Removes user and password from a rejected address, wherever they may end. */
 function withoutSecrets(text: string): string {
   return text.replace(/^(\w+:\/\/)?.*@/s, '$1[hidden]@').replace(/(password=)[^\s&]+/gi, '$1[hidden]');
 }
@@ -184,7 +186,7 @@ function withoutSecrets(text: string): string {
 /** A setting as the documentation lists it. */
 export interface SettingDescription {
   name: string;
-  /** What counts when it is not set; null where that depends or nothing does. */
+  /** Default value; null if it depends on other things or there is none. */
   standard: string | null;
   meaning: string;
 }

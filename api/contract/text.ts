@@ -1,16 +1,16 @@
-/** What a line of the text needs of a segment. */
+/** The parts of a segment needed for a line of text. */
 export interface Line {
   /** Seconds from the start of the recording. */
   start: number | null;
-  /** Index of the speaker in order of first appearance, or the diarization id; null when not diarized. */
+  /** Index of the speaker in order of first appearance, or the diarization id; null if not diarized. */
   speaker_id: string | null;
   speaker_name: string | null;
   text: string;
 }
 
 /**
- * The transcript as one string: a line `[mm:ss] <speaker>: <text>` for each segment, LF between lines.
- * Minutes grow past 59, without hours. Without a name the label is `Speaker 1`, `Speaker 2` … in order of first appearance.
+ * The transcript as one string: a line `[mm:ss] <speaker>: <text>` per segment, LF between lines. Minutes count beyond 59, without hours.
+ * Unnamed speakers are `Speaker 1`, `Speaker 2` … in order of first appearance.
  */
 export function transcriptText(segments: readonly Line[]): string {
   const labels = genericLabels(segments);
@@ -25,14 +25,14 @@ export function transcriptText(segments: readonly Line[]): string {
     .join('\n');
 }
 
-/** `Speaker 1`, `Speaker 2` … for each id in order of first appearance; whoever is not diarized is `Speaker 1`. */
+/** `Speaker 1`, `Speaker 2` … for each id in order of first appearance; `Speaker 1` if not diarized. */
 export function genericLabels(segments: readonly Pick<Line, 'speaker_id'>[]): Map<string | null, string> {
   const labels = new Map<string | null, string>();
   for (const { speaker_id } of segments) if (!labels.has(speaker_id)) labels.set(speaker_id, `Speaker ${labels.size + 1}`);
   return labels;
 }
 
-/** Seconds as `mm:ss`, rounded down; minutes beyond 59 go on (`75:03`). */
+/** Seconds as `mm:ss`, rounded down; minutes count beyond 59 (`75:03`). */
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds);
   return `${String(Math.floor(whole / 60)).padStart(2, '0')}:${String(whole % 60).padStart(2, '0')}`;

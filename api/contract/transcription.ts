@@ -53,7 +53,7 @@ export type ReportResult = z.infer<typeof ReportResult>;
 
 export const Progress = z.object({ stage: z.enum(STAGES), fraction: z.number().min(0).max(1) }).meta({ id: 'Progress' });
 
-/** Returned as given: the JSON text of the header is spliced into answers, so the schema only says that it is an object. */
+/** Returned as received: the header's JSON text is spliced into responses, so the schema only requires an object. */
 export const Metadata = z.record(z.string(), z.unknown());
 
 const shared = {
@@ -73,7 +73,7 @@ const shared = {
   updated_at: Timestamp,
 };
 
-/** The full record. Fields are answered in this order. */
+/** The full record. Fields are returned in this order. */
 export const Transcription = z
   .object({
     id: shared.id,

@@ -6,35 +6,35 @@ import { type Spoken, spokenWords, type Talk } from './spoken.ts';
 export interface Cue {
   start: number;
   end: number;
-  /** At most two: of one speaker, or one line for each of two who talk at once. */
+  /** At most two: of one speaker, or one each for two who overlap. */
   lines: CueLine[];
 }
 
 export interface CueLine {
   speaker: string | null;
-  /** True where another speaker than in the line before begins. */
+  /** Whether the speaker differs from the previous line's. */
   change: boolean;
   text: string;
 }
 
 const LONGEST_MS = 7_000;
-const SHORTEST_MS = 1_000; // a shorter one is held longer, where the next one leaves room
+const SHORTEST_MS = 1_000; // minimum duration, extended where the next subtitle leaves room
 const LINGER_MS = 300; // how long a subtitle stays after its last word
-const STRETCH = 2_000; // words after which others may use the processor
-const PAUSE_MS = 400; // a pause that readers feel
-const COLUMNS_PER_SECOND = 20; // what people can read
-const FORCED = 1_000; // the price of a cut through a word: only where nothing else is possible
+const STRETCH = 2_000; // words to process before yielding to the event loop
+const PAUSE_MS = 400; // noticeable pause
+const COLUMNS_PER_SECOND = 20; // reading speed
+const FORCED = 1_000; // cost of a cut within a word: only if there is no alternative
 
-/** What the choice of lines needs to know. */
+/** Marks of speaker changes, as far as line breaking needs them. */
 export interface Marks {
-  /** Columns that the mark of a change of speaker takes. */
+  /** Columns taken by the mark of a speaker change. */
   width(speaker: string | null): number;
 }
 
 /**
- * Cuts a transcript into subtitles of at most two lines of 42 columns and 7 seconds: the cheapest way over each stretch of talk, where cuts
- * and line breaks are cheap at pauses and ends of phrases. Word timestamps lie within their subtitle and subtitles never overlap, so words
- * of people who talk at once share one.
+ * Cuts a transcript into subtitles of at most two lines of 42 columns and 7 seconds, by dynamic programming over each passage; cuts and
+ * line breaks are cheap at pauses and ends of phrases. Words stay within their subtitle's time and subtitles never overlap, so overlapping
+ * words share one.
  */
 export async function toCues(talk: Talk, marks: Marks): Promise<Cue[]> {
   const words = spokenWords(talk);
@@ -50,13 +50,13 @@ export async function toCues(talk: Talk, marks: Marks): Promise<Cue[]> {
   return settleTimes(cues, talk.durationSeconds);
 }
 
-/** True where the stretch from `from` may end before word `to`: after a long silence; when it has grown long, at any change of turn. */
+/** Whether the passage from `from` may end before word `to`: after a long silence; once it is long, at any change of turn. */
 function parted(words: readonly Spoken[], from: number, to: number): boolean {
   const silence = words[to]!.start - words[to - 1]!.reach;
   return silence >= LONGEST_MS || (to - from >= STRETCH && silence >= 0 && words[to]!.turn !== words[to - 1]!.turn);
 }
 
-/** The cheapest partition of consecutive words, found from the back. */
+/** The cheapest partition of consecutive words, computed backwards. */
 function cutStretch(words: readonly Spoken[], marks: Marks): Cue[] {
   const cost = new Float64Array(words.length + 1);
   const ends = new Int32Array(words.length);
@@ -68,7 +68,7 @@ function cutStretch(words: readonly Spoken[], marks: Marks): Cue[] {
       if (!alone && span(words, i, j) > LONGEST_MS) break;
       const layout = layOut(words, i, j, marks);
       if (!layout) {
-        if (alone) throw new Error('Cannot make subtitles: a piece of a word is wider than a line');
+        if (alone) throw new Error('Cannot create subtitles: part of a word is wider than a line');
         break;
       }
       const total = layout.cost + cueCost(words, i, j) + cost[j]!;
@@ -94,7 +94,7 @@ function span(words: readonly Spoken[], i: number, j: number): number {
   return end - words[i]!.start;
 }
 
-/** The price of a subtitle of words i to j: of being one, of pauses inside, of its length, of the reading speed, of the cut behind it. */
+/** Cost of a subtitle with words i to j: its existence, pauses inside, length, reading speed, and the cut after it. */
 function cueCost(words: readonly Spoken[], i: number, j: number): number {
   let width = 0;
   let price = 1.2;
@@ -115,8 +115,8 @@ function cueCost(words: readonly Spoken[], i: number, j: number): number {
 }
 
 /**
- * Words i to j as at most two lines, with the price of the break before word `split`; null when they do not fit. Two people who talk at
- * once have a line each: `split` is null then, as it is for one line.
+ * Lays out words i to j in at most two lines, with the cost of the break before word `split`; null if they do not fit. Two overlapping
+ * speakers get a line each: `split` is then null, as for a single line.
  */
 function layOut(words: readonly Spoken[], i: number, j: number, marks: Marks): { split: number | null; cost: number } | null {
   const { turn, speaker } = words[i]!;
@@ -155,7 +155,7 @@ function sum(words: readonly Spoken[]): number {
   return words.reduce((width, word) => width + word.columns, -lead(words[0]!));
 }
 
-/** Columns that a word loses at the start of a line. */
+/** Columns saved when a word starts a line. */
 function lead(word: Spoken): number {
   return word.text.startsWith(' ') ? 1 : 0;
 }
@@ -183,7 +183,7 @@ function markChanges(cues: readonly Cue[]): void {
   }
 }
 
-/** Holds short subtitles longer where there is room; none reaches into the next, past the limit, or past the recording. */
+/** Extends short subtitles where there is room, but not into the next one, past the maximum, or past the recording. */
 function settleTimes(cues: Cue[], durationSeconds: number | null): Cue[] {
   const last = durationSeconds === null ? Number.POSITIVE_INFINITY : Math.round(durationSeconds * 1000);
   let free = 0;

@@ -1,4 +1,4 @@
-/** Measures and breaks lines of subtitles. Widths are in columns: a Latin letter is 1, a Chinese, Japanese or Korean one 2. */
+/** Measures and breaks subtitle lines. Widths are in columns: a Latin letter is 1, a Chinese, Japanese or Korean one 2. */
 
 export const LINE_COLUMNS = 42;
 
@@ -17,7 +17,7 @@ export function columns(text: string): number {
   return width;
 }
 
-/** True when the first letter is of a script that runs from right to left. */
+/** Whether the first letter is of a right-to-left script. */
 export function rightToLeft(text: string): boolean {
   const letter = LETTER.exec(text);
   return letter !== null && RIGHT_TO_LEFT.test(letter[0]);
@@ -25,14 +25,14 @@ export function rightToLeft(text: string): boolean {
 
 const SENTENCE_END = /[.!?…。！？｡؟۔।॥]["'”’»)\]）」』]*$/u;
 const PHRASE_END = /[,;:–—、，；：،؛]["'”’»)\]）」』]*$/u;
-/** Articles, prepositions and the like belong to what follows, in most languages that write them. */
+/** Short words (articles, prepositions) should not be separated from the next word. */
 const SMALL_WORD = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]{1,3}$/u;
-/** What may not begin a line: closing marks, and small kana and sounds drawn long. */
+/** Characters that must not begin a line: closing marks, small kana and prolonged sound marks. */
 const NOT_FIRST = /^[)\]}»”’、。，．・：；？！…‥ー」』）］｝〉》】〕,.!?;:%ぁぃぅぇぉっゃゅょァィゥェォッャュョ]|^\p{M}/u;
-/** What may not end a line: opening marks. */
+/** Characters that must not end a line: opening marks. */
 const NOT_LAST = /[([{«“‘「『（［｛〈《【〔¿¡]$/u;
 
-/** How bad a break between two words is: 0 at the end of a sentence, up to 1 within a phrase, Infinity where none may be. */
+/** Cost of a break between two words: 0 at the end of a sentence, up to 1 within a phrase, Infinity where forbidden. */
 export function breakCost(before: string, after: string): number {
   const [head, tail] = [before.trimEnd(), after.trimStart()];
   if (NOT_FIRST.test(tail) || NOT_LAST.test(head)) return Number.POSITIVE_INFINITY;

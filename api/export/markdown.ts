@@ -7,8 +7,8 @@ type Shown = Pick<
 >;
 
 /**
- * A transcription as Markdown: front matter, title, summary, completed reports, transcript. Begins with a byte-order mark, which some
- * readers of front matter dislike. `filename` is the name of the upload.
+ * A transcription as Markdown: front matter, title, summary, completed reports, transcript. Begins with a byte-order mark, which some front
+ * matter parsers do not accept. `filename` is the name of the upload.
  */
 export function markdown(record: Shown, filename: string): string {
   const title = oneLine(record.title ?? '');
@@ -37,7 +37,7 @@ function frontMatter(record: Shown, filename: string): string {
   return ['---', ...lines, '---', ''].join('\n');
 }
 
-/** A JSON string is a YAML scalar, once the characters that YAML does not print are escaped too. */
+/** A JSON string is a valid YAML scalar if YAML's non-printable characters are escaped as well. */
 function scalar(value: string | null): string {
   return JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
@@ -53,7 +53,7 @@ function section(name: string, text: string): string {
   return text.trim() ? `## ${name}\n\n${withoutHeadings(text.trim())}` : `## ${name}`;
 }
 
-/** Lines that Markdown would take for headings, or for the underline of one, get a backslash. */
+/** Escapes lines that Markdown would interpret as headings or their underlines. */
 function withoutHeadings(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')

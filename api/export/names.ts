@@ -3,13 +3,15 @@ import { EXTENSIONS } from '../contract/formats.ts';
 
 const BASE_BYTES = 230; // leaves room for a counter and an extension within the 255 bytes of most file systems
 const NAMELESS = 'transcription';
-/** Windows keeps these names for devices, with any extension, and with spaces before it. */
+/** Device names on Windows, reserved with any extension and with spaces before it. */
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *([.:].*)?$/i;
 
-/** Windows takes a letter and a colon in front for a drive, and so does yazl, which then refuses the whole archive. */
+/** Windows interprets a letter and a colon as a drive, and yazl refuses the whole archive because of it. */
 const DRIVE = /^([a-z]):/i;
 
-/** A title as the name of a file, without extension: no known media extension, no path, no controls, no dots or spaces at the ends. */
+/**
+ * Converts a title to a file name without extension: no known media extension, path, control characters, or dots and spaces at the ends.
+ */
 export function baseName(title: string | null): string {
   const clean = (title ?? '')
     .normalize('NFC')
@@ -21,12 +23,12 @@ export function baseName(title: string | null): string {
   return DEVICE.test(name) ? `_${name}` : name || NAMELESS;
 }
 
-/** Without dots and spaces in front and behind. */
+/** Trims dots and spaces. */
 function ends(name: string): string {
   return name.replace(/^[.\s]+/, '').replace(/[.\s]+$/, '');
 }
 
-/** At most BASE_BYTES bytes of UTF-8, cut between characters. */
+/** Truncates to BASE_BYTES bytes of UTF-8, between characters. */
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= BASE_BYTES) return name;
   let bytes = 0;
@@ -39,7 +41,10 @@ function shorten(name: string): string {
   return kept;
 }
 
-/** Names for the entries of an archive, one per title: unique ignoring case. First come the titles themselves, then counters that skip taken names. */
+/**
+ * Names for the entries of an archive, one per title: unique ignoring case. Titles keep their name where possible; duplicates get counters
+ * that skip taken names.
+ */
 export function entryNames(titles: readonly (string | null)[], extension: string): string[] {
   const bases = titles.map(baseName);
   const taken = new Set<string>();
@@ -52,16 +57,16 @@ export function entryNames(titles: readonly (string | null)[], extension: string
   });
 }
 
-/** Both ways, for two small letters may have one capital. */
+/** in both directions, because two lower-case letters may share a capital */
 function fold(name: string): string {
   return name.normalize('NFC').toLowerCase().toUpperCase().normalize('NFC');
 }
 
-/** The header of a download: an ASCII name for old clients, the true one for all others. */
+/** The Content-Disposition of a download: an ASCII name for old clients and the full name for others. */
 export function attachment(name: string): string {
   const fallback = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
-    .replace(/^\.+|["%/\\]|[^\x20-\x7e]/gu, '_'); // NFKD makes slashes and dots of other characters
+    .replace(/^\.+|["%/\\]|[^\x20-\x7e]/gu, '_'); // NFKD produces slashes and dots from other characters
   return `attachment; filename="${fallback}"; filename*=${encodeExtended(name)}`;
 }

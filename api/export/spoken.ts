@@ -1,6 +1,6 @@
 import { columns, LINE_COLUMNS } from './lines.ts';
 
-/** What subtitles are made from: segments with word timestamps. */
+/** Input of subtitles: segments with word timestamps. */
 export interface Talk {
   language: string | null;
   durationSeconds: number | null;
@@ -16,26 +16,26 @@ interface TalkSegment {
   words?: readonly { start: number; end: number; text: string }[];
 }
 
-/** A piece of text that is never broken. Times are whole milliseconds. */
+/** An unbreakable piece of text. Times are whole milliseconds. */
 export interface Spoken {
   start: number;
   end: number;
-  /** The latest end of this and all earlier words. */
+  /** Latest end of this and all earlier words. */
   reach: number;
-  /** Begins with a space where the language writes one. */
+  /** Begins with a space in languages that use them. */
   text: string;
   columns: number;
   /** Id of the segment. */
   turn: number;
   speaker: string | null;
-  /** How bad a break before it is: see lines.ts; found when it is first asked for. */
+  /** Cost of a break before it (see lines.ts), computed on first use. */
   breakCost?: number;
 }
 
-const WIDEST = LINE_COLUMNS - 20; // a wider piece could not stand in a line behind the name of a speaker
-const LONGEST_MS = 7_000; // a longer word has times that cannot be right: it ends here
+const WIDEST = LINE_COLUMNS - 20; // a wider piece would not fit into a line after the speaker's name
+const LONGEST_MS = 7_000; // words that last longer have wrong timestamps and end here
 
-/** All words in the order of their starts. Without word timestamps they are spread evenly over their segment. */
+/** All words, ordered by start. Without word timestamps they are spread evenly over their segment. */
 export function spokenWords(talk: Talk): Spoken[] {
   const words = talk.segments
     .flatMap((segment) =>
@@ -54,11 +54,11 @@ interface Piece {
   start: number;
   end: number;
   text: string;
-  /** Goes on with the word of the piece before. */
+  /** Continues the word of the previous piece. */
   inside?: boolean;
 }
 
-const INSIDE_COST = 10; // of a break within a word
+const INSIDE_COST = 10; // cost of a break within a word
 
 function spoken({ start, end, text, inside }: Piece, { id, speaker_id }: TalkSegment): Spoken {
   const from = Math.max(0, Math.round(start * 1000));
@@ -76,7 +76,7 @@ function spoken({ start, end, text, inside }: Piece, { id, speaker_id }: TalkSeg
   };
 }
 
-/** The words of a segment with times that never run back. */
+/** The words of a segment with non-decreasing times. */
 function timed(segment: TalkSegment): Piece[] {
   if (!segment.words?.length) return spread(segment.text.match(/\s*\S+/g) ?? [], segment.start ?? 0, segment.end ?? segment.start ?? 0);
   let from = 0;
@@ -87,7 +87,7 @@ function timed(segment: TalkSegment): Piece[] {
   return words.map((word, index) => ({ ...word, end: Math.min(word.end, words[index + 1]?.start ?? word.end) }));
 }
 
-/** Pieces in proportion to their columns. */
+/** Assigns times to pieces in proportion to their columns. */
 function spread(texts: readonly string[], start: number, end: number): Piece[] {
   const total = texts.reduce((sum, text) => sum + columns(text), 0) || 1;
   let at = start;
@@ -99,9 +99,9 @@ function spread(texts: readonly string[], start: number, end: number): Piece[] {
 }
 
 /**
- * Joins pieces of one word where the language writes no spaces: lines break between the words that a dictionary knows. What would grow
- * wider or longer than a subtitle can hold stays in pieces, for their times are known and those of its parts would be guesses. (To a
- * dictionary, Latin letters and the Thai ones behind them are one word.)
+ * Joins pieces of a word in languages without spaces, so that lines break between dictionary words. Words wider or longer than a subtitle
+ * stay in pieces, because the pieces' times are known and times inside a joined word would be guesses. (Dictionaries treat Latin letters
+ * followed by Thai ones as one word.)
  */
 function whole(pieces: readonly Piece[], language: string | null): Piece[] {
   if (pieces.every((piece) => /^\s/.test(piece.text))) return [...pieces];
@@ -122,12 +122,12 @@ function whole(pieces: readonly Piece[], language: string | null): Piece[] {
   return words;
 }
 
-/** True where two pieces are narrow and short enough to be one. */
+/** Whether two pieces together are narrow and short enough. */
 function holds(word: Piece, more: Piece): boolean {
   return columns(word.text) + columns(more.text) <= WIDEST && (more.end - word.start) * 1000 <= LONGEST_MS;
 }
 
-/** Splits what is wider than a line, between characters as people see them. */
+/** Splits text wider than a line at grapheme boundaries. */
 function narrow(piece: Piece): Piece[] {
   if (columns(piece.text) <= WIDEST) return [piece];
   const parts: string[] = [];

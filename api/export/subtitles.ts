@@ -3,16 +3,16 @@ import { type Cue, type CueLine, toCues } from './cues.ts';
 import { columns, rightToLeft } from './lines.ts';
 import type { Talk } from './spoken.ts';
 
-/** A finished transcript as subtitles are made from it. `name` is the displayed name of a speaker, null where nobody gave one. */
+/** A completed transcript as input for subtitles. `name` is a speaker's display name, null if there is none. */
 export interface Subtitled extends Talk {
   speakers: readonly { id: string; name: string | null }[];
 }
 
-const NAME_COLUMNS = 16; // a longer name would leave no room for words
-const EMBED = '\u202b'; // right-to-left embedding: players lay lines out from the left
+const NAME_COLUMNS = 16; // longer names leave no room for words
+const EMBED = '\u202b'; // right-to-left embedding, for players that lay out lines left to right
 const POP = '\u202c';
 
-/** SubRip or WebVTT: two lines of 42 columns at most, 7 seconds at most, no overlaps; changes of speaker are marked. */
+/** SubRip or WebVTT: at most two lines of 42 columns and 7 seconds, no overlaps; speaker changes are marked. */
 export async function subtitles(talk: Subtitled, format: SubtitleFormat): Promise<string> {
   const names = new Map(talk.speakers.map((speaker) => [speaker.id, speaker.name]));
   const several = new Set(talk.segments.map((segment) => segment.speaker_id)).size > 1;
@@ -29,7 +29,7 @@ export async function subtitles(talk: Subtitled, format: SubtitleFormat): Promis
     : webVtt(cues, mark, (speaker) => (several && speaker ? (labels.get(speaker) ?? null) : null));
 }
 
-const EMBEDDING = 2; // EMBED and POP, for those who count them
+const EMBEDDING = 2; // EMBED and POP, as counted by some players
 
 function subRip(cues: readonly Cue[], mark: (speaker: string | null) => string): string {
   const shown = (line: CueLine) => {
@@ -39,7 +39,7 @@ function subRip(cues: readonly Cue[], mark: (speaker: string | null) => string):
   return cues.map((cue, index) => `${index + 1}\n${times(cue, ',')}\n${cue.lines.map(shown).join('\n')}\n`).join('\n');
 }
 
-/** WebVTT lays lines out by their first letter itself. Every line says whose voice it is. */
+/** WebVTT determines the direction from a line's first letter. Every line names its voice. */
 function webVtt(cues: readonly Cue[], mark: (speaker: string | null) => string, voice: (speaker: string | null) => string | null): string {
   const shown = (line: CueLine) => {
     const label = voice(line.speaker);

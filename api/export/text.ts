@@ -1,4 +1,4 @@
-/** The byte-order mark that md and txt begin with, so that Windows programs read them as UTF-8. */
+/** Byte-order mark at the start of md and txt, so that Windows programs read them as UTF-8. */
 export const MARK = '\ufeff';
 
 /** The transcript as plain text, lines ending in LF. */

@@ -8,7 +8,7 @@ export interface ZipEntry {
   modifiedAt: Date;
 }
 
-/** A ZIP archive as it is written. `entries` are asked for one at a time, when the reader has taken the one before; none gives 22 bytes. */
+/** Streams a ZIP archive. Pulls `entries` one at a time as the reader consumes them; an empty archive has 22 bytes. */
 export async function* zip(entries: AsyncIterable<ZipEntry>): AsyncIterable<Uint8Array> {
   const archive = new ZipFile();
   const output = archive.outputStream as Readable;

@@ -9,17 +9,17 @@ import type { Request } from '../http/request.ts';
 import type { Access } from '../http/route.ts';
 import type { Throttle } from './limiter.ts';
 
-/** Whoever comes with a credential in the Authorization header. */
+/** A caller with a credential in the Authorization header. */
 export type Caller = KeyActor | TokenActor;
 
-/** Finds callers. */
+/** Looks up callers. */
 export interface Callers {
-  /** The caller that a key or token stands for; null when it is unknown, revoked or expired, or its member has left. */
+  /** The caller of a key or token; null if it is unknown, revoked or expired, or its member has left. */
   find(credential: string): Promise<Caller | null>;
 }
 
-const FRESH_MS = 1_000; // how long an answer is used again: a revoked key stops working within this
-const MOST = 50_000; // credentials held
+const FRESH_MS = 1_000; // cache lifetime: a revoked key stops working within this time
+const MOST = 50_000; // credentials cached
 
 /** Looks credentials up in the database, and holds answers for a second, so that a busy key costs one query a second and host. */
 export function openCallers(db: Db): Callers {
@@ -42,8 +42,8 @@ export function openCallers(db: Db): Callers {
 const KEYS_IN_QUERY = new Set(['api_key', 'apikey', 'key', 'token', 'access_token', 'authorization']);
 
 /**
- * The caller of a request. Throws 401 without a valid key or with one in the query; 429 before any query when the address of the request
- * has sent too many bad ones.
+ * The caller of a request. Throws 401 without a valid key or with one in the query; 429 before any query if the client's address has sent
+ * too many invalid ones.
  */
 export async function identify(
   request: Request,
@@ -63,7 +63,7 @@ export async function identify(
   throw new ApiError('unauthorized', { headers: { 'www-authenticate': challenge } });
 }
 
-/** The credential in the Authorization header; null when it is missing or malformed, or when the query holds one. */
+/** The credential in the Authorization header; null if it is missing or malformed, or if the query contains one. */
 function bearer(request: Request): string | null {
   for (const [name, values] of request.parameters) {
     if (KEYS_IN_QUERY.has(name.toLowerCase()) || values.some((value) => /^lht?_/.test(value))) return null;
@@ -72,7 +72,7 @@ function bearer(request: Request): string | null {
   return /^bearer +([\x21-\x7e]{1,512}) *$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
-/** Refuses in the published order: plan, OAuth token where a key is needed, scope. People in the console need no plan for the API. */
+/** Checks in the published order: plan, OAuth token where a key is required, scope. Console users need no plan for the API. */
 export function authorize(actor: MemberActor, access: Access): void {
   if (actor.kind !== 'session' && actor.plan !== 'api') throw new ApiError('api_access_required');
   if (actor.kind === 'token' && access.tokenError) throw new ApiError(access.tokenError);

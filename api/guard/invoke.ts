@@ -4,7 +4,7 @@ import type { Request } from '../http/request.ts';
 import type { Context, Reply, Route } from '../http/route.ts';
 import { authorize } from './caller.ts';
 
-/** What a route is asked. */
+/** Input of a route. */
 export interface Invocation {
   params?: Record<string, string>;
   query?: Record<string, string | undefined>;
@@ -12,8 +12,8 @@ export interface Invocation {
 }
 
 /**
- * Calls a route from within another, for the same actor, as the tools of an assistant do: the same access rules, schemas and handler as over HTTP. Throws
- * the ApiErrors that the route would answer with.
+ * Calls a route from another one for the same actor, as MCP tools do: same access rules, schemas and handler as over HTTP. Throws the
+ * route's ApiErrors.
  */
 export async function invoke(route: Route, context: Context, actor: MemberActor, asked: Invocation): Promise<Reply> {
   if (route.access) authorize(actor, route.access);
@@ -26,7 +26,7 @@ export async function invoke(route: Route, context: Context, actor: MemberActor,
   return route.handler(makeContext(context, inner));
 }
 
-/** The whole answer as text. */
+/** The complete response as text. */
 export async function textOf(reply: Reply): Promise<string> {
   if (reply.body !== undefined) return Buffer.from(reply.body).toString();
   const chunks: Uint8Array[] = [];

@@ -6,12 +6,12 @@ import { LIMITS } from '../contract/limits.ts';
 import type { Settings } from '../contract/settings.ts';
 import { networkOf } from './network.ts';
 
-/** What a caller's request rate allows at the moment. */
+/** The state of a caller's rate limit. */
 export interface Allowance {
   allowed: boolean;
-  /** RateLimit-* headers of the answer. */
+  /** RateLimit-* response headers. */
   headers: Readonly<Record<string, string>>;
-  /** Whole seconds until one request is allowed again, at least 1. */
+  /** Whole seconds until a request is allowed again, at least 1. */
   retryAfterSeconds: number;
 }
 
@@ -21,21 +21,21 @@ export interface RateLimiter {
   take(subject: string): Promise<Allowance>;
 }
 
-const BATCH = 10; // tokens a host takes at once, at most
-const HOT = 50; // requests of a subject a second, from which on a host takes tokens in advance
-const KEPT_MS = 1_000; // what a host did not use goes back with its next query
-const MOST = 50_000; // subjects held
+const BATCH = 10; // tokens that a host reserves at most at once
+const HOT = 50; // requests per second of a subject above which a host reserves tokens in advance
+const KEPT_MS = 1_000; // after this, a host returns unused tokens with its next query
+const MOST = 50_000; // subjects tracked
 
 interface Share {
-  /** Taken from the bucket, not yet used. */
+  /** Reserved from the bucket, not yet used. */
   tokens: number;
-  /** Requests that wait for a token now. */
+  /** Requests waiting for a token. */
   waiting: number;
-  /** Requests in the second that began at `since`, and in the one before. */
+  /** Requests in the second that began at `since`, and in the previous one. */
   asked: number;
   before: number;
   since: number;
-  /** In the bucket after the last query, at `at`. */
+  /** Tokens in the bucket after the last query, at `at`. */
   left: number;
   at: number;
   fetching: Promise<void> | null;
@@ -45,7 +45,7 @@ function newShare(): Share {
   return { tokens: 0, waiting: 0, asked: 0, before: 0, since: performance.now(), left: 0, at: Number.NEGATIVE_INFINITY, fetching: null };
 }
 
-/** Counts a request of the present second. */
+/** Counts a request in the current second. */
 function note(share: Share): void {
   const now = performance.now();
   if (now - share.since >= 1000) {
@@ -57,9 +57,9 @@ function note(share: Share): void {
 }
 
 /**
- * A host takes tokens one by one, or as many as wait for one: none lies unused at one host while another refuses. Only of a subject that sends very much
- * to one host are some taken in advance. `600/min` is 600 a minute with bursts of 100; other rates have bursts in proportion; `0` is off,
- * without headers.
+ * Hosts take tokens one by one, or as many as are waited for, so that none is unused on one host while another refuses requests. Only for a
+ * subject with very many requests on one host are some reserved in advance. `600/min` allows 600 per minute in bursts of 100; bursts of
+ * other rates are proportional; `0` disables the limit and its headers.
  */
 export function openRateLimiter(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): RateLimiter {
   const perMinute = Number.parseInt(rate, 10);
@@ -81,7 +81,7 @@ export function openRateLimiter(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): 
     share.at = performance.now();
   }
 
-  /** True when a token was there. An empty bucket is asked again only when it must hold one. */
+  /** Whether a token was available. An empty bucket is queried again only once it must contain one. */
   async function spend(subject: string, share: Share): Promise<boolean> {
     for (;;) {
       const fresh = performance.now() - share.at < KEPT_MS;
@@ -122,17 +122,17 @@ export function openRateLimiter(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): 
 export interface Throttle {
   /** Throws `rate_limit_exceeded` when this subject, an address or an identity, has sent too much; never for a secret that was good just now. */
   check(subject: string, secret?: string | null): void;
-  /** Notes one bad key, cookie or sign-in. */
+  /** Counts an invalid key, cookie or sign-in. */
   count(subject: string): void;
-  /** Notes a good one: for the next minutes a flood from its address does not shut it out. */
+  /** Exempts a valid secret for some minutes, so that a flood from its address does not lock it out. */
   spare(secret: string): void;
 }
 
-/** Of one address: so many at once, then so many a second. */
+/** Per address: burst, then rate. */
 export const BAD_KEYS: Bucket = { burst: 300, perSecond: 5 };
-/** Of one address or one identity: an office may mistype. */
+/** Per address or identity; generous, because an office may share an address. */
 export const FAILED_SIGN_INS: Bucket = { burst: 30, perSecond: 0.5 };
-/** Of one address: assistants that people connect for the first time. */
+/** Per address: first connections of assistants. */
 export const REGISTRATIONS: Bucket = { burst: 60, perSecond: 1 / 30 };
 const SPARED_MS = 600_000;
 

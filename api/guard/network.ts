@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-const NETWORK_GROUPS = 4; // of 16 bits: the /64 that a customer has to itself
+const NETWORK_GROUPS = 4; // groups of 16 bits: the /64 assigned to one customer
 
-/** Whom an address belongs to: of IPv6 its /64, in which one person has 2^64 addresses; anything else stays as it is. */
+/**
+ * The network that an address is counted by: the /64 of an IPv6 address, because one person has all its 2^64 addresses; other addresses
+ * unchanged.
+ */
 export function networkOf(address: string): string {
   const plain = address.replace(/%.*$/, '');
   const mapped = MAPPED.exec(plain)?.[1];

@@ -11,8 +11,8 @@ export const COOKIE = 'longhand_session';
 const SAFE = new Set(['GET', 'HEAD']);
 
 /**
- * The person who is signed in. Throws 401 without a session, 429 as for keys, 403 when a request that may change something does not carry
- * the session's CSRF token or comes from another origin.
+ * The signed-in person. Throws 401 without a session, 429 as for keys, and 403 if a request that may change something lacks the session's
+ * CSRF token or comes from another origin.
  */
 export async function signedIn(request: Request, services: Services, replyHeaders: Context['replyHeaders']): Promise<SessionActor> {
   const { actor, csrf } = await requireSession(request, services);
@@ -22,7 +22,7 @@ export async function signedIn(request: Request, services: Services, replyHeader
   if (!SAFE.has(request.method)) {
     refuseForeign(request, services);
     if (!same(request.headers.get('x-csrf-token') ?? '', csrf)) {
-      throw forbidden('The request does not carry the X-CSRF-Token of this session: load the page again');
+      throw forbidden('The request does not have the X-CSRF-Token of this session: reload the page');
     }
   }
   return actor;
@@ -41,26 +41,26 @@ export async function requireSession(request: Request, { db, badCredentials }: P
   throw new ApiError('unauthorized', { message: 'You are not signed in, or your session is over: sign in again' });
 }
 
-/** Refuses requests that another site's page makes the browser send. */
+/** Rejects cross-site requests. */
 export function refuseForeign(request: Request, { settings }: Pick<Services, 'settings'>): void {
   const origin = request.headers.get('origin');
   const site = request.headers.get('sec-fetch-site');
   if ((origin && origin !== originOf(request, settings)) || site === 'cross-site') throw forbidden('This request came from another site');
 }
 
-/** The session's secret in the cookie. */
+/** The session secret in the cookie. */
 export function sessionToken(request: Request): string | null {
   const value = readCookie(request, COOKIE);
   return value !== null && /^[\w-]{43}$/.test(value) ? value : null;
 }
 
-/** Set-Cookie for a session; null ends it. */
+/** The Set-Cookie header of a session; null deletes the cookie. */
 export function sessionCookie(context: Context, token: string | null): string {
   const secure = originOf(context.request, context.settings).startsWith('https:');
   return setCookie(COOKIE, token ?? '', { path: '/', sameSite: 'strict', secure, ...(!token && { maxAge: 0 }) });
 }
 
-/** In time that says nothing about where they differ. */
+/** Constant-time comparison. */
 function same(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,26 +1,26 @@
 import type { RawResponse } from './response.ts';
 
-/** How the reading of a body ended. */
+/** How reading a body ended. */
 export type Ending = 'complete' | 'aborted' | 'stalled' | 'late';
 
-/** The body of one request, held until somebody wants it. */
+/** The body of a request, buffered until it is read. */
 export interface Body {
-  /** All of it has arrived. */
+  /** Whether all of it has arrived. */
   readonly complete: boolean;
-  /** The whole body in memory; null when it is longer than `limit` bytes, broke off, stalled for 10 s or took a minute. */
+  /** Reads the whole body into memory; null if it exceeds `limit` bytes, was aborted, stalled for 10 s or took more than a minute. */
   read(limit: number): Promise<Buffer | null>;
   /**
-   * Hands every chunk to `sink`, one at a time, and waits for it: that is the back-pressure. Ends `stalled` when nothing came for `stallMs`,
-   * `late` when `totalMs` have passed since the headers. Rejects when `sink` does.
+   * Passes chunks to `sink` one at a time and awaits it, which provides back-pressure. Ends `stalled` after `stallMs` without data, `late`
+   * after `totalMs` since the headers. Rejects if `sink` does.
    */
   consume(sink: (chunk: Buffer) => Promise<void>, limits: { stallMs: number; totalMs: number }): Promise<Ending>;
-  /** Drops what was held and what still comes; `done` runs when the last byte came. */
+  /** Drops buffered and future data; calls `done` after the last byte. */
   discard(done: () => void): void;
-  /** Milliseconds since the last byte came, or since the head. */
+  /** Milliseconds since the last byte, or since the headers. */
   silentMs(): number;
-  /** The connection is gone: nothing of it may be touched any more. */
+  /** The connection is lost; the raw response must not be used any more. */
   abort(): void;
-  /** The request was answered: stops the timer. */
+  /** The response was sent: stops the timer. */
   close(): void;
 }
 
@@ -30,9 +30,9 @@ const SMALL = { stallMs: 10_000, totalMs: 60_000 }; // for a body that is read i
 const TOO_LONG = new Error('The body is longer than the limit');
 
 /**
- * Attaches to the body in the tick of the request, else the first chunk is lost, and holds it: nothing is read from the socket before
- * `read` or `consume`. uWebSockets cuts a connection whose body stalls for 10 s, and takes our own pause for a stall; pausing and resuming
- * in one tick starts its clock anew, so a timer does that for as long as the body is open (shared traps 1).
+ * Attaches to the body in the same tick as the request, because the first chunk would be lost otherwise, and pauses it: nothing is read
+ * from the socket before `read` or `consume`. uWebSockets closes a connection whose body stalls for 10 s, and counts our own pause as a
+ * stall. Pausing and resuming in one tick restarts its timeout, so a timer does that while the body is open.
  */
 export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>): Body {
   const start = performance.now();
@@ -41,7 +41,7 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
   let held = true;
   let complete = false;
   let aborted = false;
-  let over = false; // the raw response may not be touched
+  let over = false; // the raw response must not be used
   let dropping: (() => void) | null = null;
   let lastAt = start;
   let wake: (() => void) | null = null;
@@ -75,7 +75,7 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
     wake = null;
   };
   const finish = () => {
-    if (!held) raw.pause(); // until the answer: see response.ts
+    if (!held) raw.pause(); // until the response is sent: see response.ts
     complete = true;
     clearInterval(flip);
   };
@@ -84,7 +84,7 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
     if (over) return;
     lastAt = performance.now();
     if (chunk.byteLength && !dropping) {
-      queue.push(Buffer.from(Buffer.from(chunk))); // a copy: uWebSockets takes the memory back when this returns
+      queue.push(Buffer.from(Buffer.from(chunk))); // a copy: uWebSockets reuses the memory afterwards
       queued += chunk.byteLength;
       if (queued >= HELD_BYTES) hold();
     }
@@ -113,7 +113,7 @@ export function attachBody(raw: Pick<RawResponse, 'pause' | 'resume' | 'onData'>
         await sink(chunk);
         if (queued < HELD_BYTES) release();
       } else if (complete) return 'complete';
-      if (aborted && !complete) return 'aborted'; // what had arrived whole is whole, though its client has gone
+      if (aborted && !complete) return 'aborted'; // a complete body counts even if the client has disconnected
       const now = performance.now();
       const late = start + limits.totalMs - now;
       if (late <= 0 && !complete) return 'late';

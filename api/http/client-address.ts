@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** `10.0.0.1, 192.168.0.0/16` as a list of addresses. Throws when one is neither an address nor a network. */
+/** Parses `10.0.0.1, 192.168.0.0/16`. Throws if an entry is neither an address nor a network. */
 export function trusted(setting: string | undefined): BlockList {
   const list = new BlockList();
   for (const entry of setting?.split(/[\s,]+/).filter(Boolean) ?? []) {
@@ -13,7 +13,7 @@ export function trusted(setting: string | undefined): BlockList {
   return list;
 }
 
-/** The address of the connection; when that is a trusted proxy, the last one in X-Forwarded-For that is not. */
+/** The connection's address; if that is a trusted proxy, the last address in X-Forwarded-For that is not one. */
 export function clientAddress(connection: string, forwarded: string | undefined, proxies: BlockList): string {
   const known = (address: string) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   let address = connection;

@@ -2,19 +2,19 @@ import type { MemberActor } from '../contract/actor.ts';
 import { check, type Request, readQuery } from './request.ts';
 import type { Context, Route, Services } from './route.ts';
 
-/** One request to one route, before its handler looks at it. */
+/** One request to one route, as passed to its handler. */
 export interface Asked {
   route: Route;
   request: Request;
   params: Context['params'];
-  /** Null: the route asks for no key and no session. */
+  /** Null: the route requires neither a key nor a session. */
   actor: MemberActor | null;
   replyHeaders: Context['replyHeaders'];
-  /** The JSON body, unchecked. */
+  /** The unvalidated JSON body. */
   json(): Promise<unknown>;
 }
 
-/** What a handler gets; the query is read when it is first touched. */
+/** Creates a handler's context; the query is parsed on first access. */
 export function makeContext(services: Services, { route, request, params, actor, replyHeaders, json }: Asked): Context {
   const {
     db,
@@ -56,7 +56,7 @@ export function makeContext(services: Services, { route, request, params, actor,
     },
     ...{ request, params, json, replyHeaders },
     get caller() {
-      if (!actor) throw new Error(`Cannot tell who calls ${route.method} ${route.path}: the route asks for no key`);
+      if (!actor) throw new Error(`Cannot identify the caller of ${route.method} ${route.path}: the route requires no key`);
       return actor;
     },
     get query() {

@@ -5,7 +5,9 @@ import { ApiError, ERRORS, type ErrorBody, type ErrorCode, UNCODED } from '../co
 import type { Request } from './request.ts';
 import { json, type Reply, type Route } from './route.ts';
 
-/** Turns whatever a handler threw into the contract's error answer. What is not an ApiError is logged: nothing of it reaches the client. */
+/**
+ * Converts any error of a handler into the contract's error response. Errors other than ApiError are logged and not revealed to the client.
+ */
 export function refusal(thrown: unknown, request: Request, log: Log, refusals?: Route['refusals']): Reply {
   const error = thrown instanceof ApiError ? thrown : unexpected(thrown, request, log);
   const { status, code } = published(error);
@@ -17,15 +19,15 @@ export function refusal(thrown: unknown, request: Request, log: Log, refusals?: 
   return json(status, refusals ? refusals.body({ status, ...told }) : body, headers);
 }
 
-/** The HTTP status of a refusal, and its code as clients read it: null where the status says it all. */
+/** The HTTP status of an error and its published code: null if the status is sufficient. */
 export function published({ code }: ApiError): { status: number; code: ErrorCode | null } {
   if (code === 'not_found' || code === 'forbidden') return { status: UNCODED[code].status, code: null };
   return { status: ERRORS[code].status, code };
 }
 
-/** 503 when the request may succeed, or be refused rightly, in a moment, as while the database or the spool cannot be had; else 500. */
+/** 503 if a retry may soon succeed or be properly refused, for example while the database or the spool is unavailable; else 500. */
 function unexpected(thrown: unknown, request: Request, log: Log): ApiError {
-  if (thrown instanceof Unwanted) return new ApiError('service_unavailable'); // nobody reads it
+  if (thrown instanceof Unwanted) return new ApiError('service_unavailable'); // nobody is waiting for it
   const fields = { request: request.id, method: request.method, error: thrown };
   if (unavailable(thrown)) {
     log.warn(fields, 'cannot serve the request now');
@@ -36,9 +38,9 @@ function unexpected(thrown: unknown, request: Request, log: Log): ApiError {
 }
 
 const UNAVAILABLE = new Set([
-  'ENOSPC', // the spool is full
+  'ENOSPC', // disk full
   'EDQUOT',
-  'EIO', // a store or a share that fails
+  'EIO', // storage or network share fails
   'ESTALE',
   'EROFS',
   'EAI_AGAIN',
@@ -49,15 +51,15 @@ const UNAVAILABLE = new Set([
   'ENOTFOUND',
   'ETIMEDOUT',
   'EPIPE',
-  '40P01', // PostgreSQL: a deadlock, undone as a whole
-  '23503', // what the request stands on was deleted meanwhile: sent again, it hears of that
+  '40P01', // PostgreSQL: deadlock, rolled back entirely
+  '23503', // foreign key violation: a referenced row was deleted meanwhile; a retry reports that
   '53300', // too many connections
   '53100', // disk full
-  '57P01', // being shut down
+  '57P01', // shutting down
   '57P02', // crashed
   '57P03', // starting
-  '57014', // a statement took too long, or was stopped
-  '55P03', // a lock was not had in time
+  '57014', // statement timed out or was cancelled
+  '55P03', // lock timeout
   '08006', // connection lost
   '08001',
 ]);

@@ -1,24 +1,24 @@
-/** What `walkJson` meets. */
+/** Callbacks of `walkJson`. */
 export interface JsonVisitor {
-  /** A key of an object, with the keys that came before it there. */
+  /** An object key, with the keys before it in the same object. */
   key(name: string, known: ReadonlySet<string>): void;
-  /** A string that is a value. */
+  /** A string value. */
   string(value: string): void;
-  /** A number as it is written. */
+  /** A number, as written. */
   number?(text: string): void;
-  /** An object or array begins; the outermost is level 1. */
+  /** Start of an object or array; the outermost is level 1. */
   level?(level: number): void;
 }
 
-const TOKENS = /"(?:[^"\\]|\\.)*"|[-\d][\d.eE+-]*|[{}[\]:]/g; // true, false, null, commas and white space say nothing here
-const LONE = /\p{Surrogate}/u; // half of a character
+const TOKENS = /"(?:[^"\\]|\\.)*"|[-\d][\d.eE+-]*|[{}[\]:]/g; // true, false, null, commas and white space are ignored
+const LONE = /\p{Surrogate}/u; // unpaired surrogate
 
 /**
- * Walks over the tokens of a valid JSON text: JSON.parse alone would round long numbers and keep only the last of repeated keys. As deep as
- * the text is nested, without recursion.
+ * Visits the tokens of a valid JSON text, because JSON.parse would round long numbers and keep only the last of repeated keys. Handles any
+ * nesting depth without recursion.
  */
 export function walkJson(text: string, visitor: JsonVisitor): void {
-  const keys: (Set<string> | null)[] = []; // of every open object; null for an array
+  const keys: (Set<string> | null)[] = []; // keys per open object; null for an array
   let word: string | null = null; // a string that may turn out to be a key
   const endWord = () => {
     if (word !== null) visitor.string(word);
@@ -43,7 +43,7 @@ export function walkJson(text: string, visitor: JsonVisitor): void {
   endWord();
 }
 
-/** True for text that PostgreSQL cannot hold: with U+0000, or with half of a character. */
+/** Whether PostgreSQL cannot store the text: it contains U+0000 or an unpaired surrogate. */
 export function unstorable(text: string): boolean {
   return text.includes('\0') || LONE.test(text);
 }

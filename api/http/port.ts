@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 const REASONS: Record<string, string> = {
-  EADDRINUSE: 'it is in use. Choose another with --port or PORT, or stop what listens there',
+  EADDRINUSE: 'it is in use. Choose another with --port or PORT, or stop the program that uses it',
   EACCES: 'this account may not use it. Choose one from 1024 with --port or PORT',
 };
 
-/** Throws when the port is taken: uWebSockets itself would share it with any other Longhand, and requests would go to either. */
+/** Throws if the port is taken: uWebSockets would silently share it with another Longhand, and either could get a request. */
 export async function requirePort(host: string, port: number): Promise<void> {
   const server = createServer().listen({ host, port, exclusive: true });
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {

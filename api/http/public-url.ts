@@ -1,7 +1,9 @@
 import type { Settings } from '../contract/settings.ts';
 import type { Request } from './request.ts';
 
-/** Where clients reach this service, as `https://host`: LONGHAND_PUBLIC_URL, else what the request says (its scheme from a trusted proxy). */
+/**
+ * Public origin of this service, as `https://host`: LONGHAND_PUBLIC_URL, else derived from the request (its scheme from a trusted proxy).
+ */
 export function originOf(request: Pick<Request, 'headers'>, settings: Settings): string {
   if (settings.LONGHAND_PUBLIC_URL) return settings.LONGHAND_PUBLIC_URL.replace(/\/+$/, '');
   const forwarded = settings.LONGHAND_TRUST_PROXY ? request.headers.get('x-forwarded-proto') : undefined;
@@ -9,7 +11,10 @@ export function originOf(request: Pick<Request, 'headers'>, settings: Settings):
   return `${forwarded === 'https' ? 'https' : 'http'}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`;
 }
 
-/** Whether a token made for `resource` is good here (RFC 8707). A token without one was made by the operator for this installation. */
+/**
+ * Whether a token issued for `resource` is valid here (RFC 8707). A token without a resource was created by the operator for this
+ * installation.
+ */
 export function isForUs(resource: string | null, request: Pick<Request, 'headers'>, settings: Settings): boolean {
   const origin = originOf(request, settings);
   return resource === null || [origin, `${origin}/`, `${origin}/mcp`, `${origin}/v1`].includes(resource);

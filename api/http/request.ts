@@ -3,9 +3,9 @@ import { invalid } from '../contract/errors.ts';
 import type { Body } from './body.ts';
 import { unstorable, walkJson } from './json-tokens.ts';
 
-/** One HTTP request as plain values: nothing of the HTTP library is left in it. */
+/** One HTTP request as plain values, independent of the HTTP library. */
 export interface Request {
-  /** X-Request-Id of the answer. */
+  /** X-Request-Id of the response. */
   readonly id: string;
   /** Upper-case. */
   readonly method: string;
@@ -13,18 +13,18 @@ export interface Request {
   readonly path: string;
   /** Every parameter, decoded once, with its values in order. */
   readonly parameters: ReadonlyMap<string, readonly string[]>;
-  /** By lower-case name. A header sent twice holds both values joined by ', ' and is named in `repeated`. */
+  /** By lower-case name. The values of a repeated header are joined by ', ', and its name is in `repeated`. */
   readonly headers: ReadonlyMap<string, string>;
   readonly repeated: ReadonlySet<string>;
-  /** The client's: of the connection, or what a trusted proxy says. */
+  /** The client's address: of the connection, or as reported by a trusted proxy. */
   readonly address: string;
-  /** Null when the request announces none. */
+  /** Null if the request has no body. */
   readonly body: Body | null;
-  /** True once the client has gone: work for it may stop. */
+  /** True once the client has disconnected: work for it may stop. */
   gone(): boolean;
   /**
-   * Aborts when the client goes. A handler that touches it has a connection that is read again after a second, for else nobody would notice; a client that
-   * sends its next request ahead meanwhile loses the connection.
+   * Aborts when the client disconnects. Accessing it resumes reading from the connection after a second, which is necessary to notice a
+   * disconnect; a client that pipelines its next request meanwhile loses the connection.
    */
   readonly signal: AbortSignal;
   /** By performance.now(). */
@@ -42,7 +42,7 @@ export function parseQuery(text: string): Map<string, string[]> {
   return parameters;
 }
 
-/** Splits a path at its slashes, then decodes every segment once. Null when one is not valid percent-encoded UTF-8 or holds NUL. */
+/** Splits a path at slashes, then decodes every segment once. Null if one is not valid percent-encoded UTF-8 or contains NUL. */
 export function segments(path: string): string[] | null {
   if (!path.includes('%')) return path.split('/').slice(1);
   try {
@@ -54,8 +54,8 @@ export function segments(path: string): string[] | null {
 }
 
 /**
- * The parameters that `schema` knows, as it reads them; others are ignored. Throws `validation_error`, also for a known one that came twice
- * or holds NUL.
+ * Parses the parameters that `schema` knows; others are ignored. Throws `validation_error`, also for a known one that is repeated or
+ * contains NUL.
  */
 export function readQuery<Q extends z.ZodType>(parameters: Request['parameters'], schema: Q): z.output<Q> {
   const known = Object.keys((schema as unknown as z.ZodObject).shape);
@@ -72,7 +72,7 @@ export function readQuery<Q extends z.ZodType>(parameters: Request['parameters']
   return check(schema, input);
 }
 
-/** `value` as `schema` reads it. Throws `validation_error` that names every field at fault. */
+/** Parses `value` with `schema`. Throws `validation_error` that names every invalid field. */
 export function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -80,15 +80,15 @@ export function check<S extends z.ZodType>(schema: S, value: unknown): z.output<
 }
 
 /**
- * The JSON body. Throws `validation_error` when it is missing, too long, not UTF-8 or malformed, and when something of it would be lost:
- * a key that is repeated, a character that cannot be stored.
+ * Parses the JSON body. Throws `validation_error` if it is missing, too long, not UTF-8 or malformed, or if part of it would be lost: a
+ * repeated key, a character that cannot be stored.
  */
 export async function readJson(body: Body | null, limit: number): Promise<unknown> {
   const refuse = (message: string) => invalid([{ field: 'body', message }]);
-  if (!body) throw refuse('a JSON body is needed, and none was sent');
+  if (!body) throw refuse('a JSON body is required, and none was sent');
   const bytes = await body.read(limit);
   if (!bytes) throw refuse(`must be complete and at most ${limit} bytes`);
-  if (!bytes.length) throw refuse('a JSON body is needed, and it is empty');
+  if (!bytes.length) throw refuse('a JSON body is required, and it is empty');
   let text: string;
   let value: unknown;
   try {
@@ -98,12 +98,12 @@ export async function readJson(body: Body | null, limit: number): Promise<unknow
     throw refuse('is not valid JSON in UTF-8');
   }
   const storable = (string: string) => {
-    if (unstorable(string)) throw refuse('holds U+0000 or half of a character, which cannot be stored');
+    if (unstorable(string)) throw refuse('contains U+0000 or an unpaired surrogate, which cannot be stored');
   };
   walkJson(text, {
     key: (name, known) => {
       storable(name);
-      if (known.has(name)) throw refuse(`holds the field ${JSON.stringify(name)} twice`);
+      if (known.has(name)) throw refuse(`contains the field ${JSON.stringify(name)} twice`);
     },
     string: storable,
   });

@@ -3,7 +3,7 @@ import { setImmediate as tick } from 'node:timers/promises';
 import type { Body } from './body.ts';
 import type { Reply } from './route.ts';
 
-/** What is used of a uWebSockets response. Touching it after an abort or after the end throws: see `Life`. */
+/** The parts of a uWebSockets response that are used. Using it after an abort or its end throws: see `Life`. */
 export interface RawResponse {
   pause(): unknown;
   resume(): unknown;
@@ -20,37 +20,35 @@ export interface RawResponse {
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
-/** The connection of one request: `over` is true once the raw response may not be touched. */
+/** The connection of one request: once `over` is true the raw response must not be used. */
 export interface Life {
   over: boolean;
-  /** Runs once when the connection is lost before the answer is complete. */
+  /** Called once if the connection is lost before the response is complete. */
   onLost: Set<() => void>;
-  /** The answer is on its way. */
+  /** The response is being sent. */
   answering: boolean;
-  /** A `100 Continue` of ours went out: see `sendContinue`. */
+  /** We have sent a `100 Continue`: see `sendContinue`. */
   continued: boolean;
 }
 
-const DRAIN_MS = 30_000; // many clients read only after they have sent everything
-const SILENCE_MS = 5_000; // one that sends nothing for so long is reading, or gone
-const MOST_DRAINING = 1_000; // connections that drain; beyond that the oldest are closed
+const DRAIN_MS = 30_000; // many clients start to read only after they have sent everything
+const SILENCE_MS = 5_000; // a client that sends nothing for this long is reading, or gone
+const MOST_DRAINING = 1_000; // draining connections; above this the oldest are closed
 
-/** The connections that drain, each with what ends that; the oldest first. */
+/** Draining connections by their closing function, oldest first. */
 const draining = new Set<() => void>();
 
-/*
- * uWebSockets closes a connection on which a request arrives while the one before is unanswered. So nothing is read from a connection until
- * its request is answered: one that is sent ahead waits in the socket, unless it came in the same segment.
- */
+/* uWebSockets closes a connection on which a request arrives before the previous one has been answered. Therefore nothing is read from a
+   connection until its response is sent: a pipelined request waits in the socket, unless it arrived in the same TCP segment. */
 
-/** Sends a reply, once. Throws before anything is sent when a header's value holds a line break or NUL. */
+/** Sends a response once. Throws before sending anything if a header value contains a line break or NUL. */
 export async function send(raw: RawResponse, life: Life, reply: Reply, body: Body | null, head: boolean): Promise<void> {
   if (life.over) return;
   life.answering = true;
   for (const [name, value] of Object.entries(reply.headers ?? {})) {
-    if (/[\r\n\0]/.test(value)) throw new Error(`Cannot send the header ${name}: its value holds a line break or NUL`);
+    if (/[\r\n\0]/.test(value)) throw new Error(`Cannot send the header ${name}: its value contains a line break or NUL`);
   }
-  if (body && !body.complete) await tick(); // what came in the same packet as the head is here now
+  if (body && !body.complete) await tick(); // whatever came in the same packet as the headers has arrived then
   if (life.over) return;
   if (body && !body.complete) {
     if (!reply.stream && !(reply.body instanceof Uint8Array)) return sendEarly(raw, life, reply, body, head);
@@ -69,8 +67,9 @@ export async function send(raw: RawResponse, life: Life, reply: Reply, body: Bod
 }
 
 /**
- * Says `100 Continue` to a client that spells its expectation in capitals, as Java's does: uWebSockets answers lower case only. The status line with
- * an empty line behind it is that whole answer; the status line of the final one then goes out before its first header (see `writeHead`).
+ * Sends `100 Continue` to clients with a capitalised `Expect` value, such as Java's; uWebSockets only recognises lower case. The status
+ * line followed by an empty line is the complete interim response; the final status line is then sent as part of its first header (see
+ * `writeHead`).
  */
 export function sendContinue(raw: RawResponse, life: Life): void {
   life.continued = true;
@@ -78,10 +77,11 @@ export function sendContinue(raw: RawResponse, life: Life): void {
 }
 
 /**
- * Answers while the body still comes: the whole answer at once, then what comes is dropped until all has come, until the client falls silent, or for
- * 30 s at most; then the connection closes. Closing at once could reset the connection and destroy the answer, and `end` closes at once when the client asked for `Connection: close`.
- * So the answer goes out as the tail of the last header: uWebSockets still believes in an open response, and `close` stays ours. It ends
- * with the line break that uWebSockets puts after a header, which is white space in JSON and counted in the length.
+ * Responds while the body is still arriving: sends the whole response at once, then drops data until the body is complete, the client is
+ * silent, or 30 s have passed; then closes the connection. Closing immediately could reset the connection and destroy the response, and
+ * `end` closes immediately if the client asked for `Connection: close`. The response is therefore sent as the end of the last header:
+ * uWebSockets still considers the response open and we control when to `close`. It ends with the line break that uWebSockets adds to a
+ * header, which is white space in JSON and included in the length.
  */
 async function sendEarly(raw: RawResponse, life: Life, reply: Reply, body: Body, head: boolean): Promise<void> {
   const text = reply.body as string | undefined;
@@ -94,7 +94,7 @@ async function sendEarly(raw: RawResponse, life: Life, reply: Reply, body: Body,
     }
   });
   await drained(life, body);
-  await tick(); // not inside the callback of the last chunk
+  await tick(); // outside the callback of the last chunk
   body.close();
   if (!life.over) {
     life.over = true;
@@ -119,7 +119,10 @@ function drained(life: Life, body: Body): Promise<void> {
   });
 }
 
-/** Sends chunks as they come and as the client takes them. A source that fails closes the connection: the client sees a broken body. */
+/**
+ * Streams chunks as they come and as the client reads them. If the source fails, the connection is closed and the client sees a truncated
+ * body.
+ */
 async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: boolean): Promise<void> {
   if (head) {
     raw.cork(() => {
@@ -137,7 +140,7 @@ async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: bool
   });
   life.onLost.add(() => proceed?.());
   raw.cork(() => {
-    raw.resume(); // now, for uWebSockets does not wake a connection that was held while it had to wait for its client
+    raw.resume(); // now, because uWebSockets does not wake a paused connection that had to wait for its client
     writeHead(raw, reply, life);
   });
   try {
@@ -165,7 +168,7 @@ async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: bool
   }
 }
 
-/** Ends without a body. A length that is passed as `undefined` would go out as 2^63. */
+/** Ends the response without a body. A length of `undefined` would be sent as 2^63. */
 function endEmpty(raw: RawResponse, length: number | undefined): void {
   if (length === undefined) raw.endWithoutBody();
   else raw.endWithoutBody(length);
@@ -175,13 +178,13 @@ function writeHead(raw: RawResponse, reply: Reply, life: Life): void {
   const status = `${reply.status} ${STATUS_CODES[reply.status] ?? 'Status'}`;
   const headers = Object.entries(reply.headers ?? {});
   if (life.continued) {
-    const [name, value] = headers.shift() ?? ['content-language', 'en']; // a status line was written: the next one is part of a header's name
+    const [name, value] = headers.shift() ?? ['content-language', 'en']; // after a status line, the next one becomes part of a header name
     raw.writeHeader(`HTTP/1.1 ${status}\r\n${name}`, utf8(value));
   } else raw.writeStatus(status);
   for (const [name, value] of headers) raw.writeHeader(name, utf8(value));
 }
 
-/** Text goes out as bytes: on Node 24 uWebSockets sends a string without characters beyond Latin-1 in Latin-1. */
+/** Encodes text as bytes: on Node 24 uWebSockets sends strings within Latin-1 as Latin-1. */
 function utf8(text: string | Uint8Array): Uint8Array {
   return typeof text === 'string' ? Buffer.from(text) : text;
 }
@@ -190,7 +193,7 @@ function bodiless(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-/** What Content-Length would be; of a 304 and a stream it is not known. */
+/** The Content-Length; unknown for a 304 and a stream. */
 function length(reply: Reply): number | undefined {
   return reply.body === undefined ? undefined : Buffer.byteLength(reply.body);
 }

@@ -18,29 +18,29 @@ import type { Request } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** What a caller needs. A token answers `tokenError` first, then a missing scope answers `scopeError` (null: 403 without a code). */
+/** Requirements on a caller. A token gets `tokenError` first, a missing scope `scopeError` (null: 403 without a code). */
 export interface Access {
   scope: Scope;
   scopeError: ErrorCode | null;
-  /** Given: the endpoint takes API keys only. */
+  /** Set if the endpoint accepts API keys only. */
   tokenError?: ErrorCode;
 }
 
-/** Made once by main.ts, handed to every handler. */
+/** Created once by main.ts and passed to every handler. */
 export interface Services {
   db: Db;
   vault: Vault;
   spool: Spool;
   settings: Settings;
-  /** The promises, tightened by the operator. */
+  /** The published limits, lowered by the operator's settings. */
   limits: Limits;
   log: Log;
   metrics: Metrics;
-  /** Full records as they are sent. */
+  /** Renders full records. */
   records: Records;
-  /** Who waits for a transcription to change. */
+  /** Requests waiting for a transcription to change. */
   waits: Waits;
-  /** How many transcriptions filters find. */
+  /** Number of transcriptions that match filters. */
   totals: Totals;
   /** This process, as the owner of upload leases. */
   nodeId: string;
@@ -57,26 +57,26 @@ export interface Services {
 }
 
 /**
- * What a handler gets. When it runs, 401, 403 plan, 403 token, 403 scope and 429 have been checked; everything else happens in
- * the order in which the handler asks for it.
+ * Passed to a handler. Before it runs, 401, 403 plan, 403 token, 403 scope and 429 have been checked; everything else is checked in the
+ * order in which the handler accesses it.
  */
 export interface Context<Q = unknown, B = unknown> extends Services {
-  /** Who asks. Throws on a route that wants neither a key nor a session. */
+  /** The caller. Throws on a route that requires neither a key nor a session. */
   readonly caller: MemberActor;
   readonly request: Request;
-  /** Headers that the answer will have, also when it is a refusal; the handler's own win. */
+  /** Headers of the response, including error responses; the handler's own headers take precedence. */
   readonly replyHeaders: Record<string, string>;
-  /** Path parameters, percent-decoded once. Any text: ids are checked by the look-up, which answers 404. */
+  /** Path parameters, percent-decoded once. Any text: invalid ids are answered with 404 by the look-up. */
   readonly params: Readonly<Record<string, string>>;
-  /** The query as the route's schema reads it. Checked when first touched: throws `validation_error` (also for a known parameter sent twice). */
+  /** The query parsed by the route's schema. Checked on first access: throws `validation_error` (also for a repeated parameter). */
   readonly query: Q;
-  /** Reads and checks the JSON body against the route's schema. Throws `validation_error` when it is missing, malformed or refused. */
+  /** Parses the JSON body with the route's schema. Throws `validation_error` if it is missing, malformed or invalid. */
   body(): Promise<B>;
-  /** The JSON body unchecked. Throws `validation_error` when it is missing, malformed or holds NUL. */
+  /** The unvalidated JSON body. Throws `validation_error` if it is missing, malformed or contains NUL. */
   json(): Promise<unknown>;
 }
 
-/** What a handler returns: `body` is whole, `stream` is sent as it comes; never both. `Content-Type` belongs in `headers`. */
+/** A handler's result: `body` is complete, `stream` is sent as it is produced; never both. `Content-Type` goes into `headers`. */
 export interface Reply {
   status: number;
   headers?: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ export interface Reply {
   stream?: AsyncIterable<Uint8Array>;
 }
 
-/** One documented answer. `schema` absent: no body, or one that is not JSON and is described by `type`. */
+/** A documented response. Without `schema`: no body, or one that is not JSON and described by `type`. */
 export interface Answer {
   description: string;
   schema?: z.ZodType;
@@ -94,7 +94,7 @@ export interface Answer {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What a refusal says. */
+/** Contents of an error response. */
 export interface Refusal {
   status: number;
   code: string | null;
@@ -102,60 +102,60 @@ export interface Refusal {
   detail: Record<string, unknown> | null;
 }
 
-/** A request header in the description. */
+/** A request header in the OpenAPI description. */
 export interface UploadHeader {
   description: string;
   required: boolean;
   example: string;
-  /** JSON Schema keywords beside `type: string`. */
+  /** JSON Schema keywords besides `type: string`. */
   schema?: Readonly<Record<string, unknown>>;
 }
 
 export interface RouteSpec<Q extends z.ZodType, B extends z.ZodType> {
   method: Method;
-  /** Complete, `{name}` marks one segment and `{name...}` all that follow: `/v1/transcriptions/{id}/export`. */
+  /** Complete path; `{name}` matches one segment and `{name...}` all remaining ones: `/v1/transcriptions/{id}/export`. */
   path: string;
-  /** Name of the operation in generated clients, never changed once published; needed unless the route is `hidden`. */
+  /** Operation name in generated clients, never changed once published; required unless the route is `hidden`. */
   id?: string;
   summary: string;
   description?: string;
   tag: string;
-  /** Null: no key is needed. */
+  /** Null: no key is required. */
   access: Access | null;
-  /** For people who are signed in to the console, by their session instead of a key. */
+  /** For people signed in to the console: requires their session instead of a key. */
   session?: boolean;
-  /** WWW-Authenticate of its 401; absent: `Bearer`. */
+  /** WWW-Authenticate of its 401 response; default: `Bearer`. */
   challenge?: (request: Request, settings: Settings) => string;
-  /** What each path parameter is, for the description. */
+  /** Descriptions of the path parameters. */
   params?: Readonly<Record<string, string>>;
-  /** An object of parameters: every one arrives as a string. `.meta({ type, ... })` says in OpenAPI what the string holds. */
+  /** An object schema: every parameter arrives as a string. `.meta({ type, ... })` declares its type in OpenAPI. */
   query?: Q;
-  /** Query parameters that the handler reads by itself, for the description. */
+  /** Query parameters that the handler parses itself, for the description. */
   alsoQuery?: Readonly<Record<string, Omit<Parameter, 'name' | 'in'>>>;
-  /** The shape of its refusals, where another API's is promised: the schema, and the body for an error. */
+  /** The format of its errors if another API's is promised: the schema, and the body of an error. */
   refusals?: { schema: z.ZodType; body(error: Refusal): unknown };
-  /** A strict object: JSON body. */
+  /** Strict object schema of the JSON body. */
   body?: B;
-  /** In place of a JSON body: the JSON Schema of a multipart form. */
+  /** Instead of a JSON body: the JSON Schema of a multipart form. */
   form?: Readonly<Record<string, unknown>>;
-  /** In place of a JSON body: the type of the raw bytes, and the request headers that the route reads. */
+  /** Instead of a JSON body: the type of the raw bytes, and the request headers that the route reads. */
   upload?: { minBytes: number; headers: Readonly<Record<string, UploadHeader>> };
   answers: Readonly<Record<number, Answer>>;
-  /** Beyond the general ones (401, 403 plan, 404 of unknown paths, 429 rate, 500, 503): codes, or a status where the code is null. */
+  /** Errors besides the general ones (401, 403 plan, 404 of unknown paths, 429 rate, 500, 503): codes, or a status if the code is null. */
   errors: readonly (ErrorCode | 403 | 404)[];
-  /** Absent from the OpenAPI description: not part of `/v1`. */
+  /** Omitted from the OpenAPI description: not part of `/v1`. */
   hidden?: boolean;
   handler(context: Context<z.output<Q>, z.output<B>>): Promise<Reply> | Reply;
 }
 
 export type Route = RouteSpec<z.ZodType, z.ZodType>;
 
-/** Declares a route. What the handler sees is typed by the schemas. */
+/** Declares a route. The schemas determine the types in the handler. */
 export function route<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(spec: RouteSpec<Q, B>): Route {
   return spec as unknown as Route;
 }
 
-/** On every answer to somebody: shared caches keep nothing, browsers ask each time and guess no types. */
+/** On every personal response: shared caches store nothing, browsers revalidate and do not sniff types. */
 export const NO_STORE = { 'cache-control': 'private, no-cache', 'x-content-type-options': 'nosniff' };
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
@@ -164,12 +164,12 @@ export function json(status: number, value: unknown, headers?: Readonly<Record<s
   return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(value) };
 }
 
-/** JSON that is text already: a record with metadata spliced in as received. */
+/** A JSON response from text: a record with metadata spliced in as received. */
 export function jsonText(status: number, text: string, headers?: Readonly<Record<string, string>>): Reply {
   return { status, headers: { ...JSON_TYPE, ...headers }, body: text };
 }
 
-/** 204, 304: no body. */
+/** 204 or 304 without a body. */
 export function empty(status: number, headers?: Readonly<Record<string, string>>): Reply {
   return headers ? { status, headers } : { status };
 }

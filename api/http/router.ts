@@ -17,8 +17,9 @@ interface Node {
 const node = (): Node => ({ fixed: new Map(), any: null, rest: null, routes: new Map() });
 
 /**
- * The route table as a tree of path segments. The result finds the route of a request: fixed segments win over `{name}`, which wins over
- * `{name...}`. It throws 404 for an unknown path, 405 with `Allow` for a known one under another method. HEAD is answered by GET.
+ * Builds a tree of path segments from the route table. The returned function finds the route of a request: fixed segments take precedence
+ * over `{name}`, which takes precedence over `{name...}`. It throws 404 for an unknown path, 405 with `Allow` for a known path with another
+ * method. HEAD is served by GET.
  */
 export function routeTable(routes: readonly Route[]): (method: string, path: string) => Match {
   const root = node();
@@ -51,7 +52,7 @@ function add(root: Node, route: Route): void {
       at = next;
     }
   }
-  if (at.routes.has(route.method)) throw new Error(`Cannot mount ${route.method} ${route.path}: there are two routes for it`);
+  if (at.routes.has(route.method)) throw new Error(`Cannot mount ${route.method} ${route.path}: two routes are declared for it`);
   at.routes.set(route.method, { route, names });
 }
 

@@ -18,19 +18,19 @@ export interface ServeOptions extends Services {
   routes: readonly Route[];
   callers: Callers;
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
 }
 
 export interface Served {
   port: number;
-  /** Accepts no new connection, lets requests finish for at most this long, then drops what is left. */
+  /** Stops accepting connections, lets requests finish for up to this long, then closes the remaining ones. */
   stop(graceSeconds: number): Promise<void>;
 }
 
-const HEADER_BYTES = 32_768; // uWebSockets reads this when it is loaded, so it is set first; its default of 4 KB is smaller than X-Metadata may be
+const HEADER_BYTES = 32_768; // uWebSockets reads this when it is loaded, so set it first; the default of 4 KB is smaller than X-Metadata may be
 
-/** Serves the routes. Every request is answered by `answer`, the one catch included. */
+/** Serves the routes. `answer` handles every request, including all errors. */
 export async function serve(options: ServeOptions): Promise<Served> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES);
   const { default: HyperExpress } = await import('hyper-express');
@@ -41,14 +41,14 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const lives = new Map<Life, RawResponse>();
   let stopping = false;
 
-  // Bodies and answers go by the raw response: hyper-express would hold an early answer back until the whole body has arrived.
+  // Bodies and responses use the raw response: hyper-express would delay an early response until the whole body has arrived.
   server.any('/*', (request, response) => {
     const raw = response.raw as unknown as RawResponse;
     const life: Life = { over: false, onLost: new Set(), continued: false, answering: false };
     const { headers, repeated } = readHeaders(request.raw);
     const body = headers.has('content-length') || headers.has('transfer-encoding') ? attachBody(raw) : null;
     if (!body)
-      raw.pause(); // until the answer: see response.ts
+      raw.pause(); // until the response is sent: see response.ts
     else if (/^100-continue$/i.test(headers.get('expect') ?? '') && headers.get('expect') !== '100-continue') sendContinue(raw, life);
     raw.onAborted(() => {
       life.over = true;
@@ -88,10 +88,13 @@ export async function serve(options: ServeOptions): Promise<Served> {
     });
     options.metrics.answered(request.method, where, reply.status);
     const fields = { request: request.id, method: request.method, route: where, status: reply.status, ms: ms(request) };
-    options.log[reply.status < 400 && request.method === 'GET' ? 'debug' : 'info'](fields, life.over ? 'the client has gone' : 'answered');
+    options.log[reply.status < 400 && request.method === 'GET' ? 'debug' : 'info'](
+      fields,
+      life.over ? 'the client has disconnected' : 'answered',
+    );
     const closing = stopping ? { ...reply, headers: { ...reply.headers, connection: 'close' } } : reply;
     await send(raw, life, closing, body, request.method === 'HEAD').catch((error: unknown) => {
-      options.log.error({ ...fields, error }, 'cannot send the answer');
+      options.log.error({ ...fields, error }, 'cannot send the response');
       if (!life.over) {
         life.over = true;
         raw.close();
@@ -99,7 +102,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     });
   }
 
-  /** The reply to a request, whatever happens. */
+  /** The response to a request; never throws. */
   async function answer(request: Request, found: (route: Route) => void): Promise<Reply> {
     const headers: Record<string, string> = { 'x-request-id': request.id };
     let refusals: Route['refusals'];
@@ -119,7 +122,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     }
   }
 
-  /** Who asks, when the route wants to know: a signed-in person, or the actor behind a key or token. */
+  /** The caller, if the route requires one: a signed-in person, or the actor of a key or token. */
   async function admit(request: Request, route: Route, headers: Record<string, string>): Promise<MemberActor | null> {
     if (!route.session) return route.access && admitCredential(request, route, headers);
     const person = await signedIn(request, options, headers);
@@ -127,7 +130,10 @@ export async function serve(options: ServeOptions): Promise<Served> {
     return person;
   }
 
-  /** 401, then 403 plan, token and scope, then 429: the order of contract 2.4. Rate headers go on each of them but 401. */
+  /**
+   * Checks 401, then 403 plan, token and scope, then 429, as published (docs/decisions/api-contract.md). All but 401 have rate limit
+   * headers.
+   */
   async function admitCredential(request: Request, route: Route, headers: Record<string, string>): Promise<MemberActor> {
     const actor = await identify(
       request,
@@ -165,7 +171,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
 const UNNOTICED_MS = 1_000;
 const FLIP_MS = 3_000;
 
-/** Aborts when the connection is lost before the answer. */
+/** Aborts if the connection is lost before the response is complete. */
 function watch(raw: RawResponse, life: Life): AbortSignal {
   const leaving = new AbortController();
   const lost = () => leaving.abort(new Unwanted());
@@ -175,12 +181,12 @@ function watch(raw: RawResponse, life: Life): AbortSignal {
   const flip = setInterval(() => {
     if (life.over || life.answering) return clearInterval(flip);
     raw.pause();
-    raw.resume(); // which starts the 10 s anew after which uWebSockets closes what is silent
+    raw.resume(); // also restarts the 10 s after which uWebSockets closes silent connections
   }, FLIP_MS).unref();
   return leaving.signal;
 }
 
-/** Headers by name; of one that came twice, both values. */
+/** Headers by name; the values of a repeated header are joined. */
 function readHeaders(raw: { forEach(each: (name: string, value: string) => void): void }) {
   const headers = new Map<string, string>();
   const repeated = new Set<string>();

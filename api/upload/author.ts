@@ -4,7 +4,10 @@ import { ApiError } from '../contract/errors.ts';
 
 const TYPES = ['email', 'user', 'external'];
 
-/** Reads how a caller names an author: `email:<email>`, `user:<uuid>` or `external:<provider>:<id>`. Throws `invalid_author` or `unsupported_author_type`. */
+/**
+ * Parses an author reference: `email:<email>`, `user:<uuid>` or `external:<provider>:<id>`. Throws `invalid_author` or
+ * `unsupported_author_type`.
+ */
 export function readAuthor(text: string): AuthorRef {
   const [type, value] = splitOnce(text);
   if (!type || !value) throw new ApiError('invalid_author');
@@ -23,7 +26,7 @@ export function readAuthor(text: string): AuthorRef {
   return { kind: 'external', provider: provider.toLowerCase(), externalId };
 }
 
-/** Both sides of the first colon; null when there is none. An id may hold more of them, and spaces. */
+/** Both sides of the first colon; null if there is none. An id may contain further colons, and spaces. */
 function splitOnce(text: string): [string | null, string | null] {
   const colon = text.indexOf(':');
   return colon < 0 ? [null, null] : [text.slice(0, colon), text.slice(colon + 1)];

@@ -15,7 +15,7 @@ import { checkMetadata } from './metadata.ts';
 import { PlaceQuery, ReportsQuery, WorkQuery } from './query.ts';
 import { looksSecret } from './secret.ts';
 
-/** Checks of an upload that need only its headers, in the published order (docs/decisions/api-contract.md). Nothing is stored. */
+/** Checks of an upload's headers, in the published order (docs/decisions/api-contract.md). Stores nothing. */
 export async function checkHead(context: Context): Promise<UploadRequest> {
   const { request, caller, limits } = context;
   const announced = announcedBytes(request);
@@ -45,7 +45,7 @@ export async function checkHead(context: Context): Promise<UploadRequest> {
   };
 }
 
-/** What Content-Length announces. Throws `length_required` when there is none, or chunks, or more than one. */
+/** The Content-Length. Throws `length_required` if it is missing or repeated, or if the body is chunked. */
 function announcedBytes(request: Request): number {
   const length = request.headers.get('content-length');
   if (length === undefined || request.headers.has('transfer-encoding')) throw new ApiError('length_required');
@@ -69,7 +69,7 @@ function fileName(request: Request): FileName {
   return readFileName(disposition);
 }
 
-/** A missing name is answered before the format. */
+/** A missing name is reported before an unsupported format. */
 function readFileNameOrPass(disposition: string): void {
   try {
     readFileName(disposition);
@@ -78,12 +78,12 @@ function readFileNameOrPass(disposition: string): void {
   }
 }
 
-/** Throws `file_too_small` or `file_size_limit_exceeded`. Asked of the announced size, and again of the bytes that came. */
+/** Throws `file_too_small` or `file_size_limit_exceeded`. Applied to the declared size and again to the bytes received. */
 export function checkSize(bytes: number, limits: Limits): void {
   if (bytes < limits.MIN_FILE_BYTES) throw new ApiError('file_too_small');
   if (bytes > limits.MAX_FILE_BYTES) {
     throw new ApiError('file_size_limit_exceeded', {
-      message: `Cannot accept the file: it has ${bytes} bytes, and at most ${limits.MAX_FILE_BYTES} are accepted`,
+      message: `Cannot accept the file: it has ${bytes} bytes; the maximum is ${limits.MAX_FILE_BYTES} are accepted`,
     });
   }
 }
@@ -109,7 +109,7 @@ function readMetadata(request: Request): string | null {
   return value === undefined ? null : checkMetadata(value);
 }
 
-/** The member that X-Author names, else the creator of the key. */
+/** The member named in X-Author, else the creator of the key. */
 async function owner({ db, request, caller }: Context): Promise<AuthorRow> {
   const header = request.headers.get('x-author');
   if (header === undefined) return { id: caller.memberId, email: caller.memberEmail, name: caller.memberName };
@@ -120,12 +120,15 @@ async function owner({ db, request, caller }: Context): Promise<AuthorRow> {
   return author;
 }
 
-/** The templates that `reports` names; an empty list is no `reports`. Throws `too_many_reports`, then `prompt_not_found` with `detail.slug`. */
+/**
+ * The templates named in `reports`; an empty list is the same as none. Throws `too_many_reports`, then `prompt_not_found` with
+ * `detail.slug`.
+ */
 async function reports({ db, request, caller }: Context): Promise<TemplateRef[]> {
   const lists = request.parameters.get('reports') ?? [];
   if (lists.length < 2 && !/[^\s,]/.test(lists.join())) return [];
   requireScope(caller, 'reports:write', 'reports_scope_required');
-  const { reports: list } = readQuery(request.parameters, ReportsQuery); // given once
+  const { reports: list } = readQuery(request.parameters, ReportsQuery); // rejects repetitions
   const slugs = readSlugs(list!);
   const { templates, missing } = await db.workspace(caller.workspaceId, (tx) => resolveTemplates(tx, caller, slugs));
   if (missing !== null) throw new ApiError('prompt_not_found', { detail: { slug: missing } });
@@ -134,7 +137,7 @@ async function reports({ db, request, caller }: Context): Promise<TemplateRef[]>
 
 const KEY = new RegExp(`^[\\x20-\\x7E]{1,${LIMITS.IDEMPOTENCY_KEY_CHARACTERS}}$`);
 
-/** The Idempotency-Key, or null without one. Throws `idempotency_key_invalid`. */
+/** The Idempotency-Key, or null. Throws `idempotency_key_invalid`. */
 export function readIdempotencyKey(request: Request): string | null {
   const key = request.headers.get('idempotency-key');
   if (key === undefined) return null;

@@ -2,13 +2,13 @@ import { ApiError } from '../contract/errors.ts';
 import { EXTENSIONS } from '../contract/formats.ts';
 import { LIMITS } from '../contract/limits.ts';
 
-/** A name as it is stored and shown, and its extension in lower case without the dot. */
+/** A file name as stored and displayed, and its extension in lower case without the dot. */
 export interface FileName {
   name: string;
   extension: string;
 }
 
-/** Reads the name of an upload from Content-Disposition. Throws `filename_required` or `unsupported_file_format`. */
+/** Reads the file name from Content-Disposition. Throws `filename_required` or `unsupported_file_format`. */
 export function readFileName(disposition: string): FileName {
   const given = givenName(disposition);
   const name = given === null ? '' : cleanName(given);
@@ -18,14 +18,14 @@ export function readFileName(disposition: string): FileName {
   return { name, extension };
 }
 
-/** What follows the last dot, in lower case; '' without one. */
+/** The part after the last dot, in lower case; empty if there is none. */
 export function extensionOf(name: string): string {
   return /\.([^.]*)$/.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
 /**
- * The name in a Content-Disposition header: `filename*` before `filename`, in any order, under any type. Null when there is none, when one is
- * there twice, and when its encoding is broken.
+ * The name in a Content-Disposition header: `filename*` takes precedence over `filename`, in any order and with any disposition type. Null
+ * if there is none, if one is repeated, or if its encoding is invalid.
  */
 export function givenName(disposition: string): string | null {
   const parameters = readParameters(disposition);
@@ -36,7 +36,7 @@ export function givenName(disposition: string): string | null {
   return plain === undefined || plain.includes('\uFFFD') ? null : plain; // U+FFFD: the header was not UTF-8
 }
 
-/** `type; a=token; b="quoted \" string"` as a map; null when it cannot be read that way. */
+/** Parses `type; a=token; b="quoted \" string"`; null if it is malformed. */
 function readParameters(header: string): Map<string, string> | null {
   const parameters = new Map<string, string>();
   const parameter = /;\s*(?:([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"\s*(?=;|$)|([^";][^;]*|)))?/gsy;
@@ -53,7 +53,7 @@ function readParameters(header: string): Map<string, string> | null {
   return parameters;
 }
 
-/** `UTF-8'en'%e2%82%ac.mp3` (RFC 5987), UTF-8 or ISO-8859-1. Null when the percent-encoding or the bytes are broken. */
+/** Decodes `UTF-8'en'%e2%82%ac.mp3` (RFC 5987), UTF-8 or ISO-8859-1. Null if the percent-encoding or the bytes are invalid. */
 function decodeExtended(value: string): string | null {
   const [, charset, text] = /^([^']*)'[^']*'(.*)$/s.exec(value) ?? [];
   if (charset === undefined || text === undefined || /%(?![0-9a-f]{2})/i.test(text) || text.includes('\uFFFD')) return null;
@@ -73,8 +73,8 @@ function decodeExtended(value: string): string | null {
 }
 
 /**
- * The name as it may be stored: only what follows the last slash, without controls and marks of direction, without leading dots and trailing
- * dots and spaces, in NFC, at most LIMITS.FILENAME_BYTES with its extension kept. '' when nothing is left.
+ * Sanitises a name for storage: only the part after the last slash, without control characters and bidirectional marks, leading dots, and
+ * trailing dots and spaces; NFC, at most LIMITS.FILENAME_BYTES with its extension kept. Empty if nothing is left.
  */
 export function cleanName(given: string): string {
   const name = given
@@ -89,7 +89,7 @@ export function cleanName(given: string): string {
   return shorten(name.slice(0, name.length - tail.length), LIMITS.FILENAME_BYTES - Buffer.byteLength(tail)) + tail;
 }
 
-/** The longest start of the text, in whole characters, that takes at most so many bytes. */
+/** The longest prefix in whole characters of at most `bytes` bytes. */
 function shorten(text: string, bytes: number): string {
   let kept = '';
   let size = 0;

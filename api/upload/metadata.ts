@@ -3,7 +3,7 @@ import { LIMITS } from '../contract/limits.ts';
 import { unstorable, walkJson } from '../http/json-tokens.ts';
 import { looksSecret } from './secret.ts';
 
-/** Faults of metadata, in the order in which they are checked. */
+/** Metadata errors, in the order of the checks. */
 const ORDER = [
   'metadata_key_too_long',
   'metadata_key_invalid',
@@ -14,8 +14,8 @@ const ORDER = [
 type Fault = (typeof ORDER)[number];
 
 /**
- * Checks X-Metadata and returns its text exactly as received. JSON.parse alone would round long numbers and drop repeated keys, and jsonb
- * refuses some of what it accepts, so every token is looked at. Throws one of the `metadata_*` codes.
+ * Validates X-Metadata and returns its text exactly as received. Every token is checked, because JSON.parse would round long numbers and
+ * drop repeated keys, and jsonb rejects some of what it accepts. Throws one of the `metadata_*` codes.
  */
 export function checkMetadata(text: string): string {
   if (Buffer.byteLength(text) > LIMITS.METADATA_BYTES) throw new ApiError('metadata_too_large');
@@ -52,7 +52,7 @@ function keyFaults(key: string, known: ReadonlySet<string>): Fault[] {
   return faults;
 }
 
-/** Beyond the range of a double: too large, or so small that it would become 0. */
+/** Outside the range of a double: too large, or so small that it would become 0. */
 function badNumber(token: string): boolean {
   const value = Number(token);
   return !Number.isFinite(value) || (value === 0 && /[1-9]/.test(token.split(/[eE]/)[0]!));

@@ -6,17 +6,17 @@ import type { Uploaded } from '../contract/transcription.ts';
 import type { Context } from '../http/route.ts';
 import { checkSize } from './checks.ts';
 
-/** How far an upload has come, for whoever cleans up. */
+/** Progress of an upload, for cleaning up. */
 interface Progress {
   bytes: number;
-  /** From here on only the database knows whether the file was accepted. */
+  /** Once true, only the database knows whether the file was accepted. */
   committing: boolean;
 }
 
 /**
- * Takes the body of an upload whose checks have passed and whose place and key are held: streams it sealed to the spool, and answers once the
- * file is durable and its row and job are committed. A body that ends too early leaves a failed record; every other failure leaves nothing.
- * Place and key are given back in any case.
+ * Receives the body of an upload whose checks have passed and whose slot and idempotency key are held: streams it encrypted to the spool,
+ * and responds once the file is durable and its row and job are committed. A body that ends early leaves a failed record; any other failure
+ * leaves nothing. Slot and key are released in every case.
  */
 export async function receive(context: Context, upload: UploadRequest, claim: IdempotencyClaim | null): Promise<Uploaded> {
   const progress: Progress = { bytes: 0, committing: false };
@@ -29,7 +29,7 @@ export async function receive(context: Context, upload: UploadRequest, claim: Id
     progress.committing = true;
     return await commit(context, upload, claim, file);
   } catch (error) {
-    const undone = error instanceof ApiError || !progress.committing; // else the commit may have come through: the sweeper decides
+    const undone = error instanceof ApiError || !progress.committing; // otherwise the commit may have succeeded: the sweeper decides
     if (undone) await writer?.abort();
     throw error;
   }
@@ -49,7 +49,7 @@ async function readBody(context: Context, upload: UploadRequest, writer: SpoolWr
   throw new ApiError('upload_timeout');
 }
 
-/** One transaction: the row, its reports, its job, the answer of the idempotency key. */
+/** One transaction: the row, its reports, its job, the idempotency key's response. */
 export async function commit(
   context: Context,
   upload: UploadRequest,
@@ -66,7 +66,7 @@ export async function commit(
   });
 }
 
-/** Gives place and key back after a failure. A key whose answer was committed stays. */
+/** Releases slot and key after a failure. A key with a committed response is kept. */
 export async function giveBack({ db }: Context, upload: UploadRequest, claim: IdempotencyClaim | null): Promise<void> {
   await db.workspace(upload.actor.workspaceId, async (tx) => {
     await leavePlace(tx, upload);

@@ -1,6 +1,6 @@
-/** Known prefixes and structures of keys and tokens. Never by entropy: call ids in hex and UUIDs are ordinary values. */
+/** Known prefixes and structures of keys and tokens. Entropy is not considered: hexadecimal call ids and UUIDs are ordinary values. */
 const SHAPES = [
-  /(?<![a-z0-9])lht?_[a-z0-9]/i, // our own
+  /(?<![a-z0-9])lht?_[a-z0-9]/i, // Longhand's own
   /(?<![a-z0-9])sk_live_/i,
   /(?<![a-z0-9])sk-[a-z0-9_-]{16}/i,
   /(?<![a-z0-9])(?:ghp_|gho_|github_pat_|glpat-|xox[abpr]-)/i,
@@ -10,7 +10,7 @@ const SHAPES = [
   /-----BEGIN/,
 ];
 
-/** True when the text holds something shaped like a secret. A safety net only. */
+/** Whether the text contains something that looks like a secret. Only a safety net. */
 export function looksSecret(text: string): boolean {
   return SHAPES.some((shape) => shape.test(text));
 }

@@ -18,7 +18,7 @@ export async function upload(context: Context): Promise<Reply> {
   return inPlace(context, upload, claim, async () => json(201, await receive(context, upload, claim)));
 }
 
-/** Does `work` in a place among the uploads in flight, whose lease is renewed meanwhile. Place and key are given back when it fails. */
+/** Runs `work` with an upload slot, whose lease is renewed meanwhile. Releases slot and key if it fails. */
 export async function inPlace<T>(
   context: Context,
   upload: UploadRequest,
@@ -32,10 +32,7 @@ export async function inPlace<T>(
     return await work();
   } catch (error) {
     await giveBack(context, upload, claim).catch((failure: unknown) =>
-      context.log.warn(
-        { request: context.request.id, error: failure },
-        'cannot give back an upload lease; it ends by itself within a minute',
-      ),
+      context.log.warn({ request: context.request.id, error: failure }, 'cannot release an upload lease; it expires within a minute'),
     );
     throw error;
   } finally {
@@ -44,7 +41,7 @@ export async function inPlace<T>(
   }
 }
 
-/** Claims the Idempotency-Key, when there is one. Throws 409 while another attempt holds it. */
+/** Claims the Idempotency-Key, if there is one. Throws 409 while another attempt holds it. */
 async function claimed(
   { db, request, caller, nodeId }: Context,
   upload: UploadRequest,
@@ -58,7 +55,7 @@ async function claimed(
   return claim;
 }
 
-/** The body of the original 201, in its order: jsonb does not keep that. */
+/** The body of the original 201 in its field order, which jsonb does not preserve. */
 function replay({ uuid, status, reports }: Uploaded): Reply {
   const body: Uploaded = { uuid, status, reports: reports.map((report) => ({ id: report.id, slug: report.slug, status: report.status })) };
   return json(200, body, { 'idempotency-replayed': 'true' });

@@ -8,18 +8,23 @@ import type { Tx } from '../postgres/orm.ts';
  * Every change happens under the lock of the workspace's row, so two files never spend the same minutes.
  */
 
-/** What a file needs and what there is, as exact decimal text. */
+/** The minutes a file needs and those available, as exact decimal text. */
 export interface Shortfall {
   required: string;
   available: string;
 }
 
-/** Locks the balance until the transaction ends. Taken before any transcription is locked. False: the workspace is gone. */
+/**
+ * Locks the balance until the transaction ends. Must be taken before any transcription is locked. False: the workspace no longer exists.
+ */
 export async function lockBalance(tx: Tx, workspaceId: string): Promise<boolean> {
   return (await tx.row('select 1 from workspaces w where w.id = ?::uuid for no key update', [workspaceId])) !== null;
 }
 
-/** Reserves minutes for a recording, or raises its reservation; never lowers it. Returns null, or what is missing. The balance is locked. */
+/**
+ * Reserves minutes for a recording, or increases its reservation; never decreases it. Returns null, or the shortfall. The balance must be
+ * locked.
+ */
 export async function reserve(tx: Tx, workspaceId: string, transcriptionId: string, seconds: number): Promise<Shortfall | null> {
   const row = await tx.row<Shortfall & { enough: boolean }>(
     `with need as (select ?::numeric / 60 as minutes),
@@ -35,7 +40,10 @@ export async function reserve(tx: Tx, workspaceId: string, transcriptionId: stri
   return row.enough ? null : { required: row.required, available: row.available };
 }
 
-/** Charges the decoded length, not rounded, and releases the reservation. The balance is locked. Throws when this recording was charged before. */
+/**
+ * Charges the decoded duration, unrounded, and releases the reservation. The balance must be locked. Throws if this recording was already
+ * charged.
+ */
 export async function charge(tx: Tx, workspaceId: string, transcriptionId: string, seconds: number): Promise<void> {
   await tx.rows(
     `with charged as (insert into ledger (workspace_id, transcription_id, minutes, key_id, project_id)
@@ -48,7 +56,7 @@ export async function charge(tx: Tx, workspaceId: string, transcriptionId: strin
   );
 }
 
-/** Gives back what was reserved for a recording. */
+/** Releases a recording's reservation. */
 export async function release(tx: Tx, workspaceId: string, transcriptionId: string): Promise<void> {
   await tx.rows('delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid', [
     workspaceId,
@@ -56,7 +64,7 @@ export async function release(tx: Tx, workspaceId: string, transcriptionId: stri
   ]);
 }
 
-/** Adds minutes to a workspace, or takes them away when negative. Returns its balance without open reservations. */
+/** Adds minutes to a workspace, or subtracts them if negative. Returns its balance without open reservations. */
 export async function addMinutes(tx: Tx, actor: OperatorActor, minutes: number): Promise<{ id: string; balance_minutes: number }> {
   const { workspaceId } = actor;
   const row = await tx.row<{ id: string; balance: string }>(

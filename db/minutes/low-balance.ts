@@ -5,14 +5,14 @@ import type { Db } from '../postgres/orm.ts';
 /** A workspace whose minutes run out, and the addresses of its owners. */
 export interface LowBalance {
   workspaceName: string;
-  /** What is left, with 2 decimals. */
+  /** Remaining minutes, with 2 decimals. */
   minutes: number;
   owners: string[];
 }
 
 /**
- * Tells the owners of workspaces whose balance fell below the workspace's limit, once until it was above it again. A workspace that was never given minutes is left
- * alone. Whichever host comes first does it; what it returns is to go by e-mail too.
+ * Notifies the owners of workspaces whose balance fell below the workspace's threshold, once until it has been above it again. Workspaces
+ * that were never given minutes are skipped. Whichever host comes first does it; the caller sends the result by e-mail as well.
  */
 export function tellLowBalances(db: Db): Promise<LowBalance[]> {
   return db.acrossTenants(async (tx) => {

@@ -4,7 +4,7 @@ import type { Tx } from '../postgres/orm.ts';
 export const USAGE_BY = ['day', 'key', 'project'] as const;
 export type UsageBy = (typeof USAGE_BY)[number];
 
-/** Minutes that were charged for one day, key or project. */
+/** Minutes charged for one day, key or project. */
 export interface Usage {
   /** YYYY-MM-DD, or the id of the key or project; null: none, as for uploads in the console or outside projects. */
   [by: string]: string | number | null;
@@ -14,7 +14,7 @@ export interface Usage {
 
 const GROUPS: Record<UsageBy, string> = {
   day: `to_char(l.created_at at time zone 'utc', 'YYYY-MM-DD')`,
-  key: 'coalesce(l.key_id, t.key_id)::text', // the recording may be deleted, and charges from before do not say
+  key: 'coalesce(l.key_id, t.key_id)::text', // the recording may be deleted, and older charges have no key
   project: 'coalesce(l.project_id, t.project_id)::text',
 };
 

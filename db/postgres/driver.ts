@@ -11,8 +11,8 @@ import type { Tx } from './transaction.ts';
 type Query = Parameters<PostgreSqlConnection['execute']>[0];
 
 /**
- * MikroORM's way to the database is the transaction that it is given (`Tx`), and nothing else: its own pool is never used, so no query of an entity can
- * escape row-level security, the limits of time or the caller's commit.
+ * Restricts MikroORM to the transaction that it is given (`Tx`): its own pool is never used, so that no entity query can escape row-level
+ * security, timeouts or the caller's commit.
  */
 class TransactionConnection extends PostgreSqlConnection {
   override async execute<T extends QueryResult | object>(

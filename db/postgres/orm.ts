@@ -11,36 +11,40 @@ export { APP_ROLE };
 
 export interface DbOptions {
   url: string;
-  /** Most connections held open; two more are kept aside. */
+  /** Maximum number of open connections; two more are reserved. */
   pool?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
-  /** How long statements and connections are waited for; as a worker unless given. */
+  /** Timeouts for statements and connections; default: those of a worker. */
   patience?: keyof typeof PATIENCE;
 }
 
-/** The database: the only way to it is a transaction that says for whom it acts. */
+/** The database. It is accessed only through transactions that declare for whom they act. */
 export interface Db {
   readonly url: string;
   readonly orm: MikroORM;
-  /** Acts for one workspace: row-level security hides every other one. Every query names the workspace all the same. */
+  /** Acts for one workspace: row-level security hides all others. Queries filter by workspace nevertheless. */
   workspace<T>(workspaceId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Acts for the installation: keys are looked up, work is dispatched, leases are swept. */
+  /** Acts for the installation: key look-ups, dispatch, leases. */
   acrossTenants<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** As `acrossTenants`, on connections of its own: may be used while another transaction is open, without waiting for the same pool. */
+  /** As `acrossTenants`, on reserved connections: can be used while another transaction is open without waiting for the same pool. */
   reserved<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** One statement for one workspace, or for all with '*': a transaction in one round trip, for what is asked thousands of times a second. */
+  /**
+   * One statement for one workspace, or for all with '*': a transaction in one round trip, for queries made thousands of times per second.
+   */
   query<T extends object = Record<string, unknown>>(scope: string, sql: string, parameters?: readonly unknown[]): Promise<T[]>;
-  /** Statements that no transaction may hold (`create database`), as the user of the address, whom no policy of rows may bind. */
+  /**
+   * Runs statements that are not allowed in a transaction (`create database`), as the user in the URL, who may bypass row-level security.
+   */
   direct(sql: string): Promise<Record<string, unknown>[]>;
-  /** The role that the migrations made is looked for anew. */
+  /** Looks up the role created by the migrations again. */
   renew(): void;
   close(): Promise<void>;
 }
 
 const RESERVED = 2; // connections
 
-/** Opens pools of connections. Does not migrate. Throws when the database cannot be reached. */
+/** Opens the connection pools. Does not migrate. Throws if the database cannot be reached. */
 export async function openDb(options: DbOptions): Promise<Db> {
   const orm = MikroORM.initSync({
     driver: TransactionDriver,

@@ -1,15 +1,13 @@
-/*
- * Several statements in one round trip: parse, bind and execute for each, then one sync. PostgreSQL runs them as one transaction unless they
- * say otherwise, so a setting made `local` by the first holds for the rest. Statements are prepared once per connection.
- */
+/* Several statements in one round trip: parse, bind and execute for each, then one sync. PostgreSQL runs them as one transaction unless
+   they say otherwise, so a `set local` in the first applies to the rest. Statements are prepared once per connection. */
 
 export interface Statement {
-  /** With $1, $2 … */
+  /** With $1, $2 … as parameters. */
   text: string;
   values: readonly unknown[];
 }
 
-/** What is used of a connection of the `pg` package: its documented seam for own queries (`query.submit`). */
+/** The parts of a `pg` connection that are used: its documented interface for custom queries (`query.submit`). */
 export interface Client {
   query(query: Pipeline): void;
   query(text: string): Promise<{ rows: Record<string, unknown>[]; command: string }>;
@@ -18,13 +16,13 @@ export interface Client {
   port?: number;
   processID?: number | null;
   secretKey?: number | null;
-  /** It goes through PgBouncer: nothing is prepared. */
+  /** The connection goes through PgBouncer: nothing is prepared. */
   bouncing?: boolean;
-  /** It cannot be used again. */
+  /** The connection cannot be reused. */
   failed?: boolean;
 }
 
-/** What the last statement found, and how many rows it changed or found. */
+/** Rows of the last statement, and the number of rows affected. */
 export interface Outcome {
   rows: Record<string, unknown>[];
   count: number;
@@ -45,15 +43,15 @@ interface Field {
   dataTypeID: number;
 }
 
-const KEPT = 200; // prepared statements a connection keeps; others are parsed each time
+const KEPT = 200; // prepared statements per connection; others are parsed each time
 const connections = new WeakMap<Client, Prepared>();
 let names = 0;
 
-/** What one connection has prepared. */
+/** Prepared statements of one connection. */
 interface Prepared {
   /** Names by text. */
   known: Map<string, string>;
-  /** Names of a pipeline that failed: some may exist and would stay for as long as the connection, so all are closed by the next one. */
+  /** Statements of a failed pipeline that may exist on the server; closed before the next one. */
   doubtful: string[];
 }
 
@@ -63,7 +61,7 @@ function preparedBy(client: Client): Prepared {
   return prepared;
 }
 
-/** Runs the statements in order, in one round trip. Resolves with the outcome of the last one; rejects with PostgreSQL's error. */
+/** Runs the statements in order, in one round trip. Resolves with the result of the last one; rejects with PostgreSQL's error. */
 export function pipeline(client: Client, statements: readonly Statement[]): Promise<Outcome> {
   return new Promise((resolve, reject) => client.query(new Pipeline(client, statements, resolve, reject)));
 }
@@ -90,14 +88,14 @@ class Pipeline {
   submit(wire: Wire): Error | null {
     let values: unknown[][];
     try {
-      values = this.#statements.map((statement) => statement.values.map(toWire)); // before anything is sent: it may throw
+      values = this.#statements.map((statement) => statement.values.map(toWire)); // before anything is sent, because it may throw
     } catch (error) {
       return error as Error;
     }
     const { known, doubtful } = preparedBy(this.#client);
     wire.stream.cork();
     try {
-      for (const name of doubtful.splice(0)) wire.close({ type: 'S', name }); // of a name that does not exist: no error
+      for (const name of doubtful.splice(0)) wire.close({ type: 'S', name }); // closing an unknown name is not an error
       for (const [index, { text }] of this.#statements.entries()) {
         let name = known.get(text) ?? this.#fresh.get(text);
         if (name === undefined) {
@@ -158,7 +156,7 @@ class Pipeline {
     else this.#resolve({ rows: this.#rows, count: this.#count });
   }
 
-  /** COPY has no place in a pipeline. */
+  /** COPY is not supported in a pipeline. */
   handleCopyInResponse(wire: { sendCopyFail(why: string): void }): void {
     wire.sendCopyFail('COPY is not supported here');
   }
@@ -168,7 +166,7 @@ class Pipeline {
   handlePortalSuspended(): void {}
 }
 
-/** A value as PostgreSQL's text format wants it; bytes stay bytes. Arrays become array literals, plain objects JSON. */
+/** Converts a value to PostgreSQL's text format; bytes stay bytes. Arrays become array literals, plain objects JSON. */
 function toWire(value: unknown): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return value;

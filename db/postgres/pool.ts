@@ -4,21 +4,21 @@ import type { Client } from './pipeline.ts';
 import { connectionTo } from './url.ts';
 import { currentSignal } from './wanted.ts';
 
-/** How long a user of the database waits for what; milliseconds, 0 is no limit. */
+/** Timeouts in milliseconds; 0 is no limit. */
 export interface Patience {
-  /** For a connection. */
+  /** To get a connection. */
   acquireMs: number;
-  /** For everything done on it, measured here: a server that hangs enforces no limit of its own. */
+  /** For everything done on it, measured here: a hanging server enforces no timeout. */
   callMs: number;
-  /** For one statement, enforced by the server. */
+  /** Per statement, enforced by the server. */
   statementMs: number;
-  /** For one lock, enforced by the server. */
+  /** Per lock, enforced by the server. */
   lockMs: number;
 }
 
 /**
- * A client of the API waits 8 s at most: acquisition and call together stay below. Engines are patient, for their work takes minutes; a person at the
- * command line ends what takes too long.
+ * API clients wait at most 8 s, which acquisition and call together stay below. Engines are patient, because their work takes minutes; on
+ * the command line people cancel what takes too long.
  */
 export const PATIENCE = {
   request: { acquireMs: 2500, callMs: 4800, statementMs: 4500, lockMs: 3000 },
@@ -26,30 +26,30 @@ export const PATIENCE = {
   operator: { acquireMs: 10_000, callMs: 0, statementMs: 0, lockMs: 0 },
 } as const satisfies Record<string, Patience>;
 
-/** The database gave no connection or no answer in time. Its SQLSTATE is that of a lost connection, so it is handled alike. */
+/** No connection or no response in time. Has the SQLSTATE of a lost connection, so that it is handled the same way. */
 export class DatabaseUnavailable extends Error {
   code = '08006';
 }
 
 /** A connection of the pool. */
 export interface Connection extends Client {
-  /** It goes through PgBouncer, which gives every transaction another server: nothing may be prepared. */
+  /** PgBouncer assigns every transaction another server connection: nothing may be prepared. */
   bouncing?: boolean;
 }
 
 export interface Pool {
-  /** Lends a connection to `work`; one that failed or hangs is closed, not lent again. */
+  /** Lends a connection to `work`; closes it if it failed or hangs. */
   borrow<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-const IDLE_MS = 30_000; // an unused connection is closed after this
-const STALE = new Set(['0A000', '26000']); // a prepared plan that a migration made wrong
+const IDLE_MS = 30_000; // an idle connection is closed after this
+const STALE = new Set(['0A000', '26000']); // prepared plans invalidated by a migration
 
-/** Opens a pool of at most `max` connections; the first is made when it is needed. */
+/** Opens a pool of at most `max` connections; they are created on demand. */
 export function openPool(address: string, name: string, max: number, patience: Patience): Pool {
   const types = new pg.TypeOverrides();
-  for (const oid of [1082, 1114, 1184, 1186]) types.setTypeParser(oid, (text) => text); // date, timestamp, timestamptz, interval stay text
+  for (const oid of [1082, 1114, 1184, 1186]) types.setTypeParser(oid, (text) => text); // date, timestamp, timestamptz, interval are returned as text
   const pool = new pg.Pool({
     ...connectionTo(address, name),
     max,
@@ -58,8 +58,8 @@ export function openPool(address: string, name: string, max: number, patience: P
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
   });
-  pool.on('error', () => {}); // an idle connection that was cut is replaced
-  pool.on('connect', (client) => client.on('error', () => {})); // one that is cut while it is lent: its query rejects, and the process lives on
+  pool.on('error', () => {}); // an idle connection that was lost is replaced
+  pool.on('connect', (client) => client.on('error', () => {})); // if one in use is lost its query rejects; without a listener the process would crash
 
   async function acquire(): Promise<{ connection: Connection; release: (broken?: Error) => void }> {
     const lent = await pool.connect().catch((error: Error) => {
@@ -102,7 +102,7 @@ export function openPool(address: string, name: string, max: number, patience: P
   };
 }
 
-/** PgBouncer gives out numbers of its own in place of the server process's. */
+/** PgBouncer returns its own ids instead of the server's process id. */
 async function throughBouncer(connection: Connection, limitMs: number): Promise<boolean> {
   const { rows } = await within(limitMs, connection.query('select pg_backend_pid() as pid'));
   return Number(rows[0]!.pid) !== connection.processID;
@@ -117,9 +117,9 @@ function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   });
 }
 
-const CANCEL = 80877102; // of PostgreSQL's protocol
+const CANCEL = 80877102; // code in PostgreSQL's protocol
 
-/** Asks the server to stop what it does for this connection. Whether that arrives is not known; the limits of time hold all the same. */
+/** Asks the server to cancel the running query. Success is unknown; the timeouts apply regardless. */
 function cancelOn({ host, port, processID, secretKey }: Connection): void {
   if (!processID || !secretKey || !port) return;
   const request = Buffer.alloc(16);

@@ -1,10 +1,10 @@
 import type { Db } from './orm.ts';
 import type { Connection } from './pool.ts';
 
-/** The role under which the program works where it could be made: it owns nothing and cannot bypass row-level security. */
+/** The role that the program uses if it could be created: it owns nothing and cannot bypass row-level security. */
 export const APP_ROLE = 'longhand_app';
 
-/** APP_ROLE where the user of the address may take it, else 'none'. */
+/** APP_ROLE if the user in the URL may use it, else 'none'. */
 export async function findRole(connection: Connection): Promise<string> {
   const { rows } = await connection.query(
     `select 1 from pg_roles where rolname = '${APP_ROLE}' and pg_has_role(session_user, oid, 'member') and rolname <> session_user`,
@@ -12,7 +12,7 @@ export async function findRole(connection: Connection): Promise<string> {
   return rows.length ? APP_ROLE : 'none';
 }
 
-/** Throws when row-level security would not hold: the role bypasses it, or a table of workspaces does not enforce it. */
+/** Throws if row-level security is not effective: the role bypasses it, or a table with workspace data does not enforce it. */
 export async function requirePolicies(db: Db): Promise<void> {
   const [role] = await db.query<{ name: string; free: boolean }>(
     '*',
@@ -20,12 +20,12 @@ export async function requirePolicies(db: Db): Promise<void> {
   );
   if (role?.free)
     throw new Error(
-      `Cannot keep workspaces apart: the role ${role.name} bypasses row-level security. Let DATABASE_URL name a user that is no superuser and has no BYPASSRLS, or make the role ${APP_ROLE} and grant it to ${role.name}; then run scripts/longhand migrate`,
+      `Cannot isolate workspaces: the role ${role.name} bypasses row-level security. Use a DATABASE_URL whose user is not a superuser and has no BYPASSRLS, or create the role ${APP_ROLE} and grant it to ${role.name}; then run scripts/longhand migrate`,
     );
   const open = await db.query<{ table: string }>('*', UNPROTECTED);
   if (open.length)
     throw new Error(
-      `Cannot keep workspaces apart: row-level security is not forced on ${open.map(({ table }) => table).join(', ')}. Undo what was changed by hand, or restore the database from a backup`,
+      `Cannot isolate workspaces: row-level security is not forced on ${open.map(({ table }) => table).join(', ')}. Undo the manual change, or restore the database from a backup`,
     );
 }
 

@@ -3,7 +3,7 @@ import { ENTITIES } from './entities/index.ts';
 import type { Db } from './orm.ts';
 import { connectionTo } from './url.ts';
 
-/** Constraints as PostgreSQL names them by itself. */
+/** PostgreSQL's default names of constraints. */
 class PostgresNames extends UnderscoreNamingStrategy {
   override indexName(table: string, columns: string[], type: 'primary' | 'foreign' | 'unique' | 'index' | 'sequence' | 'check'): string {
     const suffix = { foreign: 'fkey', unique: 'key' }[type as string];
@@ -11,7 +11,9 @@ class PostgresNames extends UnderscoreNamingStrategy {
   }
 }
 
-/** What MikroORM's schema generator makes of the entities, as SQL: all of it for an empty database, and what a database lacks or has beyond them. */
+/**
+ * SQL that MikroORM's schema generator derives from the entities: the complete schema, and the changes that a database needs to match them.
+ */
 export async function generateSchema(url: string): Promise<{ create: string; update: string }> {
   const orm = MikroORM.initSync({
     driver: PostgreSqlDriver,
@@ -31,7 +33,7 @@ export async function generateSchema(url: string): Promise<{ create: string; upd
   }
 }
 
-/** A column that is otherwise than `entities/` describes it. Null: it is not there at all. */
+/** A column that differs from its entity. Null: it does not exist. */
 export interface Difference {
   column: string;
   found: string | null;
@@ -40,7 +42,7 @@ export interface Difference {
 
 const ALIASES: Record<string, string> = { 'timestamp with time zone': 'timestamptz', int: 'integer', bigserial: 'bigint' };
 
-/** Compares the tables of the database with the entities, column by column: type, and whether it may be null. */
+/** Compares the database's columns with the entities: type and nullability. */
 export async function compareSchema(db: Db): Promise<Difference[]> {
   const found = await foundColumns(db);
   const wanted = describedColumns(db);
@@ -69,7 +71,7 @@ function describedColumns(db: Db): Map<string, string> {
   );
 }
 
-/** The entities write lengths and precisions that PostgreSQL has anyway. */
+/** Removes lengths and precisions in entities that are PostgreSQL's defaults. */
 function shape(type: string, nullable: boolean): string {
   const plain = type.replace(/\(0\)|\(255\)/, '');
   return `${ALIASES[plain] ?? plain}${nullable ? ' null' : ''}`;

@@ -4,36 +4,36 @@ import { type Outcome, pipeline, type Statement } from './pipeline.ts';
 import type { Connection, Patience } from './pool.ts';
 
 /**
- * One transaction. Plain reads and writes go through `em`; statements whose plan matters (claims, leases, lists, totals) are SQL in the same
- * transaction. In SQL `?` marks a parameter; a literal question mark (jsonb operators) is written `\\?`.
+ * One transaction. Plain reads and writes go through `em`; statements whose plan matters (claims, leases, lists, totals) are SQL in the
+ * same transaction. In SQL `?` marks a parameter; a literal question mark (jsonb operators) is written `\\?`.
  */
 export interface Tx {
-  /** MikroORM on this transaction: entities, QueryBuilder. It forgets what it has read when the transaction ends. */
+  /** MikroORM on this transaction: entities, QueryBuilder. Its identity map is discarded when the transaction ends. */
   readonly em: EntityManager;
-  /** All rows. Timestamps and numerics come as strings. */
+  /** All rows. Timestamps and numerics are returned as strings. */
   rows<T extends object = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** The first row, or null. */
   row<T extends object = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<T | null>;
-  /** As `rows`, with the number of rows that the statement changed. */
+  /** As `rows`, with the number of affected rows. */
   outcome(sql: string, parameters?: readonly unknown[]): Promise<Outcome>;
 }
 
-/** For whom and how statements run. */
+/** For whom and with which limits statements run. */
 export interface Acting {
   /** A workspace, or '*' for the installation. */
   scope: string;
-  /** The role that cannot bypass row-level security; 'none' where the migrations could not make one. */
+  /** The role that cannot bypass row-level security; 'none' if the migrations could not create it. */
   role: string;
   patience: Patience;
-  /** The address brings a limit of its own for statements. */
+  /** The database URL sets a statement timeout itself. */
   ownLimit: boolean;
 }
 
-const IDLE_MS = 60_000; // a program that hangs must not keep its locks
+const IDLE_MS = 60_000; // a hanging program must not keep its locks
 
 /**
- * Settings of one transaction: whom it acts for, as which role, with which limits. `set local` and no settings of the session, so that PgBouncer may give
- * every transaction another connection.
+ * Settings of one transaction: scope, role and timeouts. Uses `set local` instead of session settings, so that it works with PgBouncer's
+ * transaction pooling.
  */
 export function opening({ scope, role, patience, ownLimit }: Acting): Statement {
   const limit = ownLimit ? '' : `, set_config('statement_timeout', $4, true)`;
@@ -44,7 +44,10 @@ export function opening({ scope, role, patience, ownLimit }: Acting): Statement 
   };
 }
 
-/** Runs `work` in one transaction on `connection`. It begins with the first statement, in the same round trip. `fork` makes its entity manager. */
+/**
+ * Runs `work` in one transaction on `connection`. The transaction begins with the first statement, in the same round trip. `fork` creates
+ * its entity manager.
+ */
 export async function transact<T>(
   connection: Connection,
   acting: Acting,
@@ -60,7 +63,7 @@ export async function transact<T>(
   };
   const outcome = (sql: string, parameters: readonly unknown[] = []) => {
     const result = last.then(() => pipeline(connection, [...begin(), { text: numbered(sql), values: parameters }]));
-    last = result.catch(() => {}); // its caller hears of it
+    last = result.catch(() => {}); // the caller handles it
     return result;
   };
   const rows = async (sql: string, parameters?: readonly unknown[]) => (await outcome(sql, parameters)).rows;

@@ -1,6 +1,6 @@
 /**
- * What the package `pg` is told to connect. Everything in an address counts (`?sslmode=`, `?host=`), and what stands there wins over what is told
- * beside it: so our own words are added to it. MikroORM by itself would take host, account and name of the database, and drop the rest.
+ * Connection options for the `pg` package. Everything in the URL counts (`?sslmode=`, `?host=`) and takes precedence over other options, so
+ * our options are added to the URL. MikroORM alone would use its host, account and database and drop the rest.
  */
 export function connectionTo(address: string, name: string, options = '') {
   const url = new URL(address);

@@ -8,8 +8,8 @@ const BYTES = 32;
 type Sources = Pick<Settings, 'LONGHAND_HOME'> & Partial<Pick<Settings, 'LONGHAND_MASTER_KEY' | 'LONGHAND_MASTER_KEY_FILE'>>;
 
 /**
- * The master keys, newest first: LONGHAND_MASTER_KEY, else LONGHAND_MASTER_KEY_FILE, else `master.key` in LONGHAND_HOME, made at the first
- * start with mode 0600. Without them no transcript can be decrypted.
+ * Loads the master keys, newest first: LONGHAND_MASTER_KEY, else LONGHAND_MASTER_KEY_FILE, else `master.key` in LONGHAND_HOME, created at
+ * the first start with mode 0600. Without them no transcript can be decrypted.
  */
 export async function loadMasterKeys(settings: Sources): Promise<Buffer[]> {
   if (settings.LONGHAND_MASTER_KEY) return parseMasterKeys(settings.LONGHAND_MASTER_KEY, 'LONGHAND_MASTER_KEY');
@@ -24,10 +24,10 @@ export async function loadMasterKeys(settings: Sources): Promise<Buffer[]> {
   return parseMasterKeys(text, own);
 }
 
-/** Reads base64 keys of 32 bytes, separated by commas or line breaks. `source` names them in the error, which never holds a key. */
+/** Parses base64 keys of 32 bytes, separated by commas or line breaks. `source` names them in the error, which never contains a key. */
 export function parseMasterKeys(text: string, source: string): Buffer[] {
   const words = text.split(/[\s,]+/).filter(Boolean);
-  if (!words.length) throw new Error(`Cannot read the master key: ${source} is empty, base64 of ${BYTES} bytes is wanted`);
+  if (!words.length) throw new Error(`Cannot read the master key: ${source} is empty; it must be base64 of ${BYTES} bytes`);
   return words.map((word, index) => {
     const key = Buffer.from(word, 'base64');
     if (key.length === BYTES) return key;
@@ -37,12 +37,12 @@ export function parseMasterKeys(text: string, source: string): Buffer[] {
   });
 }
 
-/** A name for a master key that tells nothing about it. */
+/** An identifier of a master key that reveals nothing about it. */
 export function masterKeyId(key: Buffer): string {
   return createHash('sha256').update('longhand master key').update(key).digest('hex').slice(0, 16);
 }
 
-/** Makes the file whole or not at all; of two processes that try at once, one wins and both read the same key. */
+/** Creates the file atomically; if two processes try at once, one wins and both read the same key. */
 async function makeKeyFile(folder: string, path: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;

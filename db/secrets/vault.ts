@@ -7,13 +7,13 @@ import { masterKeyId } from './master-key.ts';
 /* SQL: keys are made and changed under locks, by several hosts at once. */
 
 /**
- * Encrypts what must not be readable in the database: AES-256-GCM under a data key per workspace, which the master key wraps.
- * `place` is 'table|row id|column': a value moved to another row, column or workspace does not open.
- * A sealed value is version (1 byte), version of the data key (4, big endian), nonce (12), tag (16), ciphertext.
+ * Encrypts sensitive values in the database: AES-256-GCM with a data key per workspace, which is encrypted with the master key. `place` is
+ * 'table|row id|column' and authenticated: a value moved to another row, column or workspace cannot be decrypted. An encrypted value is
+ * version (1 byte), version of the data key (4, big endian), nonce (12), tag (16), ciphertext.
  */
 export interface Vault {
   seal(workspaceId: string, place: string, plain: Uint8Array | string): Promise<Buffer>;
-  /** Throws when the value was changed or moved, and when its key was destroyed. */
+  /** Throws if the value was modified or moved, or its key was destroyed. */
   open(workspaceId: string, place: string, sealed: Uint8Array): Promise<Buffer>;
   /** As `open`, for text; null stays null. */
   text(workspaceId: string, place: string, sealed: Uint8Array | null): Promise<string | null>;
@@ -24,7 +24,7 @@ export interface Vault {
   derive(workspaceId: string, purpose: string): Promise<{ version: number; key: Buffer }>;
   /** The first data key of a new workspace, in the transaction that writes its row. */
   createKey(tx: Tx, workspaceId: string): Promise<void>;
-  /** Wraps every data key anew under the newest master key. Returns how many were changed. */
+  /** Re-encrypts every data key with the newest master key. Returns how many were changed. */
   rotate(): Promise<number>;
 }
 
@@ -48,7 +48,7 @@ interface KeyRow {
   master_key_id: string;
 }
 
-/** Opens the vault. `masterKeys` are newest first. Throws when none of them is the one this database was written with. */
+/** Opens the vault. `masterKeys` are newest first. Throws if none of them is the one this database was written with. */
 export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<Vault> {
   const newest = masterKeys[0];
   if (!newest) throw new Error('Cannot open the vault: no master key was given');
@@ -57,7 +57,7 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
   const cache = new LRUCache<string, Keys>({ max: MOST, ttl: KEPT_MS });
   const loading = new Map<string, Promise<Keys>>();
 
-  /** However many ask for the keys of a workspace that is not known, they are loaded once. */
+  /** Concurrent requests for the keys of a workspace load them only once. */
   async function keysOf(workspaceId: string, version?: number): Promise<Keys> {
     const known = cache.get(workspaceId);
     if (known && (version === undefined || known.byVersion.has(version))) return known;
@@ -120,7 +120,7 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
   };
 }
 
-/** A value that only the right master key opens; written at the very first start. */
+/** A value that only the right master key decrypts; written at the very first start. */
 async function checkCanary(db: Db, newest: Buffer, masters: ReadonlyMap<string, Buffer>): Promise<void> {
   const row = await db.acrossTenants(async (tx) => {
     await tx.rows(`insert into facts (name, value) values ('canary', ?) on conflict (name) do nothing`, [
@@ -132,7 +132,7 @@ async function checkCanary(db: Db, newest: Buffer, masters: ReadonlyMap<string, 
     try {
       if (decrypt(master, 'canary', row!.value).toString() === CANARY) return;
     } catch {
-      // another one may fit
+      // another one may match
     }
   }
   throw new Error(
@@ -166,7 +166,7 @@ function unwrap(masters: ReadonlyMap<string, Buffer>, row: KeyRow): Buffer {
   const master = masters.get(row.master_key_id);
   if (!master) {
     throw new Error(
-      `Cannot read secrets of workspace ${row.workspace_id}: its data key is wrapped by master key ${row.master_key_id}, which was not given. Add it to LONGHAND_MASTER_KEY, after the newest`,
+      `Cannot read secrets of workspace ${row.workspace_id}: its data key is encrypted with master key ${row.master_key_id}, which was not given. Add it to LONGHAND_MASTER_KEY, after the newest`,
     );
   }
   return decrypt(master, `data_keys|${row.workspace_id}|${row.version}`, row.wrapped);
@@ -192,6 +192,6 @@ function decrypt(key: Buffer, context: string, sealed: Buffer): Buffer {
 
 function unreadable(place: string): Error {
   return new Error(
-    `Cannot open the sealed value at ${place}: it was changed, belongs to another row or workspace, or its data key was destroyed`,
+    `Cannot decrypt the value at ${place}: it was modified, belongs to another row or workspace, or its data key was destroyed`,
   );
 }

@@ -7,9 +7,9 @@ import type { Spool, SpoolEntry, SpoolWriter } from './spool.ts';
 
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+(?:\.part)?)$/;
 const READ_BYTES = 1_048_576;
-const CLOSED = /^(EACCES|EPERM|ENOTDIR|ENOTCONN|EHOSTDOWN)$/; // of a share that went away, or that this account may not use
+const CLOSED = /^(EACCES|EPERM|ENOTDIR|ENOTCONN|EHOSTDOWN)$/; // errors of a share that is unavailable or not accessible to this account
 
-/** The spool in a folder, which several hosts may share. Files are `<id>.<extension>`; `.part` is added until they are durable. */
+/** A spool in a folder, which several hosts may share. Files are named `<id>.<extension>`, with `.part` appended until they are durable. */
 export async function openFolderSpool(folder: string): Promise<Spool> {
   const root = resolve(folder);
   await mkdir(root, { recursive: true, mode: 0o700 });
@@ -55,12 +55,12 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
   };
 }
 
-/** An empty folder: whoever looks for files finds recordings only. */
+/** An empty folder, so that listing files returns recordings only. */
 function markName(mark: string): string {
   return `.longhand-${mark}`;
 }
 
-/** Turns what says nothing about one file into EIO, for which requests wait and work is tried again. */
+/** Maps errors that do not concern a single file to EIO, for which requests fail temporarily and work is retried. */
 function away(root: string, ...also: string[]) {
   return (error: NodeJS.ErrnoException): never => {
     if (!CLOSED.test(String(error.code)) && !also.includes(String(error.code))) throw error;
@@ -73,7 +73,7 @@ async function* entries(root: string): AsyncGenerator<SpoolEntry> {
   for await (const entry of await opendir(root)) {
     const [, id, extension] = NAME.exec(entry.name) ?? [];
     if (!id || !extension) continue;
-    const found = await stat(join(root, entry.name)).catch(() => null); // it may be gone by now
+    const found = await stat(join(root, entry.name)).catch(() => null); // it may have been removed meanwhile
     if (found) yield { id, extension, modifiedAt: found.mtime };
   }
 }
@@ -116,7 +116,7 @@ class FolderWriter implements SpoolWriter {
   }
 
   async abort(): Promise<void> {
-    await this.#writing.catch(() => {}); // its caller has heard of it
+    await this.#writing.catch(() => {}); // already reported to its caller
     await this.#close();
     await rm(`${this.#path}.part`, { force: true });
     await rm(this.#path, { force: true });
@@ -127,7 +127,7 @@ class FolderWriter implements SpoolWriter {
     if (pieces.length) {
       const bytes = Buffer.concat(pieces);
       this.#writing = this.#writing.then(() => this.#file.writeFile(bytes));
-      this.#writing.catch(() => {}); // whoever awaits the write hears of it
+      this.#writing.catch(() => {}); // handled by whoever awaits the write
     }
     return this.#writing;
   }

@@ -12,22 +12,22 @@ import { openSpool, type Spool } from './spool.ts';
  * yet, and a new one in a new place, but only while nothing waits in the old place and no engine works on it.
  */
 
-/** The spool of this installation, and of no other place. */
+/** The spool of this installation, verified by its id. */
 export interface OwnSpool extends Spool {
-  /** Throws when no recording can be read from it now, whichever it is. */
+  /** Throws if no recording can be read at the moment. */
   reachable(): Promise<void>;
 }
 
-const PATIENCE_MS = 3000; // with the database
+const PATIENCE_MS = 3000; // for the database
 
 type Place = Pick<Settings, 'LONGHAND_HOME' | 'LONGHAND_MEDIA' | 'S3_ENDPOINT'>;
 
 /** Opens the spool for a process that only reads: an engine. */
 export async function openOwnSpool(db: Db, settings: Place): Promise<OwnSpool> {
   const spool = await openSpool(settings);
-  let mark: string | null = null; // none yet: nothing was accepted, or by the version before
+  let mark: string | null = null; // none yet: no recordings were accepted, or only by the previous version
   const reachable = async () => {
-    const known = settings.LONGHAND_MEDIA ? readMark(db).catch(() => mark) : null; // a database that is away is no fault of the spool
+    const known = settings.LONGHAND_MEDIA ? readMark(db).catch(() => mark) : null; // an unavailable database is not a fault of the spool
     mark = await Promise.race([known, sleep(PATIENCE_MS, mark, { ref: false })]);
     if (!(await spool.marked(mark ?? '')) && mark) throw foreign(settings, mark);
   };
@@ -59,17 +59,17 @@ export async function openReceivingSpool(db: Db, settings: Place, log: Log): Pro
   };
 }
 
-/** The mark of the place where recordings are; null when none was ever made. */
+/** The id of the current spool; null if none was ever created. */
 async function readMark(db: Db): Promise<string | null> {
   const [row] = await db.query<{ mark: string }>('*', `select convert_from(value, 'utf8') as mark from facts where name = 'spool'`);
   return row?.mark ?? null;
 }
 
-/** Marks the place unless recordings are in another one. `upload` is on its way to this place. */
+/** Writes an id to this place unless another one contains recordings. `upload` is the one about to be written here. */
 async function makeMark(tx: Tx, spool: Spool, upload: string | null): Promise<{ mark: string } | { held: string }> {
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended('mark of the spool', 0))`);
   const known = await tx.row<{ mark: string }>(`select convert_from(value, 'utf8') as mark from facts where name = 'spool'`);
-  if (known && (await spool.marked(known.mark))) return known; // made a moment ago
+  if (known && (await spool.marked(known.mark))) return known; // created a moment ago
   if (known && (await inUse(tx, upload))) return { held: known.mark };
   const mark = randomUUID();
   await spool.mark(mark);
@@ -80,7 +80,7 @@ async function makeMark(tx: Tx, spool: Spool, upload: string | null): Promise<{ 
   return { mark };
 }
 
-/** Something waits in the place that is known, is on its way there, or an engine that reads it well is alive. */
+/** Whether the known place is in use: it contains recordings, an upload is on its way to it, or a live engine can read it. */
 async function inUse(tx: Tx, upload: string | null): Promise<boolean> {
   const row = await tx.row<{ used: boolean }>(
     `select exists (select from transcriptions where media_key_sealed is not null and status in ('queued', 'processing'))
@@ -94,7 +94,7 @@ async function inUse(tx: Tx, upload: string | null): Promise<boolean> {
 function foreign({ LONGHAND_MEDIA: place }: Place, mark: string): Error {
   const cannot = new Error(
     `Cannot use ${place}: it lacks .longhand-${mark}, so it is not the spool of this installation. Mount the spool, or set LONGHAND_MEDIA to where it ` +
-      `is. A new place is taken when nothing waits in the old one and no engine works on it. If the old one is lost, make .longhand-${mark} here`,
+      `is. A new place is accepted when no recordings wait in the old one and no engine uses it. If the old one is lost, create .longhand-${mark} here`,
   );
   return Object.assign(cannot, { code: 'EIO' });
 }

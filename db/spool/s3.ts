@@ -12,9 +12,9 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { Sealer, unseal } from './sealed.ts';
 import type { Spool, SpoolEntry, SpoolWriter } from './spool.ts';
 
-const PART_BYTES = 8 * 1_048_576; // held in memory once per upload in flight
+const PART_BYTES = 8 * 1_048_576; // buffered in memory per upload in progress
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+)$/;
-const PATIENCE = { connectionTimeout: 5_000, socketTimeout: 30_000 }; // milliseconds; by itself the library waits for ever
+const PATIENCE = { connectionTimeout: 5_000, socketTimeout: 30_000 }; // milliseconds; the library's default is no timeout
 const TRIAL_MS = 10_000;
 const FULL = new Set(['EntityTooLarge', 'QuotaExceeded', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'InsufficientStorage']);
 const OF_ONE_FILE = new Set(['NoSuchKey', 'NoSuchUpload', 'AbortError']);
@@ -25,7 +25,7 @@ interface Store {
   prefix: string;
 }
 
-/** The spool in an S3-compatible store: `s3://bucket/prefix`, keys from the usual AWS variables. */
+/** A spool in an S3-compatible store: `s3://bucket/prefix`, credentials from the usual AWS variables. */
 export async function openS3Spool(place: string, endpoint?: string): Promise<Spool> {
   const { host: bucket, pathname } = new URL(place);
   const folder = pathname.replace(/^\/|\/$/g, '');
@@ -64,10 +64,10 @@ export async function openS3Spool(place: string, endpoint?: string): Promise<Spo
       await client.send(new PutObjectCommand({ ...trial, Body: 'trial' }), { abortSignal: AbortSignal.timeout(TRIAL_MS) });
     },
     async marked(mark) {
-      const ask = new GetObjectCommand({ Bucket: bucket, Key: markKey(store, mark) }); // HEAD would not say what is wrong
+      const ask = new GetObjectCommand({ Bucket: bucket, Key: markKey(store, mark) }); // the response to HEAD would not explain errors
       try {
         const { Body } = await client.send(ask, { abortSignal: AbortSignal.timeout(TRIAL_MS) });
-        (Body as Readable).resume(); // it is empty
+        (Body as Readable).resume(); // discard the empty body
         return true;
       } catch (error) {
         if ((error as Error).name === 'NoSuchKey') return false;
@@ -99,7 +99,7 @@ async function* entries(store: Store): AsyncGenerator<SpoolEntry> {
   }
 }
 
-/** Uploads that began and did not end: a crash leaves them, and they cost space. */
+/** Incomplete multipart uploads: crashes leave them behind, and they take space. */
 async function unfinished(store: Store, name = ''): Promise<{ key: string; uploadId: string; startedAt: Date }[]> {
   const { Uploads } = await store.client.send(new ListMultipartUploadsCommand({ Bucket: store.bucket, Prefix: `${store.prefix}${name}` }));
   return (Uploads ?? []).flatMap(({ Key, UploadId, Initiated }) =>
@@ -112,7 +112,7 @@ async function abandon(store: Store, name: string): Promise<void> {
     await store.client
       .send(new AbortMultipartUploadCommand({ Bucket: store.bucket, Key: key, UploadId: uploadId }))
       .catch((error: Error) => {
-        if (error.name !== 'NoSuchUpload') throw error; // it was abandoned a moment ago
+        if (error.name !== 'NoSuchUpload') throw error; // it was aborted a moment ago
       });
   }
 }
@@ -137,15 +137,15 @@ class S3Writer implements SpoolWriter {
       leavePartsOnError: false,
     });
     this.#done = this.#upload.done();
-    this.#done.catch(() => this.#body.destroy()); // wakes a writer that waits for room
+    this.#done.catch(() => this.#body.destroy()); // wakes a writer that waits for space
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    const pieces = this.#sealer.push(chunk); // copied before the first await
+    const pieces = this.#sealer.push(chunk); // copies before the first await
     let room = true;
     for (const piece of pieces) room = this.#body.write(piece);
     if (!room) await roomIn(this.#body);
-    if (this.#body.destroyed) await this.#done; // the library lets go of the body some time before it says why
+    if (this.#body.destroyed) await this.#done; // the library destroys the body before it reports the error
   }
 
   async finish(): Promise<{ bytes: number; key: Buffer }> {
@@ -164,7 +164,7 @@ class S3Writer implements SpoolWriter {
   }
 }
 
-/** Resolves when the stream takes more, or never will. */
+/** Resolves when the stream accepts more data, or never will. */
 function roomIn(body: PassThrough): Promise<void> {
   return new Promise((resolve) => {
     if (body.destroyed) return resolve();
@@ -177,8 +177,8 @@ function roomIn(body: PassThrough): Promise<void> {
 }
 
 /**
- * A store that cannot do what was asked looks to callers like a disk that is full (ENOSPC) or faulty (EIO: wrong credentials, an absent bucket,
- * an outage), for which requests wait and work is tried again. Lost connections have codes already; what concerns one file stays as it is.
+ * Maps errors of the store to those of a disk, full (ENOSPC) or faulty (EIO: wrong credentials, missing bucket, outage), for which requests
+ * fail temporarily and work is retried. Lost connections already have codes; errors of a single file are left as they are.
  */
 function asSystemError(error: Error & { code?: string; $metadata?: { httpStatusCode?: number } }): Error {
   if (error.code || OF_ONE_FILE.has(error.name)) return error;

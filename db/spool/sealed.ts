@@ -1,17 +1,16 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 
-/*
- * A sealed file: magic (4 bytes), nonce prefix (7), then chunks of ciphertext and tag (16). A chunk's nonce is prefix, number (4, big endian),
- * 1 for the last chunk else 0 (the STREAM construction): chunks cannot be reordered, dropped or cut off. Additional data is the file's name.
- */
+/* Format of an encrypted file: magic (4 bytes), nonce prefix (7), then chunks of ciphertext and tag (16). A chunk's nonce is prefix, number
+   (4, big endian), and 1 for the last chunk, else 0 (STREAM construction): chunks cannot be reordered, dropped or truncated. The file's
+   name is additional authenticated data. */
 const MAGIC = Buffer.from('LHS1');
 const PREFIX = 7;
 const HEAD = MAGIC.length + PREFIX;
-const CHUNK = 262_144; // plain bytes
+const CHUNK = 262_144; // plaintext bytes
 const TAG = 16;
 
-/** Seals bytes as they come. One key per file, made here. */
+/** Encrypts a stream of bytes with a new key per file. */
 export class Sealer {
   readonly key = randomBytes(32);
   bytes = 0;
@@ -26,7 +25,7 @@ export class Sealer {
     this.#name = Buffer.from(name);
   }
 
-  /** Copies `chunk` and returns what is ready to be written: nothing, or some sealed chunks. */
+  /** Copies `chunk` and returns encrypted chunks ready to be written, if any. */
   push(chunk: Uint8Array): Buffer[] {
     const ready = this.#head();
     this.bytes += chunk.length;
@@ -60,7 +59,7 @@ export class Sealer {
   }
 }
 
-/** Opens a sealed stream into a new plain file, mode 0600. Leaves no file when it throws. */
+/** Decrypts a stream into a new file, mode 0600. Leaves no file if it throws. */
 export async function unseal(source: AsyncIterable<Uint8Array>, name: string, key: Buffer, into: string): Promise<void> {
   const file = await open(into, 'wx', 0o600);
   let whole = false;
@@ -81,7 +80,7 @@ async function* opened(source: AsyncIterable<Uint8Array>, name: Buffer, key: Buf
     held = Buffer.concat([held, piece]);
     if (!prefix) {
       if (held.length < HEAD) continue;
-      if (!held.subarray(0, MAGIC.length).equals(MAGIC)) throw damaged('it does not begin as one');
+      if (!held.subarray(0, MAGIC.length).equals(MAGIC)) throw damaged('it has no valid header');
       prefix = Buffer.from(held.subarray(MAGIC.length, HEAD));
       held = held.subarray(HEAD);
     }
@@ -90,7 +89,7 @@ async function* opened(source: AsyncIterable<Uint8Array>, name: Buffer, key: Buf
       held = held.subarray(CHUNK + TAG);
     }
   }
-  if (!prefix || held.length < TAG) throw damaged('it ends early');
+  if (!prefix || held.length < TAG) throw damaged('it is truncated');
   yield openChunk(key, nonce(prefix, number, true), name, held);
 }
 
@@ -100,7 +99,7 @@ function openChunk(key: Buffer, nonce: Buffer, name: Buffer, sealed: Buffer): Bu
   try {
     decipher.final();
   } catch {
-    throw damaged('it was changed or cut, or its key is another one');
+    throw damaged('it was modified or truncated, or its key is a different one');
   }
   return plain;
 }
@@ -114,5 +113,5 @@ function nonce(prefix: Buffer, number: number, last: boolean): Buffer {
 }
 
 function damaged(why: string): Error {
-  return new Error(`Cannot open the sealed file of the spool: ${why}`);
+  return new Error(`Cannot decrypt the spool file: ${why}`);
 }

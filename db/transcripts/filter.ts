@@ -5,13 +5,13 @@ import type { Found } from '../search/match.ts';
 import { type Condition, visible } from '../tenants/visibility.ts';
 import { LANGUAGE } from './list-row.ts';
 
-/** All filters combine. Text matches exactly. */
+/** All filters are combined. Text matches exactly. */
 export interface ListQuery {
   status: string;
   projectId?: string;
   language?: string;
   externalId?: string;
-  /** Literal top-level keys and the JSON text of a scalar, or of an element of an array. */
+  /** Literal top-level keys, and the JSON text of a scalar or of an array's element. */
   metadata: readonly { key: string; value: string }[];
   /** YYYY-MM-DD, UTC, both days included. */
   dateFrom?: string;
@@ -27,19 +27,19 @@ export interface ListQuery {
   offset: number;
 }
 
-/** Days of creation, YYYY-MM-DD: from the first, before the second. */
+/** Days of creation, YYYY-MM-DD: from the first (inclusive) to the second (exclusive). */
 export interface Days {
   from?: string;
   before?: string;
 }
 
-/** SQL that selects `id` and `created_at` of what a query matches, with its parameters in order. */
+/** SQL that selects `id` and `created_at` of a query's matches, with its parameters in order. */
 export interface Matching {
   sql: string;
   parameters: unknown[];
 }
 
-/** Terms that are joined; more are asked of each candidate, for planning a join of hundreds of tables takes for ever. */
+/** terms that are joined; further ones are checked per candidate, because planning a join of hundreds of tables takes too long */
 const JOINED = 3;
 
 /** Columns of `transcriptions t` that a list is ordered by, beside `created_at`. */
@@ -104,13 +104,13 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, orderi
   };
 }
 
-/** False when nothing can match: an unknown status, or U+0000, which PostgreSQL refuses. */
+/** False if nothing can match: an unknown status, or U+0000, which PostgreSQL rejects. */
 function answerable({ status, language, externalId, metadata }: ListQuery): boolean {
   const texts = [language, externalId, ...metadata.flatMap(({ key, value }) => [key, value])];
   return (STATUSES as readonly string[]).includes(status) && !texts.some((text) => text?.includes('\0'));
 }
 
-/** As metadata_term() in the database: a plain parameter, so that the statistics of this very value decide how to search. */
+/** As metadata_term() in the database: computed here, so that the planner uses the statistics of this value. */
 export function termOf(key: string, value: string): string {
   return createHash('sha256').update(key).update('\0').update(value).digest('hex').slice(0, 32);
 }

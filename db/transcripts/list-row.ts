@@ -3,27 +3,27 @@ import { milli } from '../../api/contract/seconds.ts';
 import type { ListItem } from '../../api/contract/transcription.ts';
 import type { Vault } from '../secrets/vault.ts';
 
-/** One transcription in the light projection of a list. `metadata` is the JSON text as it was received: JSON.parse would change large numbers. */
+/** One transcription as listed. `metadata` is the JSON text as received, because JSON.parse would change large numbers. */
 export interface Item extends Omit<ListItem, 'metadata'> {
   metadata: string | null;
 }
 
-/** A speaker as stored: `name` was given by a person, `ai_name` by the AI layer; in order of first appearance. */
+/** A stored speaker: `name` was given by a person, `ai_name` by the AI layer; in order of first appearance. */
 export interface StoredSpeaker {
   id: string;
   ai_name: string | null;
   name: string | null;
 }
 
-/** SQL: a timestamp as clients read it, UTC with milliseconds. */
+/** SQL: a timestamp as returned to clients, UTC with milliseconds. */
 export function stamp(column: string): string {
   return `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** SQL: the language a client is shown: the detected one, else the requested one. */
+/** SQL: the language shown to clients: the detected one, else the requested one. */
 export const LANGUAGE = `coalesce(t.language, nullif(t.requested_language, 'auto'))`;
 
-/** SQL: what `toItem` needs of `transcriptions t` and `projects p`. */
+/** SQL: the columns of `transcriptions t` and `projects p` that `toItem` needs. */
 export const ITEM_COLUMNS = `t.id, t.workspace_id, t.title_sealed, t.filename_sealed, t.summary_sealed, t.topics_sealed, t.speakers_sealed,
   ${LANGUAGE} as language, t.duration_seconds, t.media_type, p.id as project_id, p.name as project_name,
   t.author_id, t.author_email, t.author_name, t.external_id, t.metadata_text,
@@ -51,7 +51,7 @@ export interface ItemRow {
   updated_at: string;
 }
 
-/** What `toItem` unsealed, with what only the full record and the exports show. */
+/** Values decrypted by `toItem`, with those that only the full record and exports show. */
 export interface Unsealed {
   item: Item;
   filename: string;
@@ -87,7 +87,7 @@ export async function toItem(vault: Vault, row: ItemRow): Promise<Unsealed> {
   return { item, filename: filename!, speakers: stored };
 }
 
-/** The name that somebody gave: a person's choice overrides the AI layer's. */
+/** A speaker's name: a person's choice overrides the AI layer's. */
 export function givenName(speaker: StoredSpeaker): string | null {
   return speaker.name ?? speaker.ai_name;
 }

@@ -24,7 +24,7 @@ interface PageRow {
   fresh: string;
 }
 
-/** One page of what the actor sees, with the number of all matches, both of one moment. */
+/** One page of the transcriptions visible to the actor, with the number of all matches, in one snapshot. */
 export async function listItems(
   tx: Tx,
   vault: Vault,
@@ -45,7 +45,7 @@ export async function listItems(
     rows = await page(tx, actor, query, day, known);
   }
   if (rows[0]!.version !== known.version) {
-    rows = await page(tx, actor, query, day, null); // days gone by change all the time: both at once
+    rows = await page(tx, actor, query, day, null); // previous days are changing constantly: query both together
     known = { day, version: rows[0]!.version, total: Number(rows[0]!.old), ids: null };
   }
   if (known !== remembered) totals.keep(filter, known);
@@ -53,8 +53,8 @@ export async function listItems(
 }
 
 /**
- * The rows of the page, each with the counts; one row without a place when the page is empty. What is known of the days gone by is neither
- * counted nor, where the ids are known, searched again: it holds if the version is the same.
+ * The rows of the page, each with the counts; a single row without a position if the page is empty. Known results for previous days are
+ * neither counted nor, if their ids are known, searched again: they are valid if the version is unchanged.
  */
 function page(tx: Tx, actor: Actor, query: ListQuery, day: string, known: Counted | null) {
   const before = matching(actor, query, { before: day });
@@ -71,7 +71,7 @@ function page(tx: Tx, actor: Actor, query: ListQuery, day: string, known: Counte
   return readRows<PageRow>(tx, actor, { found, order: ORDERS[sort], limit, offset, beside });
 }
 
-/** What is known of the days before `day`, and what is found since. */
+/** Known ids of the days before `day`, and matches since. */
 function among(actor: Actor, query: ListQuery, day: string, ids: readonly string[]): Matching {
   const since = matching(actor, query, { from: day }, 'duration_seconds');
   return {
@@ -81,7 +81,7 @@ function among(actor: Actor, query: ListQuery, day: string, ids: readonly string
   };
 }
 
-/** Counts what is found of the days before `day`, and reads the ids where they are few. */
+/** Counts matches of the days before `day`, and reads their ids if there are few. */
 async function count(tx: Tx, actor: Actor, query: ListQuery, day: string): Promise<Counted> {
   const { sql, parameters } = matching(actor, query, { before: day });
   const ask = (what: string) =>
@@ -96,7 +96,7 @@ async function count(tx: Tx, actor: Actor, query: ListQuery, day: string): Promi
   return { day, version, total, ids: few?.version === version ? (few.found as string[]) : null };
 }
 
-/** Id and title of those among `ids` that the actor sees, in the order of `ids`. */
+/** Id and title of those among `ids` that the actor can see, in the order of `ids`. */
 export async function listTitles(
   tx: Tx,
   vault: Vault,

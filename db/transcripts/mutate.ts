@@ -12,14 +12,14 @@ export interface Held {
   id: string;
   workspaceId: string;
   extension: string;
-  /** True when the actor may change it; a key can always reassign what it uploaded itself. */
+  /** Whether the actor may change it; a key can always reassign what it uploaded itself. */
   editable: boolean;
   uploadedByKey: boolean;
-  /** The creator of the key that uploaded it; null where that is unknown. */
+  /** The creator of the key that uploaded it; null if unknown. */
   creatorId: string | null;
 }
 
-/** Locks a transcription that the actor sees. Throws the 404 that says nothing. */
+/** Locks a transcription that the actor can see. Throws the uniform 404. */
 export async function hold(tx: Tx, actor: Actor, id: string): Promise<Held> {
   const [see, edit] = [visible(actor), editable(actor)];
   const row = await tx.row<{ id: string; extension: string; editable: boolean; key_id: string | null; creator_id: string | null }>(
@@ -60,8 +60,8 @@ export async function mayEdit(tx: Tx, actor: Actor, id: string): Promise<boolean
 }
 
 /**
- * Removes a transcription with its segments, reports, reservation, checkpoints and idempotency row. An engine that works on it finds its
- * lease gone. The caller removes the spool file once this is committed. Throws 404, and 403 without the right to change it.
+ * Deletes a transcription with its segments, reports, reservation, checkpoints and idempotency row. An engine working on it loses its
+ * lease. The caller removes the spool file after the commit. Throws 404, or 403 without the right to change it.
  */
 export async function remove(tx: Tx, actor: Actor, id: string): Promise<{ id: string; extension: string }> {
   const held = await hold(tx, actor, id);
@@ -73,8 +73,8 @@ export async function remove(tx: Tx, actor: Actor, id: string): Promise<{ id: st
 }
 
 /**
- * Counts a delete request in the key's sliding window of a minute, by the database's clock, on all hosts together. Runs in a transaction of
- * its own, so that refused requests count too. Throws `delete_rate_exceeded` with the seconds until the oldest one leaves the window.
+ * Counts a deletion in the key's sliding window of one minute, by the database's clock, across hosts. Runs in its own transaction, so that
+ * refused requests count too. Throws `delete_rate_exceeded` with the seconds until the oldest request leaves the window.
  */
 export async function countDelete(tx: Tx, subject: string, perMinute: number): Promise<void> {
   await tx.rows('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`deletions ${subject}`]);

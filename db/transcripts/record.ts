@@ -19,13 +19,13 @@ export interface FullRecord extends Omit<Transcription, 'metadata'> {
 
 export interface Loaded {
   record: FullRecord;
-  /** As uploaded, cleaned. */
+  /** As uploaded, sanitised. */
   filename: string;
   /** Changes whenever anything in the record does. */
   version: string;
 }
 
-/** SQL: a digest of all that can change in what a record shows. */
+/** SQL: a digest of everything that can change in a displayed record. */
 const VERSION = `md5(concat_ws('/', extract(epoch from t.updated_at), t.status, ${STAGE}, ${FRACTION}, p.name,
   (select string_agg(r.id || r.status, ',' order by r.created_at, r.id)
    from reports r where r.workspace_id = t.workspace_id and r.transcription_id = t.id)))`;
@@ -46,12 +46,12 @@ interface RecordRow extends ItemRow {
   words_sealed: Buffer | null;
 }
 
-/** The full record, or null when the actor does not see one under this id. All of it is of one moment. */
+/** The full record, or null if the actor cannot see one with this id. Read in one snapshot. */
 export function loadRecord(tx: Tx, vault: Vault, actor: Actor, id: string, words = false): Promise<Loaded | null> {
   return load(tx, vault, visible(actor), id, words);
 }
 
-/** The record of a transcription that the caller holds: also when a change of its own took it out of their sight. */
+/** The record of a locked transcription, even if the change has made it invisible to the actor. */
 export async function loadHeld(tx: Tx, vault: Vault, held: Held): Promise<Loaded> {
   return (await load(tx, vault, { sql: 't.workspace_id = ?::uuid', parameters: [held.workspaceId] }, held.id, false))!;
 }
@@ -110,7 +110,7 @@ interface StoredTurn {
   text: string;
 }
 
-/** The segments of one block; none while the row has no block. */
+/** The segments of one block; none if the row has no block. */
 async function unsealTurns(vault: Vault, row: RecordRow, names: ReadonlyMap<string, string | null>): Promise<Segment[]> {
   if (row.block === null || !row.turns_sealed) return [];
   const place = `segments|${row.id}:${row.block}`;
@@ -159,13 +159,13 @@ function decimal(text: string | null): number | null {
   return text === null ? null : Number(text);
 }
 
-/** One question of many: which version of `id` does this actor see? */
+/** One of many queries: which version of `id` does this actor see? */
 export interface VersionQuestion {
   actor: Actor;
   id: string;
 }
 
-/** For each question, in order, the version that `loadRecord` would give, or null: visibility is decided anew, in one query. */
+/** For each query, in order, the version that `loadRecord` would return, or null: visibility is re-evaluated, in one query. */
 export async function readVersions(db: Db, workspaceId: string, questions: readonly VersionQuestion[]): Promise<(string | null)[]> {
   const asked = questions.map(({ actor, id }, n) => ({ n, id: lookupId(id), member: actor.memberId, owner: actor.role === 'owner' }));
   const rows = await db.query<{ n: number; version: string }>(

@@ -9,7 +9,7 @@ export interface Place {
   id: string;
 }
 
-/** The statuses of these transcriptions by id, all in one query; those that are gone are left out. Says nothing of who may see them. */
+/** The statuses of these transcriptions by id, in one query; deleted ones are left out. Does not check visibility. */
 export async function readStatuses(db: Db, places: readonly Place[]): Promise<Map<string, Status>> {
   const rows = await db.query<{ id: string; status: Status }>(
     '*',

@@ -9,22 +9,22 @@ export interface Counted {
   day: string;
   version: string;
   total: number;
-  /** All of them, when they are few; null: not known. */
+  /** All ids if there are few; null: unknown. */
   ids: string[] | null;
 }
 
 /**
- * Remembers totals, for counting hundreds of thousands takes longer than finding a page. Exact all the same: `list_changes` says whether
- * anything of those days changed since, and what was created later is counted each time.
+ * Caches totals, because counting hundreds of thousands of rows takes longer than finding a page. Still exact: `list_changes` shows whether
+ * anything changed on those days, and later rows are counted each time.
  */
 export interface Totals {
   find(filter: string): Counted | undefined;
   keep(filter: string, counted: Counted): void;
 }
 
-/** So few are remembered one by one: where filters hardly ever meet, finding a page takes as long as counting. */
+/** Up to this many ids are cached: with very selective filter combinations, finding a page takes as long as counting. */
 export const FEW = 200;
-const MOST = 2_000; // filters remembered, the least recently used goes first
+const MOST = 2_000; // filters cached (LRU)
 
 export function openTotals(most = MOST): Totals {
   const known = new LRUCache<string, Counted>({ max: most });
@@ -34,10 +34,10 @@ export function openTotals(most = MOST): Totals {
   };
 }
 
-/** SQL: the version of the list of a workspace before a day, both parameters: it grows with every change and never goes back. */
+/** SQL: change counter of a workspace's list before a day, both parameters; only increases. */
 export const LIST_VERSION = `(select coalesce(sum(h.changes), 0) from list_changes h where h.workspace_id = ?::uuid and h.day < ?::date)`;
 
-/** Sums up what was noted, so that a version is read from a few rows: days that lie two days back are one. The versions stay as they are. */
+/** Aggregates change counters, so that a version is read from few rows: days at least two days back are merged. Versions are unaffected. */
 export async function sumUpChanges(db: Db): Promise<void> {
   await db.reserved((tx) =>
     tx.rows(

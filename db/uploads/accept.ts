@@ -13,7 +13,7 @@ import { announce } from '../webhooks/outbox.ts';
 
 /** Everything an upload asks for, checked. */
 export interface UploadRequest {
-  /** Of the transcription to be. */
+  /** Id of the transcription to create. */
   id: string;
   actor: MemberActor;
   author: AuthorRow;
@@ -30,16 +30,16 @@ export interface UploadRequest {
   templates: readonly TemplateRef[];
 }
 
-const BUSY_SECONDS = 5; // an upload in flight may end at any moment
+const BUSY_SECONDS = 5; // an upload in progress may end at any moment
 const QUEUE_SECONDS = 30;
 
 /**
- * Takes a place among the uploads in flight, as a lease that `beat` renews. Uploads of one workspace are counted one after another, on all
- * hosts together, and those in flight count as if they were accepted. Throws 402, then 429, in the published order.
+ * Takes an upload slot as a lease renewed by `beat`. Uploads of one workspace are counted serially across hosts, and those in progress
+ * count as accepted. Throws 402, then 429, in the published order.
  */
 export async function takePlace(tx: Tx, request: UploadRequest, nodeId: string, limits: Limits): Promise<void> {
   const { workspaceId } = request.actor;
-  if (request.templates.length) await lockReports(tx, workspaceId); // in the order of `accept`
+  if (request.templates.length) await lockReports(tx, workspaceId); // in the same order as `accept`
   await lockUploads(tx, workspaceId);
   await forgetPlaces(tx, workspaceId);
   const use = await tx.row<{ solvent: boolean; own: number; inFlight: number; queued: number; today: number; midnight: number }>(
@@ -69,7 +69,7 @@ export async function takePlace(tx: Tx, request: UploadRequest, nodeId: string, 
   );
 }
 
-/** Whose uploads in flight are counted together: key, token, or signed-in member; one of the three is not null. */
+/** Uploads in progress are counted per key, token, or signed-in member; exactly one of the three is not null. */
 function counted(actor: MemberActor): [keyId: string | null, tokenId: string | null, memberId: string | null] {
   return [
     actor.kind === 'key' ? actor.keyId : null,
@@ -78,7 +78,7 @@ function counted(actor: MemberActor): [keyId: string | null, tokenId: string | n
   ];
 }
 
-/** Makes and locks the workspace's counter of uploads of the day. */
+/** Creates and locks the workspace's daily upload counter. */
 async function lockUploads(tx: Tx, workspaceId: string): Promise<void> {
   await tx.rows(
     `insert into counters (workspace_id, name, day, count) values (?::uuid, 'uploads', (clock_timestamp() at time zone 'utc')::date, 0)
@@ -87,7 +87,7 @@ async function lockUploads(tx: Tx, workspaceId: string): Promise<void> {
   );
 }
 
-/** Gives the place back. False: it had run out and was given to others, and the file may have been swept as an orphan. */
+/** Releases the slot. False: it had expired and was reassigned, and the file may have been removed as an orphan. */
 export async function leavePlace(tx: Tx, request: UploadRequest): Promise<boolean> {
   const rows = await tx.rows('delete from upload_leases l where l.workspace_id = ?::uuid and l.id = ?::uuid returning 1', [
     request.actor.workspaceId,
@@ -96,7 +96,7 @@ export async function leavePlace(tx: Tx, request: UploadRequest): Promise<boolea
   return rows.length > 0;
 }
 
-/** Signs of life for uploads in flight: their places and their idempotency keys. `ids` are those of the transcriptions to be. */
+/** Renews the slots and idempotency keys of uploads in progress. `ids`: of the transcriptions to create. */
 export async function beat(db: Db, nodeId: string, ids: readonly string[]): Promise<void> {
   const parameters = [LEASE.expirySeconds, `{${ids.join(',')}}`, nodeId];
   await db.reserved(async (tx) => {
@@ -112,7 +112,10 @@ export async function beat(db: Db, nodeId: string, ids: readonly string[]): Prom
   });
 }
 
-/** Writes an accepted file: its row, its reports, the day's count and its job, and gives the place back. That is gone with a workspace that was deleted meanwhile, too. */
+/**
+ * Inserts transcription, reports and job, counts the upload, and releases the slot. Fails if the slot has expired or the workspace was
+ * deleted meanwhile.
+ */
 export async function accept(tx: Tx, vault: Vault, request: UploadRequest, file: { bytes: number; key: Buffer }): Promise<ReportTicket[]> {
   if (!(await leavePlace(tx, request))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
   const key = await vault.seal(request.actor.workspaceId, `transcriptions|${request.id}|media_key`, file.key);
@@ -123,7 +126,7 @@ export async function accept(tx: Tx, vault: Vault, request: UploadRequest, file:
   return reports;
 }
 
-/** One more of the day, in UTC. */
+/** Increments the day's counter, in UTC. */
 async function countUpload(tx: Tx, workspaceId: string): Promise<void> {
   await tx.rows(
     `insert into counters (workspace_id, name, day, count) values (?::uuid, 'uploads', (clock_timestamp() at time zone 'utc')::date, 1)
@@ -132,7 +135,7 @@ async function countUpload(tx: Tx, workspaceId: string): Promise<void> {
   );
 }
 
-/** Leaves the record of a body that ended too early: failed, never queued, nothing charged. It is an upload of the day, for it leaves a record. */
+/** Records a body that ended early: failed, never queued, not charged. It counts as an upload of the day, because it leaves a record. */
 export async function recordIncomplete(tx: Tx, vault: Vault, request: UploadRequest, bytes: number): Promise<void> {
   await countUpload(tx, request.actor.workspaceId);
   await insert(tx, vault, request, { status: 'failed', bytes, mediaKey: null });
@@ -174,12 +177,12 @@ async function insert(
   );
 }
 
-/** JSON with every zero that has an exponent as 0: jsonb refuses exponents that do not matter to a zero. */
+/** Replaces every zero with an exponent by 0: jsonb rejects some exponents even on zero. */
 function forJsonb(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|(?<![\d.])0(?:\.0+)?[eE][+-]?\d+/g, (token) => (token[0] === '"' ? token : '0'));
 }
 
-/** Removes what has run out: places of hosts that died, and idempotency keys after their 24 hours. */
+/** Removes what has expired: slots of dead hosts, and idempotency keys after 24 hours. */
 export async function sweepUploads(db: Db): Promise<void> {
   await db.reserved(async (tx) => {
     await tx.rows('delete from upload_leases where lease_until < clock_timestamp()');

@@ -11,13 +11,10 @@ export interface IdempotencyClaim {
   token: string;
 }
 
-/** What a key answers to an attempt: it is yours, or an earlier attempt succeeded, or one is still in flight. */
+/** Result of claiming a key: claimed, already completed by an earlier attempt, or held by one in progress. */
 export type ClaimedKey = { state: 'mine' } | { state: 'done'; answer: Uploaded } | { state: 'busy' };
 
-/**
- * Claims a key with one atomic statement: it is new, or its 24 hours are over, or its holder has given no sign of life. Times are the
- * database's.
- */
+/** Claims a key atomically: it is new, its 24 hours are over, or its holder's lease has expired. Times are the database's. */
 export async function claimKey(tx: Tx, claim: IdempotencyClaim, transcriptionId: string, nodeId: string): Promise<ClaimedKey> {
   for (;;) {
     const mine = await tx.row(
@@ -40,7 +37,7 @@ export async function claimKey(tx: Tx, claim: IdempotencyClaim, transcriptionId:
   }
 }
 
-/** Remembers the answer for 24 hours. False when the key was lost to another attempt: the caller must undo its work. */
+/** Stores the response for 24 hours. False if the key was lost to another attempt: the caller must undo its work. */
 export async function keepAnswer(tx: Tx, claim: IdempotencyClaim, answer: Uploaded): Promise<boolean> {
   const row = await tx.row(
     `update idempotency_keys i set answer = ?::jsonb, lease_until = null, expires_at = clock_timestamp() + ? * interval '1 hour'
@@ -50,7 +47,7 @@ export async function keepAnswer(tx: Tx, claim: IdempotencyClaim, answer: Upload
   return row !== null;
 }
 
-/** Frees a key whose attempt failed. A remembered answer stays. */
+/** Releases the key of a failed attempt. A stored response is kept. */
 export async function releaseKey(tx: Tx, claim: IdempotencyClaim): Promise<void> {
   await tx.rows('delete from idempotency_keys i where i.workspace_id = ?::uuid and i.key = ? and i.token = ?::uuid and i.answer is null', [
     claim.workspaceId,

@@ -36,7 +36,7 @@ export async function listNotifications(tx: Tx, vault: Vault, actor: Actor) {
               title_sealed: row.title_sealed,
               filename_sealed: row.filename_sealed,
             })
-          : `Few minutes are left: ${Math.max(0, row.minutes ?? 0)}`,
+          : `Few minutes left: ${Math.max(0, row.minutes ?? 0)}`,
       created_at: new Date(row.created_at),
       read: row.read_at !== null,
     })),

@@ -148,7 +148,7 @@ t.test('refusal() tells a foreign tokenizer by how sure the model is, and damage
     float32: () => Float32Array.from({ length: 4 * 80 * 3 }, (_, i) => Math.sin(Math.floor(i / 3) ** 2)),
   };
   t.notOk(readsBinsInOrder(shuffled));
-  t.match(refusal(found(0.95, 0.9), folder, smooth), /tokenizer\.json is probably that of another model/);
+  t.match(refusal(found(0.95, 0.9), folder, smooth), /tokenizer\.json probably belongs to another model/);
   t.match(refusal(found(0.95, 0.2), folder, smooth), /damaged or were never trained/);
   t.equal(refusal(found(0.3), folder, smooth), null);
 });

@@ -86,11 +86,11 @@ t.test("explain() says in our words what is missing, from the runtime's", async 
   const failed = (library: string) =>
     `Failed to load library /x/libonnxruntime_providers_cuda.so with error: ${library}: cannot open shared object file: No such file or directory`;
   for (const [words, found, remedy] of [
-    [failed('libcublasLt.so.13'), /library of CUDA is missing: libcublasLt\.so\.13/, /gpu install/],
+    [failed('libcublasLt.so.13'), /CUDA library is missing: libcublasLt\.so\.13/, /gpu install/],
     [failed('libcudnn.so.9'), /cuDNN is missing/, /gpu install/],
-    [failed('libcuda.so.1'), /no NVIDIA driver/, /nvidia-smi/],
+    [failed('libcuda.so.1'), /NVIDIA driver is missing/, /nvidia-smi/],
     ['CUDA failure 100: no CUDA-capable device is detected ; GPU=-1', /no CUDA-capable device/, /nvidia-smi/],
-    ['CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version', /older than this CUDA needs/, /Update/],
+    ['CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version', /too old for this CUDA version/, /Update/],
     ['ended by SIGSEGV', /SIGSEGV/, /gpu install/],
   ] as const) {
     const state = explain(words);

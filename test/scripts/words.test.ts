@@ -73,7 +73,8 @@ t.test('doctor goes on when the database cannot be reached, and says what to do'
 t.test('neither up nor api shares the port of another Longhand', async (t) => {
   const { url } = await testApi(t);
   const { port } = new URL(url);
-  const told = /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use\. Choose another with --port or PORT, or stop what listens there\.$/m;
+  const told =
+    /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use\. Choose another with --port or PORT, or stop the program that uses it\.$/m;
   t.match(await longhand(['up'], { ...env, PORT: port }), { code: 1, stdout: '', stderr: told });
   const { url: database } = await testDatabase(t);
   t.match(await longhand(['api', '--port', port], { ...env, DATABASE_URL: database }), { code: 1, stdout: '', stderr: told });

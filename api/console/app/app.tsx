@@ -13,10 +13,10 @@ import { Menu } from './parts/menu.tsx';
 import { createQueue, type UploadQueue } from './uploading.ts';
 import { go, useLoaded, useRoute } from './use.ts';
 
-/** The whole console: who is signed in decides what is shown. Uploads go on while other pages are open. */
+/** The console: shows what the signed-in person may use. Uploads continue while other pages are open. */
 export function App() {
   const [session, setSession] = useState<Session | null | undefined>(undefined);
-  const [member, setMember] = useState(''); // who signed in last: after a pause the same person goes on with the same uploads
+  const [member, setMember] = useState(''); // the previous user: if the same person signs in again, their uploads continue
   const uploads = useMemo(createQueue, [member]);
   const { path, query } = useRoute();
   const enter = (found: Session | null) => {
@@ -29,7 +29,7 @@ export function App() {
     call<Session>('GET', '/session').then(enter, () => enter(null));
   }, []);
   useEffect(() => uploads.drop, [uploads]);
-  const late = Boolean(session) && path === '/sign-in'; // a link that is not needed: its secret must not stay in the address
+  const late = Boolean(session) && path === '/sign-in'; // an unused sign-in link: remove its secret from the address bar
   useEffect(() => {
     if (late) location.replace('#/');
   }, [late]);

@@ -1,6 +1,6 @@
 import type { Scope } from '../../contract/workspace.ts';
 
-/** A refusal of the service, in its own words. */
+/** An error response of the API, with its message. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string | null;
@@ -9,7 +9,7 @@ export class Refused extends Error {
     body: { code?: string | null; message?: string; detail?: { errors?: { field: string; message: string }[] } },
   ) {
     const faults = body.detail?.errors?.map(({ field, message }) => `${field} ${message}`);
-    super(faults?.length ? faults.join('; ') : (body.message ?? `The service answered ${status}`));
+    super(faults?.length ? faults.join('; ') : (body.message ?? `The service returned ${status}`));
     this.status = status;
     this.code = body.code ?? null;
   }
@@ -30,14 +30,14 @@ export function remember(session: Session | null): void {
   csrf = session?.csrf ?? '';
 }
 
-/** Called when the session is over. */
+/** Called when the session has ended. */
 export const ended: { notify: () => void } = { notify: () => {} };
 
 export function headers(): Record<string, string> {
   return csrf ? { 'X-CSRF-Token': csrf } : {};
 }
 
-/** One request. Throws Refused, and in words when nothing answers. */
+/** Sends one request. Throws Refused, or an error with a message if there is no response. */
 async function ask(path: string, init: RequestInit): Promise<Response> {
   const answer = await fetch(`/v1/app${path}`, init).catch(() => {
     throw new Error('The service cannot be reached: check the connection and try again');
@@ -47,7 +47,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   throw new Refused(answer.status, await answer.json().catch(() => ({})));
 }
 
-/** Asks the console's API. */
+/** Calls the console's API. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const answer = await ask(path, {
     method,
@@ -58,7 +58,7 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   return (text ? JSON.parse(text) : undefined) as T;
 }
 
-/** GET that costs nothing while nothing changed: the last answer again when the service says 304. */
+/** A conditional GET: returns the previous value while the service responds with 304. */
 export function poller<T>(path: string): () => Promise<{ value: T; changed: boolean }> {
   let tag = '';
   let last: T;

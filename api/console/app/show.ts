@@ -1,7 +1,7 @@
 import { LANGUAGES } from '../../contract/languages.ts';
 import { clock as minutesAndSeconds } from '../../contract/text.ts';
 
-/* Values as people read them. */
+/* Formats values for display. */
 
 /** As in the text of a transcript. */
 export function clock(seconds: number | null): string {
@@ -16,12 +16,12 @@ export function length(seconds: number | null): string {
   return m ? (m < 10 && s ? `${m} min ${s} s` : `${m} min`) : `${s} s`;
 }
 
-/** Day and time in full. */
+/** Full date and time. */
 export function day(stamp: string): string {
   return new Date(stamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** As short as it is clear: the time today, else the day. */
+/** As short as possible: the time if today, else the date. */
 export function when(stamp: string, now = new Date()): string {
   const date = new Date(stamp);
   if (date.toDateString() === now.toDateString()) return date.toLocaleTimeString(undefined, { timeStyle: 'short' });
@@ -40,7 +40,7 @@ export function language(code: string | null): string {
   }
 }
 
-/** Every language with its name, by name. */
+/** Every language with its name, sorted by name. */
 export const LANGUAGE_CHOICES = LANGUAGES.map((code) => [code, language(code)] as const).sort((a, b) => a[1].localeCompare(b[1]));
 
 export const STATUS: Record<string, string> = {
@@ -61,24 +61,24 @@ export const STAGE: Record<string, string> = {
 
 export const FAILURE: Record<string, string> = {
   FILE_CORRUPTED: 'This file could not be read as audio or video.',
-  FILE_NO_AUDIO: 'There is no sound in this file.',
-  RECORDING_TOO_LONG: 'The recording is longer than is accepted here.',
+  FILE_NO_AUDIO: 'There is no audio in this file.',
+  RECORDING_TOO_LONG: 'The recording exceeds the maximum length.',
   RECORDING_TOO_SHORT: 'The recording is shorter than one second.',
-  UPLOAD_INCOMPLETE: 'The upload broke off. Upload the file again.',
-  UNSUPPORTED_CODEC: 'The sound in this file is in a format that cannot be read.',
+  UPLOAD_INCOMPLETE: 'The upload was interrupted. Upload the file again.',
+  UNSUPPORTED_CODEC: 'The audio in this file is in an unsupported format.',
   PROCESSING_TIMEOUT: 'Reading this file took too long.',
-  ENGINE_ERROR: 'The engine failed on this file several times.',
+  ENGINE_ERROR: 'Processing this file failed several times.',
 };
 
-/** Why there is no report. */
+/** Messages for failed reports. */
 export const NO_REPORT: Record<string, string> = {
   TRANSCRIPTION_FAILED: 'The recording could not be transcribed.',
   TRANSCRIPT_EMPTY: 'Nobody speaks in this recording.',
   TRANSCRIPT_TOO_LONG: 'The transcript is too long for the language model.',
-  TEMPLATE_UNAVAILABLE: 'The template is no longer there.',
-  LLM_UNAVAILABLE: 'The language model does not answer. Try again later.',
+  TEMPLATE_UNAVAILABLE: 'The template no longer exists.',
+  LLM_UNAVAILABLE: 'The language model is not responding. Try again later.',
   LLM_TIMEOUT: 'The language model took too long. Try again later.',
-  LLM_REFUSED: 'The language model refused to write it.',
-  LLM_INVALID_OUTPUT: 'The language model answered with something that is no report.',
-  INTERNAL_ERROR: 'Something failed. Try again.',
+  LLM_REFUSED: 'The language model refused to write this report.',
+  LLM_INVALID_OUTPUT: "The language model's answer could not be used as a report.",
+  INTERNAL_ERROR: 'Something went wrong. Try again.',
 };

@@ -1,4 +1,4 @@
-/** Records as the API sends them. */
+/** Types of the API's records. */
 export interface Segment {
   id: number;
   start: number | null;

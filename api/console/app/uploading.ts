@@ -1,10 +1,10 @@
 import { headers } from './client.ts';
 
 export interface Upload {
-  /** Its Idempotency-Key: sent again, it never becomes a second transcription. */
+  /** Its Idempotency-Key: repeated uploads never create a second transcription. */
   key: string;
   file: File;
-  /** Parameters of the request. */
+  /** Query parameters of the request. */
   query: string;
   /** 0 to 1. */
   sent: number;
@@ -12,16 +12,16 @@ export interface Upload {
   problem: string | null;
 }
 
-/** Uploads of this page: sent a few at a time, tried again by themselves where that can help, else when the person says so. */
+/** Uploads of this page: a few at a time, retried automatically where that can help, else on request. */
 export interface UploadQueue {
   all(): readonly Upload[];
   add(files: Iterable<File>, query: string): void;
-  /** Sends failed ones again. */
+  /** Retries failed uploads. */
   again(keys: readonly string[]): void;
   hide(key: string): void;
-  /** Forgets all of them; what is being sent is not tried again. */
+  /** Forgets all uploads; those in progress are not retried. */
   drop(): void;
-  /** Calls back after every change; `done` tells that a file has arrived. Returns what ends that. */
+  /** Calls back after every change; `done`: a file has been uploaded. Returns a function that unsubscribes. */
   watch(told: (done: boolean) => void): () => void;
 }
 
@@ -78,12 +78,12 @@ export function createQueue(): UploadQueue {
   };
 }
 
-/** 128 random bits; `randomUUID` is not there on plain http. */
+/** 128 random bits; `randomUUID` is unavailable over plain http. */
 function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Sends a file, again after a lost connection, a full queue or a busy service. */
+/** Sends a file, and retries after a lost connection, a full queue or a busy service. */
 async function persist(upload: Upload, wanted: () => boolean, told: (part: Partial<Upload>) => void): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(upload, (sent) => told({ sent }));
@@ -96,7 +96,10 @@ async function persist(upload: Upload, wanted: () => boolean, told: (part: Parti
   }
 }
 
-/** One attempt; fetch cannot tell how far an upload is. Null: it arrived. `waitSeconds` null: another attempt would end the same. */
+/**
+ * One attempt, with XMLHttpRequest because fetch reports no upload progress. Null: success. `waitSeconds` null: a retry would fail the same
+ * way.
+ */
 function send({ file, key, query }: Upload, progress: (fraction: number) => void) {
   return new Promise<{ message: string; waitSeconds: number | null } | null>((resolve) => {
     const request = new XMLHttpRequest();
@@ -109,13 +112,13 @@ function send({ file, key, query }: Upload, progress: (fraction: number) => void
     request.onload = () => {
       if (request.status < 300) return resolve(null);
       const wait = Number(request.getResponseHeader('Retry-After'));
-      let message = `The service answered ${request.status}`;
+      let message = `The service returned ${request.status}`;
       try {
         message = JSON.parse(request.responseText).message ?? message;
       } catch {}
       resolve({ message, waitSeconds: wait || (request.status >= 500 || request.status === 408 ? 1 : null) });
     };
-    request.onerror = () => resolve({ message: 'The connection broke off', waitSeconds: 1 });
+    request.onerror = () => resolve({ message: 'The connection was interrupted', waitSeconds: 1 });
     request.send(file);
   });
 }

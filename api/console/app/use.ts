@@ -5,11 +5,11 @@ import type { Transcription } from './types.ts';
 export interface Loaded<T> {
   value: T | null;
   error: Error | null;
-  /** Asks again. */
+  /** Reloads. */
   again: () => void;
 }
 
-/** What the API says under `path`; asked again when the path changes. Null: nothing is asked. */
+/** Loads `path` from the API, again when the path changes. Null: loads nothing. */
 export function useLoaded<T>(path: string | null): Loaded<T> {
   const [state, set] = useState<{ value: T | null; error: Error | null }>({ value: null, error: null });
   const [round, next] = useState(0);
@@ -29,7 +29,7 @@ export function useLoaded<T>(path: string | null): Loaded<T> {
 
 const POLL_MS = 2_000;
 
-/** A transcription as it is, asked for again while something of it is under way. */
+/** A transcription, reloaded while it is being processed. */
 export function useRecord(id: string, words: boolean) {
   const [record, replace] = useState<Transcription | null>(null);
   const [error, setError] = useState<Error | null>(null);
@@ -60,14 +60,14 @@ export function useRecord(id: string, words: boolean) {
   return { record, error, replace, again: () => next((n) => n + 1) };
 }
 
-/** The service is away or busy, or the connection is. */
+/** Whether a failure may be temporary: the service or the connection is unavailable or overloaded. */
 const passing = (failure: unknown) => !(failure instanceof Refused) || failure.status >= 500 || failure.status === 429;
 
 const unfinished = (record: Transcription) =>
   ['queued', 'processing'].includes(record.status) ||
   record.prompt_results.some((report) => ['queued', 'processing'].includes(report.status));
 
-/** The part of the address behind #, as `{ path, query }`; follows the browser's history. */
+/** The part of the URL after #, as `{ path, query }`; follows the browser's history. */
 export function useRoute(): { path: string; query: URLSearchParams } {
   const [hash, set] = useState(location.hash);
   useEffect(() => {

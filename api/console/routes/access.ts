@@ -6,7 +6,7 @@ import { notFound } from '../../contract/errors.ts';
 import { empty, json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
-/** What is open in one's name, and for owners in the workspace's. `current` marks the session that asks. */
+/** Sessions and grants of the person, and for owners of the workspace. `current` marks the session of this request. */
 export const sessions = page({
   method: 'GET',
   path: '/sessions',

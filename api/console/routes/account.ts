@@ -16,7 +16,7 @@ import { personOf } from '../person.ts';
 
 const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
 
-/** What the page needs to know about the person. */
+/** What the page needs to know about the signed-in person. */
 function told({ actor, csrf }: Session, settings: Settings) {
   return {
     member: { id: actor.memberId, email: actor.memberEmail, name: actor.memberName, role: actor.role },
@@ -44,7 +44,7 @@ export const whoAmI = page({
 });
 
 const Proof = z.string().max(512).optional();
-/** What proves who somebody is: a key, a link, an invitation, or the sign-in at the provider a moment ago, with the workspace that was chosen. */
+/** Credentials for signing in: a key, a link, an invitation, or a recent sign-in at the provider with the chosen workspace. */
 const SignIn = z.strictObject({ key: Proof, link: Proof, invitation: Proof, workspace_id: z.guid().optional() });
 
 export const signIn = route({
@@ -68,10 +68,10 @@ export const signIn = route({
 });
 
 const KEY_REFUSED = 'This key is not valid: it is mistyped, expired or revoked';
-const LINK_REFUSED = 'This link is used or over: ask for a new one';
-const INVITATION_REFUSED = 'This invitation is accepted already, taken back or over: ask for a new one';
+const LINK_REFUSED = 'This link was already used or has expired: ask for a new one';
+const INVITATION_REFUSED = 'This invitation was already accepted, was withdrawn or has expired: ask for a new one';
 
-/** Who proves what they say; null: nobody. */
+/** The member that the credentials prove, or null. */
 async function proven(context: Context, { key, link, invitation, workspace_id }: z.output<typeof SignIn>): Promise<Entrant | null> {
   if (key) return memberOfKey(context, key);
   if (link) return context.db.acrossTenants((tx) => spendSignInLink(tx, link));
@@ -81,13 +81,13 @@ async function proven(context: Context, { key, link, invitation, workspace_id }:
   return context.db.acrossTenants((tx) => enter(tx, person, workspace_id));
 }
 
-/** Tokens of assistants open no session. */
+/** OAuth tokens of assistants open no session. */
 async function memberOfKey({ db }: Context, key: string): Promise<Entrant | null> {
   const actor = await findCredential(db, key);
   return actor?.kind === 'key' ? actor : null;
 }
 
-/** Starts the session of a member and tells the page about it. */
+/** Starts a member's session and returns it to the page. */
 async function welcome(context: Context, member: Entrant): Promise<Reply> {
   const { token, session } = await context.db.acrossTenants(async (tx) => {
     const token = await openSession(tx, member);

@@ -6,7 +6,7 @@ import { approve, deny, readConsent } from '../../mcp/oauth/authorize.ts';
 import { OAuthError } from '../../mcp/oauth/parameters.ts';
 import { page } from '../page.ts';
 
-/** A request for consent as the authorization endpoint checked it; what is wrong with it as a validation error. */
+/** A consent request, validated by the authorization endpoint; problems are reported as a validation error. */
 async function asked(context: Context, parameters: ReadonlyMap<string, readonly string[]>) {
   try {
     return await readConsent(context, parameters);

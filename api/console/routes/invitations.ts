@@ -12,7 +12,7 @@ export const invitations = page({
   handler: async ({ db }, actor) => json(200, { items: await db.workspace(actor.workspaceId, (tx) => listInvitations(tx, actor)) }),
 });
 
-/** Invites a person by a link, which also goes by e-mail where a mail server is set: `sent` says whether it did. */
+/** Invites a person by a link, which is also sent by e-mail if a mail server is configured: `sent` tells whether it was. */
 export const newInvitation = page({
   method: 'POST',
   path: '/invitations',
@@ -37,7 +37,7 @@ export const removeInvitation = page({
   },
 });
 
-/** The invitation stands also when the mail server does not take the letter: there is the link. */
+/** If the mail server rejects the message the invitation remains valid: there is still the link. */
 async function mail({ settings, log }: Context, to: string, workspace: string, inviter: string, url: string): Promise<boolean> {
   const text = `${inviter} invites you to the workspace "${workspace}" of Longhand, where recordings are transcribed.
 
@@ -45,7 +45,7 @@ Accept within 7 days:
 
 ${url}
 
-If you do not know what this is about, do nothing: you are a member only once you accept.
+If you did not expect this, ignore it: you become a member only if you accept.
 `;
   return send(settings, { to, subject: `Invitation to ${workspace}`, text }).catch((error: unknown) => {
     log.warn({ error }, 'cannot send an invitation by e-mail');

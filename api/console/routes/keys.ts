@@ -11,7 +11,7 @@ const NewKey = z.strictObject({
   expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
 });
 
-const LAST_YEAR = 9999; // that dates are written with
+const LAST_YEAR = 9999; // last year of a four-digit date
 
 export const keys = page({
   method: 'GET',
@@ -27,7 +27,7 @@ export const newKey = page({
     const { name, scopes, expires_at } = await context.body();
     const expires = expires_at === null ? null : new Date(expires_at);
     if (expires && (expires.getTime() <= Date.now() || expires.getUTCFullYear() > LAST_YEAR)) {
-      throw invalid([{ field: 'expires_at', message: `must be in the future, and in the year ${LAST_YEAR} at the latest` }]);
+      throw invalid([{ field: 'expires_at', message: `must be in the future, and no later than the year ${LAST_YEAR} at the latest` }]);
     }
     const key = { name: name || null, scopes: [...new Set(['read' as const, ...scopes])], expiresAt: expires };
     return json(201, await context.db.workspace(actor.workspaceId, (tx) => createKey(tx, actor, key)));

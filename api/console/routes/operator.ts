@@ -6,7 +6,7 @@ import { requireOperator } from '../../contract/actor.ts';
 import { json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
-/** How the own workspace is doing, for its owners; the engines and the load of every workspace, for whoever runs the installation. */
+/** Activity of the own workspace, for its owners; engines and the load of every workspace, for operators of the installation. */
 export const operator = page({
   method: 'GET',
   path: '/operator',

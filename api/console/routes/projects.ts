@@ -14,7 +14,7 @@ export const newProject = page({
   },
 });
 
-/** Projects in which this person may put recordings: a viewer of a project may not. */
+/** Projects to which this person may add recordings; viewers of a project may not. */
 export const uploadPlaces = page({
   method: 'GET',
   path: '/projects/upload',

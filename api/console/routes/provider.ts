@@ -12,7 +12,7 @@ import { personCookie, personOf } from '../person.ts';
 const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
 const COOKIE = 'longhand_oidc';
 const BACK = '/v1/app/oidc/callback';
-/** A path of this site: one slash, then printable ASCII without backslashes. */
+/** A path on this site: one slash, then printable ASCII without backslashes. */
 const LOCAL = /^\/(?!\/)[!-[\]-~]*$/;
 
 const see = (location: string, headers: Record<string, string> = {}): Reply => ({
@@ -22,16 +22,16 @@ const see = (location: string, headers: Record<string, string> = {}): Reply => (
 });
 const refuse = (sentence: string) => see(`/#/sign-in?error=${encodeURIComponent(sentence)}`);
 
-/** Sends the browser to the organisation's own provider. */
+/** Redirects the browser to the sign-in provider. */
 export const startOidc = route({
   ...open,
   method: 'GET',
   path: '/v1/app/oidc/start',
-  summary: 'Sign in by OpenID Connect',
+  summary: 'Sign in with OpenID Connect',
   query: z.object({ return: z.string().max(8_000).optional() }),
   async handler(context) {
     const { settings, request, log, query } = context;
-    if (!providerName(settings)) return refuse('No sign-in provider is set up here');
+    if (!providerName(settings)) return refuse('No sign-in provider is configured');
     const origin = originOf(request, settings);
     try {
       const next = query.return && LOCAL.test(query.return) ? query.return : '/';
@@ -42,12 +42,12 @@ export const startOidc = route({
       return see(url, { 'set-cookie': cookie });
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'cannot reach the sign-in provider');
-      return refuse('The sign-in provider does not answer: try again later');
+      return refuse('The sign-in provider is not responding: try again later');
     }
   },
 });
 
-/** The browser comes back from the provider: a person with one workspace enters it; with several, or with invitations only, they choose. */
+/** Return from the provider: people with one workspace enter it; those with several, or with invitations only, choose. */
 export const endOidc = route({
   ...open,
   method: 'GET',
@@ -76,19 +76,19 @@ export const endOidc = route({
         return see(`/#/sign-in?${query}`, { 'set-cookie': await personCookie(context, person) });
       }
       signIns.count(person.email.toLowerCase());
-      return refuse('Nobody here has your address: ask an owner of the workspace to invite you');
+      return refuse('Nobody here has your address: ask a workspace owner to invite you');
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'a sign-in by OpenID Connect failed');
       if (error instanceof ApiError && error.code === 'rate_limit_exceeded')
-        return refuse('Too many sign-ins failed: wait a minute and try again');
+        return refuse('Too many failed sign-ins: wait a minute and try again');
       signIns.count(request.address);
-      if (error instanceof Unverified) return refuse('The sign-in provider does not vouch for your e-mail address');
+      if (error instanceof Unverified) return refuse('The sign-in provider does not confirm your e-mail address');
       return refuse('The sign-in failed: try again');
     }
   },
 });
 
-/** The workspaces that the person who came back from the provider may enter; `accepted` false: an invitation, which choosing accepts. */
+/** The workspaces that the person who returned from the provider may enter; `accepted` false: an invitation, accepted by choosing it. */
 export const choices = route({
   ...open,
   method: 'GET',

@@ -10,7 +10,7 @@ import { page } from '../page.ts';
 const fields = {
   name: z.string().trim().min(1).max(100),
   slug: Slug,
-  prompt: z.string().trim().min(10, 'must say in at least 10 characters what the report should hold').max(8_000),
+  prompt: z.string().trim().min(10, 'must describe in at least 10 characters what the report should contain').max(8_000),
   description: z.string().trim().max(300).nullable(),
   scope: z.enum(TEMPLATE_SCOPES),
   status: z.enum(['draft', 'published']),
@@ -62,7 +62,7 @@ export const removeTemplate = page({
   },
 });
 
-/** What a template makes of a talk, before anybody else sees it: of a transcript, or of a short sample. Written by an engine, read with `readDraft`. */
+/** Previews a template on a transcript or a short sample before it is published. Written by an engine, read with `readDraft`. */
 export const tryDraft = page({
   method: 'POST',
   path: '/templates/preview',
@@ -71,7 +71,7 @@ export const tryDraft = page({
     const { name, prompt, transcription_id: transcriptionId } = await context.body();
     const wanted = { slug: slugOf(name) || 'draft', name, prompt, transcriptionId };
     const id = await context.db.workspace(actor.workspaceId, (tx) => startPreview(tx, actor, wanted, context.limits));
-    if (!id) throw invalid([{ field: 'transcription_id', message: 'is no finished transcript that you may see' }]);
+    if (!id) throw invalid([{ field: 'transcription_id', message: 'is not a completed transcript that you may see' }]);
     return json(202, { id, status: 'queued' });
   },
 });

@@ -23,7 +23,7 @@ export const rename = page({
   },
 });
 
-/** Whether this person may rename speakers and delete: the page shows no button that would be refused. */
+/** Whether this person may rename speakers and delete: the page hides buttons that would be refused. */
 export const rights = page({
   method: 'GET',
   path: '/transcriptions/{id}/rights',

@@ -15,7 +15,7 @@ import { page } from '../page.ts';
 const Target = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .max(2_000)
-  .refine((url) => !URL.canParse(url) || !(new URL(url).username + new URL(url).password), 'must not hold a user name or password');
+  .refine((url) => !URL.canParse(url) || !(new URL(url).username + new URL(url).password), 'must not contain a user name or password');
 
 const INSIDE =
   'leads to this machine or to a private network, where deliveries are refused; the operator can allow them with LONGHAND_WEBHOOK_PRIVATE=allow';

@@ -1,7 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { index, moment, serial } from './columns.ts';
 
-/* Who runs the installation, and who did what to which. */
+/* Operators of the installation, and the audit log. */
 
 export const Operator = defineEntity({
   name: 'Operator',

@@ -3,7 +3,7 @@ import { index, moment, reference, serial } from './columns.ts';
 import { Transcription } from './transcription.ts';
 import { Workspace } from './workspace.ts';
 
-/* Open reservations, and grants and charges. The balance itself is a column of the workspace. */
+/* Open reservations; grants and charges. The balance itself is a column of the workspace. */
 
 export const Reservation = defineEntity({
   name: 'Reservation',

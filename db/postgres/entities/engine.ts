@@ -1,7 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { moment } from './columns.ts';
 
-/* Engines that run, or did a moment ago. */
+/* Engines that are running or were recently. */
 
 export const Engine = defineEntity({
   name: 'Engine',

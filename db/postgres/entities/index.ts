@@ -14,7 +14,10 @@ import { Checkpoint, ListChange, MetadataTerm, Segment, Transcription } from './
 import { Counter, Deletion, IdempotencyKey, Rate, UploadLease } from './upload.ts';
 import { DataKey, Fact, Workspace } from './workspace.ts';
 
-/** Every table but the queue's own. Columns ending in `Sealed` hold values of the vault; dispatch, leases and lists are SQL in the verbs of db/. */
+/**
+ * Every table except the queue's own. Columns ending in `Sealed` contain encrypted values; dispatch, leases and lists are SQL in the verbs
+ * of db/.
+ */
 export const ENTITIES = [
   Workspace,
   DataKey,

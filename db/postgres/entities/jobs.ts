@@ -2,7 +2,7 @@ import { defineEntity } from '@mikro-orm/core';
 import { EPOCH, index, moment, reference } from './columns.ts';
 import { Workspace } from './workspace.ts';
 
-/* Whose turn it is, and who works on what: narrow tables, for they change all the time (db/jobs). */
+/* Turns and leases: narrow tables, because they change constantly (db/jobs). */
 
 export const Lease = defineEntity({
   name: 'Lease',

@@ -3,7 +3,7 @@ import { PROJECT_ROLES, ROLES } from '../../../api/contract/workspace.ts';
 import { index, moment, reference, THIS_MILLISECOND, unique } from './columns.ts';
 import { Workspace } from './workspace.ts';
 
-/* Who may do what: members, their identities elsewhere, API keys and projects. */
+/* Access: members, their external identities, API keys and projects. */
 
 export const Member = defineEntity({
   name: 'Member',

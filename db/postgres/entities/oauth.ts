@@ -3,7 +3,7 @@ import { index, moment, reference, unique } from './columns.ts';
 import { ApiKey, Member } from './member.ts';
 import { Workspace } from './workspace.ts';
 
-/* Signed-in people and the tokens of assistants. */
+/* Sessions, and OAuth tokens of assistants. */
 
 export const Session = defineEntity({
   name: 'Session',

@@ -3,7 +3,7 @@ import { index, moment, reference, serial } from './columns.ts';
 import { Transcription } from './transcription.ts';
 import { Workspace } from './workspace.ts';
 
-/* What is told to people and to webhooks. */
+/* Notifications and webhook deliveries. */
 
 export const Notification = defineEntity({
   name: 'Notification',

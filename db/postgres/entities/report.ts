@@ -6,7 +6,7 @@ import { Member } from './member.ts';
 import { Transcription } from './transcription.ts';
 import { Workspace } from './workspace.ts';
 
-/* Report templates of workspaces, reports, and previews of templates. */
+/* Report templates, reports, and previews of templates. */
 
 export const Template = defineEntity({
   name: 'Template',

@@ -3,7 +3,7 @@ import { index, moment, reference, unique } from './columns.ts';
 import { ApiKey, Member } from './member.ts';
 import { Workspace } from './workspace.ts';
 
-/* How people become members and are recognised. */
+/* Invitations, and identities at sign-in providers. */
 
 export const Invitation = defineEntity({
   name: 'Invitation',

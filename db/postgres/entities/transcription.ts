@@ -4,7 +4,7 @@ import { index, moment, reference, serial, THIS_MILLISECOND } from './columns.ts
 import { ApiKey, Project } from './member.ts';
 import { Workspace } from './workspace.ts';
 
-/* Transcriptions with their leases, the sealed turns, and finished chunks of running work. */
+/* Transcriptions with their leases, encrypted turns, and checkpoints of running work. */
 
 export const Transcription = defineEntity({
   name: 'Transcription',
@@ -122,7 +122,7 @@ export const MetadataTerm = defineEntity({
   indexes: [index('metadata_terms_find', 'metadata_terms', '(workspace_id, term, status, created_at desc, transcription_id)')],
 });
 
-/** What may have changed the totals of lists: see db/transcripts/totals.ts. */
+/** Changes that may affect list totals: see db/transcripts/totals.ts. */
 export const ListChange = defineEntity({
   name: 'ListChange',
   tableName: 'list_changes',

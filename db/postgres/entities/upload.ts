@@ -2,7 +2,7 @@ import { defineEntity } from '@mikro-orm/core';
 import { index, moment, reference, serial } from './columns.ts';
 import { Workspace } from './workspace.ts';
 
-/* Uploads in flight, keys of uploads already done, daily counters and rates. */
+/* Uploads in progress, idempotency keys, daily counters and rate limits. */
 
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',

@@ -2,7 +2,7 @@ import { defineEntity } from '@mikro-orm/core';
 import { PLANS } from '../../../api/contract/workspace.ts';
 import { EPOCH, moment, reference } from './columns.ts';
 
-/* Workspaces, the data keys of the vault, and what the installation remembers. */
+/* Workspaces, encrypted data keys, and settings of the installation. */
 
 export const Workspace = defineEntity({
   name: 'Workspace',

@@ -9,7 +9,7 @@ import { PEOPLE } from './001_initial/people.ts';
 import { REPORTS } from './001_initial/reports.ts';
 import { TRANSCRIPTIONS } from './001_initial/transcriptions.ts';
 
-/** The whole first schema, referenced tables first. Columns ending in `_sealed` hold values encrypted by db/secrets/vault.ts. */
+/** The initial schema, referenced tables first. Columns ending in `_sealed` contain values encrypted by db/secrets/vault.ts. */
 export class Migration001 extends Migration {
   override up(): void {
     for (const sql of [PEOPLE, TRANSCRIPTIONS, METADATA, REPORTS, MINUTES, LIMITS, ENGINES, ACCESS, NOTICES]) this.addSql(sql);

@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Row-level security, the second belt under explicit predicates: a row is seen by whoever acts for its workspace, or for the installation ('*').
- * Where the user of the database's address may make roles (a superuser always may), the program works as `longhand_app`, which owns nothing and
- * cannot bypass policies; elsewhere as the owner, for whom FORCE makes them hold all the same.
+ * Row-level security, a second line of defence behind explicit predicates: a row is visible when acting for its workspace, or for the
+ * installation ('*'). If the user in the database URL may create roles (as superusers may), the program runs as `longhand_app`, which owns
+ * nothing and cannot bypass policies; otherwise as the owner, for whom FORCE enforces them.
  */
 export class Migration002 extends Migration {
   override up(): void {
@@ -27,7 +27,7 @@ begin
   end loop;
 end $$`);
 
-    // Jobs are added with the rights of the owner of the queue, for its tables are closed to everybody else.
+    // Jobs are added with the rights of the queue's owner, because nobody else can access its tables.
     this.addSql(`
 create function longhand_enqueue(name text, payload json, seconds double precision, attempts integer, key text, priority integer)
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

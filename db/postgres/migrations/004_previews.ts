@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Templates tried out before they are published, one at a time for each member; and what an engine's language model has done, as JSON, for the metrics.
- * Older engines neither see the table nor write the column.
+ * Previews of templates before they are published, one at a time per member; and metrics of an engine's language model, as JSON. Older
+ * engines neither read the table nor write the column.
  */
 export class Migration004 extends Migration {
   override up(): void {

@@ -1,9 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What may change the total of a list, noted per workspace and day of creation of what changed: the sum over days is a version of the list of
- * those days. Rows are only added, so that transactions never wait for one another, and summed up later (db/transcripts/totals.ts). A change of who belongs
- * to a project counts for all days. Older programs neither see the table nor write it; the triggers write for them.
+ * Changes that may affect list totals, recorded per workspace and day of creation of the changed row: the sum over days is a version of the
+ * list of those days. Rows are only added, so that transactions never wait for one another, and aggregated later
+ * (db/transcripts/totals.ts). Changes of project membership count for all days. Older programs neither read nor write the table; triggers
+ * write for them.
  */
 export class Migration005 extends Migration {
   override up(): void {

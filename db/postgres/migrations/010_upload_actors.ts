@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Whose upload is in flight, a column for each kind of actor: the key, the token, or the signed-in member. Older programs write every id into key_id,
- * where it is counted as before.
+ * Who an upload in progress belongs to, a column per kind of actor: key, token, or signed-in member. Older programs write every id into
+ * key_id, where it is counted as before.
  */
 export class Migration010 extends Migration {
   override up(): void {

@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What a credential came from: the key whose session made a key, link, code or token, so that all of them end with it. Sessions and tokens get what is needed to
- * list and end them, and to answer a refresh token once more whose answer was lost. Older programs write none of the columns.
+ * Origin of a credential: the key whose session created a key, link, code or token, so that all of them end with it. Sessions and tokens
+ * get columns for listing and ending them, and for repeating the response to a refresh token if it was lost. Older programs write none of
+ * these columns.
  */
 export class Migration011 extends Migration {
   override up(): void {

@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * People join by accepting: invitations, and which person of which sign-in provider a member is. Whoever an owner adds is no longer entered by the e-mail address
- * alone (email_trusted); members from before, and those of the operator, are until a provider's person is bound to them. Older programs add members as before.
+ * Members join by accepting: invitations, and the sign-in provider's identity of a member. A member added by an owner can no longer sign in
+ * by the e-mail address alone (email_trusted); existing members and those added by the operator can, until a provider's identity is bound
+ * to them. Older programs add members as before.
  */
 export class Migration012 extends Migration {
   override up(): void {

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The installation's operators, by address, and for each sign-in whether somebody who is to be trusted vouches that it is the person of that address: the command
- * line or the sign-in provider, not an owner of some workspace. Links and keys from before count as the command line's.
+ * Operators of the installation, by address, and per sign-in whether a trusted party confirms that this person owns the address: the
+ * command line or the sign-in provider, but not a workspace owner. Existing links and keys count as created on the command line.
  */
 export class Migration013 extends Migration {
   override up(): void {

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Who did what to which, by ids and without words. It outlives the workspace, so nothing refers to anything. */
+/** Audit log of ids without content. It outlives workspaces, so it has no foreign keys. */
 export class Migration014 extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Charges say by which key and for which project, for they outlive the recording; workspaces remember that their owners were told of a low balance, and
- * notices may be of that. Older engines write neither column.
+ * Charges record their key and project, because they outlive the recording; workspaces record that their owners were notified of a low
+ * balance, and such notifications exist. Older engines write none of these columns.
  */
 export class Migration015 extends Migration {
   override up(): void {

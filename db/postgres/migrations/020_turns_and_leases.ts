@@ -7,9 +7,9 @@ create policy workspace on ${table} using ((select current_setting('longhand.wor
   or workspace_id = (select nullif(nullif(current_setting('longhand.workspace', true), '*'), '')::uuid));`;
 
 /**
- * Whose turn it is, and who works on what, in narrow tables of their own: a claim reads the first row of an index, a heartbeat writes one short row. Triggers
- * keep the turns, so engines of the version before, which know nothing of them, keep them too. Those hold their leases in the wide rows as before; the others
- * write only the token there, without an end, which older sweepers leave alone.
+ * Turns and leases in narrow tables of their own: a claim reads the first row of an index, a heartbeat writes one short row. Triggers
+ * maintain the turns, so that engines of the previous version, which do not know them, maintain them too. Those keep their leases in the
+ * wide rows as before; the others write only the token there, without an expiry, which older sweepers ignore.
  */
 export class Migration020 extends Migration {
   override up(): void {

@@ -71,16 +71,18 @@ const INDEXES: readonly [name: string, definition: string, of: string][] = [
   ['templates_workspace', '(workspace_id)', 'templates'],
 ];
 
-/** Indexes for every periodic and hot condition and every foreign key. Built beside the traffic: outside a transaction, without a lock that stops writers. */
+/**
+ * Indexes for every periodic and hot condition and every foreign key. Built concurrently: outside a transaction, without blocking writers.
+ */
 export class Migration021 extends Migration {
   override isTransactional(): boolean {
     return false;
   }
 
   override up(): void {
-    this.addSql('set lock_timeout = 0'); // it waits for old transactions, and nobody waits for it
+    this.addSql('set lock_timeout = 0'); // it waits for old transactions, and blocks nobody
     for (const [name, definition, table] of INDEXES) {
-      this.addSql(`drop index concurrently if exists ${name}`); // what a broken attempt left is not valid
+      this.addSql(`drop index concurrently if exists ${name}`); // an interrupted attempt leaves an invalid index
       this.addSql(`create index concurrently ${name} on ${table} ${definition}`);
     }
     this.addSql('reset lock_timeout');

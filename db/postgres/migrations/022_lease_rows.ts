@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * A lease row comes with the token that is written into the row that is worked on, and goes with it, whoever writes: claims, ends, deletions. An engine of
- * the version before writes an end (`lease_until`) beside the token, and gets no row.
+ * A lease row is created with the token in the row being worked on and deleted with it, whoever writes that: claims, completions,
+ * deletions. An engine of the previous version writes an expiry (`lease_until`) beside the token and gets no lease row.
  */
 export class Migration022 extends Migration {
   override up(): void {
@@ -21,7 +21,7 @@ end $$;`);
 create trigger ${table}_lease after update of lease_token on ${table} for each row
   when (old.lease_token is distinct from new.lease_token) execute function keep_lease();
 create trigger ${table}_lease_gone after delete on ${table} for each row when (old.lease_token is not null) execute function keep_lease();`);
-    // Short are recordings up to two minutes, as before: db/jobs/claim.ts.
+    // Recordings up to two minutes are short, as before: db/jobs/claim.ts.
     this.addSql(`
 create or replace function note_turn() returns trigger language plpgsql as $$
 begin

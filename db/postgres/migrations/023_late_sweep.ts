@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The fleet's sweep follows itself; a clock that is put back leaves it far ahead, and it is what mends such times. */
+/**
+ * The fleet's sweep reschedules itself; when the clock is set back the next one is far ahead, although the sweep is what corrects such
+ * times.
+ */
 export class Migration023 extends Migration {
   override up(): void {
     this.addSql(`

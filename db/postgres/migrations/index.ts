@@ -19,7 +19,7 @@ import { Migration050 } from './050_search.ts';
 import { Migration051, Migration052 } from './051_changes.ts';
 import { Migration066 } from './066_metrics.ts';
 
-/** In order; a number is never used twice and a landed migration never changes. */
+/** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
   { name: '001_initial', class: Migration001 },
   { name: '002_row_level_security', class: Migration002 },

@@ -68,7 +68,7 @@ t.test('a recording is uploaded, followed while it is worked on, and read with i
 
 t.test('a speaker is renamed, and every turn shows the name', async (t) => {
   await page.click('.speaker >> nth=0');
-  await page.fill('input[aria-label="Name of the speaker"]', 'Dorothy');
+  await page.fill('input[aria-label="Speaker name"]', 'Dorothy');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.turn b:has-text("Dorothy")');
   t.equal(await page.locator('.speaker').first().textContent(), 'Dorothy');

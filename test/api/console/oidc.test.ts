@@ -140,7 +140,7 @@ t.test('a provider that never says whether an address is verified is believed wh
     const url = new URL((await fetch(first.headers.location!, { redirect: 'manual' })).headers.get('location')!);
     return risky.call('', 'GET', url.pathname + url.search, { headers: { cookie: cookieOf(first, 'longhand_oidc')! } });
   };
-  t.match(told(await ways({ email: 'ann@example.com', email_verified: false })), /does not vouch/, 'not where it says that it is not');
+  t.match(told(await ways({ email: 'ann@example.com', email_verified: false })), /does not confirm/, 'not where it says that it is not');
   t.ok(cookieOf(await ways({ email: 'ann@example.com' })));
 });
 
@@ -168,7 +168,7 @@ t.test('nobody is signed in by a token that is wrong in any way', async (t) => {
 
 t.test('nobody is signed in by an address that is not verified or not of an active member', async (t) => {
   for (const person of [{ email: 'ann@example.com', email_verified: false }, { email: 'ann@example.com' }, {}]) {
-    t.match(told((await goThrough(person)).last), /does not vouch/, JSON.stringify(person));
+    t.match(told((await goThrough(person)).last), /does not confirm/, JSON.stringify(person));
   }
   for (const email of ['nobody@example.com', 'left@example.com', 'soon@example.com']) {
     const { last } = await goThrough({ email, email_verified: true });
@@ -181,7 +181,7 @@ t.test('an answer is taken only in the browser that asked, with its state, once'
   const swapped = await goThrough(known, { change: (url) => new URL(url.href.replace(/state=[^&]+/, 'state=x')) });
   t.match(told(swapped.last), /The sign-in failed/);
   const without = await api.call('', 'GET', swapped.url.pathname + swapped.url.search);
-  t.match(told(without), /not begun in this browser/);
+  t.match(told(without), /not started in this browser/);
   const { held } = await goThrough(known);
   t.match(told((await goThrough(known, { cookie: held })).last), /The sign-in failed/, 'the cookie of another attempt');
   t.match(told((await goThrough(known, { cookie: `${held}x` })).last), /The sign-in failed/, 'a cookie that is not signed by this server');

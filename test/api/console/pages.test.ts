@@ -38,14 +38,14 @@ const PAGES: Record<string, string> = {
   '/?q=hello': 'mark',
   '/?external_id=none': '.empty',
   [`/t/${talk}`]: '.turn',
-  [`/t/${failed}`]: 'text=There is no sound in this file.',
+  [`/t/${failed}`]: 'text=There is no audio in this file.',
   [`/t/${poor}`]: 'text=71.5 minutes are needed and 3 are left',
   [`/t/${busy}`]: 'text=Transcribing',
   '/t/nothing': 'text=Not found',
   '/operator': '.chart',
   '/workspace': 'text=minutes',
   '/workspace/keys': 'text=Revoke',
-  '/workspace/templates': 'text=Built in',
+  '/workspace/templates': 'text=Built-in',
   '/workspace/projects': 'summary:has-text("Sales")',
   '/workspace/members': 'text=carl@example.com',
   '/workspace/webhooks': 'text=Add webhook',
@@ -111,7 +111,7 @@ t.test('hands on the keyboard sign in, upload, open a transcript, rename a speak
   await page.waitForSelector('.turn');
   t.ok(await tabTo('button.speaker'));
   await page.keyboard.press('Enter');
-  await page.waitForSelector('input[aria-label="Name of the speaker"]:focus');
+  await page.waitForSelector('input[aria-label="Speaker name"]:focus');
   await page.keyboard.type('Dorothy');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.turn b:has-text("Dorothy")');

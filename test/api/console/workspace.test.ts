@@ -51,7 +51,7 @@ t.test('members, identities, projects, vocabulary and webhooks are kept', async 
     ),
   );
   await page.click('text=Pause');
-  await page.waitForSelector('text=paused, deliveries wait');
+  await page.waitForSelector('text=paused; deliveries are queued');
   await page.click('text=Resume');
   await page.click('summary:has-text("Deliveries")');
   await page.waitForSelector('li:has-text("attempt 11: 500")');

@@ -35,7 +35,7 @@ t.test('readSettings() takes addresses of PostgreSQL, and tells of others what i
     'host=db user=longhand password=hidden-word',
   ]) {
     const mistake = told({ DATABASE_URL: address });
-    t.match(mistake, /^DATABASE_URL=".+": must be like postgres:\/\/USER:PASSWORD@HOST:5432\/DATABASE; .*%40 for @/, address);
+    t.match(mistake, /^DATABASE_URL=".+": must have the form postgres:\/\/USER:PASSWORD@HOST:5432\/DATABASE; .*%40 for @/, address);
     t.notMatch(mistake, /hidden-word|hidden@word/, 'the password is not shown');
   }
   t.match(told({ DATABASE_URL: 'mysql://root:hidden-word@db/longhand' }), 'DATABASE_URL="mysql://[hidden]@db/longhand"');
@@ -58,7 +58,7 @@ t.test('readSettings() tells every mistake at once, with the nearest name of one
     [
       'PORT="x": must be a whole number from 0 to 65535, where 0 picks a free port',
       'LONGHAND_THREADS="0": must be at least 1',
-      'LONGHAND_LIMIT_UPLOADS_PER_KEY="1000000": must be a whole number from 1 to n; it may tighten the promise, not loosen it',
+      'LONGHAND_LIMIT_UPLOADS_PER_KEY="1000000": must be a whole number from 1 to n; it can be lowered, not raised',
       'LONGHAND_MODLE is not a setting; did you mean LONGHAND_MODEL?',
     ].join('\n  '),
   );

@@ -75,5 +75,5 @@ t.test('startEmbedded() says why it cannot', async (t) => {
   const broken = path.join(root, 'broken');
   mkdirSync(path.join(broken, 'data'), { recursive: true });
   writeFileSync(path.join(broken, 'data', 'PG_VERSION'), '9\n');
-  await t.rejects(startEmbedded(broken), /Cannot start the embedded PostgreSQL: it ended with \d/);
+  await t.rejects(startEmbedded(broken), /Cannot start the embedded PostgreSQL: it exited with \d/);
 });

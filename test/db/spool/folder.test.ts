@@ -69,7 +69,7 @@ t.test('open() refuses a file that is cut, changed, under another name or anothe
   const plain = join(folder, 'plain');
   const damaged = async (bytes: Buffer, why: string) => {
     await writeFile(join(folder, `${id}.mp3`), bytes);
-    await t.rejects(spool.open(id, 'mp3', key, plain), /Cannot open the sealed file/, why);
+    await t.rejects(spool.open(id, 'mp3', key, plain), /Cannot decrypt the spool file/, why);
     await t.rejects(stat(plain), { code: 'ENOENT' });
   };
   for (const length of [0, 5, 11, 20, 262_171, 524_331, sealed.length - 1]) await damaged(sealed.subarray(0, length), `cut to ${length}`);
@@ -80,8 +80,8 @@ t.test('open() refuses a file that is cut, changed, under another name or anothe
   }
   await writeFile(join(folder, `${id}.mp3`), sealed);
   await writeFile(join(folder, `${twin}.mp3`), sealed);
-  await t.rejects(spool.open(twin, 'mp3', key, plain), /Cannot open the sealed file/);
-  await t.rejects(spool.open(id, 'mp3', randomBytes(32), plain), /Cannot open the sealed file/);
+  await t.rejects(spool.open(twin, 'mp3', key, plain), /Cannot decrypt the spool file/);
+  await t.rejects(spool.open(id, 'mp3', randomBytes(32), plain), /Cannot decrypt the spool file/);
   await t.rejects(spool.open(randomUUID(), 'mp3', key, plain), { code: 'ENOENT' });
   await spool.open(id, 'mp3', key, plain);
 });
@@ -167,5 +167,5 @@ t.test('a shortened file in the spool is told from a whole one by its end alone'
   const id = randomUUID();
   const key = await store(spool, id, 'mp3', randomBytes(2 * 262_144 + 5));
   await truncate(join(folder, `${id}.mp3`), 11 + 2 * (262_144 + 16)); // exactly at the border of a chunk
-  await t.rejects(spool.open(id, 'mp3', key, join(folder, 'plain')), /Cannot open the sealed file/);
+  await t.rejects(spool.open(id, 'mp3', key, join(folder, 'plain')), /Cannot decrypt the spool file/);
 });

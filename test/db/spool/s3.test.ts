@@ -43,7 +43,7 @@ t.test('open() gives back from S3 what was written, in one part or several', asy
     const hash = createHash('sha256');
     for await (const piece of createReadStream(plain)) hash.update(piece as Buffer);
     t.equal(hash.digest('hex'), createHash('sha256').update(data).digest('hex'));
-    await t.rejects(spool.open(id, 'wav', randomBytes(32), `${plain}2`), /Cannot open the sealed file/);
+    await t.rejects(spool.open(id, 'wav', randomBytes(32), `${plain}2`), /Cannot decrypt the spool file/);
     await t.rejects(stat(`${plain}2`), { code: 'ENOENT' });
     await spool.remove(id, 'wav');
     await spool.remove(id, 'wav');

@@ -9,7 +9,7 @@ const MEANING: Record<string, string> = {
   'transcriptions:delete': 'delete transcriptions',
 };
 
-/** An assistant asks for access in the person's name. */
+/** Asks for consent to an assistant's access on the person's behalf. */
 export function Authorize() {
   const query = location.search.slice(1);
   const { value, error } = useLoaded<{ client: { name: string }; redirect_host: string; scopes: string[]; workspace: string }>(
@@ -25,7 +25,8 @@ export function Authorize() {
     <section class="card narrow">
       <h1>Allow {value.client.name}?</h1>
       <p>
-        It asks for access to <b>{value.workspace}</b> in your name, and sends you back to <b>{value.redirect_host}</b>. It will be able to:
+        It requests access to <b>{value.workspace}</b> on your behalf, and then returns you to <b>{value.redirect_host}</b>. It will be able
+        to:
       </p>
       <ul>
         {value.scopes.map((scope) => (

@@ -13,7 +13,7 @@ import { go, useLoaded } from '../use.ts';
 const PAGE = 20;
 const BUSY_MS = 4_000;
 const IDLE_MS = 20_000;
-const FOLLOWED = 5; // files under way whose progress is shown
+const FOLLOWED = 5; // maximum number of files whose progress is displayed
 
 /** Uploads, search, and the transcriptions by status with every filter of the API. */
 export function List({ query, session, uploads }: { query: URLSearchParams; session: Session; uploads: UploadQueue }) {
@@ -64,7 +64,7 @@ export function List({ query, session, uploads }: { query: URLSearchParams; sess
   );
 }
 
-/** How many there are of each status under the same filters. */
+/** Number of transcriptions per status under the same filters. */
 function useTotals(filters: string): [Partial<Record<string, number>>, () => void] {
   const [totals, set] = useState<Partial<Record<string, number>>>({});
   const count = () => {
@@ -78,7 +78,7 @@ function useTotals(filters: string): [Partial<Record<string, number>>, () => voi
   return [totals, count];
 }
 
-/** Files that are being transcribed, with how far they are. */
+/** Files being transcribed, with their progress. */
 function UnderWay() {
   const { value, again } = useLoaded<Page<Item>>(`/transcriptions?status=processing&limit=${FOLLOWED}`);
   useEffect(() => {

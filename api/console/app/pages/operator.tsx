@@ -15,7 +15,7 @@ interface Hour {
 interface Overview {
   queue: { queued: number; processing: number; oldest_seconds: number };
   reports: { queued: number; processing: number };
-  /** Null for owners of a workspace who do not run the installation. */
+  /** Null for workspace owners who do not operate the installation. */
   engines: { id: string; host: string; device: string; model: string; concurrency: number; last_seen: string; alive: boolean }[] | null;
   workspaces: { id: string; name: string; queued: number; processing: number; oldest_seconds: number | null }[] | null;
   hours: Hour[];
@@ -24,7 +24,7 @@ interface Overview {
 
 const POLL_MS = 5_000;
 
-/** How the service is doing: queue, engines, the last two days, failures. */
+/** Activity: queue, engines, the last two days, failures. */
 export function Operator() {
   const { value, error, again } = useLoaded<Overview>('/operator');
   useEffect(() => {
@@ -42,16 +42,16 @@ export function Operator() {
         <h1>Operation</h1>
       </div>
       <Problem error={error} />
-      {alive === 0 && <p class="problem">No engine is connected: uploads are accepted and wait.</p>}
+      {alive === 0 && <p class="problem">No engine is connected: uploads are accepted and queued.</p>}
       <dl class="figures">
         <Figure name="Waiting" value={queue.queued} />
         <Figure name="In progress" value={queue.processing} />
         <Figure name="Oldest queued" value={queue.queued ? length(queue.oldest_seconds) : '–'} />
-        <Figure name="Reports to write" value={reports.queued + reports.processing} />
+        <Figure name="Reports queued" value={reports.queued + reports.processing} />
         {alive !== undefined && <Figure name="Engines online" value={alive} />}
       </dl>
       <section class="card">
-        <h2>Minutes of audio transcribed, by hour</h2>
+        <h2>Minutes of audio transcribed per hour</h2>
         <Hours
           hours={hours}
           say={({ minutes, completed }) => [minutes, `${minutes} minutes in ${completed} files`]}
@@ -60,15 +60,15 @@ export function Operator() {
       </section>
       <div class="grid">
         <section class="card">
-          <h2>Waiting or in progress, at the end of each hour</h2>
+          <h2>Queued or in progress at the end of each hour</h2>
           <Hours
             hours={queueOver(hours, queue.queued + queue.processing)}
             say={({ arrived }) => [arrived, `${arrived} files`]}
-            summary={`${queue.queued + queue.processing} files now, ${sum('arrived')} came in the last 48 hours`}
+            summary={`${queue.queued + queue.processing} files now, ${sum('arrived')} uploaded in the last 48 hours`}
           />
         </section>
         <section class="card">
-          <h2>Failures, by hour</h2>
+          <h2>Failures per hour</h2>
           <Hours
             hours={hours}
             kind="failed"
@@ -80,20 +80,20 @@ export function Operator() {
       {engines && <h2>Engines</h2>}
       {engines && <Engines engines={engines} />}
       {workspaces && <h2>Load by workspace</h2>}
-      {workspaces?.length === 0 && <p class="quiet">Nothing waits anywhere.</p>}
+      {workspaces?.length === 0 && <p class="quiet">Nothing is queued.</p>}
       {workspaces && workspaces.length > 0 && (
         <ul class="card plain lines">
           {workspaces.map(({ id, name, queued, processing, oldest_seconds }) => (
             <li key={id}>
               <b class="grow">{name}</b>
               <span class="quiet">
-                {queued} waiting{oldest_seconds ? `, the oldest for ${length(oldest_seconds)}` : ''} · {processing} in progress
+                {queued} waiting{oldest_seconds ? `, oldest queued for ${length(oldest_seconds)}` : ''} · {processing} in progress
               </span>
             </li>
           ))}
         </ul>
       )}
-      <h2>Last failures</h2>
+      <h2>Recent failures</h2>
       {failures.length === 0 && <p class="quiet">None.</p>}
       {failures.length > 0 && (
         <ul class="card plain lines">
@@ -109,7 +109,7 @@ export function Operator() {
   );
 }
 
-/** How many files were in line at the end of each hour, counted back from those that are in line now. */
+/** Number of files in the queue at the end of each hour, computed backwards from the current one. */
 function queueOver(hours: Hour[], now: number): Hour[] {
   let waiting = now;
   return hours
@@ -149,7 +149,7 @@ function Engines({ engines }: { engines: NonNullable<Overview['engines']> }) {
           <span class={`chip ${engine.alive ? 'good' : 'bad'}`}>{engine.alive ? 'Online' : 'Offline'}</span>
           <b class="grow">{engine.host}</b>
           <span class="quiet">
-            {engine.model} on {engine.device}, {engine.concurrency} at once · seen {when(engine.last_seen)}
+            {engine.model} on {engine.device}, {engine.concurrency} slots · last seen {when(engine.last_seen)}
           </span>
         </li>
       ))}

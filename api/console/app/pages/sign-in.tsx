@@ -6,7 +6,10 @@ import { go, useLoaded } from '../use.ts';
 
 type Proof = { key: string } | { link: string } | { invitation: string } | { workspace_id: string };
 
-/** By API key, by a link or an invitation, or by the organisation's own provider, after which one of several workspaces is chosen. */
+/**
+ * Sign-in by API key, by a link or an invitation, or with an OpenID Connect provider, after which people with several workspaces choose
+ * one.
+ */
 export function SignIn({ query, onSignedIn }: { query: URLSearchParams; onSignedIn: (session: Session) => void }) {
   const [link, invitation, error] = ['link', 'invitation', 'error'].map((name) => query.get(name));
   const { value: ways } = useLoaded<{ oidc: { name: string } | null; version: string }>('/options');
@@ -50,7 +53,7 @@ export function SignIn({ query, onSignedIn }: { query: URLSearchParams; onSigned
           </Field>
         </Form>
         <p class="quiet">
-          No key? Ask the operator for a sign-in link. The <a href="/docs">API reference</a> is open to all.
+          No key? Ask the operator for a sign-in link. The <a href="/docs">API reference</a> is public.
         </p>
       </div>
     </main>
@@ -63,13 +66,13 @@ interface Choice {
   accepted: boolean;
 }
 
-/** The workspaces of the person who came back from the provider. */
+/** The workspaces of the person who returned from the provider. */
 function Choices({ choose }: { choose: (workspaceId: string) => void }) {
   const { value, error } = useLoaded<{ email: string; items: Choice[] }>('/session/choices');
   return (
     <section aria-label="Workspaces">
       <Problem error={error} />
-      {value && <p class="quiet">Signed in as {value.email}. Which workspace?</p>}
+      {value && <p class="quiet">Signed in as {value.email}. Choose a workspace:</p>}
       {value?.items.map(({ workspace, accepted }) => (
         <p key={workspace.id}>
           <button type="button" onClick={() => choose(workspace.id)}>

@@ -9,7 +9,7 @@ import { Speakers } from '../parts/speakers.tsx';
 import type { Segment, Transcription } from '../types.ts';
 import { go, useLoaded, useRecord } from '../use.ts';
 
-/** One transcript: turns with colours and times, speakers to rename, reports, exports. Follows the work while it is under way. */
+/** One transcript: turns with colours and times, speakers to rename, reports, exports. Shows the progress of unfinished work. */
 export function TranscriptPage({ id, at, look, session }: { id: string; at: number | null; look: string; session: Session }) {
   const [words, setWords] = useState(false);
   const { record, error, replace, again } = useRecord(id, words);
@@ -75,7 +75,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
         <aside class="aside">
           <About record={record} />
           {record.speakers.length > 0 && <Speakers record={record} rename={rights?.edit ? rename : null} />}
-          {record.status === 'completed' && <p class="quiet no-print">The recording itself was deleted after it was transcribed.</p>}
+          {record.status === 'completed' && <p class="quiet no-print">The recording was deleted after it was transcribed.</p>}
         </aside>
       </div>
     </>
@@ -94,7 +94,7 @@ function Remove({ id }: { id: string }) {
   return (
     <>
       <Action kind="danger" run={() => call('DELETE', `/transcriptions/${id}`).then(() => go('/'))}>
-        Delete text and reports for everybody
+        Delete text and reports for everyone
       </Action>
       <button type="button" onClick={() => ask(false)}>
         Keep

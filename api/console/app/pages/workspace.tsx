@@ -10,7 +10,7 @@ import { Projects } from './workspace/projects.tsx';
 import { Templates } from './workspace/templates.tsx';
 import { Webhooks } from './workspace/webhooks.tsx';
 
-/** Everything about the workspace; what only owners may do is shown to owners only. */
+/** Everything about the workspace; parts for owners are only shown to owners. */
 export function Workspace({ session, tab }: { session: Session; tab: string }) {
   const owner = session.member.role === 'owner';
   const tabs = [
@@ -48,10 +48,10 @@ export function Workspace({ session, tab }: { session: Session; tab: string }) {
 
 const LIMIT: Record<string, string> = {
   max_file_size_mb: 'Largest file, MB',
-  concurrency: 'Files at once',
+  concurrency: 'Concurrent files',
   max_duration_hours: 'Longest recording, hours',
-  reports_per_upload: 'Reports with one upload',
-  reports_per_day: 'Reports a day',
+  reports_per_upload: 'Reports per upload',
+  reports_per_day: 'Reports per day',
 };
 
 function Minutes() {
@@ -63,7 +63,7 @@ function Minutes() {
       <section class="card">
         <div class="quiet">{value.workspace.name} has left</div>
         <div class="big">{Math.floor(value.balance.available_minutes).toLocaleString()} minutes</div>
-        <div class="quiet">of audio, those reserved for files under way already taken off</div>
+        <div class="quiet">of audio, not counting those reserved for files in progress</div>
       </section>
       <section class="card">
         <h2>Limits</h2>

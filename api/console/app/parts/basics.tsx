@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icons.tsx';
 
-/** Says what went wrong, in a region that screen readers announce; `again` offers to try once more. */
+/** An error message in a region that screen readers announce; `again` adds a retry button. */
 export function Problem({ error, again }: { error: Error | null; again?: () => void }) {
   return error ? (
     <p class="problem full" role="alert">
@@ -16,7 +16,7 @@ export function Problem({ error, again }: { error: Error | null; again?: () => v
   ) : null;
 }
 
-/** A button that runs something asynchronous: busy meanwhile, its failure shown beside it. */
+/** A button for an asynchronous action: disabled while it runs, with an error message beside it. */
 export function Action({
   run,
   children,
@@ -52,7 +52,7 @@ export function Action({
   );
 }
 
-/** A form that sends its fields by name; cleared once it succeeded. */
+/** A form that submits its fields by name and is cleared on success. */
 export function Form({
   send,
   label,
@@ -100,7 +100,7 @@ export function Field({ label, children }: { label: string; children: ComponentC
   );
 }
 
-/** What a select offers: values with what people read. */
+/** Options of a select: values with labels. */
 export function Options({ of }: { of: readonly (readonly [value: string, label: string | null])[] | undefined }) {
   return (
     <>
@@ -113,7 +113,7 @@ export function Options({ of }: { of: readonly (readonly [value: string, label: 
   );
 }
 
-/** Something that is shown once: text with a button that copies it. */
+/** Text that is shown only once, with a copy button. */
 export function Once({ text, hint }: { text: string; hint: string }) {
   return (
     <div class="once" role="status">
@@ -140,7 +140,7 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
   );
 }
 
-/** Puts text on the clipboard, also where the page came by plain http and the browser's clipboard is closed. */
+/** Copies text, also over plain http, where the browser's clipboard API is unavailable. */
 async function copy(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const box = document.createElement('textarea');

@@ -11,7 +11,7 @@ interface Notices {
 
 const POLL_MS = 20_000;
 
-/** "Ready" notices of the person's own transcriptions; read once the panel was open. */
+/** Notices about the person's finished transcriptions; opening the panel marks them as read. */
 export function Bell() {
   const [notices, set] = useState<Notices>({ items: [], unread: 0 });
   const load = () => call<Notices>('GET', '/notifications').then(set, () => {});

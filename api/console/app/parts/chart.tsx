@@ -1,10 +1,10 @@
 export interface Bar {
-  /** Said of the bar. */
+  /** Accessible name of the bar. */
   label: string;
   value: number;
 }
 
-/** Bars over time with a scale; `summary` says the same in words. `marks` stand below, from the first bar to the last. */
+/** Bar chart over time with a scale; `summary` is the text alternative. `marks` are spread below, from the first bar to the last. */
 export function Chart({ bars, summary, marks, kind = '' }: { bars: Bar[]; summary: string; marks: string[]; kind?: string }) {
   const most = ceiling(Math.max(...bars.map(({ value }) => value), 0));
   return (
@@ -30,7 +30,7 @@ export function Chart({ bars, summary, marks, kind = '' }: { bars: Bar[]; summar
   );
 }
 
-/** The next round number: the top of the scale. */
+/** The next round number, for the top of the scale. */
 function ceiling(value: number): number {
   if (value <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -1,7 +1,7 @@
 import { day, FAILURE, language, length, STAGE } from '../show.ts';
 import type { Transcription } from '../types.ts';
 
-/** When, how long, in which language, whose. */
+/** Date, duration, language and author. */
 export function Meta({ record }: { record: Transcription }) {
   return (
     <p class="meta">
@@ -15,7 +15,7 @@ export function Meta({ record }: { record: Transcription }) {
   );
 }
 
-/** What it is about, and what the calling system said of it. */
+/** Topics, and the metadata from the calling system. */
 export function About({ record }: { record: Transcription }) {
   const { summary, topics, metadata } = record;
   if (!summary && !metadata) return null;
@@ -44,7 +44,7 @@ export function About({ record }: { record: Transcription }) {
   );
 }
 
-/** How far it is, or why it is not finished. */
+/** The progress, or why there is no transcript. */
 export function Progress({ record }: { record: Transcription }) {
   if (record.status === 'completed') return null;
   if (record.status === 'failed') return <p class="problem">{FAILURE[record.error_code ?? ''] ?? `It failed: ${record.error_code}`}</p>;

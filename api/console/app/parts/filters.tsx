@@ -8,7 +8,7 @@ import { Icon } from './icons.tsx';
 const NAMES = ['project_id', 'language', 'external_id', 'date_from', 'date_to'];
 const ofMetadata = (name: string) => name.startsWith('metadata.');
 
-/** Every filter of the list. They live in the address, so that a list can be shared. */
+/** Every filter of the list. They are part of the URL, so that a list can be shared. */
 export function Filters({ query }: { query: URLSearchParams }) {
   const projects = useLoaded<{ items: Project[] }>('/projects');
   const active = [...query.keys()].filter((name) => NAMES.includes(name) || ofMetadata(name)).length;
@@ -32,8 +32,8 @@ export function Filters({ query }: { query: URLSearchParams }) {
             name="q"
             type="search"
             minLength={2}
-            aria-label="Search in what was said"
-            placeholder="Search in what was said"
+            aria-label="Search transcripts"
+            placeholder="Search transcripts"
             key={query.get('q')}
             defaultValue={query.get('q') ?? ''}
           />
@@ -77,7 +77,7 @@ export function Filters({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** The address with one filter more, or less; back at the first page. */
+/** The URL with a filter added or removed, on the first page. */
 function changed(query: URLSearchParams, name: string, value: string): URLSearchParams {
   const next = new URLSearchParams(query);
   next.delete('offset');
@@ -86,7 +86,7 @@ function changed(query: URLSearchParams, name: string, value: string): URLSearch
   return next;
 }
 
-/** Metadata as `key=value`; several, with a comma between them, must all hold. */
+/** Metadata as `key=value`; several, separated by commas, must all match. */
 function MetadataFilter({ query }: { query: URLSearchParams }) {
   const given = [...query].filter(([name]) => ofMetadata(name)).map(([name, value]) => `${name.slice(9)}=${value}`);
   return (

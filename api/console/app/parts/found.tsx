@@ -28,7 +28,7 @@ export function Found({ text, filters }: { text: string; filters: URLSearchParam
       </p>
       {value.items.length === 0 && (
         <p class="empty">
-          <b>No matches</b>in the transcripts that you may see.
+          <b>No matches</b>in the transcripts that you can see.
         </p>
       )}
       {value.items.map((hit) => (

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** Drawings of 24 x 24, in the colour of the text; what they mean is said beside them. */
+/** 24 x 24 icons in the text colour; a label beside them gives their meaning. */
 const PATHS = {
   bell: 'M6 16v-5a6 6 0 0 1 12 0v5l1.5 2h-15zM10 21h4',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16.2 16.2 21 21',
@@ -21,7 +21,7 @@ export function Icon({ of }: { of: keyof typeof PATHS }): JSX.Element {
   );
 }
 
-/** The name of the product with its mark. */
+/** The product name with its logo. */
 export function Brand({ link = true }: { link?: boolean }) {
   const inside = (
     <>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A button that opens a small panel; closes with Escape, a click elsewhere, or a choice inside. */
+/** A button that opens a small panel; closed by Escape, a click outside, or a choice. */
 export function Menu({
   label,
   children,
@@ -12,7 +12,7 @@ export function Menu({
   label: ComponentChildren;
   children: ComponentChildren;
   kind?: string;
-  /** What screen readers say where `label` is a drawing. */
+  /** Accessible name if `label` is an icon. */
   name?: string;
   onClose?: () => void;
 }) {

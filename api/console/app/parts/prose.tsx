@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 
 type Seek = ((seconds: number) => string | null) | undefined;
 
-/** The Markdown that reports are written in: headings, lists, tables, emphasis. `seek` gives the address of a time like [01:12]. */
+/** Renders the Markdown of reports: headings, lists, tables, emphasis. `seek` returns the URL for a time such as [01:12]. */
 export function Prose({ text, seek }: { text: string; seek?: Seek }) {
   const blocks = text.replace(/\r/g, '').split(/\n{2,}|\n(?=#{1,6} )|(?<=^#{1,6} .*)\n/m);
   return (

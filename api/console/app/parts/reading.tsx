@@ -10,15 +10,15 @@ interface Props {
   record: Transcription;
   label: (segment: Segment) => string;
   colour: (segment: Segment) => number;
-  /** The turn that the address names. */
+  /** The turn in the URL. */
   at: number | null;
-  /** What the address looks for. */
+  /** The search text in the URL. */
   look: string;
   words: boolean;
   setWords: (on: boolean) => void;
 }
 
-/** The turns, with a bar that finds words in all of them: the browser's own search sees only those near the screen. */
+/** The turns, with a search bar for all of them: the browser's search only covers those near the viewport. */
 export function Reading({ record, label, colour, at, look, words, setWords }: Props) {
   const [search, setSearch] = useState(look);
   const [hit, setHit] = useState(-1);
@@ -31,7 +31,7 @@ export function Reading({ record, label, colour, at, look, words, setWords }: Pr
   useEffect(() => {
     const find = (event: KeyboardEvent) => {
       const asked = event.key === 'f' && (event.ctrlKey || event.metaKey);
-      if (!asked || document.activeElement === input.current) return; // asked twice: the browser's own
+      if (!asked || document.activeElement === input.current) return; // on the second press, use the browser's search
       event.preventDefault();
       input.current?.focus();
       input.current?.select();
@@ -76,7 +76,7 @@ export function Reading({ record, label, colour, at, look, words, setWords }: Pr
   );
 }
 
-/** True while the page goes to the printer: at once, since the browser takes the page as it is when the event ends. */
+/** True while printing; updates synchronously, because the browser prints the page as it is when the event ends. */
 function usePaper(): boolean {
   const [paper, set] = useState(false);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { useLoaded } from '../use.ts';
 import { Action, Copy, Options, Problem } from './basics.tsx';
 import { Prose } from './prose.tsx';
 
-/** Reports of a transcript: read, copy, request. */
+/** The reports of a transcript: read, copy, request. */
 export function Reports({ record, may, changed }: { record: Transcription; may: boolean; changed: () => void }) {
   const newest = record.prompt_results.findLast(({ status }) => status === 'completed');
   const seek = (seconds: number) => {
@@ -18,7 +18,7 @@ export function Reports({ record, may, changed }: { record: Transcription; may: 
       {may && <Request record={record} changed={changed} />}
       {record.prompt_results.length === 0 && (
         <p class="empty">
-          <b>No reports yet</b>A report sums the talk up: minutes, tasks, a checklist of your own.
+          <b>No reports yet</b>A report summarises the conversation: minutes, tasks, your own checklist.
         </p>
       )}
       {record.prompt_results.map((report) => (
@@ -56,7 +56,7 @@ function Request({ record, changed }: { record: Transcription; changed: () => vo
   const [slug, choose] = useState('summary');
   const groups = new Map<string, Template[]>();
   for (const template of value?.prompts ?? []) {
-    const group = template.kind === 'builtin' ? (template.description ?? 'Built in') : 'Your own';
+    const group = template.kind === 'builtin' ? (template.description ?? 'Built-in') : 'Your own';
     groups.set(group, [...(groups.get(group) ?? []), template]);
   }
   return (

@@ -3,7 +3,7 @@ import { length } from '../show.ts';
 import type { Transcription } from '../types.ts';
 import { Problem } from './basics.tsx';
 
-/** Who speaks, how long, and what to call them. */
+/** The speakers, their speaking time, and their names. */
 export function Speakers({ record, rename }: { record: Transcription; rename: ((id: string, name: string) => Promise<void>) | null }) {
   const spoken = new Map<string, number>();
   for (const { speaker_id: id, start, end } of record.segments) {
@@ -22,7 +22,7 @@ export function Speakers({ record, rename }: { record: Transcription; rename: ((
             <span class="dot" />
             <Name name={name} save={rename && ((next) => rename(id, next))} />
             <span class="quiet figure">{length(spoken.get(id) ?? 0)}</span>
-            <div class="share" role="img" aria-label={`${Math.round((100 * (spoken.get(id) ?? 0)) / all)} % of the talk`}>
+            <div class="share" role="img" aria-label={`${Math.round((100 * (spoken.get(id) ?? 0)) / all)} % of the speaking time`}>
               <i style={{ width: `${(100 * (spoken.get(id) ?? 0)) / all}%` }} />
             </div>
           </li>
@@ -61,7 +61,7 @@ function Name({ name, save }: { name: string; save: ((name: string) => Promise<v
     >
       <input
         ref={input}
-        aria-label="Name of the speaker"
+        aria-label="Speaker name"
         placeholder="Name; leave empty to reset"
         defaultValue={name}
         maxLength={100}

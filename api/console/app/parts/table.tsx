@@ -1,7 +1,7 @@
 import { day, language, length, when } from '../show.ts';
 import type { Item } from '../types.ts';
 
-/** Transcriptions as rows; on narrow screens as cards. */
+/** Transcriptions as rows; as cards on narrow screens. */
 export function Table({ items, label }: { items: Item[]; label: string }) {
   return (
     <div class="card flush">

@@ -3,26 +3,26 @@ import { clock } from '../show.ts';
 import type { Segment } from '../types.ts';
 import { Marked, pattern } from './marked.tsx';
 
-const BLOCK = 25; // turns that appear and disappear together
+const BLOCK = 25; // turns that are mounted and unmounted together
 const MARGIN = '1200px';
-const LINE = 24; // pixels of a line; with CHARACTERS and EXTRA a guess at blocks that were never measured
-const CHARACTERS = 88; // of a line
-const EXTRA = 36; // pixels of a turn beside its text
+const LINE = 24; // pixels per line; with CHARACTERS and EXTRA, estimates blocks that were never measured
+const CHARACTERS = 88; // per line
+const EXTRA = 36; // pixels of a turn besides its text
 
 interface TurnsProps {
-  /** Of the transcript, for addresses of turns. */
+  /** Id of the transcript, for URLs of turns. */
   id: string;
   segments: Segment[];
   label: (segment: Segment) => string;
   colour: (segment: Segment) => number;
   search: string;
-  /** The turn to be shown, in the middle of the screen. */
+  /** The turn to scroll to the middle of the screen. */
   at: number | null;
-  /** All of them are in the page: for paper. */
+  /** Mount all of them, for printing. */
   whole: boolean;
 }
 
-/** All turns of a transcript. Only blocks near the screen are in the page: ten hours scroll like ten minutes. */
+/** All turns of a transcript. Only blocks near the viewport are mounted, so that ten hours scroll like ten minutes. */
 export function Turns(props: TurnsProps) {
   const { segments, at, whole } = props;
   const count = Math.ceil(segments.length / BLOCK);

@@ -6,7 +6,7 @@ import { useLoaded } from '../use.ts';
 import { Field, Options } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
-/** Files dropped or chosen, with what is wanted of them, and how far they are. */
+/** Uploads of dropped or selected files, with their options and progress. */
 export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () => void }) {
   const [over, setOver] = useState(false);
   const [options, setOptions] = useState({ language: 'auto', project_id: '', speakers_count: '', ai_metadata: false });
@@ -50,7 +50,7 @@ export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () 
             }}
           />
         </label>
-        <p>or drop them here: audio or video{most}. A recording is deleted once it is transcribed.</p>
+        <p>or drop them here: audio or video{most}. Recordings are deleted after transcription.</p>
         <details>
           <summary>Language, speakers, project</summary>
           <div class="row">

@@ -1,4 +1,4 @@
-/** How people and their assistants are signed in. */
+/** Sign-in of people and their assistants. */
 export const ACCESS = `
 create table sessions (                                 -- signed-in people
   hash bytea primary key,

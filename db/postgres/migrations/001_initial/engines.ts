@@ -1,4 +1,4 @@
-/** The engines at work, and what the installation remembers. */
+/** Running engines, and settings of the installation. */
 export const ENGINES = `
 create table engines (
   id uuid primary key,

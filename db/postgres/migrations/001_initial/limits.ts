@@ -1,4 +1,4 @@
-/** Uploads in flight, and what is counted against the limits. */
+/** Uploads in progress, and counters for limits. */
 export const LIMITS = `
 create table idempotency_keys (
   workspace_id uuid not null references workspaces on delete cascade,

@@ -1,4 +1,4 @@
-/** What the filters `metadata.<key>` find. */
+/** Index for the filters `metadata.<key>`. */
 export const METADATA = `
 create table metadata_terms (                           -- what the filters metadata.<key> find; kept by a trigger
   transcription_id uuid not null references transcriptions on delete cascade,

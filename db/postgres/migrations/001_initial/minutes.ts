@@ -1,4 +1,4 @@
-/** What a workspace has paid for, holds reserved and has used. */
+/** Grants, reservations and charges of a workspace. */
 export const MINUTES = `
 create table reservations (                             -- open reservations
   transcription_id uuid primary key references transcriptions on delete cascade,

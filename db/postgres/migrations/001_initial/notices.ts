@@ -1,4 +1,4 @@
-/** Who is told when work has ended: authors and webhooks. */
+/** Notifications of authors and webhooks when work has ended. */
 export const NOTICES = `
 create table notifications (                            -- "your transcription is ready", for the author
   id bigint generated always as identity primary key,

@@ -1,4 +1,4 @@
-/** Workspaces, the people in them, their keys and projects. */
+/** Workspaces, members, keys and projects. */
 export const PEOPLE = `
 create table workspaces (
   id uuid primary key default gen_random_uuid(),

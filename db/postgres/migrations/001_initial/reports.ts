@@ -1,4 +1,4 @@
-/** Templates, and the reports written by them. */
+/** Templates and reports. */
 export const REPORTS = `
 create table templates (
   id uuid primary key default gen_random_uuid(),

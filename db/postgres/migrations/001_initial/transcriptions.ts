@@ -1,4 +1,4 @@
-/** A transcription from upload to result, its transcript, and what is finished of a running one. */
+/** Transcriptions from upload to result, transcripts, and checkpoints of running work. */
 export const TRANSCRIPTIONS = `
 create table transcriptions (
   id uuid primary key,

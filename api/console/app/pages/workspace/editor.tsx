@@ -14,7 +14,7 @@ interface Props {
   cancel: () => void;
 }
 
-/** A template being written, with what it makes of a talk. */
+/** Editor of a report template, with a preview. */
 export function Editor({ template, owner, done, cancel }: Props) {
   const [draft, set] = useState({ name: '', slug: '', prompt: '', description: '', scope: 'personal', status: 'draft', ...template });
   const field = (name: keyof typeof draft) => ({
@@ -35,7 +35,7 @@ export function Editor({ template, owner, done, cancel }: Props) {
           <input {...field('name')} maxLength={100} />
         </Field>
         <Field label="Slug">
-          <input {...field('slug')} maxLength={64} placeholder="made from the name" />
+          <input {...field('slug')} maxLength={64} placeholder="derived from the name" />
         </Field>
         <Field label="For">
           <select {...field('scope')}>
@@ -49,7 +49,7 @@ export function Editor({ template, owner, done, cancel }: Props) {
         <input {...field('description')} maxLength={300} />
       </label>
       <label class="field wide">
-        <span>What the report should hold</span>
+        <span>What the report should contain</span>
         <textarea
           {...field('prompt')}
           rows={8}
@@ -80,7 +80,7 @@ interface Written {
 
 const POLL_MS = 1_000;
 
-/** What the template makes of a short sample or of a transcript, written as the report would be. */
+/** Previews the report for a short sample or a transcript. */
 function Preview({ name, prompt }: { name: string; prompt: string }) {
   const talks = useLoaded<Page<Item>>('/transcriptions?status=completed&limit=30');
   const [talk, choose] = useState('');
@@ -121,7 +121,10 @@ function Preview({ name, prompt }: { name: string; prompt: string }) {
       {written?.text && (
         <div class="card sample">
           <p class="quiet">
-            Written by {written.writer === 'built-in' ? 'the built-in writer, which quotes and needs no language model' : written.writer}
+            Written by{' '}
+            {written.writer === 'built-in'
+              ? 'the built-in writer, which quotes the transcript and needs no language model'
+              : written.writer}
           </p>
           <Prose text={written.text} />
         </div>

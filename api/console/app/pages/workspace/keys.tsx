@@ -23,13 +23,13 @@ const SCOPES: [string, string][] = [
   ['members:write', 'manage members'],
 ];
 
-/** Keys for other programs: made with their permissions, shown once, revoked for good. */
+/** API keys for programs: created with permissions, shown once, revoked permanently. */
 export function Keys({ owner }: { owner: boolean }) {
   const { value, error, again } = useLoaded<{ items: Key[] }>('/keys');
   const [fresh, show] = useState<string | null>(null);
   return (
     <>
-      {fresh && <Once text={fresh} hint="This is the new key. It is shown only now: copy it." />}
+      {fresh && <Once text={fresh} hint="This is the new key. It is shown only once: copy it now." />}
       <section class="card">
         <h2>New key</h2>
         <Form
@@ -48,7 +48,7 @@ export function Keys({ owner }: { owner: boolean }) {
           <Field label="Name">
             <input name="name" maxLength={100} placeholder="CRM" />
           </Field>
-          <Field label="Expires (empty: never)">
+          <Field label="Expires (leave empty for never)">
             <input name="expires_at" type="date" />
           </Field>
           <fieldset class="row">

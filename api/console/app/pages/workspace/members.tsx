@@ -4,7 +4,7 @@ import { Action, Field, Form, Once, Problem } from '../../parts/basics.tsx';
 import type { Member } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
 
-/** Who belongs to the workspace, and the identities by which other systems name them. */
+/** The members of the workspace, and their identities in other systems. */
 export function Members({ me }: { me: string }) {
   const { value, error, again } = useLoaded<{ items: Member[] }>('/workspace/members');
   const invited = useLoaded<{ items: Member[] }>('/members/pending');
@@ -15,9 +15,9 @@ export function Members({ me }: { me: string }) {
   };
   return (
     <>
-      {link && <Once text={link} hint="Send this link to the member. It signs in once, within a day." />}
+      {link && <Once text={link} hint="Send this link to the member. It works once, within 24 hours." />}
       <section class="card">
-        <h2>Add somebody</h2>
+        <h2>Add a member</h2>
         <Form
           label="Add member"
           send={async ({ email, name, role, pending }) => {

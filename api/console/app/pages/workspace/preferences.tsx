@@ -3,7 +3,7 @@ import { call } from '../../client.ts';
 import { Form, Problem, Waiting } from '../../parts/basics.tsx';
 import { useLoaded } from '../../use.ts';
 
-/** Names and terms that the recogniser should know, and how long transcripts are kept. */
+/** Vocabulary for speech recognition, and the retention of transcripts. */
 export function Preferences() {
   const { value, error, again } = useLoaded<{ vocabulary: string; retention_days: number | null }>('/settings');
   const [saved, tell] = useState(false);
@@ -21,11 +21,11 @@ export function Preferences() {
       }}
     >
       <label class="field wide">
-        <span>Vocabulary: names and terms as they are written, separated by commas. The recogniser then spells them like this.</span>
+        <span>Vocabulary: names and terms, spelled as they should appear, separated by commas.</span>
         <textarea name="vocabulary" rows={5} maxLength={2000} defaultValue={value.vocabulary} />
       </label>
       <label class="field">
-        <span>Delete transcripts after this many days (empty: never)</span>
+        <span>Delete transcripts after this many days (leave empty for never)</span>
         <input name="retention_days" type="number" min={1} max={36500} defaultValue={value.retention_days ?? ''} />
       </label>
       {saved && (

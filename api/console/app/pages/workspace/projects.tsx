@@ -3,7 +3,7 @@ import { Action, Field, Form, Options, Problem } from '../../parts/basics.tsx';
 import type { Member, Project } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
 
-/** Projects and who works in them. */
+/** Projects and their members. */
 export function Projects() {
   const { value, error, again } = useLoaded<{ items: Project[] }>('/projects');
   return (
@@ -19,7 +19,7 @@ export function Projects() {
       <Problem error={error} again={again} />
       {value?.items.length === 0 && (
         <p class="empty">
-          <b>No projects yet</b>A project shares its transcripts with everybody in it.
+          <b>No projects yet</b>A project shares its transcripts with all of its members.
         </p>
       )}
       {value?.items.map((project) => (
@@ -27,7 +27,7 @@ export function Projects() {
           <summary>{project.name}</summary>
           <div>
             <p>
-              <a href={`#/?project_id=${project.id}`}>Its transcripts</a>
+              <a href={`#/?project_id=${project.id}`}>Transcripts</a>
             </p>
             <ProjectMembers id={project.id} />
           </div>

@@ -15,7 +15,7 @@ export interface Custom {
   owner: { id: string; email: string } | null;
 }
 
-/** Report templates: the built-in ones, and those that people write. */
+/** Report templates, built-in and custom. */
 export function Templates({ owner }: { owner: boolean }) {
   const { value, error, again } = useLoaded<{ items: Custom[]; builtin: { slug: string; name: string; description: string }[] }>(
     '/templates',
@@ -59,7 +59,7 @@ export function Templates({ owner }: { owner: boolean }) {
         </div>
       )}
       <section class="card">
-        <h2>Built in</h2>
+        <h2>Built-in</h2>
         <ul class="columns plain">
           {value?.builtin.map((template) => (
             <li key={template.slug}>

@@ -22,13 +22,13 @@ interface Delivery {
   transcription_id: string;
 }
 
-/** Addresses that are told when a transcription or report ends. */
+/** URLs that are notified when a transcription or report ends. */
 export function Webhooks() {
   const { value, error, again } = useLoaded<{ items: Hook[] }>('/webhooks');
   const [secret, show] = useState<string | null>(null);
   return (
     <>
-      {secret && <Once text={secret} hint="The secret that signs every delivery. It is shown only now: copy it." />}
+      {secret && <Once text={secret} hint="The signing secret for deliveries. It is shown only once: copy it now." />}
       <section class="card">
         <h2>New webhook</h2>
         <Form
@@ -49,7 +49,7 @@ export function Webhooks() {
         <article class="card" key={hook.id}>
           <div class="row middle">
             <code class="grow">{hook.url}</code>
-            {!hook.active && <span class="chip">paused, deliveries wait</span>}
+            {!hook.active && <span class="chip">paused; deliveries are queued</span>}
             <Action kind="small" run={() => call('PATCH', `/webhooks/${hook.id}`, { active: !hook.active }).then(again)}>
               {hook.active ? 'Pause' : 'Resume'}
             </Action>

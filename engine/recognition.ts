@@ -85,7 +85,7 @@ function key({ pieces, channel }: Window): string {
   return `recognised-${channel}-${start}-${end}`;
 }
 
-/** Works through windows, some at once. */
+/** Processes windows with limited concurrency. */
 async function severalAtOnce(numbers: number[], { pool, signal }: RecogniseOptions, work: (i: number) => Promise<void>): Promise<void> {
   const queue = new PQueue({ concurrency: pool.concurrency });
   await queue.addAll(

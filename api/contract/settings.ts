@@ -183,7 +183,7 @@ function withoutSecrets(text: string): string {
   return text.replace(/^(\w+:\/\/)?.*@/s, '$1[hidden]@').replace(/(password=)[^\s&]+/gi, '$1[hidden]');
 }
 
-/** A setting as the documentation lists it. */
+/** A setting as documented. */
 export interface SettingDescription {
   name: string;
   /** Default value; null if it depends on other things or there is none. */

@@ -21,7 +21,7 @@ export interface Callers {
 const FRESH_MS = 1_000; // cache lifetime: a revoked key stops working within this time
 const MOST = 50_000; // credentials cached
 
-/** Looks credentials up in the database, and holds answers for a second, so that a busy key costs one query a second and host. */
+/** Looks up credentials in the database and caches results for a second, so that a busy key costs each host one query per second. */
 export function openCallers(db: Db): Callers {
   const known = new LRUCache<string, Promise<Caller | null>>({ max: MOST, ttl: FRESH_MS });
   return {

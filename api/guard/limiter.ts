@@ -15,9 +15,9 @@ export interface Allowance {
   retryAfterSeconds: number;
 }
 
-/** The request rate per key or token, over all API hosts together. */
+/** Rate limits per key or token, shared by all API hosts. */
 export interface RateLimiter {
-  /** Counts one request. */
+  /** Counts a request. */
   take(subject: string): Promise<Allowance>;
 }
 
@@ -118,9 +118,11 @@ export function openRateLimiter(db: Db, rate: Settings['LONGHAND_RATE_LIMIT']): 
   };
 }
 
-/** Who sends too much that is bad, in the memory of this host: refused before any query. */
+/** Sources of too many invalid requests, in this host's memory: refused before any query. */
 export interface Throttle {
-  /** Throws `rate_limit_exceeded` when this subject, an address or an identity, has sent too much; never for a secret that was good just now. */
+  /**
+   * Throws `rate_limit_exceeded` if this subject, an address or an identity, has sent too many; never for a secret that was valid recently.
+   */
   check(subject: string, secret?: string | null): void;
   /** Counts an invalid key, cookie or sign-in. */
   count(subject: string): void;
@@ -136,9 +138,9 @@ export const FAILED_SIGN_INS: Bucket = { burst: 30, perSecond: 0.5 };
 export const REGISTRATIONS: Bucket = { burst: 60, perSecond: 1 / 30 };
 const SPARED_MS = 600_000;
 
-/** `now` in milliseconds, from any fixed start. */
+/** `now` in milliseconds, monotonic. */
 export function openThrottle(bucket: Bucket, now: () => number = () => performance.now()): Throttle {
-  const bad = new LRUCache<string, { count: number; at: number }>({ max: MOST }); // a count that leaks `perSecond`
+  const bad = new LRUCache<string, { count: number; at: number }>({ max: MOST }); // leaky bucket, drained at `perSecond`
   const good = new LRUCache<string, number>({ max: MOST });
   const level = (subject: string) => {
     const entry = bad.get(subject);

@@ -28,7 +28,7 @@ export async function signedIn(request: Request, services: Services, replyHeader
   return actor;
 }
 
-/** The session of a request, by its cookie. Throws 401; 429 before any query when the address has sent too many bad ones. */
+/** The session of a request, from its cookie. Throws 401; 429 before any query if the client's address has sent too many invalid ones. */
 export async function requireSession(request: Request, { db, badCredentials }: Pick<Services, 'db' | 'badCredentials'>): Promise<Session> {
   const token = sessionToken(request);
   if (token) badCredentials.check(request.address, token);
@@ -38,7 +38,7 @@ export async function requireSession(request: Request, { db, badCredentials }: P
     return session;
   }
   if (token) badCredentials.count(request.address);
-  throw new ApiError('unauthorized', { message: 'You are not signed in, or your session is over: sign in again' });
+  throw new ApiError('unauthorized', { message: 'You are not signed in, or your session has expired: sign in again' });
 }
 
 /** Rejects cross-site requests. */

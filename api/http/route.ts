@@ -44,15 +44,15 @@ export interface Services {
   totals: Totals;
   /** This process, as the owner of upload leases. */
   nodeId: string;
-  /** Uploads that this process is receiving: the ids of the transcriptions to be. */
+  /** Transcription ids of uploads in progress in this process. */
   uploadsInFlight: Set<string>;
-  /** Requests per key, token or signed-in member. */
+  /** Rate limits per key, token or signed-in member. */
   rateLimiter: RateLimiter;
-  /** Addresses that send bad keys or cookies. */
+  /** Addresses that send invalid keys or cookies. */
   badCredentials: Throttle;
-  /** Addresses and identities whose sign-ins fail. */
+  /** Addresses and identities with failed sign-ins. */
   signIns: Throttle;
-  /** Addresses that register many clients of OAuth. */
+  /** Addresses that register many OAuth clients. */
   registrations: Throttle;
 }
 

@@ -61,7 +61,7 @@ function replay({ uuid, status, reports }: Uploaded): Reply {
   return json(200, body, { 'idempotency-replayed': 'true' });
 }
 
-/** Renews the leases of the uploads that this process is receiving. The result stops it. */
+/** Renews the leases of uploads in progress in this process. Call the result to stop. */
 export function keepAlive({ db, nodeId, uploadsInFlight, log }: Services): () => void {
   const timer = setInterval(() => {
     if (!uploadsInFlight.size) return;

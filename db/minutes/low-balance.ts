@@ -2,7 +2,7 @@ import type { Db } from '../postgres/orm.ts';
 
 /* SQL: one statement of a clock over all workspaces. */
 
-/** A workspace whose minutes run out, and the addresses of its owners. */
+/** A workspace that is running out of minutes, and the addresses of its owners. */
 export interface LowBalance {
   workspaceName: string;
   /** Remaining minutes, with 2 decimals. */

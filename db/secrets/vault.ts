@@ -22,7 +22,7 @@ export interface Vault {
    * made anew.
    */
   derive(workspaceId: string, purpose: string): Promise<{ version: number; key: Buffer }>;
-  /** The first data key of a new workspace, in the transaction that writes its row. */
+  /** Creates the first data key of a new workspace, in the transaction that writes its row. */
   createKey(tx: Tx, workspaceId: string): Promise<void>;
   /** Re-encrypts every data key with the newest master key. Returns how many were changed. */
   rotate(): Promise<number>;
@@ -32,7 +32,7 @@ const VERSION = 1;
 const NONCE = 12;
 const TAG = 16;
 const HEAD = 5; // version and key version
-const KEPT_MS = 60_000; // how long an unwrapped key is remembered: a destroyed key is forgotten everywhere after this
+const KEPT_MS = 60_000; // cache lifetime of a data key: a destroyed key is forgotten everywhere after this
 const MOST = 10_000; // workspaces whose keys are remembered
 const CANARY = 'longhand';
 

@@ -80,7 +80,7 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, orderi
     if (found.numbers) add('d.number = any (?::integer[])', found.numbers);
     else add('get_bit(?::bytea, d.number) = 1', found.bits);
   }
-  // of every table that is joined: the planner does not know that they say the same
+  // on every joined table: the planner does not know that the columns are equal
   for (const column of [...led.map((_, i) => `m${i}.created_at`), ...(rows ? ['t.created_at'] : [])]) {
     add(`${column} >= ?::timestamp at time zone 'utc'`, query.dateFrom);
     add(`${column} < (?::timestamp + interval '1 day') at time zone 'utc'`, query.dateTo);

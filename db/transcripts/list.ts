@@ -10,7 +10,7 @@ import { type Counted, FEW, LIST_VERSION, type Totals } from './totals.ts';
 
 /* SQL: lists, whose plans matter. */
 
-/** Ties always break by id, upwards; an index gives the leading order and PostgreSQL sorts within equal values. */
+/** Ties are always broken by ascending id; an index gives the leading order and PostgreSQL sorts within equal values. */
 export const ORDERS: Record<ListQuery['sort'], string> = {
   created_at: 's.created_at, s.id',
   '-created_at': 's.created_at desc, s.id',

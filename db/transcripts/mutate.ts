@@ -7,7 +7,7 @@ import { editable, lookupId, visible } from '../tenants/visibility.ts';
 
 /* SQL: rows are locked under the predicate of all lists. */
 
-/** What the API holds of a transcription while it changes it. The row is locked until the transaction ends. */
+/** A transcription locked for a change until the transaction ends. */
 export interface Held {
   id: string;
   workspaceId: string;

@@ -12,7 +12,7 @@ import type { Held } from './mutate.ts';
 
 /* SQL: a record and what can change in it, in one look. */
 
-/** A full record. `metadata` is the JSON text as it was received. */
+/** A full record. `metadata` is the JSON text as received. */
 export interface FullRecord extends Omit<Transcription, 'metadata'> {
   metadata: Item['metadata'];
 }

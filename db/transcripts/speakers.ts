@@ -8,7 +8,9 @@ import { hold } from './mutate.ts';
 
 /* SQL: a row is locked under the predicate of all lists. */
 
-/** Gives a speaker a name that overrides the AI's; null removes it. Throws 404, and 403 without the right to change the transcription. */
+/**
+ * Gives a speaker a name that overrides the AI layer's; null removes it. Throws 404, or 403 without the right to change the transcription.
+ */
 export async function renameSpeaker(tx: Tx, vault: Vault, actor: Actor, id: string, speakerId: string, name: string | null): Promise<void> {
   requireFullRights(actor);
   const held = await hold(tx, actor, id);

@@ -3,7 +3,7 @@ import type { Db } from '../postgres/orm.ts';
 
 /* SQL: thousands that wait are asked for in one statement. */
 
-/** A transcription by its place. */
+/** A transcription by workspace and id. */
 export interface Place {
   workspaceId: string;
   id: string;

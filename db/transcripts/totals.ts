@@ -3,7 +3,7 @@ import type { Db } from '../postgres/orm.ts';
 
 /* SQL: totals. */
 
-/** How many transcriptions of the days before `day` a filter finds, counted when the list of those days was at `version`. */
+/** Number of matches on the days before `day`, counted when the list of those days was at `version`. */
 export interface Counted {
   /** YYYY-MM-DD, UTC. */
   day: string;

@@ -11,7 +11,7 @@ import { announce } from '../webhooks/outbox.ts';
 
 /* SQL: quotas, counted under locks, and rows that exist together or not at all. */
 
-/** Everything an upload asks for, checked. */
+/** The validated request of an upload. */
 export interface UploadRequest {
   /** Id of the transcription to create. */
   id: string;

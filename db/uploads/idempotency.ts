@@ -4,7 +4,7 @@ import type { Tx } from '../postgres/orm.ts';
 
 /* SQL: a key is taken by one of several attempts, in one statement. */
 
-/** A key held by one attempt. `token` fences it: who lost the key to another attempt cannot finish. */
+/** A key held by one attempt. `token` is a fencing token: an attempt that lost the key cannot finish. */
 export interface IdempotencyClaim {
   workspaceId: string;
   key: string;

@@ -2,8 +2,8 @@ import PQueue from 'p-queue';
 import { MediaError, type Origin, type Recording } from '../types.ts';
 import type { Track } from './probe.ts';
 
-const AT_ONCE = 4; // tracks that are decoded side by side
-const FATAL = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that speak of the file, not of one track
+const AT_ONCE = 4; // tracks decoded in parallel
+const FATAL = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that apply to the file, not to one track
 
 /** The tracks of one file as one recording: all channels in sequence, padded with silence to the longest track. */
 export class Tracks implements Recording {

@@ -6,7 +6,7 @@ import { type Patience, patiently } from './patience.ts';
 import type { Prompt } from './prompt.ts';
 import { add, type Chunk, type Collected } from './reply.ts';
 
-/** One request for an answer. */
+/** A completion request. */
 export interface CompletionRequest {
   model: string;
   prompt: Prompt;
@@ -57,7 +57,7 @@ export class Endpoint {
     }
   }
 
-  /** An answer, joined from what the server streams; a server that does not stream answers in one piece. */
+  /** Requests an answer, assembled from the stream; servers that do not stream answer in one piece. */
   answer({ model, prompt, shape, maxTokens, features }: CompletionRequest, patience: Patience, signal: AbortSignal): Promise<Collected> {
     const { format, limit: field, temperature, usage } = features;
     return patiently(patience, signal, async (limit, heard) => {

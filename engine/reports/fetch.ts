@@ -2,7 +2,7 @@ import { ReadableStream } from 'node:stream/web';
 import { Agent, type RequestInfo, type RequestInit as UndiciInit, fetch as undiciFetch } from 'undici';
 import { endless } from './reply.ts';
 
-const LARGEST = 67_108_864; // bytes of an answer: some hundred for each token of a stream, thinking included
+const LARGEST = 67_108_864; // limit on a response, bytes: several hundred per streamed token, reasoning included
 
 /**
  * Without limits of time: `fetch` gives up after five minutes without a byte, and a small machine reads a long prompt for longer. Each call has its own connection
@@ -37,5 +37,5 @@ async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 /** `fetch` says no more than that it failed, and why in the cause. */
 function causeOf(error: unknown): unknown {
   if (!(error instanceof TypeError && error.cause instanceof Error)) return error;
-  return error.cause.message === 'bad upgrade' ? new Error('the server wanted to speak another protocol than HTTP') : error.cause;
+  return error.cause.message === 'bad upgrade' ? new Error('the server requested another protocol than HTTP') : error.cause;
 }

@@ -52,10 +52,10 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'orphans in the spool', () => removeOrphans(engine));
     await note(engine, 'permanently failed jobs', () => engine.db.acrossTenants(purgeFailedJobs));
     await note(engine, 'expired rows', () => forgetExpired(engine.db).then(() => 0));
-    await note(engine, 'buckets of rates', () => sweepBuckets(engine.db).then(() => 0));
+    await note(engine, 'rate limit buckets', () => sweepBuckets(engine.db).then(() => 0));
     await note(engine, 'search blocks with deleted transcripts', () => noteStale(engine.db).then(() => 0));
     await note(engine, 'changes that another database counted', () => settleForeignChanges(engine.db).then(() => 0));
-    await note(engine, 'changes of lists', () => sumUpChanges(engine.db).then(() => 0));
+    await note(engine, 'list changes', () => sumUpChanges(engine.db).then(() => 0));
   };
   const mend = () =>
     note(engine, 'times in the future, left by a clock that was set back', async () => {

@@ -37,7 +37,7 @@ export const startOidc = route({
       const next = query.return && LOCAL.test(query.return) ? query.return : '/';
       const { url, asked } = await begin(settings, origin + BACK, next);
       const secure = origin.startsWith('https:');
-      // Lax: the provider's page sends the browser back, which Strict cookies do not survive
+      // Lax, because the browser returns from the provider's site, and Strict cookies would not be sent
       const cookie = setCookie(COOKIE, await pack(settings, 'asked', asked), { path: BACK, sameSite: 'lax', maxAge: 600, secure });
       return see(url, { 'set-cookie': cookie });
     } catch (error) {
@@ -56,7 +56,7 @@ export const endOidc = route({
   async handler(context) {
     const { settings, request, log, db, signIns } = context;
     const cookie = readCookie(request, COOKIE);
-    if (!cookie) return refuse('This sign-in was not begun in this browser, or it took too long: try again');
+    if (!cookie) return refuse('This sign-in was not started in this browser, or took too long: try again');
     try {
       signIns.check(request.address);
       const asked = await unpack<Asked>(settings, 'asked', cookie);

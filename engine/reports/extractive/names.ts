@@ -4,7 +4,7 @@ import type { Talk } from './talk.ts';
 
 const WORD = "\\p{Lu}[\\p{L}\\p{M}]*(?:['’-]\\p{Lu}?[\\p{L}\\p{M}]+)*";
 
-/** A name found in the talk, and for whom. `introduced`: said by the speaker about themselves. */
+/** A name found in the conversation and its speaker. `introduced`: said by the speakers themselves. */
 export interface NameCandidate extends SpeakerName {
   introduced: boolean;
 }

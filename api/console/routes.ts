@@ -10,6 +10,7 @@ import { installation, operator, putSettings, settings } from './routes/operator
 import { createMember, deleteMember, invited, memberLink, updateMember } from './routes/people.ts';
 import { newProject, projectMembers, putProjectMember, uploadPlaces } from './routes/projects.ts';
 import { choices, endOidc, startOidc } from './routes/provider.ts';
+import { earlier, regenerate } from './routes/reports.ts';
 import { newTemplate, readDraft, removeTemplate, templates, tryDraft, updateTemplate } from './routes/templates.ts';
 import { find, rename, rights } from './routes/transcripts.ts';
 import { deliveries, newWebhook, removeWebhook, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
@@ -39,6 +40,8 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     readNotifications,
     find,
     documents,
+    regenerate,
+    earlier,
     rename,
     rights,
     uploadPlaces,

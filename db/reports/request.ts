@@ -15,6 +15,8 @@ export interface TemplateRef {
   name: string;
   /** Null for a built-in one. */
   templateId: string | null;
+  /** Of the report to be, where it must be known before. */
+  id?: string;
 }
 
 /**
@@ -88,10 +90,18 @@ export async function insertReports(
   const tickets: ReportTicket[] = [];
   for (const template of templates) {
     const row = await tx.row<{ id: string; slug: string; status: ReportStatus }>(
-      `insert into reports (workspace_id, transcription_id, template_id, slug, name, status, created_at)
-       values (?, ?, (select p.id from templates p where p.workspace_id = ? and p.id = ?::uuid for key share), ?, ?, 'queued', clock_timestamp())
+      `insert into reports (id, workspace_id, transcription_id, template_id, slug, name, status, created_at)
+       values (coalesce(?::uuid, gen_random_uuid()), ?, ?, (select p.id from templates p where p.workspace_id = ? and p.id = ?::uuid for key share), ?, ?, 'queued', clock_timestamp())
        returning id, slug, status`,
-      [target.workspaceId, target.transcriptionId, target.workspaceId, template.templateId, template.slug, template.name],
+      [
+        template.id ?? null,
+        target.workspaceId,
+        target.transcriptionId,
+        target.workspaceId,
+        template.templateId,
+        template.slug,
+        template.name,
+      ],
     );
     tickets.push(row!);
   }
@@ -128,7 +138,8 @@ export async function requestReports(
 ): Promise<ReportTicket[]> {
   const live = await tx.rows<ReportTicket>(
     `select r.id, r.slug, r.status from reports r
-     where r.workspace_id = ? and r.transcription_id = ? and r.status in ('queued', 'processing', 'completed')`,
+     where r.workspace_id = ? and r.transcription_id = ? and r.replaced_by is null
+       and r.status in ('queued', 'processing', 'completed')`,
     [workspaceId, target.id],
   );
   const tickets = new Map(live.map((ticket) => [ticket.slug, ticket]));

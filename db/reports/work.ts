@@ -152,7 +152,7 @@ export async function failReportRow(tx: Tx, row: { workspaceId: string; id: stri
   await tellReport(tx, row);
 }
 
-/** A report's end changes the transcription it belongs to, and webhooks hear of it. */
+/** A report's end changes the transcription it belongs to, and webhooks hear of it. One that failed gives its place back to the one before. */
 export async function tellReport(tx: Tx, { workspaceId, id }: { workspaceId: string; id: string }): Promise<void> {
   const row = await tx.row<{
     status: 'completed' | 'failed';
@@ -165,5 +165,7 @@ export async function tellReport(tx: Tx, { workspaceId, id }: { workspaceId: str
      returning r.status, r.error_code, r.transcription_id, t.external_id`,
     [workspaceId, id],
   );
+  if (row?.status === 'failed')
+    await tx.rows('update reports set replaced_by = null where workspace_id = ?::uuid and replaced_by = ?::uuid', [workspaceId, id]);
   if (row) await announce(tx, workspaceId, { event: `report.${row.status}`, report_id: id, ...row });
 }

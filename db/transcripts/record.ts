@@ -28,7 +28,7 @@ export interface Loaded {
 /** SQL: a digest of everything that can change in a displayed record. */
 const VERSION = `md5(concat_ws('/', extract(epoch from t.updated_at), t.status, ${STAGE}, ${FRACTION}, p.name,
   (select string_agg(r.id || r.status, ',' order by r.created_at, r.id)
-   from reports r where r.workspace_id = t.workspace_id and r.transcription_id = t.id)))`;
+   from reports r where r.workspace_id = t.workspace_id and r.transcription_id = t.id and r.replaced_by is null)))`;
 
 const PROJECT = 'left join projects p on p.id = t.project_id and p.workspace_id = t.workspace_id';
 
@@ -64,7 +64,7 @@ async function load(tx: Tx, vault: Vault, { sql, parameters }: Condition, id: st
        coalesce((select json_agg(json_build_object('id', r.id, 'slug', r.slug, 'name', r.name, 'status', r.status,
            'error_code', r.error_code, 'text', encode(r.text_sealed, 'base64'),
            'created_at', ${stamp('r.created_at')}, 'completed_at', ${stamp('r.completed_at')}) order by r.created_at, r.id)
-         from reports r where r.workspace_id = t.workspace_id and r.transcription_id = t.id), '[]') as reports
+         from reports r where r.workspace_id = t.workspace_id and r.transcription_id = t.id and r.replaced_by is null), '[]') as reports
      from transcriptions t ${PROJECT}
      left join segments s on s.workspace_id = t.workspace_id and s.transcription_id = t.id and t.status = 'completed'
      where t.id = ?::uuid and ${sql} order by s.block`,

@@ -57,10 +57,16 @@ export const Report = defineEntity({
     runAfter: moment().defaultRaw('now()'),
     createdAt: moment().defaultRaw('now()'),
     completedAt: moment().nullable(),
+    replacedBy: p.uuid().nullable(),
   }),
   indexes: [
     index('reports_lease', 'reports', '(lease_until) where (lease_token is not null)'),
-    unique('reports_live', 'reports', "(transcription_id, slug) where (status in ('queued', 'processing', 'completed'))"),
+    unique(
+      'reports_live',
+      'reports',
+      "(transcription_id, slug) where ((status in ('queued', 'processing', 'completed')) and (replaced_by is null))",
+    ),
+    index('reports_replaced', 'reports', '(replaced_by) where (replaced_by is not null)'),
     index('reports_open', 'reports', "(workspace_id, created_at) where (status in ('queued', 'processing'))"),
     index('reports_template', 'reports', '(template_id) where (template_id is not null)'),
     index('reports_transcription', 'reports', '(transcription_id, created_at, id)'),

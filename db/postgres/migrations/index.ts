@@ -18,6 +18,7 @@ import { Migration023 } from './023_late_sweep.ts';
 import { Migration050 } from './050_search.ts';
 import { Migration051, Migration052 } from './051_changes.ts';
 import { Migration066 } from './066_metrics.ts';
+import { Migration070 } from './070_report_history.ts';
 
 /** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
@@ -42,4 +43,5 @@ export const MIGRATIONS = [
   { name: '051_changes', class: Migration051 },
   { name: '052_change_indexes', class: Migration052 },
   { name: '066_metrics', class: Migration066 },
+  { name: '070_report_history', class: Migration070 },
 ];

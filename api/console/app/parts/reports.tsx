@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { call } from '../client.ts';
-import { NO_REPORT } from '../show.ts';
+import { day, NO_REPORT } from '../show.ts';
 import type { Report, Template, Transcription } from '../types.ts';
 import { useLoaded } from '../use.ts';
 import { Action, Copy, Options, Problem } from './basics.tsx';
@@ -22,15 +22,27 @@ export function Reports({ record, may, changed }: { record: Transcription; may: 
         </p>
       )}
       {record.prompt_results.map((report) => (
-        <One key={report.id} report={report} open={report === newest} seek={seek} />
+        <One key={report.id} {...{ record, report, seek, may, changed }} open={report === newest} />
       ))}
     </section>
   );
 }
 
-function One({ report, open, seek }: { report: Report; open: boolean; seek: (seconds: number) => string | null }) {
+interface OneProps {
+  record: Transcription;
+  report: Report;
+  open: boolean;
+  seek: (seconds: number) => string | null;
+  may: boolean;
+  changed: () => void;
+}
+
+function One({ record, report, open, seek, may, changed }: OneProps) {
+  const [seen, see] = useState(open);
+  const path = `/transcriptions/${record.id}/reports/${report.id}`;
+  const again = () => call('POST', `${path}/regenerate`).then(changed);
   return (
-    <details class="card report" open={open}>
+    <details class="card report" open={open} onToggle={(event) => (event.currentTarget as HTMLDetailsElement).open && see(true)}>
       <summary>
         {report.name}
         {report.status === 'failed' && <span class="chip bad">failed</span>}
@@ -41,13 +53,36 @@ function One({ report, open, seek }: { report: Report; open: boolean; seek: (sec
         {report.text && (
           <>
             <Prose text={report.text} seek={seek} />
-            <span class="no-print">
+            <div class="row no-print">
               <Copy text={report.text} />
-            </span>
+              {may && (
+                <Action kind="small" run={again}>
+                  Regenerate
+                </Action>
+              )}
+            </div>
+            {seen && <Earlier path={path} seek={seek} />}
           </>
         )}
       </div>
     </details>
+  );
+}
+
+/** What the report said before it was written again. */
+function Earlier({ path, seek }: { path: string; seek: OneProps['seek'] }) {
+  const { value } = useLoaded<{ items: (Report & { completed_at: string })[] }>(`${path}/history`);
+  if (!value?.items.length) return null;
+  return (
+    <section class="earlier no-print" aria-label="Earlier versions">
+      <h3>Earlier versions</h3>
+      {value.items.map(({ id, text, completed_at }) => (
+        <details key={id}>
+          <summary>{day(completed_at)}</summary>
+          <Prose text={text ?? ''} seek={seek} />
+        </details>
+      ))}
+    </section>
   );
 }
 

@@ -96,6 +96,11 @@ export class Batch {
     this.#cache.rewind(row, position);
   }
 
+  /** Forgets the latest positions of a row. */
+  retreat(row: number, count: number): void {
+    this.#cache.retreat(row, count);
+  }
+
   /** Takes a row out; the last row moves to its place. */
   remove(row: number): void {
     const last = --this.size;

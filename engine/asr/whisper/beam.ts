@@ -2,6 +2,7 @@ import type { AttentionStore } from './attention-store.ts';
 import type { Batch, Prediction } from './batch.ts';
 import { allowed } from './constraints.ts';
 import type { DecodeJob, Hypothesis } from './decode-job.ts';
+import { repeats } from './loops.ts';
 import type { Facts } from './model.ts';
 import { corrected, logitsOf, most, weigh } from './sampling.ts';
 
@@ -33,7 +34,7 @@ export function advance(job: DecodeJob, group: readonly Hypothesis[], step: Step
   const kept: Candidate[] = [];
   for (const candidate of candidates(job, group, step)) {
     if (candidate.token === endOfText) job.finished.push(child(candidate, step));
-    else kept.push(candidate);
+    else if (!repeats([...candidate.parent.tokens, candidate.token])) kept.push(candidate);
     if (kept.length === job.options.beamSize) break;
   }
   const first = kept[0];

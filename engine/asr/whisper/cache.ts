@@ -30,6 +30,11 @@ export class Cache {
     this.#used[row] = position;
   }
 
+  /** Forgets the latest positions of a row. */
+  retreat(row: number, count: number): void {
+    this.#used[row]! -= count;
+  }
+
   /** Makes what is kept for `to` that of `from`. */
   copy(from: number, to: number): void {
     const each = this.#facts.heads * this.#facts.headWidth * this.#positions;

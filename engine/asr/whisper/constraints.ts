@@ -3,6 +3,9 @@ import { type Facts, STEPS } from './model.ts';
 
 /** Speech that may stay uncovered before end-of-text is refused, seconds. */
 const TAIL = 0.5;
+/** A segment of which a loop was cut off is so long at least, seconds, and so much longer at most with every token: what is repeated says little of its end. */
+const PASSED = 0.4;
+const PASSED_A_TOKEN = 0.25;
 
 /** What may come next in a row, beside what a transcript never holds. */
 export interface Allowed {
@@ -17,9 +20,16 @@ export interface Allowed {
 
 /**
  * What may follow the tokens of a row: timestamps come in pairs, never run backwards, and the first lies within the first second. Rules of Whisper's
- * own decoding (openai/whisper, decoding.py). `resumed`: indices of tokens that were overruled; the row may not end right after one.
+ * own decoding (openai/whisper, decoding.py). `resumed`: indices of tokens that were overruled; the row may not end right after one. `cut`: a loop was cut
+ * off here, and the segment must be closed.
  */
-export function allowed(tokens: readonly number[], facts: Facts, timestamps: boolean, resumed: readonly number[] = []): Allowed {
+export function allowed(
+  tokens: readonly number[],
+  facts: Facts,
+  timestamps: boolean,
+  resumed: readonly number[] = [],
+  cut = false,
+): Allowed {
   const { firstTimestamp: first, endOfText: end, vocabulary, suppressedAtStart } = facts;
   const start = tokens.length === 0;
   if (start && timestamps) return { text: false, except: [], endOfText: false, from: first, to: first + facts.latestStart + 1 };
@@ -28,8 +38,16 @@ export function allowed(tokens: readonly number[], facts: Facts, timestamps: boo
   const closed = tokens.at(-1)! >= first;
   const before = tokens.length < 2 || tokens.at(-2)! >= first;
   const last = lastTimestamp(tokens, first);
+  if (cut) return { text: false, except: [], endOfText: false, ...closing(tokens, last ?? first, facts) };
   const from = last === null ? first : closed && !before ? last : last + 1;
   return { text: !closed || before, except: [], endOfText, from, to: closed && before ? 0 : vocabulary };
+}
+
+/** Timestamps at which a segment may be closed that was opened by `start`. */
+function closing(tokens: readonly number[], start: number, { tick, vocabulary }: Facts): { from: number; to: number } {
+  const said = tokens.length - tokens.lastIndexOf(start) - 1;
+  const [from, to] = [PASSED, PASSED + 0.2 + PASSED_A_TOKEN * said].map((seconds) => start + Math.round(seconds / tick));
+  return { from: Math.min(vocabulary - 1, from!), to: Math.min(vocabulary, to!) };
 }
 
 function lastTimestamp(tokens: readonly number[], first: number): number | null {

@@ -113,18 +113,21 @@ export function middleOf({ start, end }: Span, levels: Float32Array): number {
   return best;
 }
 
-/** What is decoded again of a stretch: itself, or parts of it where it is nearly all that was decoded; nothing once that is short. */
-export function shorter(span: Span, speech: readonly Span[], levels: Float32Array): Span[] {
+/**
+ * What is decoded again of a stretch: itself, in parts of at most `longest` seconds, or in short ones where it is nearly all that was decoded; nothing
+ * once that is short.
+ */
+export function shorter(span: Span, speech: readonly Span[], levels: Float32Array, longest = Number.POSITIVE_INFINITY): Span[] {
   const all = speechBetween(speech, 0, Number.POSITIVE_INFINITY);
-  if (speechBetween(speech, span.start, span.end) < NEARLY_ALL * all) return [span];
-  return all > SHORT ? halves(span, levels) : [];
+  if (speechBetween(speech, span.start, span.end) < NEARLY_ALL * all) return parts(span, levels, Math.max(SHORT, longest));
+  return all > SHORT ? parts(span, levels, SHORT) : [];
 }
 
-/** A stretch in parts that are short, cut where it is quiet. */
-export function halves(span: Span, levels: Float32Array): Span[] {
-  if (span.end - span.start <= SHORT) return [span];
+/** A stretch in parts of at most so many seconds, cut where it is quiet. */
+export function parts(span: Span, levels: Float32Array, longest: number): Span[] {
+  if (span.end - span.start <= longest) return [span];
   const middle = middleOf(span, levels);
-  return [...halves({ start: span.start, end: middle }, levels), ...halves({ start: middle, end: span.end }, levels)];
+  return [...parts({ start: span.start, end: middle }, levels, longest), ...parts({ start: middle, end: span.end }, levels, longest)];
 }
 
 /** From the beginning of the first span to the end of the last. */

@@ -15,6 +15,8 @@ export interface DecodingOptions {
   timestamps: boolean;
   /** Refuse end-of-text while speech is left, and leaps over speech; needs timestamps. */
   speechAware: boolean;
+  /** Cut a loop off and go on behind it; needs timestamps, and no beams. Else a loop ends the decoding. */
+  pastLoops?: boolean;
   /** 1: greedy. */
   beamSize: number;
   /** 0: the most probable token. */
@@ -39,6 +41,8 @@ export interface DecodeResult extends LanguageDetection {
   meanLogProb: number;
   /** Where a choice was overruled: indices of the timestamps at which speech was made to go on. */
   resumed: number[];
+  /** Loops that were cut off, after each of which it went on; absent: none. */
+  loops?: number;
   /** Where the window may be decoded again. */
   encoded?: Encoded;
 }
@@ -80,6 +84,8 @@ export interface Hypothesis {
   score: number;
   /** Indices of tokens that were overruled. */
   resumed: number[];
+  /** Numbers of tokens at which a loop was cut off: a timestamp comes next. */
+  cuts: number[];
 }
 
 /** One decoding under way: one row, or one per beam. */

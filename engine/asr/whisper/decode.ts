@@ -12,13 +12,11 @@ import {
   instructions,
   languageOf,
 } from './decode-job.ts';
+import { loopCut, repeats } from './loops.ts';
 import type { Whisper } from './model.ts';
-import { loop } from './quality.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
 
 const SPARE = 1; // rows for first windows only: a note need not wait until one of a long file ends
-const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
-const RECENT = 64; // tokens
 
 /** A request whose answer is waited for. */
 interface Pending extends DecodeRequest {
@@ -120,7 +118,7 @@ export class Decoder {
       const limit = facts.longestText - opening.length - 5;
       const job: DecodeJob = { file, options, speech, detection, language, limit, finished: [], random: generator(1) };
       const [feed, ...ahead] = instructions(facts, language, options.timestamps);
-      const row: Hypothesis = { job, feed: feed ?? 0, ahead, tokens: [], logProbs: [], attention: [], score: 0, resumed: [] };
+      const row: Hypothesis = { job, feed: feed ?? 0, ahead, tokens: [], logProbs: [], attention: [], score: 0, resumed: [], cuts: [] };
       this.#rows[number] = row;
       this.#owners.set(job, request);
       if (feed === undefined) this.#choose([row], prediction); // English-only: nothing to instruct
@@ -181,7 +179,7 @@ export class Decoder {
     const { facts } = this.#model;
     const { job } = row;
     const { timestamps, temperature } = job.options;
-    const may = allowed(row.tokens, facts, timestamps, row.resumed);
+    const may = allowed(row.tokens, facts, timestamps, row.resumed, row.cuts.at(-1) === row.tokens.length);
     const scores = weigh(prediction, i, may, facts);
     const choice = temperature > 0 ? sample(logitsOf(prediction, i, may, facts), scores, facts, temperature, job.random) : greedy(scores);
     const better = corrected(choice.token, row, facts);
@@ -194,7 +192,19 @@ export class Decoder {
     row.tokens.push(token);
     row.logProbs.push(choice.logProb);
     row.feed = token;
-    return row.tokens.length >= job.limit || (row.tokens.length % LOOKS === 0 && loop(row.tokens.slice(-RECENT)) !== null);
+    return row.tokens.length >= job.limit || (repeats(row.tokens) && !this.#goesOn(row));
+  }
+
+  /** Cuts a loop off a row, which goes on behind it; false: it does not. */
+  #goesOn(row: Hypothesis): boolean {
+    const kept = loopCut(row);
+    if (kept === null) return false;
+    this.#batch.retreat(this.#rows.indexOf(row), row.tokens.length - kept);
+    for (const list of [row.tokens, row.logProbs, row.attention]) list.length = kept;
+    row.score = row.logProbs.reduce((sum, value) => sum + value, 0);
+    row.feed = row.tokens.at(-1)!;
+    row.cuts.push(kept);
+    return true;
   }
 
   #finish(job: DecodeJob): void {
@@ -208,6 +218,7 @@ export class Decoder {
       attention: row.attention,
       meanLogProb: row.score / (row.tokens.length + 1),
       resumed: row.resumed,
+      loops: row.cuts.length,
     };
     if (request.again?.(result)) result.encoded = this.#batch.encoded(this.#rows.findIndex((row) => row.job === job));
     this.#end(job);

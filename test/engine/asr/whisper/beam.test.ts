@@ -29,7 +29,17 @@ function predicted(given: Record<number, number>): Prediction {
 function followed(tokens: number[], given: Record<number, number>, speechAware: boolean): number[][] {
   const options = { timestamps: true, speechAware, beamSize: BEAMS, temperature: 0 };
   const job = { options, speech: [{ start: 0, end: 9 }], limit: 40, finished: [] } as unknown as DecodeJob;
-  const first: Hypothesis = { job, feed: 0, ahead: [], tokens, logProbs: tokens.map(() => 0), attention: [], score: 0, resumed: [] };
+  const first: Hypothesis = {
+    job,
+    feed: 0,
+    ahead: [],
+    tokens,
+    logProbs: tokens.map(() => 0),
+    attention: [],
+    score: 0,
+    resumed: [],
+    cuts: [],
+  };
   const rows = [first];
   let places = 1;
   const batch = { follow() {}, remove() {}, fork: () => places++ } as unknown as Batch;
@@ -54,4 +64,11 @@ t.test('advance() goes on with as many different hypotheses as the beam is wide'
     found.map((tokens) => tokens.at(-1)),
     [4, 6, 7],
   );
+});
+
+t.test('advance() gives up a hypothesis that repeats itself, however likely it is', async (t) => {
+  const repeated = Array(7).fill(5); // an eighth makes a loop
+  const found = followed([20, 1, 2, 3, 4, 6, 8, 9, ...repeated], { 5: 9, 7: 4 }, false);
+  t.ok(found.length && found.every((tokens) => tokens.at(-1) !== 5), JSON.stringify(found));
+  t.equal(found[0]!.at(-1), 7);
 });

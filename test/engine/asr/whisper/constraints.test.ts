@@ -67,3 +67,16 @@ t.test('speechBetween() counts seconds of speech within a time', async (t) => {
     1.5,
   );
 });
+
+t.test('allowed() wants the segment closed after a loop, later the more was said in it, and never at once', async (t) => {
+  const facts = { ...FACTS, tick: 0.2 };
+  const closing = (tokens: number[]) => {
+    const { text, endOfText, from, to } = allowed(tokens, facts, true, [], true);
+    t.notOk(text || endOfText);
+    return [from, to];
+  };
+  t.strictSame(closing([20, 5]), [22, 24]);
+  t.strictSame(closing([20, 5, 6, 7]), [22, 27]);
+  t.strictSame(closing([20, 5, 22, 25, 7]), [27, 29], 'after the start of the latest segment');
+  t.strictSame(closing([29, 5]), [29, 30], 'at the end of the window');
+});

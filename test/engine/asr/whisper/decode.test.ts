@@ -133,3 +133,37 @@ t.test('Decoder decodes windows one by one when a step of all of them fails, and
   const fallen = { ...model, decoder: { ...model.decoder, run: () => Promise.reject(new Error('Cannot allocate')) } };
   await t.rejects(decoded(new Decoder(fallen, 3), fallen, [{ seed: 1, options: GREEDY }]), { message: 'Cannot allocate' });
 });
+
+t.test('Decoder cuts a loop off and goes on behind it with what the network says there', async (t) => {
+  const model = await openTiny(t, 'loops', { ...NEVER, ...LANGUAGES });
+  const { firstTimestamp, endOfText } = model.facts;
+  const looping = { ...model, decoder: { ...model.decoder, run: saysOnly(model, 40) } };
+  const options = { ...GREEDY, pastLoops: true };
+  const [through] = await decoded(new Decoder(looping, 1), looping, [{ seed: 1, options }]);
+  const text = through!.tokens.filter((token) => token < endOfText);
+  const times = through!.tokens.filter((token) => token >= firstTimestamp);
+  t.ok(through!.loops! > 1, 'it was cut more than once');
+  t.ok(loop(through!.tokens) === null && text.length > 1);
+  t.strictSame(
+    times,
+    [...times].sort((a, b) => a - b),
+    'segments follow each other',
+  );
+  t.equal(through!.logProbs.length, through!.tokens.length);
+  t.ok(through!.attention.length - through!.tokens.length <= 1);
+  const [ended] = await decoded(new Decoder(looping, 1), looping, [{ seed: 1, options: GREEDY }]);
+  t.ok(loop(ended!.tokens), 'without, the loop ends it');
+});
+
+/** A decoder network for which one token is by far the most probable text. */
+function saysOnly(model: Whisper, token: number): Whisper['decoder']['run'] {
+  return async (feeds, fetches) => {
+    const output = await model.decoder.run(feeds, fetches);
+    if ('textId' in output) {
+      (output.textId!.data as BigInt64Array).fill(BigInt(token));
+      (output.textMax!.data as Float32Array).fill(50);
+      (output.textLse!.data as Float32Array).fill(50);
+    }
+    return output;
+  };
+}

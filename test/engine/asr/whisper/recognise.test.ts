@@ -66,3 +66,13 @@ t.test('recognise() does not guess at random what a mark may stand for', async (
     tried.join(),
   );
 });
+
+t.test('recognise() does not take what repeats itself for what was said, however likely it is', async (t) => {
+  const { text } = await heard(({ options, language }) => {
+    if (language === 'en') return { text: ' But she said', meanLogProb: -1.6 };
+    return options.timestamps && options.beamSize === 1
+      ? { text: ' Ka domo ine', meanLogProb: -1.1 }
+      : { text: " Ka'i'i'i'i'i'i'i'i", meanLogProb: -0.5 };
+  });
+  t.match(text, 'Ka domo ine');
+});

@@ -1,0 +1,140 @@
+import { otherLanguages } from '../language.ts';
+import { speechBetween } from './constraints.ts';
+import { isCertain, SHORT } from './coverage.ts';
+import { type DecodeRequest, type DecodeResult, type DecodingOptions, likeliest } from './decode-job.ts';
+import { encode } from './encode.ts';
+import { knownLanguage } from './model.ts';
+import { isInvented, isPoor, isSuspicious, isWordless, loop } from './quality.ts';
+import type { Recogniser, WindowRequest } from './recognise.ts';
+
+const FAST: DecodingOptions = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
+const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beamSize: 1, temperature: 0 };
+const BEAMS = 3; // five cost two thirds more and found nothing more in 42 windows of joined speech
+const HOTTER: DecodingOptions[] = [
+  { ...PLAIN, temperature: 0.4 },
+  { ...PLAIN, temperature: 0.8 },
+];
+const UNSURE = -0.35; // mean log-probability below which `accurate` uses beam search: 50 % of clean windows; it gains nothing in the others
+const DENSE = 8; // tokens a second of speech: of a language for which the model writes letters or bytes
+const LIKELY = 0.5; // probability of another language than the recording's from which a window …
+const LONG_ENOUGH = 2; // … of so many seconds of speech is decoded in both
+const PROMPT = 160; // tokens of vocabulary at most
+const TOKENS = 450; // that are decoded of a window before its text is taken as it is, …
+const TOKENS_A_SECOND = 30; // … and for every second of its speech
+
+/** What a window and all its stretches may cost: a language that the model hardly knows is not worth every search. */
+export class Effort {
+  #tokens: number;
+
+  /** @param seconds of speech */
+  constructor(seconds: number) {
+    this.#tokens = TOKENS + TOKENS_A_SECOND * seconds;
+  }
+
+  /** Whether only what nothing has been decoded of is decoded any more. */
+  get spent(): boolean {
+    return this.#tokens <= 0;
+  }
+
+  /** Counts the tokens of a decoding, each as often as there are beams. */
+  count(tokens: number): void {
+    this.#tokens -= tokens;
+  }
+}
+
+/** How a window is tried: as a whole where `depth` is 0, else as a stretch of one. */
+export interface Attempts {
+  effort: Effort;
+  depth: number;
+}
+
+/** The result at a window that is believed, and whether even a plain one says that nothing was spoken. */
+export async function decodeWell(
+  request: WindowRequest,
+  { model, tokenizer, decoder }: Recogniser,
+  check: () => void,
+  { effort, depth }: Attempts,
+): Promise<{ result: DecodeResult; invented: boolean; tried: string[] }> {
+  const text = ({ tokens }: DecodeResult) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
+  const suspicious = (result: DecodeResult) => isSuspicious(result, text(result), request.peak);
+  const certain = isCertain(request.certainty, request.speech);
+  const seconds = speechBetween(request.speech, 0, Number.POSITIVE_INFINITY);
+  // Of speech beyond doubt, a loop is cut off and the rest heard on; and where the model writes letters or bytes all tokens are improbable.
+  const heardOn = ({ tokens, loops = 0 }: DecodeResult) => certain && (tokens.length > DENSE * seconds || (seconds > SHORT && loops > 0));
+  const poor = (result: DecodeResult) => isPoor(result, text(result)) && !heardOn(result);
+  const looped = ({ tokens }: DecodeResult) => loop(tokens) !== null;
+  const wordless = (result: DecodeResult) => isWordless(text(result));
+  const better = (other: DecodeResult, result: DecodeResult) => {
+    if (looped(other) !== looped(result)) return looped(result) && !wordless(other); // what repeats itself is likely, whatever was said
+    if (wordless(other) === wordless(result)) return other.meanLogProb > result.meanLogProb;
+    return wordless(result) && !poor(other); // a single dash may be likelier than what was said
+  };
+  const whole = depth === 0;
+  const worthMore = (result: DecodeResult) => !effort.spent && (whole || request.accurate || wordless(result));
+  const unsure = (result: DecodeResult) => request.accurate && result.meanLogProb < UNSURE;
+  const overruled = (result: DecodeResult) => {
+    const { language, probability } = likeliest(result.languages);
+    const doubted = request.language === 'auto' && request.expected !== null && language !== result.language;
+    return doubted && probability >= LIKELY && seconds >= LONG_ENOUGH ? language : null;
+  };
+  const timed: DecodingOptions = { ...FAST, pastLoops: certain };
+  const careful: DecodingOptions = { ...FAST, beamSize: Math.min(BEAMS, decoder.capacity) };
+  const fast: DecodeRequest = {
+    file: request.job,
+    options: timed,
+    source: (into) => encode(request, model, into),
+    language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
+    expected: request.expected === null ? null : knownLanguage(model.facts, request.expected),
+    prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
+    speech: request.speech,
+    again: (result) => suspicious(result) || poor(result) || unsure(result) || overruled(result) !== null,
+    first: request.first,
+    check,
+  };
+  const tried = [name(fast.options)];
+  const decode = async (asked: DecodeRequest) => {
+    const result = await decoder.decode(asked);
+    effort.count(asked.options.beamSize * result.tokens.length);
+    return result;
+  };
+  const first = await decode(fast);
+  const again = (options: DecodingOptions, language: string) => {
+    tried.push(name(options));
+    return decode({ ...fast, options, language, source: async () => first.encoded!, again: undefined, urgent: true });
+  };
+
+  try {
+    let result = first;
+    const own = overruled(first);
+    if (own) {
+      const other = await again(fast.options, own);
+      if (better(other, result)) result = other;
+    }
+    if (suspicious(result)) {
+      const guessed = fast.language === null && fast.expected === null;
+      for (const language of guessed && !heardOn(result) ? otherLanguages(result) : []) {
+        if (effort.spent) break;
+        const other = await again(fast.options, language);
+        if (better(other, result)) result = other;
+      }
+      if (!certain || ((poor(result) || wordless(result)) && worthMore(result))) {
+        const plain = await again(PLAIN, result.language);
+        if (!certain && isInvented(plain)) return { result: plain, invented: true, tried };
+        if ((poor(result) || wordless(result)) && better(plain, result)) result = plain;
+      }
+    }
+    for (const options of whole ? [careful, ...HOTTER] : [careful]) {
+      if (!worthMore(result) || (!poor(result) && !(options === careful && (unsure(result) || wordless(result))))) break;
+      const other = await again(options, result.language);
+      const mended = poor(result) && !poor(other) && !wordless(other);
+      if (mended || better(other, result)) result = other;
+    }
+    return { result, invented: false, tried };
+  } finally {
+    decoder.release(first);
+  }
+}
+
+function name({ timestamps, beamSize, temperature }: DecodingOptions): string {
+  return `${timestamps ? 'timed' : 'plain'}${beamSize > 1 ? `-beam${beamSize}` : ''}${temperature > 0 ? `-${temperature}` : ''}`;
+}

@@ -1,0 +1,24 @@
+import t from 'tap';
+import type { DecodeJob } from '../../../../engine/asr/whisper/decode-job.ts';
+import { loopCut, repeats } from '../../../../engine/asr/whisper/loops.ts';
+
+const LOOPING = [100, 1, 2, 3, 7, 8, 9, 7, 8, 9, 7, 8, 9, 7, 8, 9];
+const job = (pastLoops: boolean) => ({ options: { pastLoops } }) as DecodeJob;
+
+t.test('repeats() sees that the latest tokens come again and again, at every eighth token', async (t) => {
+  t.ok(repeats(LOOPING));
+  t.notOk(repeats(LOOPING.slice(0, -1)), 'not at any other');
+  t.notOk(repeats([...LOOPING.slice(0, -1), 4]), 'three times may be meant');
+  t.ok(repeats([...Array.from({ length: 160 }, (_, i) => i), ...LOOPING]), 'late in a row');
+});
+
+t.test('loopCut() keeps what is repeated once, counted from the beginning of the row', async (t) => {
+  t.equal(loopCut({ job: job(true), tokens: LOOPING, cuts: [] }), 7);
+  const before = Array.from({ length: 160 }, (_, i) => 1000 + i);
+  t.equal(loopCut({ job: job(true), tokens: [...before, ...LOOPING], cuts: [] }), 167);
+});
+
+t.test('loopCut() lets a loop end the row where going on is not wanted, or has been tried for long', async (t) => {
+  t.equal(loopCut({ job: job(false), tokens: LOOPING, cuts: [] }), null);
+  t.equal(loopCut({ job: job(true), tokens: LOOPING, cuts: Array(40).fill(2) }), null);
+});

@@ -10,6 +10,8 @@ import { lookupId, visible } from '../tenants/visibility.ts';
 import { stamp } from '../transcripts/list-row.ts';
 import { type ReportTarget, requestReports, type TemplateRef } from './request.ts';
 
+/* SQL: a report and the ones before it are found by the slug they share, under the predicate of all lists. */
+
 interface Current extends ReportTicket {
   name: string;
   template_id: string | null;

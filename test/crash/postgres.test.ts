@@ -47,7 +47,7 @@ t.test('PostgreSQL may be killed and restarted: clients hear 503 for a moment, n
   const service = await openService(t, { database: { db, url: url.href } });
   const { key } = service;
   const [api, engine] = [await service.api(), await service.engine()];
-  const [long, short] = [await conversation(8), await conversation(1)];
+  const [long, short] = [await conversation(5), await conversation(1)];
   const wrong: string[] = []; // answers that no client should get
   let refusals = 0;
   let going = true;

@@ -51,7 +51,7 @@ t.test('a share that is not mounted costs no recording a try: the engine says so
   t.match(engine.output.stderr, /the spool is readable again/);
   await eventually(() => !recordings(disk).length, 'the recordings removed');
 
-  const long = (await send(api.url, key, WAV, '', await conversation(8))).json.uuid as string;
+  const long = (await send(api.url, key, WAV, '', await conversation(5))).json.uuid as string;
   await service.until<TranscriptionRow>(long, ({ fraction }) => fraction > 0.2);
   unmount(); // in the midst of work, which needs the spool no more
   const queued = await eventually(async () => (await ready()).spool === false, 'the API knows').then(() => long);

@@ -72,7 +72,7 @@ for (let round = 0; round < ROUNDS; round++) {
       let [id, before, taken] = ['', null as TranscriptionRow | null, since];
       for (let killed = false; !killed; ) {
         if (engines.size < 2) await begin();
-        id = await service.upload(workspaceId, await conversation(8));
+        id = await service.upload(workspaceId, await conversation(5));
         const chance = random();
         before = await service.until<TranscriptionRow>(id, ({ fraction }) => fraction > 0.1 + chance * 0.6, 300);
         taken = stopwatch();
@@ -97,7 +97,7 @@ for (let round = 0; round < ROUNDS; round++) {
   );
 
   await t.test('a recording that three engines die of ends as ENGINE_ERROR, costs nothing, and leaves nothing behind', async (t) => {
-    const id = await service.upload(workspaceId, await conversation(20));
+    const id = await service.upload(workspaceId, await conversation(10));
     for (let death = 1; death <= 3; death++) {
       if (!engines.size) await begin();
       await service.due();

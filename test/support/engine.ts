@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openSpool, type Spool } from '../../db/spool/spool.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { shareFitted } from './models.ts';
-import { ROOT, type Running, start } from './processes.ts';
+import { ROOT, RUN, type Running, start } from './processes.ts';
 import { type Bench, openBench } from './work.ts';
 
 /** A database, a spool and real engines on them. */
@@ -54,7 +54,7 @@ export async function engineBench(t: Test, database?: TestDatabase): Promise<Eng
     home,
     url,
     async engine(env = {}) {
-      const running = start(t, process.execPath, ['--import', 'tsx', join(ROOT, 'engine/main.ts')], {
+      const running = start(t, process.execPath, [...RUN, join(ROOT, 'engine/main.ts')], {
         DATABASE_URL: url,
         LONGHAND_HOME: home,
         LONGHAND_MASTER_KEY: bench.masterKey,

@@ -1,5 +1,5 @@
 /**
- * Keeps one PostgreSQL for all test processes while somebody uses it: `node --import tsx test/support/keeper.ts FOLDER`.
+ * Keeps one PostgreSQL for all test processes while somebody uses it: `node --import ./test/support/typescript.mjs test/support/keeper.ts FOLDER`.
  * It announces itself in FOLDER/server. A test process writes a file named after its process number into the `users` folder that is
  * announced; without living users for a while the keeper withdraws, stops and cleans up.
  */

@@ -83,7 +83,7 @@ function startKeeper(base: string): void {
     return;
   }
   const log = openSync(path.join(base, 'keeper.log'), 'w', 0o600);
-  const child = spawn(process.execPath, ['--import', 'tsx', KEEPER, base], {
+  const child = spawn(process.execPath, ['--import', new URL('typescript.mjs', import.meta.url).href, KEEPER, base], {
     detached: true,
     cwd: path.dirname(KEEPER),
     env: { PATH: process.env.PATH, HOME: process.env.HOME },

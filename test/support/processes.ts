@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const LONGHAND = path.join(ROOT, 'scripts', 'longhand');
 
+/** Lets Node run a source of the project, faster than under `tsx`: `node ...RUN file.ts`. */
+export const RUN = ['--import', new URL('typescript.mjs', import.meta.url).href];
+
 export interface Finished {
   code: number | null;
   stdout: string;

@@ -15,7 +15,7 @@ function folder(name: string): string {
 }
 
 /** A window that decodes long: noise that passes for speech. */
-function noise(seconds = 28) {
+function noise(seconds = 10) {
   const samples = Float32Array.from({ length: seconds * SECOND }, (_, i) => 0.1 * Math.sin(i * i * 0.001) * Math.sin(i * 0.0007));
   const read = async (room: Float32Array) => {
     room.set(samples);

@@ -16,7 +16,7 @@ t.comment(`SEED=${SEED} repeats the choice of the moments`);
 const bench = await engineBench(t);
 const { db } = bench;
 const workspace = await bench.workspace({ minutes: 10_000 });
-const [short, long] = [await conversation(2), await conversation(8)];
+const [short, long] = [await conversation(2), await conversation(5)];
 
 interface Row extends TranscriptionRow {
   media_key_sealed: Buffer | null;

@@ -13,7 +13,7 @@ import { hunt, mediaPrograms } from '../../support/hunt.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
-const SECONDS = 600;
+const SECONDS = 300;
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the choice of the moments`);
 

@@ -113,7 +113,7 @@ t.test('a webhook hears of the end, signed, and again when it did not answer wel
 });
 
 t.test('deleting a running transcription stops its work within 10 s, and the engine goes on with others', async (t) => {
-  const id = await bench.upload(workspace, await conversation(45));
+  const id = await bench.upload(workspace, await conversation(24));
   await bench.until<Row>(id, (row) => row.stage === 'transcribing');
   await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id]));
   await bench.spool.remove(id, 'wav');
@@ -129,7 +129,7 @@ t.test('deleting a running transcription stops its work within 10 s, and the eng
 });
 
 t.test('an engine answers SIGTERM by handing back what it holds, and another goes on from the finished chunks', async (t) => {
-  const id = await bench.upload(workspace, await conversation(45));
+  const id = await bench.upload(workspace, await conversation(24));
   await bench.until<Row>(id, (row) => row.fraction > 0.25);
   t.equal(await engine.stop(), 0);
   t.match(await bench.row('transcriptions', id), { status: 'processing', lease_token: null, attempt: 0, deaths: 0 });

@@ -1,0 +1,81 @@
+/**
+ * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict]`: runs the test files in a few processes and prints a line for each, then what failed,
+ * what was skipped and why, and the counts. --strict: a skip that is not on the list (support/run/skips.ts) fails.
+ */
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { allTests, isAlone, shuffled } from './support/run/plan.ts';
+import { type Outcome, TestProcess } from './support/run/process.ts';
+import { isAllowed } from './support/run/skips.ts';
+
+const ROOT = new URL('../', import.meta.url);
+const FILES_EACH = 30; // of a shared process, then it begins anew: what files leave behind stays small
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { shuffle: { type: 'string' }, jobs: { type: 'string' }, strict: { type: 'boolean', default: false } },
+});
+
+/** Prints what became of a file. */
+function say({ file, seconds, cpuSeconds, passed, skips, failures }: Outcome): void {
+  const skipped = skips.length ? `, ${skips.length} skipped` : '';
+  const mark = failures.length ? 'not ok' : 'ok';
+  process.stdout.write(
+    `${mark} ${file} # ${passed} passed${skipped}, ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of a processor\n`,
+  );
+  for (const failure of failures) process.stdout.write(`${failure.replace(/^/gm, '    ')}\n`);
+}
+
+/** Takes files from the list until it is empty. */
+async function work(files: string[], outcomes: Outcome[]): Promise<void> {
+  let shared: TestProcess | null = null;
+  let ran = 0;
+  const finish = async (process: TestProcess, outcome: Outcome) => {
+    const wrong = await process.end();
+    if (wrong) outcome.failures.push(`${outcome.file}: ${wrong}`);
+  };
+  for (let file = files.shift(); file !== undefined; file = files.shift()) {
+    const process: TestProcess = isAlone(file) ? new TestProcess() : (shared ?? new TestProcess());
+    const outcome = await process.run(file);
+    outcomes.push(outcome);
+    const used = isAlone(file) || !process.sound || ++ran % FILES_EACH === 0 || !files.length;
+    if (used) await finish(process, outcome);
+    if (!isAlone(file)) shared = used ? null : process;
+    say(outcome);
+  }
+  if (shared) await shared.end();
+}
+
+function summarise(outcomes: readonly Outcome[], seconds: number): boolean {
+  const failed = outcomes.filter(({ failures }) => failures.length);
+  const skips = outcomes.flatMap((outcome) => outcome.skips);
+  const unlisted = skips.filter((skip) => !isAllowed(skip));
+  const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
+  const lines = [
+    ...(failed.length ? ['', 'Failed:', ...failed.flatMap(({ failures }) => failures)] : []),
+    ...(skips.length
+      ? ['', 'Skipped:', ...skips.map((skip) => `${skip.test}: ${skip.reason}${isAllowed(skip) ? '' : ' (NOT ON THE LIST)'}`)]
+      : []),
+    '',
+    `# ${outcomes.length} files in ${seconds.toFixed(0)} s, ${sum((outcome) => outcome.cpuSeconds).toFixed(0)} s of a processor`,
+    `# { total: ${sum(({ passed, failures, skips }) => passed + failures.length + skips.length)}, pass: ${sum(({ passed }) => passed)}, fail: ${sum(({ failures }) => failures.length)}, skip: ${skips.length} }`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+  if (values.strict && unlisted.length)
+    process.stdout.write(`# ${unlisted.length} skipped that are not on the list of test/support/run/skips.ts\n`);
+  return !failed.length && !(values.strict && unlisted.length);
+}
+
+const asked = positionals.length ? positionals : allTests(ROOT);
+const missing = asked.filter((file) => !existsSync(file));
+if (missing.length) throw new Error(`There is no test file ${missing.join(', ')}`);
+const seed = values.shuffle === undefined ? null : Number(values.shuffle) || Date.now() % 1e9;
+if (seed !== null) process.stdout.write(`# --shuffle=${seed} repeats this order\n`);
+const files = seed === null ? [...asked] : shuffled(asked, seed);
+const started = performance.now();
+const outcomes: Outcome[] = [];
+// two more than cores: the first files mostly wait
+const jobs = Number(values.jobs ?? availableParallelism() + 2);
+await Promise.all(Array.from({ length: jobs }, () => work(files, outcomes)));
+process.exitCode = summarise(outcomes, (performance.now() - started) / 1000) ? 0 : 1;

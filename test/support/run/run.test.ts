@@ -1,0 +1,55 @@
+import { join, relative } from 'node:path';
+import t from 'tap';
+import { finish, ROOT, RUN } from '../processes.ts';
+import { shuffled } from './plan.ts';
+import { isAllowed } from './skips.ts';
+
+const FILES = {
+  'passing.test.ts': `import t from 'tap'; t.equal(1, 1); t.test('within', async (t) => { t.ok(true); t.equal(t.testdir() === '', false); });`,
+  'failing.test.ts': `import t from 'tap'; t.test('one is two', async (t) => t.equal(1, 2, 'no')); t.test('goes on', async (t) => t.ok(true));`,
+  'throwing.test.ts': `import t from 'tap'; t.ok(true); throw new Error('thrown at the top');`,
+  'ending.test.ts': `import t from 'tap'; t.ok(true); process.exit(7);`,
+  'waiting.test.ts': `import t from 'tap'; t.test('waits', { timeout: 50 }, () => new Promise(() => setInterval(() => {}, 1000)));`,
+  'skipping.test.ts': `import t from 'tap'; t.test('needs a sea', { skip: 'no ship' }, async (t) => t.ok(true)); t.pass('but this');`,
+  'lacking.test.ts': `import t from 'tap'; import { needPrograms } from '${join(ROOT, 'test/support/programs.ts')}'; needPrograms(t, 'no-such-program'); t.fail('never');`,
+};
+
+const folder = relative(ROOT, t.testdir(FILES));
+const run = (names: string[], ...options: string[]) =>
+  finish(process.execPath, [...RUN, 'test/run.ts', '--jobs=1', ...options, ...names.map((name) => join(folder, `${name}.test.ts`))]);
+
+t.test('run.ts names what failed, threw, hung or ended its process, and goes on with the other files', async (t) => {
+  const { code, stdout, stderr } = await run(['failing', 'throwing', 'ending', 'waiting', 'passing']);
+  t.equal(stderr, '');
+  t.equal(code, 1);
+  const failed = stdout.slice(stdout.indexOf('Failed:'));
+  t.match(failed, /failing\.test\.ts > one is two > no\n/);
+  t.match(failed, /throwing\.test\.ts > .*thrown at the top/);
+  t.match(failed, /ending\.test\.ts: the process ended with code \d+ before the file did/);
+  t.match(failed, /waiting\.test\.ts > .*timeout/);
+  t.match(stdout, /^ok \S+passing\.test\.ts # 3 passed/m);
+  t.match(stdout, /^# \{ total: 11, pass: 6, fail: 5, skip: 0 \}$/m);
+});
+
+t.test('run.ts counts skips with their reason; under --strict one that is not on the list fails', async (t) => {
+  for (const strict of [false, true]) {
+    const { code, stdout } = await run(['skipping', 'lacking', 'passing'], ...(strict ? ['--strict'] : []));
+    t.equal(code, strict ? 1 : 0);
+    t.match(stdout, /^\S+skipping\.test\.ts > needs a sea: no ship \(NOT ON THE LIST\)$/m);
+    t.match(stdout, /^\S+lacking\.test\.ts: needs no-such-program, .* \(NOT ON THE LIST\)$/m);
+    t.match(stdout, /^# \{ total: 6, pass: 4, fail: 0, skip: 2 \}$/m);
+  }
+});
+
+t.test('isAllowed() knows the tests of the other kind of processor and of a real language model', async (t) => {
+  t.ok(isAllowed({ test: 'x', reason: 'LLM_BASE_URL is not set' }));
+  t.notOk(isAllowed({ test: 'x', reason: 'helm is not installed' }));
+  t.notOk(isAllowed({ test: 'x', reason: '' }));
+});
+
+t.test('shuffled() keeps every file and gives the same order for the same seed', async (t) => {
+  const files = Array.from({ length: 20 }, (_, i) => `${i}`);
+  t.strictSame(shuffled(files, 7), shuffled(files, 7));
+  t.not(shuffled(files, 7).join(), files.join());
+  t.strictSame([...shuffled(files, 7)].sort(), [...files].sort());
+});

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const KEPT = fileURLToPath(new URL('../../node_modules/.cache/longhand-types/', import.meta.url));
+const TAP_OF_A_FILE = new URL('run/tap-of-file.mjs', import.meta.url).href;
+const VERSION = '1';
+
+let blank;
+
+/** Files that run side by side in a process (`?together=3`) have a `tap` of their own. */
+export async function resolve(specifier, context, next) {
+  const together = specifier === 'tap' && /\?together=\d+$/.exec(context.parentURL ?? '');
+  return together ? { url: TAP_OF_A_FILE + together[0], format: 'module', shortCircuit: true } : next(specifier, context);
+}
+
+export async function load(url, context, next) {
+  if (!/^file:.*\.m?ts(\?|$)/.test(url) || url.includes('/node_modules/')) return next(url, context);
+  return { format: 'module', source: javascript(fileURLToPath(url.split('?')[0])), shortCircuit: true };
+}
+
+function javascript(file) {
+  const source = readFileSync(file, 'utf8');
+  const kept = join(KEPT, `${createHash('sha256').update(VERSION).update(source).digest('hex')}.js`);
+  try {
+    return readFileSync(kept, 'utf8');
+  } catch {
+    const made = withoutTypes(source, file);
+    keep(kept, made);
+    return made;
+  }
+}
+
+function withoutTypes(source, file) {
+  blank ??= require('ts-blank-space').default;
+  return blank(source, (node) => {
+    throw new SyntaxError(`${file}: "${node.getText().slice(0, 60)}" is TypeScript that cannot be erased`);
+  });
+}
+
+/** Appears whole; a checkout that may not be written to does without. */
+function keep(file, text) {
+  try {
+    mkdirSync(KEPT, { recursive: true });
+    const partial = `${file}.${process.pid}.${Math.random()}`;
+    writeFileSync(partial, text);
+    renameSync(partial, file);
+  } catch {}
+}

@@ -75,7 +75,7 @@ Video (${VIDEO_EXTENSIONS.length}), of which the sound is transcribed: ${list(VI
 
 ## Results
 
-Exports: ${list(EXPORT_FORMATS)}. Subtitles: ${list(SUBTITLE_FORMATS)}. \`md\` and \`txt\` begin with a UTF-8 byte-order mark, so that older Windows programs read
+Exports: ${list(EXPORT_FORMATS)}. Subtitles: ${list(SUBTITLE_FORMATS)}. The console also makes Word documents (\`docx\`) and \`pdf\`. \`md\` and \`txt\` begin with a UTF-8 byte-order mark, so that older Windows programs read
 them as UTF-8; a parser of front matter may want it removed. \`json\`, \`srt\` and \`vtt\` have none.
 
 ## Languages

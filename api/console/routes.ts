@@ -13,7 +13,7 @@ import { choices, endOidc, startOidc } from './routes/provider.ts';
 import { earlier, regenerate } from './routes/reports.ts';
 import { newTemplate, readDraft, removeTemplate, templates, tryDraft, updateTemplate } from './routes/templates.ts';
 import { find, rename, rights } from './routes/transcripts.ts';
-import { deliveries, newWebhook, removeWebhook, replay, updateWebhook, webhooks } from './routes/webhooks.ts';
+import { deliveries, replay } from './routes/webhooks.ts';
 import { pages } from './static.ts';
 
 /** Every route of the console, given the public ones. */
@@ -62,10 +62,6 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     removeTemplate,
     tryDraft,
     readDraft,
-    webhooks,
-    newWebhook,
-    updateWebhook,
-    removeWebhook,
     deliveries,
     replay,
     operator,

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { Timestamp } from './transcription.ts';
 
-export const SCOPES = ['read', 'uploads:write', 'transcriptions:delete', 'reports:write', 'members:write'] as const;
+export const SCOPES = ['read', 'uploads:write', 'transcriptions:delete', 'reports:write', 'members:write', 'webhooks:write'] as const;
 export type Scope = (typeof SCOPES)[number];
+/** They concern the whole workspace: only keys of its owners have them, and no assistant. */
+export const OWNER_SCOPES: ReadonlySet<Scope> = new Set(['members:write', 'webhooks:write']);
 
 export const ROLES = ['owner', 'user'] as const;
 export type Role = (typeof ROLES)[number];

@@ -70,6 +70,16 @@ export const MEMBERS_EXAMPLE = {
   total: 1,
 };
 
+export const WEBHOOK_EXAMPLE = {
+  id: '5a1f0c9e-3b7d-4c2a-8e6f-9d0c1b2a3e4f',
+  url: 'https://example.com/longhand',
+  events: ['transcription.completed', 'transcription.failed'],
+  active: true,
+  created_at: MADE,
+};
+export const WEBHOOK_SECRET_EXAMPLE = { ...WEBHOOK_EXAMPLE, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
+export const TEST_EXAMPLE = { delivery_id: 'e2b7c1d0-6f5a-4e3b-9c8d-7a6b5c4d3e2f' };
+
 export const WORKSPACE_EXAMPLE = {
   workspace: { id: '7e2d1c0b-9a8f-4e6d-b5c4-a3f2e1d0c9b8', name: 'Acme' },
   balance: { available_minutes: 5321.75 },

@@ -13,6 +13,7 @@ import { listPrompts, requestReport } from './reports.ts';
 import { getSubtitles } from './subtitles.ts';
 import { changeAuthor, deleteTranscription, getTranscription } from './transcriptions.ts';
 import { uploadRoute } from './uploads.ts';
+import { getWebhook, getWebhooks, patchWebhook, postSecret, postTest, postWebhook, removeWebhook } from './webhooks.ts';
 import { getWorkspace, listAllProjects } from './workspace.ts';
 
 /** Every route, one line each. */
@@ -35,6 +36,13 @@ const TABLE: readonly Route[] = [
   listWorkspaceMembers,
   putIdentity,
   deleteIdentity,
+  getWebhooks,
+  postWebhook,
+  getWebhook,
+  patchWebhook,
+  removeWebhook,
+  postSecret,
+  postTest,
   mcp,
   resourceMetadata,
   resourceMetadataOfMcp,

@@ -14,7 +14,7 @@ export type Action =
   | `identity.${'link' | 'unlink'}`
   | `project.${'create' | 'delete' | 'member'}`
   | `template.${'create' | 'change' | 'delete'}`
-  | `webhook.${'create' | 'delete' | 'pause' | 'resume' | 'replay'}`
+  | `webhook.${'create' | 'delete' | 'pause' | 'resume' | 'replay' | 'change' | 'rotate' | 'test'}`
   | `settings.change`
   | `transcription.${'delete' | 'author' | 'speaker'}`
   | `workspace.${'create' | 'change' | 'minutes' | 'delete'}`;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { KeyActor, TokenActor } from '../../api/contract/actor.ts';
-import type { Plan, Role, Scope } from '../../api/contract/workspace.ts';
+import { OWNER_SCOPES, type Plan, type Role, type Scope } from '../../api/contract/workspace.ts';
 import { ApiKey } from '../postgres/entities/member.ts';
 import { now } from '../postgres/expressions.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
@@ -63,7 +63,7 @@ export interface MemberRow {
   role: Role;
 }
 
-/** In whose name somebody acts, with the member's rights among `scopes`: `members:write` is an owner's. */
+/** In whose name somebody acts, with the member's rights among `scopes`: some are an owner's. */
 export function inTheNameOf(row: MemberRow, scopes: readonly Scope[]) {
   return {
     workspaceId: row.workspace_id,
@@ -73,7 +73,7 @@ export function inTheNameOf(row: MemberRow, scopes: readonly Scope[]) {
     memberEmail: row.email,
     memberName: row.name,
     role: row.role,
-    scopes: new Set(scopes.filter((scope) => scope !== 'members:write' || row.role === 'owner')),
+    scopes: new Set(scopes.filter((scope) => !OWNER_SCOPES.has(scope) || row.role === 'owner')),
   };
 }
 

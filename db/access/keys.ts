@@ -1,6 +1,6 @@
 import { type Actor, causeOf, requireFullRights, vouchesFor } from '../../api/contract/actor.ts';
 import { forbidden, invalid, notFound } from '../../api/contract/errors.ts';
-import type { Scope } from '../../api/contract/workspace.ts';
+import { OWNER_SCOPES, type Scope } from '../../api/contract/workspace.ts';
 import { ApiKey } from '../postgres/entities/member.ts';
 import { OauthCode, OauthToken, Session, SignInLink } from '../postgres/entities/oauth.ts';
 import { anyOf, now, type OfKey } from '../postgres/expressions.ts';
@@ -57,8 +57,9 @@ export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, exp
   requireFullRights(actor);
   const owner = actor.kind === 'operator' ? await existingMember(tx, actor.workspaceId, memberId ?? '') : actor.memberId;
   if (memberId !== undefined && memberId !== owner) throw forbidden();
-  if (scopes.includes('members:write') && actor.role !== 'owner')
-    throw invalid([{ field: 'scopes', message: 'members:write can be given by owners of the workspace only' }]);
+  const reserved = scopes.find((scope) => OWNER_SCOPES.has(scope));
+  if (reserved && actor.role !== 'owner')
+    throw invalid([{ field: 'scopes', message: `${reserved} can be given by owners of the workspace only` }]);
   const key = newKey();
   const parentId = causeOf(actor);
   const parent = parentId && (await tx.em.findOne(ApiKey, parentId));

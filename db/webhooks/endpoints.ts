@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import { notFound } from '../../api/contract/errors.ts';
+import type { WebhookEvent } from '../../api/contract/webhook.ts';
 import { audit } from '../access/audit.ts';
 import { enqueue } from '../jobs/queue.ts';
 import { Delivery, Webhook } from '../postgres/entities/outbox.ts';
@@ -13,12 +14,17 @@ import { lookupId } from '../tenants/visibility.ts';
 export interface WebhookRow {
   id: string;
   url: string;
+  /** Null: all. */
+  events: WebhookEvent[] | null;
   active: boolean;
   created_at: Date;
 }
 
-const shown = ({ id, url, active, createdAt }: { id: string; url: string; active: boolean; createdAt: Date }): WebhookRow => ({
-  ...{ id, url, active },
+type Secret = { secret: string };
+type Stored = { id: string; url: string; events?: string[] | null; active: boolean; createdAt: Date };
+
+const shown = ({ id, url, events, active, createdAt }: Stored): WebhookRow => ({
+  ...{ id, url, events: (events as WebhookEvent[] | null | undefined) ?? null, active },
   created_at: createdAt,
 });
 
@@ -28,28 +34,83 @@ export async function listWebhooks(tx: Tx, actor: Actor): Promise<WebhookRow[]> 
   return found.map(shown);
 }
 
+/** Throws 404. */
+export async function findWebhook(tx: Tx, actor: Actor, id: string): Promise<WebhookRow> {
+  return shown(await existing(tx, actor, id));
+}
+
+async function existing(tx: Tx, actor: Actor, id: string) {
+  requireOwner(actor);
+  const webhook = await tx.em.findOne(Webhook, { workspaceId: actor.workspaceId, id: lookupId(id) });
+  if (!webhook) throw notFound();
+  return webhook;
+}
+
 /** The secret signs every delivery; it is in the answer and, sealed, in the row. */
-export async function createWebhook(tx: Tx, vault: Vault, actor: Actor, url: string): Promise<WebhookRow & { secret: string }> {
+export async function createWebhook(
+  tx: Tx,
+  vault: Vault,
+  actor: Actor,
+  { url, events = null }: { url: string; events?: readonly WebhookEvent[] | null },
+): Promise<WebhookRow & Secret> {
   requireOwner(actor);
   const id = randomUUID();
-  const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const secretSealed = await vault.seal(actor.workspaceId, `webhooks|${id}|secret`, secret);
-  const webhook = tx.em.create(Webhook, { id, workspaceId: actor.workspaceId, url, secretSealed });
+  const { secret, sealed: secretSealed } = await newSecret(vault, actor, id);
+  const webhook = tx.em.create(Webhook, { id, workspaceId: actor.workspaceId, url, secretSealed, events: events && [...events] });
   await tx.em.flush();
   await audit(tx, actor, 'webhook.create', id);
   return { ...shown(webhook), secret };
 }
 
-/** Pauses a webhook, whose deliveries then wait, or lets them go on. Throws 404. */
-export async function setWebhookActive(tx: Tx, actor: Actor, id: string, active: boolean): Promise<WebhookRow> {
-  requireOwner(actor);
-  const webhook = await tx.em.findOne(Webhook, { workspaceId: actor.workspaceId, id: lookupId(id) });
-  if (!webhook) throw notFound();
-  webhook.active = active;
+async function newSecret(vault: Vault, { workspaceId }: Actor, id: string): Promise<Secret & { sealed: Buffer }> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  return { secret, sealed: await vault.seal(workspaceId, `webhooks|${id}|secret`, secret) };
+}
+
+export interface WebhookChanges {
+  url?: string | undefined;
+  events?: readonly WebhookEvent[] | null | undefined;
+  /** False pauses it: its deliveries then wait. */
+  active?: boolean | undefined;
+}
+
+/** Changes what is given. Throws 404. */
+export async function changeWebhook(tx: Tx, actor: Actor, id: string, { url, events, active }: WebhookChanges): Promise<WebhookRow> {
+  const webhook = await existing(tx, actor, id);
+  if (url !== undefined) webhook.url = url;
+  if (events !== undefined) webhook.events = events && [...events];
+  if (active !== undefined) webhook.active = active;
   await tx.em.flush();
   if (active) await enqueue(tx, 'deliver', { id });
-  await audit(tx, actor, active ? 'webhook.resume' : 'webhook.pause', id);
+  if (active !== undefined) await audit(tx, actor, active ? 'webhook.resume' : 'webhook.pause', id);
+  if (url !== undefined || events !== undefined) await audit(tx, actor, 'webhook.change', id);
   return shown(webhook);
+}
+
+const BOTH_MS = 24 * 3_600_000; // for so long the secret before signs too
+
+/** A new secret, in the answer and nowhere else. Throws 404. */
+export async function rotateSecret(tx: Tx, vault: Vault, actor: Actor, id: string): Promise<WebhookRow & Secret> {
+  const webhook = await existing(tx, actor, id);
+  const { secret, sealed } = await newSecret(vault, actor, webhook.id);
+  webhook.formerSecretSealed = webhook.secretSealed;
+  webhook.formerUntil = new Date(Date.now() + BOTH_MS);
+  webhook.secretSealed = sealed;
+  await tx.em.flush();
+  await audit(tx, actor, 'webhook.rotate', id);
+  return { ...shown(webhook), secret };
+}
+
+/** Sends an event that tells nothing, to this webhook only. Throws 404. */
+export async function testWebhook(tx: Tx, actor: Actor, id: string): Promise<{ delivery_id: string }> {
+  const webhook = await existing(tx, actor, id);
+  const event = 'webhook.test';
+  const body = { event, webhook_id: webhook.id };
+  const delivery = tx.em.create(Delivery, { id: randomUUID(), workspaceId: actor.workspaceId, webhookId: webhook.id, event, body });
+  await tx.em.flush();
+  await enqueue(tx, 'deliver', { id: delivery.id });
+  await audit(tx, actor, 'webhook.test', id);
+  return { delivery_id: delivery.id };
 }
 
 /** Throws 404. */

@@ -1,3 +1,4 @@
+import type { WebhookEvent } from '../../api/contract/webhook.ts';
 import { enqueue } from '../jobs/queue.ts';
 import type { Tx } from '../postgres/orm.ts';
 
@@ -5,7 +6,7 @@ import type { Tx } from '../postgres/orm.ts';
 
 /** What a webhook is told: ids and status, never text. */
 export interface Event {
-  event: 'transcription.completed' | 'transcription.failed' | 'transcription.insufficient_balance' | 'report.completed' | 'report.failed';
+  event: WebhookEvent;
   transcription_id: string;
   report_id?: string;
   status: string;
@@ -13,12 +14,12 @@ export interface Event {
   external_id: string | null;
 }
 
-/** Writes one delivery per webhook of the workspace, in the transaction of the terminal status it tells of. Those of paused ones wait. */
+/** Writes one delivery per webhook of the workspace that wants the event, in the transaction of the terminal status it tells of. Those of paused ones wait. */
 export async function announce(tx: Tx, workspaceId: string, event: Event): Promise<void> {
   const rows = await tx.rows<{ id: string }>(
     `insert into deliveries (workspace_id, webhook_id, event, body)
-     select w.workspace_id, w.id, ?, ?::jsonb from webhooks w where w.workspace_id = ?::uuid returning id`,
-    [event.event, JSON.stringify(event), workspaceId],
+     select w.workspace_id, w.id, ?, ?::jsonb from webhooks w where w.workspace_id = ?::uuid and (w.events is null or ? = any (w.events)) returning id`,
+    [event.event, JSON.stringify(event), workspaceId, event.event],
   );
   for (const { id } of rows) await enqueue(tx, 'deliver', { id });
 }
@@ -29,6 +30,8 @@ export interface Delivery {
   webhookId: string;
   url: string;
   secretSealed: Buffer;
+  /** Signs too, where it was changed a short time ago. */
+  formerSecretSealed: Buffer | null;
   body: unknown;
   /** From 1. */
   attempt: number;
@@ -52,6 +55,7 @@ export async function claimDeliveries(tx: Tx, count: number, served: readonly st
     webhook_id: string;
     url: string;
     secret_sealed: Buffer;
+    former: Buffer | null;
     body: unknown;
     attempt: number;
     taken_at: number;
@@ -64,7 +68,7 @@ export async function claimDeliveries(tx: Tx, count: number, served: readonly st
        where hook.active
        order by coalesce(array_position(?::uuid[], hook.workspace_id), 0), coalesce(array_position(?::uuid[], hook.id), 0), due.next_at
        limit ?)
-     returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, d.body, d.attempt,
+     returning d.id, d.workspace_id, d.webhook_id, w.url, w.secret_sealed, case when w.former_until > now() then w.former_secret_sealed end as former, d.body, d.attempt,
        floor(extract(epoch from clock_timestamp()))::float8 as taken_at`,
     [[...served], [...served], count],
   );
@@ -74,6 +78,7 @@ export async function claimDeliveries(tx: Tx, count: number, served: readonly st
     webhookId: row.webhook_id,
     url: row.url,
     secretSealed: row.secret_sealed,
+    formerSecretSealed: row.former,
     body: row.body,
     attempt: row.attempt,
     takenAt: row.taken_at,

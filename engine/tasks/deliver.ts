@@ -28,6 +28,7 @@ async function send(engine: Engine, delivery: Delivery): Promise<{ ok: boolean; 
   try {
     const { workspaceId, webhookId } = delivery;
     const secret = await engine.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.secretSealed);
+    const former = await engine.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.formerSecretSealed);
     const body = JSON.stringify(delivery.body);
     const timestamp = delivery.takenAt; // the database's time, which is more reliable than this host's: receivers reject old timestamps
     const headers = {
@@ -38,7 +39,9 @@ async function send(engine: Engine, delivery: Delivery): Promise<{ ok: boolean; 
       'Longhand-Signature': signature(secret!, timestamp, body),
       'webhook-id': delivery.id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': standardSignature(secret!, delivery.id, timestamp, body),
+      'webhook-signature': [secret, former]
+        .flatMap((each) => (each ? standardSignature(each, delivery.id, timestamp, body) : []))
+        .join(' '),
     };
     const allowPrivate = engine.options.privateWebhooks;
     const status = await post({ url: delivery.url, body, headers, limitMs: LIMIT_MS, allowPrivate });

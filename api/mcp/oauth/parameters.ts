@@ -1,8 +1,8 @@
-import { SCOPES, type Scope } from '../../contract/workspace.ts';
+import { OWNER_SCOPES, SCOPES, type Scope } from '../../contract/workspace.ts';
 import type { Reply } from '../../http/route.ts';
 
 /** Scopes that an assistant may ask for: everything but managing members, which takes a key. */
-export const GRANTABLE: readonly Scope[] = SCOPES.filter((scope) => scope !== 'members:write');
+export const GRANTABLE: readonly Scope[] = SCOPES.filter((scope) => !OWNER_SCOPES.has(scope));
 /** What the tools need; granted when nothing is asked for. */
 export const NEEDED: readonly Scope[] = ['read', 'reports:write'];
 

@@ -37,6 +37,9 @@ export const Webhook = defineEntity({
     secretSealed: p.blob(),
     active: p.boolean().default(true),
     createdAt: moment().defaultRaw('now()'),
+    events: p.array().nullable(),
+    formerSecretSealed: p.blob().nullable(),
+    formerUntil: moment().nullable(),
   }),
   indexes: [index('webhooks_workspace', 'webhooks', '(workspace_id, created_at)')],
 });

@@ -17,6 +17,7 @@ import { Migration022 } from './022_lease_rows.ts';
 import { Migration023 } from './023_late_sweep.ts';
 import { Migration050 } from './050_search.ts';
 import { Migration051, Migration052 } from './051_changes.ts';
+import { Migration053 } from './053_webhook_events.ts';
 import { Migration066 } from './066_metrics.ts';
 import { Migration070 } from './070_report_history.ts';
 
@@ -42,6 +43,7 @@ export const MIGRATIONS = [
   { name: '050_search', class: Migration050 },
   { name: '051_changes', class: Migration051 },
   { name: '052_change_indexes', class: Migration052 },
+  { name: '053_webhook_events', class: Migration053 },
   { name: '066_metrics', class: Migration066 },
   { name: '070_report_history', class: Migration070 },
 ];

@@ -147,6 +147,9 @@ t.test('2.8 workspace info has exactly the published fields; minutes are net of 
     workspace: { id: workspace, name: 'Acme' },
     balance: { available_minutes: 10.34 },
     limits: { max_file_size_mb: 2048, concurrency: 4, max_duration_hours: 10, reports_per_upload: 3, reports_per_day: 300 },
-    key: { scopes: ['read', 'uploads:write', 'transcriptions:delete', 'reports:write', 'members:write'], expires_at: null },
+    key: {
+      scopes: ['read', 'uploads:write', 'transcriptions:delete', 'reports:write', 'members:write', 'webhooks:write'],
+      expires_at: null,
+    },
   });
 });

@@ -21,6 +21,7 @@ const SCOPES: [string, string][] = [
   ['reports:write', 'AI reports'],
   ['transcriptions:delete', 'delete transcriptions'],
   ['members:write', 'manage members'],
+  ['webhooks:write', 'manage webhooks'],
 ];
 
 /** API keys for programs: created with permissions, shown once, revoked permanently. */
@@ -53,7 +54,7 @@ export function Keys({ owner }: { owner: boolean }) {
           </Field>
           <fieldset class="row">
             <legend>Permissions (read is always included)</legend>
-            {SCOPES.filter(([scope]) => owner || scope !== 'members:write').map(([scope, label]) => (
+            {SCOPES.filter(([scope]) => owner || !['members:write', 'webhooks:write'].includes(scope)).map(([scope, label]) => (
               <label class="check" key={scope}>
                 <input type="checkbox" name={scope} /> {label}
               </label>

@@ -1,0 +1,52 @@
+/** Made-up transcripts for bench/search.ts: words as frequent as in a language (Zipf), and in each a few that no other has. */
+
+const VOCABULARY = 60_000; // forms
+const OFFSET = 2.7; // of Mandelbrot's law: rank r is as frequent as 1 / (r + OFFSET)
+const POOL = 4_096; // different transcripts; the words of their own make a million of them
+const NAMES = 3; // of its own in each
+const SYLLABLES = 'ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu'.split(' ');
+
+/** Form of the word of a rank: the most frequent ones are short. */
+export function wordOf(rank: number): string {
+  let text = '';
+  for (let rest = rank + 1; rest > 0; rest = Math.floor(rest / SYLLABLES.length)) text += SYLLABLES[rest % SYLLABLES.length];
+  return text;
+}
+
+/** A word that only transcript `i` has. */
+export const nameOf = (i: number, which: number): string => `q${(i * NAMES + which).toString(36)}`;
+
+/** What is said in transcript `i`, as words of ranks and names. */
+export interface Script {
+  ranks: readonly number[];
+  names: string[];
+}
+
+/** Writes scripts of so many words. The same each time. */
+export function openScripts(words: number): (i: number) => Script {
+  const cumulated = new Float64Array(VOCABULARY);
+  let sum = 0;
+  for (let rank = 0; rank < VOCABULARY; rank++) cumulated[rank] = sum += 1 / (rank + OFFSET);
+  let state = 12345;
+  const random = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const draw = () => {
+    const wanted = random() * sum;
+    let [low, high] = [0, VOCABULARY - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (cumulated[middle]! < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const pool = Array.from({ length: POOL }, () => Array.from({ length: words - NAMES }, draw));
+  return (i) => ({ ranks: pool[i % POOL]!, names: Array.from({ length: NAMES }, (_, which) => nameOf(i, which)) });
+}
+
+/** The words as one text. */
+export function textOf({ ranks, names }: Script): string {
+  return [...ranks.map(wordOf), ...names].join(' ');
+}

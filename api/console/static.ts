@@ -1,17 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { notFound } from '../contract/errors.ts';
 import type { Request } from '../http/request.ts';
 import { type Reply, type Route, route } from '../http/route.ts';
+import { FOR_EVER, type StaticFile, sendFile, staticFile } from '../http/static-file.ts';
 
 const DIST = new URL('./dist/', import.meta.url);
-const TYPES: Record<string, string> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-};
-
 /** No external resources, no inline scripts, no framing. */
 const PAGE_HEADERS = {
   'content-security-policy':
@@ -22,22 +15,14 @@ const PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 } as const;
 
-interface File {
-  type: string;
-  plain: Buffer;
-  gzip: Buffer;
-  brotli: Buffer;
-}
+let files: Map<string, StaticFile> | null = null;
 
-let files: Map<string, File> | null = null;
-
-/** The built pages, read and compressed once. Empty if they have not been built: scripts/prepare.mjs does that. */
-function built(): Map<string, File> {
+/** The built pages, read once. Empty if they have not been built: scripts/prepare.mjs does that. */
+function built(): Map<string, StaticFile> {
   files ??= new Map(
     ['index.html', ...list('assets/')].flatMap((name) => {
       const plain = read(name);
-      const type = TYPES[name.split('.').at(-1)!] ?? 'application/octet-stream';
-      return plain ? [[name, { type, plain, gzip: gzipSync(plain), brotli: brotliCompressSync(plain) }] as const] : [];
+      return plain ? [[name, staticFile(name, plain)] as const] : [];
     }),
   );
   return files;
@@ -59,17 +44,10 @@ function read(name: string): Buffer | null {
   }
 }
 
-function send(name: string, request: Request, cache: string): Reply {
+function send(name: string, request: Request, cache: string): Promise<Reply> {
   const file = built().get(name);
   if (!file) throw notFound();
-  const accepted = request.headers.get('accept-encoding') ?? '';
-  const [encoding, body] = /\bbr\b/.test(accepted)
-    ? ['br', file.brotli]
-    : /\bgzip\b/.test(accepted)
-      ? ['gzip', file.gzip]
-      : [null, file.plain];
-  const headers = { ...PAGE_HEADERS, 'content-type': file.type, 'cache-control': cache, vary: 'Accept-Encoding' };
-  return { status: 200, headers: encoding ? { ...headers, 'content-encoding': encoding } : headers, body };
+  return sendFile(file, request, { ...PAGE_HEADERS, 'cache-control': cache });
 }
 
 const hidden = { method: 'GET', tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
@@ -81,6 +59,6 @@ export const pages: readonly Route[] = [
     ...hidden,
     path: '/assets/{name}',
     summary: 'A file of the console',
-    handler: ({ request, params }) => send(`assets/${params.name}`, request, 'public, max-age=31536000, immutable'),
+    handler: ({ request, params }) => send(`assets/${params.name}`, request, FOR_EVER),
   }),
 ];

@@ -62,7 +62,7 @@ function operation(route: Route, schemas: Json): Operation {
   return {
     operationId: operationId(route),
     summary: route.summary,
-    description: route.description ?? `${route.summary}.`,
+    description: `${route.description ?? `${route.summary}.`}\n\n${route.access ? `Permission: \`${route.access.scope}\`.` : 'No key is needed.'}`,
     tags: [route.tag],
     ...(route.access ? { 'x-scope': route.access.scope } : { security: [] }),
     parameters: parameters(route),

@@ -1,8 +1,9 @@
+import { notFound } from '../contract/errors.ts';
 import { originOf } from '../http/public-url.ts';
 import { type Reply, type Route, route } from '../http/route.ts';
+import { FOR_EVER, sendFile } from '../http/static-file.ts';
 import { describeApi } from './describe.ts';
-import { guidesPage } from './guides.ts';
-import { DOCS_POLICY, docsPage } from './reference-page.ts';
+import { DOCS_POLICY, docsPages } from './pages.ts';
 
 const HOUR = { 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
 const PLACE = 'https://longhand.invalid'; // stands for the address of the service
@@ -10,8 +11,7 @@ const PLACE = 'https://longhand.invalid'; // stands for the address of the servi
 /** The description of these routes for programs and for people. Made once, the address of the service apart. */
 export function referenceRoutes(routes: readonly Route[]): Route[] {
   const text = JSON.stringify(describeApi(routes, PLACE));
-  const page = docsPage(describeApi(routes, ''));
-  const guides = guidesPage();
+  const { reference, guides, files } = docsPages();
   const common = { method: 'GET', tag: 'Operations', access: null, hidden: true, answers: {}, errors: [] } as const;
   return [
     route({
@@ -24,8 +24,18 @@ export function referenceRoutes(routes: readonly Route[]): Route[] {
         body: text.replaceAll(PLACE, JSON.stringify(originOf(request, settings)).slice(1, -1)),
       }),
     }),
-    route({ ...common, path: '/docs', summary: 'The reference page', handler: () => read(page) }),
+    route({ ...common, path: '/docs', summary: 'The reference page', handler: () => read(reference) }),
     route({ ...common, path: '/docs/guides', summary: 'Guides and recipes', handler: () => read(guides) }),
+    route({
+      ...common,
+      path: '/docs/assets/{name}',
+      summary: 'A file of these pages',
+      handler({ request, params }) {
+        const file = files.get(params.name!);
+        if (!file) throw notFound();
+        return sendFile(file, request, { 'cache-control': FOR_EVER, 'x-content-type-options': 'nosniff' });
+      },
+    }),
   ];
 }
 

@@ -34,7 +34,7 @@ const DOORS: Record<string, string[]> = {
   docx: ['api/export/documents/docx.ts'],
   'fastest-levenshtein': ['api/contract/settings.ts'],
   fontkit: ['api/export/documents/fonts.ts'],
-  'graphile-worker': ['db/postgres/migrate.ts', 'engine/main.ts'],
+  'graphile-worker': ['db/postgres/migrate.ts', 'engine/tasks/queue.ts'],
   'hyper-express': ['api/http/server.ts'],
   jose: ['api/console/'],
   linebreak: ['api/export/documents/layout.ts'],
@@ -56,7 +56,7 @@ const DOORS: Record<string, string[]> = {
   preact: ['api/console/'],
   'prom-client': ['api/ops/metrics.ts'],
   protobufjs: ['models/build/graph/onnx.ts'],
-  standardwebhooks: ['engine/tasks/post.ts'],
+  standardwebhooks: ['engine/courier/post.ts'],
   'subset-font': ['api/export/documents/fonts.ts'],
   tsx: ['api/export/documents/worker.mjs', 'engine/runtime/worker.mjs', 'scripts/commands/launch.mjs'],
   undici: ['engine/reports/fetch.ts'],
@@ -199,6 +199,27 @@ t.test('api never imports the engine, nor the engine api beyond the contract', a
     ),
     [],
   );
+});
+
+/** Everything that a file imports, and what that imports, with packages by name. */
+function reach(file: string, found = new Set<string>()): Set<string> {
+  for (const { to, package: foreign } of imports.filter((i) => i.from === file)) {
+    if (found.has(to)) continue;
+    found.add(to);
+    if (!foreign) reach(to, found);
+  }
+  return found;
+}
+
+t.test('the engine, which opens hostile files, holds nothing that calls out; the courier, which calls out, opens no files', async (t) => {
+  const engine = reach('engine/main.ts');
+  const courier = reach('engine/courier/main.ts');
+  t.ok(engine.has('engine/audio/ffmpeg.ts') && courier.has('engine/courier/post.ts'), 'the search goes deep');
+  const out = (name: string) => ['openai', 'undici', 'standardwebhooks'].includes(name) || /^engine\/(reports|courier)\//.test(name);
+  t.strictSame([...engine].filter(out), []);
+  const files = (name: string) =>
+    ['onnxruntime-node', 'piscina'].includes(name) || /^(engine\/(audio|asr|runtime|diarization)|db\/spool)\//.test(name);
+  t.strictSame([...courier].filter(files), []);
 });
 
 t.test('models import themselves', async (t) => {

@@ -28,6 +28,7 @@ export function openMetrics(): Metrics {
   const depth = gauge('queue_depth', 'Transcriptions and reports by state', 'kind', 'state');
   const oldest = gauge('queue_oldest_seconds', 'Age of the oldest by state', 'kind', 'state');
   const engines = gauge('engines_connected', 'Engines with a sign of life within the last minute');
+  const couriers = gauge('couriers_connected', 'Couriers with a sign of life within the last minute');
   const engine = gauge('engine_info', 'Concurrency of each engine, with the device really used', 'engine', 'host', 'device', 'model');
   const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
   const trouble = gauge('engine_trouble', '1 while the engine cannot read the spool and takes no recordings', 'engine', 'host');
@@ -47,13 +48,15 @@ export function openMetrics(): Metrics {
         oldest.set({ kind, state }, found?.oldest_seconds ?? 0);
       }
     }
-    engines.set(facts.engines.length);
-    for (const row of facts.engines) {
+    const engineFacts = facts.engines.filter(({ role }) => role === 'engine');
+    engines.set(engineFacts.length);
+    couriers.set(facts.engines.length - engineFacts.length);
+    for (const row of facts.engines) written.show(row);
+    for (const row of engineFacts) {
       engine.set({ engine: row.id, host: row.host, device: row.device, model: row.model }, row.concurrency);
       trouble.set({ engine: row.id, host: row.host }, row.trouble ? 1 : 0);
       memory.set({ engine: row.id, host: row.host }, row.memory_bytes);
       undiarized.inc({ engine: row.id, host: row.host }, row.failed_diarizations);
-      written.show(row);
       if (row.seconds_since_poll !== null) poll.set({ engine: row.id, host: row.host }, row.seconds_since_poll);
     }
     minutes.inc(facts.minutes);
@@ -98,25 +101,25 @@ function makers(registry: Registry) {
   };
 }
 
-/** What the writers of reports did, engine by engine; they die with their engine, as counters of a process do. */
+/** What the writers of reports did, courier by courier; they die with their courier, as counters of a process do. */
 function writingMetrics(counter: <L extends string>(name: string, help: string, ...labelNames: L[]) => Counter<L>) {
-  const calls = counter('llm_calls_total', 'Calls of the language model by outcome', 'engine', 'host', 'model', 'outcome');
+  const calls = counter('llm_calls_total', 'Calls of the language model by outcome', 'courier', 'host', 'model', 'outcome');
   const tokens = counter(
     'llm_tokens_total',
     'Tokens of prompts and of answers, as the server counts them',
-    'engine',
+    'courier',
     'host',
     'model',
     'kind',
   );
-  const seconds = counter('llm_seconds_total', 'Time spent in calls of the language model', 'engine', 'host', 'model');
-  const dropped = counter('reports_dropped_quotes_total', 'Invented quotations and times removed from reports', 'engine', 'host', 'model');
+  const seconds = counter('llm_seconds_total', 'Time spent in calls of the language model', 'courier', 'host', 'model');
+  const dropped = counter('reports_dropped_quotes_total', 'Invented quotations and times removed from reports', 'courier', 'host', 'model');
   return {
     all: [calls, tokens, seconds, dropped] as Counter[],
-    show({ id: engine, host, writing }: EngineFact) {
+    show({ id: courier, host, writing }: EngineFact) {
       const { model = '', calls: made = {}, promptTokens = 0, completionTokens = 0 } = writing;
       if (!model) return;
-      const labels = { engine, host, model };
+      const labels = { courier, host, model };
       for (const [outcome, count] of Object.entries(made)) calls.inc({ ...labels, outcome }, count);
       tokens.inc({ ...labels, kind: 'prompt' }, promptTokens);
       tokens.inc({ ...labels, kind: 'completion' }, completionTokens);

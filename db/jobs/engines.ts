@@ -4,9 +4,10 @@ import { unlockWorkers } from './queue.ts';
 
 /* SQL: signs of life, written and judged by the clock of the database. */
 
-/** What an engine says of itself. */
+/** What an engine or a courier says of itself. */
 export interface EngineFacts {
   id: string;
+  role: 'engine' | 'courier';
   host: string;
   pid: number;
   version: string;
@@ -21,9 +22,9 @@ export interface EngineFacts {
 export async function registerEngine(db: Db, engine: EngineFacts): Promise<void> {
   await db.acrossTenants((tx) =>
     tx.rows(
-      `insert into engines (id, host, pid, version, device, model, concurrency, worker_ids) values (?, ?, ?, ?, ?, ?, ?, ?)
+      `insert into engines (id, role, host, pid, version, device, model, concurrency, worker_ids) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (id) do update set worker_ids = excluded.worker_ids, last_seen = clock_timestamp()`,
-      [engine.id, engine.host, engine.pid, engine.version, engine.device, engine.model, engine.concurrency, engine.workerIds],
+      [engine.id, engine.role, engine.host, engine.pid, engine.version, engine.device, engine.model, engine.concurrency, engine.workerIds],
     ),
   );
 }
@@ -40,7 +41,8 @@ export interface Vitals {
   /** Ended since its start. */
   finished: number;
   failedDiarizations: number;
-  writing: Writing;
+  /** Of a courier. */
+  writing: Writing | null;
 }
 
 /** What its writer of reports has done since its start. */
@@ -69,7 +71,7 @@ export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<bo
       vitals.working,
       vitals.finished,
       vitals.failedDiarizations,
-      JSON.stringify(vitals.writing),
+      JSON.stringify(vitals.writing ?? {}),
       engineId,
     ],
   );
@@ -86,6 +88,15 @@ export function installationId(db: Db): Promise<string> {
     await tx.rows(`insert into facts (name, value) values ('installation', uuid_send(gen_random_uuid())) on conflict (name) do nothing`);
     return (await tx.row<{ id: string }>(`select encode(value, 'hex') as id from facts where name = 'installation'`))!.id;
   });
+}
+
+/** Whether a courier has given a sign of life lately: without one nothing is delivered or written. */
+export async function courierLives(db: Db): Promise<boolean> {
+  const rows = await db.query(
+    '*',
+    `select 1 from engines e where e.role = 'courier' and e.last_seen > clock_timestamp() - interval '${LEASE.expirySeconds} seconds' limit 1`,
+  );
+  return rows.length > 0;
 }
 
 /** Ids of engines that have given signs of life lately. */

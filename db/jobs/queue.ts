@@ -8,6 +8,7 @@ export type Jobs = {
   /** Ids are of the transcription, the report or preview, the webhook's delivery. */
   dispatch: { id: string };
   report: { id: string };
+  describe: { id: string };
   sweep: Record<string, never>;
   tidy: Record<string, never>;
   deliver: { id: string };

@@ -1,6 +1,7 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import { forgetClients } from '../access/oauth-clients.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
+import { forgetLayers } from '../reports/layers.ts';
 import { forgetPreviews } from '../reports/previews.ts';
 import { failReportRow } from '../reports/work.ts';
 import { sweepUploads } from '../uploads/accept.ts';
@@ -175,6 +176,7 @@ const old = (table: string, age: string) =>
 export async function forgetExpired(db: Db): Promise<void> {
   await sweepUploads(db);
   await forgetPreviews(db);
+  await forgetLayers(db);
   await forgetClients(db);
   const statements = [
     // now(), which holds for a statement: an index finds what lies before it, as it cannot for clock_timestamp()

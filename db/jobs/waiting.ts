@@ -11,9 +11,10 @@ export interface Waiting {
   deliveries: boolean;
   /** Transcripts that are not searchable yet, or blocks of the search index. */
   searches: boolean;
+  layers: boolean;
 }
 
-/** Looks for work without taking any: one statement, each part of which ends at the first row of an index. For engines whose wake-up went elsewhere. */
+/** Looks for work without taking any: one statement, each part of which ends at the first row of an index. For engines and couriers whose wake-up went elsewhere. */
 export async function readWaiting(db: Db): Promise<Waiting> {
   const [row] = await db.query<Waiting & object>(
     '*',
@@ -23,7 +24,8 @@ export async function readWaiting(db: Db): Promise<Waiting> {
            and exists (select from transcriptions t where t.id = r.transcription_id and t.status = 'completed'))
          or exists (select from previews p where p.status in ('queued', 'processing')) as reports,
        exists (select from deliveries d where d.status = 'pending' and d.next_at between now() - interval '2 days' and now()) as deliveries,
-       exists (select from search_waiting w where w.due_at <= now()) or exists (select from search_states s where s.due and s.merged_until <= now()) as searches`,
+       exists (select from search_waiting w where w.due_at <= now()) or exists (select from search_states s where s.due and s.merged_until <= now()) as searches,
+       exists (select from layers l where l.status = 'queued') as layers`,
   );
   return row!;
 }

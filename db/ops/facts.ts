@@ -11,9 +11,10 @@ export interface Depth {
   oldest_seconds: number;
 }
 
-/** An engine that has given a sign of life within the last minute. */
+/** An engine or a courier that has given a sign of life within the last minute. */
 export interface EngineFact {
   id: string;
+  role: 'engine' | 'courier';
   host: string;
   device: string;
   model: string;
@@ -87,7 +88,7 @@ async function readAll(tx: Tx): Promise<Facts> {
 function liveEngines(tx: Tx): Promise<EngineFact[]> {
   return tx.rows<EngineFact>(
     `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
-       memory_bytes::float8 as memory_bytes, failed_diarizations, trouble is not null as trouble, writing
+       role, memory_bytes::float8 as memory_bytes, failed_diarizations, trouble is not null as trouble, writing
      from engines where last_seen > now() - ${ENGINE_SILENCE} order by started_at`,
   );
 }
@@ -96,7 +97,7 @@ function liveEngines(tx: Tx): Promise<EngineFact[]> {
 export async function readyEngines(db: Db): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     '*',
-    `select count(*)::int as count from engines where last_seen > now() - ${ENGINE_SILENCE} and last_poll > now() - interval '30 seconds'`,
+    `select count(*)::int as count from engines where role = 'engine' and last_seen > now() - ${ENGINE_SILENCE} and last_poll > now() - interval '30 seconds'`,
   );
   return row!.count;
 }

@@ -46,7 +46,7 @@ export async function overview(tx: Tx, actor: Actor) {
 export async function installationLoad(tx: Tx) {
   const engines = await tx.rows(
     `select id, host, device, model, concurrency, last_seen, last_seen > now() - interval '60 seconds' as alive
-     from engines where last_seen > now() - interval '1 day' order by last_seen desc limit 50`,
+     from engines where role = 'engine' and last_seen > now() - interval '1 day' order by last_seen desc limit 50`,
   );
   const workspaces = await tx.rows(
     `select w.id, w.name, count(*) filter (where t.status = 'queued')::int as queued, count(*) filter (where t.status = 'processing')::int as processing,

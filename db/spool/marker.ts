@@ -85,7 +85,7 @@ async function inUse(tx: Tx, upload: string | null): Promise<boolean> {
   const row = await tx.row<{ used: boolean }>(
     `select exists (select from transcriptions where media_key_sealed is not null and status in ('queued', 'processing'))
          or exists (select from upload_leases where lease_until > clock_timestamp() and id is distinct from ?::uuid)
-         or exists (select from engines where last_poll > clock_timestamp() - interval '60 seconds' and trouble is null) as used`,
+         or exists (select from engines where role = 'engine' and last_poll > clock_timestamp() - interval '60 seconds' and trouble is null) as used`,
     [upload],
   );
   return row!.used;

@@ -19,8 +19,6 @@ export function tasksOf({ wake, sweeper }: Pick<Running, 'wake' | 'sweeper'>, db
       wake.dispatch();
       wake.probe(); // it may have been requeued before it was probed
     },
-    report: async () => wake.report(),
-    deliver: async () => wake.deliver(),
     tidy: () => sweeper.tidy(),
     async sweep() {
       await sweeper.sweep();

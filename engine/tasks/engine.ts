@@ -3,7 +3,6 @@ import type { Log } from '../../db/ops/log.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
 import type { Spool } from '../../db/spool/spool.ts';
-import type { Writer } from '../reports/writer.ts';
 import type { Pool } from '../runtime/pool.ts';
 import type { Holdings } from './holdings.ts';
 import type { Scratch } from './scratch.ts';
@@ -18,7 +17,6 @@ export interface Engine {
   spool: Spool;
   trouble: Trouble;
   pool: Pool;
-  writer: Writer;
   scratch: Scratch;
   holdings: Holdings;
   limits: Limits;
@@ -26,8 +24,6 @@ export interface Engine {
   options: {
     /** Whether beam search is used where it helps. */
     accurate: boolean;
-    /** Whether webhooks may be sent to private addresses. */
-    privateWebhooks: boolean;
     /** Transcripts older than this are deleted; null: only where a workspace sets a retention. */
     retentionDays: number | null;
   };

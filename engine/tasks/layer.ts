@@ -1,13 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClaimedTranscription } from '../../db/jobs/claim.ts';
-import { ReportError } from '../reports/writer.ts';
+import { courierLives } from '../../db/jobs/engines.ts';
+import { type LayerRequest, type LayerSource, readLayer, requestLayer, type WrittenLayer, withdrawLayer } from '../../db/reports/layers.ts';
 import type { Transcript } from '../types.ts';
 import type { Engine } from './engine.ts';
 import type { Holding } from './holdings.ts';
 import type { Layer } from './sealed.ts';
 
 const LIMIT_MS = 120_000;
+const ALONE_MS = 20_000; // without any courier: one that restarts is back by then
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1000;
 
-/** Title, summary, topics and names of speakers where they were asked for. Null when not, when nothing was said, and when it fails: it never fails the transcription. */
+/**
+ * Title, summary, topics and names of speakers where they were asked for, as a courier writes them: a language model may, and the engine has no way out. Null
+ * when not, when nothing was said, and when it fails: it never fails the transcription.
+ */
 export async function describe(
   engine: Engine,
   claim: ClaimedTranscription,
@@ -15,18 +23,46 @@ export async function describe(
   holding: Holding,
 ): Promise<Layer | null> {
   if (!claim.aiMetadata || !transcript.segments.length) return null;
-  const label = (speaker: number | null) => `Speaker ${(speaker ?? 0) + 1}`;
-  const segments = transcript.segments.map(({ id, start, end, speaker, text }) => ({ id, start, end, speaker: label(speaker), text }));
+  const { db, vault, log } = engine;
+  let request: LayerRequest | null = null;
   try {
-    const signal = AbortSignal.any([holding.signal, AbortSignal.timeout(LIMIT_MS)]);
-    const { language, durationSeconds } = transcript;
-    const layer = await engine.writer.describe({ language, durationSeconds, segments }, signal);
-    const named = layer.speakerNames.map(({ speaker, name }) => [Number(speaker.replace(/\D/g, '')) - 1, name] as const);
-    return { title: layer.title, summary: layer.summary, topics: layer.topics, names: new Map(named) };
+    request = await requestLayer(db, vault, claim.lease, sourceOf(transcript));
+    const written = await answered(engine, request, holding.signal);
+    if (typeof written === 'object') return layerOf(written);
+    log.warn({ reason: written, transcription: claim.lease.id }, 'title, summary and topics could not be written');
   } catch (error) {
     holding.signal.throwIfAborted();
-    const code = error instanceof ReportError ? error.code : (error as Error).name; // the message may quote the transcript
-    engine.log.warn({ code, transcription: claim.lease.id }, 'title, summary and topics could not be written');
-    return null;
+    log.warn({ error, transcription: claim.lease.id }, 'title, summary and topics could not be asked for');
+  } finally {
+    if (request) await withdrawLayer(db, request).catch(() => {}); // it is forgotten a little later
   }
+  return null;
+}
+
+/** The answer, or why there is none. Throws the signal's reason. */
+async function answered({ db, vault }: Engine, request: LayerRequest, signal: AbortSignal): Promise<WrittenLayer | string> {
+  const began = performance.now();
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
+    await sleep(pause, undefined, { signal });
+    const found = await readLayer(db, vault, request);
+    if (found === null) return 'the request is gone';
+    if (found === 'failed') return 'the courier could not write it; see its log';
+    if (typeof found === 'object') return found;
+    const waited = performance.now() - began;
+    if (waited > LIMIT_MS) return `no answer within ${LIMIT_MS / 1000} s`;
+    if (found === 'queued' && waited > ALONE_MS && !(await courierLives(db))) return 'no courier is running: start longhand courier';
+  }
+}
+
+function sourceOf({ language, durationSeconds, segments }: Transcript): LayerSource {
+  const label = (speaker: number | null) => `Speaker ${(speaker ?? 0) + 1}`;
+  return {
+    ...{ language, durationSeconds },
+    segments: segments.map(({ id, start, end, speaker, text }) => ({ id, start, end, speaker: label(speaker), text })),
+  };
+}
+
+function layerOf({ title, summary, topics, speakerNames }: WrittenLayer): Layer {
+  const named = speakerNames.map(({ speaker, name }) => [Number(speaker.replace(/\D/g, '')) - 1, name] as const);
+  return { title, summary, topics, names: new Map(named) };
 }

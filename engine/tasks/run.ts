@@ -1,10 +1,7 @@
 import { type EngineFacts, livingEngines, registerEngine, seen, unregisterEngine } from '../../db/jobs/engines.ts';
 import { readWaiting } from '../../db/jobs/waiting.ts';
-import { nextDelivery } from './deliver.ts';
 import type { Engine } from './engine.ts';
-import { nextPreview } from './preview.ts';
 import { nextProbe } from './probe.ts';
-import { nextReport } from './report.ts';
 import { nextIndexing } from './search.ts';
 import { openSlots, type Slots } from './slots.ts';
 import { openSweeper, type Sweeper } from './sweep.ts';
@@ -13,7 +10,7 @@ import { type Lanes, nextTranscription } from './transcribe.ts';
 /** A running engine. */
 export interface Running {
   /** Looks for work of a kind now instead of at the next poll. */
-  wake: Record<'probe' | 'dispatch' | 'report' | 'deliver', () => void>;
+  wake: Record<'probe' | 'dispatch', () => void>;
   sweeper: Omit<Sweeper, 'close'>;
   /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
   stop(graceMs: number): Promise<void>;
@@ -22,24 +19,17 @@ export interface Running {
 const POLL_MS = 5000; // fallback, in case a notification went to an engine without a free slot
 const ALIVE_MS = 15_000; // between heartbeats
 const PROBES = 2;
-const REPORTS = 2;
-const PREVIEWS = 1; // besides the reports, because a person is waiting
-const DELIVERIES = 4;
 
 /** Registers the engine and works until `stop`. */
 export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Running> {
   await registerEngine(engine.db, facts);
   const { log } = engine;
   const lanes: Lanes = { capacity: facts.concurrency, long: 0 };
-  const turns: string[] = [];
   const transcriptions = openSlots('transcriptions', facts.concurrency, () => nextTranscription(engine, lanes), log);
   const probes = openSlots('probes', PROBES, () => nextProbe(engine, transcriptions.wake), log);
-  const reports = openSlots('reports', REPORTS, () => nextReport(engine), log);
-  const previews = openSlots('previews', PREVIEWS, () => nextPreview(engine), log);
-  const deliveries = openSlots('deliveries', DELIVERIES, () => nextDelivery(engine, turns), log);
   const stopping = new AbortController();
   const indexing = openSlots('search', 1, () => nextIndexing(engine, stopping.signal), log);
-  const all: Slots[] = [probes, transcriptions, reports, previews, deliveries, indexing];
+  const all: Slots[] = [probes, transcriptions, indexing];
   const sweeper = openSweeper(engine);
   let polled = performance.now();
   const wakeAll = () => {
@@ -50,17 +40,11 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
       (waiting) => {
         if (waiting.probes) probes.wake();
         if (waiting.transcriptions) transcriptions.wake();
-        if (waiting.reports) wakeWriters();
-        if (waiting.deliveries) deliveries.wake();
         if (waiting.searches) indexing.wake();
         polled = performance.now();
       },
       (error) => log.warn({ error }, 'could not query for work; trying again'),
     );
-  const wakeWriters = () => {
-    reports.wake();
-    previews.wake();
-  };
   const alive = () => giveSign(engine, facts, transcriptions, performance.now() - polled);
   const clean = async () => engine.scratch.clean(await livingEngines(engine.db)); // local to this host, so every engine does it
   const look = () => {
@@ -74,7 +58,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   await alive(); // visible as online immediately
   void sweeper.sweep();
   return {
-    wake: { probe: probes.wake, dispatch: transcriptions.wake, report: wakeWriters, deliver: deliveries.wake },
+    wake: { probe: probes.wake, dispatch: transcriptions.wake },
     sweeper,
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);
@@ -100,7 +84,7 @@ async function giveSign(engine: Engine, facts: EngineFacts, transcriptions: Slot
       working: transcriptions.running,
       finished,
       failedDiarizations,
-      writing: { model: engine.writer.name, ...engine.writer.figures },
+      writing: null,
     });
     if (!known) await registerEngine(engine.db, facts);
   } catch (error) {

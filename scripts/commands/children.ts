@@ -13,7 +13,7 @@ export interface Part {
 }
 
 interface PartOptions {
-  /** Of the command line: `api`, `engine`. */
+  /** Of the command line: `api`, `engine`, `courier`. */
   name: string;
   args?: readonly string[];
   /** Matches the line of its standard output that says it is ready. */

@@ -12,11 +12,13 @@ export function addGpu(program: Command): void {
     )
     .option('--from <folder>', 'a folder with these libraries or their wheels, for machines without internet')
     .option('--index <url>', 'another package index')
+    .option('--no-check', 'open no session: for images that are built where no GPU is')
     .option('--json', 'print JSON')
-    .action(async ({ from, index, json }: { from?: string; index?: string; json?: boolean }) => {
+    .action(async ({ from, index, check, json }: { from?: string; index?: string; check: boolean; json?: boolean }) => {
       const [{ install }, { checkGpu }] = await Promise.all([import('../gpu/install.ts'), import('../../engine/runtime/gpu.ts')]);
       const files = await install({ from, index, onStage: (line) => void process.stderr.write(`${line}\n`) });
-      report({ files: files.length, ...(await checkGpu()) }, json);
+      if (check) report({ files: files.length, ...(await checkGpu()) }, json);
+      else print({ files: files.length }, json);
     });
 
   gpu

@@ -6,7 +6,7 @@ import { print } from './output.ts';
 
 const ENGINE_PRIORITY = 5; // as `nice` counts
 
-/** `api`, `engine`, `migrate`: single parts, for several hosts. */
+/** `api`, `engine`, `courier`, `migrate`: single parts, for several hosts. */
 export function addParts(program: Command): void {
   program
     .command('api')
@@ -27,6 +27,14 @@ export function addParts(program: Command): void {
       endWithParent();
       yieldToOthers();
       await import('../../engine/main.ts');
+    });
+  program
+    .command('courier')
+    .description('deliver webhooks, and write reports, titles and summaries; needs DATABASE_URL, or `up` running on the same state folder')
+    .action(async () => {
+      await useDatabase({});
+      endWithParent();
+      await import('../../engine/courier/main.ts');
     });
   program
     .command('migrate')

@@ -24,7 +24,7 @@ interface ServeOptions {
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
-/** Runs database, API and engine until it is told to stop, and ends them in the opposite order. Throws when one of them cannot start. */
+/** Runs database, API, engine and courier until it is told to stop, and ends them in the opposite order. Throws when one of them cannot start. */
 export async function serve(settings: Settings, { json, watch }: ServeOptions): Promise<void> {
   const stop = stopSignal();
   await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
@@ -43,18 +43,19 @@ export async function serve(settings: Settings, { json, watch }: ServeOptions): 
     await prepareSchema(url);
     let port = String(settings.PORT);
     const common = { log: say, watched: watch };
-    say('Starting API and engine …');
+    say('Starting API, engine and courier …');
     const api = supervise({ ...common, name: 'api', ready: LISTENING, environment: () => ({ DATABASE_URL: url, PORT: port }) });
     const engine = supervise({ ...common, name: 'engine', ready: /^working/, environment: () => ({ DATABASE_URL: url }) });
-    parts.push(api, engine);
-    if (watch) unwatch = watchSources((changed) => void restart(changed, { api, engine }));
+    const courier = supervise({ ...common, name: 'courier', ready: /^delivering/, environment: () => ({ DATABASE_URL: url }) });
+    parts.push(api, engine, courier);
+    if (watch) unwatch = watchSources((changed) => void restart(changed, { api, engine, courier }));
     const base = LISTENING.exec(await Promise.race([api.ready, stop.then(() => '')]))?.[1];
     if (base) {
       port = new URL(base).port; // kept over restarts, also when it was picked
       home.announce({ url: base });
       await tell(settings, url, base, json);
       await advise(settings.LONGHAND_HOME);
-      await Promise.race([stop, server ? ended(server) : stop, engine.ready.then(() => stop)]);
+      await Promise.race([stop, server ? ended(server) : stop, engine.ready.then(() => stop), courier.ready.then(() => stop)]);
     }
   } finally {
     unwatch();
@@ -64,12 +65,15 @@ export async function serve(settings: Settings, { json, watch }: ServeOptions): 
   }
 }
 
-async function restart(changed: ReadonlySet<Changed>, parts: { api: Part; engine: Part }): Promise<void> {
+async function restart(changed: ReadonlySet<Changed>, parts: { api: Part; engine: Part; courier: Part }): Promise<void> {
   say(`Changed: ${[...changed].join(', ')}`);
   const fault = changed.has('console') ? await buildConsole() : null;
   if (fault) say(`The console could not be built:\n${fault}`);
   if (changed.has('api') || (changed.has('console') && !fault)) parts.api.restart();
-  if (changed.has('engine')) parts.engine.restart();
+  if (changed.has('engine')) {
+    parts.engine.restart();
+    parts.courier.restart();
+  }
 }
 
 async function prepareSchema(url: string): Promise<void> {

@@ -6,10 +6,10 @@ import { port } from './numbers.ts';
 export function addUp(program: Command): void {
   program
     .command('up')
-    .description('run everything: embedded PostgreSQL unless DATABASE_URL is set, migrations, API, engine')
+    .description('run everything: embedded PostgreSQL unless DATABASE_URL is set, migrations, API, engine, courier')
     .option('--host <address>', 'address to listen on (HOST)')
     .option('--port <number>', 'port to listen on; 0 picks a free one (PORT)', port)
-    .option('--watch', 'for development: restart API and engine, and rebuild the console, when their sources change')
+    .option('--watch', 'for development: restart API, engine and courier, and rebuild the console, when their sources change')
     .option('--json', 'print URL and first key as one line of JSON')
     .action(async ({ host, port: number, json, watch }: { host?: string; port?: string; json?: boolean; watch?: boolean }) => {
       const settings = loadSettings({ HOST: host, PORT: number });

@@ -106,7 +106,7 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
        values (?, 'h"1', 1, 'cpu', 'whisper-base', 5000000000, 2)`,
       [randomUUID()],
     );
-    await tx.rows(`insert into engines (id, host, pid, writing) values (?, 'h2', 2, ?::jsonb)`, [
+    await tx.rows(`insert into engines (id, role, host, pid, writing) values (?, 'courier', 'h2', 2, ?::jsonb)`, [
       randomUUID(),
       JSON.stringify({ model: 'gemma', calls: { ok: 3, timeout: 1 }, promptTokens: 900, completionTokens: 80, seconds: 4.5, dropped: 2 }),
     ]);
@@ -118,7 +118,8 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
     'longhand_queue_depth{kind="transcription",state="processing"} 1',
     'longhand_queue_depth{kind="report",state="queued"} 1',
     'longhand_queue_depth{kind="report",state="processing"} 0',
-    'longhand_engines_connected 2',
+    'longhand_engines_connected 1',
+    'longhand_couriers_connected 1',
     'host="h2",model="gemma",outcome="ok"} 3',
     'host="h2",model="gemma",outcome="timeout"} 1',
     'host="h2",model="gemma",kind="prompt"} 900',

@@ -10,7 +10,8 @@ import { findProgram } from '../support/programs.ts';
 
 const DEPLOY = path.join(ROOT, 'scripts', 'deploy');
 const read = (name: string) => readFileSync(path.join(DEPLOY, name), 'utf8');
-const COMMANDS = ['up', 'api', 'engine', 'migrate'];
+const COMMANDS = ['up', 'api', 'engine', 'courier', 'migrate'];
+const PARTS = ['api', 'engine', 'courier'];
 const OTHERS = ['POSTGRES_PASSWORD', 'POSTGRES_USER', 'POSTGRES_DB'];
 const known = (name: string) => SETTING_NAMES.includes(name) || OTHERS.includes(name) || /^AWS_/.test(name);
 
@@ -23,16 +24,24 @@ t.test('compose.yaml starts parts that exist with settings that exist, the migra
     t.ok(existsSync(path.resolve(DEPLOY, service.build.context, service.build.dockerfile)));
     for (const setting of Object.keys(service.environment)) t.ok(known(setting), setting);
   }
-  const { api, engine, migrate } = compose.services;
-  for (const part of [api, engine]) t.equal(part.depends_on.migrate.condition, 'service_completed_successfully');
+  const { api, engine, courier, migrate } = compose.services;
+  for (const part of [api, engine, courier]) t.equal(part.depends_on.migrate.condition, 'service_completed_successfully');
   t.equal(migrate.depends_on.postgres.condition, 'service_healthy');
   t.strictSame(engine.networks, ['inside']);
   t.equal(compose.networks.inside.internal, true);
-  t.match(api.ports, [/^127\.0\.0\.1:/], 'only the proxy reaches it');
+  t.ok(courier.networks.includes('default') && courier.networks.includes('inside'), 'the courier has a way out');
+  t.strictSame(courier.volumes, undefined, 'and sees no recordings');
+  for (const [name, { environment, networks }] of Object.entries<typeof compose>(compose.services))
+    t.equal(
+      'LLM_API_KEY' in environment,
+      name === 'courier',
+      `${name}, in ${networks}: only the courier knows the key of the language model`,
+    );
+  t.match(api.ports, [/^127\.0\.0\.1:8080:/, /^127\.0\.0\.1:9464:/], 'only the proxy and the monitor of this machine reach it');
 });
 
 t.test('the systemd units start parts that exist, with a file of settings that exist', async (t) => {
-  for (const part of ['api', 'engine']) {
+  for (const part of PARTS) {
     const unit = read(`systemd/longhand-${part}.service`);
     t.match(unit, `ExecStart=/opt/longhand/scripts/longhand ${part}\n`);
     for (const line of ['User=longhand', 'NoNewPrivileges=yes', 'ProtectSystem=strict', 'KillSignal=SIGTERM']) t.match(unit, `\n${line}\n`);
@@ -46,7 +55,7 @@ const analyze = findProgram('systemd-analyze');
 t.test('systemd accepts the units', { skip: !analyze && 'systemd-analyze is not installed' }, async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'longhand-units-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  for (const part of ['api', 'engine']) {
+  for (const part of PARTS) {
     const file = path.join(folder, `longhand-${part}.service`);
     writeFileSync(file, read(`systemd/longhand-${part}.service`).replaceAll('/opt/longhand/scripts/longhand', '/bin/true'));
     const { stdout, stderr } = await finish(analyze!, ['verify', file]);
@@ -72,25 +81,118 @@ t.test('the Dockerfile copies what is there, as an account that is not root', as
   }
 });
 
+t.test('compose.gpu.yaml gives the engine a GPU and an image with what it needs', async (t) => {
+  // biome-ignore lint/suspicious/noExplicitAny: a file of another program
+  const { engine }: any = parse(read('compose.gpu.yaml')).services;
+  t.equal(engine.build.args.GPU, '1');
+  t.match(read('Dockerfile'), /^ARG GPU=0\nRUN .*"\$GPU" = 1.*scripts\/longhand gpu install --no-check/m);
+  t.equal(engine.environment.LONGHAND_DEVICE, 'cuda');
+  t.match(engine.deploy.resources.reservations.devices, [{ driver: 'nvidia', capabilities: ['gpu'] }]);
+});
+
 const helm = findProgram('helm');
-t.test('the Helm chart is without fault and renders', { skip: !helm && 'helm is not installed' }, async (t) => {
-  const chart = path.join(DEPLOY, 'helm', 'longhand');
-  const lint = await finish(helm!, ['lint', '--strict', chart]);
-  t.equal(lint.code, 0, lint.stdout + lint.stderr);
-  const { code, stdout, stderr } = await finish(helm!, ['template', 'here', chart]);
-  t.equal(code, 0, stderr);
-  // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes
-  const objects: any[] = parseAllDocuments(stdout)
+const CHART = path.join(DEPLOY, 'helm', 'longhand');
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes
+type Objects = any[];
+
+/** What the chart makes of these values. */
+async function render(...sets: string[]): Promise<Objects> {
+  const { code, stdout, stderr } = await finish(helm!, ['template', 'here', CHART, ...sets.flatMap((set) => ['--set', set])]);
+  if (code !== 0) throw new Error(stderr);
+  return parseAllDocuments(stdout)
     .map((document) => document.toJS())
     .filter(Boolean);
+}
+
+const policyOf = (objects: Objects, part: string) =>
+  objects.find(({ kind, spec }) => kind === 'NetworkPolicy' && spec.podSelector.matchLabels['app.kubernetes.io/component'] === part).spec;
+const podsOf = (objects: Objects) => objects.filter(({ spec }) => spec?.template?.spec?.containers).map(({ spec }) => spec.template);
+
+t.test('the Helm chart is without fault and renders', { skip: !helm && 'helm is not installed' }, async (t) => {
+  const lint = await finish(helm!, ['lint', '--strict', CHART]);
+  t.equal(lint.code, 0, lint.stdout + lint.stderr);
+  const objects = await render('courier.secretName=model', 'courier.env.LLM_MODEL=m', 'env.LOG_LEVEL=warn');
   const kinds = objects.map(({ kind }) => kind);
   for (const kind of ['Deployment', 'Service', 'Job', 'NetworkPolicy', 'PersistentVolumeClaim']) t.ok(kinds.includes(kind), kind);
-  const pods = objects.filter(({ spec }) => spec?.template?.spec?.containers).map(({ spec }) => spec.template.spec);
-  t.ok(pods.length >= 3);
-  for (const { containers } of pods) {
-    for (const { args = [], env = [] } of containers) {
+  const pods = podsOf(objects);
+  t.strictSame(pods.map(({ spec }) => spec.containers[0].args[0]).sort(), ['api', 'courier', 'engine', 'migrate']);
+  for (const { spec } of pods) {
+    for (const { args, env } of spec.containers) {
       t.ok(COMMANDS.includes(args[0]), `it runs ${args[0]}`);
       for (const { name } of env) t.ok(known(name), name);
+      t.equal(
+        env.some(({ name }: { name: string }) => name === 'LLM_API_KEY'),
+        args[0] === 'courier',
+        `${args[0]}: only the courier knows the key of the language model`,
+      );
     }
   }
+});
+
+t.test(
+  'no pod has a token of Kubernetes, variables of its services, a right or a writable root',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    for (const { spec } of podsOf(await render())) {
+      const [container] = spec.containers;
+      const name = container.args[0];
+      t.equal(spec.automountServiceAccountToken, false, name);
+      t.equal(spec.enableServiceLinks, false, `${name}: LONGHAND_PORT of a service named longhand is no setting, and would be refused`);
+      t.match(container.securityContext, {
+        ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, runAsNonRoot: true },
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  },
+);
+
+t.test(
+  'network policies leave the engine the database, and the courier the internet',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    const objects = await render('network.database.to[0].ipBlock.cidr=10.1.2.3/32');
+    const ports = (rules: Objects) => rules.map(({ ports }) => ports?.map(({ port }: { port: number }) => port) ?? 'all');
+    const engine = policyOf(objects, 'engine');
+    t.strictSame(engine.policyTypes, ['Ingress', 'Egress']);
+    t.strictSame(engine.ingress, [], 'nothing connects to it');
+    t.strictSame(ports(engine.egress), [[53, 53], [5432]]);
+    t.strictSame(engine.egress[1].to, [{ ipBlock: { cidr: '10.1.2.3/32' } }]);
+    t.match(engine.egress[0].to, [{ namespaceSelector: Object }], 'names are asked of the cluster only');
+    t.strictSame(ports(policyOf(objects, 'migrate').egress), [[53, 53], [5432]]);
+    const courier = policyOf(objects, 'courier');
+    t.strictSame(courier.ingress, []);
+    const [world, world6] = courier.egress[2].to;
+    t.equal(world.ipBlock.cidr, '0.0.0.0/0');
+    t.equal(world6.ipBlock.cidr, '::/0');
+    for (const inside of ['10.0.0.0/8', '169.254.0.0/16', '192.168.0.0/16']) t.ok(world.ipBlock.except.includes(inside), inside);
+    const api = policyOf(objects, 'api');
+    t.strictSame(ports(api.ingress), [[8080], [9464]]);
+    t.ok(api.ingress[1].from.length, '/metrics is for the monitor');
+    const selected = podsOf(objects).map(({ metadata }) => metadata.labels['app.kubernetes.io/component']);
+    for (const part of ['api', 'engine', 'courier', 'migrate']) t.ok(selected.includes(part), `the policy of ${part} selects a pod`);
+  },
+);
+
+t.test(
+  'network policies open the store of recordings to engines only when it is named',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    await t.rejects(render('media=s3://bucket/x'), /network\.store\.to must name the S3 store/);
+    const objects = await render('media=s3://bucket/x', 'network.store.to[0].ipBlock.cidr=10.9.0.0/16');
+    t.match(policyOf(objects, 'engine').egress[2], { ports: [{ port: 443 }], to: [{ ipBlock: { cidr: '10.9.0.0/16' } }] });
+    t.notOk((await render('network.enabled=false')).some(({ kind }) => kind === 'NetworkPolicy'));
+  },
+);
+
+t.test('engine.gpu.enabled gives each engine one GPU and the image for it', { skip: !helm && 'helm is not installed' }, async (t) => {
+  const engines = async (...sets: string[]) =>
+    podsOf(await render(...sets)).find(({ spec }) => spec.containers[0].args[0] === 'engine').spec.containers[0];
+  t.match(await engines('engine.gpu.enabled=true'), {
+    image: 'longhand:1.1.0-gpu',
+    resources: { limits: { 'nvidia.com/gpu': 1, memory: '3Gi' } },
+  });
+  const plain = await engines();
+  t.equal(plain.image, 'longhand:1.1.0');
+  t.notOk('nvidia.com/gpu' in plain.resources.limits);
 });

@@ -16,6 +16,8 @@ export interface EngineBench extends Bench {
   url: string;
   /** Starts an engine process of one thread and waits until it works; it logs JSON at level debug. */
   engine(env?: Record<string, string>): Promise<Running>;
+  /** Starts a courier and waits until it works: it writes reports and layers, and delivers. */
+  courier(env?: Record<string, string>): Promise<Running>;
   /** Puts a recording into the spool and queues it, unprobed, as an upload does. */
   upload(workspaceId: string, bytes: Buffer, options?: { extension?: string; reports?: string[]; aiMetadata?: boolean }): Promise<string>;
   /** Waits until the row is as wanted. Rejects, with the row as it is, after `seconds`. */
@@ -65,6 +67,18 @@ export async function engineBench(t: Test, database?: TestDatabase): Promise<Eng
         ...env,
       });
       await running.said(/^working/m, 300_000); // on a machine that does much else
+      return running;
+    },
+    async courier(env = {}) {
+      const running = start(t, process.execPath, ['--import', 'tsx', join(ROOT, 'engine/courier/main.ts')], {
+        DATABASE_URL: url,
+        LONGHAND_HOME: home,
+        LONGHAND_MASTER_KEY: bench.masterKey,
+        LOG_FORMAT: 'json',
+        LOG_LEVEL: 'debug',
+        ...env,
+      });
+      await running.said(/^delivering/m);
       return running;
     },
     async upload(workspaceId, bytes, { extension = 'wav', reports = [], aiMetadata = false } = {}) {

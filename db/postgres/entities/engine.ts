@@ -1,13 +1,14 @@
 import { defineEntity } from '@mikro-orm/core';
 import { moment } from './columns.ts';
 
-/* Engines that are running or were recently. */
+/* Engines and couriers that are running or were recently. */
 
 export const Engine = defineEntity({
   name: 'Engine',
   tableName: 'engines',
   properties: (p) => ({
     id: p.uuid().primary(),
+    role: p.enum(['engine', 'courier']).default('engine'),
     host: p.text(),
     pid: p.integer(),
     version: p.text().default(''),

@@ -7,7 +7,7 @@ import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
 import { Charged, MetricsSource } from './metrics.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
 import { Delivery, Notification, Webhook } from './outbox.ts';
-import { Preview, Report, Template } from './report.ts';
+import { Layer, Preview, Report, Template } from './report.ts';
 import { SearchBlock, SearchDocument, SearchFresh, SearchGone, SearchPostings, SearchState, SearchWaiting } from './search.ts';
 import { Invitation, SignInBinding } from './sign-in.ts';
 import { Checkpoint, ListChange, MetadataTerm, Segment, Transcription } from './transcription.ts';
@@ -35,6 +35,7 @@ export const ENTITIES = [
   Template,
   Report,
   Preview,
+  Layer,
   Reservation,
   LedgerEntry,
   IdempotencyKey,

@@ -103,3 +103,22 @@ export const Preview = defineEntity({
     index('previews_workspace', 'previews', '(workspace_id)'),
   ],
 });
+
+/** Title, summary, topics and names that an engine asks a courier for, while it waits. */
+export const Layer = defineEntity({
+  name: 'Layer',
+  tableName: 'layers',
+  properties: (p) => ({
+    transcriptionId: reference(Transcription, 'transcription_id').primary(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    token: p.uuid().defaultRaw('gen_random_uuid()'),
+    sourceSealed: p.blob(),
+    resultSealed: p.blob().nullable(),
+    status: p.enum([...REPORT_STATUSES]).default('queued'),
+    createdAt: moment().defaultRaw('now()'),
+  }),
+  indexes: [
+    index('layers_waiting', 'layers', "(created_at) where (status = 'queued')"),
+    index('layers_workspace', 'layers', '(workspace_id)'),
+  ],
+});

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { openLog } from '../../../db/ops/log.ts';
 import { announce } from '../../../db/webhooks/outbox.ts';
-import { nextDelivery } from '../../../engine/tasks/deliver.ts';
-import type { Engine } from '../../../engine/tasks/engine.ts';
+import type { Courier } from '../../../engine/courier/courier.ts';
+import { nextDelivery } from '../../../engine/courier/deliver.ts';
 import { testApi } from '../../support/client.ts';
 import { visit } from '../../support/console.ts';
 
@@ -18,12 +18,12 @@ const ann = await visit(api, await world.key(owner));
 const foreign = await world.member(await world.workspace({ name: 'Other' }), { role: 'owner' });
 const other = await visit(api, await world.key(foreign));
 
-/** What the delivery task uses of an engine. */
-const engine = { db, vault, log: openLog(settings, 'engine'), options: { privateWebhooks: true } } as unknown as Engine;
+/** What the delivery task uses of a courier. */
+const courier = { db, vault, log: openLog(settings, 'courier'), privateWebhooks: true } as unknown as Courier;
 
 /** Makes the next attempt of what is due; false when nothing is. */
-async function attempt(options = engine.options): Promise<boolean> {
-  const job = await nextDelivery({ ...engine, options }, []);
+async function attempt(privateWebhooks = true): Promise<boolean> {
+  const job = await nextDelivery({ ...courier, privateWebhooks }, []);
   await job?.();
   return job !== null;
 }
@@ -32,7 +32,7 @@ const wait = () =>
   db.acrossTenants((tx) =>
     tx.row<{ seconds: number }>(`select extract(epoch from next_at - now())::float8 as seconds from deliveries where status = 'pending'`),
   );
-/** How often engines were told that there is something to deliver. */
+/** How often couriers were told that there is something to deliver. */
 const woken = () =>
   db.acrossTenants(async (tx) => {
     await tx.rows('set local role none'); // the queue's tables are its owner's alone
@@ -185,7 +185,7 @@ t.test('a paused webhook is sent nothing and loses nothing: what waited and what
   ]);
   const told = await woken();
   t.match(await ann.ask('PATCH', path, { active: true }), { status: 200, json: { active: true } });
-  t.equal(await woken(), told + 1, 'engines are told at once');
+  t.equal(await woken(), told + 1, 'couriers are told at once');
   while (await attempt()) {}
   t.strictSame(calls.map(({ body }) => JSON.parse(body).transcription_id).sort(), [ids[0], ...ids].sort());
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
@@ -231,7 +231,7 @@ t.test('private addresses are refused unless the operator allows them, and the l
   const { url, calls } = await receiver(t);
   const { json: hook } = await ann.ask('POST', '/webhooks', { url });
   await tell('private');
-  t.ok(await attempt({ ...engine.options, privateWebhooks: false }));
+  t.ok(await attempt(false));
   t.equal(calls.length, 0);
   t.match((await ann.ask('GET', `/webhooks/${hook.id}/deliveries`)).json.items, [{ status: 'pending', last_error: /private network/ }]);
 });

@@ -6,8 +6,8 @@ import t from 'tap';
 import { SCOPES } from '../../../api/contract/workspace.ts';
 import { openLog } from '../../../db/ops/log.ts';
 import { announce } from '../../../db/webhooks/outbox.ts';
-import { nextDelivery } from '../../../engine/tasks/deliver.ts';
-import type { Engine } from '../../../engine/tasks/engine.ts';
+import type { Courier } from '../../../engine/courier/courier.ts';
+import { nextDelivery } from '../../../engine/courier/deliver.ts';
 import { testApi } from '../../support/client.ts';
 
 const api = await testApi(t, { LONGHAND_WEBHOOK_PRIVATE: 'allow' });
@@ -16,7 +16,7 @@ const workspace = await world.workspace();
 const [owner, user] = [await world.member(workspace, { role: 'owner' }), await world.member(workspace)];
 const [{ key }, { key: userKey }] = [await world.key(owner), await world.key(user)];
 const ask = (method: string, path: string, body?: unknown, as = key) => api.call(as, method, `/v1/webhooks${path}`, { body });
-const engine = { db, vault, log: openLog(settings, 'engine'), options: { privateWebhooks: true } } as unknown as Engine;
+const engine = { db, vault, log: openLog(settings, 'engine'), privateWebhooks: true } as unknown as Courier;
 
 const calls: { headers: IncomingHttpHeaders; body: string }[] = [];
 const server = createServer(async (request, response) => {

@@ -8,7 +8,17 @@ import { openBench } from '../../support/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
-const engine = { id: randomUUID(), host: 'h', pid: 1, version: '1', device: 'cpu', model: 'm', concurrency: 2, workerIds: [] };
+const engine = {
+  id: randomUUID(),
+  role: 'engine' as const,
+  host: 'h',
+  pid: 1,
+  version: '1',
+  device: 'cpu',
+  model: 'm',
+  concurrency: 2,
+  workerIds: [],
+};
 
 t.test('databaseSeconds() is the time of the database', async (t) => {
   const [row] = await db.query<{ near: boolean }>('*', `select abs(extract(epoch from now()) - ?::float8) < 5 as near`, [

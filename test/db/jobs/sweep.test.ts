@@ -139,7 +139,16 @@ t.test('expireTranscripts() keeps to the shorter of the ages that the workspace 
 });
 
 t.test('engines without a sign of life are buried; one that was buried in error registers anew', async (t) => {
-  const facts = { host: 'h', pid: 1, version: '1', device: 'cpu', model: 'm', concurrency: 2, workerIds: ['w1', 'w2'] };
+  const facts = {
+    role: 'engine' as const,
+    host: 'h',
+    pid: 1,
+    version: '1',
+    device: 'cpu',
+    model: 'm',
+    concurrency: 2,
+    workerIds: ['w1', 'w2'],
+  };
   const [dead, alive] = [randomUUID(), randomUUID()];
   await registerEngine(db, { ...facts, id: dead });
   await registerEngine(db, { ...facts, id: alive });

@@ -3,8 +3,8 @@ import t from 'tap';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { complete, fail } from '../../../db/jobs/complete.ts';
 import { claimDeliveries, settleDelivery } from '../../../db/webhooks/outbox.ts';
-import { nextDelivery } from '../../../engine/tasks/deliver.ts';
-import type { Engine } from '../../../engine/tasks/engine.ts';
+import type { Courier } from '../../../engine/courier/courier.ts';
+import { nextDelivery } from '../../../engine/courier/deliver.ts';
 import { testDatabase } from '../../support/database.ts';
 import { finished, openBench } from '../../support/work.ts';
 
@@ -109,14 +109,14 @@ t.test('nextDelivery() serves workspaces and their webhooks in turn, so that one
   await add(slow, hooks.b, 1, '1 minute');
   await add(quick, hooks.c, 2, '1 second');
   const order: string[] = [];
-  const engine = {
+  const courier = {
     db,
     vault: { text: async () => 's' },
     log: { info: () => {} },
-    options: { privateWebhooks: false },
-  } as unknown as Engine;
+    privateWebhooks: false,
+  } as unknown as Courier;
   const turns: string[] = [];
-  for (let job = await nextDelivery(engine, turns); job; job = await nextDelivery(engine, turns)) {
+  for (let job = await nextDelivery(courier, turns); job; job = await nextDelivery(courier, turns)) {
     const [row] = await db.query<{ webhook_id: string }>(
       '*',
       'select webhook_id from deliveries where attempt = 1 order by next_at desc limit 1',

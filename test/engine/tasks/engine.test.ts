@@ -8,7 +8,8 @@ import { conversation, engineBench, spokenIn, type TranscriptionRow } from '../.
 
 const bench = await engineBench(t);
 const { db, vault } = bench;
-const engine = await bench.engine({ LONGHAND_THREADS: '1', LONGHAND_WEBHOOK_PRIVATE: 'allow' }); // slow enough to be interrupted
+const engine = await bench.engine({ LONGHAND_THREADS: '1' }); // slow enough to be interrupted
+const courier = await bench.courier({ LONGHAND_WEBHOOK_PRIVATE: 'allow' });
 const workspace = await bench.workspace({ minutes: 100 });
 
 interface Row extends TranscriptionRow {
@@ -19,7 +20,7 @@ interface Row extends TranscriptionRow {
   language: string;
 }
 
-t.test('an engine turns an upload into a sealed transcript with its report, charges it once and leaves no file', async (t) => {
+t.test('an engine and a courier turn an upload into a sealed transcript with its report, charge it once and leave no file', async (t) => {
   const id = await bench.upload(workspace, await conversation(1), { reports: ['summary'], aiMetadata: true });
   const row = await bench.until<Row>(id, ({ status, media_key_sealed }) => status === 'completed' && media_key_sealed === null);
   t.match(row, { language: 'en', error_code: null, lease_token: null });
@@ -65,7 +66,7 @@ t.test('nothing that was said is readable in the database, the queue or the log'
     }
   }
   t.ok(rows > 5);
-  t.strictSame(spokenIn(engine.output.stderr + engine.output.stdout), []);
+  for (const { output } of [engine, courier]) t.strictSame(spokenIn(output.stderr + output.stdout), []);
 });
 
 t.test('files that hold no recording end with the right code, cost nothing and leave no file', async (t) => {
@@ -136,7 +137,7 @@ t.test('an engine answers SIGTERM by handing back what it holds, and another goe
   const finished = async () => (await db.query('*', 'select 1 from checkpoints where transcription_id = ?', [id])).length;
   const before = await finished();
   t.ok(before > 0);
-  t.equal((await db.query('*', 'select 1 from engines')).length, 0);
+  t.equal((await db.query('*', `select 1 from engines where role = 'engine'`)).length, 0);
   const heir = await bench.engine();
   for (const end = Date.now() + 120_000; (await finished()) <= before && Date.now() < end; ) await sleep(100);
   t.ok((await finished()) > before, 'more chunks are finished, beside those of before');

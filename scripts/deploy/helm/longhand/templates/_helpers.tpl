@@ -15,6 +15,12 @@ env:
 {{- end }}
 {{- end }}
 
+{{/* No part talks to Kubernetes. Service links would set LONGHAND_PORT and the like, which are no settings. */}}
+{{- define "longhand.pod" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- end }}
+
 {{- define "longhand.security" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -23,17 +29,26 @@ runAsUser: 999
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{- define "longhand.mounts" -}}
+{{/* Of a part that sees no recordings. */}}
+{{- define "longhand.ownMounts" -}}
 - { name: home, mountPath: /var/lib/longhand }
 - { name: tmp, mountPath: /tmp }
+{{- end }}
+
+{{- define "longhand.ownVolumes" -}}
+- { name: home, emptyDir: {} }
+- { name: tmp, emptyDir: {} }
+{{- end }}
+
+{{- define "longhand.mounts" -}}
+{{ include "longhand.ownMounts" . }}
 {{- if not (hasPrefix "s3://" .Values.media) }}
 - { name: spool, mountPath: {{ .Values.media }} }
 {{- end }}
 {{- end }}
 
 {{- define "longhand.volumes" -}}
-- { name: home, emptyDir: {} }
-- { name: tmp, emptyDir: {} }
+{{ include "longhand.ownVolumes" . }}
 {{- if not (hasPrefix "s3://" .Values.media) }}
 - name: spool
   persistentVolumeClaim: { claimName: {{ .Values.spool.existingClaim | default (printf "%s-spool" .Release.Name) }} }

@@ -1,13 +1,13 @@
-/* Previews of templates: what the console asks for, what an engine makes of it, and what is left afterwards. */
+/* Previews of templates: what the console asks for, what a courier makes of it, and what is left afterwards. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { LIMITS } from '../../../api/contract/limits.ts';
 import { claimPreview, forgetPreviews, readPreview, startPreview } from '../../../db/reports/previews.ts';
+import type { Courier } from '../../../engine/courier/courier.ts';
+import { nextPreview } from '../../../engine/courier/preview.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
-import type { Engine } from '../../../engine/tasks/engine.ts';
 import { openHoldings } from '../../../engine/tasks/holdings.ts';
-import { nextPreview } from '../../../engine/tasks/preview.ts';
 import { tokenOf } from '../../support/actors.ts';
 import { testDatabase } from '../../support/database.ts';
 import { startLlm } from '../../support/llm-server.ts';
@@ -34,8 +34,8 @@ const start = (
   slug = 'draft',
 ) => db.workspace(person.workspaceId, (tx) => startPreview(tx, viewer(person), { slug, name: 'Prices', prompt, transcriptionId }));
 const read = (person: Person, id: string | null) => readPreview(db, vault, viewer(person), id ?? '');
-const engineWith = (writer: Writer) => ({ id: randomUUID(), db, vault, log, holdings, writer }) as unknown as Engine;
-const work = async (writer: Writer = openWriter({})) => (await nextPreview(engineWith(writer)))?.();
+const courierWith = (writer: Writer): Courier => ({ id: randomUUID(), db, vault, log, holdings, writer, privateWebhooks: false });
+const work = async (writer: Writer = openWriter({})) => (await nextPreview(courierWith(writer)))?.();
 
 t.test('a preview on the sample is written by whatever writes reports, and only its member can read it', async (t) => {
   const id = await start(anna, null);
@@ -103,7 +103,7 @@ t.test('a failure is told at once, with its code', async (t) => {
   t.match(await read(anna, unknown), { status: 'failed', error_code: 'TEMPLATE_UNAVAILABLE' });
 });
 
-t.test('a preview whose engine died is taken by another, ends when that dies too, and is gone after ten minutes', async (t) => {
+t.test('a preview whose courier died is taken by another, ends when that dies too, and is gone after ten minutes', async (t) => {
   const id = await start(anna, null);
   const dies = async () => {
     t.equal((await claimPreview(db, randomUUID()))?.lease.id, id);

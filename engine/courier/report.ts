@@ -2,45 +2,45 @@ import { LEASE } from '../../api/contract/limits.ts';
 import { backOff, handBack } from '../../db/jobs/leases.ts';
 import { claimReport, completeReport, failReport, loadSource, type ReportClaim } from '../../db/reports/work.ts';
 import { ReportError, type ReportResult } from '../reports/writer.ts';
-import type { Engine } from './engine.ts';
-import { type Holding, Lost, Stopping } from './holdings.ts';
-import { insist } from './insist.ts';
-import type { Job } from './slots.ts';
+import { type Holding, Lost, Stopping } from '../tasks/holdings.ts';
+import { insist } from '../tasks/insist.ts';
+import type { Job } from '../tasks/slots.ts';
+import type { Courier } from './courier.ts';
 
 /** Claims the next report. */
-export async function nextReport(engine: Engine): Promise<Job | null> {
-  const claim = await claimReport(engine.db, engine.id);
-  return claim && (() => work(engine, claim));
+export async function nextReport(courier: Courier): Promise<Job | null> {
+  const claim = await claimReport(courier.db, courier.id);
+  return claim && (() => work(courier, claim));
 }
 
 /** Writes one claimed report and settles it in every case. */
-async function work(engine: Engine, claim: ReportClaim): Promise<void> {
-  const holding = engine.holdings.take(claim.lease);
+async function work(courier: Courier, claim: ReportClaim): Promise<void> {
+  const holding = courier.holdings.take(claim.lease);
   try {
-    const { text, dropped, tokens } = await compose(engine, claim, holding);
+    const { text, dropped, tokens } = await compose(courier, claim, holding);
     holding.signal.throwIfAborted();
-    if (!(await insist(() => completeReport(engine.db, engine.vault, claim, text)))) throw new Lost();
-    engine.log.info({ report: claim.lease.id, slug: claim.slug, dropped, tokens }, 'report done'); // numbers only
+    if (!(await insist(() => completeReport(courier.db, courier.vault, claim, text)))) throw new Lost();
+    courier.log.info({ report: claim.lease.id, slug: claim.slug, dropped, tokens }, 'report done'); // numbers only
   } catch (error) {
-    await settle(engine, claim, holding, error);
+    await settle(courier, claim, holding, error);
   } finally {
     holding.letGo();
   }
 }
 
-async function compose(engine: Engine, claim: ReportClaim, { signal }: Holding): Promise<ReportResult> {
+async function compose(courier: Courier, claim: ReportClaim, { signal }: Holding): Promise<ReportResult> {
   const { slug, name, prompt } = claim;
   if (claim.templateMissing) throw new ReportError('TEMPLATE_UNAVAILABLE', 'Cannot write the report: its template was deleted');
-  const source = await loadSource(engine.db, engine.vault, claim);
+  const source = await loadSource(courier.db, courier.vault, claim);
   if (!source) throw new Lost();
   if (!source.turns.length) throw new ReportError('TRANSCRIPT_EMPTY', 'Cannot write the report: the transcript is empty');
   const { language, durationSeconds, turns } = source;
-  return engine.writer.write({ slug, name, prompt }, { language, durationSeconds, segments: turns }, signal);
+  return courier.writer.write({ slug, name, prompt }, { language, durationSeconds, segments: turns }, signal);
 }
 
 /** Settles a report that threw: temporary faults are retried later, others are final. */
-async function settle(engine: Engine, claim: ReportClaim, { signal }: Holding, thrown: unknown): Promise<void> {
-  const { db, log } = engine;
+async function settle(courier: Courier, claim: ReportClaim, { signal }: Holding, thrown: unknown): Promise<void> {
+  const { db, log } = courier;
   const { lease, attempt } = claim;
   const error = signal.aborted ? signal.reason : thrown;
   const fields = { report: lease.id, slug: claim.slug, attempt };

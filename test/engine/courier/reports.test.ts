@@ -1,14 +1,14 @@
-/* Reports from the queue to their end, without networks: the tasks of an engine over a real database, and writers that are real. */
+/* Reports from the queue to their end, without networks: the tasks of a courier over a real database, and writers that are real. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { REPORT_ERRORS, type ReportErrorCode } from '../../../api/contract/errors.ts';
 import { LEASE } from '../../../api/contract/limits.ts';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { fail } from '../../../db/jobs/complete.ts';
+import type { Courier } from '../../../engine/courier/courier.ts';
+import { nextReport } from '../../../engine/courier/report.ts';
 import { openWriter, type Writer } from '../../../engine/reports/writer.ts';
-import type { Engine } from '../../../engine/tasks/engine.ts';
 import { openHoldings } from '../../../engine/tasks/holdings.ts';
-import { nextReport } from '../../../engine/tasks/report.ts';
 import { testDatabase } from '../../support/database.ts';
 import { type Answer, startLlm } from '../../support/llm-server.ts';
 import { openBench } from '../../support/work.ts';
@@ -23,15 +23,15 @@ const log = { debug: note, info: note, warn: note, error: note };
 const holdings = openHoldings(db, log);
 t.teardown(() => holdings.close());
 
-/** As much of an engine as reports need. */
-function engineWith(writer: Writer): Engine {
-  return { id: randomUUID(), db, vault, log, holdings, writer } as unknown as Engine;
+/** A courier without its queue. */
+function courierWith(writer: Writer): Courier {
+  return { id: randomUUID(), db, vault, log, holdings, writer, privateWebhooks: false };
 }
 
 /** Writes everything that waits, one after the other, and says whose reports came in which order. */
-async function drain(engine: Engine): Promise<string[]> {
+async function drain(courier: Courier): Promise<string[]> {
   const order: string[] = [];
-  for (let job = await nextReport(engine); job; job = await nextReport(engine)) {
+  for (let job = await nextReport(courier); job; job = await nextReport(courier)) {
     const [row] = await db.query<{ workspace_id: string }>('*', `select workspace_id from reports where lease_token is not null`);
     order.push(row!.workspace_id);
     await job();
@@ -48,9 +48,9 @@ interface Row {
 }
 const provoked = new Set<string>();
 
-/** The end of a report that an engine with this writer works on. */
+/** The end of a report that a courier with this writer works on. */
 async function ended(writer: Writer, id: string): Promise<Row> {
-  await drain(engineWith(writer));
+  await drain(courierWith(writer));
   const row = (await bench.row<Row>('reports', id))!;
   if (row.error_code) provoked.add(row.error_code);
   return row;
@@ -77,12 +77,12 @@ t.test('200 reports of 5 workspaces are all written, each workspace in turn', as
       ),
     );
   }
-  const engine = engineWith(openWriter({}));
+  const courier = courierWith(openWriter({}));
   const working: { workspace: string; job: () => Promise<void> }[] = [];
   const order: string[] = [];
   const seen = new Set<string>();
   for (;;) {
-    const job = working.length < 5 ? await nextReport(engine) : null; // five places, as an installation with some engines has
+    const job = working.length < 5 ? await nextReport(courier) : null; // five places, as an installation with some engines has
     if (job) {
       const rows = await db.query<{ id: string; workspace_id: string }>(
         '*',
@@ -104,17 +104,17 @@ t.test('200 reports of 5 workspaces are all written, each workspace in turn', as
   t.strictSame([...new Set(logged.map((fields) => Object.keys(fields).join()))], ['report,slug,dropped,tokens']);
 });
 
-t.test('one engine with its two places serves every workspace in turn, not only those that came first', async (t) => {
+t.test('one courier with its two places serves every workspace in turn, not only those that came first', async (t) => {
   const people: Person[] = [];
   for (let i = 0; i < 4; i++) people.push(await world.member(await world.workspace(), { role: 'owner' }));
   for (const person of people)
     for (const slug of ['summary', 'tasks', 'quotes'])
       await world.report(await world.transcription(person, { language: 'en' }), slug, 'queued');
-  const engine = engineWith(openWriter({}));
+  const courier = courierWith(openWriter({}));
   const order: string[] = [];
   const working: (() => Promise<void>)[] = [];
   const seen = new Set<string>();
-  for (let job = await nextReport(engine); job || working.length; job = working.length < 2 ? await nextReport(engine) : null) {
+  for (let job = await nextReport(courier); job || working.length; job = working.length < 2 ? await nextReport(courier) : null) {
     if (job) {
       const held = await db.query<{ id: string; workspace_id: string }>(
         '*',

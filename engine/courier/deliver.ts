@@ -1,34 +1,34 @@
 import { claimDeliveries, type Delivery, settleDelivery } from '../../db/webhooks/outbox.ts';
-import type { Engine } from './engine.ts';
-import { insist } from './insist.ts';
+import { insist } from '../tasks/insist.ts';
+import type { Job } from '../tasks/slots.ts';
+import type { Courier } from './courier.ts';
 import { post, signature, standardSignature } from './post.ts';
-import type { Job } from './slots.ts';
 
 const LIMIT_MS = 10_000;
 const REMEMBERED = 1000; // number of recent turns
 
 /** Claims the next webhook delivery that is due, least recently served workspace and webhook first; `turns` records that order. */
-export async function nextDelivery(engine: Engine, turns: string[]): Promise<Job | null> {
-  const [delivery] = await engine.db.acrossTenants((tx) => claimDeliveries(tx, 1, turns));
+export async function nextDelivery(courier: Courier, turns: string[]): Promise<Job | null> {
+  const [delivery] = await courier.db.acrossTenants((tx) => claimDeliveries(tx, 1, turns));
   if (!delivery) return null;
   const { workspaceId, webhookId } = delivery;
   const others = turns.filter((id) => id !== workspaceId && id !== webhookId);
   turns.splice(0, turns.length, ...others.slice(-REMEMBERED), workspaceId, webhookId);
-  return () => deliver(engine, delivery);
+  return () => deliver(courier, delivery);
 }
 
 /** Sends one delivery and records the result. Delivery is at least once: receivers deduplicate by Longhand-Delivery. */
-async function deliver(engine: Engine, delivery: Delivery): Promise<void> {
-  const outcome = await send(engine, delivery);
-  await insist(() => engine.db.workspace(delivery.workspaceId, (tx) => settleDelivery(tx, delivery, outcome)));
-  engine.log.info({ delivery: delivery.id, attempt: delivery.attempt, status: outcome.status, ok: outcome.ok }, 'webhook called');
+async function deliver(courier: Courier, delivery: Delivery): Promise<void> {
+  const outcome = await send(courier, delivery);
+  await insist(() => courier.db.workspace(delivery.workspaceId, (tx) => settleDelivery(tx, delivery, outcome)));
+  courier.log.info({ delivery: delivery.id, attempt: delivery.attempt, status: outcome.status, ok: outcome.ok }, 'webhook called');
 }
 
-async function send(engine: Engine, delivery: Delivery): Promise<{ ok: boolean; status: number | null; error: string | null }> {
+async function send(courier: Courier, delivery: Delivery): Promise<{ ok: boolean; status: number | null; error: string | null }> {
   try {
     const { workspaceId, webhookId } = delivery;
-    const secret = await engine.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.secretSealed);
-    const former = await engine.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.formerSecretSealed);
+    const secret = await courier.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.secretSealed);
+    const former = await courier.vault.text(workspaceId, `webhooks|${webhookId}|secret`, delivery.formerSecretSealed);
     const body = JSON.stringify(delivery.body);
     const timestamp = delivery.takenAt; // the database's time, which is more reliable than this host's: receivers reject old timestamps
     const headers = {
@@ -43,7 +43,7 @@ async function send(engine: Engine, delivery: Delivery): Promise<{ ok: boolean; 
         .flatMap((each) => (each ? standardSignature(each, delivery.id, timestamp, body) : []))
         .join(' '),
     };
-    const allowPrivate = engine.options.privateWebhooks;
+    const allowPrivate = courier.privateWebhooks;
     const status = await post({ url: delivery.url, body, headers, limitMs: LIMIT_MS, allowPrivate });
     return { ok: status >= 200 && status < 300, status, error: null };
   } catch (error) {

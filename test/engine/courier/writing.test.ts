@@ -1,7 +1,8 @@
-/* Reports by a language model in real engine processes: killed in the midst of a call, deleted in the midst of a call, and counted. */
+/* Reports by a language model in real courier processes: killed in the midst of a call, deleted in the midst of a call, and counted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Writing } from '../../../db/jobs/engines.ts';
+import { reclaimReports } from '../../../db/jobs/sweep.ts';
 import { engineBench } from '../../support/engine.ts';
 import { type Answer, startLlm } from '../../support/llm-server.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
@@ -49,45 +50,43 @@ const ended = (id: string) =>
   });
 
 for (let round = 0; round < ROUNDS; round++) {
-  t.test(
-    'a report whose engine is killed in the midst of a call is written by another engine, and the model is told to stop',
-    async (t) => {
-      const { server, wake, env } = await sleeper(t);
-      const id = await report();
-      const engine = await bench.engine(env);
-      await until('the model is asked', () => server.calls.length > 0);
-      await sleep(random() * 1000);
-      await engine.stop('SIGKILL');
-      await until('the server sees the engine go', () => server.left > 0);
-      wake();
-      await bench.expire('reports', id); // as 60 s would
-      await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
-      const heir = await bench.engine(env);
-      const row = await ended(id);
-      t.match(row, { status: 'completed', attempt: 2, deaths: 1, lease_token: null });
-      const text = await bench.vault.text(owner.workspaceId, `reports|${id}|text`, row.text_sealed);
-      t.match(text, 'paint the bridge green');
-      const writing = await until('the engine tells its figures', async () => {
-        const [found] = await db.query<{ writing: Partial<Writing> }>('*', 'select writing from engines');
-        return found?.writing.calls?.ok ? found.writing : undefined;
-      });
-      t.match(writing, { model: 'test-model', calls: { ok: 1 }, promptTokens: Number, completionTokens: Number, dropped: 0 });
-      t.ok(writing.promptTokens! > 100);
-      t.equal(await heir.stop(), 0);
-    },
-  );
+  t.test('a report whose courier is killed in the midst of a call is written by another, and the model is told to stop', async (t) => {
+    const { server, wake, env } = await sleeper(t);
+    const id = await report();
+    const courier = await bench.courier(env);
+    await until('the model is asked', () => server.calls.length > 0);
+    await sleep(random() * 1000);
+    await courier.stop('SIGKILL');
+    await until('the server sees the courier go', () => server.left > 0);
+    wake();
+    await bench.expire('reports', id); // as 60 s would
+    await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
+    await reclaimReports(db); // as an engine's sweep does
+    const heir = await bench.courier(env);
+    const row = await ended(id);
+    t.match(row, { status: 'completed', attempt: 2, deaths: 1, lease_token: null });
+    const text = await bench.vault.text(owner.workspaceId, `reports|${id}|text`, row.text_sealed);
+    t.match(text, 'paint the bridge green');
+    const writing = await until('the courier tells its figures', async () => {
+      const [found] = await db.query<{ writing: Partial<Writing> }>('*', 'select writing from engines order by last_seen desc limit 1');
+      return found?.writing.calls?.ok ? found.writing : undefined;
+    });
+    t.match(writing, { model: 'test-model', calls: { ok: 1 }, promptTokens: Number, completionTokens: Number, dropped: 0 });
+    t.ok(writing.promptTokens! > 100);
+    t.equal(await heir.stop(), 0);
+  });
 }
 
-t.test('an engine that is stopped in the midst of a call hands the report back without blame', async (t) => {
+t.test('a courier that is stopped in the midst of a call hands the report back without blame', async (t) => {
   const { server, wake, env } = await sleeper(t);
   const id = await report();
-  const engine = await bench.engine(env);
+  const courier = await bench.courier(env);
   await until('the model is asked', () => server.calls.length > 0);
-  t.equal(await engine.stop(), 0);
-  await until('the server sees the engine go', () => server.left > 0);
+  t.equal(await courier.stop(), 0);
+  await until('the server sees the courier go', () => server.left > 0);
   t.match(await bench.row('reports', id), { lease_token: null, attempt: 0, deaths: 0 });
   wake();
-  const heir = await bench.engine(env);
+  const heir = await bench.courier(env);
   t.match(await ended(id), { status: 'completed', attempt: 1, deaths: 0 });
   t.equal(await heir.stop(), 0);
 });
@@ -95,13 +94,13 @@ t.test('an engine that is stopped in the midst of a call hands the report back w
 t.test('a transcription that is deleted while its report is written closes the call', async (t) => {
   const { server, env } = await sleeper(t);
   const id = await report();
-  const engine = await bench.engine(env);
+  const courier = await bench.courier(env);
   await until('the model is asked', () => server.calls.length > 0);
   await db.acrossTenants((tx) =>
     tx.rows('delete from transcriptions where id = (select transcription_id from reports where id = ?)', [id]),
   );
-  await until('the server sees the engine go', () => server.left > 0);
+  await until('the server sees the courier go', () => server.left > 0);
   t.equal(await bench.row('reports', id), null);
-  await until('the log tells', () => engine.output.stderr.includes('report stopped: deleted or taken over'));
-  t.equal(await engine.stop(), 0);
+  await until('the log tells', () => courier.output.stderr.includes('report stopped: deleted or taken over'));
+  t.equal(await courier.stop(), 0);
 });

@@ -3,33 +3,33 @@ import { claimPreview, endPreview, type PreviewClaim } from '../../db/reports/pr
 import { loadSource } from '../../db/reports/work.ts';
 import { SAMPLE } from '../reports/sample.ts';
 import { ReportError, type ReportTranscript } from '../reports/writer.ts';
-import type { Engine } from './engine.ts';
-import { type Holding, Lost, Stopping } from './holdings.ts';
-import { insist } from './insist.ts';
-import type { Job } from './slots.ts';
+import { type Holding, Lost, Stopping } from '../tasks/holdings.ts';
+import { insist } from '../tasks/insist.ts';
+import type { Job } from '../tasks/slots.ts';
+import type { Courier } from './courier.ts';
 
 /** Claims the next preview of a template. */
-export async function nextPreview(engine: Engine): Promise<Job | null> {
-  const claim = await claimPreview(engine.db, engine.id);
-  return claim && (() => work(engine, claim));
+export async function nextPreview(courier: Courier): Promise<Job | null> {
+  const claim = await claimPreview(courier.db, courier.id);
+  return claim && (() => work(courier, claim));
 }
 
 /** Writes one preview. A person is waiting, so failures are reported at once instead of being retried. */
-async function work(engine: Engine, claim: PreviewClaim): Promise<void> {
-  const { db, vault, writer, log } = engine;
-  const holding = engine.holdings.take(claim.lease);
+async function work(courier: Courier, claim: PreviewClaim): Promise<void> {
+  const { db, vault, writer, log } = courier;
+  const holding = courier.holdings.take(claim.lease);
   try {
-    const { text } = await writer.write(claim, await talkOf(engine, claim), holding.signal);
+    const { text } = await writer.write(claim, await talkOf(courier, claim), holding.signal);
     await insist(() => endPreview(db, vault, claim, { text, writer: writer.name }));
   } catch (thrown) {
-    await settle(engine, claim, holding, thrown);
+    await settle(courier, claim, holding, thrown);
   } finally {
     holding.letGo();
   }
   log.debug({ preview: claim.lease.id }, 'preview done');
 }
 
-async function talkOf({ db, vault }: Engine, { lease, transcriptionId }: PreviewClaim): Promise<ReportTranscript> {
+async function talkOf({ db, vault }: Courier, { lease, transcriptionId }: PreviewClaim): Promise<ReportTranscript> {
   if (transcriptionId === null) return SAMPLE;
   const source = await loadSource(db, vault, { lease, transcriptionId });
   if (!source) throw new Lost();
@@ -37,7 +37,7 @@ async function talkOf({ db, vault }: Engine, { lease, transcriptionId }: Preview
   return { language, durationSeconds, segments: turns };
 }
 
-async function settle({ db, vault, log }: Engine, claim: PreviewClaim, { signal }: Holding, thrown: unknown): Promise<void> {
+async function settle({ db, vault, log }: Courier, claim: PreviewClaim, { signal }: Holding, thrown: unknown): Promise<void> {
   const { lease } = claim;
   const error = signal.aborted ? signal.reason : thrown;
   if (error instanceof Lost) return;

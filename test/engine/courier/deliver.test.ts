@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as listen } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { isPublic } from '../../../db/webhooks/destination.ts';
-import { post, signature, standardSignature } from '../../../engine/tasks/post.ts';
+import { post, signature, standardSignature } from '../../../engine/courier/post.ts';
 
 interface Call {
   url: string;

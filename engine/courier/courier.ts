@@ -1,0 +1,18 @@
+import type { Log } from '../../db/ops/log.ts';
+import type { Db } from '../../db/postgres/orm.ts';
+import type { Vault } from '../../db/secrets/vault.ts';
+import type { Writer } from '../reports/writer.ts';
+import type { Holdings } from '../tasks/holdings.ts';
+
+/** What the tasks of one courier share. It has no spool and opens no recording. */
+export interface Courier {
+  /** In the table of engines, and on the rows it holds. */
+  id: string;
+  db: Db;
+  vault: Vault;
+  writer: Writer;
+  holdings: Holdings;
+  log: Log;
+  /** Webhooks may go to private addresses. */
+  privateWebhooks: boolean;
+}

@@ -1,0 +1,6 @@
+/** Resolves with SIGTERM, SIGINT or SIGHUP (a terminal is closed). */
+export function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
+  });
+}

@@ -3,6 +3,7 @@ import { forPeople } from './page.ts';
 import { clients, endClient, endGrant, endSession, grants, sessions } from './routes/access.ts';
 import { notifications, options, readNotifications, signIn, signOut, whoAmI } from './routes/account.ts';
 import { consent, giveConsent } from './routes/consent.ts';
+import { changes, correctText } from './routes/corrections.ts';
 import { documents } from './routes/documents.ts';
 import { invitations, newInvitation, removeInvitation } from './routes/invitations.ts';
 import { deleteKey, keys, newKey } from './routes/keys.ts';
@@ -40,6 +41,8 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     readNotifications,
     find,
     documents,
+    correctText,
+    changes,
     regenerate,
     earlier,
     rename,

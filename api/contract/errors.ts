@@ -162,6 +162,7 @@ export type ErrorCode = keyof typeof ERRORS;
 export const UNCODED = {
   not_found: { status: 404, retry: false, message: 'Not found, or not visible to this key' },
   forbidden: { status: 403, retry: false, message: 'The role of the creator of this key does not allow this' },
+  conflict: { status: 409, retry: false, message: 'Somebody else changed this meanwhile; see detail.change' }, // in the console only
 } as const satisfies Record<string, ErrorRule>;
 
 export type UncodedError = keyof typeof UNCODED;
@@ -195,7 +196,7 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>;
 
   constructor(code: ErrorCode | UncodedError, options: ApiErrorOptions = {}) {
-    super(options.message ?? ruleOf(code).message);
+    super(options.message ?? RULES[code].message);
     this.name = 'ApiError';
     this.code = code;
     this.detail = options.detail ?? null;
@@ -204,9 +205,7 @@ export class ApiError extends Error {
   }
 }
 
-function ruleOf(code: ErrorCode | UncodedError): ErrorRule {
-  return code === 'not_found' || code === 'forbidden' ? UNCODED[code] : ERRORS[code];
-}
+const RULES: Readonly<Record<ErrorCode | UncodedError, ErrorRule>> = { ...ERRORS, ...UNCODED };
 
 /** The single 404 for anything absent, deleted, foreign, invisible or malformed: all are indistinguishable. */
 export function notFound(): ApiError {

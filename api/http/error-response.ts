@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Log } from '../../db/ops/log.ts';
 import { Unwanted } from '../../db/postgres/wanted.ts';
-import { ApiError, ERRORS, type ErrorBody, type ErrorCode, UNCODED } from '../contract/errors.ts';
+import { ApiError, ERRORS, type ErrorBody, type ErrorCode, UNCODED, type UncodedError } from '../contract/errors.ts';
 import type { Request } from './request.ts';
 import { json, type Reply, type Route } from './route.ts';
 
@@ -21,8 +21,8 @@ export function refusal(thrown: unknown, request: Request, log: Log, refusals?: 
 
 /** The HTTP status of an error and its published code: null if the status is sufficient. */
 export function published({ code }: ApiError): { status: number; code: ErrorCode | null } {
-  if (code === 'not_found' || code === 'forbidden') return { status: UNCODED[code].status, code: null };
-  return { status: ERRORS[code].status, code };
+  if (code in UNCODED) return { status: UNCODED[code as UncodedError].status, code: null };
+  return { status: ERRORS[code as ErrorCode].status, code: code as ErrorCode };
 }
 
 /** 503 if a retry may soon succeed or be properly refused, for example while the database or the spool is unavailable; else 500. */

@@ -16,7 +16,7 @@ export type Action =
   | `template.${'create' | 'change' | 'delete'}`
   | `webhook.${'create' | 'delete' | 'pause' | 'resume' | 'replay' | 'change' | 'rotate' | 'test'}`
   | `settings.change`
-  | `transcription.${'delete' | 'author' | 'speaker'}`
+  | `transcription.${'delete' | 'author' | 'speaker' | 'correct'}`
   | `workspace.${'create' | 'change' | 'minutes' | 'delete'}`;
 
 /** Which key, token or member it was, by its kind. */

@@ -10,7 +10,7 @@ import { Delivery, Notification, Webhook } from './outbox.ts';
 import { Layer, Preview, Report, Template } from './report.ts';
 import { SearchBlock, SearchDocument, SearchFresh, SearchGone, SearchPostings, SearchState, SearchWaiting } from './search.ts';
 import { Invitation, SignInBinding } from './sign-in.ts';
-import { Checkpoint, ListChange, MetadataTerm, Segment, Transcription } from './transcription.ts';
+import { Checkpoint, CorrectionRow, ListChange, MetadataTerm, Segment, Transcription } from './transcription.ts';
 import { Counter, Deletion, IdempotencyKey, Rate, UploadLease } from './upload.ts';
 import { DataKey, Fact, Workspace } from './workspace.ts';
 
@@ -32,6 +32,7 @@ export const ENTITIES = [
   ListChange,
   Segment,
   Checkpoint,
+  CorrectionRow,
   Template,
   Report,
   Preview,

@@ -1,6 +1,6 @@
 import { defineEntity } from '@mikro-orm/core';
 import { STATUSES } from '../../../api/contract/transcription.ts';
-import { index, moment, reference, serial, THIS_MILLISECOND } from './columns.ts';
+import { index, moment, reference, serial, THIS_MILLISECOND, unique } from './columns.ts';
 import { ApiKey, Project } from './member.ts';
 import { Workspace } from './workspace.ts';
 
@@ -146,6 +146,24 @@ export const Segment = defineEntity({
     wordsSealed: p.blob(),
   }),
   indexes: [index('segments_workspace', 'segments', '(workspace_id)')],
+});
+
+/** What people corrected: see db/transcripts/corrections.ts. */
+export const CorrectionRow = defineEntity({
+  name: 'CorrectionRow',
+  tableName: 'corrections',
+  properties: (p) => ({
+    id: p.uuid().primary(),
+    workspaceId: reference(Workspace, 'workspace_id'),
+    transcriptionId: reference(Transcription, 'transcription_id'),
+    version: p.integer(),
+    at: moment().defaultRaw('now()'),
+    changeSealed: p.blob(),
+  }),
+  indexes: [
+    unique('corrections_version', 'corrections', '(transcription_id, version)'),
+    index('corrections_workspace', 'corrections', '(workspace_id)'),
+  ],
 });
 
 export const Checkpoint = defineEntity({

@@ -21,6 +21,7 @@ import { Migration053 } from './053_webhook_events.ts';
 import { Migration066 } from './066_metrics.ts';
 import { Migration067 } from './067_courier.ts';
 import { Migration070 } from './070_report_history.ts';
+import { Migration071 } from './071_corrections.ts';
 
 /** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
@@ -48,4 +49,5 @@ export const MIGRATIONS = [
   { name: '066_metrics', class: Migration066 },
   { name: '067_courier', class: Migration067 },
   { name: '070_report_history', class: Migration070 },
+  { name: '071_corrections', class: Migration071 },
 ];

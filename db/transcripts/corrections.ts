@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { type Actor, requireFullRights } from '../../api/contract/actor.ts';
+import { ApiError, forbidden, invalid, notFound } from '../../api/contract/errors.ts';
+import { audit } from '../access/audit.ts';
+import type { Tx } from '../postgres/orm.ts';
+import type { Vault } from '../secrets/vault.ts';
+import { lookupId, visible } from '../tenants/visibility.ts';
+import { apply, type Change, inverse, type Wish } from './correct.ts';
+import { stamp } from './list-row.ts';
+import { type Held, hold } from './mutate.ts';
+import { openTranscript } from './opened.ts';
+
+/* SQL: versions are counted under the lock of the transcript, and changes are listed under the predicate of all lists. */
+
+/** A change as it is kept: who made it stays readable when the member has gone. */
+interface Kept {
+  by: { id: string | null; name: string | null; email: string | null };
+  change: Change;
+}
+
+/** A change as people see it. */
+export interface Correction extends Kept {
+  /** 1, 2, 3 … within the transcript. */
+  version: number;
+  at: string;
+}
+
+/** Corrections that somebody asks for: of title, text and speakers, or the end of an earlier one. */
+export interface Corrections {
+  /** The newest version that they saw; what others changed since then in the same places is not overwritten. */
+  version: number;
+  wishes: Wish[];
+  /** The version of a change to be taken back. */
+  undo?: number;
+}
+
+const LISTED = 500;
+
+/**
+ * Corrects a transcript, all or nothing, and keeps each change. Throws 404, 403 without the right to change it, 409 before it is completed, and 409 with the change
+ * of somebody else that touches the same place and was not seen.
+ */
+export async function correct(tx: Tx, vault: Vault, actor: Actor, id: string, { version, wishes, undo }: Corrections): Promise<void> {
+  requireFullRights(actor);
+  const held = await hold(tx, actor, id);
+  if (!held.editable) throw forbidden();
+  const row = await tx.row<{ status: string }>('select t.status from transcriptions t where t.workspace_id = ? and t.id = ?', [
+    held.workspaceId,
+    held.id,
+  ]);
+  if (row!.status !== 'completed')
+    throw new ApiError('transcription_not_completed', { message: 'Not completed yet: there is no text to correct', retryAfterSeconds: 10 });
+  const earlier = await readChanges(tx, vault, held);
+  const opened = await openTranscript(tx, vault, held);
+  const undone = undo === undefined ? null : earlier.find((one) => one.version === undo);
+  if (undone === undefined) throw invalid([{ field: 'undo', message: 'must be the version of a change' }]);
+  const asked = undone ? [...wishes, inverse(undone.change)] : wishes;
+  let newest = earlier[0]?.version ?? 0;
+  for (const wish of asked) {
+    const change = await apply(opened, wish);
+    if (!change) continue; // it is so already
+    const since = undone && wish === asked.at(-1) ? undone.version : version;
+    const other = earlier.find((one) => one.version > since && one.change.places.some((place) => change.places.includes(place)));
+    if (other) throw new ApiError('conflict', { detail: { change: shown(other) } });
+    newest += 1;
+    await keep(tx, vault, held, newest, { by: authorOf(actor), change: undone ? { ...change, undoes: undone.version } : change });
+  }
+  if (newest === (earlier[0]?.version ?? 0)) return;
+  await opened.save();
+  await audit(tx, actor, 'transcription.correct', held.id);
+}
+
+function authorOf(actor: Actor): Kept['by'] {
+  return actor.kind === 'operator'
+    ? { id: null, name: null, email: null }
+    : { id: actor.memberId, name: actor.memberName, email: actor.memberEmail };
+}
+
+async function keep(tx: Tx, vault: Vault, { workspaceId, id }: Held, version: number, kept: Kept): Promise<void> {
+  const correction = randomUUID();
+  await tx.rows(
+    'insert into corrections (id, workspace_id, transcription_id, version, at, change_sealed) values (?::uuid, ?, ?, ?, clock_timestamp(), ?)',
+    [correction, workspaceId, id, version, await vault.seal(workspaceId, `corrections|${correction}|change`, JSON.stringify(kept))],
+  );
+}
+
+/** The newest changes first. */
+async function readChanges(tx: Tx, vault: Vault, { workspaceId, id }: Pick<Held, 'workspaceId' | 'id'>): Promise<Correction[]> {
+  const rows = await tx.rows<{ id: string; version: number; at: string; change_sealed: Buffer }>(
+    `select c.id, c.version, ${stamp('c.at')} as at, c.change_sealed from corrections c
+     where c.workspace_id = ? and c.transcription_id = ?::uuid order by c.version desc`,
+    [workspaceId, id],
+  );
+  return Promise.all(
+    rows.map(async (row) => {
+      const kept = JSON.parse((await vault.open(workspaceId, `corrections|${row.id}|change`, row.change_sealed)).toString()) as Kept;
+      return { version: row.version, at: row.at, ...kept };
+    }),
+  );
+}
+
+/** A change without what only undoing it needs. */
+export function shown({ version, at, by, change }: Correction) {
+  const { places: _, words: __, gone: ___, ...told } = change;
+  return { version, at, by, ...told };
+}
+
+/** What was corrected, newest first, with the version of the newest; 0: nothing. Throws 404. */
+export async function listChanges(tx: Tx, vault: Vault, actor: Actor, id: string) {
+  const { sql, parameters } = visible(actor);
+  const row = await tx.row<{ id: string }>(`select t.id from transcriptions t where t.id = ?::uuid and ${sql}`, [
+    lookupId(id),
+    ...parameters,
+  ]);
+  if (!row) throw notFound();
+  const changes = await readChanges(tx, vault, { workspaceId: actor.workspaceId, id: row.id });
+  return { version: changes[0]?.version ?? 0, items: changes.slice(0, LISTED).map(shown) };
+}

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { retime, type StoredWord } from '../../../db/transcripts/retime.ts';
+
+const SAID: StoredWord[] = [
+  [1, 1.4, ' Please', 0.9],
+  [1.5, 1.8, ' cal', 0.3],
+  [2, 2.6, ' Bob', 0.8],
+  [3, 3.4, ' tomorrow.', 0.95],
+];
+
+const joined = (words: readonly StoredWord[]) => words.map((word) => word[2]).join('');
+
+t.test('retime() keeps times and confidence of words that nobody touched, and gives a corrected one those of the old', async (t) => {
+  t.strictSame(retime(SAID, 'Please call Bob tomorrow.', 1, 3.5), [SAID[0], [1.5, 1.8, ' call'], SAID[2], SAID[3]]);
+});
+
+t.test('retime() shares the time of one word among two, and the time between neighbours among words that were left out', async (t) => {
+  t.strictSame(retime(SAID, 'Please cal Bo bb tomorrow.', 1, 3.5), [SAID[0], SAID[1], [2, 2.3, ' Bo'], [2.3, 2.6, ' bb'], SAID[3]]);
+  t.strictSame(retime(SAID, 'Please cal Bob at tomorrow.', 1, 3.5)[3], [2.6, 3, ' at']);
+});
+
+t.test('retime() takes words out, keeps marks with their words, and follows languages without spaces', async (t) => {
+  t.strictSame(retime(SAID, 'Please Bob tomorrow.', 1, 3.5), [SAID[0], SAID[2], SAID[3]]);
+  t.strictSame(retime(SAID, 'Please, cal Bob tomorrow.', 1, 3.5)[0], [1, 1.4, ' Please,', 0.9]);
+  const chinese: StoredWord[] = [
+    [0, 0.5, '今天'],
+    [0.5, 1, '天气'],
+    [1, 1.2, '很'],
+    [1.2, 1.5, '号'],
+  ];
+  t.strictSame(retime(chinese, '今天天气很好', 0, 1.5), [chinese[0], chinese[1], chinese[2], [1.2, 1.5, '好']]);
+  t.strictSame(retime([], 'New words', 4, 6), [
+    [4, 4.667, 'New'],
+    [4.667, 6, ' words'],
+  ]);
+});
+
+t.test('retime() gives words that read as the text does, with times that stay within the segment', async (t) => {
+  const word = fc.constantFrom('we', 'should', 'ask', 'Bob', 'Bob,', 'tomorrow.', '你好', 'что', '“no”');
+  const property = fc.property(fc.array(word, { maxLength: 9 }), fc.array(word, { minLength: 1, maxLength: 9 }), (before, after) => {
+    const words = before.map((text, index): StoredWord => [index, index + 0.8, ` ${text}`]);
+    const text = after.join(' ');
+    const timed = retime(words, text, 0, 9);
+    t.equal(joined(timed).trim(), text);
+    for (const [start, end] of timed) t.ok(start >= 0 && start <= end && end <= 9);
+  });
+  fc.assert(property);
+});

@@ -16,32 +16,32 @@ import { seeded } from './random.ts';
 import { NOISES, writeWav } from './sound.ts';
 import { joinedRate, languageRates, quietRates, type Rate, rateOf } from './word-errors.ts';
 
-/** What was measured of it; all of it, unless parts were asked for. */
+/** The measurements; all of them, unless parts were selected. */
 export type Accuracy = Partial<Measures>;
 
 interface Measures {
   /** English clips one by one, with language `auto`. */
   clips: Rate;
-  /** `gap`: most words in a row that were left out. */
+  /** `gap`: longest run of deleted words. */
   joined: Rate & { gap: number; minutesPerHour: number };
   languages: { language: string; rate: number; detected: string }[];
-  /** All clips in other languages, each heard at several offsets; words, or characters where words are not written apart. */
+  /** All clips in other languages, each at several offsets; words, or characters in languages without word separators. */
   foreign: Rate;
   conversations: ReturnType<typeof meanDiarization> & { wordsAttributed: number; wordErrorRate: number };
-  /** What was written of the same two parties over lines of several kinds: words lost, wrong, twice or given to the other party. */
+  /** Transcripts of the same two parties over several kinds of lines: words missing, wrong, duplicated or attributed to the other party. */
   calls: { line: string; wrong: number; twice: number; parties: number }[];
-  /** How many people were found where 1 to 20 speak. */
+  /** Number of speakers found, for 1 to 20 speakers. */
   people: PeopleFound[];
-  /** Short interjections, overlapping another speaker and in pauses: how many were recognised. */
+  /** Recognised short interjections, overlapping another speaker and in pauses. */
   interjections: Record<'over' | 'pauses', Kept>;
-  /** Who speaks when in generated rooms. */
+  /** Diarization of simulated rooms. */
   rooms: MeetingRates;
   realTurns: { file: string; error: number; speakers: number; trueSpeakers: number }[];
-  /** Words written where nobody speaks, by kind of sound. */
+  /** Hallucinated words in audio without speech, by kind of sound. */
   invented: Record<string, number>;
   /** The same English clips at -26 and at -60 dBFS. */
   quiet: { loud: Rate; quiet: Rate };
-  /** Seconds between true and written edges of the first and last words of joined clips. */
+  /** Error of word timestamps at the edges of joined clips, seconds. */
   wordTimes: { p50: number; p90: number; compared: number; unheard: number; disordered: number };
 }
 
@@ -52,9 +52,9 @@ export interface AccuracyOptions {
   accurate: boolean;
   /** Folder of clips; default: bench/data. */
   data?: string;
-  /** Which voices and sentences: thresholds are chosen on `tuning`, figures are told of `test`. */
+  /** Set of voices and sentences: thresholds are tuned on `tuning`, results are reported for `test`. */
   split: Split;
-  /** Of the orders, conversations and rooms that are made. */
+  /** Seed for orders, conversations and rooms. */
   seed: number;
   /** Default: all. */
   parts?: readonly Part[];
@@ -63,7 +63,7 @@ export interface AccuracyOptions {
 
 type Measure = (pool: Pool, folder: string, options: AccuracyOptions) => Promise<Accuracy>;
 
-/** What can be measured by itself, in this order. */
+/** The measurements that can be selected, in this order. */
 const PARTS = {
   clips: async (pool, _, { data, split, accurate }) => ({ clips: await rateOf(pool, englishClips(data, split), accurate) }),
   joined: joinedRate,
@@ -96,7 +96,7 @@ export async function measureAccuracy(pool: Pool, options: AccuracyOptions): Pro
   }
 }
 
-/** The conversation number `i` that bench measures with: 2 to 6 speakers, half of them with interruptions, some by telephone, some in noise. */
+/** Conversation number `i` of the benchmark: 2 to 6 speakers, 50 % with interruptions, some by telephone, some with noise. */
 export function measured(
   i: number,
   { data, split, seed = 1 }: Partial<AccuracyOptions> = {},
@@ -145,7 +145,7 @@ async function callRates(pool: Pool, folder: string, { seed, data, split }: Accu
 async function interjectionRates(pool: Pool, folder: string, { data, split, log }: AccuracyOptions): Promise<Accuracy> {
   const interjections = await interjectionsKept(pool, folder, data, split);
   if (interjections) return { interjections };
-  log(`left out: ${data} has no short.tsv with words to throw in; bench/data has`);
+  log(`left out: ${data} has no short.tsv with interjections; bench/data has`);
   return {};
 }
 

@@ -2,27 +2,27 @@ import { RATE } from './sound.ts';
 
 export type Point = readonly [x: number, y: number, z: number];
 
-/** A room with six plane walls of one kind. Metres. */
+/** A room with six plane walls of one material. Metres. */
 export interface Shoebox {
   size: Point;
-  /** Seconds until sound has fallen by 60 dB. */
+  /** Reverberation time: seconds until sound has decayed by 60 dB. */
   reverberation: number;
 }
 
-const SPEED = 343; // metres a second
-const TAPS = 16; // samples on either side over which an echo that falls between two samples is spread: a windowed sinc
-const FRACTIONS = 64; // of a sample to which a delay is rounded
-const HEARD = 0.7; // share of the reverberation time that is kept: 42 dB
+const SPEED = 343; // metres per second
+const TAPS = 16; // windowed sinc for fractional delays: samples on either side
+const FRACTIONS = 64; // resolution of a fractional delay
+const HEARD = 0.7; // share of the reverberation time that is simulated: 42 dB
 
-/** Share of the sound that the walls take at each reflection, for the wanted reverberation (Eyring's formula). */
+/** Absorption coefficient of the walls for a reverberation time (Eyring's formula). */
 export function absorption({ size: [x, y, z], reverberation }: Shoebox): number {
   const surface = 2 * (x * y + y * z + x * z);
   return 1 - Math.exp((-24 * Math.log(10) * x * y * z) / (SPEED * reverberation * surface));
 }
 
 /**
- * What a microphone hears of a click at `source`, by the image-source method of Allen and Berkley (1979): the walls mirror the source, each image is
- * heard after its distance, weaker by that distance and by the walls between. The direct sound from 1 m has the amplitude 1.
+ * Impulse response from `source` to `microphone` by the image-source method of Allen and Berkley (1979): walls mirror the source, and each
+ * image arrives delayed by its distance and attenuated by distance and reflections. The direct sound from 1 m has amplitude 1.
  */
 export function impulseResponse(room: Shoebox, source: Point, microphone: Point): Float32Array {
   const reflected = Math.sqrt(1 - absorption(room));
@@ -42,7 +42,7 @@ export function impulseResponse(room: Shoebox, source: Point, microphone: Point)
   return response;
 }
 
-/** Along one axis: how far each image lies from the microphone, and how many walls its sound has met. */
+/** Along one axis: each image's distance to the microphone, and its number of reflections. */
 function images(length: number, source: number, microphone: number, farthest: number): { offset: number; walls: number }[] {
   const found: { offset: number; walls: number }[] = [];
   const most = Math.ceil(farthest / (2 * length)) + 1;
@@ -55,7 +55,7 @@ function images(length: number, source: number, microphone: number, farthest: nu
   return found;
 }
 
-/** Windowed sinc for each fraction of a sample by which an echo is late. */
+/** Windowed sinc for each fraction of a sample. */
 const KERNELS = Array.from({ length: FRACTIONS }, (_, fraction) =>
   Float32Array.from({ length: 2 * TAPS }, (_, tap) => {
     const t = tap - TAPS + 1 - fraction / FRACTIONS;
@@ -64,7 +64,7 @@ const KERNELS = Array.from({ length: FRACTIONS }, (_, fraction) =>
   }),
 );
 
-/** Adds one echo whose delay may lie between two samples. */
+/** Adds one echo with a fractional delay. */
 function addEcho(response: Float32Array, delay: number, gain: number): void {
   const late = Math.round(delay * FRACTIONS);
   const kernel = KERNELS[late % FRACTIONS]!;
@@ -77,9 +77,9 @@ export function distance(a: Point, b: Point): number {
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-const BLOCK = 32_768; // samples of one transform, a power of 2
+const BLOCK = 32_768; // samples per transform, a power of 2
 
-/** A sound as it is heard through an impulse response of less than a block, of the sound's length: overlap-add of fast Fourier transforms. */
+/** Convolves a sound with an impulse response shorter than a block, truncated to the sound's length: overlap-add FFT. */
 export function convolved(sound: Float32Array, response: Float32Array): Float32Array {
   const out = new Float32Array(sound.length);
   const filter = transform(response);
@@ -91,7 +91,7 @@ export function convolved(sound: Float32Array, response: Float32Array): Float32A
     for (let k = 0; k < BLOCK; k++) {
       const [a, b] = [re[k]!, im[k]!];
       re[k] = a * filter.re[k]! - b * filter.im[k]!;
-      im[k] = -(a * filter.im[k]! + b * filter.re[k]!); // conjugate: the same transform leads back
+      im[k] = -(a * filter.im[k]! + b * filter.re[k]!); // conjugate, so that the same transform is the inverse
     }
     fourier(re, im);
     const end = Math.min(BLOCK, sound.length - at);

@@ -4,17 +4,17 @@ import type { Conversation, TrueWordRun } from './conversations.ts';
 import { bestMapping } from './der.ts';
 import { type Errors, englishWords } from './normalise.ts';
 
-/** What an alignment does with a word of the reference, of the hypothesis, or of both. */
+/** One step of an alignment: a word of the reference, of the hypothesis, or of both. */
 interface Step {
-  /** Number of the word in `reference` and in `hypothesis`; null where one side has none. */
+  /** Word index in `reference` and in `hypothesis`; null if there is none. */
   said: number | null;
   heard: number | null;
 }
 
-/** The alignment with the fewest errors, in order. A byte a pair of words. */
+/** The alignment with the fewest errors, in order. Uses a byte per pair of words. */
 function alignment(reference: readonly string[], hypothesis: readonly string[]): Step[] {
   const width = hypothesis.length + 1;
-  const moves = new Uint8Array((reference.length + 1) * width); // 0: both, 1: a deleted word, 2: an inserted one
+  const moves = new Uint8Array((reference.length + 1) * width); // 0: both, 1: deletion, 2: insertion
   let row = Uint32Array.from({ length: width }, (_, j) => j);
   moves.fill(2, 1, width);
   for (let i = 1; i <= reference.length; i++) {
@@ -44,7 +44,7 @@ export function matches(reference: readonly string[], hypothesis: readonly strin
   );
 }
 
-/** Most words of `reference` in a row for which `hypothesis` has none, not even a wrong one: a sentence that was dropped has several. */
+/** Longest run of words of `reference` without a counterpart in `hypothesis`, not even a wrong one: a dropped sentence gives a long run. */
 export function longestGap(reference: readonly string[], hypothesis: readonly string[]): number {
   let [longest, gap] = [0, 0];
   for (const { heard } of alignment(reference, hypothesis)) {
@@ -54,7 +54,7 @@ export function longestGap(reference: readonly string[], hypothesis: readonly st
   return longest;
 }
 
-/** Errors of each of several runs of words that were heard as one text: what was inserted counts for the run before it. */
+/** Errors in each of several runs of words that were recognised as one text; insertions count for the preceding run. */
 export function errorsOfRuns(runs: readonly (readonly string[])[], hypothesis: readonly string[]): Errors[] {
   const reference = runs.flat();
   const owner = runs.flatMap((run, i) => run.map(() => i));
@@ -81,7 +81,7 @@ interface Unit<T> {
   of: T;
 }
 
-/** Words one by one as error rates compare them, each with what it came from. Both sides are cut alike, so numbers stay apart. */
+/** Splits texts into the words that error rates compare, each with its origin. Both sides are split alike, so numbers stay separate. */
 function units<T>(texts: readonly { text: string; of: T }[]): Unit<T>[] {
   return texts.flatMap(({ text, of }) => englishWords(text).map((word) => ({ text: word, of })));
 }
@@ -99,7 +99,7 @@ interface SaidWord {
   last: boolean;
 }
 
-/** The words that were said and heard alike: each with the clip it came from and where it was heard. */
+/** The correctly recognised words: each with its clip and its time in the transcript. */
 function understood(made: Conversation, segments: readonly Segment[]): { said: SaidWord; heard: HeardWord }[] {
   const said = made.said
     .toSorted((a, b) => a.start - b.start)
@@ -116,7 +116,7 @@ function understood(made: Conversation, segments: readonly Segment[]): { said: S
   return pairs.map(([i, j]) => ({ said: said[i]!.of, heard: heard[j]!.of }));
 }
 
-/** Of the words heard right, those that carry the speaker of the clip they came from, under the best one-to-one mapping of speakers. */
+/** Of the correctly recognised words, those attributed to the right speaker, under the best one-to-one mapping of speakers. */
 export function wordsAttributed(made: Conversation, segments: readonly Segment[]): { right: number; total: number } {
   const words = understood(made, segments);
   const truth = [...new Set(words.map(({ said }) => said.run.speaker))];
@@ -128,15 +128,15 @@ export function wordsAttributed(made: Conversation, segments: readonly Segment[]
 }
 
 export interface WordTimes {
-  /** Seconds between where the speech of a clip begins and where its first word does, and the same of ends: all of them, ascending. */
+  /** Errors of the edges of clips: start of speech to start of the first word, and the same for ends, seconds, ascending. */
   errors: number[];
-  /** Edges whose word was not understood, so that no time can be compared. */
+  /** Edges whose word was not recognised, so that times cannot be compared. */
   unheard: number;
-  /** Words that begin before the word before them, end before they begin, or lie past the end. */
+  /** Words that start before the previous word, end before they start, or exceed the duration. */
   disordered: number;
 }
 
-/** Word timestamps of clips joined at known places: error of the start of the first word and the end of the last one, in seconds. */
+/** Word timestamps of clips joined at known positions: error of the start of the first word and the end of the last one, seconds. */
 export function wordTimes(made: Conversation, segments: readonly Segment[], durationSeconds: number): WordTimes {
   const errors = understood(made, segments)
     .flatMap(({ said: { run, first, last }, heard }) => [
@@ -151,12 +151,12 @@ export function wordTimes(made: Conversation, segments: readonly Segment[], dura
   return { errors, unheard: 2 * made.said.length - errors.length, disordered };
 }
 
-/** The value below which a part of ascending numbers lies. */
+/** Quantile of ascending numbers. */
 export function quantile(ascending: readonly number[], part: number): number {
   return ascending[Math.floor(part * (ascending.length - 1))] ?? 0;
 }
 
-/** Turns as error rates compare them. */
+/** Turns in the form that error rates compare. */
 export function named(turns: readonly { speaker: number; start: number; end: number }[]): TrueTurn[] {
   return turns.map(({ speaker, start, end }) => ({ speaker: String(speaker), start, end }));
 }

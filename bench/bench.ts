@@ -19,24 +19,24 @@ import { measureSpeed } from './speed.ts';
 export interface BenchOptions {
   /** Length of the measured recordings, minutes. */
   minutes: number;
-  /** Largest number of files at once. */
+  /** Largest number of concurrent files. */
   files: number;
   accuracy: boolean | readonly Part[];
-  /** Leave the speed out: with `accuracy`, a gate for continuous integration. */
+  /** Skip the speed; with `accuracy`, a gate for continuous integration. */
   speed: boolean;
   accurate: boolean;
-  /** Languages of which a minute of synthetic speech is transcribed; true: all there are texts of. */
+  /** Languages in which a minute of synthetic speech is transcribed; true: all available ones. */
   coverage?: true | readonly string[];
-  /** Folder of clips to measure accuracy with; default: bench/data. */
+  /** Folder of clips for the accuracy; default: bench/data. */
   data?: string;
-  /** Set of recordings that accuracy is measured on. */
+  /** Set of recordings for the accuracy. */
   split: Split;
-  /** Of everything that is made at random: orders of clips, conversations, rooms. */
+  /** Seed for everything random: orders of clips, conversations, rooms. */
   seed: number;
-  /** Folders of the models whose operators are timed. */
+  /** Folders of the models to profile. */
   profile?: { whisper: string; diarization: string };
   peers: (typeof PEERS)[number][];
-  /** Hours of audio a day to recommend for; needs `speed`. */
+  /** Hours of audio per day to size for; requires `speed`. */
   load?: number;
   meanMinutes: number;
   save?: string;
@@ -46,7 +46,7 @@ export interface BenchOptions {
   log: (line: string) => void;
 }
 
-/** Measures this machine. Returns the figures and their tables; writes what `save` and `chart` name. */
+/** Benchmarks this machine. Returns the figures and their tables; writes the files in `save` and `chart`. */
 export async function bench(pool: Pool, options: BenchOptions): Promise<{ report: Report; text: string }> {
   const peers = options.peers.flatMap((name) => openPeer(name, pool.threads));
   const before: Report | null = options.compare ? JSON.parse(await readFile(options.compare, 'utf8')) : null;
@@ -103,8 +103,8 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
 }
 
 /**
- * Ours and every setting of the peers over the same joined speech, one after another, ours before and after each of them: machines get slower and faster.
- * Ours is told as the mean of all its runs, since which windows are decoded side by side is chance, and moves a few words.
+ * Runs Longhand and every peer setting on the same joined speech in sequence, Longhand before and after each, because the speed of a
+ * machine drifts. Longhand's result is the mean of its runs: which windows share a batch is random and changes a few words.
  */
 async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes, log }: BenchOptions): Promise<PeerRow[]> {
   const made = await joined(Math.min(20, minutes) * 60);

@@ -5,9 +5,9 @@ import { seeded } from './random.ts';
 const DRAWS = 1000;
 
 /**
- * 95 % interval of an error rate by bootstrap: as many recordings as there are, drawn with replacement, a thousand times. What is heard several times
- * must be one of `parts`, or the interval is too narrow.
- * @param parts errors in each recording
+ * 95 % confidence interval of an error rate by bootstrap: a thousand resamples of the recordings with replacement. A recording transcribed
+ * several times must be a single entry of `parts`, or the interval is too narrow.
+ * @param parts errors per recording
  */
 export function interval(parts: readonly Errors[], seed = 1): [low: number, high: number] {
   const random = seeded(seed);

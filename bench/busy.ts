@@ -1,7 +1,7 @@
 /**
- * Whether clients notice that the machine works: 1,000 pollers, 16 slow uploads and an engine at full speed beside one API and PostgreSQL:
- * `scripts/longhand bench busy [--seconds 60] [--pollers 1000] [--every 5] [--uploads 16] [--json]`.
- * The promise, on 2 cores: no request fails, and a poll is answered within 100 ms in 99 of 100 cases. Ends with 1 when it is not kept.
+ * Measures API latency under load: 1,000 pollers, 16 slow uploads and an engine at full speed beside one API and PostgreSQL:
+ * `scripts/longhand bench busy [--seconds 60] [--pollers 1000] [--every 5] [--uploads 16] [--json]`. Target on 2 cores: no request fails,
+ * and polls have a p99 below 100 ms. Exits with 1 if it is missed.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ import { poll } from './pollers.ts';
 import { type Service, withService } from './service.ts';
 
 const P99_MS = 100;
-const RECORDINGS = 8; // four are worked on at once by default, the others wait
-const MINUTES = 20; // of each: more than is done meanwhile
-const HEAD = 44; // bytes, of a wav file
-const PER_KEY = 8; // uploads at once, below the cap of 10
-const SLICES = 200; // of a slow upload
+const RECORDINGS = 8; // four are processed at once by default, the others are queued
+const MINUTES = 20; // of each: more than is processed during the run
+const HEAD = 44; // bytes of a wav header
+const PER_KEY = 8; // concurrent uploads, below the limit of 10
+const SLICES = 200; // parts of a slow upload
 
-// `every` in seconds, as the API's documentation asks clients
+// `every` in seconds, as recommended in the API's documentation
 const { seconds, pollers, every, uploads, json } = readNumbers({ seconds: 60, pollers: 1000, every: 5, uploads: 16 });
 
 process.exitCode = await withService(
@@ -56,7 +56,7 @@ process.exitCode = await withService(
   { engine: true },
 );
 
-/** Progress of the recordings that are being worked on. */
+/** Progress of the recordings in progress. */
 async function working({ db }: Service, ids: readonly string[]): Promise<number[]> {
   const rows = await db.query<{ fraction: number }>(
     '*',
@@ -68,11 +68,11 @@ async function working({ db }: Service, ids: readonly string[]): Promise<number[
 
 async function untilWorking(service: Service, ids: readonly string[]): Promise<void> {
   for (const end = Date.now() + 120_000; !(await working(service, ids)).length; await sleep(200)) {
-    if (Date.now() > end) throw new Error('The engine has begun with none of the recordings after 2 minutes');
+    if (Date.now() > end) throw new Error('The engine has started none of the recordings within 2 minutes');
   }
 }
 
-/** The conversation that comes with Longhand, over and over: a wav file of this length. */
+/** The bundled conversation, repeated to a wav file of this length. */
 function conversation(minutes: number): Buffer {
   const wav = readFileSync(new URL('data/two-speakers.wav', import.meta.url));
   const length = minutes * 60 * 32_000;
@@ -82,7 +82,7 @@ function conversation(minutes: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(length, wav.subarray(HEAD))]);
 }
 
-/** Uploads at full speed, or in slices with a pause after each. Throws unless it is accepted. */
+/** Uploads at full speed, or in parts with a pause after each. Throws unless the file is accepted. */
 async function upload(url: string, key: string, bytes: Buffer, pauseMs = 0): Promise<string> {
   const headers = {
     authorization: `Bearer ${key}`,
@@ -99,6 +99,6 @@ async function upload(url: string, key: string, bytes: Buffer, pauseMs = 0): Pro
   request.end();
   const [answer] = await answered;
   const body = Buffer.concat(await answer.toArray()).toString();
-  if (answer.statusCode !== 201) throw new Error(`An upload was answered ${answer.statusCode}: ${body}`);
+  if (answer.statusCode !== 201) throw new Error(`An upload got the response ${answer.statusCode}: ${body}`);
   return (JSON.parse(body) as { uuid: string }).uuid;
 }

@@ -1,25 +1,25 @@
-/** A workspace with very many transcriptions, for bench/list.ts: a year of calls of 50 members, written straight into the database. */
+/** A workspace with very many transcriptions, for bench/list.ts: a year of calls of 50 members, inserted directly into the database. */
 import { randomUUID } from 'node:crypto';
 import { hashOf, newKey } from '../db/access/credentials.ts';
 import type { Db, Tx } from '../db/postgres/orm.ts';
 import type { Vault } from '../db/secrets/vault.ts';
 import { termOf } from '../db/transcripts/filter.ts';
 
-/** Who may ask, and for what. */
+/** The callers of the list. */
 export interface People {
   workspaceId: string;
   members: string[];
   projectId: string;
   /** Sees all. */
   ownerKey: string;
-  /** Sees what is their own, a fiftieth, and what is in the project, a tenth. */
+  /** Sees its own (2 %) and those of the project (10 %). */
   memberKey: string;
 }
 
-/** The call in the middle of the year, to find again. */
+/** The call in the middle of the year, to look up. */
 export const middleOf = (rows: number): number => rows >> 1;
 
-/** Spreads numbers so that nothing that is derived from one goes together with anything derived from another (the finaliser of MurmurHash3). */
+/** Hash that decorrelates everything derived from the same number (the finaliser of MurmurHash3). */
 function mix(i: number, salt: number): number {
   let h = Math.imul(i, 0x9e3779b1) ^ Math.imul(salt, 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -27,7 +27,7 @@ function mix(i: number, salt: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Call `i`: 20 calls a deal, about 1,000 an agent, a tenth a region, two thirds from one source, one tag on all. */
+/** Call `i`: 20 calls per deal, about 1,000 per agent, 10 % per region, 67 % from one source, and one tag on all. */
 export function call(i: number) {
   const metadata = {
     deal: Math.floor(i / 20),
@@ -74,13 +74,13 @@ async function addKey(tx: Tx, workspaceId: string, memberId: string): Promise<st
   return key;
 }
 
-const BATCH = 5_000; // rows an insert
+const BATCH = 5_000; // rows per insert
 const YEAR_MS = 365 * 86_400_000;
 const SPEAKERS = '[{"id":"speaker_1","ai_name":null,"name":null},{"id":"speaker_2","ai_name":null,"name":null}]';
 const COLUMNS = `(id uuid, project_id uuid, author_id uuid, status text, language text, filename_sealed text, speakers_sealed text,
   external_id text, metadata_text text, duration_seconds float8, created_at timestamptz)`;
 
-/** Writes the rows. Triggers of the tables must be off: the terms of metadata are written here, many at once. */
+/** Inserts the rows. Triggers of the tables must be off: the metadata terms are inserted here, in bulk. */
 export async function writeCalls(db: Db, vault: Vault, people: People, rows: number, told: (done: number) => void): Promise<void> {
   for (let from = 0; from < rows; from += BATCH) {
     const numbers = Array.from({ length: Math.min(BATCH, rows - from) }, (_, k) => from + k);

@@ -2,11 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The recordings that come with bench. Another folder must be of the same form: MANIFEST.tsv, the files beside it or in `clips`, and `rttm`. */
+/**
+ * The recordings included with the benchmark. Another folder needs the same layout: MANIFEST.tsv, the files beside it or in `clips`, and
+ * `rttm`.
+ */
 export const DATA = fileURLToPath(new URL('./data/', import.meta.url));
-const HEADLESS = /\.(raw|sph)$/; // samples without a header that the decoder knows
+const HEADLESS = /\.(raw|sph)$/; // headerless formats that the decoder knows
 
-/** Recordings that thresholds are chosen on, or those whose figures are told: they share no voice and no sentence. */
+/** Recordings for tuning thresholds, or for reporting results: they share no voice and no sentence. */
 export type Split = 'tuning' | 'test';
 
 export interface Clip {
@@ -17,11 +20,11 @@ export interface Clip {
   speaker: string;
   transcript: string;
   category: string;
-  /** Undefined in a folder that is not divided. */
+  /** Undefined in a folder without splits. */
   split?: Split;
 }
 
-/** Every recording of the folder, or of one of its sets, with what is said in it. Recordings of a folder that is not divided belong to both sets. */
+/** Every recording of the folder, or of one split, with its reference transcript. Recordings without a split belong to both. */
 export function clips(folder = DATA, split?: Split): Clip[] {
   const [header, ...lines] = readFileSync(join(folder, 'MANIFEST.tsv'), 'utf8').trim().split('\n');
   const columns = header!.split('\t');
@@ -45,7 +48,7 @@ export function clips(folder = DATA, split?: Split): Clip[] {
   return all.filter((clip) => !HEADLESS.test(clip.file) && (split === undefined || clip.split === undefined || clip.split === split));
 }
 
-/** The English clips of one speaker from 1 to 30 s: what the word error rate is measured on. */
+/** The English single-speaker clips of 1 to 30 s, for the word error rate. */
 export function englishClips(folder = DATA, split?: Split): Clip[] {
   return clips(folder, split).filter(
     (clip) => clip.language === 'en' && clip.seconds >= 1 && clip.seconds <= 30 && clip.transcript && '15'.includes(clip.category),
@@ -59,7 +62,10 @@ export function foreignClips(folder = DATA, split?: Split): Clip[] {
   );
 }
 
-/** Voices with clean clips of at least 2 s, for generated conversations: speaker -> clips. FLEURS names no readers: each clip counts as a voice. */
+/**
+ * Voices with clean clips of at least 2 s, for simulated conversations: speaker -> clips. FLEURS does not identify speakers, so each of its
+ * clips counts as a voice.
+ */
 export function voices(folder = DATA, split?: Split): Map<string, Clip[]> {
   const found = new Map<string, Clip[]>();
   for (const clip of clips(folder, split)) {
@@ -70,14 +76,14 @@ export function voices(folder = DATA, split?: Split): Map<string, Clip[]> {
   return found;
 }
 
-/** One turn of who speaks when, as in an RTTM file. Seconds. */
+/** One reference turn, as in an RTTM file. Seconds. */
 export interface TrueTurn {
   speaker: string;
   start: number;
   end: number;
 }
 
-/** Turns of the clips that have them. */
+/** Reference turns of the clips that have them. */
 export function turnsOf(file: string, folder = DATA): TrueTurn[] {
   const text = readFileSync(join(folder, 'rttm', `${file.replace(/\.\w+$/, '')}.rttm`), 'utf8');
   return text

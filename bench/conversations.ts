@@ -7,51 +7,51 @@ export interface TrueWordRun extends TrueTurn {
   transcript: string;
 }
 
-/** A made recording with exact truth. */
+/** A simulated recording with exact ground truth. */
 export interface Conversation {
   name: string;
   samples: Float32Array;
-  /** Who speaks when, as `truth.ts` hears it in the clean clips: pauses over 0.3 s inside a clip are not speech. */
+  /** Reference turns, from `truth.ts` on the clean clips: pauses over 0.3 s inside a clip are not speech. */
   turns: TrueTurn[];
-  /** What is said, clip by clip, in order. */
+  /** Reference transcript, clip by clip, in order. */
   said: TrueWordRun[];
   speakers: number;
-  /** Each voice alone, before noise and telephone; only where that is asked for. */
+  /** Each voice alone, before noise and telephone filter; only if requested. */
   tracks?: Float32Array[];
 }
 
 export interface ConversationOptions {
   speakers: number;
   seconds: number;
-  /** Part of the turns that begin before the last one ends. */
+  /** Share of the turns that start before the previous one ends. */
   overlaps?: number;
   telephone?: boolean;
-  /** Also each voice alone. */
+  /** Also return each voice alone. */
   apart?: boolean;
-  /** Signal to noise, dB; null: no noise. */
+  /** Signal-to-noise ratio, dB; null: no noise. */
   noise?: number | null;
-  /** No clip sounds the same twice: each time at another pitch and pace, to 2 %. */
+  /** Varies pitch and pace of each clip by up to 2 %. */
   varied?: boolean;
-  /** Just these voices, by name; `speakers` of them. */
+  /** Use exactly these voices, by name; `speakers` of them. */
   cast?: readonly string[];
   /** Voices of these languages; default: English. */
   languages?: (language: string) => boolean;
   /** Folder of clips. */
   data?: string;
-  /** Voices of one set; default: all. */
+  /** Voices of one split; default: all. */
   split?: Split;
 }
 
 const cache = new Map<string, Promise<Float32Array>>();
 
-/** All samples of a clip, read once. */
+/** All samples of a clip, cached. */
 export function cleanSamples(clip: Clip): Promise<Float32Array> {
   const found = cache.get(clip.path) ?? samplesOf(clip.path);
   cache.set(clip.path, found);
   return found;
 }
 
-/** Makes a conversation of several voices from single-speaker clips. The same seed gives the same conversation. */
+/** Simulates a conversation of several voices from single-speaker clips. The same seed gives the same conversation. */
 export async function conversation(seed: number, options: ConversationOptions): Promise<Conversation> {
   const random = seeded(seed);
   const spoken = options.languages ?? ((language) => language === 'en');
@@ -115,7 +115,9 @@ export interface JoinedOptions {
   split?: Split;
 }
 
-/** English clips, each at the same loudness, joined in a shuffled order with short pauses until `seconds` are full: what the long word error rate is measured on. */
+/**
+ * English clips, normalised to the same loudness, joined in random order with short pauses up to `seconds`: for the WER of long recordings.
+ */
 export async function joined(seconds: number, { seed = 1, data, split }: JoinedOptions = {}): Promise<Conversation> {
   const random = seeded(seed);
   const samples = new Float32Array(Math.ceil((seconds + 40) * RATE));

@@ -13,29 +13,29 @@ import type { Span, Word } from '../engine/types.ts';
 import { minutesPerHour, timed, transcript } from './measure.ts';
 
 const TEXTS = fileURLToPath(new URL('./data/declaration.tsv', import.meta.url));
-const JOIN = 0.3; // seconds: a shorter gap between two words is the edge of one of them
+const JOIN = 0.3; // seconds: shorter gaps between words are inaccuracies of their edges
 
-/** How much of the speech of one language lies under words. */
+/** Coverage of one language: how much of the speech has words. */
 export interface LanguageCoverage {
   language: string;
-  /** The language the transcript names. */
+  /** The language of the transcript. */
   detected: string | null;
-  /** Seconds of detected speech, and the share of them that lies under words, 0 to 1. */
+  /** Seconds of detected speech, and the share of it covered by words, 0 to 1. */
   seconds: number;
   covered: number;
-  /** Most seconds of speech between two words. */
+  /** Longest span of speech between two words, seconds. */
   longestGap: number;
   minutesPerHour: number;
 }
 
-/** A text that is read out, and the espeak-ng voice that reads it. */
+/** A text to synthesise, and the espeak-ng voice for it. */
 export interface Reading {
   language: string;
   voice: string;
   text: string;
 }
 
-/** The first articles of the Universal Declaration of Human Rights, about a minute of speech in each language. */
+/** The first articles of the Universal Declaration of Human Rights, about a minute of speech per language. */
 export function readings(languages?: readonly string[]): Reading[] {
   const [, ...lines] = readFileSync(TEXTS, 'utf8').trim().split('\n');
   const all = lines.map((line) => {
@@ -48,8 +48,8 @@ export function readings(languages?: readonly string[]): Reading[] {
 }
 
 /**
- * Transcribes a minute of synthetic speech in each language, with the language detected, and says how much of it lies under words. It needs no transcript to
- * compare with, so it works in languages that nobody on the team reads. Wants espeak-ng on the PATH.
+ * Transcribes a minute of synthetic speech per language, with language detection, and reports how much of it is covered by words. Needs no
+ * reference transcript, so it works for languages that nobody on the team reads. Requires espeak-ng on the PATH.
  */
 export async function measureCoverage(
   pool: Pool,
@@ -73,7 +73,7 @@ export async function measureCoverage(
   }
 }
 
-/** The share of speech that lies under words in order of time, and the longest stretch of it without any. */
+/** Share of speech covered by words, and the longest span without any. */
 export function coverageOf(
   words: readonly Pick<Word, 'start' | 'end'>[],
   speech: readonly Span[],
@@ -104,7 +104,7 @@ async function detectedSpeech(path: string, pool: Pool): Promise<Span[]> {
   }
 }
 
-/** A wav file of a text, read out by espeak-ng. */
+/** Synthesises a text with espeak-ng to a wav file. */
 async function spoken({ language, voice, text }: Reading, folder: string): Promise<string> {
   const [from, to] = [join(folder, `${language}.txt`), join(folder, `${language}.wav`)];
   await writeFile(from, text);
@@ -117,13 +117,13 @@ async function spoken({ language, voice, text }: Reading, folder: string): Promi
   return to;
 }
 
-/** A line for each language, and one for the worst. */
+/** A line per language, and one for the worst. */
 export function* coverageRows(found: readonly LanguageCoverage[]): Generator<[name: string, value: string]> {
   const share = (part: number) => `${(100 * part).toFixed(1)} %`;
   for (const { language, detected, seconds, covered, longestGap, minutesPerHour } of found) {
     const heard = detected === language ? '' : `, heard as ${detected ?? 'nothing'}`;
     yield [
-      `speech under words, ${language}`,
+      `speech covered by words, ${language}`,
       `${share(covered)} of ${seconds.toFixed(1)} s, longest gap ${longestGap.toFixed(1)} s, ${minutesPerHour.toFixed(2)} min/h${heard}`,
     ];
   }

@@ -1,20 +1,20 @@
 import type { TrueTurn } from './clips.ts';
 
 export interface Diarization {
-  /** Parts of all reference speech. */
+  /** Relative to all reference speech. */
   error: number;
   miss: number;
   falseAlarm: number;
   confusion: number;
-  /** Frames of 10 ms with reference speech, speakers counted one by one: the weight when files are averaged. */
+  /** 10 ms frames of reference speech, summed over speakers: the weight for averaging files. */
   weight: number;
   speakers: number;
   trueSpeakers: number;
 }
 
-const FRAMES = 100; // a second
+const FRAMES = 100; // per second
 
-/** Diarization error rate: no collar, overlapped speech counted, the best one-to-one mapping of speakers (NIST RT, as in pyannote.metrics). */
+/** Diarization error rate: no collar, overlapped speech included, best one-to-one mapping of speakers (NIST RT, as in pyannote.metrics). */
 export function diarizationError(reference: readonly TrueTurn[], hypothesis: readonly TrueTurn[]): Diarization {
   const total = Math.ceil(Math.max(0, ...reference.map((t) => t.end), ...hypothesis.map((t) => t.end)) * FRAMES);
   const truth = activity(reference, total);
@@ -52,7 +52,9 @@ function activity(turns: readonly TrueTurn[], total: number): Uint8Array[] {
   return [...rows.values()];
 }
 
-/** For each row the column it maps to, or -1: the assignment with the largest sum (exact, by the Hungarian method on the negated matrix). */
+/**
+ * For each row the column assigned to it, or -1: the assignment with the largest sum (exact, Hungarian algorithm on the negated matrix).
+ */
 export function bestMapping(gain: readonly (readonly number[])[]): number[] {
   const n = Math.max(gain.length, gain[0]?.length ?? 0);
   const cost = (i: number, j: number) => -(gain[i]?.[j] ?? 0);

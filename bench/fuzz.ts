@@ -1,7 +1,7 @@
 /**
- * Schemathesis against the OpenAPI document that the API serves: no 5xx, no undocumented status, type or header, no answer that breaks its
- * schema, none that stays away: `scripts/longhand bench fuzz [--examples 200] [--seed 1] [--venv FOLDER]`. Needs python3 and, the first time,
- * PyPI. Prints seed and number of cases; ends with 1 when anything was found.
+ * Runs Schemathesis against the OpenAPI document of the API: no 5xx, no undocumented status, type or header, no response that violates its
+ * schema, none missing: `scripts/longhand bench fuzz [--examples 200] [--seed 1] [--venv FOLDER]`. Requires python3 and, the first time,
+ * PyPI. Prints the seed and the number of cases; exits with 1 if anything was found.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,11 +22,11 @@ const CHECKS = [
 ];
 const CALL_SECONDS = 60;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-const PATIENCE_MS = 2_000; // for an answer that takes a millisecond
+const PATIENCE_MS = 2_000; // for a response that takes a millisecond
 
 const { values } = parseArgs({
   options: {
-    examples: { type: 'string', default: '200' }, // of each operation
+    examples: { type: 'string', default: '200' }, // per operation
     seed: { type: 'string', default: '1' },
     venv: { type: 'string', default: join(tmpdir(), 'longhand-schemathesis') },
   },
@@ -41,7 +41,7 @@ process.exitCode = await withService(async (service) => {
     if (hooks.SCHEMATHESIS_HOOKS) {
       copyFileSync(new URL('fuzz.py', import.meta.url), join(folder, 'fuzz.py'));
       process.stdout.write(
-        `The HTTP parser for Node ${process.versions.node} leaves header names of more than letters, digits and hyphens unanswered, and values with control characters: hyphens stand for these.\n`,
+        `The HTTP parser for Node ${process.versions.node} does not answer requests whose header names have characters other than letters, digits and hyphens, or whose values have control characters; hyphens replace them.\n`,
       );
     }
     const base = `${service.url}/v1`;
@@ -52,7 +52,7 @@ process.exitCode = await withService(async (service) => {
   }
 });
 
-/** What exists and is good, for a part of the requests, so that they get past the refusals. What is deleted is not what is read. */
+/** Valid ids for a part of the requests, so that they get past validation. Objects for deletion are separate from those for reading. */
 async function settings(service: Service): Promise<string> {
   const { url, key, memberId } = service;
   const answer = await fetch(`${url}/v1/transcriptions`, {
@@ -96,7 +96,7 @@ async function settings(service: Service): Promise<string> {
   ].join('\n');
 }
 
-/** Whether a header whose name holds an underscore is answered: the parsers of Node 22 and newer read it. */
+/** Whether requests with an underscore in a header name are answered: the parsers of Node 22 and newer accept it. */
 async function readsAnyName(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const socket = net.connect(Number(port), hostname);
@@ -115,15 +115,15 @@ async function install(venv: string): Promise<string> {
   const found = join(venv, 'bin', 'st');
   if (existsSync(found)) return found;
   if ((await run('python3', ['-m', 'venv', venv])) || (await run(join(venv, 'bin', 'pip'), ['install', '--quiet', 'schemathesis'])))
-    throw new Error(`Cannot install schemathesis into ${venv}: python3 with venv, and PyPI, are needed`);
+    throw new Error(`Cannot install schemathesis into ${venv}: requires python3 with venv, and PyPI`);
   return found;
 }
 
-/** Its exit code. A signal to us ends it, and then us in good order. */
+/** Its exit code. A signal to this process stops the child first. */
 async function run(command: string, parameters: string[], cwd?: string, environment = {}): Promise<number> {
   const child = spawn(command, parameters, { stdio: 'inherit', cwd, env: { ...process.env, ...environment } });
   const stop = () => child.kill('SIGKILL');
-  for (const signal of SIGNALS) process.on(signal, stop); // it comes twice, from the group and from the program above
+  for (const signal of SIGNALS) process.on(signal, stop); // it arrives twice, from the process group and from the parent
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }

@@ -1,4 +1,7 @@
-/** The recordings of `bench long`: HOUR LONG NOTE HOURS writes an hour of two people, so many hours of it as one file, and its first 5 seconds. */
+/**
+ * Creates the recordings of `bench long`: HOUR LONG NOTE HOURS writes an hour of two speakers, that hour repeated HOURS times in one file,
+ * and its first 5 seconds.
+ */
 import { conversation } from './conversations.ts';
 import { RATE, repeatWav, writeWav } from './sound.ts';
 

@@ -11,7 +11,7 @@ import { seeded } from './random.ts';
 import { level, mixInto, RATE, scaled, writeWav } from './sound.ts';
 import { speechSpans } from './truth.ts';
 
-/** A word or two that stand alone in a clip, cut out of it to be thrown in while another speaks. */
+/** One or two isolated words cut from a clip, to overlap another speaker's speech. */
 interface ShortWords {
   clip: Clip;
   speaker: string;
@@ -21,33 +21,33 @@ interface ShortWords {
 }
 
 export interface Interjection extends TrueWordRun {
-  /** Said over another's speech; else in a pause of it. */
+  /** Overlaps another's speech; else in a pause of it. */
   over: boolean;
 }
 
-/** A talk in which others throw in short words; those are not in `said`. */
+/** A conversation with short interjections by others, which are not part of `said`. */
 export interface Talk extends Conversation {
   interjections: Interjection[];
 }
 
-/** What became of interjections of one kind. */
+/** Result for interjections of one kind. */
 export interface Kept {
   count: number;
-  /** Their speaker has a turn over at least half of it. */
+  /** Their speaker has a turn over at least 50 % of them. */
   turns: number;
-  /** Written at all, every word of it: what is said over another's speech is mostly not understood. */
+  /** All of their words are in the transcript; overlapping ones are mostly not recognised. */
   heard: number;
-  /** … with the speaker who said it. */
+  /** of these, attributed to the right speaker. */
   right: number;
 }
 
 const NONE: Kept = { count: 0, turns: 0, heard: 0, right: 0 };
 const SEEDS = [1, 2, 3, 4];
-const SECONDS = 240; // of each talk
-const MARGIN = 0.03; // seconds kept around short words, faded in and out
-const INSIDE = 0.8; // seconds from the ends of a clip within which nobody speaks over it
+const SECONDS = 240; // per conversation
+const MARGIN = 0.03; // seconds kept around interjections, with fades
+const INSIDE = 0.8; // seconds from the ends of a clip without overlaps
 
-/** What becomes of short words thrown into four talks; undefined where the folder has no `short.tsv`. */
+/** Results for interjections in four conversations; undefined if the folder has no `short.tsv`. */
 export async function interjectionsKept(
   pool: Pool,
   folder: string,
@@ -68,7 +68,7 @@ export async function interjectionsKept(
   return all;
 }
 
-/** The short words of the folder's `short.tsv`, none where it has no such file. */
+/** The interjections in the folder's `short.tsv`, none without that file. */
 function shortWords(folder: string, split?: Split): ShortWords[] {
   const path = join(folder, 'short.tsv');
   if (!existsSync(path)) return [];
@@ -83,7 +83,7 @@ function shortWords(folder: string, split?: Split): ShortWords[] {
   });
 }
 
-/** Two to four people of whom one speaks at a time, while the others throw in short words: over the speech, and in the pauses between its clips. */
+/** Two to four people of whom one speaks at a time, while the others interject: overlapping the speech, and in the pauses between clips. */
 export async function talkWithInterjections(seed: number, seconds: number, data = DATA, split?: Split): Promise<Talk> {
   const random = seeded(seed);
   const short = shortWords(data, split);
@@ -142,9 +142,9 @@ function faded(samples: Float32Array): Float32Array {
   return samples.map((x, i) => x * Math.min(1, i / ramp, (samples.length - 1 - i) / ramp));
 }
 
-const NEAR = 0.5; // seconds from an interjection within which its words count as heard
+const NEAR = 0.5; // seconds from an interjection within which its words must be
 
-/** What became of the interjections over speech and of those in pauses. Turns and segments may number the speakers each in their own way. */
+/** Results for overlapping interjections and for those in pauses. Turns and segments may number the speakers independently. */
 export function kept(talk: Talk, turns: readonly Turn[], segments: readonly Segment[]): Record<'over' | 'pauses', Kept> {
   const spoken = turnsByName(talk.turns, turns);
   const words = turnsByName(
@@ -169,7 +169,7 @@ export function kept(talk: Talk, turns: readonly Turn[], segments: readonly Segm
   return { over: count(true), pauses: count(false) };
 }
 
-/** What was found, with the names of the people who speak, under the one-to-one mapping with the most time in common. */
+/** Renames found speakers by the one-to-one mapping to real ones with the most time in common. */
 function turnsByName<T extends Turn>(truth: readonly TrueTurn[], found: readonly T[]): (Omit<T, 'speaker'> & { speaker: string })[] {
   const people = [...new Set(truth.map(({ speaker }) => speaker))];
   const numbers = [...new Set(found.map(({ speaker }) => speaker))];
@@ -180,7 +180,7 @@ function turnsByName<T extends Turn>(truth: readonly TrueTurn[], found: readonly
   return found.map((turn) => ({ ...turn, speaker: people[mapping[numbers.indexOf(turn.speaker)]!] ?? '' }));
 }
 
-/** Seconds that two stretches have in common. */
+/** Seconds that two spans have in common. */
 function shared(a: Span, b: Span): number {
   return Math.max(0, Math.min(a.end, b.end) - Math.max(a.start, b.start));
 }

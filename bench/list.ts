@@ -1,7 +1,7 @@
 /**
- * How long a page of 20 out of a million transcriptions of one workspace takes, over HTTP, with everything on this machine:
- * `node --import tsx bench/list.ts [--rows 1000000] [--keep FOLDER] [--rounds 40] [--json]`. `--keep` uses the rows that an earlier run left in FOLDER.
- * The promise: under 50 ms with a metadata filter on 2 cores. `first`: of the first request, whose total nobody has counted yet.
+ * Latency of a page of 20 out of a million transcriptions of one workspace, over HTTP, with everything on this machine: `node --import tsx
+ * bench/list.ts [--rows 1000000] [--keep FOLDER] [--rounds 40] [--json]`. `--keep` reuses the rows of an earlier run in FOLDER. Target:
+ * under 50 ms with a metadata filter on 2 cores. `first`: the first request, whose total is not cached yet.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const { values } = parseArgs({
   },
 });
 const rows = Number(values.rows);
-const rounds = Number(values.rounds); // requests a query
+const rounds = Number(values.rounds); // requests per query
 const home = values.keep ?? mkdtempSync(join(tmpdir(), 'longhand-list-'));
 mkdirSync(home, { recursive: true });
 const postgres = await startEmbedded(join(home, 'postgres'), { durable: false });
@@ -42,7 +42,7 @@ try {
   try {
     await migrate(db);
     const kept = existsSync(join(home, 'kept.json')) ? (JSON.parse(readFileSync(join(home, 'kept.json'), 'utf8')) as Kept) : await fill(db);
-    if (kept.rows !== rows) throw new Error(`Cannot measure ${rows} rows: ${home} holds ${kept.rows}; name another folder`);
+    if (kept.rows !== rows) throw new Error(`Cannot measure ${rows} rows: ${home} holds ${kept.rows}; use another folder`);
     report(await measure(db, kept));
   } finally {
     await db.close();
@@ -71,13 +71,13 @@ async function fill(db: Db): Promise<Kept> {
   }
 }
 
-/** Filters from 20 rows to all, alone and together, in every order, for who sees all and who does not. */
+/** Filters that match from 20 rows to all, alone and combined, in every order, for callers who see everything and for those who do not. */
 function queries(): [name: string, query: string][] {
   const i = middleOf(rows);
   const { agent, region } = JSON.parse(call(i).metadata) as Record<string, string>;
   const metadata: [string, string][] = [
-    ['20 of a deal', `metadata.deal=${Math.floor(i / 20)}`],
-    ['1,000 of an agent', `metadata.agent=${agent}`],
+    ['20 per deal', `metadata.deal=${Math.floor(i / 20)}`],
+    ['1,000 per agent', `metadata.agent=${agent}`],
     ['a tenth', `metadata.region=${region}`],
     ['two thirds', 'metadata.source=crm'],
     ['all', 'metadata.tags=call'],
@@ -91,7 +91,7 @@ function queries(): [name: string, query: string][] {
     ['one month', month],
     ['language', 'language=de'],
     ['external id', `external_id=deal-${Math.floor(i / 4)}`],
-    ['a second key', ''], // another one for each
+    ['a second key', ''], // a different one each time
     ['offset 400', 'offset=400'],
   ];
   const crossed = metadata.flatMap(([name, query]): [string, string][] => [
@@ -127,7 +127,7 @@ async function measure(db: Db, { master, people }: Kept): Promise<Row[]> {
     const start = performance.now();
     const answer = await fetch(`${app.url}/v1/transcriptions?${query}`, { headers: { authorization: `Bearer ${key}` } });
     const page = (await answer.json()) as { total: number };
-    if (answer.status !== 200) throw new Error(`Cannot measure ${query}: the answer is ${answer.status}`);
+    if (answer.status !== 200) throw new Error(`Cannot measure ${query}: the response is ${answer.status}`);
     return { total: page.total, ms: performance.now() - start };
   };
   try {
@@ -136,7 +136,7 @@ async function measure(db: Db, { master, people }: Kept): Promise<Row[]> {
       ['owner', people.ownerKey],
       ['member', people.memberKey],
     ] as const) {
-      await ask(key, 'metadata.none=1'); // the machinery is warm
+      await ask(key, 'metadata.none=1'); // warm-up
       for (const [name, query] of queries()) {
         const first = await ask(key, query);
         const times: number[] = [];

@@ -1,8 +1,7 @@
 /**
- * What one API process does for many clients, with PostgreSQL and the load on the same machine:
- * `node --import tsx bench/load.ts [--connections 1000] [--rate 3000] [--uploads 10] [--mib 200] [--json]`.
- * The promises, on 2 cores: 3,000 records of a 10-minute call a second at p99 under 25 ms with 1,000 connections open; 10 parallel uploads of
- * 200 MiB at the speed of the disk with the API under 200 MB.
+ * Throughput of one API process for many clients, with PostgreSQL and the load generator on the same machine: `node --import tsx
+ * bench/load.ts [--connections 1000] [--rate 3000] [--uploads 10] [--mib 200] [--json]`. Targets on 2 cores: 3,000 records of a 10-minute
+ * call per second at a p99 below 25 ms with 1,000 open connections; 10 parallel uploads of 200 MiB at disk speed with the API below 200 MB.
  */
 import { once } from 'node:events';
 import http from 'node:http';
@@ -21,7 +20,7 @@ interface Load {
   errors: number;
 }
 
-/** It has no types of its own. */
+/** untyped package */
 const autocannon = createRequire(import.meta.url)('autocannon') as (options: Record<string, unknown>) => Promise<Load>;
 
 const MIB = 1_048_576;

@@ -1,8 +1,7 @@
 /**
- * A long recording in a fresh engine: an hour of two people, then the same hour over and over as one file, with 5-second notes meanwhile:
- * `scripts/longhand bench long [--hours 10] [--every 20] [--json]`.
- * The promise, for ten hours: at most 1.1 times the time of one hour by the hour, at most 1.5 GiB, times in order, and every note within 6 s.
- * Ends with 1 when it is not kept.
+ * A long recording in a fresh engine: an hour of two speakers, then the same hour repeated in one file, with 5-second notes meanwhile:
+ * `scripts/longhand bench long [--hours 10] [--every 20] [--json]`. Targets for ten hours: at most 1.1 times the time per hour of a
+ * one-hour file, at most 1.5 GiB, ordered timestamps, and every note within 6 s. Exits with 1 if one is missed.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +23,7 @@ const LONGER = 1.1;
 const MIB = 1536;
 const NOTE_SECONDS = 6;
 
-const { hours, every, json } = readNumbers({ hours: 10, every: 20 }); // `every`: seconds from one note's end to the next
+const { hours, every, json } = readNumbers({ hours: 10, every: 20 }); // `every`: seconds from the end of one note to the next
 const folder = await mkdtemp(join(tmpdir(), 'longhand-long-'));
 try {
   const [hour, long, note] = ['hour.wav', 'long.wav', 'note.wav'].map((name) => join(folder, name)) as [string, string, string];
@@ -46,10 +45,10 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** In another process: what making an hour takes would count as memory of the engine. */
+/** In a separate process, because the memory used to create an hour of audio would count as the engine's. */
 async function writeFiles(...paths: [hour: string, long: string, note: string]): Promise<void> {
   const [code] = await once(fork(fileURLToPath(new URL('./hours.ts', import.meta.url)), [...paths, String(hours)]), 'exit');
-  if (code !== 0) throw new Error(`Cannot make the recordings: bench/hours.ts ended with ${code}; what it says stands above`);
+  if (code !== 0) throw new Error(`Cannot create the recordings: bench/hours.ts exited with ${code}; see its message above`);
 }
 
 async function measure(pool: Pool, hour: string, long: string, note: string) {
@@ -87,7 +86,7 @@ function perHourOf(seconds: number, { durationSeconds }: Transcript): number {
   return minutesPerHour(seconds, durationSeconds);
 }
 
-/** Segments that start before the one before them, end before they start, or lie outside the recording. */
+/** Segments that start before the previous one, end before they start, or exceed the recording. */
 function outOfOrder({ segments, durationSeconds }: Transcript): number {
   const wrong = segments.filter(({ start, end }, i) => start < (segments[i - 1]?.start ?? 0) || end < start || end > durationSeconds);
   return wrong.length;

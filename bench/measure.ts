@@ -20,7 +20,7 @@ export async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
 
 export const EVERYTHING: Options = { language: 'auto', diarize: true, speakers: null, vocabulary: '', accurate: false };
 
-/** One recording through the whole pipeline. */
+/** Runs one recording through the whole pipeline. */
 export function transcript(
   path: string,
   pool: Pool,
@@ -31,7 +31,7 @@ export function transcript(
   return transcribe(path, { ...EVERYTHING, ...options }, run, pool);
 }
 
-/** Segmentation, speaker embeddings and clustering alone, on a decoded recording: the cost of diarization. */
+/** Segmentation, speaker embeddings and clustering only, on a decoded recording: the cost of diarization. */
 export async function diarization(path: string, pool: Pool, speakers: number | null = null): Promise<Timed<Turn[]>> {
   const signal = new AbortController().signal;
   const recording = await decode(path, { signal });
@@ -52,12 +52,12 @@ export function minutesPerHour(seconds: number, audioSeconds: number): number {
   return seconds / 60 / (audioSeconds / 3600);
 }
 
-/** What was said, as one string. */
+/** The text as one string. */
 export function textOf(transcript: Transcript): string {
   return transcript.segments.map((segment) => segment.text).join(' ');
 }
 
-/** Highest resident memory of this process so far, MB. */
+/** Peak resident memory of this process, MB. */
 export function peakMemory(): number {
   const found = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'));
   return found ? Number(found[1]) / 1024 : process.memoryUsage().rss / 1_048_576;

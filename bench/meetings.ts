@@ -9,7 +9,7 @@ import { type Meeting, meeting } from './rooms.ts';
 import { writeWav } from './sound.ts';
 
 export interface MeetingRates extends ReturnType<typeof meanDiarization> {
-  /** Interjections of 0.25 to 0.9 s, and how many of them have a turn of their speaker over at least half their length. */
+  /** Interjections of 0.25 to 0.9 s, and how many of them have a turn of their speaker over at least 50 % of their length. */
   interjections: number;
   kept: number;
   minutesPerHour: number;
@@ -23,14 +23,14 @@ export interface MeetingOptions {
 
 export const ROOMS = 10;
 
-/** Meeting number `i` of those that bench measures with: 3 to 8 people, two to five and a half minutes, 10 to 30 % of the speech overlapped. */
+/** Meeting number `i` of the benchmark: 3 to 8 people, two to five and a half minutes, 10 to 30 % overlapped speech. */
 export function room(i: number, { split, seed, data }: MeetingOptions): Promise<Meeting> {
   const speakers = 3 + (i % 6);
   const overlap = seeded(seed + i).between(0.1, 0.3);
   return meeting(seed + i, { speakers, seconds: 90 + 30 * speakers, overlap, split, data });
 }
 
-/** Who speaks when in ten generated rooms: diarization error rate without a collar, overlap counted, and what becomes of interjections. */
+/** Diarization of ten simulated rooms: DER without a collar, overlap included, and results for interjections. */
 export async function meetingRates(pool: Pool, folder: string, options: MeetingOptions): Promise<MeetingRates> {
   const path = join(folder, 'room.wav');
   const results: Diarization[] = [];
@@ -48,7 +48,7 @@ export async function meetingRates(pool: Pool, folder: string, options: MeetingO
   return { ...meanDiarization(results), interjections, kept, minutesPerHour: (60 * seconds) / audio };
 }
 
-/** Interjections at least half of which a turn of their speaker covers, under the mapping of speakers with the most time in common. */
+/** Interjections covered to at least 50 % by a turn of their speaker, under the mapping of speakers with the most time in common. */
 export function interjectionsWithTurn(
   { turns, interjections }: Pick<Meeting, 'turns' | 'interjections'>,
   found: readonly TrueTurn[],

@@ -12,9 +12,9 @@ import { seeded } from './random.ts';
 import { NOISES, writeWav } from './sound.ts';
 
 const ENGLISH = 14; // clips
-const EACH = 2; // clips of every other language
-const SHORT = 20; // seconds of a clip at most
-const SECONDS = 170; // of checking; what is not reached by then is left out
+const EACH = 2; // clips per other language
+const SHORT = 20; // maximum length of a clip, seconds
+const SECONDS = 170; // time limit, seconds; the remaining clips are skipped
 const NOISE = 10; // seconds
 
 interface CheckOptions {
@@ -23,7 +23,7 @@ interface CheckOptions {
   onProgress?: (fraction: number) => void;
 }
 
-/** The self-check: what a built model makes of clips in several languages and of noise, how fast it is, and what memory it takes. */
+/** The self-check: the accuracy of a built model on clips in several languages and on noise, its speed, and its memory use. */
 export async function checkModel(folder: string, { diarization, threads, onProgress }: CheckOptions): Promise<Measured> {
   const before = process.memoryUsage.rss();
   const pool = await openPool({ models: { whisper: folder, diarization }, threads });
@@ -75,7 +75,9 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
   }
 }
 
-/** Clips of the languages a model knows, every language early on: on a slow machine the time ends before the list. None known: English only. */
+/**
+ * Clips in the languages of a model, every language early on, because a slow machine may not reach the end. English only if none are known.
+ */
 function clipsFor(languages: Readonly<Record<string, number>>): Clip[] {
   const short = (clips: Clip[]) => clips.filter(({ seconds }) => seconds <= SHORT);
   const english = short(englishClips()).filter((_, i) => i % 3 === 0);

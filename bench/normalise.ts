@@ -1,4 +1,7 @@
-/** Text as error rates compare it: what differs only in writing becomes equal. After the rules of OpenAI's Whisper (Radford et al. 2022, appendix C). */
+/**
+ * Normalises text for error rates: spellings of the same words become equal. Follows the rules of OpenAI's Whisper (Radford et al. 2022,
+ * appendix C).
+ */
 
 const CONTRACTIONS: [RegExp, string][] = [
   [/\bwon't\b/g, 'will not'],
@@ -53,7 +56,7 @@ const ORDINALS: Record<string, string> = {
   tenth: '10th',
 };
 
-/** Runs of number words become digits: `twenty five` -> `25`, `eighteen thirteen` -> `1813`, `one hundred and two` -> `102`. */
+/** Converts number words to digits: `twenty five` -> `25`, `eighteen thirteen` -> `1813`, `one hundred and two` -> `102`. */
 function numbers(words: string[]): string[] {
   const out: string[] = [];
   for (let i = 0; i < words.length; ) {
@@ -65,7 +68,7 @@ function numbers(words: string[]): string[] {
       const unit = UNITS.indexOf(word);
       const ten = TENS.indexOf(word);
       if (unit >= 0) {
-        if (total >= 0 && group % 10 !== 0 && unit < 10) break; // "one two three" are three numbers
+        if (total >= 0 && group % 10 !== 0 && unit < 10) break; // "one two three" is three numbers
         if (total >= 0 && group > 0 && group < 100 && unit >= 10)
           group = group * 100 + unit; // years
         else group += unit;
@@ -86,7 +89,7 @@ function numbers(words: string[]): string[] {
   return out;
 }
 
-/** Words of English text as Whisper's normaliser would leave them, in essentials. */
+/** Words of English text, approximating Whisper's normaliser. */
 export function englishWords(text: string): string[] {
   let s = text
     .toLowerCase()
@@ -106,7 +109,7 @@ export function englishWords(text: string): string[] {
   );
 }
 
-/** Units that an error rate counts: words, or characters in languages written without spaces. */
+/** Units of an error rate: words, or characters in languages without word separators. */
 export function unitsOf(text: string, language: string): string[] {
   if (language === 'en') return englishWords(text);
   const plain = text
@@ -132,7 +135,7 @@ export function addErrors(a: Errors, b: Errors): Errors {
   };
 }
 
-/** Word (or character) error rate, 0 to 1 and more. */
+/** Word (or character) error rate, from 0; may exceed 1. */
 export function errorRate(e: Errors): number {
   return e.reference ? (e.substituted + e.deleted + e.inserted) / e.reference : e.inserted ? 1 : 0;
 }

@@ -13,7 +13,7 @@ import { mixInto, RATE, scaled, telephone, writeWav } from './sound.ts';
 
 type Channels = [left: Float32Array, right: Float32Array];
 
-/** A call of two parties: each alone, as their own microphone hears them, and what they say. */
+/** A call of two parties: each alone, as picked up by their own microphone, and their words. */
 export interface Call {
   tracks: Channels;
   said: TrueWordRun[];
@@ -25,7 +25,7 @@ export async function call(seed: number, seconds: number, data?: string, split?:
   return { tracks: tracks as Channels, said };
 }
 
-/** What lines and recorders make of two parties. */
+/** Effects of lines and recorders on two parties. */
 export const LINES: Record<string, (parties: Channels) => Channels> = {
   'a channel each': ([a, b]) => [a, b],
   'a channel each, one 20 dB softer': ([a, b]) => [a, scaled(b, gain(-20))],
@@ -43,9 +43,9 @@ export const LINES: Record<string, (parties: Channels) => Channels> = {
   'two microphones in a room': ([a, b]) => [plus(a, b, -4, 3), plus(b, a, -4, 3)],
 };
 
-const HISS = -65; // dBFS on either channel, as of a line
+const HISS = -65; // dBFS on either channel, like line noise
 
-/** Writes a call as a recorder at the end of one of LINES would. Returns the path of a wav file of two channels, or of an mp3 of 64 kbit/s. */
+/** Writes a call as recorded at the end of one of LINES. Returns the path of a stereo wav file, or of an mp3 of 64 kbit/s. */
 export async function record({ tracks }: Call, line: string, folder: string): Promise<string> {
   const random = seeded(17);
   const hiss = (samples: Float32Array) => samples.map((x) => x + gain(HISS) * random.normal());
@@ -61,14 +61,14 @@ export async function record({ tracks }: Call, line: string, folder: string): Pr
 }
 
 export interface PartyErrors {
-  /** Of the words of each party against what was written for it: a word of the other's, a lost one and one written twice are all wrong. */
+  /** Errors of each party's words against its transcript: a word of the other party, a missing one and a duplicate all count. */
   errors: Errors;
   /** Words written for both parties within half a second. */
   twice: number;
   parties: number;
 }
 
-/** Word errors party by party, under the assignment of found speakers to parties with the fewest errors. */
+/** Word errors per party, under the assignment of found speakers to parties with the fewest errors. */
 export function partyErrors(said: readonly TrueWordRun[], segments: readonly Segment[]): PartyErrors {
   const speakers = [...new Set(said.map(({ speaker }) => speaker))];
   const truth = speakers.map((speaker) => said.filter((run) => run.speaker === speaker).flatMap((run) => englishWords(run.transcript)));
@@ -111,14 +111,14 @@ function late(samples: Float32Array, by: number): Float32Array {
   return out;
 }
 
-/** One sound with another in it, so much softer and so many milliseconds later. */
+/** Mixes an attenuated and delayed sound into another one. */
 function plus(own: Float32Array, other: Float32Array, decibels = 0, milliseconds = 0): Float32Array {
   const out = own.slice();
   mixInto(out, scaled(other, gain(decibels)), Math.round((milliseconds * RATE) / 1000));
   return out;
 }
 
-/** Each party comes over into the other's channel through an ear-piece: in a narrow band, with two reflections. */
+/** Each party leaks into the other's channel through an earpiece: narrow-band, with two reflections. */
 function leaking([a, b]: Channels, decibels: number, milliseconds: number): Channels {
   return [plus(a, earpiece(b), decibels, milliseconds), plus(b, earpiece(a), decibels, milliseconds)];
 }

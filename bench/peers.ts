@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const HERE = fileURLToPath(new URL('./peers/', import.meta.url));
 
-/** Programs that the same audio can go through. */
+/** Programs for comparison on the same audio. */
 export const PEERS = ['faster-whisper', 'whisper.cpp'] as const;
 
 interface PeerResult {
@@ -18,16 +18,16 @@ interface PeerResult {
 
 export interface Peer {
   name: string;
-  /** Runs one 16 kHz wav file; the model's loading is not counted. */
+  /** Transcribes one 16 kHz wav file; loading the model is not included. */
   run(file: string, language: string): Promise<PeerResult>;
 }
 
-/** Where `bench/peers/install.sh` puts the peers. */
+/** Where `bench/peers/install.sh` installs the peers. */
 function peerFolder(): string {
   return process.env.BENCH_PEERS ?? fileURLToPath(new URL('../.longhand/peers', import.meta.url));
 }
 
-/** The peer in its fastest and its most careful setting. Throws with the remedy when it is not installed. */
+/** The peer in its fastest and in its most accurate setting. Throws with the remedy if it is not installed. */
 export function openPeer(name: (typeof PEERS)[number], threads: number): Peer[] {
   const folder = peerFolder();
   const python = `${folder}/bin/python`;

@@ -7,15 +7,15 @@ import { type ConversationOptions, conversation } from './conversations.ts';
 import { diarization } from './measure.ts';
 import { RATE, samplesOf, writeWav } from './sound.ts';
 
-/** How many people were found where so many speak. */
+/** Number of speakers found, by actual number. */
 export interface PeopleFound {
   what: string;
   files: number;
-  /** Files in which as many were found as speak. */
+  /** Files with the correct number. */
   right: number;
-  /** People found too many or too few, over all files. */
+  /** Speakers too many or too few, summed over all files. */
   off: number;
-  /** Files in which as many were found as speak, when that number was given. */
+  /** Files with the correct number when it was given. */
   given: number;
 }
 
@@ -26,11 +26,11 @@ interface Setting extends Omit<ConversationOptions, 'speakers' | 'seconds'> {
 
 const COUNTS = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20];
 const SEEDS = [1, 2, 3];
-const ALIKE = 4; // pairs of voices, the likest
+const ALIKE = 4; // pairs of the most similar voices
 const MONOLOGUES = 4;
-const PRINT = 3 * RATE + 240; // samples compared of a clip
+const PRINT = 3 * RATE + 240; // samples compared per clip
 
-/** Conversations of 1 to 20 people, three of each number; monologues; two voices that are much alike; eight people for 40 minutes. */
+/** Conversations of 1 to 20 people, three of each number; monologues; two very similar voices; eight people for 40 minutes. */
 export async function peopleFound(pool: Pool, folder: string, data?: string): Promise<PeopleFound[]> {
   const path = join(folder, 'people.wav');
   const count = async (what: string, settings: readonly [seed: number, Setting][]): Promise<PeopleFound> => {
@@ -61,7 +61,7 @@ export async function peopleFound(pool: Pool, folder: string, data?: string): Pr
   const alone = readers.slice(0, MONOLOGUES).map(([name], i): [number, Setting] => [i, { speakers: 1, minutes: 20, cast: [name] }]);
   rows.push(await count('one speaks for 20 minutes', alone));
   const alike = (await likest(pool, data)).map((cast, i): [number, Setting] => [i, { speakers: 2, minutes: 6, cast }]);
-  rows.push(await count('two with like voices speak', alike));
+  rows.push(await count('two speakers with similar voices', alike));
   rows.push(await count('eight speak for 40 minutes', [[1, { ...mixed(1, 8, data), minutes: 40 }]]));
   return rows;
 }
@@ -73,14 +73,17 @@ function mixed(seed: number, speakers: number, data?: string): Setting {
   return { ...common, overlaps: hard ? 0.12 : 0, noise: hard ? 25 : null };
 }
 
-/** Voices that are certainly of as many people: of a collection that does not name its readers only the first, for others may be the same one's. */
+/**
+ * Voices that certainly belong to different people: of a collection without speaker names only the first, because others may be the same
+ * person.
+ */
 function distinct(data?: string): string[] {
   const seen = new Set<string>();
   const collection = (name: string) => name.replace(/_\d+\.\w+$/, '');
   return [...voices(data).keys()].filter((name) => !seen.has(collection(name)) && seen.add(collection(name)));
 }
 
-/** Pairs of English voices whose prints are most alike; of each voice one pair at most. */
+/** Pairs of English voices with the most similar speaker embeddings; each voice in at most one pair. */
 async function likest(pool: Pool, data?: string): Promise<[string, string][]> {
   const job = pool.job(new AbortController().signal);
   const prints = new Map<string, Float32Array>();

@@ -1,4 +1,4 @@
-/** Draws docs/images/rtfx-wer.svg, speed against accuracy, from bench/results/held-out.json. Readable on a light and a dark page. */
+/** Draws docs/images/rtfx-wer.svg, speed against accuracy, from bench/results/held-out.json. Works on light and dark pages. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -25,7 +25,7 @@ const x = (rtfx: number) => LEFT + (rtfx / SPEED.most) * (RIGHT - LEFT);
 const y = (rate: number) => BOTTOM - ((rate - ERRORS.least) / (ERRORS.most - ERRORS.least)) * (BOTTOM - TOP);
 const at = (value: number) => value.toFixed(1);
 
-/** A box for each system: the range of its RTFx by the range of its word error rate. */
+/** A box per system: range of RTFx by range of WER. */
 export function plot({ machine, systems }: Measured): string {
   const marks = systems.map(({ name, ours, minutesPerHour: [fast, slow], wordErrorRate: [low, high] }) => {
     const [left, right, top, bottom] = [x(60 / slow) - 3, x(60 / fast) + 3, y(high) - 3, y(low) + 3];
@@ -60,7 +60,7 @@ function xml(text: string): string {
 
 const ROOT = new URL('../', import.meta.url);
 
-/** The chart of the committed figures. */
+/** The chart of the committed results. */
 export const heldOut = () => plot(JSON.parse(readFileSync(new URL('bench/results/held-out.json', ROOT), 'utf8')) as Measured);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(new URL('docs/images/rtfx-wer.svg', ROOT), heldOut());

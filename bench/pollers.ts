@@ -10,8 +10,8 @@ export interface Polled {
 }
 
 /**
- * Many clients that each hold one connection and ask for one of `urls` in turn, at a fixed rate over all of them: request n is due at
- * n / rate, whatever came back until then. Times count from when a request was due, so a server that falls behind shows it.
+ * Many clients with one connection each that request one of `urls` in turn, at a fixed total rate: request n is due at n / rate, regardless
+ * of responses. Latency is measured from the due time, so it shows when a server falls behind (no coordinated omission).
  */
 export async function poll(
   urls: string | readonly string[],
@@ -60,12 +60,12 @@ export async function poll(
 
 type Client = (request: string | null, due: number) => void;
 
-/** One connection; requests that come while one is unanswered wait. */
+/** One connection; requests are queued while one is unanswered. */
 async function connect(host: string, port: number, answered: (due: number, ok: boolean, bytes: number) => void): Promise<Client> {
   const waiting: { request: string; due: number }[] = [];
   let socket: net.Socket;
   let head = Buffer.alloc(0);
-  let missing = -1; // bytes of the body; -1 while the head is read
+  let missing = -1; // bytes of the body; -1 while reading the headers
   let [total, ok] = [0, false];
   const next = () => {
     if (waiting[0]) socket.write(waiting[0].request);

@@ -13,14 +13,16 @@ import { segmentationNetwork } from '../models/networks.ts';
 import { joined } from './conversations.ts';
 import { RATE } from './sound.ts';
 
-/** Where the time of recognition goes: seconds of one thread per hour of audio. */
+/** Profile of recognition: seconds of one thread per hour of audio. */
 export interface Profile {
   seconds: number;
-  /** Operators of the models, slowest first; the rest of `seconds` is JavaScript (5 % in a V8 profile), copying, and the profiler itself. */
+  /**
+   * Operators of the models, slowest first; the rest of `seconds` is JavaScript (5 % in a V8 profile), copying, and the profiler itself.
+   */
   parts: { network: string; operator: string; seconds: number }[];
 }
 
-/** An entry of the runtime's own profile. */
+/** An entry of onnxruntime's profile. */
 interface Event {
   name: string;
   dur: number; // microseconds
@@ -28,9 +30,9 @@ interface Event {
 }
 
 const WINDOWS = 9;
-const STEP = COARSE * HOP; // between windows of the segmentation network
+const STEP = COARSE * HOP; // between windows of the segmentation model
 
-/** Recognises a few minutes of joined speech on one thread while the runtime counts the time of every operator, which costs a little itself. */
+/** Recognises a few minutes of joined speech on one thread while onnxruntime profiles every operator, which has a small overhead. */
 export async function measureProfile(models: { whisper: string; diarization: string }): Promise<Profile> {
   const folder = await mkdtemp(join(tmpdir(), 'longhand-profile-'));
   try {
@@ -57,13 +59,13 @@ export async function measureProfile(models: { whisper: string; diarization: str
   }
 }
 
-/** Sums the profiles that the runtime has left in a folder, by network and operator. */
+/** Sums onnxruntime's profiles in a folder, by model and operator. */
 async function parts(folder: string, hours: number): Promise<Profile['parts']> {
   const sums = new Map<string, number>();
   for (const name of await readdir(folder)) {
     const network = name.split('_')[0]!;
     for (const { name: node, dur, args } of JSON.parse(await readFile(join(folder, name), 'utf8')) as Event[]) {
-      if (!node.endsWith('_kernel_time') || args?.op_name === 'Scan') continue; // what is in its body counts by itself
+      if (!node.endsWith('_kernel_time') || args?.op_name === 'Scan') continue; // operators in its body are counted separately
       const key = `${network} ${args?.op_name}`;
       sums.set(key, (sums.get(key) ?? 0) + dur / 1e6 / hours);
     }

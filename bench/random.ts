@@ -1,8 +1,8 @@
-/** Seeded random numbers, so that every run measures the same: mulberry32. */
+/** Seeded random numbers for reproducible runs: mulberry32. */
 export interface Random {
-  /** 0 to below 1. */
+  /** In [0, 1). */
   next(): number;
-  /** low to below high. */
+  /** In [low, high). */
   between(low: number, high: number): number;
   pick<T>(items: readonly T[]): T;
   shuffle<T>(items: readonly T[]): T[];

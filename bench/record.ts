@@ -4,7 +4,7 @@ import type { Service } from './service.ts';
 const TURN_SECONDS = 5;
 const TEXT = 'We looked at the offer again, and most of it suits us well.';
 
-/** The record of a completed call of two people, written straight into the database. Returns its id. */
+/** Inserts the record of a completed call of two people directly into the database. Returns its id. */
 export async function writeCall({ db, vault, workspaceId, memberId }: Service, seconds: number): Promise<string> {
   const id = randomUUID();
   const turns = Array.from({ length: seconds / TURN_SECONDS }, (_, i) => ({

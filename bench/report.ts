@@ -5,7 +5,7 @@ import type { Sizing } from './sizing.ts';
 import type { Speed } from './speed.ts';
 import type { Rate } from './word-errors.ts';
 
-/** What one run of bench found; the keys that other tools read are fixed in the commands' reference. */
+/** The results of one run; keys that other tools read are documented in the command reference. */
 export interface Report {
   machine: string;
   model: string;
@@ -19,7 +19,7 @@ export interface Report {
   der?: number;
   speed?: Speed;
   profile?: Profile;
-  /** Recordings that accuracy was measured on, and the seed of what was made of them. */
+  /** Recordings used for the accuracy, and the seed of everything simulated from them. */
   set?: string;
   seed?: number;
   accuracy?: Accuracy;
@@ -33,16 +33,16 @@ export interface PeerRow {
   minutesPerHour: number;
   wordErrorRate: number;
   peakMegabytes: number;
-  /** How many times as long as ours in the same run. */
+  /** Relative time: 1 is ours in the same run. */
   ratio: number;
 }
 
 const percent = (x: number) => `${(100 * x).toFixed(1)} %`;
-const OPERATORS = 10; // shown of a profile
+const OPERATORS = 10; // number shown of a profile
 const sum = (parts: Profile['parts']) => parts.reduce((total, { seconds }) => total + seconds, 0);
 const two = (x: number) => x.toFixed(2);
 
-/** Tables for people. */
+/** Human-readable tables. */
 export function table(report: Report): string {
   const lines = [`${report.machine}, ${report.threads} threads, ${report.device}, ${report.model}`, ''];
   const { speed, accuracy, peers, sizing } = report;
@@ -66,7 +66,7 @@ export function table(report: Report): string {
   if (report.profile) {
     const { seconds, parts } = report.profile;
     const share = (part: number) => `${two(part)} s (${percent(part / seconds)})`;
-    lines.push(`Where recognition spends the ${two(seconds)} s that one thread takes for an hour of speech`);
+    lines.push(`Where recognition spends the ${two(seconds)} s of one thread per hour of speech`);
     for (const part of parts.slice(0, OPERATORS)) row(`${part.network}: ${part.operator}`, share(part.seconds));
     for (const network of ['encoder', 'decoder', 'segmentation'])
       row(`${network}, in all`, share(sum(parts.filter((part) => part.network === network))));
@@ -84,7 +84,7 @@ export function table(report: Report): string {
     lines.push('');
   }
   if (peers?.length) {
-    lines.push('The same recording through others, same weights, same threads, one after another');
+    lines.push('Other programs on the same recording, same weights, same threads, in sequence');
     for (const p of peers)
       row(
         p.name,
@@ -95,21 +95,21 @@ export function table(report: Report): string {
   if (sizing) {
     lines.push(`For ${sizing.load}: ${sizing.hosts} host(s) like this one, ${sizing.cores} cores, ${sizing.gib} GiB in all`);
     row('from arrival to completion in the busy hour', `p50 ${sizing.wait.p50.toFixed(0)} s, p95 ${sizing.wait.p95.toFixed(0)} s`);
-    row('hosts busy in that hour', percent(sizing.busy));
+    row('utilisation in that hour', percent(sizing.busy));
   } else if (speed) {
     lines.push(
-      `Recommendation: one engine with LONGHAND_THREADS=${report.threads} on this machine; --load 200h/day says how many machines a load needs.`,
+      `Recommendation: one engine with LONGHAND_THREADS=${report.threads} on this machine; --load 200h/day computes how many machines a load needs.`,
     );
   }
   return lines.join('\n');
 }
 
-/** An error rate with the number of words behind it and its 95 % interval. */
+/** An error rate with its number of words and its 95 % interval. */
 function rateText({ rate, errors, interval: [low, high] }: Rate): string {
   return `${percent(rate)} of ${errors.reference} words (95 % interval ${(100 * low).toFixed(1)} to ${percent(high)})`;
 }
 
-/** A line for everything that was measured. */
+/** A line per measurement. */
 function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: string]> {
   const { clips, joined, languages, foreign, conversations, calls, realTurns, invented, quiet, wordTimes } = accuracy;
   if (clips) yield ['WER, English clips', rateText(clips)];
@@ -131,7 +131,7 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
     const parts = `miss ${percent(miss)}, false ${percent(falseAlarm)}, confusion ${percent(confusion)}`;
     yield [`DER, ${files} conversations`, `${percent(error)} (${parts})`];
     yield ['right number of speakers', `${rightCount} of ${files}`];
-    yield ['words with the right speaker', `${percent(wordsAttributed)} of those heard right; ${percent(wordErrorRate)} wrong`];
+    yield ['speaker attribution accuracy', `${percent(wordsAttributed)} of those recognised; ${percent(wordErrorRate)} wrong`];
   }
   if (accuracy.rooms) {
     const { files, error, miss, falseAlarm, confusion, rightCount, interjections, kept, minutesPerHour } = accuracy.rooms;
@@ -164,7 +164,7 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
   }
 }
 
-/** What changed against a saved run, in percent; positive is worse (slower, more errors, more memory). */
+/** Changes relative to a saved run, in percent; positive is worse (slower, more errors, more memory). */
 export function compare(now: Report, before: Report): string {
   const figures: [string, number | undefined, number | undefined][] = [
     ['recognition, min/h', now.minutes_per_hour?.recognition, before.minutes_per_hour?.recognition],
@@ -189,7 +189,7 @@ export function compare(now: Report, before: Report): string {
   return [`Against ${before.at} on ${before.machine}`, ...lines].join('\n');
 }
 
-/** Bars of minutes per hour, ours first: a picture for a page. */
+/** Bar chart of minutes per hour, ours first, as SVG. */
 export function chart(report: Report): string {
   const bars = [
     ...(report.minutes_per_hour ? [{ name: 'Longhand, everything', value: report.minutes_per_hour.total }] : []),

@@ -1,7 +1,7 @@
 /**
- * What a language model makes of talks in seven languages, for a person to read, with what it cost:
- * `LLM_BASE_URL=http://localhost:11434/v1 LLM_MODEL=qwen3:4b node --import tsx bench/reports.ts [--talk en-sales] [slug …]`.
- * Ollama, llama.cpp's server, vLLM, LM Studio and clouds are asked alike; without LLM_BASE_URL the built-in writer answers.
+ * Prints a language model's reports on conversations in seven languages for review, with their cost:
+ * `LLM_BASE_URL=http://localhost:11434/v1 LLM_MODEL=qwen3:4b node --import tsx bench/reports.ts [--talk en-sales] [slug …]`. Works with
+ * Ollama, llama.cpp's server, vLLM, LM Studio and cloud services; without LLM_BASE_URL the extractive writer is used.
  */
 import { parseArgs } from 'node:util';
 import { builtin } from '../api/contract/catalogue.ts';
@@ -31,7 +31,7 @@ console.log(
   `\n${writer.name}: calls ${JSON.stringify(calls)}, ${promptTokens} tokens read, ${completionTokens} written in ${seconds.toFixed(0)} s; ${dropped} inventions removed`,
 );
 
-/** Prints what `work` gives, or the code it failed with, and how long it took. */
+/** Prints the result of `work`, or its error code, and the duration. */
 async function told(what: string, work: () => Promise<string>): Promise<void> {
   const began = performance.now();
   const before = writer.figures.dropped;

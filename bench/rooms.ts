@@ -14,11 +14,11 @@ export interface RoomOptions {
   data?: string;
 }
 
-/** A meeting in a room, as its microphones hear it together. */
+/** A meeting in a room, as recorded by its microphones together. */
 export interface Meeting {
   samples: Float32Array;
   turns: TrueTurn[];
-  /** Those turns of 0.25 to 0.9 s that are thrown in over another's speech or between two of his sentences. */
+  /** Turns of 0.25 to 0.9 s that overlap another's speech or lie between two of its sentences. */
   interjections: TrueTurn[];
   speakers: number;
   room: Shoebox;
@@ -30,13 +30,13 @@ export interface Meeting {
 const SIZES = { length: [3.5, 9], width: [3, 6.5], height: [2.5, 3.4], reverberation: [0.2, 0.8] } as const;
 const DISTANCES = [0.5, 4] as const; // metres from a person to the nearest microphone
 const MICROPHONES = [1, 1, 2, 3] as const; // one as often as several
-const NOISE = [15, 30] as const; // dB under the speech
-const LEAST = 5; // seconds of clips that a voice has
-const THROWN_IN = 0.35; // interjections for each sentence
-const PEAK = 0.9; // of full scale, at most
-const ROOM_FOR = 40; // seconds after the wanted end
+const NOISE = [15, 30] as const; // dB below the speech
+const LEAST = 5; // minimum seconds of clips per voice
+const THROWN_IN = 0.35; // interjections per sentence
+const PEAK = 0.9; // of full scale, maximum
+const ROOM_FOR = 40; // seconds after the requested end
 
-/** A meeting of several people. The same seed and options give the same meeting, to the sample. */
+/** Simulates a meeting of several people. The same seed and options give the same samples. */
 export async function meeting(seed: number, options: RoomOptions): Promise<Meeting> {
   const random = seeded(seed);
   const cast = await castOf(random, options);
@@ -63,7 +63,7 @@ export async function meeting(seed: number, options: RoomOptions): Promise<Meeti
   };
 }
 
-/** Voices of one set with enough to say. Of a collection that does not name its readers only the first: others may be the same person's. */
+/** Voices of one split with enough speech. Of a collection without speaker names only the first: others may be the same person. */
 export function castNames(split: Split, data?: string): string[] {
   const collections = new Set<string>();
   const collection = (name: string) => name.replace(/_\d+\.\w+$/, '');
@@ -71,25 +71,28 @@ export function castNames(split: Split, data?: string): string[] {
   const names = enough.map(([name]) => name).toSorted();
   const distinct = names.filter((name) => !collections.has(collection(name)) && collections.add(collection(name)));
   const divided = enough.every(([, clips]) => clips.every((clip) => clip.split));
-  return divided ? distinct : distinct.filter((_, i) => (i % 2 === 0) === (split === 'tuning')); // a folder that is not divided: every other voice
+  return divided ? distinct : distinct.filter((_, i) => (i % 2 === 0) === (split === 'tuning')); // without splits: every other voice
 }
 
 async function castOf(random: Random, { speakers, split, data }: RoomOptions): Promise<Speaker[]> {
   const all = voices(data);
   const names = random.shuffle(castNames(split, data)).slice(0, speakers);
   if (names.length < speakers)
-    throw new Error(`Cannot make a meeting of ${speakers}: the ${split} voices are ${names.length}; give fewer speakers or more clips`);
+    throw new Error(`Cannot simulate a meeting of ${speakers}: the ${split} voices are ${names.length}; use fewer speakers or more clips`);
   return Promise.all(names.map((name) => speakerOf(name, all.get(name)!, random.between(0.4, 1.6), 10 ** (random.between(-3, 3) / 20))));
 }
 
-/** Lets people talk: they take turns, begin before the last has ended until the wanted share of the speech is overlapped, and throw in short words. */
+/**
+ * Simulates turn-taking: speakers take turns, start before the previous one has ended until the requested share of the speech overlaps, and
+ * interject short words.
+ */
 function spoken(random: Random, cast: Speaker[], dry: Float32Array[], { seconds, overlap }: RoomOptions) {
   const turns: TrueTurn[] = [];
   const interjections: TrueTurn[] = [];
   const decks = cast.map(() => [] as Utterance[]);
   let [end, last, together, speech] = [0.5, -1, 0, 0];
   const say = (who: number, utterance: Utterance, start: number): TrueTurn[] => {
-    const pace = random.between(0.97, 1.03); // no sentence sounds the same twice
+    const pace = random.between(0.97, 1.03); // varies each sentence
     const at = Math.round((start - utterance.spans[0]!.start / pace) * RATE);
     mixInto(dry[who]!, paced(utterance.samples, pace), at);
     const said = utterance.spans.map((s) => ({
@@ -136,7 +139,7 @@ function takesFloor(random: Random, cast: Speaker[], last: number): number {
   return able.find((i) => (left -= cast[i]!.share) < 0) ?? able[0]!;
 }
 
-/** Turns in order; what one person says without a pause of 0.3 s is one. */
+/** Turns in order; one person's speech without a pause of 0.3 s is one turn. */
 function merged(turns: readonly TrueTurn[]): TrueTurn[] {
   const out: TrueTurn[] = [];
   for (const turn of turns.toSorted((a, b) => a.start - b.start)) {
@@ -147,12 +150,12 @@ function merged(turns: readonly TrueTurn[]): TrueTurn[] {
   return out;
 }
 
-/** A room, its microphones on the table, and people around it, each from half a metre to four from the nearest microphone. */
+/** A room, its microphones on the table, and people around it, each 0.5 to 4 m from the nearest microphone. */
 function seated(random: Random, people: number): { room: Shoebox; microphones: Point[]; places: Point[] } {
   const between = ([low, high]: readonly [number, number]) => random.between(low, high);
   const size: Point = [between(SIZES.length), between(SIZES.width), between(SIZES.height)];
   const room = { size, reverberation: between(SIZES.reverberation) };
-  if (absorption(room) > 0.95) room.reverberation = 0.3; // a large room cannot be so dry
+  if (absorption(room) > 0.95) room.reverberation = 0.3; // a large room cannot be that dry
   const inside = (low: number, high: number): Point => [
     random.between(0.15, 0.85) * size[0],
     random.between(0.15, 0.85) * size[1],
@@ -175,7 +178,7 @@ function added(responses: readonly Float32Array[]): Float32Array {
   return sum;
 }
 
-/** Noise as of fans and computers: it falls with the pitch. */
+/** Low-pass noise, like fans and computers. */
 function addNoise(random: Random, samples: Float32Array): void {
   let low = 0;
   const noise = samples.map(() => {

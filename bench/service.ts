@@ -16,26 +16,26 @@ import { addMember } from '../db/tenants/members.ts';
 import { createWorkspace } from '../db/tenants/workspaces.ts';
 
 const LONGHAND = fileURLToPath(new URL('../scripts/longhand', import.meta.url));
-const TICKS = 100; // a second, in /proc
+const TICKS = 100; // per second, in /proc
 
-/** The API as it runs in production, a process of its own on a database of its own, without request rates. */
+/** The API as in production, in its own process with its own database, without rate limits. */
 export interface Service {
   url: string;
   /** With every scope, of the owner. */
   key: string;
   workspaceId: string;
   memberId: string;
-  /** Another key of the owner: uploads are capped by key. */
+  /** Another key of the owner, because uploads are limited per key. */
   anotherKey(): Promise<string>;
   db: Db;
   vault: Vault;
   /** Resident memory of the API process, MB. */
   memory(): number;
-  /** Processor time that the API process has used, seconds. */
+  /** CPU time of the API process, seconds. */
   processor(): number;
 }
 
-/** Starts the service, works with it, and leaves nothing behind. With `engine`, one runs beside it. */
+/** Starts the service, runs `work` and cleans up. With `engine`, an engine runs beside it. */
 export async function withService<T>(work: (service: Service) => Promise<T>, { engine = false } = {}): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), 'longhand-bench-'));
   const postgres = await startEmbedded(join(home, 'postgres'));
@@ -54,7 +54,7 @@ export async function withService<T>(work: (service: Service) => Promise<T>, { e
     children.push(child);
     const line = await Promise.race([once(child.stdout!, 'data').then(String), once(child, 'exit').then(() => '')]);
     const said = ready.exec(line);
-    if (!said) throw new Error(`The ${part} did not start; its message is above`);
+    if (!said) throw new Error(`The ${part} did not start; see its message above`);
     return { pid: child.pid!, said };
   };
   try {

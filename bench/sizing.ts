@@ -1,15 +1,15 @@
 import { seeded } from './random.ts';
 
 export interface Load {
-  /** Hours of audio a day. */
+  /** Hours of audio per day. */
   hoursPerDay: number;
   /** Mean length of a recording, minutes. */
   meanMinutes: number;
-  /** Part of the day's audio that arrives in the busiest hour: 1/24 is even. */
+  /** Share of the day's audio that arrives in the busiest hour: 1/24 is even. */
   busyHour: number;
 }
 
-/** What telephony plans with. */
+/** Customary in telephony. */
 export const BUSY_HOUR = 0.15;
 
 export interface Host {
@@ -24,14 +24,14 @@ export interface Sizing {
   gib: number;
   /** Seconds from arrival to completion of recordings that arrive in the busy hour. */
   wait: { p50: number; p95: number };
-  /** Part of the hosts' time that is used in the busy hour. */
+  /** Utilisation of the hosts in the busy hour. */
   busy: number;
 }
 
-const PATIENCE_S = 300; // a recommendation keeps 95 % of the busy hour's waits below this
-const DAYS = 5; // simulated; the first fills the queue and is not counted
+const PATIENCE_S = 300; // a recommendation keeps the p95 of the busy hour's waits below this
+const DAYS = 5; // simulated days; the first fills the queue and is not counted
 
-/** The fewest hosts that keep the wait short, found by simulation. */
+/** The smallest number of hosts that keeps the wait short, found by simulation. */
 export function size(load: Load, host: Host): Sizing {
   const least = Math.max(1, Math.ceil((load.hoursPerDay * load.busyHour * host.minutesPerHour) / 60));
   for (let hosts = Math.max(1, Math.floor(least * 0.7)); ; hosts++) {
@@ -40,7 +40,7 @@ export function size(load: Load, host: Host): Sizing {
   }
 }
 
-/** First come, first served, over several days of Poisson arrivals with log-normal lengths; each host works through one recording at a time. */
+/** First come, first served, over several days of Poisson arrivals with log-normal lengths; each host processes one recording at a time. */
 function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing {
   const random = seeded(seed);
   const free = new Array<number>(hosts).fill(0);
@@ -49,7 +49,7 @@ function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing {
   const sigma = 0.9; // spread of call lengths: many short, few long
   for (let hour = 0; hour < DAYS * 24; hour++) {
     const share = profile(hour % 24, load.busyHour);
-    const rate = (load.hoursPerDay * share * 60) / load.meanMinutes / 3600; // recordings a second
+    const rate = (load.hoursPerDay * share * 60) / load.meanMinutes / 3600; // recordings per second
     for (let t = 0; rate > 0; ) {
       t += -Math.log(1 - random.next()) / rate;
       if (t >= 3600) break;
@@ -78,7 +78,7 @@ function simulate(load: Load, host: Host, hosts: number, seed = 1): Sizing {
 
 const BUSIEST = 11;
 
-/** Part of the day's audio in one hour: a working day from 8 to 18 around the busy hour, a fifth of the rest at night. */
+/** Share of the day's audio in one hour: a working day from 8 to 18 around the busy hour, 20 % of the rest at night. */
 function profile(hour: number, busyHour: number): number {
   if (hour === BUSIEST) return busyHour;
   const rest = 1 - busyHour;

@@ -1,7 +1,8 @@
 /**
- * Hours of mixed work against a whole service, with the slope of its memory: `node --import tsx bench/soak.ts [--hours 4] [--parallel 4] [--json]`.
- * Recordings of all kinds go up, broken ones too; each is polled to its end, read, exported and deleted. Prints a line a minute; ends with 1
- * when a request failed that should not, or when memory grows faster than `--slope` MB an hour after the first half hour.
+ * Hours of mixed work on a whole service, with the slope of its memory: `node --import tsx bench/soak.ts [--hours 4] [--parallel 4]
+ * [--json]`. Recordings of all kinds are uploaded, corrupt ones too; each is polled until it ends, read, exported and deleted. Prints a
+ * line per minute; exits with 1 if a request failed unexpectedly, or if memory grows faster than `--slope` MB per hour after the first half
+ * hour.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,8 +16,8 @@ import { readNumbers } from './numbers.ts';
 import { seeded } from './random.ts';
 
 const { hours, parallel, slope: steepest, json } = readNumbers({ hours: 4, parallel: 4, slope: 20 });
-const WARM_HOURS = Math.min(0.5, hours / 2); // caches fill: not counted
-const LEAST_HOURS = 2; // in less time a slope says nothing
+const WARM_HOURS = Math.min(0.5, hours / 2); // caches fill up, so it is not counted
+const LEAST_HOURS = 2; // over a shorter time a slope is meaningless
 const TERMINAL = /^(completed|failed|insufficient_balance)$/;
 
 const home = mkdtempSync(join(tmpdir(), 'longhand-soak-'));
@@ -35,7 +36,7 @@ try {
     const at = (Date.now() - begun) / 3_600_000;
     samples.push({ hours: at, mb });
     process.stderr.write(
-      `${at.toFixed(2)} h: ${mb.toFixed(0)} MB, ${counts.done} done, ${counts.failed} failed as they should, ${counts.errors} errors\n`,
+      `${at.toFixed(2)} h: ${mb.toFixed(0)} MB, ${counts.done} done, ${counts.failed} failed as expected, ${counts.errors} errors\n`,
     );
   }, 60_000);
   await Promise.all(Array.from({ length: parallel }, (_, i) => client(url, key, i, () => Date.now() < until)));
@@ -63,7 +64,7 @@ process.stdout.write(
 );
 process.exitCode = counts.errors || (hours >= LEAST_HOURS && slope > steepest) ? 1 : 0;
 
-/** One integrator: uploads, polls, reads, exports, deletes, again and again. */
+/** One integrator: uploads, polls, reads, exports and deletes in a loop. */
 async function client(url: string, key: string, seed: number, going: () => boolean): Promise<void> {
   const random = seeded(seed + 1);
   const recordings = clips();
@@ -101,7 +102,7 @@ async function client(url: string, key: string, seed: number, going: () => boole
   }
 }
 
-/** The URL and the key that the first start prints. */
+/** The URL and the key printed at the first start. */
 async function started(child: ChildProcess): Promise<{ url: string; key: string }> {
   let text = '';
   for await (const chunk of child.stdout!) {
@@ -113,7 +114,7 @@ async function started(child: ChildProcess): Promise<{ url: string; key: string 
   throw new Error(`The service did not start:\n${text}`);
 }
 
-/** Resident memory of a process and all below it, MB. */
+/** Resident memory of a process and its descendants, MB. */
 function memoryOf(pid: number): number {
   const below = new Map<number, number[]>();
   const rss = new Map<number, number>();
@@ -123,13 +124,13 @@ function memoryOf(pid: number): number {
       const parent = Number(/PPid:\s+(\d+)/.exec(status)?.[1]);
       rss.set(Number(entry), Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
       below.set(parent, [...(below.get(parent) ?? []), Number(entry)]);
-    } catch {} // it ended meanwhile
+    } catch {} // it exited meanwhile
   }
   const sum = (id: number): number => (rss.get(id) ?? 0) + (below.get(id) ?? []).reduce((total, child) => total + sum(child), 0);
   return sum(pid);
 }
 
-/** Least squares, MB an hour. */
+/** Least squares, MB per hour. */
 function slopeOf(points: readonly { hours: number; mb: number }[]): number {
   if (points.length < 2) return 0;
   const mean = (of: (point: { hours: number; mb: number }) => number) => points.reduce((sum, point) => sum + of(point), 0) / points.length;

@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 
 export const RATE = SAMPLE_RATE;
 
-/** All samples of a short file, mixed down, 16 kHz. */
+/** All samples of a short file, downmixed, 16 kHz. */
 export async function samplesOf(path: string): Promise<Float32Array> {
   const recording = await decode(path, { signal: new AbortController().signal });
   try {
@@ -14,7 +14,7 @@ export async function samplesOf(path: string): Promise<Float32Array> {
   }
 }
 
-/** A 16-bit wav file of one or more channels of equal length. */
+/** Writes a 16-bit wav file of one or more channels of equal length. */
 export async function writeWav(path: string, ...channels: Float32Array[]): Promise<void> {
   const count = channels.length;
   const length = channels[0]!.length;
@@ -38,7 +38,7 @@ export async function writeWav(path: string, ...channels: Float32Array[]): Promi
   await writeFile(path, data);
 }
 
-/** The same recording so many times in a row, of a file of `writeWav`: up to 4 GiB, 37 hours of one channel. */
+/** Repeats a file of `writeWav`: up to 4 GiB, 37 hours of one channel. */
 export async function repeatWav(from: string, to: string, times: number): Promise<void> {
   const wav = await readFile(from);
   const length = (wav.length - 44) * times;
@@ -49,7 +49,7 @@ export async function repeatWav(from: string, to: string, times: number): Promis
   for (let i = 0; i < times; i++) await appendFile(to, wav.subarray(44));
 }
 
-/** Root mean square. */
+/** RMS level. */
 export function level(samples: Float32Array): number {
   let sum = 0;
   for (const x of samples) sum += x * x;
@@ -68,7 +68,7 @@ export function scaled(samples: Float32Array, gain: number): Float32Array {
   return samples.map((x) => x * gain);
 }
 
-/** The same sound at another pace, and so at another pitch: a factor above 1 is faster. Between samples a straight line. */
+/** Changes pace, and with it pitch: a factor above 1 is faster. Linear interpolation. */
 export function paced(samples: Float32Array, factor: number): Float32Array {
   return Float32Array.from({ length: Math.floor(samples.length / factor) }, (_, i) => {
     const at = Math.floor(i * factor);
@@ -77,17 +77,17 @@ export function paced(samples: Float32Array, factor: number): Float32Array {
   });
 }
 
-/** Adds `part` into `whole` at a sample offset. */
+/** Mixes `part` into `whole` at a sample offset. */
 export function mixInto(whole: Float32Array, part: Float32Array, at: number): void {
   for (let i = 0; i < part.length && at + i < whole.length; i++) whole[at + i] = whole[at + i]! + part[i]!;
 }
 
-/** What a telephone leaves: 300 to 3400 Hz, by two second-order Butterworth sections (RBJ cookbook, Q = 0.7071). */
+/** Telephone band: 300 to 3400 Hz, by two second-order Butterworth sections (RBJ cookbook, Q = 0.7071). */
 export function telephone(samples: Float32Array): Float32Array {
   return biquad(biquad(samples, 300, 'high'), 3400, 'low');
 }
 
-/** Sound above 150 Hz, by two sections as of `telephone`: knocks and hum are gone, voices keep all but their lowest overtone. */
+/** High-pass at 150 Hz, by two sections as in `telephone`: removes knocks and hum, keeps all of a voice but its fundamental. */
 export function withoutRumble(samples: Float32Array): Float32Array {
   return biquad(biquad(samples, 150, 'high'), 150, 'high');
 }

@@ -10,7 +10,7 @@ export interface Speed {
   /** Hours of audio per hour of processing. */
   rtfx: number;
   audioHoursPerDay: number;
-  /** Seconds of processing of a 5-second note on an idle engine: first and later ones. */
+  /** Seconds to process a 5-second note on an idle engine: the first and later ones. */
   note: { cold: number; warm: number };
   parallel: Parallel[];
   peakMegabytes: number;
@@ -27,15 +27,15 @@ export interface Parallel {
 export interface SpeedOptions {
   /** Length of the measured conversation. */
   minutes: number;
-  /** Largest number of files at once. */
+  /** Largest number of concurrent files. */
   files: number;
   folder: string;
   log: (line: string) => void;
 }
 
-const CALLS = 6; // one-minute calls, and notes, sent while busy, for the percentiles
+const CALLS = 6; // one-minute calls, and notes, submitted under load, for the percentiles
 
-/** Times recognition alone, diarization alone, everything, and several files at once. Nothing else should run on the machine. */
+/** Times recognition only, diarization only, everything, and several concurrent files. Nothing else should run on the machine. */
 export async function measureSpeed(pool: Pool, { minutes, files, folder, log }: SpeedOptions): Promise<Speed> {
   const paths = await makeFiles(minutes, folder);
   log('a short note, cold and warm');
@@ -86,7 +86,7 @@ async function makeFiles(minutes: number, folder: string): Promise<Paths> {
   return paths;
 }
 
-/** `n` long files at once, and in between one-minute calls and notes. */
+/** `n` concurrent long files, with one-minute calls and notes in between. */
 async function busy(pool: Pool, paths: Paths, n: number, audioSeconds: number): Promise<Parallel> {
   const calls: number[] = [];
   const notes: number[] = [];

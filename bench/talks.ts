@@ -5,7 +5,7 @@ const FOLDER = new URL('../test/engine/reports/fixtures/', import.meta.url);
 
 export const SECONDS_PER_WORD = 0.4;
 
-/** Names of the talks in seven languages that reports are tried on; the language is a name's first part. */
+/** Names of the sample conversations in seven languages for reports; a name begins with the language. */
 export const TALKS: readonly string[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.txt'))
   .map((file) => file.slice(0, -4));
@@ -14,7 +14,7 @@ export function talk(name: string): ReportTranscript {
   return transcript(name.slice(0, 2), readFileSync(new URL(`${name}.txt`, FOLDER), 'utf8'));
 }
 
-/** A transcript from lines such as `[mm:ss] Speaker: text`. */
+/** Parses a transcript from lines such as `[mm:ss] Speaker: text`. */
 export function transcript(language: string | null, lines: string): ReportTranscript {
   const segments = [...lines.matchAll(/^\[(\d+):(\d+)\] ([^:]+): (.+)$/gm)].map(([, minutes, seconds, speaker, text], index) => {
     const start = Number(minutes) * 60 + Number(seconds);

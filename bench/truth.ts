@@ -1,15 +1,15 @@
 import { level, RATE, withoutRumble } from './sound.ts';
 
-const STEP = RATE / 100; // samples a frame
-const MARGIN = 15.9; // dB between the active speech level and the level that counts as activity in measuring it: ITU-T P.56, method B …
-const HANGOVER = 20; // … and frames that activity lasts on
-const LOWEST = 80; // dB under the loudest frame at which the search begins
-const QUIETEST = 0.1; // share of the frames that tells the energy of the clip's own noise, of which …
-const SUBTRACTED = 2; // … so many times is taken away (Berouti's over-subtraction): what is left is speech
-const UNDER = 20; // dB under the active speech level from which on a clean clip holds no speech: soft consonants lie above
-const CLICK = 3; // frames: a shorter burst is no speech
-const CLOSURE = 12; // frames that lips and tongue are shut within a word at most: two bursts so near to each other belong together
-const PAUSE = 30; // frames: a shorter pause belongs to the speech, as in NIST's reference turns
+const STEP = RATE / 100; // samples per frame
+const MARGIN = 15.9; // dB between the active speech level and the activity threshold: ITU-T P.56, method B
+const HANGOVER = 20; // frames of hangover after activity
+const LOWEST = 80; // dB below the loudest frame at which the search begins
+const QUIETEST = 0.1; // share of the frames used to estimate the clip's noise energy
+const SUBTRACTED = 2; // multiple of it that is subtracted (Berouti's over-subtraction)
+const UNDER = 20; // dB below the active speech level under which a clean clip contains no speech: soft consonants are above
+const CLICK = 3; // frames: a shorter burst is not speech
+const CLOSURE = 12; // frames: longest closure within a word; bursts closer than this belong together
+const PAUSE = 30; // frames: shorter pauses belong to the speech, as in NIST's reference turns
 const SHORTEST = 10; // frames
 
 export interface TrueSpan {
@@ -18,9 +18,10 @@ export interface TrueSpan {
 }
 
 /**
- * Where somebody speaks in a clip of one voice, from its sound alone, in seconds: frames of 10 ms less than 20 dB under the active speech level of the clip
- * (ITU-T P.56), when the energy of its own noise is taken away, above the rumble of the room. No word is without a vowel: a burst that holds no voice, and hangs together with none that does, is a breath
- * or a knock. Taken from the dry clip, before it is mixed, filtered, reverberated or covered by noise; the engine places edges by another rule.
+ * Reference speech activity in a clip of one voice, from its audio alone, in seconds: 10 ms frames less than 20 dB below the clip's active
+ * speech level (ITU-T P.56), after high-pass filtering and noise subtraction. Every word contains a vowel, so a burst without voicing that
+ * is not close to a voiced one is a breath or a knock. Computed on the dry clip before it is mixed, filtered, reverberated or overlaid with
+ * noise; the engine places edges by a different rule.
  */
 export function speechSpans(samples: Float32Array): TrueSpan[] {
   const sound = withoutRumble(samples);
@@ -37,13 +38,13 @@ export function speechSpans(samples: Float32Array): TrueSpan[] {
   return spans.map(({ start, end }) => ({ start: start / 100, end: end / 100 }));
 }
 
-/** Energy of each frame beyond that of the clip's own noise. */
+/** Energy of each frame minus the clip's noise energy. */
 function withoutNoise(energies: Float64Array): Float64Array {
   const noise = energies.toSorted()[Math.floor(energies.length * QUIETEST)] ?? 0;
   return energies.map((energy) => Math.max(0, energy - SUBTRACTED * noise));
 }
 
-/** Mean energy of a clip while somebody speaks: its whole energy over the time that lies above a threshold 15.9 dB lower (ITU-T P.56, method B). */
+/** Active speech level: total energy over the time above a threshold 15.9 dB lower (ITU-T P.56, method B). */
 export function activeLevel(energies: Float64Array): number {
   const whole = energies.reduce((sum, energy) => sum + energy, 0);
   const loudest = decibels(energies.reduce((most, energy) => Math.max(most, energy), 0));
@@ -55,7 +56,7 @@ export function activeLevel(energies: Float64Array): number {
   return active;
 }
 
-/** Frames over a threshold, and those within the hangover after one. */
+/** Frames above a threshold, and those within the hangover after one. */
 function activeFrames(energies: Float64Array, threshold: number): number {
   let count = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -67,18 +68,18 @@ function activeFrames(energies: Float64Array, threshold: number): number {
 }
 
 const VOICED = 3; // frames
-const ALIKE = 0.7; // correlation of a voiced sound with itself a period later; noise reaches 0.4
-const PERIODS = [RATE / 400, RATE / 70] as const; // samples, of the highest and the lowest voice
+const ALIKE = 0.7; // autocorrelation of a voiced sound at its period; noise reaches 0.4
+const PERIODS = [RATE / 400, RATE / 70] as const; // samples, periods of the highest and the lowest voice
 const LOOK = 0.03 * RATE; // samples compared
 
-/** Whether a voice sounds for a few frames. */
+/** Whether at least a few frames are voiced. */
 function isVoiced(sound: Float32Array, { start, end }: TrueSpan): boolean {
   let voiced = 0;
   for (let frame = start; frame < end && voiced < VOICED; frame++) if (repeats(sound, frame * STEP)) voiced++;
   return voiced >= VOICED;
 }
 
-/** Whether the sound around a frame that begins at `first` repeats itself at the pace of a voice. */
+/** Whether the sound around a frame that begins at `first` is periodic at a voice's pitch. */
 function repeats(sound: Float32Array, first: number): boolean {
   const from = Math.max(0, first - LOOK / 2);
   const own = level(sound.subarray(from, from + LOOK));
@@ -94,7 +95,7 @@ function decibels(energy: number): number {
   return 10 * Math.log10(energy + 1e-18);
 }
 
-/** One span for each frame over the threshold in dB, in frames. */
+/** One span per frame above the threshold in dB, in frames. */
 function runsOver(energies: Float64Array, threshold: number): TrueSpan[] {
   return [...energies.keys()].flatMap((i) => (decibels(energies[i]!) >= threshold ? [{ start: i, end: i + 1 }] : []));
 }

@@ -3,28 +3,28 @@ import { cleanSamples } from './conversations.ts';
 import { level, RATE, scaled } from './sound.ts';
 import { speechSpans, type TrueSpan } from './truth.ts';
 
-/** A voice with what it can say: sentences, and words short enough to be thrown in. */
+/** A voice with its sentences, and words short enough for interjections. */
 export interface Speaker {
   name: string;
   sentences: Utterance[];
   short: Utterance[];
-  /** How often this one takes the floor. */
+  /** How often this speaker takes the floor. */
   share: number;
   gain: number;
 }
 
 export interface Utterance {
   samples: Float32Array;
-  /** Where speech is, by `truth.ts`; seconds from the first sample. */
+  /** Speech activity, by `truth.ts`; seconds from the first sample. */
   spans: TrueSpan[];
 }
 
-const LEVEL = 0.05; // of each voice at 1 m, root mean square while it speaks
+const LEVEL = 0.05; // of each voice at 1 m, RMS while it speaks
 const INTERJECTION = [0.25, 0.9] as const; // seconds
 const UTTERANCE = [1, 9] as const; // seconds: longer clips are cut at their pauses
 const FADE = 0.01; // seconds
 
-/** All that a voice can say, its clips cut at their pauses; each at `gain` times the usual level while it speaks. */
+/** All utterances of a voice: its clips cut at pauses, each at `gain` times the usual level. */
 export async function speakerOf(name: string, clips: Clip[], share: number, gain: number): Promise<Speaker> {
   const [sentences, short]: [Utterance[], Utterance[]] = [[], []];
   for (const clip of clips) {
@@ -37,7 +37,7 @@ export async function speakerOf(name: string, clips: Clip[], share: number, gain
   return { name, sentences, short, share, gain };
 }
 
-/** Neighbouring spans that last no longer than an utterance may; a longer one stays whole. */
+/** Groups adjacent spans up to the maximum length of an utterance; longer ones stay whole. */
 function grouped(spans: readonly TrueSpan[]): TrueSpan[][] {
   const groups: TrueSpan[][] = [];
   for (const span of spans) {
@@ -48,7 +48,7 @@ function grouped(spans: readonly TrueSpan[]): TrueSpan[][] {
   return groups.filter((group) => group.at(-1)!.end - group[0]!.start >= UTTERANCE[0]);
 }
 
-/** The beginning of a span up to a dip of its loudness, if such a dip lies where an interjection would end; a short span is one as it is. */
+/** The beginning of a span up to a dip in loudness, if there is one at the length of an interjection; a short span is one as a whole. */
 function firstWord(samples: Float32Array, span: TrueSpan): Utterance[] {
   const [shortest, longest] = INTERJECTION;
   const length = span.end - span.start;

@@ -10,7 +10,7 @@ import { minutesPerHour, textOf, timed, transcript } from './measure.ts';
 import { addErrors, type Errors, englishWords, errorRate, NO_ERRORS, unitsOf } from './normalise.ts';
 import { delayed, level, samplesOf, scaled, writeWav } from './sound.ts';
 
-/** Share of words that are wrong, of how many, and the 95 % interval by bootstrap over the recordings. */
+/** Word error rate, number of words, and the 95 % interval by bootstrap over the recordings. */
 export interface Rate {
   rate: number;
   errors: Errors;
@@ -20,7 +20,7 @@ export interface Rate {
 const LOUD = -26; // dBFS
 const QUIET = -60; // dBFS
 
-/** The rate over several recordings. Errors of one recording that is heard several times belong together. */
+/** The rate over several recordings. Errors of one recording transcribed several times must be summed. */
 export function rated(parts: readonly Errors[]): Rate {
   const errors = parts.reduce(addErrors, NO_ERRORS);
   return { rate: errorRate(errors), errors, interval: interval(parts) };
@@ -60,17 +60,20 @@ export async function joinedRate(
   };
 }
 
-/** Errors of the runs of each sentence together. */
+/** Sums the errors of all runs of a sentence. */
 export function byRecording(said: readonly { transcript: string }[], errors: readonly Errors[]): Errors[] {
   const sums = new Map<string, Errors>();
   for (const [i, { transcript }] of said.entries()) sums.set(transcript, addErrors(sums.get(transcript) ?? NO_ERRORS, errors[i]!));
   return [...sums.values()];
 }
 
-/** Seconds of silence put before a clip: where its sounds fall on the frames moves the error rate of 30 clips by more than a point. */
+/**
+ * Seconds of silence before a clip: the alignment of its sounds with the frames changes the error rate of 30 clips by more than a
+ * percentage point.
+ */
 const LATER = [0, 0.03, 0.07, 0.11];
 
-/** Error rates of clips in other languages, each heard at several offsets. */
+/** Error rates of clips in other languages, each at several offsets. */
 export async function languageRates(
   pool: Pool,
   folder: string,
@@ -100,7 +103,7 @@ export async function languageRates(
   };
 }
 
-/** The same clips at two levels: what is said softly must be heard as well. */
+/** The same clips at two levels: quiet speech must be recognised as well. */
 export async function quietRates(pool: Pool, folder: string, { accurate, data, split }: AccuracyOptions): Promise<Pick<Accuracy, 'quiet'>> {
   const at = async (decibels: number): Promise<Rate> => {
     const levelled: Clip[] = [];

@@ -1,10 +1,13 @@
-/** How long the built-in writer takes: `node --import tsx bench/writing.ts`. Prints the slowest templates for talks of one and ten hours in each language. */
+/**
+ * Speed of the extractive writer: `node --import tsx bench/writing.ts`. Prints the slowest templates for conversations of one and ten hours
+ * in each language.
+ */
 import { CATALOGUE } from '../api/contract/catalogue.ts';
 import { openWriter, type ReportTranscript } from '../engine/reports/writer.ts';
 import { seeded } from './random.ts';
 import { SECONDS_PER_WORD, TALKS, talk } from './talks.ts';
 
-const RARE = 3000; // words that a real talk has beyond those of the short one
+const RARE = 3000; // additional words of a real conversation compared with the short one
 const LIMITS = { 1: 1000, 10: 2000 } as const; // milliseconds
 
 const never = new AbortController().signal;
@@ -22,7 +25,7 @@ for (const name of TALKS) {
   }
 }
 
-/** Milliseconds of processor time: what others do on the machine does not count. */
+/** Milliseconds of CPU time, which other processes do not affect. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = process.cpuUsage();
   await work();
@@ -30,7 +33,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** A talk of this length: sentences of the short one, mixed with new ones made of its words and of rare ones. */
+/** A conversation of this length: sentences of the short one, mixed with new ones made of its words and of rare ones. */
 function longTalk(short: ReportTranscript, hours: number): ReportTranscript {
   const random = seeded(7);
   const turns = short.segments.map(({ text }) => text);

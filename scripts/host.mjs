@@ -20,7 +20,7 @@ function executable(file) {
   }
 }
 
-/** Installs packages with apt-get, as root on Debian or Ubuntu. False where that is not possible. */
+/** Installs packages with apt-get, as root on Debian or Ubuntu. False if that is not possible. */
 export function installFromDistribution(packages) {
   if (process.getuid?.() !== 0 || !findOnPath('apt-get')) return false;
   say(`Installing ${packages.join(', ')} with apt-get …`);

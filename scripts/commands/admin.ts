@@ -8,14 +8,14 @@ import { addTemplate } from './admin/template.ts';
 import { verb } from './admin/verb.ts';
 import { addWorkspace } from './admin/workspace.ts';
 
-/** `admin`: workspaces, members, keys, projects, templates and tokens, on the database directly. */
+/** `admin`: workspaces, members, keys, projects, templates and tokens, directly in the database. */
 export function addAdmin(program: Command): void {
   const admin = program.command('admin').description('manage workspaces, members, keys, projects and templates, directly in the database');
   const group = (name: string, description: string) => admin.command(name).description(description);
   addWorkspace(group('workspace', 'create, list and delete workspaces, and add minutes'));
   addMember(group('member', 'members of a workspace'));
   addKey(group('key', 'API keys'));
-  addProject(group('project', 'projects and who may see them'));
+  addProject(group('project', 'projects and their members'));
   addTemplate(group('template', 'report templates of a workspace or of one member'));
   addToken(group('token', 'OAuth access tokens'));
   addGrant(group('grant', 'OAuth grants of assistants'));

@@ -38,7 +38,7 @@ interface Options {
   json?: boolean;
 }
 
-/** `bench`: speed and accuracy on this machine, and the size of a deployment for a given load. */
+/** `bench`: speed and accuracy on this machine, and the number of machines for a load. */
 export function addBench(program: Command): void {
   program
     .command('bench')
@@ -46,10 +46,10 @@ export function addBench(program: Command): void {
     .addOption(new Option('--minutes <minutes>', 'length of the test recording').argParser(positive).default(10))
     .addOption(new Option('--files <count>', 'maximum number of files at once').argParser(positive).default(4))
     .addOption(new Option('--accuracy [part...]', 'also measure WER and DER on bench/data, or the given parts of it').choices(PARTS))
-    .option('--coverage [language...]', 'also measure how much speech of many languages is covered by words (needs espeak-ng); or of these')
+    .option('--coverage [language...]', 'also measure speech coverage in many languages (requires espeak-ng), or in the given ones')
     .option('--no-speed', 'skip speed')
     .option('--accurate', 'use beam search')
-    .option('--profile', 'also time per operator of the models')
+    .option('--profile', 'also profile the operators of the models')
     .option('--data <folder>', 'your own test data: MANIFEST.tsv as in bench/data, audio files, rttm/')
     .addOption(
       new Option('--set <name>', 'recordings for accuracy: test (never used for tuning) or tuning')
@@ -57,8 +57,8 @@ export function addBench(program: Command): void {
         .default('test'),
     )
     .addOption(new Option('--seed <number>', 'seed for orders, conversations and rooms').argParser(positive).default(1))
-    .addOption(new Option('--peer <name...>', 'also run the same audio through another program, if installed').choices(PEERS))
-    .addOption(new Option('--load <hours>', 'load to size for, as 200h/day').argParser(hoursPerDay).conflicts('speed'))
+    .addOption(new Option('--peer <name...>', 'also run another program on the same audio, if installed').choices(PEERS))
+    .addOption(new Option('--load <hours>', 'load to size for, such as 200h/day').argParser(hoursPerDay).conflicts('speed'))
     .addOption(new Option('--mean-minutes <minutes>', 'mean recording length of that load').argParser(positive).default(10))
     .option('--save <file>', 'save the figures as JSON')
     .option('--compare <file>', 'compare with saved figures')
@@ -88,7 +88,7 @@ export function addBench(program: Command): void {
 
 function hoursPerDay(text: string): number {
   const hours = Number(/^(\d+(?:\.\d+)?)\s*h\/day$/.exec(text.trim())?.[1]);
-  if (!(hours > 0)) throw new InvalidArgumentError('It must be hours of audio a day, as in 200h/day.');
+  if (!(hours > 0)) throw new InvalidArgumentError('It must be hours of audio per day, such as 200h/day.');
   return hours;
 }
 

@@ -20,7 +20,7 @@ interface Check {
   name: string;
   ok: boolean;
   found: string;
-  /** '' where nothing is to be done. */
+  /** Empty if there is nothing to do. */
   remedy: string;
 }
 
@@ -30,13 +30,13 @@ interface SettingShown {
   from: string;
 }
 
-const CLOCK_SECONDS = 2; // leases use the database's clock; logs and keys that expire use this one
+const CLOCK_SECONDS = 2; // leases use the database's clock; logs and expiring keys use this machine's
 const FREE_BYTES = 10e9; // five of the largest uploads
-const MEMORY_BYTES = 1.9e9; // an engine of one thread, PostgreSQL, API
-const TABLES = 'Undo what was changed in them by hand, or restore the database from a backup.';
+const MEMORY_BYTES = 1.9e9; // an engine with one thread, PostgreSQL, API
+const TABLES = 'Undo manual changes in them, or restore the database from a backup.';
 const SECRET = /(KEY|SECRET)$/;
 
-/** Runs every check. One that fails says what was found and what to do; it does not stop the others. */
+/** Runs every check. A failing check reports what was found and what to do; the others still run. */
 export async function examine(): Promise<{ checks: Check[]; settings: SettingShown[] }> {
   const settings = loadSettings();
   const checks = [
@@ -46,11 +46,11 @@ export async function examine(): Promise<{ checks: Check[]; settings: SettingSho
     await check(
       'models',
       () => models(settings),
-      'Set LONGHAND_MODEL to one that is there; restore its files (git checkout -- models), or import it again.',
+      'Set LONGHAND_MODEL to an installed model; restore its files (git checkout -- models), or import it again.',
     ),
     await check('device', () => device(settings), 'Set LONGHAND_DEVICE=cpu, or install the drivers of the device.'),
     ...(await database(settings)),
-    await check('spool', () => spool(settings), 'Make LONGHAND_MEDIA a folder that this account may write, with room for uploads.'),
+    await check('spool', () => spool(settings), 'Set LONGHAND_MEDIA to a folder that this account can write to, with space for uploads.'),
   ];
   return { checks, settings: SETTING_NAMES.map((name) => shown(name, settings)) };
 }
@@ -65,7 +65,7 @@ async function check(name: string, find: () => Promise<string>, remedy: string):
 
 async function node(): Promise<string> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const advice = major < 22 ? '; Node 20 gets no more fixes, 24 is recommended where glibc is 2.38 or newer' : '';
+  const advice = major < 22 ? '; Node 20 is no longer maintained, 24 is recommended where glibc is 2.38 or newer' : '';
   if (major < 20 || (major === 20 && minor < 19)) throw new Error(`Node ${process.versions.node} is too old`);
   return `Node ${process.versions.node} on ${process.platform} ${process.arch}${advice}`;
 }
@@ -94,23 +94,23 @@ async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings)
     readMachine(),
     all.map((model) => model.name),
   );
-  return `${all.map((model) => model.name).join(', ')}: every byte as it should be${better ? `. ${better}` : ''}`;
+  return `${all.map((model) => model.name).join(', ')}: every byte verified${better ? `. ${better}` : ''}`;
 }
 
 async function device(settings: Settings): Promise<string> {
   const pool = await openLocalPool({ ...settings, LONGHAND_THREADS: 1 });
   await pool.close();
-  const gpu = pool.device === 'cpu' && existsSync(LIBRARIES) ? await checkGpu() : null; // installed, and not used
+  const gpu = pool.device === 'cpu' && existsSync(LIBRARIES) ? await checkGpu() : null; // installed but not used
   const why =
     gpu && !gpu.usable ? `; ${gpu.found}. ${gpu.remedy}` : gpu ? '; the GPU is usable: import the model with --variant float16' : '';
   return `${pool.device} (LONGHAND_DEVICE=${settings.LONGHAND_DEVICE})${why}`;
 }
 
-/** An embedded database that does not run is no fault: `up` starts it. */
+/** An embedded database that is not running is not a problem: `up` starts it. */
 async function database(settings: Settings): Promise<Check[]> {
   const url = databaseUrl(settings);
   if (!url) return [{ name: 'database', ok: true, found: 'embedded PostgreSQL, not running: `up` starts it', remedy: '' }];
-  const remedy = 'Start it, or correct DATABASE_URL; PostgreSQL 14 or newer is wanted.';
+  const remedy = 'Start it, or correct DATABASE_URL; PostgreSQL 14 or newer is required.';
   const db = await openDb({ url, pool: 1, name: 'longhand-doctor' }).catch((error: Error) => error);
   if (db instanceof Error) return [{ name: 'database', ok: false, found: db.message, remedy }];
   try {
@@ -118,8 +118,8 @@ async function database(settings: Settings): Promise<Check[]> {
       await check('database', () => version(db), remedy),
       await check('schema', () => schema(db), 'Run scripts/longhand migrate.'),
       await check('tables', () => tables(db), TABLES),
-      await check('policies', () => policies(db), 'See what was found: workspaces are kept apart by the program alone until then.'),
-      await check('clock', () => clock(db), 'Let NTP set the clocks of this machine and of the database.'),
+      await check('policies', () => policies(db), "Until this is fixed, workspaces are isolated by the program's queries only."),
+      await check('clock', () => clock(db), 'Synchronise the clocks of this machine and of the database with NTP.'),
     ];
   } finally {
     await db.close();
@@ -144,7 +144,7 @@ async function schema(db: Db): Promise<string> {
 
 async function tables(db: Db): Promise<string> {
   if ((await pendingMigrations(db)).length) return 'not compared: migrations are pending';
-  const wrong = (await compareSchema(db)).filter(({ wanted }) => wanted); // what a newer version added is no fault
+  const wrong = (await compareSchema(db)).filter(({ wanted }) => wanted); // additions by a newer version are not a problem
   if (wrong.length)
     throw new Error(wrong.map(({ column, found, wanted }) => `${column} is ${found ?? 'missing'}, ${wanted} is wanted`).join('; '));
   return 'every column as described';

@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Client {
   get<T>(place: string): Promise<T>;
   /**
-   * Sends a file under an Idempotency-Key of its content, its name and what is asked for: however often it is tried, in this run or a later one
-   * within a day, it is transcribed once.
+   * Sends a file with an Idempotency-Key derived from its content, name and options: however often it is retried, in this run or a later
+   * one within a day, it is transcribed once.
    */
   upload<T>(file: string, query: URLSearchParams, headers: Record<string, string>, onProgress: (fraction: number) => void): Promise<T>;
 }
@@ -24,12 +24,12 @@ interface Answer {
 }
 
 const ATTEMPTS = 10;
-const CONFLICTS = 30; // an attempt that a killed server cut off holds the key for a minute at most
+const CONFLICTS = 30; // an attempt interrupted by a killed server holds the key for a minute at most
 const FIRST_PAUSE_S = 1;
 const LONGEST_PAUSE_S = 60;
-const LOOK = 'Look at --url, and at what stands before the service';
+const LOOK = 'Check --url, and the proxy in front of the service';
 const AGAIN = new Set([408, 429, 500, 502, 503, 504]);
-const NEVER = new Set(['upload_quota_exceeded', 'daily_reports_quota_exceeded', 'report_generation_limit']); // not before tomorrow
+const NEVER = new Set(['upload_quota_exceeded', 'daily_reports_quota_exceeded', 'report_generation_limit']); // not retried: reset tomorrow
 
 /** A client of a running service, with retries. `address` may end in /v1 or not. */
 export function openClient(address: string, key: string): Client {
@@ -52,7 +52,7 @@ export function openClient(address: string, key: string): Client {
   };
 }
 
-/** Tries again what may go well later: lost connections, overload, an upload of the same key that is still in flight. */
+/** Retries temporary failures: lost connections, overload, an upload with the same key still in progress. */
 async function patiently<T>(base: URL, attempt: () => Promise<Answer>): Promise<T> {
   let [count, conflicts, pause] = [0, 0, FIRST_PAUSE_S];
   for (;;) {
@@ -65,7 +65,7 @@ async function patiently<T>(base: URL, attempt: () => Promise<Answer>): Promise<
     if (!again || count === ATTEMPTS || conflicts === CONFLICTS) throw failure;
     const wanted = answer instanceof Error ? null : answer.retryAfter;
     const seconds = wanted ?? pause * (0.5 + Math.random() / 2);
-    process.stderr.write(`${failure.message}; trying again in ${Math.ceil(seconds)} s\n`);
+    process.stderr.write(`${failure.message}; retrying in ${Math.ceil(seconds)} s\n`);
     await sleep(seconds * 1000);
     pause = Math.min(pause * 2, LONGEST_PAUSE_S);
   }
@@ -75,12 +75,12 @@ function mayTryAgain({ status, body }: Answer): boolean {
   return (AGAIN.has(status) && !NEVER.has(body.code ?? '')) || body.code === 'idempotency_conflict';
 }
 
-/** A connection that was refused or broke off, in words; other errors, as of an unreadable file, are thrown. */
+/** Describes a refused or interrupted connection; rethrows other errors, such as an unreadable file. */
 function lost(error: Error & { code?: string }, { origin }: URL): Error {
   const { code = '' } = error;
-  if (code === 'ENOTFOUND') throw new Error(`nothing is known of the host of ${origin}`, { cause: error });
+  if (code === 'ENOTFOUND') throw new Error(`unknown host ${origin}`, { cause: error });
   if (['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(code))
-    return new Error(`nothing answers at ${origin} (${code})`, { cause: error });
+    return new Error(`nothing is listening at ${origin} (${code})`, { cause: error });
   if (['ECONNRESET', 'EPIPE'].includes(code)) return new Error(`the connection to ${origin} broke off`, { cause: error });
   throw error;
 }
@@ -95,7 +95,7 @@ interface Body {
   onProgress: (fraction: number) => void;
 }
 
-/** One request. An answer that comes before the body is through is an answer all the same. */
+/** Sends one request. A response that arrives before the body is sent counts as well. */
 function send(url: URL, method: string, headers: Record<string, string>, body?: Body): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method, headers });
@@ -131,11 +131,12 @@ async function read(response: IncomingMessage): Promise<Answer> {
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
   const body = parsed(received);
   const status = response.statusCode ?? 0;
-  if (!body && status >= 200 && status < 300) throw new Error(`what answers there is no Longhand: it sent ${status} without JSON. ${LOOK}`);
+  if (!body && status >= 200 && status < 300)
+    throw new Error(`the server there is not Longhand: it responded with ${status} without JSON. ${LOOK}`);
   return { status, retryAfter: Number.isNaN(retryAfter) ? null : retryAfter, body: body ?? { message: received.slice(0, 200) } };
 }
 
-/** Null where it is no JSON. */
+/** Null: not JSON. */
 function parsed(received: string): Answer['body'] | null {
   try {
     return JSON.parse(received);
@@ -144,14 +145,14 @@ function parsed(received: string): Answer['body'] | null {
   }
 }
 
-/** SHA-256 of a file and of what belongs to it, as text. */
+/** SHA-256 of a file and its options, as text. */
 async function fingerprint(file: string, about: string): Promise<string> {
   const hash = createHash('sha256').update(about);
   await pipeline(createReadStream(file), hash);
   return hash.digest('base64url');
 }
 
-/** RFC 5987: every character that is not a letter, a digit or `-._~` as percent signs and hexadecimals. */
+/** RFC 5987: percent-encodes every character except letters, digits and `-._~`. */
 function encoded(name: string): string {
   return encodeURIComponent(name).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -7,17 +7,17 @@ import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault, type Vault } from '../../db/secrets/vault.ts';
 import { claimHome, runningDatabase } from './home.ts';
 
-/** Address of a database that runs already: DATABASE_URL, or the embedded one of a running `up`. Null: there is none. */
+/** URL of a running database: DATABASE_URL, or the embedded one of a running `up`. Null: there is none. */
 export function databaseUrl(settings: Settings): string | null {
   return settings.DATABASE_URL ?? runningDatabase(settings.LONGHAND_HOME);
 }
 
-/** Does `work` on the database. An embedded one that does not run is started, brought to this version, and stopped again. */
+/** Runs `work` on the database. If the embedded one is not running it is started, migrated, and stopped again. */
 export async function withDatabase<T>(settings: Settings, work: (db: Db) => Promise<T>): Promise<T> {
   const url = databaseUrl(settings);
   if (url) return withOpen(url, work);
   const home = claimHome(settings.LONGHAND_HOME);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1)); // the server ends with this program
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1)); // the server exits with this program
   try {
     const server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
     try {
@@ -33,7 +33,7 @@ export async function withDatabase<T>(settings: Settings, work: (db: Db) => Prom
   }
 }
 
-/** As `withDatabase`, on a schema of this version and with the vault open. */
+/** As `withDatabase`, with a current schema and an open vault. */
 export function withVault<T>(settings: Settings, work: (db: Db, vault: Vault) => Promise<T>): Promise<T> {
   return withDatabase(settings, async (db) => {
     await requireSchema(db);
@@ -41,7 +41,7 @@ export function withVault<T>(settings: Settings, work: (db: Db, vault: Vault) =>
   });
 }
 
-/** Throws when migrations are pending. */
+/** Throws if migrations are pending. */
 async function requireSchema(db: Db): Promise<void> {
   const pending = await pendingMigrations(db);
   if (pending.length)

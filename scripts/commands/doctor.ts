@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { print } from './output.ts';
 
-/** `doctor`: checks the installation and says how to fix it. */
+/** `doctor`: checks the installation and reports how to fix problems. */
 export function addDoctor(program: Command): void {
   program
     .command('doctor')

@@ -8,16 +8,17 @@ import { readSettings, type Settings } from '../../api/contract/settings.ts';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const installed = ROOT.split(path.sep).includes('node_modules');
 
-/** The `.env` file that is read: of the current folder, else of the checkout. A folder of that name is somebody else's. */
+/** The `.env` file: in the current folder, else in the checkout. A folder of that name is ignored. */
 export const ENV_FILE =
   [path.resolve('.env'), path.join(ROOT, '.env')].find((file) => existsSync(file) && !statSync(file).isDirectory()) ?? null;
 
-/** Names that the environment gave, before `.env` was read. */
+/** Variables set in the environment, before `.env` was read. */
 export const FROM_ENVIRONMENT: ReadonlySet<string> = new Set(Object.keys(process.env));
 
 /**
- * The settings of this process: environment, then `.env`, then defaults; `given` (of options) wins. LONGHAND_HOME comes back absolute: one that
- * is given belongs to the current folder, the default to the checkout, so that every command finds the same state.
+ * The settings of this process: environment, then `.env`, then defaults; `given` (from options) overrides them. LONGHAND_HOME is returned
+ * as an absolute path: relative to the current folder if set, the default relative to the checkout, so that every command finds the same
+ * state.
  */
 export function loadSettings(given: Record<string, string | undefined> = {}): Settings {
   if (ENV_FILE) readEnvironment(ENV_FILE);
@@ -29,7 +30,7 @@ export function loadSettings(given: Record<string, string | undefined> = {}): Se
   return { ...settings, LONGHAND_HOME: home };
 }
 
-/** As process.loadEnvFile, which takes the byte-order mark of a file from Windows for a part of the first name. */
+/** As process.loadEnvFile, which does not skip the byte-order mark of files from Windows. */
 function readEnvironment(file: string): void {
   const given = parseEnv(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   for (const [name, value] of Object.entries(given)) process.env[name] ??= value;

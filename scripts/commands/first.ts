@@ -19,7 +19,7 @@ export interface FirstKey {
   key: string;
 }
 
-const MINUTES = 60_000; // a thousand hours to begin with; `admin workspace minutes` adds more
+const MINUTES = 60_000; // 1,000 hours; `admin workspace minutes` adds more
 
 /**
  * Creates the workspace `Default` with an owner and a key with every scope, if there is no workspace yet; else returns null. One transaction under a lock: an
@@ -50,19 +50,19 @@ export function instructions(base: string, { workspace, member, key }: FirstKey)
   const curl = `curl -sS -H 'Authorization: Bearer ${key}'`;
   const sample = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
   const list = `${base}/v1/transcriptions`;
-  return `This is the first start. The API key of the workspace Default is shown only now; keep it:
+  return `This is the first start. The API key of the workspace Default is shown only once; keep it:
 
   ${key}
 
 The base URL of the API is ${base}/v1
 In the browser, sign in with the key: ${base}
-Lost it? Create another: ${path.join(ROOT, 'scripts', 'longhand')} admin key create --workspace ${workspace} --member ${member}
+If you lose it, create another: ${path.join(ROOT, 'scripts', 'longhand')} admin key create --workspace ${workspace} --member ${member}
 
 Upload a recording of two speakers:
 
   ${curl} -H 'X-External-Id: first' -H 'Content-Disposition: attachment; filename="two-speakers.wav"' --data-binary '@${sample}' ${list}
 
-Read who said what, once its status is completed:
+Read the transcript, once its status is completed:
 
   ${curl} "${list}/$(${curl} '${list}?external_id=first' | grep -o '[0-9a-f-]\\{36\\}' | head -n 1)"
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { print } from './output.ts';
 
-/** `gpu`: the libraries that a GPU needs, brought, checked and removed. */
+/** `gpu`: installs, checks and removes the libraries for a GPU. */
 export function addGpu(program: Command): void {
   const gpu = program.command('gpu').description('libraries for NVIDIA GPUs: install, check, remove');
 
@@ -23,7 +23,7 @@ export function addGpu(program: Command): void {
 
   gpu
     .command('check')
-    .description('open a session on the GPU, and say what is missing if none opens')
+    .description('open a session on the GPU, and report what is missing if that fails')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => report(await (await import('../../engine/runtime/gpu.ts')).checkGpu(), json));
 

@@ -1,28 +1,28 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What a program that holds the state folder says of itself, in `<home>/running.json`. */
+/** The program that holds the state folder, in `<home>/running.json`. */
 interface Holder {
   pid: number;
-  /** When the process started, in ticks of the kernel: process numbers are used again. */
+  /** When the process started, in kernel ticks, because process ids are reused. */
   started: string;
-  /** Of the embedded PostgreSQL, once it runs. */
+  /** URL of the embedded PostgreSQL, once it runs. */
   database: string | null;
-  /** Of the API, once it listens. */
+  /** URL of the API, once it listens. */
   url: string | null;
 }
 
-const GATE_MS = 5000; // it is held for less than one
+const GATE_MS = 5000; // normally held for a few milliseconds
 
 interface Home {
-  /** Tells other commands where the embedded PostgreSQL and the API are. */
+  /** Publishes the URLs of the embedded PostgreSQL and the API to other commands. */
   announce(place: { database: string } | { url: string }): void;
   release(): void;
 }
 
-/** Takes the state folder for this process: one program at a time runs the embedded PostgreSQL in it. Throws when another has it. */
+/** Locks the state folder for this process: only one program at a time runs the embedded PostgreSQL in it. Throws if it is locked. */
 export function claimHome(folder: string): Home {
-  mkdirSync(folder, { recursive: true, mode: 0o711 }); // the account of PostgreSQL passes through it
+  mkdirSync(folder, { recursive: true, mode: 0o711 }); // PostgreSQL's account must be able to traverse it
   const file = holderFile(folder);
   const own: Holder = { pid: process.pid, started: startOf(process.pid), database: null, url: null };
   while (!place(file, own)) {
@@ -42,7 +42,7 @@ export function claimHome(folder: string): Home {
   };
 }
 
-/** Puts the file there whole, so that nobody takes half of it for one of the dead. False: there is one. */
+/** Creates the file atomically, so that a partial file is not mistaken for one of a dead process. False: it exists. */
 function place(file: string, own: Holder): boolean {
   const draft = `${file}.${own.pid}`;
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
@@ -58,8 +58,8 @@ function place(file: string, own: Holder): boolean {
 }
 
 /**
- * Removes the file of a dead holder. One process at a time does: the second would remove the file of the first, which lives.
- * Only a file that was read is removed: where there was none, another may have put its own since.
+ * Removes the file of a dead holder. Only one process at a time may, because a second one would remove the file of the first, live one.
+ * Removes only a file that it has read: where there was none, another process may have created its own since.
  */
 function removeDead(folder: string): void {
   const gate = `${holderFile(folder)}.gate`;
@@ -68,7 +68,7 @@ function removeDead(folder: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     const since = statSync(gate, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Math.abs(Date.now() - since) > GATE_MS) rmSync(gate, { recursive: true, force: true }); // who made it was killed
+    if (Math.abs(Date.now() - since) > GATE_MS) rmSync(gate, { recursive: true, force: true }); // its creator was killed
     return;
   }
   try {
@@ -79,26 +79,26 @@ function removeDead(folder: string): void {
   }
 }
 
-/** Address of the embedded PostgreSQL that runs on this state folder, or null. */
+/** URL of the embedded PostgreSQL that runs on this state folder, or null. */
 export function runningDatabase(folder: string): string | null {
   return holderOf(folder)?.database ?? null;
 }
 
-/** Address of the API of the `up` that runs on this state folder, or null. */
+/** URL of the API of the `up` that runs on this state folder, or null. */
 export function runningUrl(folder: string): string | null {
   return holderOf(folder)?.url ?? null;
 }
 
-/** Who holds the folder and lives. */
+/** The live holder of the folder, or null. */
 function holderOf(folder: string): Holder | null {
   try {
     return livingHolder(readHolder(folder) ?? '');
   } catch {
-    return null; // not ours to read
+    return null; // not readable by this account
   }
 }
 
-/** What the holder wrote of itself; null: nobody has. Throws when it cannot be read. */
+/** The holder's file; null: there is none. Throws if it cannot be read. */
 function readHolder(folder: string): string | null {
   const file = holderFile(folder);
   try {
@@ -107,7 +107,7 @@ function readHolder(folder: string): string | null {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     throw new Error(
-      `Cannot read ${file} (${code}): it must be a file of the account that runs Longhand. Remove it if nothing runs on this folder, or set LONGHAND_HOME to another folder.`,
+      `Cannot read ${file} (${code}): it must be a file owned by the account that runs Longhand. Remove it if nothing runs on this folder, or set LONGHAND_HOME to another folder.`,
     );
   }
 }
@@ -125,12 +125,12 @@ function holderFile(folder: string): string {
   return path.join(folder, 'running.json');
 }
 
-/** Distinguishes a process from a later one with its number; throws when there is none. */
+/** Distinguishes a process from a later one with the same id; throws if there is none. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from field 3 of proc(5)
-    if (fields[0] === 'Z') throw new Error(`process ${pid} has ended; its parent has not noticed`);
+    if (fields[0] === 'Z') throw new Error(`process ${pid} has exited, but its parent has not reaped it`);
     return fields[19]!;
   } catch (error) {
     if (process.platform === 'linux') throw error;

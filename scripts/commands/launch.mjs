@@ -1,4 +1,4 @@
-/** Starts the command line, or says what is missing before it can start. Parsed by any Node since 14. */
+/** Starts the command line, or reports what is missing. Parsed by any Node since 14. */
 import { fileURLToPath } from 'node:url';
 
 const OLDEST_NODE = [20, 19];

@@ -1,4 +1,4 @@
-/** Runs `work` over all items, at most `count` at once; one promise each, in order. */
+/** Runs `work` on all items with limited concurrency; returns a promise per item, in order. */
 export function limited<T, R>(count: number, items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R>[] {
   const waiting: (() => void)[] = [];
   let free = count;

@@ -4,7 +4,9 @@ import { reason, sentence } from './sentence.ts';
 
 const USAGE_ERROR = 2;
 
-/** The reader may stop early, as `head` does, or its disk may be full: the command still runs to its end, successfully in the first case. */
+/**
+ * The reader may stop early, as `head` does, or its disk may be full: the command still runs to its end, and succeeds in the first case.
+ */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`Cannot write to standard output: ${reason(error)}\n`);

@@ -5,17 +5,17 @@ import { loadSettings } from './environment.ts';
 
 const MEASURES = {
   load: 'read throughput, and memory during large uploads',
-  busy: 'response times for pollers and slow uploads while an engine works',
+  busy: 'response times for pollers and slow uploads under load',
   long: 'a ten-hour recording: time, memory, order of results, and latency of short notes meanwhile',
   soak: 'hours of mixed load, and the memory trend',
   list: 'lists of many transcriptions',
-  fuzz: 'schemathesis against the API description (needs python3)',
+  fuzz: 'run Schemathesis against the API description (requires python3)',
 };
 
-/** `bench load` and the like: programs in bench/ with their own options, described in the comment at their top. */
+/** `bench load` and others: programs in bench/ with their own options, documented in the comment at their top. */
 export function addMeasures(program: Command): void {
   const bench = program.commands.find((command) => command.name() === 'bench')!;
-  for (const command of [program, bench]) command.enablePositionalOptions(); // else `bench` takes what is meant for the program
+  for (const command of [program, bench]) command.enablePositionalOptions(); // else `bench` would parse the program's options
   for (const [name, description] of Object.entries(MEASURES)) {
     bench
       .command(name)

@@ -12,15 +12,15 @@ import { type Measure, rateOf } from '../../models/self-check.ts';
 import { findModel, listModels, type Model } from '../../models/store.ts';
 
 const GIB = 2 ** 30;
-const MEAN_MINUTES = 10; // of a recording, where a load is asked about
+const MEAN_MINUTES = 10; // assumed length of a recording
 const NONE = 'not measured';
 
-/** The self-check with the threads of the settings. */
+/** The self-check with the configured number of threads. */
 export function measureHere(settings: Settings): Measure {
   return (folder) => checkModel(folder, { diarization: path.join(SHIPPED_FOLDER, 'diarization'), threads: settings.LONGHAND_THREADS });
 }
 
-/** Every model with what it takes and how well it hears here, and whether it carries a load, as 200h/day. */
+/** Every model with its memory, and its accuracy on this machine, and whether it can process a load, such as 200h/day. */
 export async function table(settings: Settings, load?: string) {
   const hours = load === undefined ? null : hoursPerDay(load);
   const models = await listModels(settings.LONGHAND_HOME);
@@ -51,16 +51,19 @@ function row(model: Model, check: Check | undefined, hours: number | null) {
   };
 }
 
-/** Whether this machine with a model keeps 95 % of the busy hour's waits short. Clips are heard one by one: long recordings go faster. */
+/**
+ * Whether this machine with a model keeps the p95 of waits in the busy hour short. Clips are measured one by one; long recordings are
+ * faster.
+ */
 function carries(hours: number, { rtfx }: Check, threadBytes: number): string {
   const machine = readMachine();
   const threads = threadsFor(machine, threadBytes);
   const host = { cores: threads, minutesPerHour: 60 / rtfx, gib: Math.ceil((threads * threadBytes) / GIB + 1) };
   const { hosts, wait } = size({ hoursPerDay: hours, meanMinutes: MEAN_MINUTES, busyHour: BUSY_HOUR }, host);
-  return hosts <= 1 ? `yes (95 % wait under ${Math.ceil(wait.p95)} s)` : `no, ${hosts} such machines`;
+  return hosts <= 1 ? `yes (p95 of the wait under ${Math.ceil(wait.p95)} s)` : `no, ${hosts} such machines`;
 }
 
-/** Measures models and keeps what was found. */
+/** Measures models and stores the results. */
 export async function checkAll(settings: Settings, names: string[]) {
   const home = settings.LONGHAND_HOME;
   const chosen = names.length ? names : (await listModels(home)).filter(({ kind }) => kind === 'whisper').map(({ name }) => name);
@@ -76,7 +79,7 @@ export async function checkAll(settings: Settings, names: string[]) {
   return rows;
 }
 
-/** What is told of a model that was just made. */
+/** Description of a newly built model. */
 export function summary({ name, variant, folder, source, descriptor }: Model) {
   const check = descriptor?.check;
   return { name, variant: variant ?? null, folder, source, ...(check ? figures(check) : { checked: false }) };
@@ -97,5 +100,5 @@ function figures({ rates, reference, invented, rtfx, threadBytes }: Check) {
 function hoursPerDay(text: string): number {
   const hours = Number(/^(\d+(?:\.\d+)?)\s*h\/day$/.exec(text.trim())?.[1]);
   if (hours > 0) return hours;
-  throw new Error(`Cannot take --load ${text}: it must be hours of audio a day, as in 200h/day`);
+  throw new Error(`Cannot take --load ${text}: it must be hours of audio per day, such as 200h/day`);
 }

@@ -26,7 +26,7 @@ export function addModels(program: Command): void {
   models
     .command('list')
     .description('installed ASR models (for LONGHAND_MODEL), with speed, memory and accuracy as measured on this machine')
-    .option('--load <hours>', 'also whether each can process this much audio here, as 200h/day')
+    .option('--load <hours>', 'also whether each can process this much audio here, such as 200h/day')
     .option('--json', 'print JSON')
     .action(async ({ json, load }: Options) => print(await (await shelf()).table(loadSettings(), load), json));
 
@@ -41,7 +41,7 @@ export function addModels(program: Command): void {
 
   making(models.command('import'))
     .description('convert and check a Whisper checkpoint from a local folder')
-    .argument('<folder>', 'config.json, tokenizer.json, model.safetensors or its shards; generation_config.json where there is one')
+    .argument('<folder>', 'config.json, tokenizer.json, model.safetensors or its shards; optionally generation_config.json')
     .option('--licence <expression>', 'SPDX expression')
     .option('--source <text>', 'where the checkpoint came from')
     .action(async (folder: string, options: Options) => {
@@ -58,7 +58,7 @@ export function addModels(program: Command): void {
 
   models
     .command('build')
-    .description('build the ONNX files of a checkpoint into a folder; for the shipped checkpoint byte for byte as shipped')
+    .description('build the ONNX files of a checkpoint into a folder; identical to the shipped files for the shipped checkpoint')
     .argument('<checkpoint>')
     .argument('<folder>')
     .addOption(new Option('--variant <variant>').choices(VARIANTS).default('int8'))
@@ -101,14 +101,14 @@ export function addModels(program: Command): void {
     });
 }
 
-/** The options of commands that make a model. */
+/** Options of commands that build a model. */
 function making(command: Command): Command {
   return command
     .option('--name <name>', 'name to install it under')
-    .addOption(new Option('--variant <variant>', 'default: the int8 one that is right on this processor').choices(VARIANTS))
-    .option('--quick', 'check what was built, but compare it with nothing and try nothing faster')
+    .addOption(new Option('--variant <variant>', 'default: the int8 variant suited to this CPU').choices(VARIANTS))
+    .option('--quick', 'run the self-check, but without a comparison and without trying faster recipes')
     .option('--no-check', 'measure nothing')
-    .option('--force', 'put it into service whatever the self-check finds')
+    .option('--force', 'install it even if it fails the self-check')
     .option('--json', 'print JSON');
 }
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/* Numbers as options give them. */
+/* Parsers for numeric options. */
 
 export function number(text: string): number {
   if (text.trim() === '' || !Number.isFinite(Number(text))) throw new InvalidArgumentError('It must be a number.');

@@ -1,13 +1,13 @@
 type Result = Record<string, unknown>;
 
-const DECIMALS = 2; // shown of a number; JSON has all of them
+const DECIMALS = 2; // decimals shown; JSON has all of them
 
-/** Prints a result to standard output: as JSON, or for people as `name: value` lines, a list as a table. */
+/** Prints a result to standard output: as JSON, or human-readable as `name: value` lines, a list as a table. */
 export function print(result: object, json: boolean | undefined): void {
   process.stdout.write(`${json ? JSON.stringify(result) : Array.isArray(result) ? table(result) : lines(result)}\n`);
 }
 
-/** Prints rows as CSV (RFC 4180), the names first. */
+/** Prints rows as CSV (RFC 4180) with a header. */
 export function printCsv(rows: Result[]): void {
   const names = Object.keys(rows[0] ?? {});
   const cell = (value: unknown) => {

@@ -4,7 +4,7 @@ import { loadSettings } from './environment.ts';
 import { port, positive } from './numbers.ts';
 import { print } from './output.ts';
 
-const ENGINE_PRIORITY = 5; // as `nice` counts
+const ENGINE_PRIORITY = 5; // nice value
 
 /** `api`, `engine`, `courier`, `migrate`: single parts, for several hosts. */
 export function addParts(program: Command): void {
@@ -47,7 +47,7 @@ export function addParts(program: Command): void {
     });
 }
 
-/** Sets DATABASE_URL for the part that is about to start. */
+/** Sets DATABASE_URL for the part to be started. */
 async function useDatabase(given: Record<string, string | undefined>): Promise<void> {
   const settings = loadSettings(given);
   const { databaseUrl } = await import('./database.ts');
@@ -57,18 +57,18 @@ async function useDatabase(given: Record<string, string | undefined>): Promise<v
 }
 
 /**
- * Lowers the priority of the engine, which uses every core, below the API and PostgreSQL, for which people wait. Threads and programs started
- * later inherit it.
+ * Lowers the priority of the engine, which uses every core, below the API and PostgreSQL, because people wait for those. Threads and
+ * programs started later inherit it.
  */
 function yieldToOthers(): void {
   setPriority(Math.max(getPriority(), ENGINE_PRIORITY));
 }
 
-/** A part that `up` started ends in good order when `up` was killed, be it while the part loads. Listening to that alone does not keep it alive. */
+/** Stops a part started by `up` cleanly if `up` was killed, even during startup. The listener does not keep the process alive. */
 function endWithParent(): void {
   if (!process.send) return;
   const end = () => process.kill(process.pid, 'SIGTERM');
-  if (!process.connected) return void end(); // nobody says so again
+  if (!process.connected) return void end(); // the event would not be emitted again
   process.once('disconnect', end);
   process.channel?.unref();
 }

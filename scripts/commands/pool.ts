@@ -6,14 +6,14 @@ import { readDescriptor } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 
-/** The engine's threads in this process, with the model and device of the settings. The caller closes it. */
+/** The engine's threads in this process, with the configured model and device. The caller closes it. */
 export async function openLocalPool(settings: Settings): Promise<Pool> {
   const models = await localModels(settings);
   const { devices } = readDescriptor(models.whisper);
   return openPool({ models, threads: settings.LONGHAND_THREADS, device: await chooseDevice(settings.LONGHAND_DEVICE, devices) });
 }
 
-/** Folders of the models that the settings name. */
+/** Folders of the configured models. */
 export async function localModels(settings: Settings): Promise<PoolOptions['models']> {
   const { folder } = await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
   return { whisper: folder, diarization: path.join(SHIPPED_FOLDER, 'diarization') };

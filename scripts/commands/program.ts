@@ -14,7 +14,7 @@ import { addUpload } from './upload.ts';
 const HINT = '(run with --help for usage)';
 const help = new Help();
 
-/** The command line with all its commands. Mistakes in its use are thrown as CommanderError; docs/command-line.md is written from it. */
+/** The complete command line. Usage errors are thrown as CommanderError; docs/command-line.md is generated from it. */
 export function openProgram(): Command {
   const program = new Command('longhand')
     .description('Self-hosted transcription: who said what, when, in which language, on your own machine.')
@@ -26,7 +26,7 @@ export function openProgram(): Command {
   return program;
 }
 
-/** Subcommands made with `new Command` inherit none of this. */
+/** Subcommands created with `new Command` do not inherit this. */
 function overrideExits(command: Command): void {
   command.exitOverride().showHelpAfterError(HINT);
   for (const child of command.commands) overrideExits(child);

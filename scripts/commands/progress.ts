@@ -8,7 +8,7 @@ export interface Bar {
 
 export const NO_BAR: Bar = { to: () => {}, close: () => {} };
 
-/** A progress bar on standard error where that is a terminal, else nothing. */
+/** A progress bar on standard error if that is a terminal, else nothing. */
 export function openBar(label: string): Bar {
   if (!process.stderr.isTTY) return NO_BAR;
   const bar = new progress.SingleBar({

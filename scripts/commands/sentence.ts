@@ -2,7 +2,7 @@ const SYSTEM: Record<string, string> = {
   ENOENT: 'no such file or folder',
   ENOTDIR: 'part of the path is not a folder',
   EEXIST: 'it exists already',
-  EISDIR: 'it is a folder, not a file',
+  EISDIR: 'it already exists',
   EACCES: 'permission denied for this account',
   EPERM: 'permission denied for this account',
   EROFS: 'the file system is read-only',
@@ -20,7 +20,7 @@ export function sentence(error: unknown): string {
   return error instanceof AggregateError && !error.message ? sentence(error.errors[0]) : error.message;
 }
 
-/** Why the system refused something that its caller names. */
+/** A readable reason for a system error, without the path, which the caller names. */
 export function reason(error: NodeJS.ErrnoException): string {
   return SYSTEM[error.code ?? ''] ?? error.message;
 }

@@ -24,13 +24,13 @@ export function addTranscribe(program: Command): void {
     .argument('<file...>', 'audio or video files')
     .option('--language <code>', 'language code, or auto to detect it', language, 'auto')
     .addOption(new Option('--speakers <count>', 'number of speakers, if known').argParser(speakers))
-    .option('--no-diarize', 'no speaker diarization')
+    .option('--no-diarize', 'disable speaker diarization')
     .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('txt'))
     .option('--json', 'same as --format json')
-    .option('--model <name>', 'one that `models list` shows (LONGHAND_MODEL)')
-    .option('--words', 'word timestamps, in json')
+    .option('--model <name>', 'a model listed by `models list` (LONGHAND_MODEL)')
+    .option('--words', 'include word timestamps, in json')
     .option('--accurate', 'beam search: fewer errors, slower')
-    .option('--output-dir [folder]', 'write files there instead of standard output; without a folder: beside each recording')
+    .option('--output-dir [folder]', 'folder for the output files; without a value: beside each recording')
     .action(async (files: string[], options: TranscribeOptions) => {
       const settings = loadSettings({ LONGHAND_MODEL: options.model });
       const { transcribeFiles } = await import('./transcribing.ts');

@@ -14,9 +14,11 @@ import { openBar } from './progress.ts';
 import { reason, sentence } from './sentence.ts';
 import type { TranscribeOptions } from './transcribe.ts';
 
-const ROOM = 'An hour takes 115 MB a channel: make room, or set TMPDIR to another folder';
+const ROOM = 'An hour takes 115 MB per channel: free some space, or set TMPDIR to another folder';
 
-/** Transcribes files, as many at once as there are threads, and gives their transcripts out in order. A file that fails does not stop the others. */
+/**
+ * Transcribes files, as many at once as there are threads, and yields their transcripts in order. A failing file does not stop the others.
+ */
 export async function transcribeFiles(files: readonly string[], options: TranscribeOptions, settings: Settings): Promise<void> {
   if (options.outputDir) refuseSame(files, options);
   if (typeof options.outputDir === 'string') await mkdir(options.outputDir, { recursive: true });
@@ -63,7 +65,7 @@ async function transcribeFile(
   const run = { signal, progress: (_stage: string, fraction: number) => onProgress(fraction) };
   return transcribe(file, { language, diarize, speakers, vocabulary: '', accurate }, run, pool).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOSPC'
-      ? new Error(`Cannot keep decoded sound in ${tmpdir()}: ${reason(error)}. ${ROOM}`, { cause: error })
+      ? new Error(`Cannot store decoded audio in ${tmpdir()}: ${reason(error)}. ${ROOM}`, { cause: error })
       : error;
   });
 }
@@ -85,7 +87,7 @@ async function deliver(
   process.stdout.write(`${target}\n`);
 }
 
-/** Writes a file under another name first: what was there stays whole when the disk gets full. */
+/** Writes a file under a temporary name first, so that an existing file stays intact if the disk is full. */
 async function writeWhole(target: string, text: string): Promise<void> {
   const part = path.join(path.dirname(target), `.longhand-${randomUUID()}`);
   try {
@@ -97,19 +99,19 @@ async function writeWhole(target: string, text: string): Promise<void> {
   }
 }
 
-/** Where the transcript of a file goes. */
+/** The output path for a file. */
 function targetOf(file: string, { format, outputDir }: Pick<TranscribeOptions, 'format' | 'outputDir'>): string {
   const folder = typeof outputDir === 'string' ? outputDir : path.dirname(file);
   return path.join(folder, `${path.parse(file).name}.${format}`);
 }
 
-/** Throws where two recordings would be written to one file. */
+/** Throws if two recordings would be written to the same file. */
 function refuseSame(files: readonly string[], options: TranscribeOptions): void {
   const taken = new Map<string, string>();
   for (const file of files) {
     const target = path.resolve(targetOf(file, options));
     const other = taken.get(target);
-    if (other) throw new Error(`Cannot write the transcripts of ${other} and ${file} to one file, ${target}: transcribe them apart`);
+    if (other) throw new Error(`Cannot write the transcripts of ${other} and ${file} to one file, ${target}: transcribe them separately`);
     taken.set(target, file);
   }
 }

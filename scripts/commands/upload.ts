@@ -18,9 +18,9 @@ export interface UploadOptions {
 export function addUpload(program: Command): void {
   program
     .command('upload')
-    .description('upload files to a running service; retries never make a second copy')
+    .description('upload files to a running service; retries never create a second copy')
     .argument('<file...>', 'audio or video files, or folders')
-    .option('--url <address>', 'address of the service', address, 'http://127.0.0.1:8080')
+    .option('--url <address>', 'URL of the service', address, 'http://127.0.0.1:8080')
     .requiredOption('--key <key>', 'API key with the scope uploads:write')
     .option('--external-id <id>', 'your own id; for a single file', ascii)
     .option('--metadata <json>', 'your own data, a JSON object', object)
@@ -31,7 +31,7 @@ export function addUpload(program: Command): void {
     .option('--wait', 'wait for the transcripts and print them')
     .option('--json', 'print a JSON line per file')
     .action(async (files: string[], options: UploadOptions, command: Command) => {
-      if (!ASCII.test(options.key)) command.error(`error: --key: ${WANTED}`); // without the key: it is a secret
+      if (!ASCII.test(options.key)) command.error(`error: --key: ${WANTED}`); // without the key, because it is secret
       const { findRecordings, uploadFiles } = await import('./uploading.ts');
       const recordings = await findRecordings(files);
       if (options.externalId !== undefined && recordings.length > 1) command.error('error: --external-id is for one file');
@@ -40,12 +40,12 @@ export function addUpload(program: Command): void {
 }
 
 function address(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw new InvalidArgumentError('It must be like http://127.0.0.1:8080.');
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw new InvalidArgumentError('It must be a URL such as http://127.0.0.1:8080.');
   return text;
 }
 
-const ASCII = /^[ -~]*$/; // what a header holds safely
-const WANTED = 'It must be of ASCII letters, digits and marks, without a line break.';
+const ASCII = /^[ -~]*$/; // characters that are safe in a header
+const WANTED = 'It must consist of printable ASCII characters.';
 
 function ascii(text: string): string {
   if (!ASCII.test(text)) throw new InvalidArgumentError(WANTED);

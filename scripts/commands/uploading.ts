@@ -13,7 +13,7 @@ import type { UploadOptions } from './upload.ts';
 
 const POLL_MS = 5000;
 
-/** The files named, and in folders every file with an extension that the service takes. */
+/** The given files, and all files in given folders with an extension that the service accepts. */
 export async function findRecordings(names: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const name of names) {
@@ -32,23 +32,23 @@ export async function findRecordings(names: readonly string[]): Promise<string[]
   return found;
 }
 
-/** Whether it is a file, or a link to one. Links to folders are not followed: they may lead in circles. */
+/** Whether it is a file or a link to one. Links to folders are not followed, because they may be circular. */
 async function isFile(entry: Dirent): Promise<boolean> {
   if (!entry.isSymbolicLink()) return entry.isFile();
-  const target = await stat(path.join(entry.parentPath, entry.name)).catch(() => null); // it may lead nowhere
+  const target = await stat(path.join(entry.parentPath, entry.name)).catch(() => null); // it may be broken
   return target?.isFile() ?? false;
 }
 
 interface Row {
   file: string;
   id: string | null;
-  /** Of the transcription, or why the file was refused. */
+  /** Of the transcription, or why the file was rejected. */
   status: string;
 }
 
 /**
- * Uploads files, so many at once, then with `wait` waits for each, and prints a table of what became of them; of a single file that was waited
- * for, its transcript. A file that is refused does not stop the others. Run again, it goes on where it was broken off.
+ * Uploads files with limited concurrency, then with `wait` waits for each, and prints a table of results, or the transcript of a single
+ * file. A rejected file does not stop the others. A repeated run resumes where it was interrupted.
  */
 export async function uploadFiles(files: readonly string[], options: UploadOptions): Promise<void> {
   const client = openClient(options.url, options.key);
@@ -102,7 +102,7 @@ function headers({ externalId, metadata, author }: UploadOptions): Record<string
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** JSON of the same meaning in ASCII: a header holds nothing else safely. */
+/** Equivalent JSON in ASCII, which is safe in a header. */
 function ascii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -8,7 +8,7 @@ const SOURCE = /\.(ts|tsx|mjs|css|html|svg|md|json)$/;
 
 export type Changed = 'api' | 'engine' | 'console';
 
-/** Which parts of the product a source file, relative to the checkout, belongs to. Empty: none has to be started again. */
+/** The parts of the product that a source file (relative to the checkout) belongs to. Empty: nothing has to be restarted. */
 export function partsOf(file: string): Changed[] {
   const name = file.split(path.sep).join('/');
   if (!SOURCE.test(name) || name.includes('/dist/')) return [];
@@ -19,7 +19,7 @@ export function partsOf(file: string): Changed[] {
   return [];
 }
 
-/** Watches the sources and reports what changed, once per burst of writes. The returned function stops it. */
+/** Watches the sources and reports changes, once per burst of writes. Call the result to stop. */
 export function watchSources(onChange: (changed: ReadonlySet<Changed>) => void): () => void {
   let pending = new Set<Changed>();
   let timer: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export function watchSources(onChange: (changed: ReadonlySet<Changed>) => void):
   };
 }
 
-/** Builds the console's page; resolves with the compiler's message when that fails, else null. */
+/** Builds the console's page; resolves with the compiler's message if that fails, else null. */
 export function buildConsole(): Promise<string | null> {
   const vite = path.join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
   const args = [vite, 'build', '--config', path.join(ROOT, 'api/console/app/vite.config.ts'), '--logLevel', 'error'];

@@ -1,4 +1,4 @@
-/** Writes the generated pages of docs/; test/docs.test.ts says when they are out of date. */
+/** Writes the generated pages of docs/; test/docs.test.ts fails if they are out of date. */
 import { writeFileSync } from 'node:fs';
 import { generatedPages } from './pages.ts';
 

@@ -5,19 +5,19 @@ import { link, prepare } from './place.ts';
 import { download, findWheel, fitsRequirement, unpack } from './wheel.ts';
 
 const PROJECT = 'onnxruntime-gpu';
-const DEEPER = ['nvidia-cublas', 'nvidia-nvjitlink']; // what the named ones need in turn
+const DEEPER = ['nvidia-cublas', 'nvidia-nvjitlink']; // dependencies of the named ones
 const wanted = (library: string) => PROVIDERS.includes(library) || !library.includes('onnxruntime'); // no other provider, no Python
 
 interface InstallOptions {
-  /** A folder with the libraries, or with wheels, instead of the internet. */
+  /** A folder with the libraries or wheels, for installing offline. */
   from?: string;
   /** Base URL of the package index. */
   index?: string;
-  /** Told what is done now. */
+  /** Called with the current step. */
   onStage: (line: string) => void;
 }
 
-/** Brings the CUDA provider of exactly this runtime's version, and the CUDA and cuDNN libraries that it names. Returns the files. */
+/** Installs the CUDA provider of exactly onnxruntime's version, and the CUDA and cuDNN libraries that it requires. Returns the files. */
 export async function install({ from, index, onStage }: InstallOptions): Promise<string[]> {
   if (process.platform !== 'linux') throw new Error(`Cannot install the CUDA provider on ${process.platform}: it exists for Linux`);
   const to = prepare();
@@ -27,18 +27,18 @@ export async function install({ from, index, onStage }: InstallOptions): Promise
   const missing = PROVIDERS.filter((name) => !files.includes(name));
   if (missing.length)
     throw new Error(
-      `Cannot install the CUDA provider: found no ${missing.join(' and no ')}; wanted those of onnxruntime ${runtimeVersion()}`,
+      `Cannot install the CUDA provider: found no ${missing.join(' and no ')}; expected those of onnxruntime ${runtimeVersion()}`,
     );
   link();
   return files;
 }
 
-/** Libraries are copied, wheels unpacked. Providers of another version than the runtime's are refused where a wheel's name tells it. */
+/** Copies libraries and unpacks wheels. Rejects providers of another version than onnxruntime's if a wheel's name states it. */
 async function fromFolder(from: string, to: string): Promise<void> {
   for (const name of readdirSync(from)) {
     const version = /^onnxruntime_gpu-([\d.]+)-/.exec(name)?.[1];
     if (version && version !== runtimeVersion())
-      throw new Error(`Cannot use ${name}: wanted onnxruntime ${runtimeVersion()}, the version of the runtime here`);
+      throw new Error(`Cannot use ${name}: wanted onnxruntime ${runtimeVersion()}, the installed version of onnxruntime`);
     if (name.endsWith('.whl')) await unpack(path.join(from, name), to, wanted);
     else if (/\.so(\.\d+)*$/.test(name)) copyFileSync(path.join(from, name), path.join(to, name));
   }

@@ -21,12 +21,12 @@ interface Listing {
 const INDEX = 'https://pypi.org/simple';
 const LINUX = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
 
-/** The newest wheel of a project for this processor whose version `fits`. Throws when there is none or the index cannot be reached. */
+/** The newest wheel of a project for this CPU whose version satisfies `fits`. Throws if there is none or the index cannot be reached. */
 export async function findWheel(project: string, fits: (version: string) => boolean, index = INDEX): Promise<Wheel> {
   const accept = 'application/vnd.pypi.simple.v1+json';
   const answer = await fetch(`${index}/${project}/`, { headers: { accept } }).catch((cause) => {
     throw new Error(
-      `Cannot reach ${index}: is there internet here? Without it, carry the libraries in and use "longhand gpu install --from FOLDER"`,
+      `Cannot reach ${index}: is this machine online? If not, copy the libraries to it and use "longhand gpu install --from FOLDER"`,
       {
         cause,
       },
@@ -39,12 +39,12 @@ export async function findWheel(project: string, fits: (version: string) => bool
     .filter(({ filename }) => fits(versionOf(filename)))
     .sort((a, b) => compare(versionOf(a.filename), versionOf(b.filename)));
   const newest = fitting.at(-1);
-  if (!newest?.hashes.sha256) throw new Error(`Cannot get ${project}: ${index} has no wheel of the version wanted for linux ${LINUX}`);
+  if (!newest?.hashes.sha256) throw new Error(`Cannot get ${project}: ${index} has no wheel of the required version for linux ${LINUX}`);
   const { filename, url, size, hashes } = newest;
   return { filename, url: new URL(url, `${index}/${project}/`).href, size, sha256: hashes.sha256! };
 }
 
-/** Downloads a wheel and checks its checksum. Returns its path. */
+/** Downloads a wheel and verifies its checksum. Returns its path. */
 export async function download(wheel: Wheel, folder: string, onBytes: (bytes: number) => void): Promise<string> {
   const to = path.join(folder, wheel.filename);
   const answer = await fetch(wheel.url);
@@ -60,13 +60,13 @@ export async function download(wheel: Wheel, folder: string, onBytes: (bytes: nu
   };
   await pipeline(Readable.fromWeb(answer.body as never), counted, createWriteStream(to));
   if (hash.digest('hex') !== wheel.sha256)
-    throw new Error(`Cannot use ${wheel.filename}: its checksum differs from what the index promised; try again`);
+    throw new Error(`Cannot use ${wheel.filename}: its checksum differs from that in the index; try again`);
   return to;
 }
 
 const LIBRARY = /\.so(\.\d+)*$/;
 
-/** Writes the shared libraries of a wheel flat into a folder, and returns the projects that its extras `cuda` and `cudnn` name. */
+/** Extracts the shared libraries of a wheel into a flat folder, and returns the projects required by its extras `cuda` and `cudnn`. */
 export async function unpack(wheel: string, folder: string, wanted: (name: string) => boolean): Promise<string[]> {
   const zip = await promisify<string, yauzl.Options, ZipFile>(yauzl.open)(wheel, { lazyEntries: true });
   let requirements: string[] = [];
@@ -91,7 +91,7 @@ export async function unpack(wheel: string, folder: string, wanted: (name: strin
   });
 }
 
-/** `nvidia-cufft~=12.0` of each line `Requires-Dist: nvidia-cufft~=12.0; extra == "cuda"` in a wheel's METADATA. */
+/** The `nvidia-cufft~=12.0` of each line `Requires-Dist: nvidia-cufft~=12.0; extra == "cuda"` in a wheel's METADATA. */
 export function requirementsOf(metadata: string): string[] {
   const lines = metadata
     .split('\n')
@@ -99,7 +99,7 @@ export function requirementsOf(metadata: string): string[] {
   return lines.filter((line) => line !== undefined);
 }
 
-/** What a requirement such as `nvidia-cufft~=12.0` asks of a version: at least 12.0, and before 13. */
+/** Interprets a requirement such as `nvidia-cufft~=12.0`: at least 12.0, and below 13. */
 export function fitsRequirement(requirement: string): { project: string; fits: (version: string) => boolean } {
   const [, project = requirement, operator, wanted = ''] = /^([\w.-]+?)(~=|==|>=)?([\d.]*)$/.exec(requirement) ?? [];
   const parts = wanted.split('.');
@@ -112,7 +112,7 @@ function versionOf(filename: string): string {
   return filename.split('-')[1] ?? '';
 }
 
-/** Orders versions by their numbers. */
+/** Compares versions numerically. */
 function compare(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split('.').map(Number)) as [number[], number[]];
   for (let i = 0; i < Math.max(left.length, right.length); i++) {

@@ -25,7 +25,7 @@ t.test('upload of a folder outlives a server that is killed half-way, and nothin
   await service.api({ PORT: new URL(first.url).port });
   const { code, stdout, stderr } = await sending;
   t.equal(code, 0, stderr);
-  t.match(stderr, /trying again in \d+ s/);
+  t.match(stderr, /retrying in \d+ s/);
   const rows = stdout
     .trim()
     .split('\n')

@@ -69,7 +69,7 @@ t.test('transcribe says which disk is full when decoded sound has no room', { sk
   const disk = smallDisk(t, 200_000);
   const { code, stderr } = await longhand(['transcribe', talk, '--no-diarize'], { ...env, TMPDIR: disk.path });
   t.equal(code, 1);
-  t.match(stderr, `${talk}: Cannot keep decoded sound in ${disk.path}: the disk is full. An hour takes 115 MB a channel`);
+  t.match(stderr, `${talk}: Cannot store decoded audio in ${disk.path}: the disk is full. An hour takes 115 MB per channel`);
 });
 
 t.test('longhand works through a symbolic link and from any folder, and doctor finds nothing wrong with it', async (t) => {

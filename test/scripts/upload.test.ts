@@ -102,7 +102,7 @@ t.test('upload says so where something else answers, as a page that wants a sign
   const { seen, url } = await service(t, [page]);
   const { code, stderr } = await longhand(['upload', path.join(folder, 'a.wav'), '--url', url, '--key', 'k', '--wait']);
   t.equal(code, 1);
-  t.match(stderr, /a\.wav: what answers there is no Longhand: it sent 200 without JSON/);
+  t.match(stderr, /a\.wav: the server there is not Longhand: it responded with 200 without JSON/);
   t.equal(seen.length, 1);
 });
 

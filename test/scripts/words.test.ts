@@ -20,7 +20,7 @@ t.test('longhand says in words what is missing, and ends with 1', async (t) => {
     ],
     [['upload', missing, '--key', 'k'], /Cannot use .*missing\.wav: no such file/],
     [['admin', 'template', 'preview', missing, '--slug', 'tasks'], /Cannot use .*missing\.wav: no such file/],
-    [['admin', 'template', 'preview', path.join(folder, 'bad.json'), '--slug', 'tasks'], /bad\.json is no JSON with segments/],
+    [['admin', 'template', 'preview', path.join(folder, 'bad.json'), '--slug', 'tasks'], /bad\.json is not JSON with segments/],
     [['migrate'], /Cannot open the database: .*Start it, or correct DATABASE_URL/, { DATABASE_URL: nowhere }],
   ];
   for (const [args, words, more] of calls) t.match(await longhand(args, { ...env, ...more }), { code: 1, stderr: words }, args.join(' '));
@@ -28,11 +28,11 @@ t.test('longhand says in words what is missing, and ends with 1', async (t) => {
 
 t.test('longhand refuses wrong values before it does anything, with what it wants, and ends with 2', async (t) => {
   const calls: [string[], RegExp][] = [
-    [['upload', file, '--key', 'k', '--url', 'localhost:8080'], /like http:\/\/127\.0\.0\.1:8080/],
+    [['upload', file, '--key', 'k', '--url', 'localhost:8080'], /such as http:\/\/127\.0\.0\.1:8080/],
     [['upload', file, '--key', 'k', '--metadata', 'null'], /a JSON object/],
     [['upload', file, '--key', 'k', '--metadata', '[1]'], /a JSON object/],
-    [['upload', file, '--key', 'k\r'], /^error: --key: It must be .* without a line break/],
-    [['upload', file, '--key', 'k', '--external-id', 'a\nb'], /'--external-id <id>' argument .* without a line break/s],
+    [['upload', file, '--key', 'k\r'], /^error: --key: It must .* printable ASCII characters/],
+    [['upload', file, '--key', 'k', '--external-id', 'a\nb'], /'--external-id <id>' argument .* printable ASCII characters/s],
     [['upload', file, '--key', 'k', '--author', 'external:crm:Jürgen'], /'--author <author>' argument .* ASCII/],
     [['engine', '--concurrency', 'many'], /a whole number from 1/],
     [['up', '--port', 'http'], /a whole number from 0 to 65535/],
@@ -41,7 +41,7 @@ t.test('longhand refuses wrong values before it does anything, with what it want
     [['admin', 'workspace', 'create', '--name', 'A', '--concurrency', '1001'], /at most 1000/],
     [['admin', 'member', 'add', '--workspace', 'w', '--email', 'anna'], /such as anna@example\.com/],
     [['admin', 'key', 'create', '--workspace', 'w', '--member', 'm', '--expires', '2030-02-30'], /a time like 2027-01-31T12:00:00Z/],
-    [['bench', '--load', '200'], /as in 200h\/day/],
+    [['bench', '--load', '200'], /such as 200h\/day/],
     [['bench', '--peer', 'siri'], /faster-whisper, whisper\.cpp/],
     [['bench', '--no-speed', '--load', '1h/day'], /--no-speed/],
   ];

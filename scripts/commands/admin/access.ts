@@ -20,7 +20,7 @@ export function addToken(group: Command): void {
     .addOption(new Option('--ttl <seconds>', 'lifetime').argParser(positive).default(3600));
   verb(group.command('revoke'), 'revoke a token and all others of the same grant', async (db, _vault, { tokenId }) =>
     endGrant(db, tokenId),
-  ).requiredOption('--token-id <id>', 'id shown by `create` and `grant list`');
+  ).requiredOption('--token-id <id>', 'id from `create` or `grant list`');
 }
 
 export function addGrant(group: Command): void {
@@ -35,7 +35,7 @@ export function addGrant(group: Command): void {
   }).option(...WORKSPACE);
   verb(group.command('revoke'), 'revoke a grant', async (db, _vault, { grantId }) => endGrant(db, grantId)).requiredOption(
     '--grant-id <id>',
-    'id shown by `list`',
+    'id from `list`',
   );
 }
 
@@ -46,7 +46,7 @@ export function addClient(group: Command): void {
     const { removeClient } = await clients();
     if (!(await db.acrossTenants((tx) => removeClient(tx, clientId)))) throw new Error(`There is no client ${clientId}`);
     return { id: clientId };
-  }).requiredOption('--client-id <id>', 'id shown by `list`');
+  }).requiredOption('--client-id <id>', 'id from `list`');
 }
 
 async function endGrant(db: Parameters<typeof operate>[0], id: string): Promise<{ id: string }> {
@@ -69,5 +69,5 @@ export function addSession(group: Command): void {
     const { revokeSession } = await sessions();
     await operate(db, ['session', sessionId], (tx, actor) => revokeSession(tx, actor, sessionId));
     return { id: sessionId };
-  }).requiredOption('--session-id <id>', 'id shown by `list`');
+  }).requiredOption('--session-id <id>', 'id from `list`');
 }

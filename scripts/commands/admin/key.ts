@@ -19,7 +19,7 @@ export function addKey(group: Command): void {
     const { revokeKey } = await keys();
     await operate(db, ['key', keyId], (tx, actor) => revokeKey(tx, actor, keyId));
     return { id: keyId };
-  }).requiredOption('--key-id <id>', 'the id that `create` and `list` show');
+  }).requiredOption('--key-id <id>', 'id from `create` or `list`');
   verb(group.command('list'), 'list keys, without their secrets', async (db, _vault, { workspace }) => {
     const { listKeys } = await keys();
     return everywhere(db, workspace, async (tx, actor) =>
@@ -33,7 +33,7 @@ export function addKey(group: Command): void {
 
 function time(text: string): Date {
   const [date, day] = [new Date(text), new Date(`${text.slice(0, 10)}T00:00Z`)];
-  const real = !Number.isNaN(date.getTime() + day.getTime()) && text.startsWith(day.toISOString().slice(0, 10)); // 30 February is read as 2 March
+  const real = !Number.isNaN(date.getTime() + day.getTime()) && text.startsWith(day.toISOString().slice(0, 10)); // 30 February is parsed as 2 March
   if (!real) throw new InvalidArgumentError('It must be a time like 2027-01-31T12:00:00Z.');
   return date;
 }

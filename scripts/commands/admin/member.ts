@@ -54,7 +54,7 @@ export function addMember(group: Command): void {
   )
     .requiredOption(...WORKSPACE)
     .requiredOption(...MEMBER)
-    .option('--url <address>', 'address of the console (LONGHAND_PUBLIC_URL)');
+    .option('--url <address>', 'base URL of the console (LONGHAND_PUBLIC_URL)');
 }
 
 function email(text: string): string {
@@ -62,7 +62,7 @@ function email(text: string): string {
   return text;
 }
 
-/** Where people find the console: as set, as `up` runs, or as an API with these settings would listen. */
+/** URL of the console: as configured, as `up` runs it, or where an API with these settings would listen. */
 function address({ LONGHAND_PUBLIC_URL: set, LONGHAND_HOME: home, HOST, PORT }: Settings): string {
   return set ?? runningUrl(home) ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
 }

@@ -13,7 +13,10 @@ interface Options {
   json?: boolean;
 }
 
-/** `admin template preview`: what a template makes of one transcript, with the configured model or the built-in writer. Needs no database, stores nothing. */
+/**
+ * `admin template preview`: prints a report on one transcript, by the configured language model or the extractive writer. Needs no
+ * database, stores nothing.
+ */
 export function addPreview(group: Command): void {
   group
     .command('preview')
@@ -43,7 +46,7 @@ function transcriptIn(file: string): ReportTranscript {
   const record = parsed(readFileSync(file, 'utf8'));
   if (!Array.isArray(record?.segments))
     throw new Error(
-      `Cannot preview: ${file} is no JSON with segments; give a transcription as \`longhand transcribe --format json\` writes it`,
+      `Cannot preview: ${file} is not JSON with segments; pass a transcription in the format of \`longhand transcribe --format json\``,
     );
   const names = new Map<string, string>((record.speakers ?? []).map((speaker: { id: string; name: string }) => [speaker.id, speaker.name]));
   const segments = record.segments.map(
@@ -55,7 +58,7 @@ function transcriptIn(file: string): ReportTranscript {
   return { language: record.language ?? null, durationSeconds: record.duration_seconds ?? segments.at(-1)?.end ?? 0, segments };
 }
 
-/** Null: it is no JSON. */
+/** Null: not JSON. */
 function parsed(text: string) {
   try {
     return JSON.parse(text);

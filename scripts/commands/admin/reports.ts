@@ -3,22 +3,22 @@ import { positive } from '../numbers.ts';
 import { operate, verb, WORKSPACE } from './verb.ts';
 
 const BY = ['day', 'key', 'project'] as const;
-const ENTRIES = 1000; // of the audit log, unless asked for more
+const ENTRIES = 1000; // default number of entries of the audit log
 
-/** `admin usage`: what a workspace was charged. */
+/** `admin usage`: charges of a workspace. */
 export function addUsage(command: Command): void {
   verb(command, 'minutes charged to a workspace, by day, key or project', async (db, _vault, { workspace, from, to, by }) => {
     const { usage } = await import('../../../db/minutes/usage.ts');
     return operate(db, ['workspace', workspace], (tx, actor) => usage(tx, actor, { by, from, to }));
   })
     .requiredOption(...WORKSPACE)
-    .option('--from <day>', 'first day, UTC, like 2026-01-31', day)
+    .option('--from <day>', 'first day, UTC, such as 2026-01-31', day)
     .option('--to <day>', 'last day', day)
     .addOption(new Option('--by <what>', 'grouping').choices(BY).default('day'))
     .addOption(new Option('--csv', 'print CSV').conflicts('json'));
 }
 
-/** `admin audit`: who did what to which in a workspace, also in one that was deleted. */
+/** `admin audit`: the audit log of a workspace, also of a deleted one. */
 export function addAudit(command: Command): void {
   verb(command, 'audit log of a workspace, newest first; ids only', async (db, _vault, { workspace, limit }) => {
     const { listAudit } = await import('../../../db/access/audit.ts');
@@ -30,13 +30,13 @@ export function addAudit(command: Command): void {
     .addOption(new Option('--csv', 'print CSV').conflicts('json'));
 }
 
-/** `admin operator`: who may see the whole installation in the console. */
+/** `admin operator`: people with access to the whole installation in the console. */
 export function addOperator(group: Command): void {
   const operators = () => import('../../../db/access/operators.ts');
   verb(group.command('add'), 'give a person access to engines, hosts and the load of all workspaces', async (db, _vault, { email }) => {
     const { addOperator: add } = await operators();
     return db.acrossTenants((tx) => add(tx, email));
-  }).requiredOption('--email <address>', 'e-mail address with which they sign in');
+  }).requiredOption('--email <address>', 'e-mail address for signing in');
   verb(group.command('remove'), 'withdraw that access', async (db, _vault, { email }) => {
     const { removeOperator } = await operators();
     return db.acrossTenants((tx) => removeOperator(tx, email));
@@ -47,6 +47,6 @@ export function addOperator(group: Command): void {
 function day(text: string): string {
   const date = new Date(`${text}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(date.getTime()) || !date.toISOString().startsWith(text))
-    throw new InvalidArgumentError('It must be a day like 2026-01-31.');
+    throw new InvalidArgumentError('It must be a date such as 2026-01-31.');
   return text;
 }

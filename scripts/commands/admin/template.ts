@@ -21,7 +21,7 @@ export function addTemplate(group: Command): void {
     .addOption(new Option('--prompt <text>', 'instructions for the report').conflicts('promptFile'))
     .addOption(new Option('--prompt-file <file>', 'file with the instructions'))
     .option('--slug <slug>', 'id in requests; default: derived from the name')
-    .addOption(new Option('--scope <scope>', 'for the workspace, or for its owner').choices(TEMPLATE_SCOPES).default('workspace'))
+    .addOption(new Option('--scope <scope>', 'for the workspace, or for its owner only').choices(TEMPLATE_SCOPES).default('workspace'))
     .option('--owner <member>', 'member who owns a personal template')
     .option('--draft', 'save as a draft')
     .hook('preAction', (_program, command) => {

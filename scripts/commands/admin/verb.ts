@@ -9,7 +9,7 @@ import type { operatorOn } from '../../../db/tenants/operator.ts';
 import { loadSettings } from '../environment.ts';
 import { print, printCsv } from '../output.ts';
 
-/** What the calls take; each declares its own. */
+/** Options of a command; each declares its own. */
 interface Options {
   workspace: string;
   member: string;
@@ -60,7 +60,7 @@ export function verb(command: Command, description: string, work: Verb): Command
     });
 }
 
-/** Does `work` on the workspace with this id, or on that of one of its things, as the operator. */
+/** Runs `work` as the operator on the workspace with this id, or on that of one of its objects. */
 export async function operate<T>(
   db: Db,
   [kind, id]: [kind: Parameters<typeof operatorOn>[1], id: string],
@@ -71,7 +71,7 @@ export async function operate<T>(
   return db.workspace(actor.workspaceId, (tx) => work(tx, actor));
 }
 
-/** What `work` finds in one workspace, or in each of all. */
+/** Results of `work` in one workspace, or in every workspace. */
 export async function everywhere<T>(
   db: Db,
   workspaceId: string | undefined,
@@ -98,6 +98,6 @@ function scopes(text: string): Scope[] {
   if (text === 'all') return [...SCOPES];
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !SCOPES.includes(name as Scope));
-  if (unknown !== undefined) throw new InvalidArgumentError(`${JSON.stringify(unknown)} is none of ${SCOPES.join(', ')}, all.`);
+  if (unknown !== undefined) throw new InvalidArgumentError(`${JSON.stringify(unknown)} is not one of ${SCOPES.join(', ')}, all.`);
   return names as Scope[];
 }

@@ -4,7 +4,7 @@ import { loadSettings } from '../environment.ts';
 import { number, positive } from '../numbers.ts';
 import { NAME, operate, verb, WORKSPACE } from './verb.ts';
 
-const MOST_SLOTS = 1000; // as the column allows
+const MOST_SLOTS = 1000; // limit of the column
 
 const workspaces = () => import('../../../db/tenants/workspaces.ts');
 
@@ -16,7 +16,7 @@ export function addWorkspace(group: Command): void {
     .requiredOption(...NAME)
     .addOption(new Option('--minutes <minutes>', 'initial minutes').argParser(number).default(0))
     .addOption(new Option('--plan <plan>', 'plan; free has no API access').choices(PLANS).default('api'))
-    .addOption(new Option('--concurrency <files>', 'files transcribed at once').argParser(slots).default(4));
+    .addOption(new Option('--concurrency <files>', 'number of files transcribed at once').argParser(slots).default(4));
   verb(group.command('minutes'), 'add minutes; a negative number removes them', async (db, _vault, { workspace, add }) => {
     const { addMinutes } = await import('../../../db/minutes/balance.ts');
     return operate(db, ['workspace', workspace], (tx, actor) => addMinutes(tx, actor, add));
@@ -30,7 +30,7 @@ export function addWorkspace(group: Command): void {
     .requiredOption(...WORKSPACE)
     .option(...NAME)
     .addOption(new Option('--plan <plan>', 'plan; free has no API access').choices(PLANS))
-    .addOption(new Option('--concurrency <files>', 'files transcribed at once').argParser(slots))
+    .addOption(new Option('--concurrency <files>', 'number of files transcribed at once').argParser(slots))
     .addOption(new Option('--low-balance <minutes>', 'notify owners below this balance; 0 for never').argParser(number))
     .hook('preAction', (_program, command) => {
       const { name, plan, concurrency, lowBalance } = command.opts();

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export interface Part {
-  /** Resolves with the first line that matches the `ready` pattern; rejects when the process ends before. */
+  /** Resolves with the first line that matches `ready`; rejects if the process exits before. */
   readonly ready: Promise<string>;
-  /** Asks the process to end and waits; after `graceMs` it is killed. It is not started again. */
+  /** Asks the process to exit and waits; after `graceMs` it is killed. It is not restarted. */
   stop(graceMs: number): Promise<void>;
-  /** Ends the process and starts it again at once, with the sources as they are now. */
+  /** Restarts the process at once, with the current sources. */
   restart(): void;
 }
 
@@ -16,26 +16,27 @@ interface PartOptions {
   /** Of the command line: `api`, `engine`, `courier`. */
   name: string;
   args?: readonly string[];
-  /** Matches the line of its standard output that says it is ready. */
+  /** Matches the line on its standard output that announces readiness. */
   ready: RegExp;
-  /** Variables for the next start, beside those of this process. */
+  /** Environment variables for the next start, in addition to those of this process. */
   environment(): Record<string, string>;
   log(line: string): void;
-  /** For development: a process that ends waits for `restart()` instead of failing or starting again by itself. */
+  /** For development: after exiting the process waits for `restart()` instead of failing or restarting. */
   watched?: boolean;
 }
 
 const LAUNCH = fileURLToPath(new URL('launch.mjs', import.meta.url));
 /**
- * Flags for Node; scripts/longhand gives the same. API: a small young generation keeps it under 200 MB during ten uploads, which make much
- * short-lived garbage. Engine: it has a thread per core, so parallel garbage collection would take cores from it (1.2 % of all time).
+ * Flags for Node; scripts/longhand uses the same. API: a small young generation keeps it under 200 MB during ten uploads, which produce
+ * much short-lived garbage. Engine: it has a thread per core, so parallel garbage collection would take CPU time from them (1.2 % of the
+ * total).
  */
 const RUNTIME: Record<string, string[]> = { api: ['--max-semi-space-size=4'], engine: ['--single-threaded-gc'] };
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
-const HEALTHY_MS = 60_000; // after this long the pause is reset to the shortest
+const HEALTHY_MS = 60_000; // after this long the restart delay is reset
 
-/** Runs one part of the service as a child process, and restarts it with growing pauses when it ends by itself after it was ready. */
+/** Runs one part of the service as a child process, and restarts it with increasing delays if it exits after it was ready. */
 export function supervise(options: PartOptions): Part {
   const stopping = new AbortController();
   let child: ChildProcess | undefined;
@@ -45,11 +46,11 @@ export function supervise(options: PartOptions): Part {
     served = resolve;
     failed = reject;
   });
-  ready.catch(() => {}); // the caller may look later
+  ready.catch(() => {}); // the caller may await it later
   let replaced = false; // restart() was called
   let wake = () => {};
   const changed = (reason: string) => {
-    options.log(`the ${options.name} ended (${reason}); it starts again when a source file changes`);
+    options.log(`the ${options.name} ended (${reason}); it will be restarted when a source file changes`);
     return new Promise<void>((resolve) => {
       wake = resolve;
       stopping.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -71,9 +72,9 @@ export function supervise(options: PartOptions): Part {
         replaced = false;
         continue;
       }
-      if (!wasReady) return failed(new Error(`The ${options.name} ended at its start (${reason}); its message is above.`));
+      if (!wasReady) return failed(new Error(`The ${options.name} exited during startup (${reason}); see its message above.`));
       if (Date.now() - started > HEALTHY_MS) pause = FIRST_PAUSE_MS;
-      options.log(`the ${options.name} ended (${reason}); starting it again in ${pause / 1000} s`);
+      options.log(`the ${options.name} ended (${reason}); restarting it in ${pause / 1000} s`);
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {});
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
@@ -96,7 +97,7 @@ export function supervise(options: PartOptions): Part {
   };
 }
 
-/** Detached, so that Ctrl-C reaches `up` alone, which stops the parts in order. Each part ends by itself when `up` is gone (parts.ts). */
+/** Starts the child detached, so that Ctrl-C reaches `up` only, which stops the parts in order. Parts exit when `up` is gone (parts.ts). */
 function start({ name, args = [], environment, ready, log }: PartOptions, onReady: (line: string) => void): ChildProcess {
   const child = fork(LAUNCH, [name, ...args], {
     execArgv: RUNTIME[name] ?? [],

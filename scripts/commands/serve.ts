@@ -14,11 +14,11 @@ import { claimHome } from './home.ts';
 import { buildConsole, type Changed, watchSources } from './watch.ts';
 
 const LISTENING = /^listening on (http\S+)$/;
-const GRACE_MS = 45_000; // longer than the API waits for uploads in flight
+const GRACE_MS = 45_000; // longer than the API waits for uploads in progress
 
 interface ServeOptions {
   json: boolean;
-  /** Restart what changed in the sources. */
+  /** Restart parts whose sources changed. */
   watch: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function serve(settings: Settings, { json, watch }: ServeOptions): 
   let unwatch = () => {};
   const parts: Part[] = [];
   try {
-    await requirePort(settings.HOST, settings.PORT); // before a database is started for nothing
+    await requirePort(settings.HOST, settings.PORT); // before starting a database in vain
     if (!settings.DATABASE_URL) {
       say('Starting the embedded PostgreSQL …');
       server = await startEmbedded(path.join(settings.LONGHAND_HOME, 'postgres'));
@@ -51,7 +51,7 @@ export async function serve(settings: Settings, { json, watch }: ServeOptions): 
     if (watch) unwatch = watchSources((changed) => void restart(changed, { api, engine, courier }));
     const base = LISTENING.exec(await Promise.race([api.ready, stop.then(() => '')]))?.[1];
     if (base) {
-      port = new URL(base).port; // kept over restarts, also when it was picked
+      port = new URL(base).port; // kept over restarts, even if it was picked automatically
       home.announce({ url: base });
       await tell(settings, url, base, json);
       await advise(settings.LONGHAND_HOME);
@@ -92,7 +92,7 @@ async function tell(settings: Settings, database: string, base: string, json: bo
   else process.stdout.write(`${first ? instructions(base, first) : ''}listening on ${base}\n`);
 }
 
-/** Says which better model this machine could carry, if there is one. */
+/** Recommends a better model for this machine, if there is one. */
 async function advise(home: string): Promise<void> {
   const installed = (await listModels(home)).map(({ name }) => name);
   const line = advice(readMachine(), installed);
@@ -107,7 +107,7 @@ async function ended(server: Embedded): Promise<never> {
   );
 }
 
-/** Resolves with the first SIGINT, SIGTERM or SIGHUP (a terminal is closed); the second ends the program at once. */
+/** Resolves with the first SIGINT, SIGTERM or SIGHUP (terminal closed); the second ends the program at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let count = 0;

@@ -29,7 +29,7 @@ export const createTranscription = route({
       file: { type: 'string', format: 'binary', description: 'The recording, with its name' },
       model: text('Any name; unknown ones mean the model that is configured'),
       language: text('ISO 639-1 code; detected without one'),
-      prompt: text('Accepted and ignored; names and terms are taken from the vocabulary of the workspace'),
+      prompt: text('Names and terms of this recording, beside the vocabulary of the workspace'),
       response_format: { type: 'string', enum: FORMATS, default: 'json' },
       'timestamp_granularities[]': {
         type: 'array',

@@ -5,11 +5,13 @@ import { remove } from '../../db/transcripts/mutate.ts';
 import { type FullRecord, loadRecord } from '../../db/transcripts/record.ts';
 import type { UploadRequest } from '../../db/uploads/accept.ts';
 import { ApiError } from '../contract/errors.ts';
+import { LIMITS } from '../contract/limits.ts';
 import { TERMINAL } from '../contract/transcription.ts';
 import type { Context, Reply } from '../http/route.ts';
 import { checkSize } from '../upload/checks.ts';
 import { commit } from '../upload/receive.ts';
 import { inPlace } from '../upload/upload.ts';
+import { cleanVocabulary } from '../upload/vocabulary.ts';
 import { answerWith } from './answer.ts';
 import { readForm } from './form.ts';
 import { type Asked, readOptions, refused } from './options.ts';
@@ -38,7 +40,7 @@ function unnamed({ caller }: Context): UploadRequest {
     actor: caller,
     author: { id: caller.memberId, email: caller.memberEmail, name: caller.memberName },
     ...{ projectId: null, filename: '', extension: '', language: 'auto', diarize: false, speakersCount: null, aiMetadata: false },
-    ...{ externalId: null, metadata: null, templates: [] },
+    ...{ externalId: null, metadata: null, vocabulary: null, templates: [] },
   };
 }
 
@@ -60,7 +62,9 @@ async function take(context: Context, upload: UploadRequest): Promise<Asked> {
     if (!form.file) throw refused('file', 'is missing');
     checkSize(bytes, limits);
     const { name: filename, extension } = form.file;
-    Object.assign(upload, { filename, extension, language: asked.language, diarize: asked.format === 'diarized_json' });
+    const { language, format, prompt } = asked;
+    const vocabulary = cleanVocabulary(prompt.slice(0, LIMITS.VOCABULARY_BYTES));
+    Object.assign(upload, { filename, extension, language, vocabulary, diarize: format === 'diarized_json' });
     const file = await writer!.finish();
     committing = true;
     await commit(context, upload, null, file);

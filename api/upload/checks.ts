@@ -14,6 +14,7 @@ import { type FileName, readFileName } from './filename.ts';
 import { checkMetadata } from './metadata.ts';
 import { PlaceQuery, ReportsQuery, WorkQuery } from './query.ts';
 import { looksSecret } from './secret.ts';
+import { readVocabulary } from './vocabulary.ts';
 
 /** Checks of an upload's headers, in the published order (docs/decisions/api-contract.md). Stores nothing. */
 export async function checkHead(context: Context): Promise<UploadRequest> {
@@ -26,6 +27,7 @@ export async function checkHead(context: Context): Promise<UploadRequest> {
   const work = readQuery(request.parameters, WorkQuery);
   const externalId = readExternalId(request);
   const metadata = readMetadata(request);
+  const vocabulary = readVocabulary(request);
   const author = await owner(context);
   const templates = await reports(context);
   return {
@@ -41,6 +43,7 @@ export async function checkHead(context: Context): Promise<UploadRequest> {
     aiMetadata: work.ai_metadata,
     externalId,
     metadata,
+    vocabulary,
     templates,
   };
 }

@@ -54,7 +54,7 @@ function readParameters(header: string): Map<string, string> | null {
 }
 
 /** Decodes `UTF-8'en'%e2%82%ac.mp3` (RFC 5987), UTF-8 or ISO-8859-1. Null if the percent-encoding or the bytes are invalid. */
-function decodeExtended(value: string): string | null {
+export function decodeExtended(value: string): string | null {
   const [, charset, text] = /^([^']*)'[^']*'(.*)$/s.exec(value) ?? [];
   if (charset === undefined || text === undefined || /%(?![0-9a-f]{2})/i.test(text) || text.includes('\uFFFD')) return null;
   const bytes = Buffer.from(

@@ -46,6 +46,13 @@ export const uploadRoute: Route = route({
         example: '{"deal_id":4711,"direction":"inbound"}',
         schema: { maxLength: LIMITS.METADATA_BYTES },
       },
+      'X-Vocabulary': {
+        description:
+          "Names and terms of this recording, separated by commas, for the recogniser; beside the vocabulary of the workspace. At most 2000 bytes: ASCII, or `UTF-8''` and percent-encoded text (RFC 8187).",
+        required: false,
+        example: 'Okonkwo, Kestrel 9, churn rate',
+        schema: { maxLength: LIMITS.VOCABULARY_BYTES },
+      },
       'X-Author': {
         description: '`email:<email>`, `user:<uuid>` or `external:<provider>:<id>`: the member who owns the transcription.',
         required: false,

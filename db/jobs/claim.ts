@@ -17,7 +17,8 @@ export interface ClaimedTranscription {
   diarize: boolean;
   speakers: number | null;
   aiMetadata: boolean;
-  /** Of the workspace. */
+  /** Names and terms of this recording, and of the workspace. */
+  ownVocabularySealed: Buffer | null;
   vocabularySealed: Buffer | null;
   /** How often it was taken, this time included. */
   attempt: number;
@@ -38,12 +39,13 @@ interface ClaimedRow {
   diarize: boolean;
   speakers_count: number | null;
   ai_metadata: boolean;
+  own_vocabulary_sealed: Buffer | null;
   vocabulary_sealed: Buffer | null;
   attempt: number;
   waited: number;
 }
 
-const COLUMNS = `id, workspace_id, lease_token, extension, filename_sealed, media_key_sealed, media_bytes, duration_seconds, requested_language, diarize, speakers_count,
+const COLUMNS = `id, workspace_id, lease_token, extension, filename_sealed, vocabulary_sealed as own_vocabulary_sealed, media_key_sealed, media_bytes, duration_seconds, requested_language, diarize, speakers_count,
   ai_metadata, attempt, extract(epoch from clock_timestamp() - created_at)::float8 as waited`;
 
 /**
@@ -236,6 +238,7 @@ function toClaim(row: ClaimedRow): ClaimedTranscription {
     diarize: row.diarize,
     speakers: row.speakers_count,
     aiMetadata: row.ai_metadata,
+    ownVocabularySealed: row.own_vocabulary_sealed,
     vocabularySealed: row.vocabulary_sealed,
     attempt: row.attempt,
     waitedSeconds: row.waited,

@@ -73,7 +73,7 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, orderi
   add('t.project_id = ?', projectId);
   add(`${LANGUAGE} = ?`, language);
   add('t.external_id = ?', externalId);
-  add('t.confidence < ?::float8', confidenceBelow);
+  add('t.confidence < ?::real', confidenceBelow);
   add('t.updated_at >= ?::timestamptz', updatedSince);
   if (found) {
     add('d.workspace_id = ?::uuid', workspaceId);

@@ -27,6 +27,8 @@ export interface UploadRequest {
   externalId: string | null;
   /** As received. */
   metadata: string | null;
+  /** Names and terms of this recording. */
+  vocabulary?: string | null;
   templates: readonly TemplateRef[];
 }
 
@@ -156,8 +158,8 @@ async function insert(
   await tx.rows(
     `insert into transcriptions (id, workspace_id, project_id, key_id, creator_id, author_id, author_email, author_name, status,
        filename_sealed, extension, size_bytes, requested_language, language, diarize, speakers_count, ai_metadata,
-       external_id, metadata_text, metadata, error_code, completed_at, media_key_sealed, media_bytes)
-     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, case when ? then clock_timestamp() end, ?, ?)`,
+       external_id, metadata_text, metadata, error_code, completed_at, media_key_sealed, media_bytes, vocabulary_sealed)
+     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, case when ? then clock_timestamp() end, ?, ?, ?)`,
     [
       ...[request.id, request.actor.workspaceId, request.projectId, actor.kind === 'key' ? actor.keyId : null, actor.memberId],
       ...[request.author.id, request.author.email, request.author.name, file.status],
@@ -173,6 +175,7 @@ async function insert(
       ],
       ...[broken ? 'UPLOAD_INCOMPLETE' : null, broken],
       ...[file.mediaKey, file.mediaKey && file.bytes],
+      request.vocabulary && (await vault.seal(request.actor.workspaceId, `transcriptions|${request.id}|vocabulary`, request.vocabulary)),
     ],
   );
 }

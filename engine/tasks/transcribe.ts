@@ -96,9 +96,18 @@ async function listen(engine: Engine, claim: ClaimedTranscription, holding: Hold
   }
 }
 
-async function options(engine: Engine, { lease, language, diarize, speakers, vocabularySealed }: ClaimedTranscription): Promise<Options> {
-  const vocabulary = await engine.vault.text(lease.workspaceId, `workspaces|${lease.workspaceId}|vocabulary`, vocabularySealed);
-  return { language, diarize, speakers: diarize ? speakers : null, vocabulary: vocabulary ?? '', accurate: engine.options.accurate };
+async function options(engine: Engine, claim: ClaimedTranscription): Promise<Options> {
+  const { language, diarize, speakers } = claim;
+  const vocabulary = await vocabularyOf(engine, claim);
+  return { language, diarize, speakers: diarize ? speakers : null, vocabulary, accurate: engine.options.accurate };
+}
+
+/** Names and terms, those of the recording first: the recogniser takes only so many. */
+async function vocabularyOf({ vault }: Engine, { lease, ownVocabularySealed, vocabularySealed }: ClaimedTranscription): Promise<string> {
+  const { workspaceId, id } = lease;
+  const own = await vault.text(workspaceId, `transcriptions|${id}|vocabulary`, ownVocabularySealed);
+  const shared = await vault.text(workspaceId, `workspaces|${workspaceId}|vocabulary`, vocabularySealed);
+  return [own, shared].filter(Boolean).join(', ');
 }
 
 /** Reserves what decoding found beyond the probed length; without the minutes for it the work ends here. */

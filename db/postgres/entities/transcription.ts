@@ -58,6 +58,7 @@ export const Transcription = defineEntity({
     updatedAt: moment().defaultRaw('now()'),
     changedIn: p.bigint().defaultRaw('0'),
     confidence: p.float().nullable(),
+    vocabularySealed: p.blob().nullable(),
   }),
   checks: [{ name: 'transcriptions_speakers_count_check', expression: 'speakers_count >= 1 and speakers_count <= 20' }],
   indexes: [

@@ -1,0 +1,84 @@
+/**
+ * `npm run mutate [-- --only=TEXT] [--from=N] [--count=N]`: applies each change of test/mutate/changes to a scratch copy of the checkout, runs the tests
+ * nearest to it, and prints the changes that no test noticed. Ends with 1 when more than 5 % survive or a change could not be tried.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Change, testsOf } from './mutate/changes/change.ts';
+import { CHANGES } from './mutate/changes/changes.ts';
+import { finish, ROOT, RUN } from './support/processes.ts';
+
+const MOST_SURVIVORS = 0.05;
+const BUILT = ['api/console/dist', '.tap']; // what git does not know and tests need
+
+type Verdict = 'noticed' | 'SURVIVED' | 'NOT TRIED';
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, from: { type: 'string', default: '0' }, count: { type: 'string' } },
+});
+const from = Number(values.from);
+const chosen = CHANGES.filter((change) => change.flat().join(' ').includes(values.only)).slice(
+  from,
+  values.count ? from + Number(values.count) : undefined,
+);
+const scratch = mkdtempSync(join(tmpdir(), 'longhand-mutate-'));
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+/** Copies the checkout as it is, uncommitted work included; packages are shared. */
+function copy(): void {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
+  for (const file of [...files, ...BUILT].filter((file) => existsSync(join(ROOT, file)))) {
+    mkdirSync(dirname(join(scratch, file)), { recursive: true });
+    cpSync(join(ROOT, file), join(scratch, file), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'));
+  execFileSync('sh', ['-c', 'git init -q && git add -A'], { cwd: scratch });
+}
+
+async function passes(tests: readonly string[]): Promise<boolean> {
+  return (await finish(process.execPath, [...RUN, 'test/run.ts', '--jobs=1', ...tests], {}, scratch)).code === 0;
+}
+
+const sound = new Map<string, Promise<boolean>>();
+
+/** Whether tests pass without any change: else they would notice everything. */
+function pass(tests: readonly string[]): Promise<boolean> {
+  const key = tests.join(' ');
+  if (!sound.has(key)) sound.set(key, passes(tests));
+  return sound.get(key)!;
+}
+
+async function attempt(change: Change): Promise<Verdict> {
+  const [file, text, instead] = change;
+  const tests = testsOf(change);
+  const place = join(scratch, file);
+  const original = readFileSync(place, 'utf8');
+  if (original.split(text).length !== 2 || !(await pass(tests))) return 'NOT TRIED';
+  writeFileSync(
+    place,
+    original.replace(text, () => instead),
+  );
+  try {
+    return (await passes(tests)) ? 'SURVIVED' : 'noticed';
+  } finally {
+    writeFileSync(place, original);
+  }
+}
+
+copy();
+const verdicts: Verdict[] = [];
+for (const [number, change] of chosen.entries()) {
+  const verdict = await attempt(change);
+  verdicts.push(verdict);
+  const [file, text, instead] = change;
+  process.stdout.write(`${from + number} ${verdict} ${file}: ${JSON.stringify(text)} -> ${JSON.stringify(instead)}\n`);
+}
+const count = (wanted: Verdict) => verdicts.filter((verdict) => verdict === wanted).length;
+process.stdout.write(
+  `# ${verdicts.length} changes: ${count('noticed')} noticed, ${count('SURVIVED')} survived, ${count('NOT TRIED')} not tried\n`,
+);
+process.exitCode = count('NOT TRIED') || count('SURVIVED') > MOST_SURVIVORS * verdicts.length ? 1 : 0;

@@ -1,0 +1,45 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of sources
+import type { Change } from './change.ts';
+
+const OAUTH = ['test/api/mcp/oauth.test.ts'];
+const KEYS = ['test/api/conformance/part5-keys.test.ts'];
+const TENANCY = ['test/api/conformance/part7-tenancy.test.ts'];
+const SEARCHED = ['test/db/postgres/orm.test.ts'];
+
+/** Who may do what: assistants, keys, workspaces. */
+export const ACCESS: Change[] = [
+  ['db/access/tokens.ts', 'if (scopes?.some((scope) => !allowed.includes(scope))) return null;', '', OAUTH],
+  ['db/access/tokens.ts', 'if (found) await revokeFamily(tx, found.family);', '', OAUTH],
+  ['db/access/tokens.ts', "kind: 'refresh', clientId, expiresAt", "kind: 'refresh', expiresAt", OAUTH],
+  ['db/access/tokens.ts', 'clientId, expiresAt: { $gt: now() } } as const', 'clientId } as const', OAUTH],
+  ['db/access/tokens.ts', "kind: 'refresh', clientId,", 'clientId,', OAUTH],
+  ['db/access/tokens.ts', '{ hash: hashOf(token), clientId });', '{ hash: hashOf(token) });', OAUTH],
+  ['db/access/tokens.ts', 'found.clientId === clientId && ', '', OAUTH],
+  ['db/access/tokens.ts', ' && found.redirectUri === redirectUri', '', OAUTH],
+  ['db/access/tokens.ts', ' && found.codeChallenge === challenge', '', OAUTH],
+  ['db/access/tokens.ts', '{ hash: found.hash, expiresAt: { $gt: now() } }', '{ hash: found.hash }', OAUTH],
+  ['db/access/tokens.ts', 'if (found?.usedAt) await revokeFamily(tx, family);', '', OAUTH],
+  ['db/access/tokens.ts', "{ id: memberId, status: 'active' }", '{ id: memberId }', OAUTH],
+  ['db/access/tokens.ts', 'if (!found || !(await stands(tx, found))) return null;', 'if (!found) return null;', OAUTH],
+  ['db/access/tokens.ts', '|| !(await stands(tx, found))) return null;\n  found', ') return null;\n  found', OAUTH],
+  ['db/access/tokens.ts', 'if (revokedAt && !again) {', 'if (false) {', OAUTH],
+  ['db/access/grants.ts', '...ownedBy(actor), family: lookupId(id)', 'family: lookupId(id)', OAUTH],
+  ['db/access/keys.ts', "if (scopes.includes('members:write') && actor.role !== 'owner')", 'if (false)', KEYS],
+  ['db/access/keys.ts', "...(role !== 'owner' && { memberId })", '', KEYS],
+  ['db/tenants/visibility.ts', '(${owner} or t.author_id', '(true or t.author_id', TENANCY],
+  ['db/tenants/visibility.ts', ' or t.creator_id = ${member}', '', ['test/api/conformance/part4-1-author.test.ts']],
+  ['db/tenants/visibility.ts', "and pm.role in ('editor', 'owner')", '', TENANCY],
+  ['db/webhooks/endpoints.ts', 'nativeDelete(Webhook, { workspaceId: actor.workspaceId, id:', 'nativeDelete(Webhook, { id:', SEARCHED],
+  [
+    'db/webhooks/endpoints.ts',
+    'findOne(Webhook, { workspaceId: actor.workspaceId, id: lookupId(id) })',
+    'findOne(Webhook, { id: lookupId(id) })',
+    SEARCHED,
+  ],
+  [
+    'db/tenants/authors.ts',
+    "{ workspaceId, status: 'active', ...named }",
+    '{ workspaceId, ...named }',
+    ['test/api/conformance/part4-1-author.test.ts'],
+  ],
+];

@@ -1,0 +1,10 @@
+import { ACCESS } from './access.ts';
+import { AUDIO } from './audio.ts';
+import type { Change } from './change.ts';
+import { DIARIZATION } from './diarization.ts';
+import { RECOGNITION } from './recognition.ts';
+import { REST } from './rest.ts';
+import { WORK } from './work.ts';
+
+/** Every change of the list, in the order in which they are tried: what harms most first. */
+export const CHANGES: Change[] = [...ACCESS, ...WORK, ...RECOGNITION, ...DIARIZATION, ...AUDIO, ...REST];

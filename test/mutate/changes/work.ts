@@ -1,0 +1,110 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of sources
+import type { Change } from './change.ts';
+
+const ENGINE = ['test/engine/tasks/engine.test.ts'];
+const MINUTES = ['test/db/minutes.test.ts'];
+const PROTOCOL = ['test/db/protocol.test.ts'];
+const RETRY = ['test/api/conformance/part4-1-retry.test.ts'];
+const SCHEMA = ['test/db/postgres/schema.test.ts'];
+const CLAIM = ['test/db/jobs/claim.test.ts'];
+
+/** What an upload asks for, the queue, minutes, retention, back-off and policies. */
+export const WORK: Change[] = [
+  ['engine/tasks/transcribe.ts', 'return { language, diarize,', "return { language: 'auto', diarize,", ENGINE],
+  ['engine/tasks/transcribe.ts', 'return { language, diarize, speakers:', 'return { language, diarize: true, speakers:', ENGINE],
+  ['engine/tasks/transcribe.ts', 'speakers: diarize ? speakers : null', 'speakers: null', ENGINE],
+  ['engine/tasks/transcribe.ts', "vocabulary: vocabulary ?? ''", "vocabulary: ''", ENGINE],
+  ['engine/tasks/transcribe.ts', 'accurate: engine.options.accurate', 'accurate: false', ENGINE],
+  ['engine/tasks/transcribe.ts', 'maxSeconds: engine.limits.MAX_DURATION_S', 'maxSeconds: 1e9', ENGINE],
+  ['engine/tasks/transcribe.ts', "if (outcome === 'reserved') return;", 'return;', ENGINE],
+  [
+    'engine/tasks/sealed.ts',
+    'at < transcript.segments.length; at += BLOCK',
+    'at < Math.min(BLOCK, transcript.segments.length); at += BLOCK',
+    ENGINE,
+  ],
+  ['engine/asr/windows.ts', 'Math.max(...pieces.map((piece) => peak(speech, piece)))', 'peak(speech, pieces[0]!)'],
+  ['engine/recognition.ts', 'return `recognised-${channel}-${start}-${end}`;', 'return `recognised-${start}-${end}`;'],
+  ['db/jobs/leases.ts', '5 * 4 ** Math.max', '5 * 2 ** Math.max', CLAIM],
+  ['db/jobs/leases.ts', 'Math.min(600, 5 * 4', 'Math.min(60, 5 * 4', CLAIM],
+  ['db/jobs/leases.ts', 'attempt = greatest(0, attempt - ?::int)', 'attempt = greatest(0, attempt - 0 * ?::int)', CLAIM],
+  [
+    'db/jobs/claim.ts',
+    "if (row)\n        await tx.rows(`update turns set served_at = clock_timestamp() where workspace_id = ?::uuid and lane = 'probe'`, [workspaceId]);",
+    'if (row) void 0;',
+    CLAIM,
+  ],
+  [
+    'db/jobs/claim.ts',
+    "await tx.rows(`update turns set served_at = clock_timestamp() where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);",
+    '',
+    CLAIM,
+  ],
+  ['db/jobs/claim.ts', "return shortOnly ? ['short'] : ['short', 'long'];", "return ['short', 'long'];", CLAIM],
+  [
+    'db/jobs/claim.ts',
+    'where w.id = ?::uuid`,\n    [workspaceId],\n  );\n  if (!slots?.free) {',
+    'where w.id = ?::uuid`,\n    [workspaceId],\n  );\n  if (false) {',
+    CLAIM,
+  ],
+  [
+    'db/jobs/sweep.ts',
+    't.created_at < now() - least(w.retention_days, ?::int)',
+    't.created_at < now() - greatest(w.retention_days, ?::int)',
+    ['test/db/jobs/sweep.test.ts'],
+  ],
+  [
+    'db/jobs/sweep.ts',
+    'const poison = deaths + 1 >= LEASE.engineDeaths;',
+    'const poison = deaths >= LEASE.engineDeaths;',
+    ['test/db/jobs/sweep.test.ts'],
+  ],
+  ['db/jobs/sweep.ts', "row.status in ('queued', 'processing')`", "row.status in ('processing')`", ['test/db/jobs/sweep.test.ts']],
+  [
+    'db/jobs/complete.ts',
+    "if (!(await hold(tx, lease))) return 'lost';\n    const shortfall = await reserve(tx, lease.workspaceId, lease.id, result.",
+    'const shortfall = await reserve(tx, lease.workspaceId, lease.id, result.',
+    PROTOCOL,
+  ],
+  ['db/jobs/complete.ts', 'await charge(tx, lease.workspaceId, lease.id, result.durationSeconds);', '', MINUTES],
+  [
+    'db/minutes/balance.ts',
+    'where r.workspace_id = w.id and r.transcription_id <> ?::uuid), 0)',
+    'where r.workspace_id = w.id and r.transcription_id = ?::uuid), 0)',
+    MINUTES,
+  ],
+  ['db/minutes/balance.ts', 'greatest(reservations.minutes, excluded.minutes)', 'least(reservations.minutes, excluded.minutes)', MINUTES],
+  ['db/minutes/balance.ts', 'where room.minutes >= need.minutes', '', MINUTES],
+  [
+    'db/minutes/balance.ts',
+    'released as (delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid)',
+    'released as (delete from reservations r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and false)',
+    MINUTES,
+  ],
+  ['db/uploads/idempotency.ts', "clock_timestamp() + ? * interval '1 hour'", "clock_timestamp() + ? * interval '2 hours'", RETRY],
+  ['db/uploads/idempotency.ts', 'if (held?.answer) return', 'if (false) return', RETRY],
+  [
+    'db/uploads/idempotency.ts',
+    "i.key = ? and i.token = ?::uuid and i.answer is null', [",
+    "i.key = ? and i.answer is null and ?::uuid is not null', [",
+    PROTOCOL,
+  ],
+  ['db/webhooks/outbox.ts', "const HELD = '2 minutes';", "const HELD = '0 minutes';"],
+  ['db/webhooks/outbox.ts', 'where hook.active', 'where true'],
+  ['db/webhooks/outbox.ts', "outcome.ok ? 'delivered' : wait === undefined ? 'dead' : 'pending'", "outcome.ok ? 'delivered' : 'pending'"],
+  ['db/webhooks/outbox.ts', 'const wait = WAITS[delivery.attempt - 1];', 'const wait = WAITS[delivery.attempt];'],
+  [
+    'db/postgres/migrations/002_row_level_security.ts',
+    "using ((select current_setting(''longhand.workspace'', true)) = ''*''",
+    'using (true',
+    SCHEMA,
+  ],
+  ['db/postgres/migrations/014_audit_log.ts', "using ((select current_setting('longhand.workspace', true)) = '*'", 'using (true', SCHEMA],
+  [
+    'db/postgres/migrations/005_list_changes.ts',
+    "using ((select current_setting('longhand.workspace', true)) = '*'",
+    'using (true',
+    SCHEMA,
+  ],
+  ['db/postgres/migrations/004_previews.ts', "using ((select current_setting('longhand.workspace', true)) = '*'", 'using (true', SCHEMA],
+];

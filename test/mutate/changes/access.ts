@@ -24,7 +24,7 @@ export const ACCESS: Change[] = [
   ['db/access/tokens.ts', '|| !(await stands(tx, found))) return null;\n  found', ') return null;\n  found', OAUTH],
   ['db/access/tokens.ts', 'if (revokedAt && !again) {', 'if (false) {', OAUTH],
   ['db/access/grants.ts', '...ownedBy(actor), family: lookupId(id)', 'family: lookupId(id)', OAUTH],
-  ['db/access/keys.ts', "if (scopes.includes('members:write') && actor.role !== 'owner')", 'if (false)', KEYS],
+  ['db/access/keys.ts', "if (reserved && actor.role !== 'owner')", 'if (false)', KEYS],
   ['db/access/keys.ts', "...(role !== 'owner' && { memberId })", '', KEYS],
   ['db/tenants/visibility.ts', '(${owner} or t.author_id', '(true or t.author_id', TENANCY],
   ['db/tenants/visibility.ts', ' or t.creator_id = ${member}', '', ['test/api/conformance/part4-1-author.test.ts']],

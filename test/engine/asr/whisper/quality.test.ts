@@ -76,11 +76,15 @@ t.test('isSuspicious() asks for another decoding at any sign of a hallucination'
   t.ok(isSuspicious(result({ meanLogProb: -0.95 }), 'Good morning.', 0.99), 'doubt');
   t.ok(isSuspicious(result({ languages: new Map([['en', 0.4]]) }), 'Good morning.', 0.99), 'no language in particular');
   t.ok(isSuspicious(result(), ' Thank you.'.repeat(20), 0.99), 'repetition');
+  t.ok(isSuspicious(result(), ' Thank you.'.repeat(6), 0.99), 'not much repetition');
+  t.notOk(isSuspicious(result({ noSpeech: 0.4 }), 'Good morning.', 0.99), 'some silence');
+  t.notOk(isSuspicious(result({ meanLogProb: -0.85 }), 'Good morning.', 0.99), 'some doubt');
 });
 
 t.test('isInvented() weighs belief with the language', async (t) => {
   t.notOk(isInvented(result()));
   t.ok(isInvented(result({ noSpeech: 0.75 })));
+  t.notOk(isInvented(result({ noSpeech: 0.65 })));
   t.ok(isInvented(result({ meanLogProb: -0.9, languages: new Map([['cy', 0.3]]) })), '-0.9 + 0.5 ln 0.3 is below -1.25');
   t.notOk(isInvented(result({ meanLogProb: -0.6, languages: new Map([['cy', 0.3]]) })));
 });

@@ -25,7 +25,7 @@ const record = async (id: string, words = false) => (await call(key, 'GET', `/v1
 const changes = async (id: string) => (await ann.ask('GET', `/transcriptions/${id}/changes`)).json;
 const correct = (who: typeof ann, id: string, body: object, headers = {}) => who.ask('PATCH', `/transcriptions/${id}/text`, body, headers);
 
-t.test('correctText() changes title and text everywhere, keeps who and when, and word times of untouched words', async (t) => {
+t.test('correctText() changes title and text everywhere, keeps who and when, and word timestamps of untouched words', async (t) => {
   const id = await make();
   const before = await call(key, 'GET', `/v1/transcriptions/${id}`);
   t.strictSame(await changes(id), { version: 0, items: [] });
@@ -95,7 +95,7 @@ t.test('correctText() gives a segment to another speaker, merges two, and names 
   t.match((await changes(id)).items, [{ undoes: 1, by: { name: 'Ann' } }, { undoes: 2 }, { kind: 'merge' }, { kind: 'speaker' }]);
 });
 
-t.test('correctText() undoes a text with its word times, and an undoing too', async (t) => {
+t.test('correctText() undoes a text with its word timestamps, and an undoing too', async (t) => {
   const id = await make();
   const before = await record(id, true);
   await correct(bob, id, { segments: [{ id: 3, text: 'That is you, perhaps.' }] });

@@ -4,14 +4,20 @@ import type { Scope } from '../../contract/workspace.ts';
 export class Refused extends Error {
   readonly status: number;
   readonly code: string | null;
+  readonly detail: Record<string, unknown> | null;
   constructor(
     status: number,
-    body: { code?: string | null; message?: string; detail?: { errors?: { field: string; message: string }[] } },
+    body: {
+      code?: string | null;
+      message?: string;
+      detail?: { errors?: { field: string; message: string }[]; [field: string]: unknown } | null;
+    },
   ) {
     const faults = body.detail?.errors?.map(({ field, message }) => `${field} ${message}`);
     super(faults?.length ? faults.join('; ') : (body.message ?? `The service returned ${status}`));
     this.status = status;
     this.code = body.code ?? null;
+    this.detail = body.detail ?? null;
   }
 }
 

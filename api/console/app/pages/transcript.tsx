@@ -3,15 +3,18 @@ import { call, type Session } from '../client.ts';
 import { Action, Problem, Waiting } from '../parts/basics.tsx';
 import { Export } from '../parts/export.tsx';
 import { About, Meta, Progress } from '../parts/facts.tsx';
+import { History } from '../parts/history.tsx';
 import { Reading } from '../parts/reading.tsx';
 import { Reports } from '../parts/reports.tsx';
 import { Speakers } from '../parts/speakers.tsx';
+import { Title } from '../parts/title.tsx';
 import type { Segment, Transcription } from '../types.ts';
 import { go, useLoaded, useRecord } from '../use.ts';
 
 /** One transcript: turns with colours and times, speakers to rename, reports, exports. Shows the progress of unfinished work. */
 export function TranscriptPage({ id, at, look, session }: { id: string; at: number | null; look: string; session: Session }) {
   const [words, setWords] = useState(false);
+  const [round, setRound] = useState(0); // of corrections made here
   const { record, error, replace, again } = useRecord(id, words);
   const rights = useLoaded<{ edit: boolean; delete: boolean }>(`/transcriptions/${id}/rights`).value;
   const [tab, show] = useState<'transcript' | 'reports'>('transcript');
@@ -37,6 +40,11 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
     if (words) again();
     replace(renamed);
   };
+  const may = Boolean(rights?.edit) && record.status === 'completed';
+  const corrected = () => {
+    again();
+    setRound((n) => n + 1);
+  };
   const possible = !['failed', 'insufficient_balance'].includes(record.status);
   return (
     <>
@@ -45,7 +53,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
           <a class="back no-print" href="#/">
             ← Transcripts
           </a>
-          <h1 dir="auto">{record.title}</h1>
+          <Title record={record} may={may} changed={corrected} />
           <Meta record={record} />
         </div>
         <div class="row no-print">
@@ -70,11 +78,14 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
             </div>
           )}
           {tab === 'reports' && possible && <Reports record={record} may={session.scopes.includes('reports:write')} changed={again} />}
-          {tab === 'transcript' && record.status === 'completed' && <Reading {...{ record, label, colour, at, look, words, setWords }} />}
+          {tab === 'transcript' && record.status === 'completed' && (
+            <Reading {...{ record, label, colour, at, look, words, setWords }} corrected={may ? corrected : null} />
+          )}
         </div>
         <aside class="aside">
           <About record={record} />
-          {record.speakers.length > 0 && <Speakers record={record} rename={rights?.edit ? rename : null} />}
+          {record.speakers.length > 0 && <Speakers record={record} rename={rights?.edit ? rename : null} merged={may ? corrected : null} />}
+          {record.status === 'completed' && <History {...{ record, may, round }} changed={corrected} />}
           {record.status === 'completed' && <p class="quiet no-print">The recording was deleted after it was transcribed.</p>}
         </aside>
       </div>

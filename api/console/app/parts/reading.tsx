@@ -16,10 +16,12 @@ interface Props {
   look: string;
   words: boolean;
   setWords: (on: boolean) => void;
+  /** See Turns. */
+  corrected: (() => void) | null;
 }
 
 /** The turns, with a search bar for all of them: the browser's search only covers those near the viewport. */
-export function Reading({ record, label, colour, at, look, words, setWords }: Props) {
+export function Reading({ record, label, colour, at, look, words, setWords, corrected }: Props) {
   const [search, setSearch] = useState(look);
   const [hit, setHit] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
@@ -71,7 +73,16 @@ export function Reading({ record, label, colour, at, look, words, setWords }: Pr
         </label>
         <Copy text={record.text ?? ''} label="Copy text" />
       </div>
-      <Turns id={record.id} segments={record.segments} label={label} colour={colour} search={search} at={hits[hit] ?? at} whole={whole} />
+      <Turns
+        {...{ record, corrected }}
+        id={record.id}
+        segments={record.segments}
+        label={label}
+        colour={colour}
+        search={search}
+        at={hits[hit] ?? at}
+        whole={whole}
+      />
     </section>
   );
 }

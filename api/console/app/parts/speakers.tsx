@@ -1,10 +1,18 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { correct, loadChanges } from '../correcting.ts';
 import { length } from '../show.ts';
 import type { Transcription } from '../types.ts';
-import { Problem } from './basics.tsx';
+import { Field, Form, Options, Problem } from './basics.tsx';
+
+interface SpeakersProps {
+  record: Transcription;
+  rename: ((id: string, name: string) => Promise<void>) | null;
+  /** Speakers may be merged: what to do then; null: they may not. */
+  merged: (() => void) | null;
+}
 
 /** The speakers, their speaking time, and their names. */
-export function Speakers({ record, rename }: { record: Transcription; rename: ((id: string, name: string) => Promise<void>) | null }) {
+export function Speakers({ record, rename, merged }: SpeakersProps) {
   const spoken = new Map<string, number>();
   for (const { speaker_id: id, start, end } of record.segments) {
     if (id !== null) spoken.set(id, (spoken.get(id) ?? 0) + Math.max(0, (end ?? 0) - (start ?? 0)));
@@ -28,7 +36,32 @@ export function Speakers({ record, rename }: { record: Transcription; rename: ((
           </li>
         ))}
       </ul>
+      {merged && record.speakers.length > 1 && <Merge record={record} merged={merged} />}
     </section>
+  );
+}
+
+/** Two names for one person become one. */
+function Merge({ record, merged }: { record: Transcription; merged: () => void }) {
+  const choices = [['', 'Choose…'], ...record.speakers.map(({ id, name }) => [id, name] as const)] as const;
+  const send = async ({ speaker_id, into }: Record<string, string>) => {
+    const { version } = await loadChanges(record.id);
+    await correct(record.id, version, { merge: { speaker_id, into } });
+    merged();
+  };
+  return (
+    <details>
+      <summary>Merge speakers</summary>
+      <Form send={send} label="Merge" kind="stack">
+        {(['speaker_id', 'into'] as const).map((name) => (
+          <Field key={name} label={name === 'into' ? 'is the same person as' : 'Speaker'}>
+            <select name={name} required>
+              <Options of={choices} />
+            </select>
+          </Field>
+        ))}
+      </Form>
+    </details>
   );
 }
 

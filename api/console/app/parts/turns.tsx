@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../show.ts';
-import type { Segment } from '../types.ts';
+import type { Segment, Transcription } from '../types.ts';
+import { TurnEditor } from './editor.tsx';
 import { Marked, pattern } from './marked.tsx';
 
 const BLOCK = 25; // turns that are mounted and unmounted together
@@ -10,6 +11,9 @@ const CHARACTERS = 88; // per line
 const EXTRA = 36; // pixels of a turn besides its text
 
 interface TurnsProps {
+  record: Transcription;
+  /** Turns may be corrected: what to do then; null: they may not. */
+  corrected: (() => void) | null;
   /** Id of the transcript, for URLs of turns. */
   id: string;
   segments: Segment[];
@@ -87,7 +91,14 @@ function guess(turns: Segment[]): number {
 }
 
 function Turn({ segment, before, turns }: { segment: Segment; before: Segment | undefined; turns: TurnsProps }) {
-  const { id, label, colour, search, at } = turns;
+  const { id, label, colour, search, at, record, corrected } = turns;
+  const [editing, edit] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = (saved: boolean) => {
+    edit(false);
+    if (saved) corrected?.();
+    setTimeout(() => button.current?.focus());
+  };
   const goesOn = before !== undefined && before.speaker_id === segment.speaker_id;
   return (
     <article id={`turn-${segment.id}`} class={`turn voice-${colour(segment)} ${segment.id === at ? 'wanted' : ''}`}>
@@ -95,7 +106,19 @@ function Turn({ segment, before, turns }: { segment: Segment; before: Segment | 
         <time>{clock(segment.start)}</time>
       </a>
       <b class={goesOn ? 'unseen' : ''}>{label(segment)}</b>
-      <p dir="auto">
+      {corrected && !editing && (
+        <button
+          type="button"
+          ref={button}
+          class="small bare edit no-print"
+          aria-label={`Edit turn at ${clock(segment.start)}`}
+          onClick={() => edit(true)}
+        >
+          Edit
+        </button>
+      )}
+      {editing && <TurnEditor record={record} segment={segment} close={close} />}
+      <p dir="auto" hidden={editing}>
         {segment.words && !pattern(search) ? (
           segment.words.map((word) => (
             <span key={`${word.start} ${word.text}`} class="word" title={`${word.start.toFixed(2)} – ${word.end.toFixed(2)} s`}>

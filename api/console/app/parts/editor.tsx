@@ -1,0 +1,100 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { authorOf, type Correction, conflictOf, correct, loadChanges } from '../correcting.ts';
+import type { Segment, Transcription } from '../types.ts';
+import { Options, Problem } from './basics.tsx';
+
+interface Props {
+  record: Transcription;
+  segment: Segment;
+  /** The form is to be closed; `saved`: something may have changed. */
+  close: (saved: boolean) => void;
+}
+
+/** Text and speaker of one turn, to be corrected. Ctrl+Enter saves, Escape leaves it as it was. */
+export function TurnEditor({ record, segment, close }: Props) {
+  const [text, setText] = useState<string | null>(null);
+  const [speaker, setSpeaker] = useState(segment.speaker_id ?? '');
+  const [seen, see] = useState({ version: 0, text: segment.text });
+  const [other, setOther] = useState<Correction | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    loadChanges(record.id).then(({ version, items }) => {
+      const newest = items.find((item) => item.kind === 'text' && item.segment === segment.id)?.after ?? segment.text;
+      see({ version, text: newest });
+      setText(newest);
+    }, setError);
+  }, []);
+  useEffect(() => box.current?.focus(), [text === null]);
+  const save = async (version: number) => {
+    const wanted = {
+      id: segment.id,
+      ...(text !== null && text.trim() !== seen.text && { text: text.trim() }),
+      ...(speaker !== (segment.speaker_id ?? '') && { speaker_id: speaker }),
+    };
+    if (Object.keys(wanted).length === 1) return close(false);
+    try {
+      await correct(record.id, version, { segments: [wanted] });
+      close(true);
+    } catch (failure) {
+      setOther(conflictOf(failure));
+      setError(conflictOf(failure) ? null : (failure as Error));
+    }
+  };
+  return (
+    <form
+      class="turn-editor"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save(seen.version);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') close(false);
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) save(seen.version);
+      }}
+    >
+      <textarea
+        ref={box}
+        dir="auto"
+        aria-label="Text of the turn"
+        rows={Math.min(12, 2 + Math.ceil(segment.text.length / 80))}
+        value={text ?? segment.text}
+        disabled={text === null}
+        onInput={(event) => setText((event.currentTarget as HTMLTextAreaElement).value)}
+      />
+      <div class="row">
+        {record.speakers.length > 1 && (
+          <select
+            aria-label="Speaker of the turn"
+            value={speaker}
+            onChange={(event) => setSpeaker((event.currentTarget as HTMLSelectElement).value)}
+          >
+            <Options of={record.speakers.map(({ id, name }) => [id, name])} />
+          </select>
+        )}
+        <button type="submit" class="small main" disabled={text === null || !text.trim()}>
+          Save
+        </button>
+        <button type="button" class="small" onClick={() => close(false)}>
+          Cancel
+        </button>
+      </div>
+      {other && (
+        <div class="problem" role="alert">
+          <p>
+            {authorOf(other)} changed this turn meanwhile{other.kind === 'text' ? <>: “{other.after}”</> : ', to another speaker'}
+          </p>
+          <div class="row">
+            <button type="button" class="small" onClick={() => close(true)}>
+              Keep theirs
+            </button>
+            <button type="button" class="small" onClick={() => save(other.version)}>
+              Save mine instead
+            </button>
+          </div>
+        </div>
+      )}
+      <Problem error={error} />
+    </form>
+  );
+}

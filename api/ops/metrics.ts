@@ -34,13 +34,19 @@ export function openMetrics(): Metrics {
   const trouble = gauge('engine_trouble', '1 while the engine cannot read the spool and takes no recordings', 'engine', 'host');
   const memory = gauge('engine_memory_bytes', 'Memory of the engine with its workers', 'engine', 'host');
   const undiarized = counter('engine_failed_diarizations_total', 'Transcripts that lost their speakers to a failure', 'engine', 'host');
+  const uncovered = counter(
+    'engine_uncovered_speech_seconds_total',
+    'Seconds of detected speech without words in the transcript',
+    'engine',
+    'host',
+  );
   const written = writingMetrics(counter);
   const minutes = counter('minutes_processed_total', 'Minutes of audio charged so far');
   const factor = gauge('real_time_factor', 'Hours of audio per hour of work, over the last recordings');
   const uploadsInFlight = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
 
   const show = (facts: Facts) => {
-    for (const stale of [depth, oldest, engine, poll, trouble, memory, undiarized, minutes, ...written.all]) stale.reset();
+    for (const stale of [depth, oldest, engine, poll, trouble, memory, undiarized, uncovered, minutes, ...written.all]) stale.reset();
     for (const kind of ['transcription', 'report'] as const) {
       for (const state of ['queued', 'processing'] as const) {
         const found = facts.depths.find((row) => row.kind === kind && row.state === state);
@@ -57,6 +63,7 @@ export function openMetrics(): Metrics {
       trouble.set({ engine: row.id, host: row.host }, row.trouble ? 1 : 0);
       memory.set({ engine: row.id, host: row.host }, row.memory_bytes);
       undiarized.inc({ engine: row.id, host: row.host }, row.failed_diarizations);
+      uncovered.inc({ engine: row.id, host: row.host }, row.uncovered_seconds);
       if (row.seconds_since_poll !== null) poll.set({ engine: row.id, host: row.host }, row.seconds_since_poll);
     }
     minutes.inc(facts.minutes);

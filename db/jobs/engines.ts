@@ -41,6 +41,8 @@ export interface Vitals {
   /** Ended since its start. */
   finished: number;
   failedDiarizations: number;
+  /** Of detected speech for which no words were found. */
+  uncoveredSeconds: number;
   /** Of a courier. */
   writing: Writing | null;
 }
@@ -63,7 +65,8 @@ export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<bo
   const rows = await db.query(
     '*',
     `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end,
-       trouble = ?, memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, writing = ?::jsonb where id = ?::uuid returning 1`,
+       trouble = ?, memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, uncovered_seconds = ?,
+       writing = ?::jsonb where id = ?::uuid returning 1`,
     [
       vitals.polled,
       vitals.trouble,
@@ -71,6 +74,7 @@ export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<bo
       vitals.working,
       vitals.finished,
       vitals.failedDiarizations,
+      vitals.uncoveredSeconds,
       JSON.stringify(vitals.writing ?? {}),
       engineId,
     ],

@@ -22,6 +22,8 @@ export interface EngineFact {
   seconds_since_poll: number | null;
   memory_bytes: number;
   failed_diarizations: number;
+  /** Of detected speech for which no words were found, since its start. */
+  uncovered_seconds: number;
   /** Its spool is away: it takes no recordings. */
   trouble: boolean;
   /** Empty from an engine of the version before. */
@@ -88,7 +90,8 @@ async function readAll(tx: Tx): Promise<Facts> {
 function liveEngines(tx: Tx): Promise<EngineFact[]> {
   return tx.rows<EngineFact>(
     `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
-       role, memory_bytes::float8 as memory_bytes, failed_diarizations, trouble is not null as trouble, writing
+       role, memory_bytes::float8 as memory_bytes, failed_diarizations, uncovered_seconds,
+       trouble is not null as trouble, writing
      from engines where last_seen > now() - ${ENGINE_SILENCE} order by started_at`,
   );
 }

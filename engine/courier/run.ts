@@ -69,7 +69,8 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
 async function giveSign({ id, db, writer, log }: Courier, facts: EngineFacts, working: number): Promise<void> {
   try {
     const known = await seen(db, id, {
-      ...{ polled: true, trouble: null, memoryBytes: process.memoryUsage.rss(), working, finished: 0, failedDiarizations: 0 },
+      ...{ polled: true, trouble: null, memoryBytes: process.memoryUsage.rss(), working },
+      ...{ finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 },
       writing: { model: writer.name, ...writer.figures },
     });
     if (!known) await registerEngine(db, facts);

@@ -102,8 +102,8 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
     await lockBalance(tx, owner.workspaceId);
     await charge(tx, owner.workspaceId, id, 600);
     await tx.rows(
-      `insert into engines (id, host, pid, device, model, memory_bytes, failed_diarizations)
-       values (?, 'h"1', 1, 'cpu', 'whisper-base', 5000000000, 2)`,
+      `insert into engines (id, host, pid, device, model, memory_bytes, failed_diarizations, uncovered_seconds)
+       values (?, 'h"1', 1, 'cpu', 'whisper-base', 5000000000, 2, 7.25)`,
       [randomUUID()],
     );
     await tx.rows(`insert into engines (id, role, host, pid, writing) values (?, 'courier', 'h2', 2, ?::jsonb)`, [
@@ -130,6 +130,8 @@ t.test('GET /metrics shows what waits, what runs and what was answered', async (
     'device="cpu",model="whisper-base"} 1',
     'host="h\\"1"} 5000000000',
     'host="h\\"1"} 2',
+    'longhand_engine_uncovered_speech_seconds_total{',
+    'host="h\\"1"} 7.25',
     'longhand_minutes_processed_total 10',
     'longhand_real_time_factor 20',
     'longhand_uploads_in_flight 0',

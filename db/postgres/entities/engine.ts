@@ -20,6 +20,7 @@ export const Engine = defineEntity({
     working: p.integer().default(0),
     finished: p.integer().default(0),
     failedDiarizations: p.integer().default(0),
+    uncoveredSeconds: p.double().default(0),
     writing: p.json().defaultRaw("'{}'"),
     startedAt: moment().defaultRaw('now()'),
     lastSeen: moment().defaultRaw('now()'),

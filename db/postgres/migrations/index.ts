@@ -19,6 +19,7 @@ import { Migration050 } from './050_search.ts';
 import { Migration051, Migration052 } from './051_changes.ts';
 import { Migration053 } from './053_webhook_events.ts';
 import { Migration054 } from './054_upload_vocabulary.ts';
+import { Migration060 } from './060_uncovered_speech.ts';
 import { Migration066 } from './066_metrics.ts';
 import { Migration067 } from './067_courier.ts';
 import { Migration070 } from './070_report_history.ts';
@@ -48,6 +49,7 @@ export const MIGRATIONS = [
   { name: '052_change_indexes', class: Migration052 },
   { name: '053_webhook_events', class: Migration053 },
   { name: '054_upload_vocabulary', class: Migration054 },
+  { name: '060_uncovered_speech', class: Migration060 },
   { name: '066_metrics', class: Migration066 },
   { name: '067_courier', class: Migration067 },
   { name: '070_report_history', class: Migration070 },

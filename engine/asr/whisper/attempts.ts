@@ -16,6 +16,7 @@ const HOTTER: DecodingOptions[] = [
 ];
 const UNSURE = -0.35; // mean log-probability below which `accurate` uses beam search: 50 % of clean windows; it gains nothing in the others
 const DENSE = 8; // tokens a second of speech: of a language for which the model writes letters or bytes
+const FEW_LOOPS = 2; // cut off a row that may still be what was said
 const LIKELY = 0.5; // probability of another language than the recording's from which a window …
 const LONG_ENOUGH = 2; // … of so many seconds of speech is decoded in both
 const PROMPT = 160; // tokens of vocabulary at most
@@ -62,7 +63,7 @@ export async function decodeWell(
   // Of speech beyond doubt, a loop is cut off and the rest heard on; and where the model writes letters or bytes all tokens are improbable.
   const heardOn = ({ tokens, loops = 0 }: DecodeResult) => certain && (tokens.length > DENSE * seconds || (seconds > SHORT && loops > 0));
   const poor = (result: DecodeResult) => isPoor(result, text(result)) && !heardOn(result);
-  const looped = ({ tokens }: DecodeResult) => loop(tokens) !== null;
+  const looped = ({ tokens, loops = 0 }: DecodeResult) => loops > FEW_LOOPS || loop(tokens) !== null;
   const wordless = (result: DecodeResult) => isWordless(text(result));
   const better = (other: DecodeResult, result: DecodeResult) => {
     if (looped(other) !== looped(result)) return looped(result) && !wordless(other); // what repeats itself is likely, whatever was said

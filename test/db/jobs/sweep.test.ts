@@ -153,13 +153,22 @@ t.test('engines without a sign of life are buried; one that was buried in error 
   await registerEngine(db, { ...facts, id: dead });
   await registerEngine(db, { ...facts, id: alive });
   const writing = { model: 'm', calls: { ok: 1 }, promptTokens: 1, completionTokens: 1, seconds: 1, dropped: 0 };
-  const vitals = { polled: true, trouble: null, memoryBytes: 3_000_000_000, working: 1, finished: 2, failedDiarizations: 0, writing };
+  const vitals = {
+    polled: true,
+    trouble: null,
+    memoryBytes: 3_000_000_000,
+    working: 1,
+    finished: 2,
+    failedDiarizations: 0,
+    uncoveredSeconds: 2.5,
+    writing,
+  };
   await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes' where id = ?`, [dead]));
   t.strictSame([...(await livingEngines(db))], [alive]);
   t.strictSame(await buryDeadEngines(db), [dead]);
   t.equal(await seen(db, alive, vitals), true);
   t.equal(await seen(db, dead, vitals), false);
-  t.match(await bench.row('engines', alive), { memory_bytes: '3000000000', working: 1, last_poll: String });
+  t.match(await bench.row('engines', alive), { memory_bytes: '3000000000', working: 1, uncovered_seconds: 2.5, last_poll: String });
 });
 
 t.test('forgetExpired() runs on a full schema', async (t) => {

@@ -11,7 +11,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ['identifier, metadata and author come back and find it again', '1 a CRM uploads', 'POST /transcriptions stores'],
     ['every operation is there; the web app has more', '1 every operation'],
     ['minutes of the plan are charged', '1 minutes of the plan', 'complete() charges the decoded'],
-    ['the recording is not kept', 'an engine turns an upload', 'files that hold no recording end'],
+    ['the recording is not kept', 'an engine and a courier turn an upload', 'files that hold no recording end'],
     [
       'transcript and reports are encrypted per workspace',
       '1 what was said',

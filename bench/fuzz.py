@@ -1,4 +1,4 @@
-"""Takes out of requests what the HTTP parser of Node 20 leaves unanswered; bench/fuzz.ts asks for it there, and tells why."""
+"""Removes parts of requests that the HTTP parser of Node 20 does not answer; bench/fuzz.ts enables and explains it."""
 
 import re
 

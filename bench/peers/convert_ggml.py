@@ -27,7 +27,7 @@ def mel_filters(bins):
 
 
 def bytes_of():
-    """GPT-2's table from printable characters back to bytes"""
+    """GPT-2's mapping of printable characters to bytes"""
     keep = [*range(33, 127), *range(161, 173), *range(174, 256)]
     codes, n = {b: b for b in keep}, 0
     for b in range(256):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs faster-whisper and whisper.cpp (built here, natively) from PyPI into a virtual environment of their own, with the same weights.
+# Installs faster-whisper and whisper.cpp (compiled natively) from PyPI into a separate virtual environment, with the same weights.
 #   bench/peers/install.sh CHECKPOINT_FOLDER     (config.json, generation_config.json, tokenizer.json, model.safetensors of openai/whisper-base)
 # Into $BENCH_PEERS, else .longhand/peers. Needs python3 with venv and a C++ compiler; reaches the package registry only.
 set -eu
@@ -11,8 +11,8 @@ mkdir -p "$out"
 [ -x "$out/bin/python" ] || python3 -m venv "$out"
 "$out/bin/pip" install -q faster-whisper safetensors
 "$out/bin/python" "$here/convert.py" "$checkpoint" "$out/base-ct2"
-# Compiled from source, so that it uses all that this processor has, and linked into its module, so that no library need be found later.
-unset SOURCE_DATE_EPOCH # set, it would turn native code off
+# Compiled from source to use all CPU features, and linked statically, so that no library has to be found later.
+unset SOURCE_DATE_EPOCH # if set, it disables native code
 CMAKE_ARGS='-DGGML_NATIVE=ON -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DWHISPER_BUILD_EXAMPLES=OFF -DWHISPER_BUILD_TESTS=OFF' \
   "$out/bin/pip" install -q --no-binary pywhispercpp pywhispercpp || {
   echo "Cannot build whisper.cpp: a C++ compiler is needed. faster-whisper is ready" >&2

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes clients from the API document by the tools that integrators use, compiles them strictly, and checks the document by its linters; prints a table.
-# Needs node, java, go and python3 with venv, and the package registries. Takes minutes. Nothing outside $WORK is written.
-#   scripts/systems/clients.sh [DOCUMENT]      prints the last section of docs/clients.md; DOCUMENT: test/api/openapi.json unless given
+# Generates clients from the OpenAPI document with common generators, compiles them strictly, and lints the document; prints a table.
+# Requires node, java, go, python3 with venv, and the package registries. Takes minutes. Writes only to $WORK.
+#   scripts/systems/clients.sh [DOCUMENT]      prints the last section of docs/clients.md; DOCUMENT defaults to test/api/openapi.json
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 DOCUMENT=$(realpath "${1:-test/api/openapi.json}")
@@ -20,7 +20,7 @@ cp "$DOCUMENT" openapi.json
 BIN=$WORK/node_modules/.bin
 
 failed=0
-# row NAME LOG STEPS…: runs the steps, one after another, until one fails, and prints a line of the table
+# row NAME LOG STEPS…: runs the steps until one fails, and prints a line of the table
 row() {
   name=$1; shift; line="| $name |"
   for step in "$@"; do
@@ -48,7 +48,7 @@ echo '| tool | generates | compiles |'; echo '|---|---|---|'
 row 'openapi-generator, python' 'generate python' 'venv/bin/mypy --ignore-missing-imports python/openapi_client'
 row 'openapi-generator, typescript-fetch' 'generate typescript-fetch' 'typescript typescript-fetch'
 row 'openapi-generator, go' 'generate go --additional-properties=packageName=longhand' 'cd go && rm -rf test && go mod tidy && go vet ./...'
-# this tool reads files of the types that it does not know, or takes for text, as bytes when it is told so
+# this option makes the tool treat unknown content types, and those it considers text, as bytes
 cat >opc.yaml <<'YAML'
 content_type_overrides:
   application/zip: application/octet-stream

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Proves Node 22 and 24 on Debian 13 or Ubuntu 24.04: a tree of its own by debootstrap, Node from npm; in it a fresh clone of the last commit,
-# `npm start` (which installs ffmpeg), one transcription and a part of the tests (TESTS=all: every one).
+# Tests Node 22 and 24 on Debian 13 or Ubuntu 24.04: in a debootstrap tree with Node from npm, on a fresh clone of the last commit:
+# `npm start` (which installs ffmpeg), one transcription and some of the tests (TESTS=all: every one).
 #   sudo sh scripts/systems/distribution.sh debian13|ubuntu2404 [FOLDER]
-# Needs root, debootstrap, git, npm, 8 GB. Without FOLDER the tree is removed at the end; one that is there is used again, with the last commit.
-# NODES="24": only these. Mounts and processes are in namespaces of their own, so nothing of either is left, however this ends.
+# Requires root, debootstrap, git, npm, 8 GB. Without FOLDER the tree is removed at the end; an existing one is reused with the last commit.
+# NODES="24" selects versions. Mounts and processes are in separate namespaces, so that none is left behind in any case.
 set -eu
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 case ${1:-} in
@@ -32,20 +32,20 @@ case $(uname -m) in x86_64) build=x64 ;; aarch64) build=arm64 ;; *) echo "There 
 
 chmod 755 "$tree"
 if [ ! -e "$tree/etc/debian_version" ]; then
-  # older hosts lack the newer names of Ubuntu, which all mean the same script
+  # older hosts lack the newer Ubuntu names, which are all the same script
   signed=--keyring=/usr/share/keyrings/$keys.gpg
   if [ ! -e "${signed#*=}" ]; then echo "The packages are not verified: ${signed#*=} is not installed"; signed=--no-check-gpg; fi
   debootstrap --variant=minbase --components="$components" --include=ca-certificates,curl,git,procps "$signed" \
     "$suite" "$tree" "$mirror" "/usr/share/debootstrap/scripts/$script"
 fi
 cp /etc/resolv.conf "$tree/etc/resolv.conf"
-printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$tree/etc/hosts" # an installer would write it
+printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$tree/etc/hosts" # normally written by an installer
 mkdir -p "$tree/srv/home/.cache/longhand-tests/bin"
 if [ -e "$HOME/.npmrc" ]; then cp "$HOME/.npmrc" "$tree/srv/home/"; fi # the registry of this host
-# authorities that this host trusts beyond the usual ones, as behind the proxy of a company
+# additional certificate authorities of this host, for example of a company proxy
 find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$tree/usr/local/share/ca-certificates/" \;
 chroot "$tree" update-ca-certificates >/dev/null
-# programs for the tests that are built with Go, which these systems lack; each runs on its own
+# test programs built with Go, which these systems lack; they are self-contained
 fetched=${XDG_CACHE_HOME:-$HOME/.cache}/longhand-tests/bin
 for program in versitygw helm; do
   if [ -e "$fetched/$program" ]; then cp "$fetched/$program" "$tree/srv/home/.cache/longhand-tests/bin/"; fi
@@ -58,7 +58,7 @@ cat >"$tree/srv/prove.sh" <<'INSIDE'
 set -eu
 cd "/srv/longhand-$1"
 export PATH="/opt/node-$1/bin:$PATH" HOME=/srv/home NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LONGHAND_HOME="/srv/state-$1"
-rm -rf "$LONGHAND_HOME" # of a run before: the first start alone shows a key
+rm -rf "$LONGHAND_HOME" # of an earlier run: only the first start prints a key
 echo "== $(. /etc/os-release && echo "$PRETTY_NAME"), Node $(node --version), npm $(npm --version)"
 npm start -- --port 0 >"/tmp/out-$1" 2>"/tmp/err-$1" &
 started=$!

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the steps of scripts/deploy/Dockerfile without Docker, on the last commit, in a clean folder, and starts what came out of them.
+# Runs the steps of scripts/deploy/Dockerfile without Docker, on the last commit, in a clean folder, and starts the result.
 set -eu
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 file=$repository/scripts/deploy/Dockerfile

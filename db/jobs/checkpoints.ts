@@ -2,10 +2,13 @@ import type { Db } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import type { Lease } from './leases.ts';
 
-/** SQL: written under a lease, in one statement that checks it. Finished chunks of a running transcription, sealed: the next holder of the lease goes on from them. */
+/**
+ * SQL: written under a lease, in one statement that checks it. Encrypted checkpoints of a running transcription, from which the next holder
+ * of the lease resumes.
+ */
 export interface CheckpointStore {
   load(): Promise<Map<string, Uint8Array>>;
-  /** Does nothing once the lease is lost. */
+  /** Does nothing if the lease is lost. */
   save(name: string, bytes: Uint8Array): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { refuse } from './complete.ts';
 import { type Lease, TAKE } from './leases.ts';
 import { enqueue } from './queue.ts';
 
-/** A transcription that an engine may work on, and what it needs to know for that. */
+/** A claimed transcription, with what an engine needs to know to work on it. */
 export interface ClaimedTranscription {
   lease: Lease;
   extension: string;
@@ -17,12 +17,12 @@ export interface ClaimedTranscription {
   diarize: boolean;
   speakers: number | null;
   aiMetadata: boolean;
-  /** Names and terms of this recording, and of the workspace. */
+  /** Vocabulary of this recording, and of the workspace. */
   ownVocabularySealed: Buffer | null;
   vocabularySealed: Buffer | null;
-  /** How often it was taken, this time included. */
+  /** Number of attempts, including this one. */
   attempt: number;
-  /** Seconds it had waited for this since it was uploaded. */
+  /** Seconds queued since the upload. */
   waitedSeconds: number;
 }
 
@@ -49,8 +49,8 @@ const COLUMNS = `id, workspace_id, lease_token, extension, filename_sealed, voca
   ai_metadata, attempt, extract(epoch from clock_timestamp() - created_at)::float8 as waited`;
 
 /**
- * Takes the next transcription to be probed: of the workspace that was served longest ago, the oldest, so that a large batch does not hold up others. SQL, as
- * everything here: each step reads the first row of an index, however long the queue is. Null: none is due.
+ * Claims the next transcription to probe: the oldest one of the least recently served workspace, so that a large batch does not delay
+ * others. SQL, like everything here: each step reads the first row of an index, however long the queue is. Null: none is due.
  */
 export async function claimProbe(db: Db, engineId: string): Promise<ClaimedTranscription | null> {
   for (const passed: string[] = []; ; ) {
@@ -80,7 +80,7 @@ export async function claimProbe(db: Db, engineId: string): Promise<ClaimedTrans
   }
 }
 
-/** Writes what the probe found and lets the transcription wait for a slot. False: the lease was lost. */
+/** Stores the result of the probe and queues the transcription for a slot. False: the lease was lost. */
 export function probed(db: Db, lease: Lease, found: { durationSeconds: number; mediaType: 'audio' | 'video' }): Promise<boolean> {
   return db.workspace(lease.workspaceId, async (tx) => {
     const rows = await tx.rows(
@@ -95,7 +95,7 @@ export function probed(db: Db, lease: Lease, found: { durationSeconds: number; m
   });
 }
 
-/** A transcription that a claim ended at once: its media can go. */
+/** A transcription that a claim ended immediately: its media can be removed. */
 export interface RefusedTranscription {
   refused: { id: string; workspaceId: string; extension: string };
 }
@@ -106,17 +106,20 @@ export interface ClaimOptions {
   shortOnly: boolean;
 }
 
-/** A recording up to this long is short: one place of every engine is kept for those. Indexes and the trigger `note_turn` have the same figure. */
+/**
+ * Maximum length of a short recording: one slot of every engine is reserved for those. Indexes and the trigger `note_turn` use the same
+ * value.
+ */
 export const SHORT_SECONDS = 120;
 
-/** SQL, as the conditions of the indexes that serve it. */
+/** SQL, identical to the conditions of the indexes that serve it. */
 const UNPROBED = `q.status = 'queued' and q.probed_at is null and q.lease_token is null`;
 const PROBED = `t.status = 'queued' and t.probed_at is not null and t.lease_token is null`;
 const SHORT_ONLY = `and t.duration_seconds <= ${SHORT_SECONDS}`;
 
 /**
- * Takes the next transcription: workspaces in turn, each within its concurrency, oldest first. Minutes are reserved in the same transaction;
- * where they do not suffice it ends as `insufficient_balance` instead. Null: nothing waits that may start now.
+ * Claims the next transcription: workspaces round-robin, each within its concurrency, oldest first. Reserves minutes in the same
+ * transaction; if they do not suffice it ends as `insufficient_balance` instead. Null: nothing can start now.
  */
 export async function claimNext(db: Db, options: ClaimOptions): Promise<ClaimedTranscription | RefusedTranscription | null> {
   for (const passed: string[] = []; ; ) {
@@ -132,8 +135,8 @@ export async function claimNext(db: Db, options: ClaimOptions): Promise<ClaimedT
 }
 
 /**
- * The workspace whose turn it is, locked: the one that was served longest ago of those that have something to start. Its row is locked before its turn, as
- * by whoever ends a transcription.
+ * Locks the next workspace: the least recently served one with something to start. Locks its row before its turn, in the same order as
+ * completions.
  */
 async function lockNextWorkspace(tx: Tx, { shortOnly }: ClaimOptions, passed: readonly string[]): Promise<string | null> {
   const row = await tx.row<{ id: string }>(
@@ -156,7 +159,7 @@ interface Waiting {
   duration_seconds: number;
 }
 
-/** Takes the first of a locked workspace's transcriptions. The look is taken anew: what was seen before the lock may be old. */
+/** Claims the first of a locked workspace's transcriptions. Queries again, because results from before the lock may be outdated. */
 async function takeFrom(
   tx: Tx,
   workspaceId: string,
@@ -165,7 +168,7 @@ async function takeFrom(
   await tx.rows(`select 1 from turns q where q.workspace_id = ?::uuid and q.lane <> 'probe' order by q.lane for update`, [workspaceId]);
   const next = (await resumable(tx, workspaceId, shortOnly)) ?? (await startable(tx, workspaceId, shortOnly));
   if (!next) return null;
-  const shortfall: Shortfall | null = next.status === 'processing' ? null : await reserve(tx, workspaceId, next.id, next.duration_seconds); // what was begun keeps its own
+  const shortfall: Shortfall | null = next.status === 'processing' ? null : await reserve(tx, workspaceId, next.id, next.duration_seconds); // resumed work keeps its reservation
   if (shortfall) {
     await refuse(tx, { workspaceId, id: next.id }, shortfall, next.duration_seconds);
     return { refused: { id: next.id, workspaceId, extension: next.extension } };
@@ -185,7 +188,7 @@ async function takeFrom(
 const FIRST = `select t.id, t.status, t.extension, t.duration_seconds from transcriptions t where t.workspace_id = ?::uuid`;
 const ORDER = 'order by t.created_at, t.id limit 1 for update of t skip locked';
 
-/** What was begun before goes on without a new slot. */
+/** Interrupted work resumes without a new slot. */
 function resumable(tx: Tx, workspaceId: string, shortOnly: boolean): Promise<Waiting | null> {
   return tx.row<Waiting>(
     `${FIRST} and t.status = 'processing' and t.lease_token is null and t.run_after <= clock_timestamp() ${shortOnly ? SHORT_ONLY : ''} ${ORDER}`,
@@ -193,7 +196,7 @@ function resumable(tx: Tx, workspaceId: string, shortOnly: boolean): Promise<Wai
   );
 }
 
-/** The oldest that is probed and waits, while the workspace has a slot; where there is none the workspace loses its turn until there is. */
+/** The oldest probed transcription, if the workspace has a free slot; otherwise the workspace loses its turn until it has one. */
 async function startable(tx: Tx, workspaceId: string, shortOnly: boolean): Promise<Waiting | null> {
   const slots = await tx.row<{ free: boolean }>(
     `select w.concurrency > (select count(*) from transcriptions r where r.workspace_id = w.id and r.status = 'processing') as free
@@ -210,7 +213,10 @@ async function startable(tx: Tx, workspaceId: string, shortOnly: boolean): Promi
   return next;
 }
 
-/** Ends the turn of a workspace that has nothing to start in these lanes, or sets it to when there is. What is locked by others keeps the turn. */
+/**
+ * Removes the turn of a workspace with nothing to start in these lanes, or sets it to the time when there will be. Work locked by others
+ * keeps the turn.
+ */
 async function postpone(tx: Tx, workspaceId: string, of: readonly string[], waiting: string): Promise<void> {
   const alias = waiting === UNPROBED ? 'q' : 't';
   const row = await tx.row<{ due: string | null }>(

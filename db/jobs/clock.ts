@@ -1,16 +1,13 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import type { Db } from '../postgres/orm.ts';
 
-/*
- * SQL: what is judged by the clock of the database.
- * Every lease, back-off and expiry is set and judged by the clock of the database: host clocks do not matter. Its own clock may still be put
- * forward, which lets living leases run out, or back, which leaves times far in the future.
- */
+/* SQL: uses the database's clock. Every lease, back-off and expiry is set and checked by it, so host clocks do not matter. It may still be
+   set forward, which expires live leases, or back, which leaves times far in the future. */
 
-const LONGEST_WAIT = 90; // seconds; no back-off of work is longer
+const LONGEST_WAIT = 90; // seconds; longest back-off
 const LEEWAY = 5; // seconds
 
-/** Seconds since 1970 by the clock of the database. */
+/** Seconds since 1970 by the database's clock. */
 export async function databaseSeconds(db: Db): Promise<number> {
   const [row] = await db.query<{ seconds: number }>('*', 'select extract(epoch from clock_timestamp())::float8 as seconds');
   return row!.seconds;
@@ -21,13 +18,15 @@ const AHEAD = {
   due: `clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds'`,
 };
 
-/** Whether turns or leases lie further ahead than any is ever put: the clock was put back, perhaps between two looks at it. Reads two narrow tables. */
+/**
+ * Whether turns or leases lie further ahead than is ever set: the clock was set back, perhaps between two checks. Reads two narrow tables.
+ */
 export async function hasTimesAhead(db: Db): Promise<boolean> {
   const sql = `select exists (select from turns where due_at > ${AHEAD.due}) or exists (select from leases where until > ${AHEAD.held}) as ahead`;
   return (await db.query<{ ahead: boolean }>('*', sql))[0]!.ahead;
 }
 
-/** Brings back times that lie further ahead than any is ever set: the clock was put back. Otherwise the dead would hold work for as long. */
+/** Corrects times further ahead than is ever set, after the clock was set back. Otherwise dead engines would hold work for that long. */
 export async function mendTimes(db: Db): Promise<number> {
   const leased = `lease_until > ${AHEAD.held}`;
   const renewed = `lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds'`;

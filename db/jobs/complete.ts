@@ -8,39 +8,39 @@ import { announce } from '../webhooks/outbox.ts';
 import { FREE, type Lease } from './leases.ts';
 import { enqueue } from './queue.ts';
 
-/* SQL: every statement is bound to a lease, and locks in an order of its own. */
+/* SQL: every statement requires the lease, and locks in a fixed order. */
 
-/** Where the media of a transcription lies; it is removed once its terminal status is committed. */
+/** Location of a transcription's media, which is removed once its terminal status is committed. */
 export interface Media {
   id: string;
   workspaceId: string;
   extension: string;
 }
 
-/** A finished transcript, sealed. */
+/** A completed transcript, encrypted. */
 export interface Finished {
   language: string | null;
-  /** Decoded length, unrounded. */
+  /** Decoded duration, unrounded. */
   durationSeconds: number;
   mediaType: 'audio' | 'video';
   diarized: boolean;
-  /** Null: the file name stays the title. */
+  /** Null: the file name remains the title. */
   titleSealed: Buffer | null;
   summarySealed: Buffer | null;
   topicsSealed: Buffer | null;
   speakersSealed: Buffer | null;
   blocks: { turnsSealed: Buffer; wordsSealed: Buffer }[];
-  /** How likely a word is right on average, 0 to 1; null: nothing was said. */
+  /** Mean word probability, 0 to 1; null: no words. */
   confidence?: number | null;
-  /** For the search; absent: it is indexed a little later. */
+  /** For the search; absent: indexed slightly later. */
   terms?: Terms;
 }
 
 export type Settled = 'completed' | 'insufficient_balance' | 'lost';
 
 /**
- * Ends a transcription well: transcript, charge, release, start of its reports, notification and webhooks, in one transaction that needs the
- * lease. Audio beyond the reservation is reserved first; when the balance does not cover it, it ends as `insufficient_balance`.
+ * Completes a transcription: transcript, charge, release, start of its reports, notification and webhooks, in one transaction that requires
+ * the lease. Audio beyond the reservation is reserved first; if the balance does not cover it, it ends as `insufficient_balance`.
  */
 export function complete(db: Db, lease: Lease, result: Finished): Promise<Settled> {
   return db.workspace(lease.workspaceId, async (tx) => {
@@ -68,16 +68,16 @@ export function complete(db: Db, lease: Lease, result: Finished): Promise<Settle
   });
 }
 
-/** Ends a transcription that cannot become a transcript. False: the lease was lost. */
+/** Ends a transcription as failed. False: the lease was lost. */
 export function fail(db: Db, lease: Lease, code: TranscriptionErrorCode): Promise<boolean> {
   return db.workspace(lease.workspaceId, async (tx) => {
-    if (!(await hold(tx, lease, ['queued', 'processing']))) return false; // a probe fails as well
+    if (!(await hold(tx, lease, ['queued', 'processing']))) return false; // a probe may fail too
     await failRow(tx, lease, code);
     return true;
   });
 }
 
-/** Raises the reservation to the decoded length before the work is done. What is missing ends the transcription at once. */
+/** Increases the reservation to the decoded duration before the work is done. Insufficient minutes end the transcription at once. */
 export function raise(db: Db, lease: Lease, seconds: number): Promise<'reserved' | 'insufficient_balance' | 'lost'> {
   return db.workspace(lease.workspaceId, async (tx) => {
     await lockBalance(tx, lease.workspaceId);
@@ -91,12 +91,12 @@ export function raise(db: Db, lease: Lease, seconds: number): Promise<'reserved'
 
 type Row = Pick<Lease, 'id' | 'workspaceId'>;
 
-/** Ends a locked transcription as failed, whoever holds it. */
+/** Ends a locked transcription as failed, regardless of the lease. */
 export async function failRow(tx: Tx, row: Row, code: TranscriptionErrorCode): Promise<void> {
   await end(tx, row, `status = 'failed', error_code = ?`, [code]);
 }
 
-/** Ends a locked transcription for want of minutes; both figures are kept. */
+/** Ends a locked transcription for insufficient minutes and stores both figures. */
 export async function refuse(tx: Tx, row: Row, { required, available }: Shortfall, seconds: number): Promise<void> {
   await end(
     tx,
@@ -110,12 +110,15 @@ export async function refuse(tx: Tx, row: Row, { required, available }: Shortfal
   ]);
 }
 
-/** Media that is not needed any more, after it was removed from the spool. */
+/** Records that media was removed from the spool. */
 export async function mediaRemoved(tx: Tx, { workspaceId, id }: Row): Promise<void> {
   await tx.rows('update transcriptions set media_key_sealed = null where workspace_id = ?::uuid and id = ?::uuid', [workspaceId, id]);
 }
 
-/** Locks the row if the lease still holds, of work in one of these states: minutes are reserved and charged for what has a slot, not for a probe. */
+/**
+ * Locks the row if the lease is valid and the work is in one of these states: minutes are reserved and charged for work with a slot, not
+ * for a probe.
+ */
 async function hold(tx: Tx, lease: Lease, states: readonly string[] = ['processing']): Promise<boolean> {
   const row = await tx.row(
     `select 1 from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid and t.lease_token = ?::uuid
@@ -174,7 +177,7 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promis
   );
 }
 
-/** Webhooks hear of the terminal status that the row now has. */
+/** Queues webhooks for the row's terminal status. */
 async function tell(tx: Tx, { workspaceId, id }: Row): Promise<void> {
   const row = await tx.row<{
     status: 'completed' | 'failed' | 'insufficient_balance';

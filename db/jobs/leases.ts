@@ -2,11 +2,9 @@ import { LEASE } from '../../api/contract/limits.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { enqueue } from './queue.ts';
 
-/*
- * SQL: many leases in one statement, which must not wait for a lock.
- * Who works on a transcription, a report or a preview is said by its row: a token that fences every write. The table `leases` says, by the clock of the
- * database, when the holder of a token counts as dead. The queue's own locks decide nothing.
- */
+/* SQL: many leases in one statement, which must not wait for a lock. A token in the row of a transcription, report or preview determines
+   who works on it and fences every write. The table `leases` determines, by the database's clock, when the holder of a token counts as
+   dead. The queue's own locks do not matter. */
 
 /** The right to work on one row. */
 export interface Lease {
@@ -16,7 +14,7 @@ export interface Lease {
   token: string;
 }
 
-/** A lease with what its holder has to say about the work. */
+/** A lease with its holder's progress. */
 export interface Sign {
   lease: Lease;
   stage?: string;
@@ -25,23 +23,23 @@ export interface Sign {
 }
 
 /**
- * SQL: takes the lease of a row for an engine (one parameter, its id). A trigger makes its row in `leases`, which heartbeats touch in place of this wide
- * one, and removes it with the token. `lease_until` beside a token is an engine's of the version before.
+ * SQL: takes the lease of a row for an engine (one parameter, its id). A trigger creates its row in `leases`, which heartbeats update
+ * instead of this wide one, and removes it with the token. `lease_until` beside a token is set by engines of the previous version.
  */
 export const TAKE = 'lease_token = gen_random_uuid(), lease_until = null, engine_id = ?::uuid, attempt = attempt + 1';
 
-/** SQL: gives a lease up. */
+/** SQL: releases a lease. */
 export const FREE = 'lease_token = null, lease_until = null, engine_id = null';
 
-/** SQL: how far the work on a transcription `t` has come: of its lease while it runs, else of the row. */
+/** SQL: progress of a transcription `t`: of its lease while it runs, else of the row. */
 export const STAGE = 'coalesce((select l.stage from leases l where l.token = t.lease_token), t.stage)';
 export const FRACTION = 'greatest(t.fraction, (select l.fraction from leases l where l.token = t.lease_token))';
 
 const KINDS = ['transcriptions', 'reports', 'previews'] as const;
 
 /**
- * Gives signs of life and the progress of work held: one narrow row each. Returns the tokens whose work is lost, as `findLost`. A row that somebody else has locked is left to the next sign: waiting for it, with
- * others locked already, could end in a deadlock with a deletion.
+ * Renews leases and stores progress, in one narrow row each. Returns lost tokens, as `findLost` does. Rows locked by others are skipped
+ * until the next heartbeat: waiting for them while holding other locks could deadlock with a deletion.
  */
 export async function renew(tx: Tx, signs: readonly Sign[]): Promise<Set<string>> {
   await tx.rows(
@@ -58,7 +56,7 @@ export async function renew(tx: Tx, signs: readonly Sign[]): Promise<Set<string>
   );
 }
 
-/** The tokens among these whose work is lost: deleted, ended or another's now. Reads by primary key, and locks nothing. */
+/** The tokens whose work is lost: deleted, ended or taken over. Reads by primary key without locking. */
 export async function findLost(tx: Pick<Tx, 'rows'>, leases: readonly Lease[]): Promise<Set<string>> {
   const parts = KINDS.map(
     (kind) => `select v.token from held v where v.kind = '${kind}'
@@ -72,8 +70,8 @@ export async function findLost(tx: Pick<Tx, 'rows'>, leases: readonly Lease[]): 
 }
 
 /**
- * Gives work up before it is done, to be taken again by anybody after `seconds`. With `blameless` the attempt does not count: the holder is
- * being stopped. False: the lease was lost already.
+ * Requeues unfinished work, to be claimed by any engine after `seconds`. With `blameless` the attempt does not count: the holder is being
+ * stopped. False: the lease was already lost.
  */
 export async function handBack(tx: Tx, lease: Lease, { seconds = 0, blameless = false } = {}): Promise<boolean> {
   const progress = lease.kind === 'transcriptions' ? `, stage = ${STAGE}, fraction = ${FRACTION}` : '';

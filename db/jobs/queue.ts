@@ -1,11 +1,11 @@
 import type { Tx } from '../postgres/orm.ts';
 
-/* SQL: functions of the queue, whose tables are no entities. */
+/* SQL: functions of the queue, whose tables have no entities. */
 
-/** The queue's jobs. They only wake an engine: payloads hold ids, and who owns the work is decided by leases. */
+/** The queue's jobs. They only wake engines: payloads contain ids, and leases determine who owns the work. */
 export type Jobs = {
   probe: { id: string };
-  /** Ids are of the transcription, the report or preview, the webhook's delivery. */
+  /** Id of the transcription, the report or preview, or the webhook delivery. */
   dispatch: { id: string };
   report: { id: string };
   describe: { id: string };
@@ -15,16 +15,16 @@ export type Jobs = {
 };
 
 export interface EnqueueOptions {
-  /** A second job under the same key replaces the first while that waits. */
+  /** A second job with the same key replaces the first while that is waiting. */
   key?: string;
   runAfterSeconds?: number;
-  /** Lower comes first; 0 by default. */
+  /** Lower runs first; default 0. */
   priority?: number;
 }
 
-const ATTEMPTS = 5; // of the queue's own; our back-off is in the rows
+const ATTEMPTS = 5; // of the queue itself; our back-off is in the rows
 
-/** Adds a job in the transaction of the caller: it exists exactly when the caller's rows do, and wakes an engine at commit. */
+/** Adds a job in the caller's transaction: it exists if and only if the caller's rows do, and wakes an engine at commit. */
 export async function enqueue<K extends keyof Jobs>(tx: Tx, name: K, payload: Jobs[K], options: EnqueueOptions = {}): Promise<void> {
   const row = await tx.row<{ id: string | null }>('select longhand_enqueue(?, ?::json, ?, ?, ?, ?) as id', [
     name,
@@ -34,20 +34,20 @@ export async function enqueue<K extends keyof Jobs>(tx: Tx, name: K, payload: Jo
     options.key ?? null,
     options.priority ?? 0,
   ]);
-  if (!row?.id) throw new Error(`Cannot enqueue the job ${name}: the queue did not take it (job key ${options.key ?? 'none'}); try again`);
+  if (!row?.id) throw new Error(`Cannot enqueue the job ${name}: the queue rejected it (job key ${options.key ?? 'none'}); try again`);
 }
 
-/** Frees jobs locked by workers that are dead: never call it for living ones. */
+/** Unlocks jobs of dead workers: never call it for live ones. */
 export async function unlockWorkers(tx: Tx, workerIds: readonly string[]): Promise<void> {
   await tx.rows('select longhand_unlock_workers(?::text[])', [workerIds]);
 }
 
-/** Removes jobs that failed for good. Returns how many there were: each is worth an alert. */
+/** Removes permanently failed jobs. Returns their number; each one deserves an alert. */
 export async function purgeFailedJobs(tx: Tx): Promise<number> {
   return (await tx.row<{ count: number }>('select longhand_purge_jobs() as count'))!.count;
 }
 
-/** Whether the fleet's next sweep lies further ahead than it is ever put: the clock of the database was put back. */
+/** Whether the fleet's next sweep lies further ahead than is ever scheduled: the database's clock was set back. */
 export async function isSweepLate(tx: Tx, seconds: number): Promise<boolean> {
   return (await tx.row<{ late: boolean }>('select longhand_sweep_is_late(?::float8) as late', [seconds]))!.late;
 }

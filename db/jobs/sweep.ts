@@ -9,20 +9,20 @@ import { failRow, type Media } from './complete.ts';
 import { FRACTION, FREE, STAGE } from './leases.ts';
 import { enqueue } from './queue.ts';
 
-/* SQL: batches that step over what is locked, each found by a range of an index. */
+/* SQL: batches that skip locked rows, each found by an index range. */
 
 const BATCH = 100;
 
 /**
- * SQL: what the dead held of a kind, two parameters, given twice: the latest time it can be, seconds since 1970, whatever the clock says; null for no bound.
- * First the leases in their table, then those of engines of the version before, in the rows themselves.
+ * SQL: expired work of one kind, two parameters, given twice: an upper bound on the true time, seconds since 1970, guarding against clock
+ * jumps; null for none. First by the table of leases, then, for engines of the previous version, by the rows themselves.
  */
 const EXPIRED = {
   leases: `join leases l on l.token = row.lease_token where l.until < least(clock_timestamp(), to_timestamp(?::float8))`,
   rows: `where row.lease_token is not null and row.lease_until < least(clock_timestamp(), to_timestamp(?::float8))`,
 };
 
-/** Locked rows of one kind whose holder gave no sign of life; what somebody else has locked is left to the next sweep. */
+/** Locks rows of one kind whose lease has expired; rows locked by others are left to the next sweep. */
 async function lockExpired<T extends object>(
   tx: Tx,
   table: 'transcriptions' | 'reports',
@@ -40,13 +40,13 @@ async function lockExpired<T extends object>(
   return [...(await find(EXPIRED.leases, ' for update of l skip locked')), ...(await find(EXPIRED.rows, ''))];
 }
 
-/** What the dead left: how much was handed on, and how much was ended because too many engines died of it. */
+/** Result: work requeued, and work ended because too many engines died on it. */
 export interface Reclaimed {
   handedOn: number;
   ended: number;
 }
 
-/** Frees transcriptions whose holder gave no sign of life. The third death ends one as ENGINE_ERROR. */
+/** Requeues transcriptions whose lease has expired. The third engine death ends one as ENGINE_ERROR. */
 export function reclaimTranscriptions(db: Db, latest: number | null = null): Promise<Reclaimed> {
   return db.acrossTenants(async (tx) => {
     const rows = await lockExpired<{ id: string; workspace_id: string; deaths: number; probed: boolean }>(
@@ -90,7 +90,7 @@ export function reclaimReports(db: Db, latest: number | null = null): Promise<Re
   });
 }
 
-/** Counts a death; the work waits the longer the more engines died of it. */
+/** Counts an engine death; the back-off grows with their number. */
 async function bury(tx: Tx, table: 'transcriptions' | 'reports', id: string, deaths: number): Promise<void> {
   const progress = table === 'transcriptions' ? `, stage = ${STAGE}, fraction = ${FRACTION}` : '';
   await tx.rows(
@@ -99,7 +99,7 @@ async function bury(tx: Tx, table: 'transcriptions' | 'reports', id: string, dea
   );
 }
 
-/** Media of ended transcriptions that is still in the spool: its remover died. */
+/** Media of finished transcriptions still in the spool: the process that should have removed it died. */
 export async function leftoverMedia(db: Db): Promise<Media[]> {
   const rows = await db.query<{ id: string; workspace_id: string; extension: string }>(
     '*',
@@ -110,8 +110,8 @@ export async function leftoverMedia(db: Db): Promise<Media[]> {
 }
 
 /**
- * Of files that were just listed, the names of those that nothing has needed for `seconds`. What is found is remembered in the database, for the next look is
- * another engine's.
+ * Of listed files, the names of those that have been unreferenced for `seconds`. Findings are stored in the database, because the next
+ * check runs on another engine.
  */
 export async function abandoned(db: Db, files: readonly { id: string; extension: string }[], seconds: number): Promise<Set<string>> {
   const free = new Set(await unneeded(db, [...new Set(files.map(({ id }) => id))]));
@@ -134,7 +134,7 @@ export async function forgetOrphans(db: Db, names: readonly string[]): Promise<v
   await db.query('*', `delete from spool_orphans where name = any (?::text[]) or looked_at < now() - interval '1 hour'`, [names]);
 }
 
-/** Of these spool files' ids, those that nothing needs: no waiting or running transcription, no upload in flight. */
+/** The ids of spool files that nothing references: no queued or running transcription, no upload in progress. */
 export async function unneeded(db: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
     '*',
@@ -147,8 +147,8 @@ export async function unneeded(db: Db, ids: readonly string[]): Promise<string[]
 }
 
 /**
- * Removes transcriptions past the retention of their workspace (or of the installation, days), as by DELETE: workspaces one by one, each by a range of an
- * index; none where nothing limits their age. Returns media left to remove.
+ * Deletes transcriptions past the retention of their workspace (or of the installation, days), as DELETE does: workspaces one by one, each
+ * by an index range; none without a retention. Returns media to remove.
  */
 export function expireTranscripts(db: Db, days: number | null): Promise<Media[]> {
   return db.acrossTenants(async (tx) => {
@@ -168,18 +168,18 @@ export function expireTranscripts(db: Db, days: number | null): Promise<Media[]>
   });
 }
 
-const MANY = 5000; // rows a sweep: no transaction becomes large
+const MANY = 5000; // rows per sweep, to limit the size of transactions
 const old = (table: string, age: string) =>
   `delete from ${table} where id in (select id from ${table} where created_at < now() - interval '${age}' order by created_at limit ${MANY})`;
 
-/** Removes what has run out: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries, previews. */
+/** Removes expired rows: uploads and keys of dead API processes, counters, sign-ins, tokens, deliveries, previews. */
 export async function forgetExpired(db: Db): Promise<void> {
   await sweepUploads(db);
   await forgetPreviews(db);
   await forgetLayers(db);
   await forgetClients(db);
   const statements = [
-    // now(), which holds for a statement: an index finds what lies before it, as it cannot for clock_timestamp()
+    // now() is constant within a statement and can use an index, unlike clock_timestamp()
     `delete from counters where day < (now() at time zone 'utc')::date - 2`,
     `delete from deletions where at < now() - interval '1 hour'`,
     `delete from rates where refilled_at < now() - interval '1 day'`,
@@ -191,7 +191,7 @@ export async function forgetExpired(db: Db): Promise<void> {
     `delete from oauth_tokens where expires_at < now() - interval '30 days'`,
     old('deliveries', '30 days'),
     old('notifications', '90 days'),
-    // a chunk that was kept while its transcription ended; the table holds running work only
+    // checkpoints stored while their transcription ended; the table holds running work only
     `delete from checkpoints c using transcriptions t where t.id = c.transcription_id and t.workspace_id = c.workspace_id
        and t.status in ('completed', 'failed', 'insufficient_balance')`,
   ];

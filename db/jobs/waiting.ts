@@ -1,20 +1,23 @@
 import type { Db } from '../postgres/orm.ts';
 
-/* SQL: all engines ask every few seconds. */
+/* SQL: all engines query this every few seconds. */
 
-/** What may be taken now, by kind. */
+/** Available work, by kind. */
 export interface Waiting {
   probes: boolean;
   transcriptions: boolean;
   /** And previews. */
   reports: boolean;
   deliveries: boolean;
-  /** Transcripts that are not searchable yet, or blocks of the search index. */
+  /** Transcripts to index, or blocks of the search index to merge. */
   searches: boolean;
   layers: boolean;
 }
 
-/** Looks for work without taking any: one statement, each part of which ends at the first row of an index. For engines and couriers whose wake-up went elsewhere. */
+/**
+ * Looks for work without claiming it: one statement, each part of which ends at the first row of an index. For engines and couriers whose
+ * notification went elsewhere.
+ */
 export async function readWaiting(db: Db): Promise<Waiting> {
   const [row] = await db.query<Waiting & object>(
     '*',

@@ -1,8 +1,8 @@
 import { type LanguageDetection, likeliest } from './whisper/decode-job.ts';
 
 /**
- * The language of a recording from several windows: the probabilities averaged with the seconds of speech as weights. Averaged logarithms
- * would let one window of noise win (6.8 % wrong instead of 0.4 %, docs/decisions/speech-recognition.md).
+ * The language of a recording from several windows: mean probabilities, weighted by seconds of speech. With mean logarithms a single window
+ * of noise could win (6.8 % wrong instead of 0.4 %, docs/decisions/speech-recognition.md).
  */
 export function decideLanguage(windows: readonly { languages: LanguageDetection['languages']; seconds: number }[]): {
   language: string;
@@ -17,10 +17,10 @@ export function decideLanguage(windows: readonly { languages: LanguageDetection[
 }
 
 const UNCERTAIN = 0.6; // probability of the best language below which others are tried
-const POSSIBLE = 0.08; // probability of a language that is worth trying
+const POSSIBLE = 0.08; // minimum probability of a language to try
 const MOST = 3;
 
-/** Languages worth decoding a window in as well, since the best one is not certain: what is believed most was spoken. */
+/** Languages to decode a window in as well if the best one is uncertain; the most probable text wins. */
 export function otherLanguages({ languages }: LanguageDetection): string[] {
   const best = likeliest(languages);
   if (best.probability >= UNCERTAIN) return [];

@@ -5,33 +5,33 @@ import type { RecognisedWindow, WindowRequest } from './whisper/recognise.ts';
 
 export type { RecognisedWindow, WindowRequest };
 
-/** A recognition model held open on one thread, of whatever architecture. */
+/** An ASR model loaded on one thread, of any architecture. */
 export interface Recogniser {
-  /** The device really used. */
+  /** The device in use. */
   readonly device: Device;
   /**
-   * The words of one window. Several windows may be under way at once: they are decoded together. Throws what `check` throws, which is called
-   * often, when the file is no longer wanted.
+   * The words of one window. Several windows may be in progress at once: they are decoded as a batch. Throws what `check` throws, which is
+   * called often, when the file is cancelled.
    */
   recognise(request: WindowRequest, check: () => void): Promise<RecognisedWindow>;
   close(): Promise<void>;
 }
 
 export interface RecogniserOptions {
-  /** The model's folder, and what it says of itself. */
+  /** The model's folder and descriptor. */
   folder: string;
   descriptor: Descriptor;
   device: Device;
-  /** Windows decoded together. */
+  /** Batch size. */
   rows: number;
-  /** Lets other networks of the thread run between steps. */
+  /** Lets other models of the thread run between steps. */
   interleaver?: Interleaver;
 }
 
-/** Opens a model. Throws when a file is missing, or the device asked for is. */
+/** Opens a model. Throws if a file or the requested device is missing. */
 export type OpenRecogniser = (options: RecogniserOptions) => Promise<Recogniser>;
 
-/** Seconds of the longest window that a model takes. */
+/** Length of a model's longest window, seconds. */
 export function windowSeconds({ window }: Pick<Descriptor, 'window'>): number {
   return (window.steps * window.samplesPerStep) / window.sampleRate;
 }

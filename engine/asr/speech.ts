@@ -1,13 +1,13 @@
 import type { Span, Speech } from '../types.ts';
 
-const ONSET = 0.5; // a span begins above this probability …
-const OFFSET = 0.35; // … and lasts until below this one
-const SHORTEST = 0.15; // seconds above ONSET that make a span: shorter bursts are noise
-const CLOSEST = 0.1; // seconds: spans nearer than this are one
+const ONSET = 0.5; // a span begins above this probability
+const OFFSET = 0.35; // and lasts until below this one
+const SHORTEST = 0.15; // seconds above ONSET: shorter bursts are noise
+const CLOSEST = 0.1; // seconds: spans closer than this are merged
 
 /**
- * Where somebody speaks.
- * @param probability one value a frame, the first centred on `frameStart` seconds
+ * Speech spans.
+ * @param probability one value per frame, the first centred on `frameStart` seconds
  */
 export function findSpeech(probability: Float32Array, frameStep: number, frameStart: number): Speech {
   const time = (frame: number) => Math.max(0, frameStart + (frame - 0.5) * frameStep);
@@ -20,7 +20,7 @@ export function findSpeech(probability: Float32Array, frameStep: number, frameSt
   return { frameStep, frameStart, probability, spans };
 }
 
-/** Runs of frames that rise above ONSET for long enough, reaching out to where they fall below OFFSET. */
+/** Runs of frames above ONSET for long enough, extended to where they fall below OFFSET. */
 function* runs(probability: Float32Array, shortest: number): Generator<{ first: number; end: number }> {
   for (let frame = 0; frame < probability.length; frame++) {
     if (probability[frame]! < OFFSET) continue;
@@ -34,7 +34,7 @@ function* runs(probability: Float32Array, shortest: number): Generator<{ first: 
   }
 }
 
-/** Highest probability of speech between two times, seconds. */
+/** Maximum speech probability between two times, seconds. */
 export function peak({ probability, frameStep, frameStart }: Speech, { start, end }: Span): number {
   const first = Math.max(0, Math.floor((start - frameStart) / frameStep));
   const last = Math.min(probability.length, Math.ceil((end - frameStart) / frameStep) + 1);

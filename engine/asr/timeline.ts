@@ -1,16 +1,16 @@
 import type { Span } from '../types.ts';
 
-/** The way back from a window's own seconds to the recording's, for a window made of several pieces. */
+/** Maps a window's time to the recording's, for a window made of several pieces. */
 export interface Timeline {
   /** Length of the window, seconds. */
   readonly seconds: number;
-  /** Time in the recording of a time in the window; on a seam, the piece that follows. */
+  /** Recording time of a window time; at a joint, in the following piece. */
   original(seconds: number): number;
-  /** A span of the window as a span of the recording. One that crosses a seam keeps the side on which it is longer. */
+  /** A span of the window as a span of the recording. One that crosses a joint keeps its longer side. */
   originalSpan(span: Span): Span;
 }
 
-/** Pieces of the recording, in order, as they follow each other in the window. */
+/** The timeline of pieces of the recording, concatenated in order. */
 export function timeline(pieces: readonly Span[]): Timeline {
   const starts: number[] = [];
   let seconds = 0;

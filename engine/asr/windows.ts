@@ -2,37 +2,37 @@ import type { Recording, Span, Speech, Window } from '../types.ts';
 import { peak } from './speech.ts';
 
 const RATE = 16_000;
-const TENTHS = 10; // values of a window's certainty in a second
+const TENTHS = 10; // values of a window's certainty per second
 
-/** How windows are cut; seconds. */
+/** How windows are packed; seconds. */
 export interface Packing {
   /** Longest window, padding included. */
   longest: number;
-  /** Sound kept around speech. */
+  /** Audio kept around speech. */
   pad: number;
-  /** Pauses longer than this are cut down to the padding around them. */
+  /** Longer pauses are shortened to their padding. */
   pause: number;
-  /** A window that is full may end up to this much earlier, where the pause is longer. */
+  /** A full window may end up to this much earlier, at a longer pause. */
   slack: number;
 }
 
-const SPARE = 1.5; // seconds of silence that a full window ends with
+const SPARE = 1.5; // seconds of silence at the end of a full window
 
-/** For a recogniser that takes so many seconds at once. */
+/** Packing for a model's window length. */
 export function packingFor(windowSeconds: number): Packing {
   return { longest: windowSeconds - SPARE, pad: 0.25, pause: 1.5, slack: 8 };
 }
 
-const WORTH = 10; // seconds of window that are given up for one second more of pause
-const LONG_PAUSE = 0.8; // seconds; a longer pause is no better a place to cut
+const WORTH = 10; // seconds of window worth one second more of pause
+const LONG_PAUSE = 0.8; // seconds; longer pauses are not better places to cut
 
-/** Where in [start, end) of the recording it is quietest, seconds. */
+/** Finds the quietest point in [start, end) of the recording, seconds. */
 export type Quietest = (range: Span) => Promise<number>;
 
 /**
- * Packs speech into windows for the recogniser: whole spans, as many as fit, cut at pauses and never inside a word.
- * A span too long for one window is cut where it is quietest.
- * @param duration seconds of the recording: no window reaches past it
+ * Packs speech into windows for the ASR model: as many whole spans as fit, cut at pauses and never inside a word. A span longer than a
+ * window is cut at its quietest point.
+ * @param duration seconds of the recording: no window exceeds it
  */
 export async function packWindows(
   speech: Speech,
@@ -51,14 +51,14 @@ export async function packWindows(
   return windows;
 }
 
-/** Cuts spans that do not fit into a window, each time at the quietest point of the window's last part. */
+/** Cuts spans that do not fit into a window, each at the quietest point of the window's last part. */
 async function shorten(spans: readonly Span[], quietest: Quietest, { longest, pad, slack }: Packing): Promise<Span[]> {
   const room = longest - 2 * pad;
   const short: Span[] = [];
   for (const span of spans) {
     let start = span.start;
     while (span.end - start > room) {
-      // two equal halves rather than a full window and a stump
+      // two equal parts rather than a full window and a short rest
       const latest = Math.min(start + room, span.end - Math.min(slack, (span.end - start) / 2 - 1));
       const cut = await quietest({ start: Math.max(start + 1, latest - slack), end: latest });
       short.push({ start, end: cut });
@@ -69,10 +69,10 @@ async function shorten(spans: readonly Span[], quietest: Quietest, { longest, pa
   return short;
 }
 
-/** The span that begins the next window: the most that fit, or fewer if a clearly longer pause lies shortly before. */
+/** The first span of the next window: as many spans as fit, or fewer if a clearly longer pause lies shortly before. */
 function cutAfter(spans: readonly Span[], first: number, packing: Packing): number {
   const { longest, pad, slack } = packing;
-  const lengths: number[] = []; // of the window when it ends after span first + i
+  const lengths: number[] = []; // window length when it ends after span first + i
   let length = 2 * pad;
   for (let i = first; i < spans.length; i++) {
     if (i > first) length += kept(spans[i]!.start - spans[i - 1]!.end, packing);
@@ -109,7 +109,7 @@ function windowOf(spans: readonly Span[], first: number, end: number, { speech, 
   const { pad, pause } = packing;
   const pieces: Span[] = [];
   const inside: Span[] = [];
-  let offset = 0; // window time minus recording time, in the piece at hand
+  let offset = 0; // window time minus recording time, in the current piece
   let length = 0;
   for (let i = first; i < end; i++) {
     const span = spans[i]!;
@@ -136,11 +136,11 @@ function windowOf(spans: readonly Span[], first: number, end: number, { speech, 
   };
 }
 
-/** Mean speech probability in every tenth of a second of a window. */
+/** Mean speech probability per 0.1 s of a window. */
 function certaintyOf({ probability, frameStep, frameStart }: Speech, pieces: readonly Span[]): Float32Array {
   const length = pieces.reduce((sum, { start, end }) => sum + end - start, 0);
   const [sums, counts] = [new Float32Array(Math.ceil(length * TENTHS)), new Float32Array(Math.ceil(length * TENTHS))];
-  let offset = 0; // of the piece in the window, seconds
+  let offset = 0; // start of the piece in the window, seconds
   for (const { start, end } of pieces) {
     for (let frame = Math.max(0, Math.ceil((start - frameStart) / frameStep)); frame < probability.length; frame++) {
       const time = frameStart + frame * frameStep;
@@ -154,7 +154,7 @@ function certaintyOf({ probability, frameStep, frameStart }: Speech, pieces: rea
   return sums.map((sum, i) => (counts[i] ? sum / counts[i]! : 0));
 }
 
-/** The samples of a window: its pieces, one after the other, at the start of `room`. */
+/** The samples of a window: its pieces in sequence, at the start of `room`. */
 export async function readWindow(
   recording: Recording,
   { pieces, channel }: Pick<Window, 'pieces' | 'channel'>,
@@ -168,10 +168,10 @@ export async function readWindow(
   return room.subarray(0, filled);
 }
 
-const FRAME = 0.05 * RATE; // samples over which loudness is measured
+const FRAME = 0.05 * RATE; // samples per loudness value
 const SHIFT = 0.01 * RATE;
 
-/** Finds quiet places by the energy of the recording's own samples; one after the other. */
+/** Finds quiet points by the energy of the recording's samples, sequentially. */
 export function quietestOf(recording: Recording, channel: number | 'mix'): Quietest {
   let room = new Float32Array(0);
   return async ({ start, end }) => {

@@ -4,15 +4,15 @@ import type { Vault } from '../../db/secrets/vault.ts';
 import type { Writer } from '../reports/writer.ts';
 import type { Holdings } from '../tasks/holdings.ts';
 
-/** What the tasks of one courier share. It has no spool and opens no recording. */
+/** What the tasks of one courier share. It has no spool and opens no recordings. */
 export interface Courier {
-  /** In the table of engines, and on the rows it holds. */
+  /** Id in the table of engines and on the rows that it holds. */
   id: string;
   db: Db;
   vault: Vault;
   writer: Writer;
   holdings: Holdings;
   log: Log;
-  /** Webhooks may go to private addresses. */
+  /** Whether webhooks may be sent to private addresses. */
   privateWebhooks: boolean;
 }

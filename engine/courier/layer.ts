@@ -6,36 +6,36 @@ import type { Job } from '../tasks/slots.ts';
 import type { Courier } from './courier.ts';
 
 const LIMIT_MS = 120_000; // as long as the engine waits
-const LOOK_MS = 1000; // between two looks whether anybody still does
+const LOOK_MS = 1000; // between checks whether the engine still waits
 
-/** Takes the next request for title, summary, topics and names. */
+/** Claims the next request for title, summary, topics and names. */
 export async function nextLayer(courier: Courier): Promise<Job | null> {
   const claim = await claimLayer(courier.db, courier.vault);
   return claim && (() => work(courier, claim));
 }
 
-/** Writes one layer. An engine waits for it, so a failure is told at once instead of tried again later. */
+/** Writes one layer. An engine is waiting, so failures are reported at once instead of being retried. */
 async function work(courier: Courier, claim: LayerRequest & { source: LayerSource }): Promise<void> {
   const { db, vault, log } = courier;
   const layer = await write(courier, claim).catch((error: unknown) => {
-    const code = error instanceof ReportError ? error.code : (error as Error).name; // a message may quote the transcript
+    const code = error instanceof ReportError ? error.code : (error as Error).name; // the message may quote the transcript
     log.warn({ code, transcription: claim.id }, 'title, summary and topics could not be written');
     return null;
   });
   await insist(() => answerLayer(db, vault, claim, layer));
 }
 
-/** Stops when nobody waits any more: the call of the model is closed. */
+/** Stops when the engine no longer waits: aborts the call of the language model. */
 async function write({ db, writer }: Courier, { source, ...request }: LayerRequest & { source: LayerSource }): Promise<AiLayer> {
   const unwanted = new AbortController();
   const done = new AbortController();
   const watch = async () => {
     for (;;) {
       await sleep(LOOK_MS, undefined, { signal: done.signal });
-      if (!(await layerWanted(db, request).catch(() => true))) return unwanted.abort(new Error('nobody waits for it any more'));
+      if (!(await layerWanted(db, request).catch(() => true))) return unwanted.abort(new Error('the engine no longer waits for it'));
     }
   };
-  watch().catch(() => {}); // it is done
+  watch().catch(() => {}); // already settled
   try {
     return await writer.describe(source, AbortSignal.any([unwanted.signal, AbortSignal.timeout(LIMIT_MS)]));
   } finally {

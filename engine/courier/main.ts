@@ -15,11 +15,12 @@ import { stopSignal } from '../tasks/stop.ts';
 import { packageVersion } from '../tasks/version.ts';
 import { runCourier } from './run.ts';
 
-const GRACE_MS = 10_000; // for calls that are nearly done; the rest is handed back
+const GRACE_MS = 10_000; // for calls that are nearly done; the rest is requeued
 
 /**
- * The process that calls out: webhooks, and the language model that writes reports, titles and summaries; also the built-in writer, so that
- * there is one place for it. It opens no recordings; the engine, which does, needs no network but the database's. Runs until SIGTERM, SIGINT or SIGHUP.
+ * The process that makes outgoing requests: webhooks, and the language model for reports, titles and summaries; also runs the extractive
+ * writer, so that all reports are written in one place. It opens no recordings; the engine, which does, needs no network but the
+ * database's. Runs until SIGTERM, SIGINT or SIGHUP.
  */
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
@@ -62,7 +63,7 @@ async function work(settings: Settings, db: Db, log: Log): Promise<void> {
     });
     process.stdout.write(`delivering, with ${courier.writer.kind === 'model' ? 'a language model' : 'the built-in writer'} for reports\n`);
     const signal = await stopSignal();
-    log.info({ signal, held: holdings.size }, 'stopping: nothing new is taken, what does not end soon is handed back');
+    log.info({ signal, held: holdings.size }, 'stopping: no new work is claimed, work that does not finish soon is requeued');
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
     await queue.stop();
     await running.stop(GRACE_MS);

@@ -63,9 +63,9 @@ export function signature(secret: string, timestamp: number, body: string): stri
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
 
-/** The value of `webhook-signature` by the Standard Webhooks specification. `timestamp` in seconds since 1970. */
+/** The value of `webhook-signature` in the Standard Webhooks specification. `timestamp` in seconds since 1970. */
 export function standardSignature(secret: string, id: string, timestamp: number, body: string): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64'); // reads base64url as well: that is how older secrets were written
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64'); // also accepts base64url, which older secrets use
   return new Webhook(key, { format: 'raw' }).sign(id, new Date(timestamp * 1000), body);
 }
 

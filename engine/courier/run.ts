@@ -7,18 +7,18 @@ import { nextLayer } from './layer.ts';
 import { nextPreview } from './preview.ts';
 import { nextReport } from './report.ts';
 
-/** A courier at work. */
+/** A running courier. */
 export interface RunningCourier {
-  /** Looks for work of a kind now instead of at the next poll: what the jobs of the queue do. */
+  /** Looks for work of a kind now instead of at the next poll; called by the queue's jobs. */
   tasks: Record<'report' | 'describe' | 'deliver', () => Promise<void>>;
-  /** Takes nothing more; what does not end within `graceMs` is handed back. */
+  /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
   stop(graceMs: number): Promise<void>;
 }
 
-const POLL_MS = 5000; // in case a wake-up went to a courier without a free place
-const ALIVE_MS = 15_000; // between signs of life
+const POLL_MS = 5000; // fallback, in case a notification went to a courier without a free slot
+const ALIVE_MS = 15_000; // between heartbeats
 const REPORTS = 2;
-const PREVIEWS = 1; // beside the reports: a person waits for it
+const PREVIEWS = 1; // besides the reports, because a person is waiting
 const LAYERS = 2; // an engine waits for each
 const DELIVERIES = 4;
 
@@ -43,7 +43,7 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
         if (waiting.layers) layers.wake();
         if (waiting.deliveries) deliveries.wake();
       },
-      (error) => log.warn({ error }, 'no work could be asked for; trying again'),
+      (error) => log.warn({ error }, 'could not query for work; trying again'),
     );
   const alive = () => giveSign(courier, facts, reports.running);
   const timers = [setInterval(poll, POLL_MS * (0.9 + Math.random() / 5)), setInterval(alive, ALIVE_MS)];
@@ -65,7 +65,7 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
   };
 }
 
-/** A sign of life with the courier's figures; one that was taken for dead registers anew. */
+/** Sends a heartbeat with the courier's metrics. A courier that was taken for dead registers again. */
 async function giveSign({ id, db, writer, log }: Courier, facts: EngineFacts, working: number): Promise<void> {
   try {
     const known = await seen(db, id, {
@@ -75,6 +75,6 @@ async function giveSign({ id, db, writer, log }: Courier, facts: EngineFacts, wo
     });
     if (!known) await registerEngine(db, facts);
   } catch (error) {
-    log.warn({ error }, 'no sign of life could be given; trying again');
+    log.warn({ error }, 'heartbeat failed; trying again');
   }
 }

@@ -3,26 +3,26 @@ import { SIZE, unit } from './embedding.ts';
 import { dot } from './label.ts';
 import { type LinkageOptions, type Linker, link, type Rows } from './linkage.ts';
 
-const VOICE = 3; // seconds of speech that make a voice …
-const PART = 0.06; // … or this share of all speech, in short recordings
-const BLOCK = 1200; // most vectors in one similarity matrix: about an hour of talk
-const CAUTIOUS = 0.7; // cosine of the pairs merged first, block by block …
-const RELAX = 0.06; // … and how much lower each round
-const MOST = 1800; // clusters of which voices are made, the largest: what is like nothing else founds no voice, it only joins one
-const MANY = 100; // voices at most: the largest
-const SMALL = 8; // seconds, and …
-const SMALL_PART = 0.12; // … share of all speech: a voice with less is often a stray part of another …
-const BENEFIT = 0.04; // … and joins it already at this much less likeness, which …
-const FADES = 2.5; // … falls to nothing for a voice so many times as large
+const VOICE = 3; // seconds of speech that make a speaker
+const PART = 0.06; // or this share of all speech, in short recordings
+const BLOCK = 1200; // maximum vectors per similarity matrix: about an hour of conversation
+const CAUTIOUS = 0.7; // cosine from which on pairs are merged in the first round, block by block
+const RELAX = 0.06; // and decrease per round
+const MOST = 1800; // clusters from which speakers are formed, the largest: outliers form no speaker, they only join one
+const MANY = 100; // maximum speakers: the largest
+const SMALL = 8; // seconds, and
+const SMALL_PART = 0.12; // share of all speech: a smaller speaker is often a stray part of another
+const BENEFIT = 0.04; // and is merged at this much lower similarity, which
+const FADES = 2.5; // falls to nothing for a speaker this many times larger
 
 /**
- * The speakers among embeddings, as unit vectors.
+ * Clusters speaker embeddings into speakers.
  * @param prints unit vectors [192]
  * @param seconds of speech behind each
- * @param likeness mean cosine from which on two clusters are one voice
- * @param speakers how many there are, when that is known
- * @param signal looked at between blocks: each takes up to a second
- * @param linker where the blocks are linked; default: here, letting other work in between
+ * @param likeness mean cosine from which on two clusters are one speaker
+ * @param speakers number of speakers, if known
+ * @param signal checked between blocks: each takes up to a second
+ * @param linker where the blocks are linked; default: here, yielding in between
  */
 export async function findVoices(
   prints: Float32Array[],
@@ -78,7 +78,7 @@ async function linkLargest(means: Rows, weights: Float64Array, options: LinkageO
   return labels;
 }
 
-/** Merges the sure pairs within equal blocks of neighbours: as exact as one matrix, and small. */
+/** Merges the most similar pairs within equal blocks of neighbours: as exact as one matrix, but small. */
 async function linkBlocks(means: Rows, weights: Float64Array, stop: number, linker: Linker, signal?: AbortSignal): Promise<Int32Array> {
   const part = new Int32Array(means.count);
   const blocks = Math.ceil(means.count / BLOCK);
@@ -113,17 +113,17 @@ function gather(means: Rows, weights: Float64Array, part: Int32Array): Clusters 
 interface Clusters {
   /** Mean unit vectors. */
   means: Rows;
-  /** Seconds of speech; 0 for a cluster that has joined another. */
+  /** Seconds of speech; 0 for a cluster that was merged into another. */
   weights: Float64Array;
 }
 
-/** Takes all clusters but the largest out. */
+/** Removes all but the largest clusters. */
 function leaveLargest(weights: Float64Array): void {
   const least = weights.toSorted().at(-MANY) ?? 0;
   for (let c = 0; c < weights.length; c++) if (weights[c]! < least) weights[c] = 0;
 }
 
-/** Joins small voices to the one most like them, first those beyond the most doubt. Those too small to be a voice stay out of it. */
+/** Merges small speakers into the most similar one, the clearest cases first. Those too small to be a speaker are not merged. */
 function joinSmall({ means, weights }: Clusters, likeness: number, need: number): void {
   const small = Math.min(SMALL, SMALL_PART * weights.reduce((sum, weight) => sum + weight, 0));
   const doubt = (c: number) => BENEFIT * Math.min(1, (FADES - weights[c]! / small) / (FADES - 1));
@@ -147,7 +147,7 @@ function joinSmall({ means, weights }: Clusters, likeness: number, need: number)
   }
 }
 
-/** One unit vector for each cluster with enough speech; with `speakers`, for the largest ones. */
+/** One unit vector per cluster with enough speech; with `speakers`, for the largest ones. */
 function chosen({ means, weights }: Clusters, need: number, speakers: number | null): Float32Array[] {
   const least = Math.min(need, Math.max(...weights));
   const bySize = [...weights.keys()].toSorted((a, b) => weights[b]! - weights[a]!);

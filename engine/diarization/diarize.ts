@@ -18,17 +18,20 @@ export interface DiarizeOptions {
   /** Known number of speakers, or null. */
   speakers: number | null;
   signal?: AbortSignal;
-  /** Called with the share of embeddings done, 0 to 1. */
+  /** Called with the fraction of embeddings done, 0 to 1. */
   onProgress?: (fraction: number) => void;
   /** Where embeddings are linked; default: on this thread. */
   linker?: Linker;
-  /** Batches under way at once; at least the number of threads. */
+  /** Concurrent batches; at least the number of threads. */
   concurrency?: number;
 }
 
-const BATCH = 2; // pieces a call: with more, what lies between two layers leaves the processor's cache
+const BATCH = 2; // pieces per call: with more, activations leave the processor's cache
 
-/** Who speaks when: each stretch of one voice embedded once, the prints clustered, doubtful stretches divided, every one given to the nearest voice. */
+/**
+ * Speaker turns: each span of one voice is embedded once, the embeddings are clustered, doubtful spans divided, and each span assigned to
+ * the nearest speaker.
+ */
 export async function diarize(
   activity: Activity,
   recording: Recording,
@@ -88,14 +91,14 @@ function inBatches(pieces: Piece[]): number[][] {
   );
 }
 
-/** Samples of a piece, with silence behind where the recording ends before. */
+/** Samples of a piece, padded with silence past the end of the recording. */
 async function readPiece(recording: Recording, channel: number | 'mix', piece: Piece, room: Float32Array): Promise<Float32Array> {
   const { start, samples } = extent(piece);
   const { length } = await recording.read(channel, start, start + samples, room);
   return room.subarray(0, samples).fill(0, length);
 }
 
-/** The prints that may found a voice, and the seconds behind them: all that are long enough, or the longest when those are too few. */
+/** The embeddings that may form a speaker, and their seconds: all that are long enough, or the longest if those are too few. */
 function certain(pieces: Piece[], prints: Float32Array[], speakers: number | null): [Float32Array[], number[]] {
   const seconds = pieces.map(lasting);
   const long = Math.min(CERTAIN, Math.max(...seconds));

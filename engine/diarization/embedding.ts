@@ -1,8 +1,10 @@
 import { float32, type Session } from '../runtime/session.ts';
 
-export const SIZE = 192; // of an embedding
+export const SIZE = 192; // size of an embedding
 
-/** Speaker embeddings of pieces of equal length, unit vectors [192] each, by the model of models/networks.ts. For worker threads: it blocks. */
+/**
+ * Speaker embeddings of pieces of equal length, unit vectors [192] each, by the model of models/networks.ts. Blocks: for worker threads.
+ */
 export async function embed(session: Session, pieces: Float32Array[]): Promise<Float32Array[]> {
   const length = pieces[0]!.length;
   const samples = new Float32Array(pieces.length * length);
@@ -12,7 +14,7 @@ export async function embed(session: Session, pieces: Float32Array[]): Promise<F
   return pieces.map((_, i) => unit(vectors.slice(i * SIZE, (i + 1) * SIZE)));
 }
 
-/** Scales to length 1, in place. */
+/** Normalises to length 1, in place. */
 export function unit(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;

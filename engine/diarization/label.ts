@@ -2,17 +2,18 @@ import { lasting, type Piece } from './excerpts.ts';
 import type { Track } from './tracks.ts';
 
 const NEAR = 30; // frames: pieces further apart do not overlap
-const REACH = 18; // frames around the common stretch in which overlap is looked for
+const REACH = 18; // frames around the common span in which overlap is searched
 const OVERLAP = 6; // frames in which both are active: then they are two people
-const LOOK = 12; // following pieces compared with
-const SHORT = 1; // seconds: the print of a shorter piece is doubtful, and what the segmentation network says of it counts as well …
-const TOLD = 0.15; // … as this much cosine against the voice that another track has nearby, for a piece without length
+const LOOK = 12; // following pieces to compare with
+const SHORT = 1; // seconds: the embedding of a shorter piece is doubtful, and the segmentation model's opinion counts as well
+const TOLD = 0.15; // as this much cosine against the speaker of another nearby track, for a piece of length zero
 const WITHIN = 240; // frames: nearby
 
 /**
- * The voice of each piece: the nearest, except that two tracks active at once are two people, and the weaker claim takes its second choice.
+ * The speaker of each piece: the nearest one, except that two tracks active at once are two people, and the weaker match gets its second
+ * choice.
  * @param prints unit vectors of the pieces
- * @param voices unit vectors of the voices
+ * @param voices unit vectors of the speakers
  */
 export function assign(pieces: Piece[], tracks: Track[], prints: Float32Array[], voices: Float32Array[]): Int32Array {
   const scores = prints.map((print) => Float32Array.from(voices, (voice) => dot(print, voice)));
@@ -34,8 +35,8 @@ export function assign(pieces: Piece[], tracks: Track[], prints: Float32Array[],
 }
 
 /**
- * Short pieces, whose prints say little: the network heard one window as several people, so a voice that another track of that window
- * has right beside such a piece is less likely to be its own, and the voice that its own track has there more likely.
+ * Short pieces, whose embeddings are weak: the model separated several people in one window, so the speaker of another track right beside
+ * such a piece becomes less likely, and the speaker of its own track more likely.
  */
 function tellApart(pieces: Piece[], tracks: Track[], order: number[], scores: Float32Array[], who: Int32Array): void {
   for (const [n, i] of order.entries()) {
@@ -55,12 +56,12 @@ function tellApart(pieces: Piece[], tracks: Track[], order: number[], scores: Fl
   for (const i of order) who[i] = best(scores[i]!);
 }
 
-/** Whether a track was followed all through a piece. */
+/** Whether a track covers a whole piece. */
 function covers({ first, probability }: Track, piece: Piece): boolean {
   return first <= piece.first && piece.end <= first + probability.length;
 }
 
-/** Whether the tracks of two pieces are both active around where the pieces meet. */
+/** Whether the tracks of two pieces are both active where the pieces meet. */
 function atOnce(a: Piece, b: Piece, tracks: Track[]): boolean {
   const from = Math.max(a.first, b.first) - REACH;
   const to = Math.min(a.end, b.end) + REACH;

@@ -1,27 +1,27 @@
-/** Rows of equal width, one after the other. */
+/** Rows of equal width, contiguous. */
 export interface Rows {
   count: number;
   width: number;
   data: Float32Array;
 }
 
-/** `link` on some thread; what it is given is left as it is. */
+/** `link` on some thread; its input is not modified. */
 export type Linker = (means: Rows, weights: Float64Array, options: LinkageOptions) => Promise<Int32Array>;
 
-const NONE = -9; // stands for "no such pair": below every cosine
+const NONE = -9; // "no such pair": below every cosine
 const GONE = -8;
 
 export interface LinkageOptions {
   /** Merging ends when the highest mean cosine is below this. Not used with `speakers`. */
   stop: number;
-  /** Merging goes on to the last state that has this many clusters of weight `need`; without one, to simply this many clusters. */
+  /** Merging continues to the last state with this many clusters of weight `need`; without one, to this many clusters. */
   speakers?: number;
   need?: number;
 }
 
 /**
  * Average linkage, exact: the mean cosine between the members of two clusters is the dot product of their mean unit vectors.
- * @param means [n x width] mean unit vectors (not normalised again)
+ * @param means [n x width] mean unit vectors (not renormalised)
  * @param weights [n] seconds behind each
  * @returns cluster of each row, counted from 0 in order of its first row
  */
@@ -37,7 +37,7 @@ export function link(means: Rows, weights: ArrayLike<number>, { stop, speakers, 
   };
   for (let row = 0; row < n; row++) renew(row);
   const merges: [into: number, from: number][] = [];
-  let found = -1; // merges done in the state to return, by the rule for a known number
+  let found = -1; // number of merges in the state to return, for a known number of speakers
   let plain = 0;
   for (let left = n; ; left--) {
     if (speakers && count(w, need) >= speakers) found = merges.length;
@@ -60,9 +60,9 @@ export function link(means: Rows, weights: ArrayLike<number>, { stop, speakers, 
   return replay(n, merges.slice(0, speakers ? (found >= 0 ? found : plain) : merges.length));
 }
 
-let room = new Float32Array(0); // of the largest matrix of this thread so far: a new one for every block would wait for the garbage collector
+let room = new Float32Array(0); // of this thread's largest matrix so far: allocating one per block would burden the garbage collector
 
-/** Dot products of all pairs [n x n]; the diagonal is no pair. Good until the next call. */
+/** Dot products of all pairs [n x n], without the diagonal. Valid until the next call. */
 function similarities({ count: n, width, data }: Rows): Float32Array {
   if (room.length < n * n) room = new Float32Array(n * n);
   const s = room;
@@ -79,7 +79,7 @@ function similarities({ count: n, width, data }: Rows): Float32Array {
   return s;
 }
 
-/** Row and column i become the weighted mean of i and j; j is no more. */
+/** Row and column i become the weighted mean of i and j; j is removed. */
 function combine(s: Float32Array, n: number, i: number, j: number, w: Float64Array): void {
   const [wi, wj] = [w[i]!, w[j]!];
   for (let k = 0; k < n; k++) {

@@ -2,21 +2,22 @@ import { SIZE, unit } from './embedding.ts';
 import { CERTAIN, lasting, type Piece } from './excerpts.ts';
 import { best, dot } from './label.ts';
 
-const DOUBT = 0.2; // cosine: a piece that is no more than this more like its voice than like another may hold both, …
-const LONG = 2; // seconds: … if it lasts as long
-const LOOK = 60; // frames: a second, of which a print tells the voice …
-const STEP = 30; // … every half second at least
-const CHANGE = 0.1; // cosine that a change of voice must be worth: looks are short, so their prints are doubtful
+const DOUBT = 0.2; // cosine: a piece whose best speaker leads by no more than this may contain several,
+const LONG = 2; // seconds: if it lasts this long
+const LOOK = 60; // frames (1 s) per excerpt whose embedding indicates the speaker
+const STEP = 30; // and at least one every 0.5 s
+const CHANGE = 0.1; // cosine gain required for a change of speaker, because embeddings of short excerpts are doubtful
 
 /** Speaker embeddings of pieces. */
 export type Print = (pieces: Piece[]) => Promise<Float32Array[]>;
 
 /**
- * Where people follow each other without a pause the segmentation network may hear them as one, and so does a piece of four seconds. Cuts the pieces
- * that may hold several voices where the voice changes: in 30 conversations of three or four minutes 0.75 % instead of 1.2 % wrong speakers, for 4 % more prints.
- * @param pieces in order of tracks, then time; so are those returned
+ * Where speakers alternate without a pause the segmentation model may take them for one, and so may a piece of four seconds. Cuts pieces
+ * that may contain several speakers where the speaker changes: in 30 conversations of three or four minutes 0.75 % instead of 1.2 % wrong
+ * speakers, for 4 % more embeddings.
+ * @param pieces ordered by track, then time, as are those returned
  * @param prints unit vectors of the pieces
- * @param voices unit vectors of the voices
+ * @param voices unit vectors of the speakers
  */
 export async function divide(
   pieces: Piece[],
@@ -36,7 +37,7 @@ export async function divide(
   return [parts.map(({ piece }) => piece), parts.map(({ print }) => print)];
 }
 
-/** How like the voices a print is, as seen from a piece: that piece itself does not count as its voice, or a mixed one would find itself in it. */
+/** Similarity of an embedding to the speakers without the piece itself, because a mixed piece would otherwise match itself. */
 function likenessToOthers(
   pieces: Piece[],
   prints: Float32Array[],
@@ -62,7 +63,7 @@ function isDoubtful(likeness: number[]): boolean {
   return second !== undefined && first! - second < DOUBT;
 }
 
-/** Stretches of one length all through a piece. */
+/** Excerpts of equal length throughout a piece. */
 function looksOf({ track, first, end }: Piece): Piece[] {
   const last = end - first - LOOK;
   const steps = Math.ceil(last / STEP);
@@ -73,7 +74,7 @@ function looksOf({ track, first, end }: Piece): Piece[] {
   }));
 }
 
-/** The voices that the looks are most like, one after the other, when every change costs CHANGE. */
+/** The most similar sequence of speakers for the excerpts, where every change costs CHANGE. */
 function cheapestPath(likeness: number[][]): number[] {
   let sums = likeness[0] ?? [];
   const before: number[][] = [];
@@ -88,9 +89,9 @@ function cheapestPath(likeness: number[][]): number[] {
   return path;
 }
 
-/** One piece for each run of one voice, its print the mean of its looks. They meet halfway between the looks. */
+/** One piece per run of one speaker; its embedding is the mean of its excerpts. Pieces meet halfway between excerpts. */
 function cut(looks: Piece[], prints: Float32Array[], path: number[]): { piece: Piece; print: Float32Array }[] {
-  const meet = (i: number) => Math.round((looks[i - 1]!.first + looks[i]!.end) / 2); // where look i takes over
+  const meet = (i: number) => Math.round((looks[i - 1]!.first + looks[i]!.end) / 2); // where excerpt i takes over
   const starts = path.map((_, i) => i).filter((i) => i === 0 || path[i] !== path[i - 1]);
   return starts.map((from, n) => {
     const to = starts[n + 1] ?? looks.length;

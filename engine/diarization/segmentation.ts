@@ -7,10 +7,10 @@ export const RATE = 16_000;
 export const WINDOW = 160_000; // samples
 export const FRAMES = 589;
 export const HOP = 270; // samples between frames
-export const FIELD = 991; // samples one frame sees
+export const FIELD = 991; // receptive field of a frame, samples
 export const LOCAL = 3; // local speakers
 const CLASSES = 7;
-/** Which local speakers are active in each class, as bits. */
+/** Active local speakers of each class, as bits. */
 const MEMBERS = [0b000, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110];
 
 /** Seconds between frames, and the centre of the first frame. */
@@ -18,27 +18,27 @@ export const FRAME_STEP = HOP / RATE;
 export const FRAME_START = FIELD / RATE / 2;
 
 /**
- * Frames between windows, so that they add up without resampling: 5.9 s, as good as 5 or 4 (error of 35 conversations of three to seven minutes 5.7 %;
- * 6.75 s: 6.0 %); up to a minute 2.5 s, where one window more or less decides.
+ * Frames between windows, so that they add up without resampling: 5.9 s, as good as 5 or 4 (error of 35 conversations of three to seven
+ * minutes 5.7 %; 6.75 s: 6.0 %); 2.5 s for recordings up to a minute, where a single window more or less matters.
  */
 const STEP = 350;
 const FINE = 148;
-/** 8.4 s are enough where only speech is looked for: windows overlap by a little more than they are blind at their edges. */
+/** 8.4 s suffice for VAD only: windows overlap by slightly more than their unreliable edges. */
 export const COARSE = 500;
 const SHORT = 60 * RATE;
-export const BATCH = 2; // windows a call; four take 14 % less time and twice the memory
+export const BATCH = 2; // windows per call; four take 14 % less time and twice the memory
 
-/** What one window says, as probabilities in 1/255. */
+/** Output of one window, as probabilities in 1/255. */
 export interface Local {
-  /** [589 x 3] row-major: each local speaker is active. */
+  /** [589 x 3] row-major: activity of each local speaker. */
   voices: Uint8Array;
   /** [589] anybody speaks. */
   speech: Uint8Array;
 }
 
-/** The windows of a whole recording: 3 KB a window, 21 MB for ten hours. */
+/** The windows of a whole recording: 3 KB per window, 21 MB for ten hours. */
 export interface Activity {
-  /** Frames between the starts of neighbouring windows. */
+  /** Frames between the starts of adjacent windows. */
   step: number;
   /** Frames of the recording. */
   total: number;
@@ -48,11 +48,9 @@ export interface Activity {
 /** Runs a batch of windows on some thread. */
 export type Segmenter = (windows: Float32Array[]) => Promise<Local[]>;
 
-const stacks: Float32Array[] = []; // not in use now
+const stacks: Float32Array[] = []; // free buffers
 
-/**
- * Runs the network on windows of up to 160,000 samples (shorter ones count as followed by silence). For worker threads: it blocks.
- */
+/** Runs the model on windows of up to 160,000 samples (shorter ones are padded with silence). Blocks: for worker threads. */
 export async function segment(session: Session, windows: Float32Array[]): Promise<Local[]> {
   const stack = stacks.pop() ?? new Float32Array(BATCH * WINDOW);
   const samples = stack.subarray(0, windows.length * WINDOW).fill(0);
@@ -85,17 +83,17 @@ function local(logits: Float32Array): Local {
 
 interface ObserveOptions {
   signal?: AbortSignal;
-  /** Called with the seconds of the recording that have been seen. */
+  /** Called with the seconds of the recording processed so far. */
   onProgress?: (seconds: number) => void;
-  /** Batches under way at once; at least the number of threads. */
+  /** Concurrent batches; at least the number of threads. */
   concurrency?: number;
   /** Speech only, without speakers: 25 % less work. */
   coarse?: boolean;
 }
 
 /**
- * Runs the network over one channel of a recording, while it is still being decoded: who is active when, window by window.
- * Serves speech detection and diarization. Throws what reading the recording throws.
+ * Runs the model over one channel of a recording, while it is still being decoded. Serves VAD and diarization. Throws what reading the
+ * recording throws.
  */
 export async function observe(
   recording: Recording,
@@ -128,25 +126,25 @@ export async function observe(
   return { step, total: Math.floor(recording.length / HOP) + 1, locals };
 }
 
-/** Whether a window begins here: it is whole, or it is the one that reaches the end. `length` is final when `read` is short. */
+/** Whether a window begins here: it is complete, or it is the one that reaches the end. `length` is final if `read` is short. */
 function isWindow(start: number, read: number, length: number, step: number): boolean {
   return start === 0 || read === WINDOW || start < length - WINDOW + step * HOP;
 }
 
-const EDGE = Math.round(2.5 / FRAME_STEP); // frames over which trust grows: windows are weak at their edges
+const EDGE = Math.round(2.5 / FRAME_STEP); // frames over which confidence grows: windows are unreliable at their edges
 
-/** How much each frame of a window is trusted, 0.1 at its edges to 1. */
+/** Confidence in each frame of a window, from 0.1 at its edges to 1. */
 export const TRUST = Float32Array.from({ length: FRAMES }, (_, frame) => {
   const fromEdge = Math.min(frame, FRAMES - 1 - frame);
   return fromEdge < EDGE ? 0.1 + (0.9 * fromEdge) / (EDGE - 1) : 1;
 });
 
-/** Probability that anybody speaks, one value a frame, from all windows that see it. */
+/** Probability that anybody speaks, per frame, from all windows that cover it. */
 export function speechProbability({ locals, step, total }: Activity): Float32Array {
   return blend(locals, step, total, (local, frame) => local.speech[frame]!);
 }
 
-/** Mean of a frame's value over the windows that see it, by trust; values come in 1/255. */
+/** Confidence-weighted mean of a frame's value over the windows that cover it; values are in 1/255. */
 export function blend(locals: Local[], step: number, total: number, value: (local: Local, frame: number) => number): Float32Array {
   const sums = new Float32Array(total);
   const seen = trustSeen(locals.length, step, total);
@@ -158,7 +156,7 @@ export function blend(locals: Local[], step: number, total: number, value: (loca
   return sums;
 }
 
-/** Sum of trust over the windows that see each frame. */
+/** Sum of confidence over the windows that cover each frame. */
 export function trustSeen(windows: number, step: number, total: number): Float32Array {
   const seen = new Float32Array(total).fill(1e-6);
   for (let w = 0; w < windows; w++) {

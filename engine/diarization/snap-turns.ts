@@ -1,20 +1,20 @@
 import type { Recording, Turn } from '../types.ts';
 import { FRAME_START, FRAME_STEP, RATE } from './segmentation.ts';
 
-/** Levels are taken every 10 ms. Lengths below are in such steps, loudness in dB. */
+/** Levels are computed every 10 ms. Lengths below are in such steps, loudness in dB. */
 const STEP = RATE / 100;
 const BLOCK = 60 * RATE; // samples read at once
 
-const BELOW = 35; // under the loud parts of a turn nothing is speech
-const PAUSE = { above: 6, apart: 15 }; // what is no speech within a turn: so little over its quiet parts, and at least so far under its loud ones …
-const EDGE = { above: 3, apart: 25 }; // … and at its ends, where a soft sound may belong to a word
-const BURST = 5; // a shorter sound is none
-const LONG = 33; // a longer pause is none of the turn
-const CERTAIN = 0.9; // where the network hears speech without a doubt, people call a pause speech as well, and room noise may be as loud
-const MARGIN = 4; // kept around the sound, as people mark it
+const BELOW = 35; // this far below the loud parts of a turn is not speech
+const PAUSE = { above: 6, apart: 15 }; // not speech within a turn: at most this much above its quiet parts, and at least this far below its loud ones
+const EDGE = { above: 3, apart: 25 }; // the same at its ends, where a soft sound may belong to a word
+const BURST = 5; // shorter sounds are ignored
+const LONG = 33; // longer pauses are never part of the turn
+const CERTAIN = 0.9; // where the model is certain of speech, human annotators include pauses too, and room noise may be as loud
+const MARGIN = 4; // kept around the sound, like human annotators do
 const SHORTEST = 10;
 
-/** The loudness of a channel every 10 ms, in dB of full scale. 14 MB for ten hours. */
+/** Loudness of a channel every 10 ms, in dBFS. 14 MB for ten hours. */
 export async function loudness(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Float32Array> {
   const levels = new Float32Array(Math.ceil(recording.length / STEP));
   const room = new Float32Array(BLOCK);
@@ -32,16 +32,16 @@ export async function loudness(recording: Recording, channel: number | 'mix', si
 }
 
 /**
- * Turns as long as they sound. The segmentation network places edges to a tenth of a second and runs over short pauses; the loudness is exact, but hears
- * noise as well. So a turn loses what is quiet, by its own measure, where the network is not sure that somebody speaks.
+ * Trims turns to their sound. The segmentation model places edges to 0.1 s and ignores short pauses; loudness is exact, but includes noise.
+ * So a turn loses what is quiet relative to itself where the model is not certain of speech.
  * @param levels of `loudness`
- * @param heads how many speak at once, one value a frame of the network
+ * @param heads number of simultaneous speakers, per frame of the model
  */
 export function toSound(turns: readonly Turn[], levels: Float32Array, heads: Float32Array): Turn[] {
   return turns.flatMap((turn) => sounding(turn, levels, heads));
 }
 
-/** [first step, step behind the last]. */
+/** [first step, step after the last]. */
 type Range = [from: number, to: number];
 
 function sounding(turn: Turn, levels: Float32Array, heads: Float32Array): Turn[] {
@@ -66,7 +66,7 @@ function sounding(turn: Turn, levels: Float32Array, heads: Float32Array): Turn[]
   return long.map(([a, b]) => ({ ...turn, start: a / 100, end: b / 100 }));
 }
 
-/** Runs of steps at least so loud, without the shortest. */
+/** Runs of steps above the threshold, without the shortest. */
 function bursts(levels: Float32Array, [from, to]: Range, threshold: number): Range[] {
   const found: Range[] = [];
   let begin = -1;
@@ -80,12 +80,12 @@ function bursts(levels: Float32Array, [from, to]: Range, threshold: number): Ran
   return found;
 }
 
-/** What lies between neighbouring ranges. */
+/** The gaps between adjacent ranges. */
 function between(ranges: readonly Range[]): Range[] {
   return ranges.slice(1).map(([next], i) => [ranges[i]![1], next]);
 }
 
-/** Fewest speakers that the network heard in a range. */
+/** Minimum number of simultaneous speakers in a range. */
 function leastHeads(heads: Float32Array, [from, to]: Range): number {
   let least = Number.POSITIVE_INFINITY;
   for (let i = from; i < to; i++) {

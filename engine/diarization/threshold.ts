@@ -3,19 +3,19 @@ import { dot } from './label.ts';
 import { FRAMES } from './segmentation.ts';
 import type { Track } from './tracks.ts';
 
-/** Mean cosine above which two clusters are one person, on wide-band sound; the distance 0.47 found most counts right. */
+/** Mean cosine above which two clusters are one person, on wide-band audio; the distance 0.47 found the right number most often. */
 const USUAL = 0.53;
-/** How far above the cosine of different people it lies: 0.34 on clean and noisy sound, 0.40 up to 4 kHz, 0.48 in the telephone band. */
+/** Margin above the cosine of different people, which is 0.34 on clean and noisy audio, 0.40 up to 4 kHz, 0.48 in the telephone band. */
 const ABOVE = 0.175;
 const LOWEST = 0.5;
 const HIGHEST = 0.6;
-const DOUBT = 5; // pairs that the usual value weighs as much as
-const CLEAR = 1.5; // seconds a piece must last to be compared
-const FOLLOWING = 15; // pieces compared with
+const DOUBT = 5; // weight of the default value, in pairs
+const CLEAR = 1.5; // minimum seconds of a piece to compare
+const FOLLOWING = 15; // following pieces to compare with
 
 /**
- * The cosine from which on two voices count as one, for this recording: a narrow band makes all voices alike. Two local speakers that the
- * segmentation network tells apart within one window are different people, and show how alike different people are here.
+ * The cosine from which on two voices count as one, for this recording: in a narrow band all voices are similar. Two local speakers that
+ * the segmentation model separates within one window are different people, and show how similar different people are here.
  */
 export function likenessOf(pieces: Piece[], prints: Float32Array[], tracks: Track[]): number {
   const others = differentPeople(pieces, tracks).map(([a, b]) => dot(prints[a]!, prints[b]!));
@@ -25,7 +25,7 @@ export function likenessOf(pieces: Piece[], prints: Float32Array[], tracks: Trac
   return Math.min(HIGHEST, Math.max(LOWEST, USUAL + trust * (middle + ABOVE - USUAL)));
 }
 
-/** Pairs of pieces that one window saw and gave to two local speakers. */
+/** Pairs of pieces that one window assigned to two local speakers. */
 function differentPeople(pieces: Piece[], tracks: Track[]): [number, number][] {
   const clear = pieces.map((_, i) => i).filter((i) => lasting(pieces[i]!) >= CLEAR);
   const order = clear.toSorted((a, b) => pieces[a]!.first - pieces[b]!.first);
@@ -39,7 +39,7 @@ function differentPeople(pieces: Piece[], tracks: Track[]): [number, number][] {
   return pairs;
 }
 
-/** Whether one window holds both tracks, and the later piece begins where both are known. */
+/** Whether one window contains both tracks, and the later piece begins where both are known. */
 function seenTogether(a: Track, b: Track, from: number): boolean {
   const first = Math.max(a.first, b.first);
   const end = Math.min(a.first + a.probability.length, b.first + b.probability.length);

@@ -1,23 +1,23 @@
 import { type Activity, FRAMES, LOCAL, type Local, TRUST, trustSeen } from './segmentation.ts';
 
-/** One voice that neighbouring windows agree on. */
+/** One voice that adjacent windows agree on. */
 export interface Track {
   /** Frame of the recording that `probability[0]` belongs to. */
   first: number;
-  /** Probability that this voice is active, one value a frame. */
+  /** Probability that this voice is active, per frame. */
   probability: Float32Array;
 }
 
 export interface Tracks {
-  /** In order of their first frame. */
+  /** Ordered by first frame. */
   tracks: Track[];
-  /** How many speak at once, one value a frame of the recording. */
+  /** Number of simultaneous speakers, per frame of the recording. */
   heads: Float32Array;
 }
 
-const AGREE = 6; // frames two local speakers must share to be one voice …
-const SHARE = 0.5; // … and the share of the less active one
-const ALIVE = 0.3; // a local speaker below this is nobody
+const AGREE = 6; // frames that two local speakers must share to be one voice
+const SHARE = 0.5; // and share of the less active one
+const ALIVE = 0.3; // a local speaker below this is inactive
 const ORDERS = [
   [0, 1, 2],
   [0, 2, 1],
@@ -27,7 +27,7 @@ const ORDERS = [
   [2, 1, 0],
 ] as const; // of three local speakers
 
-/** Joins the local speakers of neighbouring windows into voices, and adds the windows up by trust. */
+/** Joins the local speakers of adjacent windows into voices, and blends the windows by confidence. */
 export function joinTracks({ locals, step, total }: Activity): Tracks {
   const members = follow(locals, step);
   const seen = trustSeen(locals.length, step, total);
@@ -65,10 +65,10 @@ interface Place {
   speaker: number;
 }
 
-/** The places of each voice: one local speaker in each of some neighbouring windows. */
+/** The places of each voice: one local speaker in each of some adjacent windows. */
 function follow(locals: Local[], step: number): Place[][] {
   const members: Place[][] = [];
-  let before: number[] = [-1, -1, -1]; // voice of each local speaker of the window before
+  let before: number[] = [-1, -1, -1]; // voice of each local speaker of the previous window
   for (const [window, { voices }] of locals.entries()) {
     const ids = [-1, -1, -1];
     if (window > 0) for (const [i, j] of agreeing(locals[window - 1]!.voices, voices, step)) if (before[i]! >= 0) ids[j] = before[i]!;
@@ -81,7 +81,7 @@ function follow(locals: Local[], step: number): Place[][] {
   return members;
 }
 
-/** Pairs [speaker of the earlier window, speaker of the later one] that are the same voice, by the frames both windows see. */
+/** Pairs [speaker of the earlier window, speaker of the later one] that are the same voice, by the frames of both windows. */
 function agreeing(earlier: Uint8Array, later: Uint8Array, step: number): [number, number][] {
   const both = new Float64Array(LOCAL * LOCAL);
   const mineSum = new Float64Array(LOCAL);

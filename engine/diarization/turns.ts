@@ -3,24 +3,24 @@ import type { Piece } from './excerpts.ts';
 import { FRAME_START, FRAME_STEP } from './segmentation.ts';
 import type { Track, Tracks } from './tracks.ts';
 
-const FAINT = 0.1; // votes below this name nobody
-const PAUSE = 0.3; // seconds: a shorter silence of one voice is part of its turn …
-const SHORTEST = 0.12; // … and a sound shorter than this is none; real interjections last longer
-const BLOCK = 4096; // frames for which the votes of all voices are held at once
+const FAINT = 0.1; // votes below this are ignored
+const PAUSE = 0.3; // seconds: a shorter silence of one voice is part of its turn
+const SHORTEST = 0.12; // and a shorter sound is ignored; real interjections last longer
+const BLOCK = 4096; // frames for which votes are held at once
 
 /**
- * Who speaks when: in every frame, as many voices as speak at once, those with the most votes of the tracks.
- * Speakers are numbered by first appearance; turns are in order of their starts.
+ * Speaker turns: in every frame, as many speakers as are active at once, those with the most votes of the tracks. Speakers are numbered by
+ * first appearance; turns are ordered by start.
  */
 export function toTurns({ tracks, heads }: Tracks, pieces: Piece[], who: Int32Array, voices: number): Turn[] {
   const ballots = toBallots(tracks, pieces, who);
-  const open: (number | null)[] = new Array(voices).fill(null); // frame where each voice's turn under way began
+  const open: (number | null)[] = new Array(voices).fill(null); // start frame of each speaker's open turn
   const turns: Turn[] = [];
   const close = (voice: number, end: number) => {
     if (open[voice] !== null) turns.push({ speaker: voice, start: edge(open[voice]!), end: edge(end) });
     open[voice] = null;
   };
-  let waiting = 0; // ballots before this one are over
+  let waiting = 0; // earlier ballots are over
   for (let from = 0; from < heads.length; from += BLOCK) {
     const to = Math.min(heads.length, from + BLOCK);
     while (waiting < ballots.length && ballots[waiting]!.end <= from) waiting++;
@@ -38,20 +38,20 @@ export function toTurns({ tracks, heads }: Tracks, pieces: Piece[], who: Int32Ar
   return renumbered(smoothed(turns));
 }
 
-/** Seconds at which a frame begins, whose centre the network's facts give. */
+/** Start of a frame in seconds, from its centre. */
 function edge(frame: number): number {
   return frame === 0 ? 0 : (frame - 0.5) * FRAME_STEP + FRAME_START;
 }
 
-/** A track with the voice of each of its stretches. */
+/** A track with the speaker of each of its spans. */
 interface Ballot extends Track {
   end: number;
-  /** Frames, counted from the track's first, at which the next voice takes over. */
+  /** Frames, relative to the track's first, at which the next speaker takes over. */
   until: number[];
   voice: number[];
 }
 
-/** One for each track that has pieces, in order of first frames. */
+/** One per track with pieces, ordered by first frame. */
 function toBallots(tracks: Track[], pieces: Piece[], who: Int32Array): Ballot[] {
   const ballots: Ballot[] = [];
   for (let i = 0; i < pieces.length; i++) {
@@ -81,7 +81,9 @@ function count(ballots: Ballot[], waiting: number, from: number, to: number, voi
   return votes;
 }
 
-/** Votes a voice needs in a frame in which `heads` speak at once: those of the last voice among as many. Few heads, so a pass for each. */
+/**
+ * Votes a speaker needs in a frame with `heads` simultaneous speakers: those of the last of them. `heads` is small, so a pass per speaker.
+ */
 function leastVotes(row: Float32Array, heads: number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let rank = Math.min(row.length, Math.round(heads)); rank > 0; ) {
@@ -99,7 +101,7 @@ function leastVotes(row: Float32Array, heads: number): number {
   return Math.max(least, FAINT + Number.EPSILON);
 }
 
-/** Joins what one voice says without a real pause, then drops what is too short to be speech. `turns` are in order of each voice's time. */
+/** Joins one speaker's speech across short pauses, then drops what is too short. `turns` are ordered by time per speaker. */
 export function smoothed(turns: Turn[]): Turn[] {
   const latest = new Map<number, Turn>();
   const joined: Turn[] = [];

@@ -1,7 +1,7 @@
 import type { Span } from '../types.ts';
 import { type Activity, FRAME_START, FRAME_STEP, LOCAL } from './segmentation.ts';
 
-/** What the windows say, with nobody active in some stretches of the recording. */
+/** The output of the windows, with nobody active in some spans of the recording. */
 export function without(activity: Activity, spans: readonly Span[]): Activity {
   if (!spans.length) return activity;
   const locals = activity.locals.slice();

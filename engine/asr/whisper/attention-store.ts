@@ -1,18 +1,18 @@
-const PAGE = 64; // pieces that are allocated together
-const DROPPED = 20; // bits of the mantissa
+const PAGE = 64; // pieces allocated together
+const DROPPED = 20; // dropped mantissa bits
 const HALF = 1 << (DROPPED - 1);
 const LEAST = 96 << 23; // 2^-31 as float32
 
 /**
- * Memory for attention as bytes: of a float32 in [2^-31, 1] the lower five bits of the exponent and the upper three of the mantissa, rounded, so right
- * within a sixteenth; what is less counts as 2^-31. A fourth of the memory, and words begin where they began. A token's 12 KB come from pages of many:
- * an allocation for each of them made the collector of garbage run all the time, and left holes.
+ * Stores attention as an 8-bit float: of a float32 in [2^-31, 1] the lower five bits of the exponent and the upper three of the mantissa,
+ * rounded (±6 %); smaller values become 2^-31. 25 % of the memory, and word timestamps are unchanged. A token's 12 KB come from pages of
+ * many tokens: one allocation per token kept the garbage collector busy and fragmented the heap.
  */
 export class AttentionStore {
   #page = new Uint8Array(0);
   #used = 0;
 
-  /** A copy of `length` values from `from` on. */
+  /** A copy of `length` values starting at `from`. */
   keep(values: Float32Array, from = 0, length = values.length): Uint8Array {
     if (this.#used + length > this.#page.length) {
       this.#page = new Uint8Array(PAGE * length);
@@ -28,7 +28,7 @@ export class AttentionStore {
   }
 }
 
-/** The bits of a kept share as float32. */
+/** The float32 bits of a stored value. */
 export function bitsOf(share: number): number {
   return LEAST | (share << DROPPED);
 }

@@ -3,13 +3,13 @@ import { Cache } from './cache.ts';
 import type { Encoded, Source } from './decode-job.ts';
 import type { Whisper } from './model.ts';
 
-const SPARE_COPIES = 2; // of what the encoder said of a window that are kept for the next: each takes 10 MB for base, 74 MB for medium
+const SPARE_COPIES = 2; // copies of encoder outputs kept for reuse: each takes 10 MB for base, 74 MB for medium
 
 type Numbers = Float32Array | Int8Array | Uint8Array | Uint16Array;
 
-/** What the decoder says about the next token of every row, before any rule; until the next step. */
+/** The decoder's prediction of the next token per row, before any rule; valid until the next step. */
 export interface Prediction {
-  /** Of text, without what a transcript never holds, [rows]: the most probable id, its logit, and the logarithm of the sum of all exponentials. */
+  /** Over the text tokens, without suppressed ones, [rows]: most probable id, its logit, and the log-sum-exp. */
   textId: BigInt64Array;
   textMax: Float32Array;
   textLse: Float32Array;
@@ -17,14 +17,16 @@ export interface Prediction {
   special: Float32Array;
   /** Attention of the alignment heads, [rows x heads x frames]. */
   align: Float32Array;
-  /** Logits of text, [rows x end-of-text]; only when asked for. */
+  /** Logits of text, [rows x end-of-text]; only on request. */
   text?: Float32Array;
 }
 
-/** How much of text a step tells: `special` leaves it out, which saves half the time of a single row; `logits` adds all of it. */
+/**
+ * How much of the text logits to compute: `special` omits them, which saves 50 % of the time of a single row; `logits` returns all of them.
+ */
 export type Detail = 'special' | 'text' | 'logits';
 
-/** Values of all rows, one after the other; `dims` without the rows. */
+/** Values of all rows, contiguous; `dims` without the rows. */
 interface Store {
   data: Numbers;
   dims: readonly number[];
@@ -32,16 +34,16 @@ interface Store {
 }
 
 /**
- * The memory of rows that are decoded together: rows lie without gaps, each with its own position, so that a finished one can leave and
- * another one join at any step. The runtime writes into this memory directly: nothing large is allocated per window or step.
+ * Memory of the rows decoded together: contiguous, each with its own position, so that a finished row can leave and another one join at any
+ * step. onnxruntime writes into this memory directly: nothing large is allocated per window or step.
  */
 export class Batch {
   readonly capacity: number;
   size = 0;
   readonly #model: Whisper;
   readonly #cache: Cache;
-  readonly #cross = new Map<string, Store>(); // what the encoder said
-  readonly #results = new Map<string, Store>(); // of a step
+  readonly #cross = new Map<string, Store>(); // encoder outputs
+  readonly #results = new Map<string, Store>(); // outputs of a step
   readonly #outputs: readonly string[];
   readonly #spare: Encoded[] = [];
 
@@ -52,7 +54,7 @@ export class Batch {
     this.#outputs = ['textId', 'textMax', 'textLse', 'special', 'align', ...this.#cache.names.map((name) => `n${name}`)];
   }
 
-  /** Takes one window in; the row's number is returned. */
+  /** Adds a window and returns its row. */
   async add(source: Source): Promise<number> {
     const row = this.size;
     if (row >= this.capacity) throw new Error(`Cannot add a row: the batch holds ${row} of ${this.capacity} already`);
@@ -63,7 +65,7 @@ export class Batch {
     return this.size++;
   }
 
-  /** A copy of what the encoder said about a row's window, to add it once more, until it is given back: 10 MB for base. */
+  /** A copy of the encoder outputs of a row's window, for adding it again, until released: 10 MB for base. */
   encoded(row: number): Encoded {
     const views = Object.entries(this.#encoded(row));
     const spare = this.#spare.pop();
@@ -73,12 +75,12 @@ export class Batch {
     return spare;
   }
 
-  /** Takes back the memory of `encoded`, for the next one. */
+  /** Returns the memory of `encoded` for reuse. */
   release(encoded: Encoded): void {
     if (this.#spare.length < SPARE_COPIES) this.#spare.push(encoded);
   }
 
-  /** Adds a row that is a copy of another one: window, cache and position. */
+  /** Adds a copy of a row: window, cache and position. */
   fork(source: number): number {
     const row = this.size++;
     this.#copyWindow(source, row);
@@ -86,22 +88,22 @@ export class Batch {
     return row;
   }
 
-  /** Makes the cache of `row` that of `source`; both hold the same window. */
+  /** Copies the cache of `source` to `row`; both have the same window. */
   follow(row: number, source: number): void {
     this.#cache.copy(source, row);
   }
 
-  /** Forgets the positions of a row from `position` on. */
+  /** Drops the positions of a row from `position` on. */
   rewind(row: number, position: number): void {
     this.#cache.rewind(row, position);
   }
 
-  /** Forgets the latest positions of a row. */
+  /** Drops the latest positions of a row. */
   retreat(row: number, count: number): void {
     this.#cache.retreat(row, count);
   }
 
-  /** Takes a row out; the last row moves to its place. */
+  /** Removes a row; the last row moves to its place. */
   remove(row: number): void {
     const last = --this.size;
     if (row !== last) {
@@ -111,7 +113,7 @@ export class Batch {
     this.#cache.shrink(this.size);
   }
 
-  /** Runs the decoder on one new token per row and keeps the new cache rows. */
+  /** Runs the decoder on one new token per row and stores the new cache entries. */
   step(tokens: readonly number[], detail: Detail): Promise<Prediction> {
     return this.#run(0, this.size, tokens, 1, detail);
   }
@@ -140,13 +142,13 @@ export class Batch {
     return Object.assign(feeds, this.#views(this.#cross, first, rows));
   }
 
-  /** Where the outputs of a step go, the same memory every time; what is not known yet, and those of a prompt, the runtime allocates. */
+  /** Output buffers of a step, reused every time; onnxruntime allocates unknown outputs and those of a prompt. */
   #fetches(rows: number, length: number, detail: Detail): Fetches {
     const known = length === 1 && detail !== 'special' ? this.#views(this.#results, 0, rows) : {};
     return Object.fromEntries([...this.#outputs, ...(detail === 'logits' ? ['text'] : [])].map((name) => [name, known[name] ?? null]));
   }
 
-  /** Makes memory for outputs that came for the first time. */
+  /** Allocates buffers for outputs seen for the first time. */
   #keep(output: Record<string, Tensor>, rows: number): void {
     for (const [name, { data, dims, type }] of Object.entries(output)) {
       if (type !== 'float32' || this.#results.has(name)) continue;
@@ -158,7 +160,7 @@ export class Batch {
     return this.#views(this.#cross, row, 1);
   }
 
-  /** Rows [first, first + rows) of stores, without a copy. */
+  /** Views of rows [first, first + rows), without a copy. */
   #views(stores: ReadonlyMap<string, Store>, first: number, rows: number): Record<string, Tensor> {
     const views: Record<string, Tensor> = {};
     for (const [name, { data, dims, type }] of stores) {

@@ -9,9 +9,9 @@ import { corrected, logitsOf, most, weigh } from './sampling.ts';
 interface Step {
   facts: Facts;
   prediction: Prediction;
-  /** Number of each row in `prediction`. */
+  /** Row of each hypothesis in `prediction`. */
   numbers: ReadonlyMap<Hypothesis, number>;
-  /** The rows of the batch, by their number there now. */
+  /** Hypotheses by their current row in the batch. */
   rows: Hypothesis[];
   batch: Batch;
   shares: AttentionStore;
@@ -25,10 +25,7 @@ interface Candidate {
   overruled: boolean;
 }
 
-/**
- * Goes one token on with the rows of one job: the best continuations of all of them become its rows, up to the width of the beam.
- * True when the search is over.
- */
+/** Advances all rows of a job by one token: the best continuations become its rows, up to the beam size. True if the search is over. */
 export function advance(job: DecodeJob, group: readonly Hypothesis[], step: Step): boolean {
   const { endOfText } = step.facts;
   const kept: Candidate[] = [];
@@ -43,7 +40,7 @@ export function advance(job: DecodeJob, group: readonly Hypothesis[], step: Step
   return false;
 }
 
-/** The hypothesis of a job with the highest mean log-probability: of those that ended, if any did. */
+/** The hypothesis of a job with the highest mean log-probability, among finished ones if there are any. */
 export function best(job: DecodeJob, rows: readonly Hypothesis[]): Hypothesis {
   const pool = job.finished.length ? job.finished : rows.filter((row) => row.job === job);
   return pool.reduce((a, b) => (mean(b) > mean(a) ? b : a));
@@ -68,7 +65,7 @@ function candidates(job: DecodeJob, group: readonly Hypothesis[], { facts, predi
 }
 
 /**
- * The first of those that would continue a hypothesis with the same token: end-of-text and every leap over speech are corrected to one and the same
+ * Keeps the first of candidates that continue a hypothesis with the same token: end-of-text and jumps over speech are corrected to the same
  * timestamp, and a beam of copies searches nothing.
  */
 function distinct(candidates: readonly Candidate[]): Candidate[] {
@@ -96,7 +93,7 @@ function child({ parent, token, logProb, score, overruled }: Candidate, { facts,
   };
 }
 
-/** Puts the candidates in the places of their parents; places without a child are given to siblings, new ones are made, spare ones left. */
+/** Puts candidates in the rows of their parents; rows without a child are given to siblings, missing rows are added, spare ones removed. */
 function replace(group: readonly Hypothesis[], kept: readonly Candidate[], step: Step): void {
   const { rows, batch } = step;
   const children = new Map<Hypothesis, Hypothesis[]>();

@@ -2,17 +2,17 @@ import { type Feeds, float32, type Tensor } from '../../runtime/session.ts';
 import { type Facts, NEVER } from './model.ts';
 
 /**
- * Keys [rows x heads x width x positions] and values [rows x heads x positions x width] of the self-attention of rows that are decoded together; unused
+ * Self-attention keys [rows x heads x width x positions] and values [rows x heads x positions x width] of the rows decoded together; unused
  * positions are masked.
  */
 export class Cache {
-  /** Inputs of the decoder are called `p<name>`, its outputs `n<name>`. */
+  /** Decoder inputs are named `p<name>`, outputs `n<name>`. */
   readonly names: readonly string[];
   readonly #facts: Facts;
   readonly #buckets: readonly number[];
   readonly #capacity: number;
   readonly #data: Float32Array[] = []; // in the order of the names
-  readonly #used: Int32Array; // positions of each row
+  readonly #used: Int32Array; // positions in use, per row
   #positions = 0;
 
   /** @param buckets lengths of the cache, in positions, ascending: few, since it is laid out anew for each */
@@ -25,37 +25,37 @@ export class Cache {
     this.#resize(buckets[0]!, 0);
   }
 
-  /** Forgets the positions of a row from `position` on. */
+  /** Drops the positions of a row from `position` on. */
   rewind(row: number, position: number): void {
     this.#used[row] = position;
   }
 
-  /** Forgets the latest positions of a row. */
+  /** Drops the latest positions of a row. */
   retreat(row: number, count: number): void {
     this.#used[row]! -= count;
   }
 
-  /** Makes what is kept for `to` that of `from`. */
+  /** Copies the entries of `from` to `to`. */
   copy(from: number, to: number): void {
     const each = this.#facts.heads * this.#facts.headWidth * this.#positions;
     for (const data of this.#data) data.copyWithin(to * each, from * each, (from + 1) * each);
     this.#used[to] = this.#used[from]!;
   }
 
-  /** Makes room for `length` more positions in rows [first, first + rows). `size`: rows in all. */
+  /** Makes room for `length` more positions in rows [first, first + rows). `size`: total number of rows. */
   grow(first: number, rows: number, length: number, size: number): void {
     const most = Math.max(...this.#used.subarray(first, first + rows)) + length;
     if (most > this.#positions) this.#resize(this.#bucketFor(most), size);
   }
 
-  /** Takes a shorter layout when the longest of the first `size` rows has left. */
+  /** Switches to a shorter layout after the longest of the first `size` rows has left. */
   shrink(size: number): void {
     const most = Math.max(0, ...this.#used.subarray(0, size));
     const wanted = this.#bucketFor(Math.min(this.#buckets.at(-1)!, most + this.#buckets[0]! / 2));
     if (wanted < this.#positions) this.#resize(wanted, size);
   }
 
-  /** What the decoder is told of rows [first, first + rows) that get `length` tokens more: cache, mask, and the positions of these tokens. */
+  /** Decoder inputs for `length` new tokens of rows [first, first + rows): cache, mask, and the positions of these tokens. */
   feeds(first: number, rows: number, length: number): { feeds: Feeds; positions: BigInt64Array } {
     const { heads, headWidth } = this.#facts;
     const positions = new BigInt64Array(rows * length);
@@ -79,13 +79,13 @@ export class Cache {
     return { feeds, positions };
   }
 
-  /** Keeps the new keys and values [rows x heads x length x width] that the decoder put out for these rows. */
+  /** Appends new keys and values [rows x heads x length x width] of these rows. */
   append(first: number, rows: number, length: number, output: Record<string, Tensor>): void {
     const { heads, headWidth } = this.#facts;
     this.names.forEach((name, i) => {
       const data = this.#data[i]!;
       const fresh = output[`n${name}`]!.data as Float32Array;
-      const [position, channel] = isKeys(name) ? [1, this.#positions] : [headWidth, 1]; // numbers from one to the next
+      const [position, channel] = isKeys(name) ? [1, this.#positions] : [headWidth, 1]; // strides
       let n = 0;
       for (let block = 0; block < rows * heads; block++) {
         const used = this.#used[first + Math.floor(block / heads)]!;
@@ -104,19 +104,19 @@ export class Cache {
     return bucket;
   }
 
-  /** Lays the first `size` rows out for another number of positions, in the same memory where that is large enough. */
+  /** Changes the number of positions of the first `size` rows, in the same memory if that is large enough. */
   #resize(positions: number, size: number): void {
     const { heads, headWidth } = this.#facts;
     const longer = positions > this.#positions;
     this.names.forEach((name, i) => {
-      const width = isKeys(name) ? 1 : headWidth; // numbers of a position that lie beside each other
-      const lines = isKeys(name) ? heads * headWidth : heads; // of a row
+      const width = isKeys(name) ? 1 : headWidth; // contiguous numbers of a position
+      const lines = isKeys(name) ? heads * headWidth : heads; // per row
       const [before, after] = [this.#positions * width, positions * width];
       const old = this.#data[i];
       const wanted = this.#capacity * heads * headWidth * positions;
       const next = old && old.length >= wanted ? old : new Float32Array(wanted);
       for (let n = old ? size * lines : 0; n > 0; n--) {
-        const line = longer ? n - 1 : size * lines - n; // none is written over before it has moved
+        const line = longer ? n - 1 : size * lines - n; // in an order that overwrites nothing before it has moved
         const from = line * before;
         const length = this.#used[Math.floor(line / lines)]! * width;
         if (next === old) next.copyWithin(line * after, from, from + length);

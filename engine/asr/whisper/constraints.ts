@@ -1,27 +1,27 @@
 import type { Span } from '../../types.ts';
 import { type Facts, STEPS } from './model.ts';
 
-/** Speech that may stay uncovered before end-of-text is refused, seconds. */
+/** Uncovered speech up to which end-of-text is accepted, seconds. */
 const TAIL = 0.5;
-/** A segment of which a loop was cut off is so long at least, seconds, and so much longer at most with every token: what is repeated says little of its end. */
+/** Minimum length of a segment whose loop was cut off, seconds, and maximum growth per token: repeated text says little about its end. */
 const PASSED = 0.4;
 const PASSED_A_TOKEN = 0.25;
 
-/** What may come next in a row, beside what a transcript never holds. */
+/** What may come next in a row, besides the suppressed tokens. */
 export interface Allowed {
   text: boolean;
-  /** Text that may not come all the same; only where text may. */
+  /** Forbidden text tokens; only where text is allowed. */
   except: readonly number[];
   endOfText: boolean;
-  /** Timestamps [from, to), as tokens; none where `to` is not above `from`. */
+  /** Timestamp tokens [from, to); none if `to` is not above `from`. */
   from: number;
   to: number;
 }
 
 /**
- * What may follow the tokens of a row: timestamps come in pairs, never run backwards, and the first lies within the first second. Rules of Whisper's
- * own decoding (openai/whisper, decoding.py). `resumed`: indices of tokens that were overruled; the row may not end right after one. `cut`: a loop was cut
- * off here, and the segment must be closed.
+ * What may follow the tokens of a row: timestamps come in pairs, never decrease, and the first lies within the first second. The rules of
+ * Whisper's own decoding (openai/whisper, decoding.py). `resumed`: indices of overridden tokens; the row may not end right after one.
+ * `cut`: a loop was cut off here, and the segment must be closed.
  */
 export function allowed(
   tokens: readonly number[],
@@ -43,7 +43,7 @@ export function allowed(
   return { text: !closed || before, except: [], endOfText, from, to: closed && before ? 0 : vocabulary };
 }
 
-/** Timestamps at which a segment may be closed that was opened by `start`. */
+/** Timestamps that may close a segment opened by `start`. */
 function closing(tokens: readonly number[], start: number, { tick, vocabulary }: Facts): { from: number; to: number } {
   const said = tokens.length - tokens.lastIndexOf(start) - 1;
   const [from, to] = [PASSED, PASSED + 0.2 + PASSED_A_TOKEN * said].map((seconds) => start + Math.round(seconds / tick));
@@ -56,8 +56,8 @@ function lastTimestamp(tokens: readonly number[], first: number): number | null 
 }
 
 /**
- * The timestamp token at which speech goes on that `tokens` have not covered, or null when less than `tail` seconds are left, or a segment
- * is still open. `speech`: spans in seconds of the window.
+ * The timestamp token at which speech not covered by `tokens` continues, or null if less than `tail` seconds are left or a segment is still
+ * open. `speech`: spans in seconds of the window.
  */
 export function speechLeft(
   tokens: readonly number[],

@@ -6,16 +6,19 @@ import type { Facts } from './model.ts';
 import { loop } from './quality.ts';
 import type { Spoken } from './words.ts';
 
-/** Values of `certainty` a second of the window. */
+/** Values of `certainty` per second of the window. */
 export const CERTAINTY_RATE = 10;
-const CERTAIN = 0.97; // mean speech probability: speech in 13 languages has 0.991 and more, ring tones, music and humming at most 0.931
-const WORTH = 1.5; // seconds of speech without words for which a decoding is worth its time
-export const SHORT = 8; // seconds of speech in the parts of a window that was cut off by a loop: what loops in 30 s seldom does in 8
-const NEARLY_ALL = 0.9; // of the speech of a window: a stretch of so much of it would be decoded the same way again
-const PAUSE = 1; // seconds between two words in which nobody need have spoken
-const LATEST = 5; // tokens whose attention tells where a decoding has got to
+const CERTAIN = 0.97; // mean speech probability: speech in 13 languages has at least 0.991, ring tones, music and humming at most 0.931
+const WORTH = 1.5; // seconds of speech without words that are worth another decoding
+export const SHORT = 8; // seconds of speech per part of a window that was cut off by a loop: what loops in 30 s seldom does in 8 s
+const NEARLY_ALL = 0.9; // of the speech of a window: a span with this share would be decoded the same way again
+const PAUSE = 1; // seconds between words that need not contain speech
+const LATEST = 5; // tokens whose attention shows how far a decoding has got
 
-/** Whether the detector is so sure of this speech that no text is dropped for being improbable: in languages the model knows little all text is. */
+/**
+ * Whether detection is so certain of this speech that no text is dropped for low probability: in languages the model knows little all text
+ * is improbable.
+ */
 export function isCertain(certainty: Float32Array | undefined, speech: readonly Span[]): boolean {
   if (!certainty) return false;
   let [sum, count] = [0, 0];
@@ -27,8 +30,8 @@ export function isCertain(certainty: Float32Array | undefined, speech: readonly 
 }
 
 /**
- * The part of a decoding that can be relied on, and the second of the window up to which it has heard; null: to the end. What its limit or a loop cut off
- * counts up to its last closed segment or, without one, to where its latest tokens look.
+ * The reliable part of a decoding and the time in the window up to which it covers the audio; null: to the end. A decoding cut off by its
+ * limit or a loop counts up to its last closed segment or, without one, up to where its latest tokens attend.
  */
 export function reliable<T extends DecodeResult>(result: T, heads: number, facts: Facts): { result: T; until: number | null } {
   const { tokens, attention } = result;
@@ -44,7 +47,7 @@ export function reliable<T extends DecodeResult>(result: T, heads: number, facts
   return { result: { ...result, ...kept, resumed: result.resumed.filter((at) => at < count) }, until };
 }
 
-/** The frame that the latest tokens attend to most: the median over them. */
+/** The frame that the latest tokens attend to most (median). */
 function lookedAt(attention: readonly Uint8Array[], heads: number): number {
   const frames = attention.slice(-LATEST).map((row) => {
     const each = row.length / heads;
@@ -64,7 +67,7 @@ function lookedAt(attention: readonly Uint8Array[], heads: number): number {
   return frames.sort((a, b) => a - b)[frames.length >> 1] ?? 0;
 }
 
-/** Speech that a decoding leaves out between its segments and after the last one, where it is worth another decoding. Seconds of the window. */
+/** Speech that a decoding leaves out between its segments and after the last one, where worth another decoding. Seconds of the window. */
 export function leftOut(
   tokens: readonly number[],
   speech: readonly Span[],
@@ -73,7 +76,7 @@ export function leftOut(
 ): Span[] {
   const end = speech.at(-1)?.end ?? 0;
   const found: Span[] = [];
-  let closed: number | null = null; // seconds at which the last segment ended
+  let closed: number | null = null; // end of the last segment, seconds
   let open = false;
   let said = false; // anything in the open segment
   for (const token of tokens) {
@@ -92,7 +95,7 @@ export function leftOut(
   return found.filter((span) => speechBetween(speech, span.start, span.end) >= WORTH);
 }
 
-/** Seconds of speech that no word covers. Gaps up to PAUSE are pauses: speech detection closes them, and words begin and end late. */
+/** Seconds of speech that no word covers. Gaps up to PAUSE are pauses: speech detection closes them, and word edges are imprecise. */
 export function uncovered(words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): number {
   let [seconds, end] = [0, 0];
   for (const word of [...words, { start: Number.POSITIVE_INFINITY, end: 0 }]) {
@@ -102,7 +105,7 @@ export function uncovered(words: readonly Pick<Spoken, 'start' | 'end'>[], speec
   return seconds;
 }
 
-/** The quietest moment in the middle third of a stretch, seconds; `levels`: loudness every 10 ms. */
+/** The quietest moment in the middle third of a span, seconds; `levels`: loudness every 10 ms. */
 export function middleOf({ start, end }: Span, levels: Float32Array): number {
   const third = (end - start) / 3;
   let [best, lowest] = [(start + end) / 2, Number.POSITIVE_INFINITY];
@@ -114,8 +117,8 @@ export function middleOf({ start, end }: Span, levels: Float32Array): number {
 }
 
 /**
- * What is decoded again of a stretch: itself, in parts of at most `longest` seconds, or in short ones where it is nearly all that was decoded; nothing
- * once that is short.
+ * The parts of a span to decode again: the span itself, in parts of at most `longest` seconds, or in short ones if it is nearly everything
+ * that was decoded; none if it is already short.
  */
 export function shorter(span: Span, speech: readonly Span[], levels: Float32Array, longest = Number.POSITIVE_INFINITY): Span[] {
   const all = speechBetween(speech, 0, Number.POSITIVE_INFINITY);
@@ -123,14 +126,14 @@ export function shorter(span: Span, speech: readonly Span[], levels: Float32Arra
   return all > SHORT ? parts(span, levels, SHORT) : [];
 }
 
-/** A stretch in parts of at most so many seconds, cut where it is quiet. */
+/** Splits a span into parts of at most `longest` seconds at quiet points. */
 export function parts(span: Span, levels: Float32Array, longest: number): Span[] {
   if (span.end - span.start <= longest) return [span];
   const middle = middleOf(span, levels);
   return [...parts({ start: span.start, end: middle }, levels, longest), ...parts({ start: middle, end: span.end }, levels, longest)];
 }
 
-/** From the beginning of the first span to the end of the last. */
+/** From the start of the first span to the end of the last. */
 export function spanOf(spans: readonly Span[]): Span {
   return { start: spans[0]?.start ?? 0, end: spans.at(-1)?.end ?? 0 };
 }

@@ -7,15 +7,15 @@ import { lseOf } from './sampling.ts';
 /** The encoder's outputs for one window, by name. */
 export type Encoded = Record<string, Tensor>;
 
-/** Encodes a window, into the memory given if any is, or hands over what was encoded before. */
+/** Encodes a window, into the given memory if any, or returns earlier outputs. */
 export type Source = (into?: Encoded) => Promise<Encoded>;
 
 /** How a window is decoded. */
 export interface DecodingOptions {
   timestamps: boolean;
-  /** Refuse end-of-text while speech is left, and leaps over speech; needs timestamps. */
+  /** Refuse end-of-text while speech is left, and jumps over speech; requires timestamps. */
   speechAware: boolean;
-  /** Cut a loop off and go on behind it; needs timestamps, and no beams. Else a loop ends the decoding. */
+  /** Cut off loops and continue after them; requires timestamps and greedy decoding. Otherwise a loop ends the decoding. */
   pastLoops?: boolean;
   /** 1: greedy. */
   beamSize: number;
@@ -23,14 +23,14 @@ export interface DecodingOptions {
   temperature: number;
 }
 
-/** What the first step says about a window, before any choice. */
+/** Language and no-speech probabilities from the first step of a window. */
 export interface LanguageDetection {
   /** Probability of each language, by code; empty for English-only models. */
   languages: Map<string, number>;
   noSpeech: number;
 }
 
-/** What one decoding of a window gave. */
+/** The result of decoding a window. */
 export interface DecodeResult extends LanguageDetection {
   language: string;
   tokens: number[];
@@ -39,56 +39,56 @@ export interface DecodeResult extends LanguageDetection {
   attention: Uint8Array[];
   /** Mean log-probability of all tokens and end-of-text. */
   meanLogProb: number;
-  /** Where a choice was overruled: indices of the timestamps at which speech was made to go on. */
+  /** Where a choice was overridden: indices of the timestamps at which speech was made to continue. */
   resumed: number[];
-  /** Loops that were cut off, after each of which it went on; absent: none. */
+  /** Number of loops that were cut off before continuing; absent: none. */
   loops?: number;
-  /** Where the window may be decoded again. */
+  /** Set if the window may be decoded again. */
   encoded?: Encoded;
 }
 
-/** One decoding that is asked for. */
+/** A request to decode a window. */
 export interface DecodeRequest {
-  /** The job of the pool that it belongs to: files take turns. */
+  /** The pool's job that it belongs to, for interleaving files. */
   file: number;
   /** Called when there is room in the batch. */
   source: Source;
   options: DecodingOptions;
   language: string | null;
-  /** With a null language: the recording's, kept unless this window is clearly in another one. */
+  /** If the language is null: the recording's, used unless this window is clearly in another one. */
   expected: string | null;
   /** Tokens of the vocabulary prompt. */
   prompt: readonly number[];
   speech: readonly Span[];
-  /** Whether the window may be decoded again: then what the encoder said comes with the result, and need not be held till then. */
+  /** Whether the window may be decoded again: then the encoder outputs are returned with the result, and are only kept in that case. */
   again?: (result: DecodeResult) => boolean;
-  /** Throws when the file is no longer wanted; called at every step. */
+  /** Throws if the file is cancelled; called at every step. */
   check: () => void;
-  /** Served before others: a window that is already encoded. */
+  /** Takes priority: a window that is already encoded. */
   urgent?: boolean;
-  /** Among the first windows of its file: served before all others, and in a row that is kept for such. */
+  /** Among the first windows of its file: takes priority over all others, in a row reserved for such. */
   first?: boolean;
 }
 
-/** One hypothesis in the batch: its place there is kept by the decoder. */
+/** One hypothesis in the batch; the decoder tracks its row. */
 export interface Hypothesis {
   job: DecodeJob;
   /** The token fed at the next step. */
   feed: number;
-  /** Instructions fed at the steps after it; not until all are is a token chosen. */
+  /** Instruction tokens to feed after it, before any token is chosen. */
   ahead: number[];
   tokens: number[];
   logProbs: number[];
-  /** 12 KB a token, and it is by far the most that a row holds of its own. */
+  /** 12 KB per token, by far the largest part of a row's own memory. */
   attention: Uint8Array[];
   score: number;
-  /** Indices of tokens that were overruled. */
+  /** Indices of overridden tokens. */
   resumed: number[];
-  /** Numbers of tokens at which a loop was cut off: a timestamp comes next. */
+  /** Token counts at which a loop was cut off: a timestamp comes next. */
   cuts: number[];
 }
 
-/** One decoding under way: one row, or one per beam. */
+/** One decoding in progress: one row, or one per beam. */
 export interface DecodeJob {
   file: number;
   options: DecodingOptions;
@@ -100,14 +100,14 @@ export interface DecodeJob {
   random: () => number;
 }
 
-/** Tokens after <|startoftranscript|> that say what to do. */
+/** Instruction tokens after <|startoftranscript|>. */
 export function instructions(facts: Facts, language: string, timestamps: boolean): number[] {
   const token = facts.languages.get(language);
   const ask = token === undefined ? [] : [token, facts.transcribe];
   return timestamps ? ask : [...ask, facts.noTimestamps];
 }
 
-/** Language and no-speech probabilities from the first step, in which next to no text is thought of: it may be left out. */
+/** Language and no-speech probabilities from the first step, at which text has almost no probability and may be omitted. */
 export function detectLanguage({ special, textLse }: Pick<Prediction, 'special' | 'textLse'>, facts: Facts): LanguageDetection {
   const at = (token: number) => special[token - facts.endOfText]!;
   const languages = new Map<string, number>();
@@ -116,17 +116,17 @@ export function detectLanguage({ special, textLse }: Pick<Prediction, 'special' 
   return { languages, noSpeech: Math.exp(at(facts.noSpeech) - lseOf([...special, ...textLse])) };
 }
 
-const CLEARLY = 0.9; // probability, over …
-const ENOUGH = 5; // seconds of speech: a window in another language than the rest
+const CLEARLY = 0.9; // minimum probability,
+const ENOUGH = 5; // and seconds of speech, of a window in another language than the rest
 
-/** The language a window is decoded in: the most probable one, or the one expected where that is not clear. */
+/** The language to decode a window in: the most probable one, or the expected one if that is not clear. */
 export function languageOf(detection: LanguageDetection, expected: string | null, speech: readonly Span[]): string {
   const { language, probability } = likeliest(detection.languages);
   const seconds = speech.reduce((sum, span) => sum + span.end - span.start, 0);
   return expected === null || (probability >= CLEARLY && seconds >= ENOUGH) ? language : expected;
 }
 
-/** The most probable key of a map, with its probability. English with certainty where the model knows no other. */
+/** The most probable key of a map with its probability. English with certainty for English-only models. */
 export function likeliest(languages: ReadonlyMap<string, number>): { language: string; probability: number } {
   let best = { language: 'en', probability: languages.size === 0 ? 1 : 0 };
   for (const [language, probability] of languages) if (probability > best.probability) best = { language, probability };

@@ -16,33 +16,33 @@ import { loopCut, repeats } from './loops.ts';
 import type { Whisper } from './model.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
 
-const SPARE = 1; // rows for first windows only: a note need not wait until one of a long file ends
+const SPARE = 1; // rows reserved for first windows, so that a short recording need not wait for a row of a long one
 
-/** A request whose answer is waited for. */
+/** A request waiting for its result. */
 interface Pending extends DecodeRequest {
   resolve: (result: DecodeResult) => void;
   reject: (error: unknown) => void;
-  /** Decoded by itself, since a step of it and others failed. */
+  /** Decoded alone, because a batched step with it failed. */
   alone?: boolean;
 }
 
 /**
- * Decodes windows together: whoever waits joins the batch as soon as a row is free, at any step, whatever file it belongs to. One on each
- * thread; `run` yields between decoder steps, so that new requests can join.
+ * Decodes windows in a batch: a waiting window joins at any step when a row is free, whichever file it belongs to. One per thread; `run`
+ * yields between decoder steps, so that new requests can join.
  */
 export class Decoder {
-  /** Rows decoded together for one file: at least the beam size. */
+  /** Batch size for one file: at least the beam size. */
   readonly capacity: number;
   readonly #model: Whisper;
   readonly #interleaver: Interleaver | undefined;
   readonly #batch: Batch;
   readonly #waiting: DecodeQueue<Pending>;
-  readonly #rows: Hypothesis[] = []; // by their number in the batch
+  readonly #rows: Hypothesis[] = []; // by row of the batch
   readonly #owners = new Map<DecodeJob, Pending>();
   readonly #shares = new AttentionStore();
   #running = false;
 
-  /** Decodes `capacity` rows together, and one more for first windows. `interleaver` hears when there is work, and of every step. */
+  /** Decodes `capacity` rows together, and one more for first windows. `interleaver` is notified of work and of every step. */
   constructor(model: Whisper, capacity: number, interleaver?: Interleaver) {
     this.#model = model;
     this.#interleaver = interleaver;
@@ -64,7 +64,7 @@ export class Decoder {
     });
   }
 
-  /** Gives the copy in `result.encoded` back when the window is not decoded again any more. */
+  /** Releases the copy in `result.encoded` when the window will not be decoded again. */
   release({ encoded }: DecodeResult): void {
     if (encoded) this.#batch.release(encoded);
   }
@@ -101,8 +101,8 @@ export class Decoder {
   }
 
   /**
-   * Takes a window into the batch. Its first token runs alone: it tells language and silence, and without text, which tells of them only in
-   * English-only models, it is half as much work.
+   * Adds a window to the batch. Prefills <|startoftranscript|> alone to read language and no-speech probability; without text logits,
+   * needed for these only by English-only models, this takes 50 % of the work.
    */
   async #admit(request: Pending): Promise<void> {
     try {
@@ -121,14 +121,14 @@ export class Decoder {
       const row: Hypothesis = { job, feed: feed ?? 0, ahead, tokens: [], logProbs: [], attention: [], score: 0, resumed: [], cuts: [] };
       this.#rows[number] = row;
       this.#owners.set(job, request);
-      if (feed === undefined) this.#choose([row], prediction); // English-only: nothing to instruct
+      if (feed === undefined) this.#choose([row], prediction); // English-only: no instruction tokens
     } catch (error) {
       if (this.#batch.size > this.#rows.length) this.#batch.remove(this.#batch.size - 1);
       request.reject(error);
     }
   }
 
-  /** A failed step may be the fault of any of its windows: each begins anew and by itself, and one that fails then has failed. */
+  /** A failed step may be caused by any of its windows: each restarts alone, and one that fails again has failed. */
   #isolate(error: unknown): void {
     const requests = [...this.#owners.values()];
     for (const job of [...this.#owners.keys()]) this.#end(job);
@@ -138,7 +138,7 @@ export class Decoder {
     }
   }
 
-  /** Takes out the rows of files that are no longer wanted. */
+  /** Removes the rows of cancelled files. */
   #dismiss(): void {
     for (const [job, request] of this.#owners) {
       try {
@@ -156,7 +156,7 @@ export class Decoder {
     this.#choose(rows, await this.#batch.step(feed, rows.some(needsLogits) ? 'logits' : 'text'));
   }
 
-  /** Goes one token on with `rows`, in the order of `prediction`. */
+  /** Advances `rows` by one token, in the order of `prediction`. */
   #choose(rows: readonly Hypothesis[], prediction: Prediction): void {
     const { facts } = this.#model;
     const beams = new Map<DecodeJob, Hypothesis[]>();
@@ -174,7 +174,7 @@ export class Decoder {
     for (const job of done) this.#finish(job);
   }
 
-  /** Chooses the next token of a row; true when it ended. */
+  /** Chooses the next token of a row; true if it ended. */
   #extend(row: Hypothesis, i: number, prediction: Prediction): boolean {
     const { facts } = this.#model;
     const { job } = row;
@@ -195,7 +195,7 @@ export class Decoder {
     return row.tokens.length >= job.limit || (repeats(row.tokens) && !this.#goesOn(row));
   }
 
-  /** Cuts a loop off a row, which goes on behind it; false: it does not. */
+  /** Cuts off a loop of a row, which continues after it; false: it does not. */
   #goesOn(row: Hypothesis): boolean {
     const kept = loopCut(row);
     if (kept === null) return false;
@@ -237,7 +237,10 @@ export class Decoder {
   }
 }
 
-/** Whether the next token is not just the most probable one: without timestamps, the first may not be any text. */
+/**
+ * Whether choosing the next token requires all text logits: for beam search or sampling, or without timestamps, where some text may not
+ * come first.
+ */
 function needsLogits({ job: { options }, tokens, ahead }: Hypothesis): boolean {
   return ahead.length === 0 && (options.beamSize > 1 || options.temperature > 0 || (tokens.length === 0 && !options.timestamps));
 }

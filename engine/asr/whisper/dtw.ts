@@ -1,14 +1,14 @@
 import { bitsOf } from './attention-store.ts';
 
-const HALF = 3; // of the median filter, 7 frames wide
+const HALF = 3; // half width of the median filter, 7 frames
 
 /**
- * The frame at which each token begins, rising with every token.
+ * The frame at which each token begins, increasing.
  *
- * Weights are scaled to sum 1 per token, standardised over the tokens, averaged over the heads and smoothed with a median of 7 frames; then
- * dynamic time warping in which every frame belongs to the token of the frame before or to the next one (openai/whisper, timing.py).
- * @param rows attention of each token as `AttentionStore` keeps it, [heads x allFrames] each
- * @param frames the frames to align: those with speech, rising
+ * Weights are normalised to sum 1 per token, standardised over the tokens, averaged over the heads and smoothed with a median of 7 frames;
+ * then dynamic time warping in which every frame belongs to the previous frame's token or the next one (openai/whisper, timing.py).
+ * @param rows attention of each token as stored by `AttentionStore`, [heads x allFrames] each
+ * @param frames the frames to align: those with speech, increasing
  */
 export function beginnings(rows: readonly Uint8Array[], heads: number, frames: Int32Array): Int32Array {
   const tokens = rows.length;
@@ -20,9 +20,9 @@ export function beginnings(rows: readonly Uint8Array[], heads: number, frames: I
   return path(spare, tokens, count, came);
 }
 
-let memory = new ArrayBuffer(0); // of a thread, as much as its largest window took: made anew for each, megabytes waited for the collector of garbage
+let memory = new ArrayBuffer(0); // per thread, as large as its largest window: allocating megabytes per window would burden the garbage collector
 
-/** Memory for matrices of so many numbers, which holds what it held before. */
+/** Memory for matrices of this size; contents are preserved. */
 function roomFor(size: number): { total: Float32Array; spare: Float32Array; came: Uint8Array } {
   const bytes = size * Float32Array.BYTES_PER_ELEMENT;
   if (memory.byteLength < 2 * bytes + size) memory = new ArrayBuffer(2 * bytes + size);
@@ -33,7 +33,7 @@ function roomFor(size: number): { total: Float32Array; spare: Float32Array; came
   };
 }
 
-/** Mean over the heads of the standardised weights, into `total` [tokens x frames]; `weights` is for what comes in between. */
+/** Mean over the heads of the standardised weights, into `total` [tokens x frames]; `weights` is scratch space. */
 function standardised(rows: readonly Uint8Array[], heads: number, frames: Int32Array, total: Float32Array, weights: Float32Array): void {
   const tokens = rows.length;
   const count = frames.length;
@@ -86,7 +86,7 @@ function smoothed(gain: Float32Array, tokens: number, frames: number, out: Float
   }
 }
 
-/** Median of each 7 values in a row. The seven stay in order: one goes, one comes and moves to its place. */
+/** Running median of 7 values. The seven are kept sorted: one leaves, one is inserted. */
 function medians(row: Float32Array, out: Float32Array): void {
   const seven = row.slice(0, 2 * HALF + 1).sort();
   out[0] = seven[HALF]!;
@@ -102,10 +102,13 @@ function medians(row: Float32Array, out: Float32Array): void {
   }
 }
 
-/** The best way through [tokens x frames] from the first token to the last: where each token begins. `came` [tokens x frames] is for the ways. */
+/**
+ * The best path through [tokens x frames] from the first token to the last: where each token begins. `came` [tokens x frames] is scratch
+ * space for the steps.
+ */
 function path(gain: Float32Array, tokens: number, frames: number, came: Uint8Array): Int32Array {
   const best = new Float64Array(tokens).fill(Number.NEGATIVE_INFINITY);
-  came.fill(0); // 1: from the token before
+  came.fill(0); // 1: from the previous token
   best[0] = 0;
   for (let f = 0; f < frames; f++) {
     for (let t = Math.min(tokens - 1, f); t >= 0; t--) {

@@ -5,8 +5,9 @@ const JOINTS = 2; // words that may join the two: "and"
 const FASTEST = 0.013; // seconds a letter, 0.06 a word: nobody is faster over several words; some scripts have a "word" for every sign
 
 /**
- * Words without what the model wrote twice and heard once: a sentence is repeated word for word, and alignment finds no sound for one of the two, so
- * that all of it is squeezed into some hundredths of a second beside the other. What is really said twice takes its time twice.
+ * Removes words that the model wrote twice although they were said once: a sentence is repeated verbatim, and alignment finds no sound for
+ * one of the copies, so that it is squeezed into some hundredths of a second beside the other. Text that is really said twice takes its
+ * time twice.
  */
 export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
   const plain = words.map(({ text }) => text.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, ''));
@@ -19,7 +20,7 @@ export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
         const echo = [second, first].find((at) => soundless(words, plain, at, length));
         if (echo === undefined) continue;
         const from = echo === second ? first + length : first;
-        const all = soundless(words, plain, from, length + between); // what joins the two goes with the echo unless it is heard
+        const all = soundless(words, plain, from, length + between); // joining words are removed with the echo unless they were said
         return withoutEchoes(all ? words.toSpliced(from, length + between) : words.toSpliced(echo, length));
       }
     }

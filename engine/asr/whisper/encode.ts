@@ -4,17 +4,17 @@ import type { Encoded } from './decode-job.ts';
 import { FRAME, foldedFrames, MARGIN } from './frames.ts';
 import { type Facts, SAMPLE_RATE, STEPS, type Whisper } from './model.ts';
 
-const QUIET = 10 ** (-50 / 20); // root mean square below which a window is made louder
+const QUIET = 10 ** (-50 / 20); // RMS below which a window is amplified
 const RAISED = 10 ** (-28 / 20);
 
-const SILENCE = SAMPLE_RATE; // samples of it at least that are heard after the sound: with half a second, ends of sentences are lost
-const SHORTEST = 1000; // steps, silence included: with 750, more words are invented after short clips; without a bound, models loop
-const UNIT = 50; // steps that the encoder takes together
+const SILENCE = SAMPLE_RATE; // minimum padding after the audio, samples: with 0.5 s, ends of sentences are lost
+const SHORTEST = 1000; // steps, padding included: with 750, more words are hallucinated after short clips; without a minimum, models loop
+const UNIT = 50; // granularity of the encoder, steps
 const FRAMES_PER_STEP = 2;
 
 const soundFor = new WeakMap<Whisper, Float32Array>();
 const framesFor = new WeakMap<Whisper, Float32Array>();
-const heardBy = new WeakMap<Whisper, Encoded>(); // memory for what is said of a part of a window: 10 MB for base
+const heardBy = new WeakMap<Whisper, Encoded>(); // buffers for the outputs of a partial window: 10 MB for base
 
 interface Sound {
   samples: Float32Array;
@@ -23,9 +23,9 @@ interface Sound {
 }
 
 /**
- * Runs the encoder on one window. The decoder is always given the keys and values of a whole one. In the 8-bit models the encoder does not hear all of the
- * silence that fills a window up, and the decoder does not see the rest: 10 % faster where windows are full, 33 % in a short note.
- * @param into memory for what the encoder says, returned with it
+ * Runs the encoder on one window. The decoder always gets the keys and values of a whole one. In 8-bit models the encoder skips most of the
+ * padding, and the missing keys are masked for the decoder: 10 % faster for full windows, 33 % for a short recording.
+ * @param into memory for the encoder's outputs, returned with it
  */
 export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
   const { unheardSum } = model.layout;
@@ -45,7 +45,7 @@ export async function encode({ samples, speech }: Sound, model: Whisper, into?: 
   return filledUp(said, into ?? roomFor(model, STEPS), model.facts, unheardSum);
 }
 
-/** The sound of so many steps, filled up by silence and made louder where it is quiet, between margins. */
+/** The samples of a number of steps, padded with silence and amplified if quiet, between margins. */
 function soundOf(samples: Float32Array, speech: readonly Span[], steps: number, model: Whisper): Float32Array {
   const { samplesPerStep } = model.facts;
   const length = steps * samplesPerStep;
@@ -58,19 +58,22 @@ function soundOf(samples: Float32Array, speech: readonly Span[], steps: number, 
   return sound;
 }
 
-/** Memory of a thread for what the encoder is given of the longest window; a thread encodes one after the other. */
+/** A thread's buffer for the encoder's input, sized for the longest window; a thread encodes one window at a time. */
 function roomOf(rooms: WeakMap<Whisper, Float32Array>, model: Whisper, length: number): Float32Array {
   const room = rooms.get(model) ?? new Float32Array(length);
   rooms.set(model, room);
   return room;
 }
 
-/** Steps of a window that the encoder hears. */
+/** Steps of a window that the encoder processes. */
 function stepsHeard(samples: number, { samplesPerStep }: Facts): number {
   return Math.min(STEPS, Math.max(SHORTEST, UNIT * Math.ceil((samples + SILENCE) / samplesPerStep / UNIT)));
 }
 
-/** Keys and values of fewer steps laid out as those of all; the decoder does not see the rest. Its scores are `(products - sums * zero point) * scale`. */
+/**
+ * Copies keys and values of fewer steps into the layout of a full window; masks padded keys. Scores are `(products - sums * zero point) *
+ * scale`.
+ */
 function filledUp(said: Encoded, into: Encoded, { layers, heads }: Facts, unheardSum: number): Encoded {
   for (let l = 0; l < layers; l++) {
     for (const name of ['ck', 'cv', 'ksc', 'vsc']) lay(said, into, `${name}${l}`, heads, 0);
@@ -79,7 +82,7 @@ function filledUp(said: Encoded, into: Encoded, { layers, heads }: Facts, unhear
   return into;
 }
 
-/** Copies the rows of a tensor into those of another, which may be longer, and fills these up. */
+/** Copies the rows of a tensor into those of a possibly longer one, and fills the rest. */
 function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: number): void {
   const [from, to] = [said[name]!.data as Int8Array, into[name]!.data as Int8Array]; // or both float32
   const [short, long] = [from.length / rows, to.length / rows];
@@ -89,7 +92,7 @@ function lay(said: Encoded, into: Encoded, name: string, rows: number, rest: num
   }
 }
 
-/** Tensors for what the encoder of an 8-bit model says of so many steps: in memory of their own, or at the beginning of those for more steps. */
+/** Tensors for an 8-bit encoder's outputs of a number of steps: newly allocated, or at the beginning of those for more steps. */
 function roomFor({ facts, layout: { framesPerKey, keysPerBlock } }: Whisper, steps: number, within?: Encoded): Encoded {
   const { layers, heads, headWidth } = facts;
   const room: Encoded = {};
@@ -109,7 +112,7 @@ function roomFor({ facts, layout: { framesPerKey, keysPerBlock } }: Whisper, ste
   return room;
 }
 
-/** Root mean square over the speech. */
+/** RMS over the speech. */
 function levelOf(samples: Float32Array, speech: readonly Span[]): number {
   let sum = 0;
   let count = 0;

@@ -4,9 +4,10 @@ export const MARGIN = FRAME / 2;
 const PART = FRAME / 4;
 
 /**
- * The frames of sound that an encoder hears, folded about their middles: [4 x frames x 100], where the middle of frame f is sample f * hop and sound goes on
- * beyond both ends as in a mirror. The parts of a frame are, for samples at even distances from its middle, the sums and the differences (later less
- * earlier) of both sides, then the same at odd distances: what a Fourier transform needs of it (models/build/whisper/mel.ts).
+ * Frames of samples for the encoder, folded about their middles: [4 x frames x 100], where the middle of frame f is sample f * hop and the
+ * signal is mirrored beyond both ends. The parts of a frame are, for samples at even distances from its middle, the sums and the
+ * differences (later minus earlier) of both sides, then the same at odd distances: the input of the folded DFT
+ * (models/build/whisper/mel.ts).
  * @param sound frames * hop samples at 16 kHz, between margins of MARGIN samples that are written here
  * @param into memory for the result
  */
@@ -24,12 +25,12 @@ export function foldedFrames(sound: Float32Array, hop: number, into: Float32Arra
       into[2 * size + at] = next + last;
       into[3 * size + at] = next - last;
     }
-    into[at - PART] = sound[middle]!; // it is in no pair
+    into[at - PART] = sound[middle]!; // it has no counterpart
   }
   return into.subarray(0, 4 * size);
 }
 
-/** Writes the margins. */
+/** Writes the mirrored margins. */
 function mirror(sound: Float32Array): void {
   const last = sound.length - 1 - MARGIN;
   for (let i = 1; i <= MARGIN; i++) {

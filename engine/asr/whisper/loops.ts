@@ -1,18 +1,18 @@
 import type { Hypothesis } from './decode-job.ts';
 import { loop } from './quality.ts';
 
-const LOOKS = 8; // tokens after which a row is looked at for a loop, in its latest …
+const LOOKS = 8; // tokens between checks of a row for loops, in its latest
 const RECENT = 64; // tokens
-const MOST = 16; // loops that are cut off a row
+const MOST = 16; // maximum loops cut off per row
 
-/** Whether a row has come to repeat itself. It is looked at now and then: for most calls the answer is no. */
+/** Whether a row has started to repeat itself. Checked only every few tokens: most calls return false immediately. */
 export function repeats(tokens: readonly number[]): boolean {
   return tokens.length % LOOKS === 0 && loop(tokens.slice(-RECENT)) !== null;
 }
 
 /**
- * How many tokens stay of a row that repeats itself: what it repeats is said once, then the segment is closed and the row goes on behind it.
- * Null: it is not wanted, or has been done often enough.
+ * Number of tokens to keep of a row that repeats itself: the repeated text once; then the segment is closed and decoding continues. Null:
+ * not requested, or done often enough.
  */
 export function loopCut({ job, tokens, cuts }: Pick<Hypothesis, 'job' | 'tokens' | 'cuts'>): number | null {
   if (!job.options.pastLoops || cuts.length >= MOST) return null;

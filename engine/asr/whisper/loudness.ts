@@ -1,21 +1,21 @@
 import type { Span } from '../../types.ts';
 import { SAMPLE_RATE } from './model.ts';
 
-/** Levels are taken every 10 ms; lengths below are in such steps, levels in dB. */
+/** Levels are computed every 10 ms; lengths below are in such steps, levels in dB. */
 const STEP = SAMPLE_RATE / 100;
-const RUMBLE = 150; // hertz: below it there is hum and knocks, of voices only the lowest overtone
-const KEPT = 1 / (1 + (2 * Math.PI * RUMBLE) / SAMPLE_RATE); // by one of two simple filters
+const RUMBLE = 150; // hertz: below it there is hum and knocks, and only the fundamental of voices
+const KEPT = 1 / (1 + (2 * Math.PI * RUMBLE) / SAMPLE_RATE); // coefficient of a one-pole filter
 
-export const ABOVE = 8; // over the quiet around it is sound …
-export const BELOW = 35; // … but nothing so far under the loud parts
-export const APART = 15; // where quiet and loud are nearer to each other no pause can be heard
-export const BURST = 3; // a shorter sound is a click
-const AROUND = 100; // on either side is looked for what is loud and quiet there
-const SOFT = 2; // on either side are averaged for what is quiet
-const SILENCE = 30; // a shorter one belongs to the speech …
-const MARGIN = 5; // … and so much of a longer one on either side
+export const ABOVE = 8; // above the quiet around it is sound
+export const BELOW = 35; // but not this far below the loud parts
+export const APART = 15; // if quiet and loud are closer than this, pauses cannot be detected
+export const BURST = 3; // shorter sounds are clicks
+const AROUND = 100; // steps on either side for estimating loud and quiet
+const SOFT = 2; // steps on either side averaged for the quiet level
+const SILENCE = 30; // shorter silences belong to the speech
+const MARGIN = 5; // and this much of a longer one on either side
 
-/** Loudness of every step above the rumble, dB of full scale. */
+/** Loudness of every step above the rumble, dBFS. */
 export function loudness(samples: Float32Array): Float32Array {
   const levels = new Float32Array(Math.floor(samples.length / STEP));
   let x = 0;
@@ -35,7 +35,10 @@ export function loudness(samples: Float32Array): Float32Array {
   return levels;
 }
 
-/** Speech without the silences over which its detector ran: room noise between two sentences is speech to it, and words would be stretched over it. */
+/**
+ * Speech without the silences included by its detector: it takes room noise between two sentences for speech, and words would be stretched
+ * over it.
+ */
 export function sounding(speech: readonly Span[], levels: Float32Array): Span[] {
   const quiet = levels.map((_, step) => mean(levels.subarray(Math.max(0, step - SOFT), step + SOFT + 1)));
   return speech.flatMap((span) => {
@@ -57,7 +60,7 @@ export function sounding(speech: readonly Span[], levels: Float32Array): Span[] 
   });
 }
 
-/** What sounds in [from, to), in steps: at least BURST long. */
+/** Sounds in [from, to), in steps: at least BURST long. */
 function bursts(levels: Float32Array, quiet: Float32Array, from: number, to: number): Span[] {
   const threshold = thresholds(levels, quiet, from, to);
   const found: Span[] = [];
@@ -70,7 +73,10 @@ function bursts(levels: Float32Array, quiet: Float32Array, from: number, to: num
   return found;
 }
 
-/** The level from which each step of [from, to) is sound, by what is loud and quiet around it. `quiet`: levels averaged over SOFT steps on either side. */
+/**
+ * The level from which each step of [from, to) counts as sound, relative to loud and quiet around it. `quiet`: levels averaged over SOFT
+ * steps on either side.
+ */
 function thresholds(levels: Float32Array, quiet: Float32Array, from: number, to: number): Float32Array {
   return Float32Array.from({ length: Math.max(0, to - from) }, (_, i) => {
     const [first, end] = [Math.max(0, from + i - AROUND), Math.min(levels.length, from + i + AROUND)];

@@ -3,14 +3,14 @@ import type { Descriptor } from '../../../models/descriptor.ts';
 import { type Device, openSession, type Session } from '../../runtime/session.ts';
 
 export const SAMPLE_RATE = 16000;
-/** Attention frames of a window: what the decoder is always given. The encoder hears less of the silence that fills it up: encode.ts. */
+/** Attention frames of a window, as the decoder always gets them. The encoder processes less of the padding: encode.ts. */
 export const STEPS = 1500;
-/** Forbids a token. Not -Infinity: sums of infinities are NaN. */
+/** Forbids a token. Not -Infinity, because sums of infinities are NaN. */
 export const NEVER = -1e9;
 
-/** What the decoding rules need of a model's descriptor. Numbers are token ids unless a unit is given. */
+/** The parts of a model's descriptor that the decoding rules need. Numbers are token ids unless a unit is given. */
 export interface Facts {
-  /** Samples behind each attention frame, and between two timestamps: 320 as in training, 352 where the encoder was exported with a longer hop. */
+  /** Samples per attention frame and timestamp step: 320 as in training, 352 if the encoder was exported with a longer hop. */
   samplesPerStep: number;
   /** The same in seconds. */
   tick: number;
@@ -26,7 +26,7 @@ export interface Facts {
   noSpeech: number;
   noTimestamps: number;
   firstTimestamp: number;
-  /** Highest first timestamp, as an offset from firstTimestamp. */
+  /** Latest first timestamp, as an offset from firstTimestamp. */
   latestStart: number;
   transcribe: number;
   /** Whisper's language code -> token; empty for English-only models. */
@@ -35,23 +35,23 @@ export interface Facts {
   suppressedAtStart: readonly number[];
 }
 
-/** A Whisper checkpoint held open on one thread. */
+/** A Whisper model loaded on one thread. */
 export interface Whisper {
   facts: Facts;
   encoder: Session;
   decoder: Session;
-  /** How keys and values of the cross-attention lie. */
+  /** Layout of the cross-attention's keys and values. */
   layout: Descriptor['crossAttention'];
   /** Lengths of the self-attention cache, in positions, ascending. */
   buckets: readonly number[];
-  /** Outputs of the encoder that are inputs of the decoder: the keys and values of the cross-attention. */
+  /** Encoder outputs that are decoder inputs: the keys and values of the cross-attention. */
   cross: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * Opens encoder and decoder of a built model folder. Throws when a file is missing, or the device asked for is, or one that its networks may
- * not run on. `profile` is a folder for what SessionOptions says of it.
+ * Opens encoder and decoder of a built model folder. Throws if a file or the requested device is missing, or the model does not support the
+ * device. `profile` is a folder for the profiles of SessionOptions.
  */
 export async function openWhisper(
   folder: string,
@@ -62,7 +62,7 @@ export async function openWhisper(
   if (!descriptor.devices.includes(device)) {
     const { name, variant, devices } = descriptor;
     const remedy = `import the checkpoint again with --variant ${device === 'cpu' ? 'int8' : 'float16'}`;
-    throw new Error(`Cannot run ${name} on ${device}: its ${variant} networks are for ${devices.join(', ')}; ${remedy}`);
+    throw new Error(`Cannot run ${name} on ${device}: its ${variant} models are for ${devices.join(', ')}; ${remedy}`);
   }
   const each = (name: string) => ({ device, profile: profile && join(profile, name), arena: true });
   const encoder = await openSession(join(folder, 'encoder.onnx'), each('encoder'));
@@ -81,12 +81,12 @@ export async function openWhisper(
   };
 }
 
-/** Seconds of the longest window. */
+/** Length of the longest window, seconds. */
 export function windowSeconds({ tick }: Facts): number {
   return STEPS * tick;
 }
 
-/** What the decoding rules need of a descriptor. */
+/** The parts of a descriptor that the decoding rules need. */
 export function factsOf({ window, dimensions, tokens }: Descriptor): Facts {
   const { samplesPerStep, sampleRate } = window;
   const { vocabulary, layers, heads, width, alignmentHeads, longestText } = dimensions;
@@ -98,7 +98,7 @@ export function factsOf({ window, dimensions, tokens }: Descriptor): Facts {
   };
 }
 
-/** Codes that a checkpoint may know under another name, nearest first. */
+/** Codes that a checkpoint may know under another name, best first. */
 const ALIASES: Record<string, readonly string[]> = {
   yue: ['zh'],
   jv: ['jw'],
@@ -109,7 +109,7 @@ const ALIASES: Record<string, readonly string[]> = {
   fil: ['tl'],
 };
 
-/** The code under which the model knows a language, or null when it does not. English-only models know English. */
+/** The code under which the model knows a language, or null. English-only models know English. */
 export function knownLanguage(facts: Facts, code: string): string | null {
   if (facts.languages.size === 0) return 'en';
   return [code, ...(ALIASES[code] ?? [])].find((name) => facts.languages.has(name)) ?? null;

@@ -3,17 +3,17 @@ import { speechBetween } from './constraints.ts';
 import type { Facts } from './model.ts';
 import type { Spoken } from './words.ts';
 
-const LONG = 8; // seconds of speech in a segment, …
-const SCARCE = 1.6; // … and tokens a second below which a sentence is missing from it: of 234 segments of clean speech the slowest so long had 1.8
-const DRAWN = 1.2; // seconds of speech under one word, …
-const SLOW = 4; // … and bytes a second below which it stands for more: of 2,958 spans of clean speech the slowest complete one had 8, those without a sentence 4
-const DIGIT = 5; // bytes that a digit is read out as, about: "1813" is eighteen thirteen
-const WHOLE = 8; // seconds: the span of speech around such a word is heard again as a whole up to this length
-const MORE = 1.3; // times as many words: then it was missing
+const LONG = 8; // seconds of speech in a segment,
+const SCARCE = 1.6; // and tokens per second below which a sentence is missing from it: of 234 segments of clean speech this long the slowest had 1.8
+const DRAWN = 1.2; // seconds of speech under one word,
+const SLOW = 4; // and bytes per second below which words are missing: of 2,958 spans of clean speech the slowest complete one had 8, those with a missing sentence 4
+const DIGIT = 5; // approximate bytes of a spoken digit: "1813" is eighteen thirteen
+const WHOLE = 8; // seconds: the span of speech around such a word is decoded again as a whole up to this length
+const MORE = 1.3; // factor in the number of words from which on something was missing
 
 /**
- * Where a result says far too little for the speech that is there: the model skips a sentence inside a segment, and neither its probabilities
- * nor its timestamps show it. Seconds of the window.
+ * Spans with far too little text for their speech: the model skips a sentence inside a segment, and neither its probabilities nor its
+ * timestamps show it. Seconds of the window.
  */
 export function thinStretches(
   tokens: readonly number[],
@@ -38,8 +38,8 @@ export function thinStretches(
 }
 
 /**
- * Where a word is drawn out over speech that nobody could fill with it: alignment leaves no speech to nobody, so the neighbours of a sentence that
- * was skipped get its time. Seconds of the window.
+ * Words stretched over more speech than they can fill: alignment assigns all speech to words, so the neighbours of a skipped sentence get
+ * its time. Seconds of the window.
  */
 export function drawnOut(words: readonly Spoken[], speech: readonly Span[]): Span[] {
   const found: Span[] = [];
@@ -54,12 +54,12 @@ export function drawnOut(words: readonly Spoken[], speech: readonly Span[]): Spa
   return found;
 }
 
-/** How long a word is when it is spelt as it is spoken. */
+/** Length of a word when spelled out as spoken. */
 function spokenBytes(text: string): number {
   return Buffer.byteLength(text.trim().replaceAll(/\p{Nd}/gu, 'x'.repeat(DIGIT)));
 }
 
-/** Spans without overlap, in order, that cover the same time. */
+/** Merges spans, without overlap and in order. */
 export function merged(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
@@ -70,7 +70,7 @@ export function merged(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-/** The parts of spans that lie in a stretch, counted from its beginning. */
+/** The parts of spans that lie within a span, relative to its start. */
 export function within(spans: readonly Span[], stretch: Span): Span[] {
   return spans.flatMap((span) => {
     const start = Math.max(span.start, stretch.start) - stretch.start;
@@ -80,8 +80,8 @@ export function within(spans: readonly Span[], stretch: Span): Span[] {
 }
 
 /**
- * Words of a window in which those of a stretch give way to `heard`, counted from its beginning, if these are `times` as many. A word on the border of the
- * stretch keeps its time: those heard end where it begins.
+ * Replaces the words of a span by `heard`, relative to its start, if these are `times` as many. A word on the border of the span keeps its
+ * time: new words end where it begins.
  */
 export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[], times = MORE): Spoken[] {
   const middle = ({ start, end }: Spoken) => (start + end) / 2;

@@ -1,28 +1,28 @@
 import { deflateSync } from 'node:zlib';
 import { type DecodeResult, likeliest } from './decode-job.ts';
 
-/** Thresholds measured on 26 windows of noise and 175 real clips (docs/decisions/speech-recognition.md): none of the real ones is lost. */
+/** Thresholds from 26 windows of noise and 175 real clips (docs/decisions/speech-recognition.md), none of which is lost. */
 const UNCERTAIN_LANGUAGE = 0.6;
 const LIKELY_SILENCE = 0.5;
 const DOUBTFUL = -0.9; // mean log-probability
-const REPETITIVE = 2.4; // characters of text per byte compressed
+const REPETITIVE = 2.4; // characters of text per compressed byte
 const CLEAR_SPEECH = 0.96; // peak of the speech probability
 const WORST_SCORE = -1.25;
 const SILENCE = 0.7;
-const POOR = -1.0; // mean log-probability of a row that is tried again
-const GUESSED = -1.0; // mean log-probability of a segment that was not the model's own idea
-const LOOP = 4; // times in a row that something is said before it counts as a loop
+const POOR = -1.0; // mean log-probability of a row to retry
+const GUESSED = -1.0; // mean log-probability of a segment after an overridden choice
+const LOOP = 4; // repetitions that count as a loop
 
 /**
- * How repetitive a text is: its characters by their compressed bytes. Each character counts as one byte, whatever UTF-8 makes of it: three bytes a letter of
- * which two never change would make all prose in Hindi or Georgian repetitive.
+ * Repetitiveness of a text: characters per compressed byte. Each character counts as one byte regardless of UTF-8: with three bytes per
+ * letter of which two never change, all prose in Hindi or Georgian would be repetitive.
  */
 export function compressionRatio(text: string): number {
   const bytes = Buffer.from(Array.from(text, (character) => character.codePointAt(0)! & 0xff));
   return bytes.length === 0 ? 0 : bytes.length / deflateSync(bytes).length;
 }
 
-/** Whether a text may have been invented: the window is decoded once more, plainly, to judge. */
+/** Whether a text may be a hallucination: the window is then decoded once more, plainly, to decide. */
 export function isSuspicious(result: DecodeResult, text: string, peak: number): boolean {
   return (
     likeliest(result.languages).probability < UNCERTAIN_LANGUAGE ||
@@ -34,22 +34,22 @@ export function isSuspicious(result: DecodeResult, text: string, peak: number): 
   );
 }
 
-/** Whether a plain result (no timestamps, end-of-text never refused) says that nothing was spoken. */
+/** Whether a plain result (no timestamps, end-of-text never refused) indicates that nothing was spoken. */
 export function isInvented(plain: DecodeResult): boolean {
   return plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability) < WORST_SCORE || plain.noSpeech > SILENCE;
 }
 
-/** Whether a decoding is worth another try: it repeats itself, or the model did not believe it. */
+/** Whether a decoding should be retried: it repeats itself, or its probability is low. */
 export function isPoor(result: DecodeResult, text: string): boolean {
   return result.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(result.tokens) !== null;
 }
 
-/** Whether nothing is said in a text: it is a dash, or notes of music. */
+/** Whether a text contains no words: a dash, or music notes. */
 export function isWordless(text: string): boolean {
   return !/[\p{L}\p{N}]/u.test(text);
 }
 
-/** Where a loop begins: the same 1 to 12 tokens at least four times in a row, 8 tokens or more in all. Null: none. */
+/** The start of a loop: the same 1 to 12 tokens at least four times in a row, 8 tokens or more in total. Null: none. */
 export function loop(tokens: readonly number[]): { start: number; length: number; times: number } | null {
   for (let start = 0; start < tokens.length; start++) {
     for (let length = 1; length <= 12; length++) {
@@ -68,9 +68,9 @@ function same(tokens: readonly number[], a: number, b: number, length: number): 
 }
 
 /**
- * A result without what the model only guessed: text after a timestamp it was made to set, since speech goes on there, that it did not believe.
- * Breath and noise at the end of a sentence count as speech to the detector, and make base say "Alright." or "Wow.".
- * @param isSpeech whether what lies between two timestamps, as tokens, is speech beyond doubt: then what is said of it stays, however improbable
+ * Removes guesses: improbable text after an overridden timestamp, set because speech continues there. Breath and noise at the end of a
+ * sentence count as speech to the detector, and make base write "Alright." or "Wow.".
+ * @param isSpeech whether the audio between two timestamp tokens is certainly speech: then its text is kept, however improbable
  */
 export function withoutGuesses<T extends DecodeResult>(
   result: T,
@@ -90,7 +90,7 @@ export function withoutGuesses<T extends DecodeResult>(
   return { ...result, tokens: kept(result.tokens), logProbs: kept(result.logProbs), attention: kept(result.attention), resumed: [] };
 }
 
-/** A result whose loops are said once. */
+/** A result with each loop reduced to one repetition. */
 export function withoutLoops<T extends DecodeResult>(result: T): T {
   const found = loop(result.tokens);
   if (!found) return result;

@@ -13,14 +13,14 @@ import { toSound } from './snap-words.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { type Spoken, toWords } from './words.ts';
 
-/** What is needed on a thread to recognise speech. */
+/** What a thread needs to recognise speech. */
 export interface Recogniser {
   model: Whisper;
   tokenizer: Tokenizer;
   decoder: Decoder;
 }
 
-/** One window to be recognised. Spans are seconds of the window. */
+/** One window to recognise. Spans are seconds of the window. */
 export interface WindowRequest {
   /** The file it belongs to. */
   job: number;
@@ -29,41 +29,41 @@ export interface WindowRequest {
   speech: Span[];
   /** Highest speech probability inside. */
   peak: number;
-  /** Speech probability of every tenth of a second; absent: no speech counts as certain. */
+  /** Speech probability per 0.1 s; absent: no speech counts as certain. */
   certainty?: Float32Array;
   /** ISO code, or 'auto'. */
   language: string;
-  /** With 'auto', the recording's language, kept unless the window is clearly in another one; null: not known. */
+  /** With 'auto', the recording's language, used unless the window is clearly in another one; null: unknown. */
   expected: string | null;
   vocabulary: string;
-  /** Beams where the model is not sure. */
+  /** Use beam search where the model is uncertain. */
   accurate: boolean;
-  /** Among the first windows of its file: these go before all others. */
+  /** Among the first windows of its file: these take priority. */
   first?: boolean;
 }
 
 export interface RecognisedWindow {
   words: Spoken[];
   language: string;
-  /** The most probable ones, with their probabilities, best first. */
+  /** The most probable languages with their probabilities, best first. */
   languages: [code: string, probability: number][];
   noSpeech: number;
   meanLogProb: number;
   /** Names of the decoding options that were tried, in order. */
   tried: string[];
-  /** Seconds of speech that no word covers after all tries. */
+  /** Seconds of speech without words after all retries. */
   uncovered: number;
 }
 
-const PROGRESS = 1.5; // seconds of speech that a decoding which was cut off must have got through to be relied on
-const SAID = 1; // seconds of speech in a segment that is kept where the detector is certain
-const LIKELIEST = 5; // languages that are told of a window
-const DEEPEST = 3; // stretches of stretches of a window
-const FILLED = 0.7; // part of a row's tokens that a stretch is to fill, by what was decoded of the window before it
+const PROGRESS = 1.5; // seconds of speech that a truncated decoding must have covered to be reliable
+const SAID = 1; // seconds of speech in a segment that is kept where detection is certain
+const LIKELIEST = 5; // number of languages reported per window
+const DEEPEST = 3; // maximum depth of spans within spans of a window
+const FILLED = 0.7; // target share of a row's tokens for a span, estimated from the previous decoding of the window
 
 /**
- * The words of one window. Stretches of speech that a decoding leaves out, or says far too little of, are decoded once more by themselves, until all of it
- * is covered or nothing more comes of it. Throws what `check` throws when the file is no longer wanted.
+ * The words of one window. Spans of speech that a decoding omits, or covers with far too few words, are decoded again separately, until
+ * everything is covered or nothing more is found. Throws what `check` throws when the file is cancelled.
  */
 export async function recognise(request: WindowRequest, recogniser: Recogniser, check: () => void): Promise<RecognisedWindow> {
   const effort = new Effort(speechBetween(request.speech, 0, Number.POSITIVE_INFINITY));
@@ -73,7 +73,7 @@ export async function recognise(request: WindowRequest, recogniser: Recogniser, 
 
 type Covered = Omit<RecognisedWindow, 'uncovered'>;
 
-/** The words of a window or a stretch of one. The stretches of one decoding are heard at once. */
+/** The words of a window or a span of one. The spans of one decoding are decoded in parallel. */
 async function hearAll(request: WindowRequest, recogniser: Recogniser, check: () => void, attempts: Attempts): Promise<Covered> {
   const { missing, thin, levels, longest, ...heard } = await decodeWindow(request, recogniser, check, attempts);
   const { effort, depth } = attempts;
@@ -95,7 +95,7 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
   return heard;
 }
 
-/** A stretch of a window as one of its own. */
+/** A span of a window as a window of its own. */
 function partOf(request: WindowRequest, span: Span): WindowRequest {
   const [from, to] = [Math.round(span.start * SAMPLE_RATE), Math.round(span.end * SAMPLE_RATE)];
   return {
@@ -108,15 +108,15 @@ function partOf(request: WindowRequest, span: Span): WindowRequest {
 }
 
 interface Decoded extends Covered {
-  /** Stretches without words, and those for which they are far too few. */
+  /** Spans without words, and those with far too few. */
   missing: Span[];
   thin: Span[];
   levels: Float32Array;
-  /** Seconds of the longest stretch whose text fits into one row. */
+  /** Seconds of the longest span whose text fits into one row. */
   longest: number;
 }
 
-/** The words of one decoding of a window, and what it has left out. */
+/** The words of one decoding of a window, and what it omits. */
 async function decodeWindow(request: WindowRequest, recogniser: Recogniser, check: () => void, attempts: Attempts): Promise<Decoded> {
   const { model, tokenizer } = recogniser;
   const { facts } = model;
@@ -132,14 +132,14 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const cut = reliable(guarded, facts.alignmentHeads, facts);
   const certain = isCertain(request.certainty, request.speech);
   const stuck = cut.until !== null && (!certain || speechBetween(request.speech, 0, cut.until) < PROGRESS);
-  const kept = stuck ? withoutLoops(guarded) : cut.result; // a loop said once is better than nothing
+  const kept = stuck ? withoutLoops(guarded) : cut.result; // text with each loop once is better than nothing
   const until = stuck ? null : cut.until;
   const speech = until === null ? request.speech : within(request.speech, { start: 0, end: until });
   const spoken = sounding(speech, levels);
   const written = toWords(kept, result.language, spoken, until ?? request.samples.length / SAMPLE_RATE, facts, tokenizer);
   const words = withoutEchoes(written);
   const rest = leftOut(kept.tokens, request.speech, until, facts);
-  const rate = kept.tokens.length / Math.max(1, speechBetween(speech, 0, Number.POSITIVE_INFINITY)); // tokens a second
+  const rate = kept.tokens.length / Math.max(1, speechBetween(speech, 0, Number.POSITIVE_INFINITY)); // tokens per second
   const longest = loop(guarded.tokens) ? SHORT : (FILLED * facts.longestText) / rate;
   return {
     ...summary(result),

@@ -4,7 +4,7 @@ import { openWhisper } from './model.ts';
 import { recognise } from './recognise.ts';
 import { openTokenizer } from './tokenizer.ts';
 
-/** Whisper as a recogniser. */
+/** Whisper behind the recogniser interface. */
 export const openWhisperRecogniser: OpenRecogniser = async ({ folder, descriptor, device, rows, interleaver }) => {
   const model = await openWhisper(folder, descriptor, { device });
   const parts = { model, tokenizer: await openTokenizer(folder), decoder: new Decoder(model, rows, interleaver) };

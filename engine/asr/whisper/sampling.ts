@@ -3,27 +3,27 @@ import { type Allowed, speechBetween, speechLeft } from './constraints.ts';
 import type { Hypothesis } from './decode-job.ts';
 import { type Facts, NEVER } from './model.ts';
 
-const LEAP = 0.6; // seconds of speech that a new segment may not leap over
-const REFUSALS = 4; // per decoding: then the model knows better
+const LEAP = 0.6; // seconds of speech that a new segment may not jump over
+const REFUSALS = 4; // per decoding: after that the model's choice stands
 
 export interface Choice {
   token: number;
   logProb: number;
 }
 
-/** What one row may say next, weighed under the rules. A log-probability is a logit minus `lse`. */
+/** Scores of a row's next token under the rules. A log-probability is a logit minus `lse`. */
 export interface Scores {
-  /** The most probable token that is no timestamp, and its logit. */
+  /** The most probable token that is not a timestamp, and its logit. */
   textId: number;
   textMax: number;
   timeId: number;
   timeMax: number;
-  /** Logarithms of sums of exponentials, of timestamps and of all that is allowed. */
+  /** Log-sum-exp of timestamps and of all allowed tokens. */
   timeLse: number;
   lse: number;
 }
 
-/** Weighs what row `i` may say; wants logits of text where some of it is excepted. */
+/** Scores the next token of row `i`; requires text logits if some text is forbidden. */
 export function weigh(prediction: Prediction, i: number, may: Allowed, { endOfText, vocabulary }: Facts): Scores {
   const special = prediction.special.subarray(i * (vocabulary - endOfText), (i + 1) * (vocabulary - endOfText));
   const text = may.text ? textOf(prediction, i, may, endOfText) : NOTHING;
@@ -55,9 +55,9 @@ function textOf({ textId, textMax, textLse, text }: Prediction, i: number, { exc
   return summary(logits, 0, endOfText);
 }
 
-const SLIGHT = -30; // below the highest logit: too little to count in a sum
+const SLIGHT = -30; // below the highest logit: negligible in a sum
 
-/** The highest of the logits [from, to), and the logarithm of the sum of their exponentials. */
+/** Maximum and log-sum-exp of the logits [from, to). */
 function summary(logits: Float32Array, from: number, to: number): Summary {
   let id = from;
   for (let k = from + 1; k < to; k++) if (logits[k]! > logits[id]!) id = k;
@@ -68,13 +68,13 @@ function summary(logits: Float32Array, from: number, to: number): Summary {
   return { id, max, lse: max + Math.log(sum) };
 }
 
-/** The logarithm of the sum of the exponentials. */
+/** Log-sum-exp. */
 export function lseOf(logits: readonly number[]): number {
   const max = Math.max(...logits);
   return max + Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - max), 0));
 }
 
-/** Whether the next token is a timestamp: all timestamps together beat every single text token. */
+/** Whether the next token is a timestamp: all timestamps together are more probable than any single text token. */
 function isTimed({ timeLse, textMax }: Scores): boolean {
   return timeLse > textMax;
 }
@@ -85,7 +85,7 @@ export function greedy(scores: Scores): Choice {
   return isTimed(scores) ? { token: timeId, logProb: timeMax - lse } : { token: textId, logProb: textMax - lse };
 }
 
-/** A token drawn from the probabilities at a temperature; its log-probability is that at temperature 1. `logits`: those of `logitsOf`. */
+/** Samples a token at a temperature; its log-probability is that at temperature 1. `logits`: those of `logitsOf`. */
 export function sample(logits: Float32Array, scores: Scores, facts: Facts, temperature: number, random: () => number): Choice {
   const [from, to] = drawn(scores, facts);
   let highest = NEVER;
@@ -117,12 +117,12 @@ export function most(logits: Float32Array, scores: Scores, facts: Facts, count: 
   return best.map(({ token, logProb }) => ({ token, logProb: logProb - scores.lse }));
 }
 
-/** The ids [from, to) that are drawn from. */
+/** The ids [from, to) to sample from. */
 function drawn(scores: Scores, facts: Facts): [number, number] {
   return isTimed(scores) ? [facts.firstTimestamp, facts.vocabulary] : [0, facts.vocabulary];
 }
 
-/** Logits [vocabulary] of row `i`, NEVER where a token may not come; wants logits of text. */
+/** Logits [vocabulary] of row `i`, NEVER for forbidden tokens; requires text logits. */
 export function logitsOf(prediction: Prediction, i: number, may: Allowed, facts: Facts): Float32Array {
   const { endOfText, vocabulary, suppressed } = facts;
   const logits = new Float32Array(vocabulary).fill(NEVER);
@@ -137,8 +137,8 @@ export function logitsOf(prediction: Prediction, i: number, may: Allowed, facts:
 }
 
 /**
- * What speech detection knows better than the decoder: end-of-text before the speech ends, and a new segment that leaps over speech, become
- * the timestamp where speech goes on. Null: the choice stands.
+ * Corrects the decoder by speech detection: end-of-text before the end of speech, and a new segment that jumps over speech, become the
+ * timestamp where speech continues. Null: the choice stands.
  */
 export function corrected(token: number, row: Hypothesis, facts: Facts): number | null {
   const { job, tokens } = row;
@@ -152,7 +152,7 @@ export function corrected(token: number, row: Hypothesis, facts: Facts): number 
   return next !== null && next < token ? next : null;
 }
 
-/** Numbers in [0, 1), the same every time: mulberry32. */
+/** Reproducible random numbers in [0, 1): mulberry32. */
 export function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,14 +1,14 @@
 import { ABOVE, APART, BELOW, BURST } from './loudness.ts';
 import type { Spoken } from './words.ts';
 
-/** Lengths below are in steps of 10 ms, as the levels are taken. */
-const PAUSE = 8; // a word with less room beside it has no edge of its own
-const INWARD = 25; // an edge moves at most this much into the word, …
-const OUTWARD = 3; // … or out of it, as long as the sound goes on: further on it is breath and room
+/** Lengths below are in steps of 10 ms, like the levels. */
+const PAUSE = 8; // a word with less space beside it has no edge of its own
+const INWARD = 25; // an edge moves at most this much into the word,
+const OUTWARD = 3; // or this much out of it while the sound lasts: beyond is breath and room noise
 
 /**
- * Words beside a pause begin and end with their sound: attention and speech detection place those edges to a tenth of a second, the loudness is exact.
- * Their order is kept, and no word grows into another.
+ * Aligns the edges of words beside pauses with their sound: attention and speech detection place those edges to 0.1 s, the loudness is
+ * exact. Order is preserved, and words never overlap.
  * @param levels `loudness` of the window that the words' times refer to
  */
 export function toSound(words: readonly Spoken[], levels: Float32Array): Spoken[] {
@@ -35,7 +35,7 @@ export function toSound(words: readonly Spoken[], levels: Float32Array): Spoken[
   });
 }
 
-/** Where sound begins near `at`: earlier while it goes on, but not before `earliest`; else later, before `latest`; else `at` itself. */
+/** Start of sound near `at`: earlier while the sound lasts, but not before `earliest`; else later, before `latest`; else `at` itself. */
 function onset(sounds: (step: number) => boolean, at: number, earliest: number, latest: number): number {
   let step = at;
   if (sounds(at)) {
@@ -53,7 +53,7 @@ function between(loud: number, quiet: number): number {
   return loud - quiet < APART ? Number.POSITIVE_INFINITY : Math.max(loud - BELOW, quiet + ABOVE);
 }
 
-/** The quiet of a range: its quietest tenth. */
+/** Quiet level of a range: its lowest 10 %. */
 function quietest(levels: Float32Array, first: number, end: number): number {
   const ranked = levels.slice(Math.max(0, first), Math.max(1, end)).sort();
   return ranked[Math.floor(ranked.length / 10)] ?? 0;

@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WhisperTokenizer } from '@xenova/transformers';
 
-/** Tokens to text and back, from the tokenizer files of a model folder. */
+/** Converts tokens to text and back, with the tokenizer files of a model folder. */
 export interface Tokenizer {
-  /** Text of tokens as Whisper writes it: a word begins with its space. Half a character becomes U+FFFD. */
+  /** Text of tokens as Whisper writes it: a word begins with its space. Incomplete characters become U+FFFD. */
   decode(tokens: readonly number[]): string;
   encode(text: string): number[];
 }
 
-/** Reads tokenizer.json and, where there is one, tokenizer_config.json of a model folder. Never goes to the network. */
+/** Reads tokenizer.json and, if present, tokenizer_config.json of a model folder. Never accesses the network. */
 export async function openTokenizer(folder: string): Promise<Tokenizer> {
   const model = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'));
   const config = JSON.parse(await readFile(join(folder, 'tokenizer_config.json'), 'utf8').catch(orNothing));
-  // Newer files hold each merge as a pair; the library expects 'left right'.
+  // Newer files store merges as pairs; the library expects 'left right'.
   model.model.merges = model.model.merges.map((merge: string | string[]) => (Array.isArray(merge) ? merge.join(' ') : merge));
   const tokenizer = new WhisperTokenizer(model, config);
   return {
@@ -23,7 +23,7 @@ export async function openTokenizer(folder: string): Promise<Tokenizer> {
   };
 }
 
-/** An empty configuration in place of a file that is not there. */
+/** An empty configuration for a missing file. */
 function orNothing(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return '{}';
   throw error;

@@ -3,13 +3,13 @@ import { beginnings } from './dtw.ts';
 import { type Facts, STEPS } from './model.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-/** A word in seconds of its window. `text` begins with a space where the language writes one. */
+/** A word in seconds of its window. `text` begins with a space in languages that use them. */
 export interface Spoken extends Span {
   text: string;
   probability: number;
 }
 
-/** What decoding leaves for one window. */
+/** The result of decoding one window. */
 export interface Decoded {
   tokens: readonly number[];
   /** Log-probability of every token. */
@@ -21,10 +21,10 @@ export interface Decoded {
 const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km', 'bo']);
 
 /**
- * The words of a window with their times, in order, none overlapping. Only frames with speech are aligned, so that no word begins, ends or
- * lies in a pause; a word that crosses one keeps its longer part, and the word beside it gets the other.
+ * The words of a window with their times, ordered and without overlap. Only frames with speech are aligned, so that no word begins, ends or
+ * lies in a pause; a word across a pause keeps its longer part, and the adjacent word gets the other.
  * @param speech spans in seconds of the window
- * @param seconds the window's real length
+ * @param seconds the window's actual length
  */
 export function toWords(
   decoded: Decoded,
@@ -62,7 +62,7 @@ export function toWords(
   });
 }
 
-/** Frames with speech; all frames of the window where those are too few for the tokens. */
+/** Frames with speech; all frames of the window if those are too few for the tokens. */
 function framesOf(speech: readonly Span[], seconds: number, tokens: number, tick: number): Int32Array {
   const count = Math.max(1, Math.min(STEPS, Math.round(seconds / tick)));
   const all = Int32Array.from({ length: count }, (_, i) => i);
@@ -70,13 +70,13 @@ function framesOf(speech: readonly Span[], seconds: number, tokens: number, tick
   return heard.length > tokens ? heard : all;
 }
 
-/** Indices of frames, [first, end). */
+/** Frame indices, [first, end). */
 interface Range {
   first: number;
   end: number;
 }
 
-/** Each range cut to its longest part without a pause. What is cut off beside a neighbour, the neighbour gets: those frames are speech, and its own. */
+/** Keeps each word's longest run between pauses; frames cut off next to a neighbour go to it. */
 function withoutPauses(ranges: readonly Range[], frames: Int32Array): Range[] {
   const kept = ranges.map((range) => runs(range, frames).reduce((a, b) => (b.end - b.first > a.end - a.first ? b : a)));
   ranges.forEach(({ first, end }, i) => {
@@ -107,7 +107,7 @@ const MARK = /^[\p{P}\p{S}]+$/u;
 const OPENING = /[\p{Ps}\p{Pi}]$/u;
 const PLAIN = /^[A-Za-z0-9.,']$/;
 
-/** Tokens joined until they are whole characters, those joined to words; punctuation goes with its word. */
+/** Groups tokens into whole characters, and those into words; punctuation belongs to its word. */
 export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tokenizer): { text: string; count: number }[] {
   const groups: { text: string; count: number }[] = [];
   for (const part of characters(tokens, tokenizer)) {
@@ -127,20 +127,20 @@ export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tok
   return groups.map(({ text, count }) => ({ text: text.trimEnd(), count }));
 }
 
-/** The fewest tokens that make whole characters, one after the other. Bytes that are part of none, as unsure models write them, are left out. */
+/** The shortest runs of tokens that form whole characters. Stray bytes, as written by uncertain models, are left out. */
 function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator<{ text: string; count: number }> {
   let held: number[] = [];
   for (const token of tokens) {
     held.push(token);
     const text = tokenizer.decode(held);
-    if (text.endsWith('\ufffd')) continue; // only the last character may still become whole
+    if (text.endsWith('\ufffd')) continue; // only the last character may still become complete
     yield { text: text.replaceAll('\ufffd', ''), count: held.length };
     held = [];
   }
   if (held.length) yield { text: tokenizer.decode(held).replaceAll('\ufffd', ''), count: held.length };
 }
 
-/** Whether a piece of text opens what follows, like a bracket or a quotation mark after a space. */
+/** Whether a text belongs to the next word, like a bracket or a quotation mark after a space. */
 function opens(text: string): boolean {
   return MARK.test(text.trim()) && (text.startsWith(' ') || OPENING.test(text));
 }

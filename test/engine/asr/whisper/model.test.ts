@@ -52,6 +52,6 @@ t.test('openWhisper() never runs 8-bit networks on a GPU, and says what to do', 
   const folder = join(home, 'eight');
   await build(checkpoint, folder, { variant: 'int8' });
   await t.rejects(openWhisper(folder, readDescriptor(folder), { device: 'cuda' }), {
-    message: 'Cannot run eight on cuda: its int8 networks are for cpu; import the checkpoint again with --variant float16',
+    message: 'Cannot run eight on cuda: its int8 models are for cpu; import the checkpoint again with --variant float16',
   });
 });

@@ -20,7 +20,7 @@ export const Author = z.object({ id: Id, email: z.string(), name: z.string().nul
 export const ProjectRef = z.object({ id: Id, name: z.string() }).meta({ id: 'ProjectRef' });
 export const Speaker = z.object({ id: z.string(), name: z.string() }).meta({ id: 'Speaker' });
 export const Topic = z.object({ title: z.string() }).meta({ id: 'Topic' });
-const Confidence = z.number().min(0).max(1).nullable().describe('How likely it is right, 0 to 1; null: not known');
+const Confidence = z.number().min(0).max(1).optional().describe('How likely it is right, 0 to 1; absent where it is not known');
 export const SpokenWord = z.object({ start: Seconds, end: Seconds, text: z.string(), confidence: Confidence }).meta({ id: 'Word' });
 
 export const Segment = z
@@ -31,7 +31,7 @@ export const Segment = z
     speaker_id: z.string().nullable(),
     speaker_name: z.string().nullable(),
     text: z.string(),
-    confidence: Confidence.optional().describe('How likely its words are right, 0 to 1; null: not known. Only with ?words=true'),
+    confidence: Confidence.describe('How likely its words are right on average, 0 to 1. Only with ?words=true'),
     words: z.array(SpokenWord).optional().describe('Only with ?words=true'),
   })
   .meta({ id: 'Segment' });

@@ -132,12 +132,15 @@ async function unsealTurns(vault: Vault, row: RecordRow, names: ReadonlyMap<stri
 /** A word's start, end, text and confidence, which earlier versions did not keep. */
 type StoredWord = [start: number, end: number, text: string, confidence?: number];
 
-/** Words with how sure they are, each and on average. */
-function sure(stored: readonly StoredWord[]): Required<Pick<Segment, 'words' | 'confidence'>> {
-  const words = stored.map(([start, end, text, confidence = null]) => ({ start: milli(start), end: milli(end), text, confidence }));
-  const known = words.flatMap(({ confidence }) => confidence ?? []);
+/** Words with how sure they are, each and on average, as far as that is known. */
+function sure(stored: readonly StoredWord[]): Pick<Segment, 'words' | 'confidence'> {
+  const words = stored.map(([start, end, text, confidence]) => ({
+    ...{ start: milli(start), end: milli(end), text },
+    ...(confidence !== undefined && { confidence }),
+  }));
+  const known = stored.flatMap(([, , , confidence]) => confidence ?? []);
   const mean = known.reduce((sum, confidence) => sum + confidence, 0) / known.length;
-  return { confidence: known.length ? milli(mean) : null, words };
+  return { ...(known.length && { confidence: milli(mean) }), words };
 }
 
 async function unsealReport(vault: Vault, workspaceId: string, report: RecordRow['reports'][number]): Promise<ReportResult> {

@@ -36,6 +36,14 @@ const ABOUT: readonly [method: string, path: (id: string) => string, body?: unkn
   ['DELETE', (id) => `/v1/transcriptions/${id}`],
 ];
 
+const WEBHOOKS: readonly [method: string, path: (id: string) => string, body?: unknown][] = [
+  ['GET', (id) => `/v1/webhooks/${id}`],
+  ['PATCH', (id) => `/v1/webhooks/${id}`, { active: false }],
+  ['DELETE', (id) => `/v1/webhooks/${id}`],
+  ['POST', (id) => `/v1/webhooks/${id}/secret`],
+  ['POST', (id) => `/v1/webhooks/${id}/test`],
+];
+
 const ours = await tenant();
 const theirs = await tenant();
 
@@ -61,6 +69,7 @@ t.test('no route that names something is forgotten here: the route table holds n
   const asked = new Set([
     ...ABOUT.map(([method, path]) => `${method} ${path('{id}').split('?')[0]}`),
     ...[`PUT ${members}`, `DELETE ${members}/{provider}/{external_id}`], // in the next test, as what is named in queries, headers and bodies
+    ...WEBHOOKS.map(([method, path]) => `${method} ${path('{id}')}`), // so are these
     'GET /v1/models/{model}', // a model of the installation, the same for every workspace
   ]);
   const naming = ROUTES.filter(({ hidden, path }) => !hidden && path.includes('{')).map(({ method, path }) => `${method} ${path}`);
@@ -97,6 +106,15 @@ t.test('lists, archives and searches hold nothing of another workspace', async (
   t.match(await knock(api.url, key, {}, '?reports=their-own'), { status: 422, json: { code: 'prompt_not_found' } });
   const wish = { body: { reports: ['their-own'] } };
   t.match(await api.call(key, 'POST', `/v1/transcriptions/${own}/reports`, wish), { status: 422, json: { code: 'prompt_not_found' } });
+  const made = await api.call(await keyOf(theirs.people.owner), 'POST', '/v1/webhooks', { body: { url: 'https://192.0.32.10/' } });
+  for (const [method, path, body] of WEBHOOKS)
+    for (const id of [made.json.id, randomUUID(), 'x'])
+      t.match(await api.call(key, method, path(id), { body }), { status: 404, json: { code: null } });
+  t.match((await api.call(key, 'GET', '/v1/webhooks')).json, { items: [], total: 0 });
+  t.match(
+    (await api.call(key, 'GET', '/v1/transcriptions?q=hello')).json.items.map((item: { id: string }) => item.id === foreign),
+    [false],
+  );
   await api.call(await keyOf(theirs.people.owner), 'PUT', member, { body: { provider: 'crm', external_id: 'theirs' } });
   t.match(await knock(api.url, key, { 'X-Author': 'external:crm:theirs' }), { status: 422, json: { code: 'author_not_member' } });
 });

@@ -108,6 +108,8 @@ const VARIABLES = {
     .refine((text) => /^[!-~]{16,}$/.test(text), 'must be at least 16 printable ASCII characters, as from openssl rand -hex 32')
     .optional()
     .describe('Bearer token that `/metrics` asks for; required by `LONGHAND_METRICS=public`'),
+  LONGHAND_URL: flagless.optional().describe('For `upload`: address of the service, instead of `--url`'),
+  LONGHAND_KEY: flagless.optional().describe('For `upload`: API key, instead of `--key`, which every process of the machine can read'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

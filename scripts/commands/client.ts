@@ -1,20 +1,28 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transcription } from '../../api/contract/transcription.ts';
 
 export interface Client {
+  /** Its address, the same however it was written. */
+  readonly service: string;
   get<T>(place: string): Promise<T>;
+  /** The upload under an external id that came at this time or later, if the service took one. */
+  find(externalId: string, since: string): Promise<{ uuid: string; status: string } | null>;
   /**
-   * Sends a file with an Idempotency-Key derived from its content, name and options: however often it is retried, in this run or a later
-   * one within a day, it is transcribed once.
+   * Sends the first `size` bytes of a file under an Idempotency-Key: however often it is tried, in this run or a later one within a day, it is transcribed once.
    */
-  upload<T>(file: string, query: URLSearchParams, headers: Record<string, string>, onProgress: (fraction: number) => void): Promise<T>;
+  upload<T>(
+    file: string,
+    size: number,
+    key: string,
+    query: URLSearchParams,
+    headers: Record<string, string>,
+    onProgress: (fraction: number) => void,
+  ): Promise<T>;
 }
 
 interface Answer {
@@ -23,6 +31,11 @@ interface Answer {
   body: { code?: string | null; message?: string };
 }
 
+interface Listed {
+  items: { id: string; status: string; created_at: string }[];
+}
+
+const SKEW_MS = 600_000; // between the clocks of this machine and the service
 const ATTEMPTS = 10;
 const CONFLICTS = 30; // an attempt interrupted by a killed server holds the key for a minute at most
 const FIRST_PAUSE_S = 1;
@@ -35,18 +48,35 @@ const NEVER = new Set(['upload_quota_exceeded', 'daily_reports_quota_exceeded', 
 export function openClient(address: string, key: string): Client {
   const base = new URL(`${address.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/`);
   const authorization = { Authorization: `Bearer ${key}` };
+  const get = <T>(place: string) => patiently<T>(base, () => send(new URL(place, base), 'GET', authorization));
   return {
-    get: <T>(place: string) => patiently<T>(base, () => send(new URL(place, base), 'GET', authorization)),
-    async upload<T>(file: string, query: URLSearchParams, headers: Record<string, string>, onProgress: (fraction: number) => void) {
+    service: base.href,
+    get,
+    async find(externalId, since) {
+      const { items } = await get<Listed>(`transcriptions?${new URLSearchParams({ external_id: externalId, limit: '100' })}`);
+      const earliest = Date.parse(since) - SKEW_MS;
+      for (const { id, status, created_at } of items) {
+        if (Date.parse(created_at) < earliest) continue;
+        const brokenOff = status === 'failed' && (await get<Transcription>(`transcriptions/${id}`)).error_code === 'UPLOAD_INCOMPLETE';
+        if (!brokenOff) return { uuid: id, status };
+      }
+      return null;
+    },
+    async upload<T>(
+      file: string,
+      size: number,
+      key: string,
+      query: URLSearchParams,
+      headers: Record<string, string>,
+      onProgress: (fraction: number) => void,
+    ) {
       const url = new URL(`transcriptions?${query}`, base);
-      const { size } = await stat(file);
       const all = {
         ...authorization,
         ...headers,
         'Content-Length': String(size),
         'Content-Disposition': `attachment; filename*=UTF-8''${encoded(path.basename(file))}`,
       };
-      const key = await fingerprint(file, url.pathname + url.search + JSON.stringify(headers) + path.basename(file));
       return patiently<T>(base, () => send(url, 'POST', { ...all, 'Idempotency-Key': key }, { file, size, onProgress }));
     },
   };
@@ -85,8 +115,18 @@ function lost(error: Error & { code?: string }, { origin }: URL): Error {
   throw error;
 }
 
-function refusal({ status, body }: Answer): Error {
-  return new Error(`refused with ${status}${body.code ? ` ${body.code}` : ''}: ${body.message ?? 'no message'}`);
+/** What the service refused for good. */
+export class Refusal extends Error {
+  readonly code: string;
+  constructor(message: string, code: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+  }
+}
+
+function refusal({ status, body }: Answer): Refusal {
+  return new Refusal(`refused with ${status}${body.code ? ` ${body.code}` : ''}: ${body.message ?? 'no message'}`, body.code ?? '');
 }
 
 interface Body {
@@ -99,7 +139,7 @@ interface Body {
 function send(url: URL, method: string, headers: Record<string, string>, body?: Body): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method, headers });
-    const source = body ? createReadStream(body.file) : null;
+    const source = body ? createReadStream(body.file, { end: Math.max(0, body.size - 1) }) : null; // it may have grown
     let answered = false;
     request.once('response', (response) => {
       answered = true;
@@ -143,13 +183,6 @@ function parsed(received: string): Answer['body'] | null {
   } catch {
     return null;
   }
-}
-
-/** SHA-256 of a file and its options, as text. */
-async function fingerprint(file: string, about: string): Promise<string> {
-  const hash = createHash('sha256').update(about);
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('base64url');
 }
 
 /** RFC 5987: percent-encodes every character except letters, digits and `-._~`. */

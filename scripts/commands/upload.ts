@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { loadSettings } from './environment.ts';
 import { positive } from './numbers.ts';
 
 export interface UploadOptions {
@@ -10,6 +11,11 @@ export interface UploadOptions {
   reports?: string;
   language?: string;
   parallel: number;
+  /** Seconds. */
+  minAge?: number;
+  doneDir?: string;
+  ledger?: string;
+  again?: boolean;
   wait?: boolean;
   json?: boolean;
 }
@@ -18,10 +24,14 @@ export interface UploadOptions {
 export function addUpload(program: Command): void {
   program
     .command('upload')
-    .description('upload files to a running service; retries never create a second copy')
+    .description('upload files to a running service, each content once: what was sent is kept in a ledger')
     .argument('<file...>', 'audio or video files, or folders')
-    .option('--url <address>', 'URL of the service', address, 'http://127.0.0.1:8080')
-    .requiredOption('--key <key>', 'API key with the scope uploads:write')
+    .option('--url <address>', 'address of the service (LONGHAND_URL; else http://127.0.0.1:8080)', address)
+    .option('--key <key>', 'API key with the scope uploads:write; LONGHAND_KEY keeps it out of the list of processes')
+    .option('--min-age <age>', 'leave files alone that changed less than this ago: 60, 60s, 1m', seconds)
+    .option('--done-dir <folder>', 'move files there that were sent')
+    .option('--ledger <file>', 'what was sent; without it ~/.local/state/longhand/uploads.jsonl ($XDG_STATE_HOME)')
+    .option('--again', 'send also what was sent before; it is transcribed and charged again')
     .option('--external-id <id>', 'your own id; for a single file', ascii)
     .option('--metadata <json>', 'your own data, a JSON object', object)
     .option('--author <author>', 'author: email:…, user:… or external:…:…', ascii)
@@ -30,13 +40,25 @@ export function addUpload(program: Command): void {
     .option('--parallel <files>', 'files uploaded at once; more than 1 hides progress bars', positive, 1)
     .option('--wait', 'wait for the transcripts and print them')
     .option('--json', 'print a JSON line per file')
-    .action(async (files: string[], options: UploadOptions, command: Command) => {
-      if (!ASCII.test(options.key)) command.error(`error: --key: ${WANTED}`); // without the key, because it is secret
-      const { findRecordings, uploadFiles } = await import('./uploading.ts');
-      const recordings = await findRecordings(files);
+    .action(async (files: string[], given: Partial<UploadOptions> & Pick<UploadOptions, 'parallel'>, command: Command) => {
+      const settings = given.key && given.url ? null : loadSettings();
+      const key = given.key ?? settings?.LONGHAND_KEY;
+      if (!key) command.error('error: there is no API key: set LONGHAND_KEY, or give --key');
+      if (!ASCII.test(key)) command.error(`error: --key: ${WANTED}`); // without the key: it is a secret
+      const options: UploadOptions = { ...given, key, url: given.url ?? settings?.LONGHAND_URL ?? 'http://127.0.0.1:8080' };
+      const [{ findRecordings }, { uploadFiles }] = await Promise.all([import('./recordings.ts'), import('./uploading.ts')]);
+      const recordings = await findRecordings(files, options);
       if (options.externalId !== undefined && recordings.length > 1) command.error('error: --external-id is for one file');
       await uploadFiles(recordings, options);
     });
+}
+
+const UNITS: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600 };
+
+function seconds(text: string): number {
+  const [, count, unit] = /^(\d{1,7})([smh]?)$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('It must be like 60, 60s, 1m or 2h.');
+  return Number(count) * UNITS[unit!]!;
 }
 
 function address(text: string): string {

@@ -1,43 +1,17 @@
-import type { Dirent } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXTENSIONS } from '../../api/contract/formats.ts';
 import { TERMINAL, type Transcription, type Uploaded } from '../../api/contract/transcription.ts';
-import { type Client, openClient } from './client.ts';
+import { type Client, openClient, Refusal } from './client.ts';
+import { type Entry, find, type Ledger, ledgerPath, openLedger } from './ledger.ts';
 import { limited } from './limited.ts';
 import { print } from './output.ts';
 import { NO_BAR, openBar } from './progress.ts';
+import { moveTo, type Recording } from './recordings.ts';
 import { sentence } from './sentence.ts';
 import type { UploadOptions } from './upload.ts';
 
 const POLL_MS = 5000;
-
-/** The given files, and all files in given folders with an extension that the service accepts. */
-export async function findRecordings(names: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const name of names) {
-    if (!(await stat(name)).isDirectory()) {
-      found.push(name);
-      continue;
-    }
-    const entries = await readdir(name, { recursive: true, withFileTypes: true });
-    const accepted = entries.filter((entry) => EXTENSIONS.has(path.extname(entry.name).slice(1).toLowerCase()));
-    const files = await Promise.all(
-      accepted.map(async (entry) => ((await isFile(entry)) ? [path.join(entry.parentPath, entry.name)] : [])),
-    );
-    found.push(...files.flat().sort());
-  }
-  if (!found.length) throw new Error(`There is nothing to upload in ${names.join(', ')}`);
-  return found;
-}
-
-/** Whether it is a file or a link to one. Links to folders are not followed, because they may be circular. */
-async function isFile(entry: Dirent): Promise<boolean> {
-  if (!entry.isSymbolicLink()) return entry.isFile();
-  const target = await stat(path.join(entry.parentPath, entry.name)).catch(() => null); // it may be broken
-  return target?.isFile() ?? false;
-}
 
 interface Row {
   file: string;
@@ -46,13 +20,19 @@ interface Row {
   status: string;
 }
 
+const SENT_BEFORE = 'sent before';
+const GOOD = new Set<string>(['queued', 'processing', 'completed', SENT_BEFORE]);
+/** Refusals that lie in the file: the next run does not send it again. */
+const FILE_FAULTS = new Set(['unsupported_file_format', 'file_too_small', 'file_size_limit_exceeded', 'filename_required']);
+
 /**
  * Uploads files with limited concurrency, then with `wait` waits for each, and prints a table of results, or the transcript of a single
- * file. A rejected file does not stop the others. A repeated run resumes where it was interrupted.
+ * file. A rejected file does not stop the others. Content that was sent before is not sent again, even after a kill at any moment.
  */
-export async function uploadFiles(files: readonly string[], options: UploadOptions): Promise<void> {
+export async function uploadFiles(recordings: readonly Recording[], options: UploadOptions): Promise<void> {
   const client = openClient(options.url, options.key);
-  const rows = await Promise.all(limited(options.parallel, files, (file) => uploadFile(client, file, options)));
+  const ledger = openLedger(options.ledger ?? ledgerPath());
+  const rows = await Promise.all(limited(options.parallel, recordings, (recording) => uploadOne(client, ledger, recording, options)));
   for (const row of options.wait ? rows : []) {
     if (!row.id) continue;
     const found = await finished(client, row.id);
@@ -61,21 +41,55 @@ export async function uploadFiles(files: readonly string[], options: UploadOptio
     else if (rows.length === 1) process.stdout.write(`${plain(found)}\n`);
   }
   if (!options.wait && options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
-  if (!options.json && (rows.length > 1 || !options.wait)) print(rows, false);
-  if (rows.some((row) => !['queued', 'completed'].includes(row.status))) process.exitCode = 1;
+  const news = options.wait || rows.length === 1 ? rows : rows.filter(({ status }) => status !== SENT_BEFORE); // a folder is looked at again and again
+  if (!options.json && news.length && (rows.length > 1 || !options.wait)) print(news, false);
+  if (news.length < rows.length) process.stderr.write(`${rows.length - news.length} sent before; --again sends them anyway\n`);
+  if (rows.some((row) => !GOOD.has(row.status))) process.exitCode = 1;
 }
 
-async function uploadFile(client: Client, file: string, options: UploadOptions): Promise<Row> {
+async function uploadOne(client: Client, ledger: Ledger, recording: Recording, options: UploadOptions): Promise<Row> {
+  const { file } = recording;
   const bar = options.parallel > 1 ? NO_BAR : openBar(path.basename(file));
   try {
-    const { uuid, status } = await client.upload<Uploaded>(file, query(options), headers(options), bar.to);
-    return { file, id: uuid, status };
+    const row = await once(client, ledger, recording, options, bar.to);
+    if (options.doneDir && row.id) await moveTo(options.doneDir, recording);
+    return row;
   } catch (error) {
     const reason = sentence(error);
     process.stderr.write(`${file}: ${reason}\n`);
     return { file, id: null, status: reason };
   } finally {
     bar.close();
+  }
+}
+
+/** Sends one file, unless its content was sent before. What is going to be done stands in the ledger before it is done. */
+async function once(
+  client: Client,
+  ledger: Ledger,
+  { file }: Recording,
+  options: UploadOptions,
+  onProgress: (fraction: number) => void,
+): Promise<Row> {
+  const found = await find(file);
+  const sha256 = await ledger.hash(path.resolve(file), found);
+  const before = options.again ? null : ledger.find(client.service, sha256);
+  if (before?.state === 'sent') return { file, id: before.id, status: SENT_BEFORE };
+  if (before?.state === 'refused') return { file, id: null, status: `refused before: ${before.reason}` };
+  const entry: Entry = {
+    ...{ state: 'sending', sha256, service: client.service, key: options.again ? randomUUID() : `upload-${sha256}` },
+    ...{ at: before?.at ?? new Date().toISOString(), id: null, file: path.resolve(file), stamp: found.stamp },
+  };
+  const own = { ...options, externalId: options.externalId ?? `sha256:${sha256}` };
+  const killed = before && (await client.find(own.externalId, before.at)); // the key of an upload is forgotten after a day, the ledger is not
+  if (!killed) ledger.write(entry);
+  try {
+    const { uuid, status } = killed ?? (await client.upload<Uploaded>(file, found.size, entry.key, query(own), headers(own), onProgress));
+    ledger.write({ ...entry, state: 'sent', id: uuid });
+    return { file, id: uuid, status };
+  } catch (error) {
+    if (error instanceof Refusal && FILE_FAULTS.has(error.code)) ledger.write({ ...entry, state: 'refused', reason: error.message });
+    throw error;
   }
 }
 

@@ -1,12 +1,16 @@
 import { once } from 'node:events';
-import { symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { longhand } from '../support/processes.ts';
+import { LONGHAND, longhand as run, start } from '../support/processes.ts';
 
+/** With a ledger of this test file alone. */
+const longhand = (args: readonly string[], env: Record<string, string> = {}) =>
+  run(args, { XDG_STATE_HOME: path.join(folder, 'state'), ...env });
 const folder = t.testdir({ 'a.wav': 'a'.repeat(200_000), 'notes.txt': 'no recording', deep: { 'Größe (1).mp3': 'b'.repeat(3000) } });
 
 interface Seen {
@@ -70,7 +74,7 @@ t.test('upload tries again under one Idempotency-Key after overload and lost con
   t.match(seen.at(-1), { bytes: 200_000, url: '/v1/transcriptions?reports=summary', metadata: '{"wer":"J\\u00fcrgen"}' });
 });
 
-t.test('upload takes every recording of a folder, and the same key for the same content in a later run', async (t) => {
+t.test('upload takes every recording of a folder, and sends no content again in a later run, whatever it is called', async (t) => {
   const { seen, url } = await service(t, []);
   const first = await longhand(['upload', folder, '--url', `${url}/v1/`, '--key', 'k', '--json']);
   t.equal(first.code, 0);
@@ -79,8 +83,85 @@ t.test('upload takes every recording of a folder, and the same key for the same 
     `attachment; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%281%29.mp3`,
     `attachment; filename*=UTF-8''a.wav`,
   ]);
-  await longhand(['upload', path.join(folder, 'a.wav'), '--url', url, '--key', 'k']);
-  t.equal(seen.at(-1)!.key, seen.find(({ name }) => name?.endsWith('a.wav'))!.key);
+  t.equal(new Set(seen.map(({ key }) => key)).size, 2);
+  const again = await longhand(['upload', path.join(folder, 'a.wav'), '--url', url, '--json'], { LONGHAND_KEY: 'k' });
+  t.match(JSON.parse(again.stdout), { id: 'id-1', status: 'sent before' });
+  const elsewhere = t.testdir({ 'other name.wav': 'a'.repeat(200_000) });
+  t.match(await longhand(['upload', elsewhere], { LONGHAND_KEY: 'k', LONGHAND_URL: url }), { code: 0, stdout: /sent before/ });
+  t.equal(seen.length, 2, 'nothing was sent');
+  writeFileSync(path.join(elsewhere, 'other name.wav'), 'c'.repeat(200_000));
+  t.equal((await longhand(['upload', elsewhere], { LONGHAND_KEY: 'k', LONGHAND_URL: url })).code, 0);
+  t.equal(seen.length, 3, 'another recording under an old name is sent');
+  await longhand(['upload', elsewhere, '--again'], { LONGHAND_KEY: 'k', LONGHAND_URL: url });
+  t.equal(seen.length, 4);
+  t.not(seen[3]!.key, seen[2]!.key, 'a key of its own: else the service would answer with the first');
+});
+
+t.test('upload --min-age leaves young files alone, and --done-dir takes what was sent, also inside the folder', async (t) => {
+  const { seen, url } = await service(t, []);
+  const spool = t.testdir({ 'old.wav': 'o'.repeat(5000), 'young.wav': 'y'.repeat(5000), deep: { 'old.wav': 'p'.repeat(5000) } });
+  const ago = new Date(Date.now() - 90_000);
+  for (const file of ['old.wav', 'deep/old.wav']) utimesSync(path.join(spool, file), ago, ago);
+  const done = path.join(spool, 'done');
+  const once = () => longhand(['upload', spool, '--min-age', '1m', '--done-dir', done], { LONGHAND_KEY: 'k', LONGHAND_URL: url });
+  t.match(await once(), { code: 0 });
+  t.strictSame(readdirSync(spool, { recursive: true }).sort(), [
+    'deep',
+    'done',
+    'done/deep',
+    'done/deep/old.wav',
+    'done/old.wav',
+    'young.wav',
+  ]);
+  t.match(await once(), { code: 0, stdout: '' }, 'nothing to do is no failure');
+  t.equal(seen.length, 2);
+  writeFileSync(path.join(spool, 'old.wav'), 'q'.repeat(5000));
+  utimesSync(path.join(spool, 'old.wav'), ago, ago);
+  await once();
+  t.equal(seen.length, 3);
+  t.ok(existsSync(path.join(done, 'old (2).wav')), 'neither is lost');
+  for (const odd of ['1 day', '-1', 'm']) t.equal((await longhand(['upload', spool, '--key', 'k', '--min-age', odd])).code, 2, odd);
+});
+
+t.test('upload that was killed before it heard the answer asks whether the service has the file, and does not send it again', async (t) => {
+  let listed: object[] = [];
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    asked.push(`${request.method} ${request.url!.split('?')[0]}`);
+    if (request.method === 'POST') return void (await buffer(request)); // and never answers
+    response.end(JSON.stringify(request.url!.includes('?') ? { items: listed } : { error_code: 'UPLOAD_INCOMPLETE' }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.closeAllConnections());
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const spool = t.testdir({ 'call.wav': 'k'.repeat(9000) });
+  const env = { LONGHAND_KEY: 'k', LONGHAND_URL: url, XDG_STATE_HOME: path.join(folder, 'state') };
+  const upload = async (wanted: number) => {
+    const running = start(t, LONGHAND, ['upload', spool], env);
+    while (asked.length < wanted) await sleep(50);
+    await running.stop('SIGKILL');
+  };
+  await upload(1);
+  t.strictSame(asked, ['POST /v1/transcriptions']);
+  const created_at = new Date().toISOString();
+  listed = [{ id: 'broken', status: 'failed', created_at }];
+  await upload(4);
+  t.strictSame(
+    asked.slice(1),
+    ['GET /v1/transcriptions', 'GET /v1/transcriptions/broken', 'POST /v1/transcriptions'],
+    'a broken upload is none',
+  );
+  listed = [
+    { id: 'old', status: 'completed', created_at: '2020-01-01T00:00:00.000Z' },
+    { id: 'there', status: 'completed', created_at },
+  ];
+  const { code, stdout } = await run(['upload', spool, '--json'], env);
+  t.equal(code, 0);
+  t.match(JSON.parse(stdout), { id: 'there', status: 'completed' });
+  t.equal(asked.filter((each) => each.startsWith('POST')).length, 2, 'however long ago it was');
+  t.match(JSON.parse((await run(['upload', spool, '--json'], env)).stdout), { id: 'there', status: 'sent before' });
 });
 
 t.test('upload takes the recordings that links in a folder lead to, and follows none to a folder', async (t) => {

@@ -1,0 +1,108 @@
+/* The recipe of docs/telephony.md, followed word for word: its files, its command line, as systemd would run it, against the real API. */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { testApi } from '../support/client.ts';
+import { finish, ROOT, start } from '../support/processes.ts';
+import { findProgram } from '../support/programs.ts';
+import { SEED, seeded } from '../support/seeded.ts';
+
+const { random } = seeded();
+const page = readFileSync(path.join(ROOT, 'docs/telephony.md'), 'utf8');
+
+/** A file that the page says to make. */
+function file(name: string): string {
+  const [, text] = new RegExp(`^\`\`\`ini file=${name}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
+  if (text === undefined) throw new Error(`docs/telephony.md has no file ${name}`);
+  return text;
+}
+
+const unit = file('/etc/systemd/system/longhand-upload.service');
+const timer = file('/etc/systemd/system/longhand-upload.timer');
+const root = t.testdir({ var: { spool: { asterisk: { monitor: {} } }, lib: { 'longhand-upload': {} } } });
+const monitor = path.join(root, 'var/spool/asterisk/monitor');
+const sent = path.join(root, 'var/spool/asterisk/sent');
+const api = await testApi(t);
+const owner = await api.world.member(await api.world.workspace({ minutes: 1000 }), { role: 'owner' });
+const { key } = await api.world.key(owner, ['read', 'uploads:write']);
+
+/** The program and its arguments, in folders of this test in place of those of the system. */
+function command(): [program: string, args: string[]] {
+  const line = /^ExecStart=(.+)$/m.exec(unit)![1]!;
+  const [program, ...args] = line.split(' ').map((word) => word.replace(/^\/opt\/longhand\//, ROOT).replace(/^\/var\//, `${root}/var/`));
+  return [program!, args];
+}
+
+/** What the page's environment file says, for this service. */
+const env = Object.fromEntries(
+  [...file('/etc/longhand-upload.env').matchAll(/^(\w+)=/gm)].map(([, name]) => [name!, name === 'LONGHAND_KEY' ? key : api.url]),
+);
+
+/** A call that ended two minutes ago. */
+function record(name: string, seed: string): void {
+  const wav = readFileSync(path.join(ROOT, 'bench/data/two-speakers.wav'));
+  const target = path.join(monitor, name);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, Buffer.concat([wav, Buffer.from(seed)]));
+  const ago = new Date(Date.now() - 120_000);
+  utimesSync(target, ago, ago);
+}
+
+/** Accepted uploads: each is charged. */
+const accepted = async () =>
+  (await api.db.query<{ id: string }>('*', `select id from transcriptions where error_code is distinct from 'UPLOAD_INCOMPLETE'`)).length;
+
+const analyze = findProgram('systemd-analyze');
+t.test('systemd accepts the service and the timer', { skip: !analyze && 'systemd-analyze is not installed' }, async (t) => {
+  const folder = t.testdir({
+    'longhand-upload.service': unit.replace('/opt/longhand/scripts/longhand', '/bin/true').replace('User=asterisk', 'User=root'),
+    'longhand-upload.timer': timer,
+  });
+  for (const name of readdirSync(folder)) {
+    const { stdout, stderr } = await finish(analyze!, ['verify', path.join(folder, name)]);
+    t.notMatch(stdout + stderr, /longhand-upload\.\w+:\d+|Unknown/, stdout + stderr);
+  }
+});
+
+t.test('the recipe keeps the key out of the list of processes', async (t) => {
+  t.notMatch(unit, /--key|lh_/);
+  t.strictSame(Object.keys(env).sort(), ['LONGHAND_KEY', 'LONGHAND_URL']);
+  t.match(unit, /^EnvironmentFile=\/etc\/longhand-upload\.env$/m);
+  t.match(unit, /^User=\w+$/m);
+});
+
+t.test('the recipe sends a call once: not while it grows, not tomorrow, not under another name', async (t) => {
+  const [program, args] = command();
+  const run = () => finish(program, args, env);
+  record('2026/call-1.wav', '1');
+  writeFileSync(path.join(monitor, 'growing.wav'), 'RIFF'.repeat(1000));
+  const first = await run();
+  t.equal(first.code, 0, first.stderr);
+  t.equal(await accepted(), 1);
+  t.ok(existsSync(path.join(sent, '2026/call-1.wav')) && existsSync(path.join(monitor, 'growing.wav')));
+  await api.db.query('*', 'delete from idempotency_keys'); // a day later
+  copyFileSync(path.join(sent, '2026/call-1.wav'), path.join(monitor, 'again.wav'));
+  utimesSync(path.join(monitor, 'again.wav'), 1, 1);
+  t.equal((await run()).code, 0);
+  t.equal(await accepted(), 1, 'known by content');
+  t.ok(existsSync(path.join(sent, 'again.wav')));
+});
+
+t.test('the recipe charges nothing twice, at whatever moments it is killed', async (t) => {
+  t.comment(`SEED=${SEED} repeats the choice of the moments`);
+  const before = await accepted();
+  const [program, args] = command();
+  const names = ['a.wav', 'b.wav', 'c.wav'];
+  for (const name of names) record(name, name);
+  for (let round = 0; round < 4; round++) {
+    const running = start(t, program, args, env);
+    await sleep(300 + random() * 2500);
+    await running.stop('SIGKILL');
+    await api.db.query('*', 'delete from idempotency_keys where expires_at > now() and answer is not null'); // a day later
+  }
+  const last = await finish(program, args, env);
+  t.equal(last.code, 0, last.stderr);
+  t.equal((await accepted()) - before, names.length);
+  for (const name of names) t.ok(existsSync(path.join(sent, name)), name);
+});

@@ -1,11 +1,14 @@
 import { Marked, type MarkedExtension, type Tokens } from 'marked';
 
 export interface Rendering {
-  /** `page`: a text of ours, whose links are followed. `report`: text that strangers may have spoken or written; its addresses are shown, not linked. */
+  /**
+   * `page`: our own text, with working links. `report`: text that may contain untrusted speech or writing; its addresses are shown, not
+   * linked.
+   */
   kind: 'page' | 'report';
-  /** Where a time such as [01:12] leads, in seconds; null: nowhere. */
+  /** URL for a time such as [01:12], in seconds; null: none. */
   seek?: (seconds: number) => string | null;
-  /** The id of the first heading of a page. */
+  /** Id of a page's first heading. */
   id?: string;
 }
 
@@ -19,7 +22,7 @@ export function renderMarkdown(text: string, rendering: Rendering): string {
   return marked.parse(text) as string;
 }
 
-/** Text as HTML shows it. */
+/** Escapes text for HTML. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -34,7 +37,7 @@ function inert({ kind, id }: Rendering): MarkedExtension {
       code: ({ text, lang }) =>
         `<pre tabindex="0"><code${lang ? ` data-language="${escaped(lang.split(' ')[0]!)}"` : ''}>${escaped(text)}</code></pre>\n`,
       heading({ tokens, depth }) {
-        const level = kind === 'report' ? 3 : Math.min(depth + 1, 6); // a report stands below the headings of its page, a guide below that of all guides
+        const level = kind === 'report' ? 3 : Math.min(depth + 1, 6); // heading levels continue those of the page around them
         const name = first && id ? ` id="${escaped(id)}"` : '';
         first = false;
         return `<h${level}${name}>${this.parser.parseInline(tokens)}</h${level}>\n`;
@@ -48,7 +51,7 @@ function inert({ kind, id }: Rendering): MarkedExtension {
   };
 }
 
-/** Times such as [01:12] and [1:02:03] become links to where they lead. */
+/** Converts times such as [01:12] and [1:02:03] to links. */
 function times({ seek }: Rendering): MarkedExtension {
   if (!seek) return {};
   const time = {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-/* Metadata is returned as given, and JavaScript would round its long numbers: they pass through the tools as marked strings. */
+/* Metadata is returned as received, although JavaScript would round long numbers: they pass through the tools as marked strings. */
 
-const MARK = randomUUID(); // in nobody's text
+const MARK = randomUUID(); // random, so that no text contains it
 const MARKED = new RegExp(`\\\\?"${MARK}:([^"\\\\]+)\\\\?"`, 'g'); // also within a string that is JSON itself
 
-/** As JSON.parse, but every number that would be written otherwise afterwards is a string that `unmark` knows. */
+/** As JSON.parse, but numbers that would be printed differently become strings for `unmark`. */
 export function parseExact<T>(json: string): T {
   return JSON.parse(
     json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) =>
@@ -14,7 +14,7 @@ export function parseExact<T>(json: string): T {
   );
 }
 
-/** The JSON of an answer with its numbers as they came. */
+/** Restores marked numbers in the JSON of a response. */
 export function unmark(json: string): string {
   return json.replace(MARKED, '$1');
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { type ListItem, ReportResult, type Segment, Transcription, TranscriptionPage } from '../contract/transcription.ts';
 
-/* What a tool answers is cut so that it fits beside a conversation, and says where to go on. */
+/* Tool results are split to fit into a conversation, with an offset for the next part. */
 
-export const PAGE_CHARACTERS = 24_000; // of one result: about 6,000 tokens
+export const PAGE_CHARACTERS = 24_000; // per result: about 6,000 tokens
 
 export const ListPart = TranscriptionPage.extend({
   next_offset: z.int().nullable().describe('The offset of the next part; null at the end'),
 });
 
-/** As many items of a page as fit one result. */
+/** As many items of a page as fit into one result. */
 export function fitting(page: z.infer<typeof TranscriptionPage>): z.infer<typeof ListPart> {
   let characters = 0;
   const items = page.items.filter((item: z.infer<typeof ListItem>, at) => {
@@ -44,7 +44,7 @@ export interface Wanted {
   search?: string;
 }
 
-/** A transcription with the turns asked for, as many as fit one result. */
+/** A transcription with the requested turns, as many as fit into one result. */
 export function transcriptPart(record: z.infer<typeof Transcription>, wanted: Wanted): z.infer<typeof TranscriptPart> {
   const { segments, text: _, prompt_results, ...facts } = record;
   return { ...facts, prompt_results: shortened(prompt_results, wanted), ...turns(segments, facts.speakers, wanted) };

@@ -4,10 +4,10 @@ import { originOf } from '../http/public-url.ts';
 import { type Reply, route } from '../http/route.ts';
 import { unmark } from './exact.ts';
 
-const PASSED = /^(accept|content-type|last-event-id|mcp-.*)$/; // what the protocol reads
-const LATIN1 = /^[\x00-\xff]*$/; // Headers throws on anything else
+const PASSED = /^(accept|content-type|last-event-id|mcp-.*)$/; // headers that the protocol reads
+const LATIN1 = /^[\x00-\xff]*$/; // Headers throws on other characters
 
-/** Streamable HTTP of the Model Context Protocol. GET is 405: there is nothing to push. */
+/** Streamable HTTP of the Model Context Protocol. GET is 405, because the server never pushes. */
 export const mcp = route({
   method: 'POST',
   path: '/mcp',
@@ -20,9 +20,9 @@ export const mcp = route({
   errors: ['validation_error'],
   async handler(context) {
     const { caller, request, settings } = context;
-    const { answerMcp } = await import('./server.ts'); // loaded where it is used: its library is large
+    const { answerMcp } = await import('./server.ts'); // loaded on demand: a large library
     const message = await context.json();
-    // revisions from 2025-06-18 on have no batches, and a hundred calls would pass the request rate as one
+    // revisions since 2025-06-18 have no batches, and 100 calls would count as one for the rate limit
     if (Array.isArray(message)) throw invalid([{ field: 'body', message: 'must be a single message: send them one by one' }]);
     const url = `${originOf(request, settings)}/mcp`;
     const headers = new Headers([...request.headers].filter(([name, value]) => PASSED.test(name) && LATIN1.test(value)));

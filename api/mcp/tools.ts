@@ -13,7 +13,7 @@ import { getWorkspace } from '../v1/workspace.ts';
 import { parseExact } from './exact.ts';
 import { fitting, ListPart, PAGE_CHARACTERS, TranscriptPart, transcriptPart } from './parts.ts';
 
-/** Asks a route of `/v1` for the caller; the text of its answer. */
+/** Calls a route of `/v1` for the caller and returns the response's text. */
 export type Asker = (route: Route, ask: Invocation) => Promise<string>;
 
 export interface Tool {
@@ -26,7 +26,7 @@ export interface Tool {
   run(input: Record<string, unknown>, ask: Asker): Promise<Record<string, unknown>>;
 }
 
-/** Declares a tool; what `run` sees is typed by the schema. */
+/** Declares a tool; the schema determines the type of `run`. */
 function tool<S extends z.ZodRawShape>(
   spec: Omit<Tool, 'run' | 'input'> & { input: S; run(input: z.output<z.ZodObject<S>>, ask: Asker): Promise<Record<string, unknown>> },
 ): Tool {
@@ -38,7 +38,7 @@ const limit = z.int().min(1).max(100).default(20);
 const offset = z.int().min(0).default(0).describe('Items skipped');
 const text = (value: unknown) => (value === undefined ? undefined : String(value));
 
-/** The tools of an assistant, in the order in which it meets them. Only request_reports writes. */
+/** The tools, in the order of the list. Only request_reports writes. */
 export const TOOLS: readonly Tool[] = [
   tool({
     name: 'list_transcriptions',
@@ -163,7 +163,7 @@ export const TOOLS: readonly Tool[] = [
     input: { id, format: z.enum(['md', 'txt']).default('md'), from_character: z.int().min(0).default(0) },
     async run({ id, format, from_character }, ask) {
       const whole = (await ask(exportOne, { params: { id }, query: { format } })).replace(/^\uFEFF/, '');
-      const piece = whole.slice(from_character, from_character + PAGE_CHARACTERS).replace(/[\ud800-\udbff]$/, ''); // not half of a character
+      const piece = whole.slice(from_character, from_character + PAGE_CHARACTERS).replace(/[\ud800-\udbff]$/, ''); // do not split a surrogate pair
       const next = from_character + piece.length;
       return { document: piece, characters: whole.length, next_character: next < whole.length ? next : null };
     },

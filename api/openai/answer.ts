@@ -9,7 +9,7 @@ const Usage = z.object({ type: z.literal('duration'), seconds: Seconds });
 const TimedWord = z.object({ word: z.string(), start: Seconds, end: Seconds });
 const TimedSegment = z.object({ id: z.union([z.int(), z.string()]), start: Seconds, end: Seconds, text: z.string() });
 
-/** The JSON answers in one schema: `json` has `text` and `usage`, `verbose_json` and `diarized_json` the rest. */
+/** The JSON responses in one schema: `json` has `text` and `usage`, `verbose_json` and `diarized_json` the rest. */
 export const OpenAiTranscription = z
   .object({
     task: z.literal('transcribe').optional(),
@@ -35,10 +35,10 @@ export const OpenAiTranscription = z
   })
   .meta({ id: 'OpenAiTranscription' });
 
-/** What clients of OpenAI's API expect on each segment and a transcript of ours does not have. */
+/** Fields that clients of OpenAI's API expect on each segment and that Longhand does not store. */
 const NOT_KEPT = { seek: 0, tokens: [], temperature: 0, avg_logprob: 0, compression_ratio: 1, no_speech_prob: 0 };
 
-/** A completed record in the form that was asked for. */
+/** A completed record in the requested format. */
 export async function answerWith(record: FullRecord, asked: Asked): Promise<Reply> {
   const text = record.segments.map((segment) => segment.text).join(' ');
   const duration = record.duration_seconds ?? 0;
@@ -89,7 +89,7 @@ function letters(index: number): string {
 
 function nameOf(language: string | null): string {
   if (!language) return 'unknown';
-  const code = language === 'jw' ? 'jv' : language; // Javanese as Whisper spells it
+  const code = language === 'jw' ? 'jv' : language; // Whisper's code for Javanese
   return (new Intl.DisplayNames(['en'], { type: 'language', fallback: 'code' }).of(code) ?? language).toLowerCase();
 }
 

@@ -11,7 +11,7 @@ import { refused } from './options.ts';
 const FIELDS = 40;
 const FIELD_BYTES = 65_536;
 
-/** Extensions for files whose name has none, as the bodies of browsers and bots do. */
+/** Extensions for files whose name has none, as in uploads from browsers and bots. */
 const BY_TYPE: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
   'audio/mp3': 'mp3',
@@ -31,18 +31,18 @@ const BY_TYPE: Readonly<Record<string, string>> = {
   'video/webm': 'webm',
 };
 
-/** Where the file of a form goes, a chunk at a time. */
+/** Receives the file of a form in chunks. */
 export type Sink = (file: FileName, chunk: Buffer) => Promise<void>;
 
-/** The fields of a form by name, and its file when it has one. */
+/** The fields of a form by name, and its file if present. */
 export interface Form {
   fields: Map<string, string[]>;
   file: FileName | null;
 }
 
 /**
- * Reads a multipart form as it arrives: its one file, in the field `file`, goes to `sink` with its back-pressure, fields are kept. Throws 400
- * for what is no such form, 408 for one that stalls; null when the client has gone.
+ * Parses a multipart form as it arrives: its single file, in the field `file`, is streamed to `sink` with back-pressure, fields are
+ * collected. Throws 400 for an invalid form, 408 for a stalled one; null if the client has disconnected.
  */
 export async function readForm(request: Request, limits: Limits, sink: Sink): Promise<Form | null> {
   const type = request.headers.get('content-type') ?? '';
@@ -53,7 +53,7 @@ export async function readForm(request: Request, limits: Limits, sink: Sink): Pr
   const failed = new Promise<never>((_, reject) => {
     note = reject;
   });
-  failed.catch(() => {}); // it may fail while nobody looks
+  failed.catch(() => {}); // it may fail before it is awaited
   const writing: Promise<void>[] = [];
   parser.on('error', () => note(refused('file', 'is in a form that cannot be read')));
   parser.on('field', (name, value, nameCut, valueCut) => {
@@ -80,7 +80,7 @@ export async function readForm(request: Request, limits: Limits, sink: Sink): Pr
   const finished = once(parser, 'finish');
   parser.end();
   await Promise.race([finished.then(() => Promise.all(writing)), failed]);
-  await Promise.race([failed, new Promise((resolve) => setImmediate(resolve))]); // a fault that came with the end
+  await Promise.race([failed, new Promise((resolve) => setImmediate(resolve))]); // errors emitted at the end
   return form;
 }
 
@@ -99,7 +99,7 @@ async function pour(stream: Readable, file: FileName, sink: Sink): Promise<void>
   for await (const chunk of stream) await sink(file, chunk as Buffer);
 }
 
-/** The name of the file with an extension that the service takes, from its type when the name has none. Throws 400. */
+/** The file name, with an extension derived from the content type if it has none. Throws 400. */
 function fileName(given: string | undefined, mimetype: string): FileName {
   const name = cleanName(given ?? '') || 'audio';
   const extension = extensionOf(name);

@@ -4,18 +4,18 @@ import { isLanguage } from '../contract/languages.ts';
 export const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json', 'diarized_json'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What the fields of a form ask for. */
+/** Options requested by the form's fields. */
 export interface Asked {
   format: Format;
   /** A code, or `auto`. */
   language: string;
-  /** Names and terms for the recogniser; '' for none. */
+  /** Vocabulary for the ASR model; empty for none. */
   prompt: string;
   words: boolean;
   segments: boolean;
 }
 
-/** Reads the fields of the form; those that are not named here are ignored. Throws 400, naming the field. */
+/** Parses the fields of the form; unknown ones are ignored. Throws 400 that names the field. */
 export function readOptions(fields: ReadonlyMap<string, readonly string[]>): Asked {
   const one = (name: string) => fields.get(name)?.at(-1) ?? '';
   if (!one('model')) throw refused('model', 'is missing: any name will do, unknown ones mean the model that is configured here');
@@ -40,7 +40,7 @@ function isFormat(text: string): text is Format {
   return (FORMATS as readonly string[]).includes(text);
 }
 
-/** `en`, and `en-US` as some clients send it. */
+/** Accepts `en`, and `en-US` as sent by some clients. */
 function languageOf(text: string): string {
   if (!text) return 'auto';
   const code = text.toLowerCase().split(/[-_]/)[0]!;
@@ -48,7 +48,7 @@ function languageOf(text: string): string {
   return code;
 }
 
-/** 400 for a field of the form. */
+/** A 400 error for a field of the form. */
 export function refused(param: string, message: string): ApiError {
   return new ApiError('invalid_form', { message: `${param} ${message}`, detail: { param } });
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Refusal } from '../http/route.ts';
 
-/** The body of an error answer, in the shape of OpenAI's API. `code` is one of ours. */
+/** An error response in the format of OpenAI's API. `code` is one of ours. */
 export const OpenAiError = z
   .object({
     error: z.object({
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-/** Refusals of the compatible endpoints. */
+/** Errors of the compatible endpoints. */
 export const refusals = {
   schema: OpenAiError,
   body({ status, code, message, detail }: Refusal): z.infer<typeof OpenAiError> {

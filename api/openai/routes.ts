@@ -8,7 +8,7 @@ import { transcribeForm } from './transcribe.ts';
 
 const TAG = 'OpenAI';
 const READ = { scope: 'read', scopeError: null } as const;
-const USUAL = 'whisper-1'; // what clients ask for unless told otherwise
+const USUAL = 'whisper-1'; // the clients' default
 
 const text = (description: string) => ({ type: 'string', description });
 

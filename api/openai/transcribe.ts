@@ -16,9 +16,9 @@ import { answerWith } from './answer.ts';
 import { readForm } from './form.ts';
 import { type Asked, readOptions, refused } from './options.ts';
 
-const FORM_BYTES = 1_048_576; // what a form may have beside its file
+const FORM_BYTES = 1_048_576; // limit on the form's fields besides the file
 
-/** POST /audio/transcriptions: takes the form, waits for the transcript, answers with it. */
+/** POST /audio/transcriptions: receives the form, waits for the transcript, and returns it. */
 export async function transcribeForm(context: Context): Promise<Reply> {
   const { limits, request } = context;
   const announced = Number(request.headers.get('content-length') ?? 0);
@@ -33,7 +33,7 @@ export async function transcribeForm(context: Context): Promise<Reply> {
   }
 }
 
-/** An upload whose form is still to come. */
+/** An upload whose form has not arrived yet. */
 function unnamed({ caller }: Context): UploadRequest {
   return {
     id: randomUUID(),
@@ -44,7 +44,7 @@ function unnamed({ caller }: Context): UploadRequest {
   };
 }
 
-/** Streams the file of the form to the spool and commits it. A form that breaks off or is refused leaves nothing. */
+/** Streams the form's file to the spool and commits it. An interrupted or invalid form leaves nothing. */
 async function take(context: Context, upload: UploadRequest): Promise<Asked> {
   const { spool, request, limits } = context;
   let writer: SpoolWriter | null = null;
@@ -70,13 +70,13 @@ async function take(context: Context, upload: UploadRequest): Promise<Asked> {
     await commit(context, upload, null, file);
     return asked;
   } catch (error) {
-    // once it is being committed only the database knows whether the file was accepted: the sweeper decides
+    // once committing has begun only the database knows whether the file was accepted: the sweeper decides
     if (error instanceof ApiError || !committing) await (writer as SpoolWriter | null)?.abort();
     throw error;
   }
 }
 
-/** The completed record. Throws why there is none: `Unwanted` when the client has gone. */
+/** The completed record. Throws if there is none: `Unwanted` if the client has disconnected. */
 async function ended(context: Context, id: string): Promise<FullRecord> {
   const { db, vault, waits, caller, request, settings } = context;
   const until = performance.now() + settings.LONGHAND_WAIT_S * 1000;
@@ -94,7 +94,7 @@ async function ended(context: Context, id: string): Promise<FullRecord> {
   }
 }
 
-const NO_RETRY = { 'x-should-retry': 'false' }; // the official clients send a recording again after any 5xx: it would be charged twice
+const NO_RETRY = { 'x-should-retry': 'false' }; // official clients retry after any 5xx, and the recording would be charged twice
 
 function timeout(id: string): ApiError {
   const message = `The transcription ${id} is not ready yet; it goes on: read it later with GET /v1/transcriptions/${id}`;
@@ -110,7 +110,7 @@ function failure({ id, status, error_code }: FullRecord): ApiError {
   return new ApiError('recording_unusable', { message: `Cannot transcribe this recording: ${error_code}` });
 }
 
-/** Nobody waits any more: the transcription goes, with its media and the work on it. */
+/** Deletes the transcription, its media and the work on it, because the client has disconnected. */
 async function forget({ db, spool, records, caller, log }: Context, id: string): Promise<void> {
   const gone = await db.workspace(caller.workspaceId, (tx) => remove(tx, caller, id));
   records.forget(caller.workspaceId, id);

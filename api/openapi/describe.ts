@@ -9,7 +9,7 @@ const BASE = '/v1';
 const GENERAL: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
 const GENERAL_WITH_KEY: readonly ErrorCode[] = ['unauthorized', 'api_access_required', 'rate_limit_exceeded'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const WAITING: ReadonlySet<ErrorCode | null> = new Set(['idempotency_conflict', 'transcription_not_completed']); // with Retry-After, as every 429 and 503
+const WAITING: ReadonlySet<ErrorCode | null> = new Set(['idempotency_conflict', 'transcription_not_completed']); // responses with Retry-After, besides every 429 and 503
 const HEADERS = {
   RequestId: ['X-Request-Id', 'Names this request; also `request_id` of an error', 'string'],
   RateLimitLimit: ['RateLimit-Limit', 'Requests per minute; absent when the operator sets no limit', 'integer'],
@@ -147,7 +147,7 @@ function answerContent(answer: Answer, schemas: Json): Record<string, Media> {
   return content;
 }
 
-/** Every refusal of the route by status, with an example for each code. */
+/** All errors of the route by status, with an example per code. */
 function refusals(route: Route, schemas: Json): Operation['responses'] {
   const codes = [...route.errors, ...(route.access ? GENERAL_WITH_KEY : []), ...GENERAL];
   if (route.access?.tokenError) codes.push(route.access.tokenError);

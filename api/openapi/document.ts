@@ -1,4 +1,4 @@
-/** As much of an OpenAPI document as the reference page reads. */
+/** The parts of an OpenAPI document that the reference page uses. */
 export interface OpenApi {
   openapi: string;
   info: { title: string; version: string; description: string; license: object; contact: object };
@@ -32,7 +32,7 @@ export interface Parameter {
 
 export interface Response {
   description: string;
-  /** Of a refusal: the values of `code`; null where there is none. */
+  /** For errors: the values of `code`; null if there is none. */
   'x-codes'?: (string | null)[];
   content?: Record<string, Media>;
   headers: Record<string, unknown>;

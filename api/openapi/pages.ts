@@ -5,7 +5,7 @@ import { hashedName, type StaticFile, staticFile } from '../http/static-file.ts'
 import { escaped, renderMarkdown } from '../markdown/render.ts';
 import { guides } from './guides.ts';
 
-/** What the pages may load: files of this server. Scalar puts its styles into the page. */
+/** Content security policy of the pages: files of this server only. Scalar inserts its styles into the page. */
 export const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -13,7 +13,7 @@ const SCALAR = new URL('./js/standalone.js', pathToFileURL(createRequire(import.
 const own = (name: string) => new URL(`./page/${name}`, import.meta.url);
 const SOURCES = { 'docs.css': own('docs.css'), 'copy.js': own('copy.js'), 'reference.js': own('reference.js'), 'scalar.js': SCALAR };
 
-/** The pages of the documentation and the files they load, by the names they are served under. */
+/** The documentation pages and their files, by URL. */
 export interface DocsPages {
   reference: string;
   guides: string;
@@ -64,7 +64,7 @@ ${content}
 `;
 }
 
-/** Every guide, with a list of them beside. */
+/** Every guide, with a side navigation. */
 function allGuides(): string {
   const all = guides();
   const title = (text: string) => /^# (.+)/.exec(text)![1]!;

@@ -6,9 +6,9 @@ import { describeApi } from './describe.ts';
 import { DOCS_POLICY, docsPages } from './pages.ts';
 
 const HOUR = { 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
-const PLACE = 'https://longhand.invalid'; // stands for the address of the service
+const PLACE = 'https://longhand.invalid'; // placeholder for the server's URL
 
-/** The description of these routes for programs and for people. Made once, the address of the service apart. */
+/** The machine-readable and human-readable descriptions of these routes. Built once, except for the server's URL. */
 export function referenceRoutes(routes: readonly Route[]): Route[] {
   const text = JSON.stringify(describeApi(routes, PLACE));
   const { reference, guides, files } = docsPages();

@@ -1,4 +1,4 @@
-/** What the groups of operations are about, in the order in which they are shown. */
+/** Descriptions of the groups of operations, in display order. */
 export const TAGS: Readonly<Record<string, string>> = {
   Transcriptions: 'Upload recordings, find and read what became of them.',
   Export: 'Transcripts as files.',

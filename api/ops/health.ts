@@ -38,7 +38,7 @@ interface Readiness {
 const FRESH_MS = 1_000;
 const known = new WeakMap<Services['db'], { at: number; checks: Promise<Readiness> }>();
 
-const LIMIT_MS = 2_500; // a balancer hears of a database or a share that hangs within 3 s
+const LIMIT_MS = 2_500; // load balancers must learn of a hanging database or share within 3 s
 
 async function inTime<T>(check: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ async function inTime<T>(check: Promise<T>): Promise<T> {
   return Promise.race([check, late]).finally(() => clearTimeout(timer));
 }
 
-/** Asked at most once a second, however many ask: the check writes to the spool. */
+/** Checked at most once per second regardless of the number of requests, because the check writes to the spool. */
 function readiness({ db, spool, log }: Pick<Services, 'db' | 'spool' | 'log'>): Promise<Readiness> {
   const last = known.get(db);
   if (last && performance.now() - last.at < FRESH_MS) return last.checks;

@@ -13,7 +13,7 @@ type Wanted = Pick<Settings, 'LONGHAND_METRICS' | 'LONGHAND_METRICS_TOKEN' | 'gi
 const NOT_STORED = { 'cache-control': 'no-store' };
 const read = ({ db, metrics, nodeId }: Shown) => metrics.text(() => readFacts(db, nodeId));
 
-/** On the main port, only with `LONGHAND_METRICS=public`, and then only for who has the token: it names hosts and models. */
+/** On the main port only with `LONGHAND_METRICS=public`, and then only with the token, because it names hosts and models. */
 export const metricsRoute: Route = route({
   ...{ tag: 'Operations', access: null, hidden: true, errors: [], answers: {} },
   method: 'GET',
@@ -35,16 +35,16 @@ export const metricsRoute: Route = route({
   },
 });
 
-/** Null: the numbers are on the main port, or nowhere. */
+/** Null: metrics are served on the main port, or nowhere. */
 export interface MetricsListener {
-  /** With its path. */
+  /** Including the path. */
   url: string;
   close(): void;
 }
 
 /**
- * Serves `/metrics` on an address of its own, which no proxy forwards. When the default one is taken, by another Longhand of this machine, it returns
- * null; one that was set must be free.
+ * Serves `/metrics` on an address of its own, which no proxy forwards. Returns null if the default address is in use, by another Longhand
+ * on this machine; a configured one must be free.
  */
 export async function listenForMetrics(shown: Shown, settings: Wanted): Promise<MetricsListener | null> {
   const place = parseEndpoint(settings.LONGHAND_METRICS);
@@ -88,7 +88,7 @@ async function answer(shown: Shown, settings: Wanted, request: IncomingMessage, 
   }
 }
 
-/** Whether an Authorization header carries the token, where one is set. */
+/** Whether an Authorization header has the token, if one is configured. */
 function admits({ LONGHAND_METRICS_TOKEN: token }: Wanted, header: string | null | undefined): boolean {
   if (!token) return true;
   const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -1,20 +1,20 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { EngineFact, Facts } from '../../db/ops/facts.ts';
 
-/** Numbers of this API process for Prometheus; and of the whole installation, where this is the process that shows them. */
+/** Prometheus metrics of this API process, and of the whole installation if this process is elected to export them. */
 export interface Metrics {
   answered(method: string, path: string, status: number): void;
   uploads: { inc(): void; dec(): void };
   /**
-   * The text that Prometheus reads. `facts` are asked for at most every 10 s. Where they are null, another process shows them; there, and when
-   * they cannot be had, the numbers of the process remain.
+   * The text for Prometheus. `facts` is called at most every 10 s. If it returns null, another process exports them; then, and if it fails,
+   * only the metrics of this process are returned.
    */
   text(facts: () => Promise<Facts | null>): Promise<string>;
   readonly type: string;
 }
 
 const FRESH_MS = 10_000;
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']); // anybody can invent others, and every label stays in memory
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']); // clients can invent others, and every label value stays in memory
 
 export function openMetrics(): Metrics {
   const registry = new Registry();
@@ -97,7 +97,7 @@ export function openMetrics(): Metrics {
   };
 }
 
-/** Makes the numbers of a registry. */
+/** Constructors for metrics of a registry. */
 function makers(registry: Registry) {
   const registers = [registry];
   return {
@@ -108,7 +108,7 @@ function makers(registry: Registry) {
   };
 }
 
-/** What the writers of reports did, courier by courier; they die with their courier, as counters of a process do. */
+/** Metrics of the couriers' report writers; like process counters they end with their courier. */
 function writingMetrics(counter: <L extends string>(name: string, help: string, ...labelNames: L[]) => Counter<L>) {
   const calls = counter('llm_calls_total', 'Calls of the language model by outcome', 'courier', 'host', 'model', 'outcome');
   const tokens = counter(

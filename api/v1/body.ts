@@ -1,6 +1,6 @@
 import type { Context } from '../http/route.ts';
 
-/** Reads the JSON body now, so that no transaction waits for it; what is wrong with it is thrown when the result is called: after the 404. */
+/** Reads the JSON body now, so that no transaction waits for it; its errors are thrown when the result is called, after the 404. */
 export async function judgedLater(context: Context): Promise<() => unknown> {
   try {
     const value = await context.json();

@@ -1,4 +1,4 @@
-/** Answers as they look, for the API reference. */
+/** Example responses for the API reference. */
 const ID = '3f1c8a52-7d0e-4b7a-9c56-2f6f3f1b8d10';
 const AUTHOR = { id: 'b5a7a0b8-0a2f-4d6f-8c0e-5a7b1f0f9d21', email: 'anna@example.com', name: 'Anna' };
 const PROJECT = { id: '0d5f6f3e-52a5-4f0c-8a8d-1f6a3c9b7e44', name: 'Sales calls' };
@@ -6,7 +6,7 @@ const REPORT = 'c9a3e5d1-6b8f-4a2e-9f70-8d1b2c3e4f55';
 const MADE = '2026-01-15T09:30:00.000Z';
 const DONE = '2026-01-15T09:30:41.250Z';
 
-/** What a list item and a full record have in common, in the order of both. */
+/** Fields common to a list item and a full record, in their order. */
 const NAMED = { id: ID, title: 'Call with Acme.mp3' };
 const FACTS = {
   summary: null,

@@ -98,7 +98,7 @@ export const exportMany = route({
   },
 });
 
-/** The files of an archive, each read when its turn comes; one that was deleted since is left out. */
+/** The files of an archive, read one at a time; transcriptions deleted meanwhile are skipped. */
 async function* files(
   context: Context,
   titles: readonly { id: string; title: string | null }[],

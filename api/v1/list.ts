@@ -49,11 +49,11 @@ type Listing = Context<z.output<typeof ListParameters>>;
 
 interface Wanted {
   query: ListQuery;
-  /** Where to go on in the order of changes; null: at its beginning. Undefined: that order is not wanted. */
+  /** Position in the order of changes; null: at its beginning. Undefined: not in that order. */
   after: Place | null | undefined;
 }
 
-/** The filters of a list, as the verbs know them. */
+/** The list filters for the verbs of db/. */
 export function readFilters({ query, request }: Listing): ListQuery {
   const { project_id, external_id, date_from, date_to, confidence_below, updated_since, status, language, sort, limit, offset } = query;
   return {

@@ -11,7 +11,7 @@ import { MEMBERS_EXAMPLE } from './examples.ts';
 const MANAGE = { scope: 'members:write', scopeError: 'members_scope_required', tokenError: 'api_key_required' } as const;
 const TAG = 'Members';
 
-/** An identity as it is linked: the provider is lower-cased on save. */
+/** An identity to link: the provider is converted to lower case. */
 const IdentityLink = z
   .strictObject({
     provider: z

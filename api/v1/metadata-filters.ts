@@ -1,13 +1,13 @@
 import { invalid } from '../contract/errors.ts';
 import type { Parameter } from '../openapi/document.ts';
 
-/** One top-level key of the metadata and the text that its value must have. */
+/** A top-level metadata key, and the text that its value must have. */
 export interface MetadataFilter {
   key: string;
   value: string;
 }
 
-/** As OpenAPI can say it: `metadata[key]=value`. */
+/** In OpenAPI's syntax: `metadata[key]=value`. */
 export const METADATA_PARAMETER: Omit<Parameter, 'name' | 'in'> = {
   description:
     'Exact match on top-level keys of the metadata, as `metadata[key]=value`; all must match. `metadata.key=value` means the same and takes any key.',

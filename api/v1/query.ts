@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
 import { SORTS } from '../contract/transcription.ts';
 
-/** Pieces of query schemas: every parameter arrives as a string. */
+/** Query schemas: every parameter arrives as a string. */
 
 /** true, false, 1 or 0. */
 export const Flag = z
@@ -16,7 +16,7 @@ export const whole = (least: number, most: number) =>
     .regex(/^-?\d+$/, 'must be a whole number')
     .transform((text) => Math.min(most, Math.max(least, Number(text))));
 
-/** A day of the calendar. `new Date` would take 30 February for 2 March. */
+/** A calendar day. `new Date` would parse 30 February as 2 March. */
 const Day = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d$/, 'must be a date like 2026-01-31')
@@ -53,7 +53,7 @@ export const ListParameters = z.object({
     }),
   updated_since: z
     .string()
-    .transform((text) => text.replace(' ', '+')) // a plus sign that was not encoded
+    .transform((text) => text.replace(' ', '+')) // an unencoded plus sign
     .pipe(z.iso.datetime({ offset: true, error: 'must be a time like 2026-01-31T09:30:00Z' }))
     .optional()
     .meta({

@@ -7,7 +7,7 @@ import { type FullRecord, loadRecord, readVersions, type VersionQuestion } from 
 import type { Actor } from '../contract/actor.ts';
 import type { Status } from '../contract/transcription.ts';
 
-/** A full record as it is sent. */
+/** A full record, ready to send. */
 export interface Served {
   /** JSON in UTF-8. */
   body: Buffer;
@@ -17,23 +17,23 @@ export interface Served {
   status: Status;
 }
 
-/** Serves full records. Each question goes to the database for who may see what in which version; only the text is remembered. */
+/** Serves full records. Visibility and version are queried from the database on every request; only the text is cached. */
 export interface Records {
-  /** The record, or null when this actor does not see one under this id. `words` adds word timestamps. */
+  /** The record, or null if this actor cannot see one with this id. `words` adds word timestamps. */
   find(actor: Actor, id: string, words: boolean): Promise<Served | null>;
-  /** Drops what is remembered of a deleted one. */
+  /** Removes a deleted record from the cache. */
   forget(workspaceId: string, id: string): void;
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
-const LARGEST_SHARE = 8; // a record larger than CACHE_BYTES / LARGEST_SHARE is not remembered
+const LARGEST_SHARE = 8; // records larger than CACHE_BYTES / LARGEST_SHARE are not cached
 const ASKED_AT_ONCE = 500;
 
 interface Entry extends Served {
   version: string;
 }
 
-/** Opens the records of a database. Holds at most `cacheBytes` of decrypted text, in memory only, least recently used first out. */
+/** Opens the records of a database. Caches at most `cacheBytes` of decrypted text, in memory only, LRU. */
 export function openRecords(db: Db, vault: Vault, cacheBytes = CACHE_BYTES): Records {
   const ask = askTogether(db);
   const entries = new LRUCache<string, Entry>({
@@ -80,7 +80,7 @@ interface Waiting extends VersionQuestion {
   reject(error: unknown): void;
 }
 
-/** Puts questions of one workspace that come while the database is busy with others into one query: a thousand pollers cost a few. */
+/** Batches queries of one workspace that arrive while another query runs: 1,000 pollers cost a few queries. */
 function askTogether(db: Db): (question: VersionQuestion) => Promise<string | null> {
   const queues = new Map<string, Waiting[]>();
 
@@ -109,7 +109,7 @@ function askTogether(db: Db): (question: VersionQuestion) => Promise<string | nu
     });
 }
 
-/** JSON with the metadata as it was received. */
+/** JSON with the metadata as received. */
 export function serialise(record: FullRecord | Item): string {
   if (record.metadata === null) return JSON.stringify(record);
   const fields = Object.entries(record);

@@ -40,7 +40,7 @@ export const getSubtitles = route({
   },
 });
 
-/** The subtitles of a completed record that was loaded with the times of its words. */
+/** The subtitles of a completed record that was loaded with word timestamps. */
 export function subtitlesOf(record: FullRecord, format: SubtitleFormat): Promise<string> {
   const names = new Map(record.segments.map((segment) => [segment.speaker_id, segment.speaker_name]));
   const { language, segments, duration_seconds: durationSeconds } = record;

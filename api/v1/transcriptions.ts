@@ -57,7 +57,7 @@ function raise(error: ApiError): never {
   throw error;
 }
 
-/** If-None-Match: `*`, or a list that holds the tag, weak or strong. */
+/** Evaluates If-None-Match: `*`, or a list that contains the tag, weak or strong. */
 function matches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
@@ -88,7 +88,7 @@ export const changeAuthor = route({
   },
 });
 
-/** The member whom the body names. Throws 422. */
+/** The member named in the body. Throws 422. */
 async function newAuthor(tx: Tx, { caller }: Context, body: unknown, creatorId: string): Promise<AuthorRow> {
   const { author } = readChange(body);
   const ref: AuthorRef = author === null ? { kind: 'user', id: creatorId } : readAuthor(author);
@@ -99,7 +99,7 @@ async function newAuthor(tx: Tx, { caller }: Context, body: unknown, creatorId: 
   return member;
 }
 
-/** Other fields and other shapes are `validation_error`; an author that is missing or no text is `invalid_author`. */
+/** Other fields and other types are `validation_error`; a missing or non-text author is `invalid_author`. */
 function readChange(body: unknown): AuthorChange {
   const parsed = AuthorChange.safeParse(body);
   if (!parsed.success && parsed.error.issues.every((issue) => issue.path[0] === 'author')) throw new ApiError('invalid_author');
@@ -121,7 +121,7 @@ export const deleteTranscription = route({
     await db.acrossTenants((tx) => countDelete(tx, countedId(caller), limits.DELETES_PER_MIN));
     const { id, extension } = await db.workspace(caller.workspaceId, (tx) => remove(tx, caller, params.id!));
     records.forget(caller.workspaceId, id);
-    // The row is gone; the sweep of orphans takes a file that cannot be removed now.
+    // The row is deleted; the sweep of orphans removes a file that cannot be removed now.
     await spool.remove(id, extension).catch((error: unknown) => log.error({ transcription: id, error }, 'cannot remove the media now'));
     return empty(204);
   },

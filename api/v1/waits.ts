@@ -2,11 +2,14 @@ import type { Db } from '../../db/postgres/orm.ts';
 import { type Place, readStatuses } from '../../db/transcripts/statuses.ts';
 import type { Status } from '../contract/transcription.ts';
 
-/** Requests that wait for a transcription to change. They hold no connection: one query asks for all of them. */
+/** Requests waiting for a transcription to change. They hold no database connection: one query checks all of them. */
 export interface Waits {
-  /** Resolves when the status is no longer `status`, when the transcription is gone, after `ms`, when `signal` aborts, and when the server stops. */
+  /**
+   * Resolves when the status differs from `status`, when the transcription is deleted, after `ms`, when `signal` aborts, and when the
+   * server stops.
+   */
   change(place: Place, status: Status, ms: number, signal: AbortSignal): Promise<void>;
-  /** Lets everybody go. */
+  /** Resolves all waiting requests. */
   close(): void;
 }
 
@@ -15,7 +18,7 @@ interface Waiting extends Place {
   end(): void;
 }
 
-const LOOK_MS = 500; // how late a change may be seen
+const LOOK_MS = 500; // maximum delay until a change is noticed
 const ASKED_AT_ONCE = 2_000;
 
 export function openWaits(db: Db, failed: (error: unknown) => void): Waits {
@@ -30,7 +33,7 @@ export function openWaits(db: Db, failed: (error: unknown) => void): Waits {
       const all = [...waiting];
       for (let from = 0; from < all.length; from += ASKED_AT_ONCE) {
         const asked = all.slice(from, from + ASKED_AT_ONCE);
-        const statuses = await readStatuses(db, asked).catch(failed); // the next round asks again
+        const statuses = await readStatuses(db, asked).catch(failed); // the next round retries
         for (const one of asked) if (statuses && statuses.get(one.id) !== one.status) one.end();
       }
     }

@@ -21,7 +21,7 @@ const ID = { id: 'Of the webhook' };
 const INSIDE =
   'leads to this machine or to a private network, where deliveries are refused; the operator can allow them with LONGHAND_WEBHOOK_PRIVATE=allow';
 
-/** Throws 422 for an address to which deliveries would be refused. */
+/** Throws 422 for a URL to which deliveries would be refused. */
 async function checkDestination(settings: Settings, url: string): Promise<void> {
   if (settings.LONGHAND_WEBHOOK_PRIVATE === 'refuse' && (await leadsInside(url))) throw invalid([{ field: 'url', message: INSIDE }]);
 }

@@ -2,7 +2,7 @@ import type { Actor } from '../../api/contract/actor.ts';
 import { AuditEntry as Entry } from '../postgres/entities/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 
-/** What is written down: a noun and what happened to it. */
+/** Recorded actions: a noun and what happened to it. */
 export type Action =
   | `key.${'create' | 'revoke'}`
   | `session.${'create' | 'revoke'}`
@@ -19,20 +19,20 @@ export type Action =
   | `transcription.${'delete' | 'author' | 'speaker' | 'correct'}`
   | `workspace.${'create' | 'change' | 'minutes' | 'delete'}`;
 
-/** Which key, token or member it was, by its kind. */
+/** Id of the key, token or member, depending on the kind of actor. */
 function idOf(actor: Actor): string | null {
   if (actor.kind === 'key') return actor.keyId;
   if (actor.kind === 'token') return actor.tokenId;
   return actor.kind === 'session' ? actor.sessionId : null;
 }
 
-/** Writes down who did what to which, in the transaction that does it: ids, never a word, a name or an address. */
+/** Records who did what to which object, in the same transaction: ids only, never content, names or addresses. */
 export async function audit(tx: Tx, actor: Actor, action: Action, targetId: string | null = null): Promise<void> {
   const { workspaceId, kind: actorKind, memberId } = actor;
   await tx.em.insert(Entry, { workspaceId, actorKind, actorId: idOf(actor), memberId, action, targetId });
 }
 
-/** The same for somebody who is just coming in, and is no actor yet. */
+/** The same for somebody who is signing in and is not an actor yet. */
 export async function auditEntrant(
   tx: Tx,
   { workspaceId, memberId }: { workspaceId: string; memberId: string },
@@ -47,13 +47,13 @@ export interface AuditEntry {
   actor_kind: Actor['kind'];
   /** Of the key, token or session; null for the operator. */
   actor_id: string | null;
-  /** In whose name; null for the operator. */
+  /** On whose behalf; null for the operator. */
   member_id: string | null;
   action: Action;
   target_id: string | null;
 }
 
-/** The newest entries of a workspace, at most `limit`. The log outlives the workspace: the transaction acts for the installation. */
+/** The latest entries of a workspace, at most `limit`. The log outlives the workspace, so the transaction acts for the installation. */
 export async function listAudit(tx: Tx, workspaceId: string, limit: number): Promise<AuditEntry[]> {
   const entries = await tx.em.find(Entry, { workspaceId }, { orderBy: { id: 'desc' }, limit });
   return entries.map(({ at, actorKind, actorId, memberId, action, targetId }) => ({

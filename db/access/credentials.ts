@@ -13,12 +13,15 @@ const SECRET_CHARACTERS = 43; // 32 bytes in base 62
 const CHECKSUM_CHARACTERS = 6; // CRC-32 in base 62
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A new API key: `lh_`, 32 random bytes, a checksum that lets scanners recognise it. To be shown once; the database gets `hashOf` it. */
+/**
+ * A new API key: `lh_`, 32 random bytes, a checksum that allows secret scanners to recognise it. Shown once; the database stores `hashOf`
+ * it.
+ */
 export function newKey(): string {
   return mint(KEY);
 }
 
-/** A new OAuth access or refresh token, in the same form under another prefix. */
+/** A new OAuth access or refresh token, in the same form with another prefix. */
 export function newToken(): string {
   return mint(TOKEN);
 }
@@ -43,7 +46,7 @@ export function hashOf(credential: string): Buffer {
   return createHash('sha256').update(credential).digest();
 }
 
-/** 'key' or 'token' when the form and the checksum are right, else null: such a credential is refused without a query. */
+/** 'key' or 'token' if format and checksum are valid, else null: such a credential is rejected without a query. */
 export function kindOf(credential: string): 'key' | 'token' | null {
   const prefix = credential.startsWith(TOKEN) ? TOKEN : KEY;
   const length = prefix.length + SECRET_CHARACTERS;
@@ -52,7 +55,7 @@ export function kindOf(credential: string): 'key' | 'token' | null {
   return prefix === TOKEN ? 'token' : 'key';
 }
 
-/** Columns that say who acts, however they signed in. */
+/** Columns that identify the member, however they signed in. */
 export interface MemberRow {
   workspace_id: string;
   workspace_name: string;
@@ -63,7 +66,7 @@ export interface MemberRow {
   role: Role;
 }
 
-/** In whose name somebody acts, with the member's rights among `scopes`: some are an owner's. */
+/** The member acted for, with those of `scopes` that the member's role allows. */
 export function inTheNameOf(row: MemberRow, scopes: readonly Scope[]) {
   return {
     workspaceId: row.workspace_id,
@@ -89,28 +92,28 @@ interface CredentialRow extends MemberRow {
 const WHO = `w.name as workspace_name, w.plan, m.email, m.name, m.role
   from found f join workspaces w on w.id = f.workspace_id join members m on m.id = f.member_id and m.status = 'active'`;
 
-/** SQL: a key, or a token, is neither revoked nor over. */
+/** SQL: a key or token is neither revoked nor expired. */
 function inForce(table: string): string {
   return `${table}.revoked_at is null and (${table}.expires_at is null or ${table}.expires_at > now())`;
 }
 
-/** SQL: so is the key that something came from, whose id is in this column; null: it came from none. */
+/** SQL: the originating key, whose id is in this column, is valid too; null: there is none. */
 export function causeInForce(column: string): string {
   return `(${column} is null or exists (select from api_keys cause where cause.id = ${column} and ${inForce('cause')}))`;
 }
 
-/** The same for entities: neither revoked nor over. */
+/** The same for entities: neither revoked nor expired. */
 const stillInForce = () => ({ revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }] });
 
 /** For entities with a `keyId`: the key they came from is in force, or they came from none. To MikroORM's types that key is an id, and has no fields. */
 export const fromKeyInForce = () => ({ $or: [{ keyId: null }, { keyId: stillInForce() as unknown as string }] });
 
-/** Whether a key that something came from is in force; null: it came from none. */
+/** Whether the originating key is valid; null: there is none. */
 export async function isKeyInForce(tx: Tx, keyId: string | null): Promise<boolean> {
   return keyId === null || (await tx.em.count(ApiKey, { id: keyId, ...stillInForce() })) > 0;
 }
 
-/** SQL: every request asks. One statement each; using a key is noted once a minute. */
+/** SQL: run by every request. One statement each; use of a key is recorded once per minute. */
 const FIND = {
   key: `with found as (select id, hash, to_json(scopes) as scopes, expires_at, null::text as resource, vouched, workspace_id, member_id from api_keys
       where hash = ? and ${inForce('api_keys')} and ${causeInForce('api_keys.parent_id')}),

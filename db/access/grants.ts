@@ -13,19 +13,19 @@ import { ownedBy } from './keys.ts';
 
 const CODE_SECONDS = 120;
 
-/** What a member agreed to. */
+/** A member's consent. */
 export interface Grant {
   clientId: string;
   workspaceId: string;
   memberId: string;
   scopes: readonly Scope[];
-  /** Audience: the resource that the tokens are for (RFC 8707). */
+  /** Audience: the resource of the tokens (RFC 8707). */
   resource: string;
-  /** The key with which it ends; null: none. */
+  /** The key whose revocation ends it; null: none. */
   keyId: string | null;
 }
 
-/** Of a code, or of a token that came from one. */
+/** Of a code, or of a token derived from one. */
 export const grantOf = (row: {
   clientId?: string | null;
   workspaceId: string;
@@ -38,10 +38,12 @@ export const grantOf = (row: {
   ...{ scopes: row.scopes as Scope[], resource: row.resource ?? '', keyId: row.keyId ?? null },
 });
 
-/** What an assistant asks for. */
+/** An assistant's request. */
 export type ConsentTo = Pick<Grant, 'clientId' | 'scopes' | 'resource'>;
 
-/** The person who acts agrees: a code that lives two minutes and works once. `challenge`: the S256 challenge of PKCE (RFC 7636). */
+/**
+ * The acting person consents: returns a code that is valid for two minutes and once. `challenge`: the S256 challenge of PKCE (RFC 7636).
+ */
 export async function issueCode(tx: Tx, actor: MemberActor, asked: ConsentTo, redirectUri: string, challenge: string): Promise<string> {
   requireFullRights(actor);
   const code = newToken();
@@ -57,7 +59,7 @@ export async function issueCode(tx: Tx, actor: MemberActor, asked: ConsentTo, re
   return code;
 }
 
-/** All tokens that descend from one code share this, and it is the id of the grant. */
+/** Common to all tokens derived from one code; also the id of the grant. */
 export function familyOf(code: string): string {
   const hex = createHash('sha256').update(`family|${code}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
@@ -65,7 +67,7 @@ export function familyOf(code: string): string {
 
 export interface GrantRow {
   id: string;
-  /** Null: a token that the operator made. */
+  /** Null: a token created by the operator. */
   client: { id: string; name: string } | null;
   member: { id: string; email: string };
   scopes: Scope[];
@@ -73,7 +75,7 @@ export interface GrantRow {
   expires_at: string;
 }
 
-/** SQL: tokens are gathered to grants. Which assistants were let in: by a member, for an owner by anybody of the workspace. Newest first. */
+/** SQL: groups tokens by grant. Assistants with access: of the member, for an owner of the whole workspace. Newest first. */
 export function listGrants(tx: Tx, actor: Actor): Promise<GrantRow[]> {
   requireFullRights(actor);
   return tx.rows<GrantRow>(
@@ -90,7 +92,7 @@ export function listGrants(tx: Tx, actor: Actor): Promise<GrantRow[]> {
   );
 }
 
-/** Ends a grant with all its tokens: one's own, for an owner anybody's. Throws 404. */
+/** Revokes a grant with all its tokens: one's own, or as an owner any in the workspace. Throws 404. */
 export async function revokeGrant(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireFullRights(actor);
   const alive = { ...ownedBy(actor), family: lookupId(id), revokedAt: null, expiresAt: { $gt: now() } };

@@ -13,7 +13,7 @@ import { hashOf, newKey } from './credentials.ts';
 export interface KeyRow {
   id: string;
   name: string | null;
-  /** The last characters, for people. */
+  /** The last characters, for display. */
   hint: string;
   scopes: Scope[];
   expires_at: string | null;
@@ -23,7 +23,7 @@ export interface KeyRow {
   member: { id: string; email: string };
 }
 
-/** Keys without their secrets: a member's own, for an owner those of everybody. Newest first, revoked ones last. */
+/** Keys without their secrets: a member's own, for an owner all of the workspace. Newest first, revoked ones last. */
 export async function listKeys(tx: Tx, actor: Actor): Promise<KeyRow[]> {
   requireFullRights(actor);
   const keys = await tx.em.find(ApiKey, ownedBy(actor), { orderBy: { createdAt: 'desc' } });
@@ -39,7 +39,7 @@ export async function listKeys(tx: Tx, actor: Actor): Promise<KeyRow[]> {
   return [...rows.filter((row) => !row.revoked_at), ...rows.filter((row) => row.revoked_at)];
 }
 
-/** What of a workspace is an actor's own: for an owner everything. */
+/** Filter for an actor's own objects; for an owner, all of the workspace. */
 export function ownedBy({ workspaceId, role, memberId }: Actor) {
   return { workspaceId, ...(role !== 'owner' && { memberId }) };
 }
@@ -48,11 +48,11 @@ export interface NewKey {
   name?: string | null;
   scopes: readonly Scope[];
   expiresAt?: Date | null;
-  /** Whose key it is, where the operator makes it; everybody else makes their own. */
+  /** The key's member, if the operator creates it; others create their own. */
   memberId?: string;
 }
 
-/** Makes a key. The secret is in the answer and nowhere else. One that is made in a session which a key opened ends with that key. */
+/** Creates a key. The secret is only in the result. A key created in a session opened by a key ends with that key. */
 export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, expiresAt = null, memberId }: NewKey) {
   requireFullRights(actor);
   const owner = actor.kind === 'operator' ? await existingMember(tx, actor.workspaceId, memberId ?? '') : actor.memberId;
@@ -73,10 +73,13 @@ export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, exp
   return { id: row.id, key, name, scopes, expires_at: row.expiresAt?.toISOString() ?? null };
 }
 
-/** Ends a key at once, one's own or for an owner anybody's, with all that came from it: keys, sessions, sign-in links, grants. Throws 404. */
+/**
+ * Revokes a key immediately, one's own or as an owner any, with everything derived from it: keys, sessions, sign-in links, grants. Throws
+ * 404.
+ */
 export async function revokeKey(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireFullRights(actor);
-  // SQL: a key and what came from it are found by a recursive query
+  // SQL: a recursive query finds a key and everything derived from it
   const ended = await tx.rows<{ id: string }>(
     `with recursive ended (id) as (
        select k.id from api_keys k where k.workspace_id = ? and k.id = ? and (? or k.member_id = ?)

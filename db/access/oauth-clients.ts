@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { OauthClient } from '../postgres/entities/oauth.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 
-/** An assistant that people may let in. Anybody may register one: what it says of itself is not to be trusted. */
+/** A registered assistant. Anybody may register one, so its description is untrusted. */
 export interface OAuthClient {
   id: string;
   name: string;
@@ -16,7 +16,7 @@ export async function registerClient(tx: Tx, name: string, redirectUris: readonl
 }
 
 export async function findClient(tx: Tx, id: string): Promise<OAuthClient | null> {
-  if (id.includes('\0')) return null; // PostgreSQL takes no NUL
+  if (id.includes('\0')) return null; // PostgreSQL rejects NUL
   const client = await tx.em.findOne(OauthClient, { id });
   return client && { id: client.id, name: client.name, redirectUris: client.redirectUris };
 }
@@ -29,7 +29,7 @@ export interface ClientRow {
   last_used_at: Date;
 }
 
-/** Registered clients, the last used first, at most a thousand. The transaction acts for the installation. */
+/** Registered clients, most recently used first, at most a thousand. The transaction acts for the installation. */
 export async function listClients(tx: Tx): Promise<ClientRow[]> {
   const clients = await tx.em.find(OauthClient, {}, { orderBy: { lastUsedAt: 'desc', id: 'asc' }, limit: 1000 });
   return clients.map(({ id, name, redirectUris, createdAt, lastUsedAt }) => ({
@@ -37,12 +37,14 @@ export async function listClients(tx: Tx): Promise<ClientRow[]> {
   }));
 }
 
-/** Removes a client with every grant it has, in all workspaces. False: there is none. The transaction acts for the installation. */
+/** Removes a client with all its grants, in all workspaces. False: it does not exist. The transaction acts for the installation. */
 export async function removeClient(tx: Tx, id: string): Promise<boolean> {
   return !id.includes('\0') && (await tx.em.nativeDelete(OauthClient, { id })) > 0;
 }
 
-/** SQL: one statement of the sweep. Forgets clients that nobody has let in within a day of their registration, and those that have held no token for 90 days. */
+/**
+ * SQL: one statement of the sweep. Removes clients without any consent within a day of registration, and those without a token for 90 days.
+ */
 export async function forgetClients(db: Db): Promise<void> {
   await db.query(
     '*',

@@ -12,7 +12,7 @@ export async function addOperator(tx: Tx, email: string): Promise<{ email: strin
   return { email: address };
 }
 
-/** Throws when nobody with this address is an operator. */
+/** Throws if nobody with this address is an operator. */
 export async function removeOperator(tx: Tx, email: string): Promise<{ email: string }> {
   const address = email.trim().toLowerCase();
   if (await tx.em.nativeDelete(Operator, { email: address })) return { email: address };

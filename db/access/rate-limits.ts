@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../postgres/orm.ts';
 
-/** A bucket shared by all API hosts: it holds `burst` tokens at most and regains `perSecond`. */
+/** A token bucket shared by all API hosts: at most `burst` tokens, refilled at `perSecond`. */
 export interface Bucket {
   burst: number;
   perSecond: number;
@@ -29,7 +29,7 @@ export function takeTokens(
   });
 }
 
-/** SQL: the lock. The tokens of the bucket now; null when it does not exist yet. */
+/** SQL: locks the bucket. Returns its current tokens; null if it does not exist yet. */
 async function lockBucket(tx: Tx, subject: string, bucket: Bucket): Promise<number | null> {
   const row = await tx.row<{ tokens: number }>(
     `select least(?::float8, tokens + greatest(0, extract(epoch from clock_timestamp() - refilled_at)) * ?::float8)::float8 as tokens
@@ -39,13 +39,13 @@ async function lockBucket(tx: Tx, subject: string, bucket: Bucket): Promise<numb
   return row && Number(row.tokens);
 }
 
-/** SQL: two hosts may make it at once. */
+/** SQL: two hosts may create it at once. */
 async function makeBucket(tx: Tx, subject: string, bucket: Bucket): Promise<number> {
   await tx.rows('insert into rates (subject, tokens) values (?, ?) on conflict (subject) do nothing', [subject, bucket.burst]);
   return (await lockBucket(tx, subject, bucket)) ?? bucket.burst;
 }
 
-/** SQL: one statement of the sweep. Forgets buckets that nobody has used for an hour: they are full again. */
+/** SQL: one statement of the sweep. Removes buckets unused for an hour: they are full again. */
 export async function sweepBuckets(db: Db): Promise<void> {
   await db.acrossTenants((tx) => tx.rows(`delete from rates where refilled_at < now() - interval '1 hour'`));
 }

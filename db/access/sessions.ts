@@ -14,10 +14,10 @@ import { ownedBy } from './keys.ts';
 
 const SESSION_SECONDS = 12 * 3600;
 
-/** A signed-in person, with every right of the member's role; after a sign-in with an API key, those of the key only. */
+/** A signed-in person, with all rights of the member's role; after a sign-in with an API key, with those of the key only. */
 export interface Session {
   actor: SessionActor;
-  /** Sent back by the page with every request, so that another site cannot act in the person's name. */
+  /** CSRF token, sent by the page with every request. */
   csrf: string;
 }
 
@@ -28,19 +28,19 @@ interface SessionIdentity extends MemberRow {
   vouched: boolean;
   operator: boolean;
   expires_at: string;
-  /** Of the key that opened the session; null: no key did. */
+  /** Of the key that opened the session; null: none did. */
   scopes: Scope[] | null;
 }
 
 /** A random secret of 256 bits; only its SHA-256 is stored. */
 export const newSecret = () => randomBytes(32).toString('base64url');
 
-/** Who signs in; `keyId`: with that API key, or with a link that came from it. */
+/** The person signing in; `keyId`: with that API key, or with a link derived from it. */
 export interface Entrant {
   workspaceId: string;
   memberId: string;
   keyId?: string | null;
-  /** Somebody who is to be trusted says that this is the person of the member's address; unless given, nobody does. */
+  /** Whether a trusted party confirms that this is the person with the member's address; default: no. */
   vouched?: boolean;
 }
 
@@ -54,7 +54,10 @@ export async function openSession(tx: Tx, { workspaceId, memberId, keyId = null,
   return token;
 }
 
-/** SQL: every request of the console asks. The session behind a cookie; null when it is unknown or over, its member no longer active, or its key revoked or expired. */
+/**
+ * SQL: run by every console request. The session of a cookie; null if it is unknown or expired, its member inactive, or its key revoked or
+ * expired.
+ */
 export async function findSession(tx: Tx, token: string): Promise<Session | null> {
   const row = await tx.row<SessionIdentity>(
     `select s.id, s.csrf, s.expires_at, s.key_id, s.vouched, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role,
@@ -67,7 +70,7 @@ export async function findSession(tx: Tx, token: string): Promise<Session | null
   if (!row) return null;
   const { scopes: rights, ...member } = inTheNameOf(row, SCOPES);
   const held = (scope: Scope) => row.scopes?.includes(scope) ?? true;
-  const limited = ![...rights].every((scope) => scope === 'webhooks:write' || held(scope)); // that scope is younger than keys with every scope
+  const limited = ![...rights].every((scope) => scope === 'webhooks:write' || held(scope)); // this scope is newer than existing keys with every scope
   const scopes = limited ? new Set([...rights].filter(held)) : rights;
   const opened = { sessionId: row.id, openedByKey: row.key_id, limited, vouched: row.vouched, expiresAt: new Date(row.expires_at) };
   const runsInstallation = row.operator && row.vouched && !limited;
@@ -81,13 +84,13 @@ export async function closeSession(tx: Tx, actor: SessionActor): Promise<void> {
 export interface SessionRow {
   id: string;
   member: { id: string; email: string };
-  /** The key that opened it; null: a link or a sign-in provider did. */
+  /** The key that opened it; null: a link or a sign-in provider. */
   key: { id: string; hint: string } | null;
   created_at: string;
   expires_at: string;
 }
 
-/** Who is signed in: a member's own sessions, for an owner those of everybody. Newest first. */
+/** Sessions: a member's own, for an owner all of the workspace. Newest first. */
 export async function listSessions(tx: Tx, actor: Actor): Promise<SessionRow[]> {
   requireFullRights(actor);
   const order = { createdAt: 'desc', id: 'asc' } as const;
@@ -102,7 +105,7 @@ export async function listSessions(tx: Tx, actor: Actor): Promise<SessionRow[]> 
   }));
 }
 
-/** Signs somebody out: oneself, or for an owner anybody. Throws 404. */
+/** Ends a session: one's own, or as an owner any. Throws 404. */
 export async function revokeSession(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireFullRights(actor);
   if (!(await tx.em.nativeDelete(SessionEntity, { ...ownedBy(actor), id: lookupId(id) }))) throw notFound();

@@ -23,20 +23,20 @@ export async function signInLink(tx: Tx, actor: Actor, memberId: string): Promis
   });
 }
 
-/** The same for somebody who was looked up already. With `keyId` the link, and what it opens, ends with that key. */
+/** The same for a member that was already looked up. With `keyId` the link, and its session, end with that key. */
 export async function makeSignInLink(tx: Tx, { workspaceId, memberId, keyId = null, vouched = false }: Entrant): Promise<string> {
   const link = newSecret();
   await tx.em.insert(SignInLink, { hash: hashOf(link), workspaceId, memberId, keyId, vouched, expiresAt: fromNow(LINK_SECONDS) });
   return link;
 }
 
-/** Spends a link. Null when it is unknown, spent or over, its member is not active, or the key it came from is revoked or expired. */
+/** Uses a link. Null if it is unknown, used or expired, its member inactive, or the originating key revoked or expired. */
 export async function spendSignInLink(tx: Tx, link: string): Promise<Entrant | null> {
   const unspent = { hash: hashOf(link), usedAt: null };
   const found = await tx.em.findOne(SignInLink, { ...unspent, expiresAt: { $gt: now() } });
   if (!found) return null;
   const { workspaceId, memberId, vouched, keyId = null } = found;
   if (!(await isKeyInForce(tx, keyId)) || !(await tx.em.count(Member, { id: memberId, status: 'active' }))) return null;
-  const spent = await tx.em.nativeUpdate(SignInLink, unspent, { usedAt: now() }); // of two at once the second finds nothing
+  const spent = await tx.em.nativeUpdate(SignInLink, unspent, { usedAt: now() }); // of two concurrent attempts the second finds nothing
   return spent ? { workspaceId, memberId, keyId, vouched } : null;
 }

@@ -5,10 +5,10 @@ import { OPEN } from '../tenants/invitations.ts';
 import { auditEntrant } from './audit.ts';
 import type { Entrant } from './sessions.ts';
 
-/** A person as a sign-in provider knows them. */
+/** A person as identified by a sign-in provider. */
 export interface ProviderIdentity {
   issuer: string;
-  /** The provider's own name for the person, which never goes to another. */
+  /** The provider's id of the person, which is never reassigned. */
   subject: string;
   /** Verified by the provider. */
   email: string;
@@ -19,7 +19,7 @@ export interface Door {
   workspaceId: string;
   workspaceName: string;
   memberId: string;
-  /** False: somebody there added the address, and the person has not agreed to it yet. */
+  /** False: somebody there added the address, and the person has not accepted yet. */
   accepted: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function findDoors(tx: Tx, { issuer, subject, email }: ProviderIden
   return rows.map((row) => ({ workspaceId: row.workspace_id, workspaceName: row.name, memberId: row.member_id, accepted: row.accepted }));
 }
 
-/** Lets a person in: from now on the member is bound to them, and an invitation is accepted. Null when this is no door of theirs. */
+/** Lets a person in: binds the member to them and accepts an invitation. Null if they may not enter. */
 export async function enter(tx: Tx, identity: ProviderIdentity, workspaceId: string): Promise<Entrant | null> {
   const door = (await findDoors(tx, identity)).find((each) => each.workspaceId === workspaceId);
   if (!door) return null;
@@ -51,7 +51,7 @@ export async function enter(tx: Tx, identity: ProviderIdentity, workspaceId: str
   const { issuer, subject } = identity;
   const used = { memberId, issuer, workspaceId, subject, lastUsedAt: new Date() };
   await tx.em.upsert(SignInBinding, used, { onConflictMergeFields: ['lastUsedAt'], disableIdentityMap: true });
-  const bound = await tx.em.count(SignInBinding, { memberId, issuer, subject }); // not another person, who came at the same moment
+  const bound = await tx.em.count(SignInBinding, { memberId, issuer, subject }); // no other person at the same moment
   const there = { id: memberId, workspaceId, status: { $ne: 'removed' } } as const;
   if (!bound || !(await tx.em.nativeUpdate(Member, there, { status: 'active' }))) return null;
   const invitations = await tx.em.find(Invitation, { workspaceId, memberId, acceptedAt: null });

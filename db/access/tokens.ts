@@ -12,7 +12,7 @@ import { familyOf, type Grant, grantOf } from './grants.ts';
 
 const ACCESS_SECONDS = 3_600;
 const REFRESH_SECONDS = 30 * 86_400;
-const GRACE_SECONDS = 60; // an answer may be lost on its way: the client asks again
+const GRACE_SECONDS = 60; // allows a client to retry if the response was lost
 
 export interface Tokens {
   accessToken: string;
@@ -33,7 +33,7 @@ export async function redeemCode(
   const challenge = createHash('sha256').update(proof.verifier).digest('base64url');
   const { clientId, redirectUri } = proof;
   const family = familyOf(code);
-  const found = await tx.em.findOne(OauthCode, { hash: hashOf(code) }, HELD); // of two at once the second sees it used
+  const found = await tx.em.findOne(OauthCode, { hash: hashOf(code) }, HELD); // of two concurrent attempts the second sees it used
   if (found?.usedAt) await revokeFamily(tx, family);
   const fits =
     found && !found.usedAt && found.clientId === clientId && found.redirectUri === redirectUri && found.codeChallenge === challenge;
@@ -43,7 +43,7 @@ export async function redeemCode(
   return mint(tx, grantOf(found), family);
 }
 
-/** Whether its member is active, and the key it came from, if any, in force. */
+/** Whether the member is active, and the originating key, if any, valid. */
 async function stands(tx: Tx, { memberId, keyId = null }: { memberId: string; keyId?: string | null }): Promise<boolean> {
   return (await isKeyInForce(tx, keyId)) && (await tx.em.count(Member, { id: memberId, status: 'active' })) > 0;
 }
@@ -69,13 +69,13 @@ export async function refresh(tx: Tx, refreshToken: string, clientId: string, sc
   return mint(tx, { ...grantOf(found), scopes: scopes ?? allowed }, family, { id, scopes: allowed });
 }
 
-/** A refresh token was spent a moment ago, and nothing was done with its successor. */
+/** Whether a refresh token was used a moment ago and its successor has not been used. */
 async function mayAskAgain(tx: Tx, id: string, family: string): Promise<boolean> {
   const unused = await tx.em.count(OauthToken, { family, predecessorId: id, kind: 'refresh', revokedAt: null });
   return unused > 0 && (await tx.em.count(OauthToken, { id, replacedAt: { $gt: fromNow(-GRACE_SECONDS) } })) > 0;
 }
 
-/** Revokes a token and all that descend from the same consent (RFC 7009). Says nothing about tokens that do not exist. */
+/** Revokes a token and all from the same consent (RFC 7009). Does not reveal whether a token exists. */
 export async function revokeToken(tx: Tx, token: string, clientId: string): Promise<void> {
   const found = await tx.em.findOne(OauthToken, { hash: hashOf(token), clientId });
   if (found) await revokeFamily(tx, found.family);
@@ -109,7 +109,7 @@ export interface NewToken {
   ttlSeconds: number;
 }
 
-/** Makes an OAuth access token of a member, as the sign-in flow would issue it. Its id is that of a grant, by which it is listed and revoked. */
+/** Creates an OAuth access token of a member, as the sign-in flow would. Its id is that of a grant, by which it is listed and revoked. */
 export async function createToken(tx: Tx, actor: OperatorActor, { memberId, scopes, ttlSeconds }: NewToken) {
   const member = await existingMember(tx, actor.workspaceId, memberId);
   const secret = newToken();

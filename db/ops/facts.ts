@@ -1,9 +1,9 @@
 import type { Writing } from '../jobs/engines.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 
-/* SQL: totals over what waits and runs. */
+/* SQL: totals of queued and running work. */
 
-/** What waits and runs: transcriptions and reports by state, with the age of the oldest in seconds. */
+/** Queued and running work: transcriptions and reports by state, with the age of the oldest in seconds. */
 export interface Depth {
   kind: 'transcription' | 'report';
   state: 'queued' | 'processing';
@@ -11,7 +11,7 @@ export interface Depth {
   oldest_seconds: number;
 }
 
-/** An engine or a courier that has given a sign of life within the last minute. */
+/** An engine or a courier with a heartbeat within the last minute. */
 export interface EngineFact {
   id: string;
   role: 'engine' | 'courier';
@@ -24,30 +24,30 @@ export interface EngineFact {
   failed_diarizations: number;
   /** Of detected speech for which no words were found, since its start. */
   uncovered_seconds: number;
-  /** Its spool is away: it takes no recordings. */
+  /** Its spool is unavailable: it claims no recordings. */
   trouble: boolean;
-  /** Empty from an engine of the version before. */
+  /** Empty for engines of the previous version. */
   writing: Partial<Writing>;
 }
 
-/** What the installation as a whole does. */
+/** Metrics of the whole installation. */
 export interface Facts {
   depths: Depth[];
   engines: EngineFact[];
   /** Charged so far. */
   minutes: number;
-  /** Hours of audio per hour of work, over the last recordings; null when there are none. */
+  /** RTFx of the latest recordings; null if there are none. */
   realTimeFactor: number | null;
   uploadsInFlight: number;
 }
 
 const ENGINE_SILENCE = `interval '60 seconds'`;
 const RECENT = 200; // recordings
-const SOURCE_HELD = '90 seconds'; // longer than monitors wait between two readings
+const SOURCE_HELD = '90 seconds'; // longer than a scrape interval
 
 /**
- * Reads what a monitor asks about the installation. Null: another API process, whose monitor asked lately, is the one that shows it. So each series
- * comes from one place, however many hosts are watched; when that one is not asked any more, the next takes over.
+ * Reads the metrics of the installation. Null: another API process, scraped recently, exports them. So each series has one source, however
+ * many hosts are scraped; if that one is no longer scraped, the next takes over.
  */
 export function readFacts(db: Db, nodeId: string): Promise<Facts | null> {
   return db.acrossTenants(async (tx) => ((await isSource(tx, nodeId)) ? readAll(tx) : null));
@@ -96,7 +96,7 @@ function liveEngines(tx: Tx): Promise<EngineFact[]> {
   );
 }
 
-/** Engines that have polled for work within the last 30 seconds. Rejects when the database does not answer. */
+/** Engines that have polled for work within the last 30 seconds. Rejects if the database does not respond. */
 export async function readyEngines(db: Db): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     '*',

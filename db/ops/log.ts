@@ -2,7 +2,10 @@ import { pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { Settings } from '../../api/contract/settings.ts';
 
-/** Structured logs of API and engine. Fields hold ids, counts and codes: never a word of a transcript, a title, a name, an external id, metadata or a key. */
+/**
+ * Structured logs of API and engine. Fields contain ids, counts and codes: never transcripts, titles, names, external ids, metadata or
+ * keys.
+ */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -10,7 +13,7 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-const KEPT = 65_536; // bytes of a log that cannot be written now
+const KEPT = 65_536; // bytes of log lines buffered while they cannot be written
 const SECRET = ['authorization', 'key', 'token', 'password', 'secret', 'cookie'];
 
 /** Opens the log on standard error: JSON, or lines for people where standard error is a terminal or LOG_FORMAT says so. */

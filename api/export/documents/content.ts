@@ -2,10 +2,10 @@ import { clock, genericLabels } from '../../contract/text.ts';
 import type { Transcription } from '../../contract/transcription.ts';
 import { prose } from './prose.ts';
 
-/** What documents are made of: plain data that can go to another thread. No text has line breaks. */
+/** Contents of a document: plain data that can be passed to another thread. No text has line breaks. */
 export interface Content {
   title: string;
-  /** Code of the language spoken, null where unknown. */
+  /** Code of the spoken language, null if unknown. */
   language: string | null;
   blocks: Block[];
 }
@@ -15,16 +15,16 @@ export type Block = Paragraph | Table;
 export interface Paragraph {
   kind: 'title' | 'heading' | 'subheading' | 'text' | 'item' | 'speaker';
   spans: Span[];
-  /** Of an item: `•` or a number, and how deep it stands, from 0. */
+  /** For an item: `•` or a number, and its nesting depth from 0. */
   mark?: string;
   depth?: number;
-  /** Of a speaker: what is said below, whose direction it shares. */
+  /** For a speaker: the text below, whose direction it shares. */
   over?: string;
 }
 
 export interface Table {
   kind: 'table';
-  /** The first row is the header. All rows are of one length; a cell is one paragraph. */
+  /** The first row is the header. All rows have the same length; a cell is one paragraph. */
   rows: Span[][][];
 }
 
@@ -40,11 +40,11 @@ type Shown = Pick<
   'title' | 'created_at' | 'language' | 'duration_seconds' | 'speakers' | 'summary' | 'prompt_results' | 'segments'
 >;
 
-/** The colours of speakers on paper, as the console's in its light theme: contrast with white is 5:1 or more. */
+/** Print colours of speakers, those of the console's light theme: contrast with white is at least 5:1. */
 const VOICES = ['2f4bc7', '9a3d0b', '176a39', '84208c', '6a5600', '006675', 'a3123c', '4d4a52'];
 const QUIET = '5b5966';
 
-/** Title, summary, completed reports and every turn under the name of its speaker; with `times`, also when it begins. */
+/** Title, summary, completed reports and every turn under its speaker's name; with `times`, also the start time. */
 export function contentOf(record: Shown, times: boolean): Content {
   const summary = record.summary?.trim() ? [heading('Summary'), ...prose(record.summary)] : [];
   const reports = record.prompt_results
@@ -64,7 +64,7 @@ export function contentOf(record: Shown, times: boolean): Content {
   };
 }
 
-/** Text without line breaks and controls, its accents composed. */
+/** Removes line breaks and control characters, and composes accents. */
 export function clean(text: string): string {
   return text
     .replace(/[\s\u0085\u2028\u2029]+/g, ' ')
@@ -82,7 +82,7 @@ function facts({ created_at, duration_seconds, speakers }: Shown): string {
   return [created_at.slice(0, 10), length, ...speakers.map(({ name }) => clean(name))].filter(Boolean).join(' · ');
 }
 
-/** A name stands once above all that its bearer says in a row. */
+/** A name is printed once above consecutive turns of its speaker. */
 function turns({ segments, speakers }: Shown, times: boolean): Paragraph[] {
   const labels = genericLabels(segments);
   const names = new Map(speakers.map(({ id, name }) => [id, name]));

@@ -15,8 +15,8 @@ import {
 import { rightToLeft } from '../lines.ts';
 import type { Block, Content, Paragraph, Span, Table } from './content.ts';
 
-const TWIPS = 20; // of a point
-const INDENT = 18 * TWIPS; // of an item, a level
+const TWIPS = 20; // per point
+const INDENT = 18 * TWIPS; // per level of an item
 const RULE = { style: BorderStyle.SINGLE, size: 4, color: 'BBBBC4' } as const; // eighths of a point
 
 const STYLES: Record<Paragraph['kind'], IParagraphOptions> = {
@@ -28,7 +28,7 @@ const STYLES: Record<Paragraph['kind'], IParagraphOptions> = {
   speaker: { spacing: { before: 6 * TWIPS }, keepNext: true },
 };
 
-/** A Word document. Paragraphs and their runs go from right to left where their first letter does. */
+/** A Word document. Paragraphs and their runs are right-to-left if their first letter is. */
 export async function docx({ title, blocks }: Content): Promise<Buffer> {
   const document = new Document({
     title,

@@ -9,21 +9,23 @@ const SCRIPTS =
   'arabic hebrew bengali tamil telugu kannada malayalam gujarati gurmukhi sinhala thai lao khmer myanmar georgian armenian ethiopic'.split(
     ' ',
   );
-/** Pieces that the base family has too: a paragraph in Latin letters stays in one font. */
+/** Subsets that the base family includes: a paragraph in Latin letters stays in one font. */
 const OF_BASE = /^(latin|cyrillic|greek|vietnamese|devanagari)/;
 const WEIGHTS = { regular: 400, bold: 700 } as const;
 export const MISSING = '\ufffd';
 
 export type Weight = keyof typeof WEIGHTS;
 
-/** A file of a few hundred characters of Noto Sans, in all weights. */
+/** A file with a few hundred characters of Noto Sans, in all weights. */
 export interface Piece {
   /** Its path. */
   id: string;
   has(codePoint: number): boolean;
 }
 
-/** The pieces for a text, best first. Chinese, Japanese and Korean share characters whose shapes differ: language and kana decide. */
+/**
+ * The font subsets for a text, best first. Chinese, Japanese and Korean share characters with different shapes: language and kana decide.
+ */
 export class Fonts {
   readonly #pieces: readonly Piece[];
   readonly #known = new Map<number, Piece | null>();
@@ -34,7 +36,7 @@ export class Fonts {
     this.#pieces = ['', ...SCRIPTS, ...eastern].flatMap((script) => piecesOf(script ? `${FAMILY}-${script}` : FAMILY));
   }
 
-  /** The piece for a character behind one that is set in `before`: the same, where it can be; null: no font has it. */
+  /** The subset for a character after one set in `before`: the same if possible; null: no font has it. */
   find(codePoint: number, before: Piece | null): Piece | null {
     if (before?.has(codePoint)) return before;
     const known = this.#known.get(codePoint);
@@ -45,7 +47,7 @@ export class Fonts {
   }
 }
 
-/** The font of one weight with these characters only, as TrueType: what pdfkit can embed. */
+/** A font of one weight with only these characters, as TrueType, which pdfkit can embed. */
 export async function cut(piece: Piece, weight: Weight, characters: string): Promise<Buffer> {
   return subset(readFileSync(piece.id), characters, { targetFormat: 'sfnt', variationAxes: { wght: WEIGHTS[weight] } });
 }
@@ -66,13 +68,13 @@ function piecesOf(family: string): Piece[] {
   return pieces;
 }
 
-/** `ranges` as CSS writes them: `U+0951-0952,U+0964`. */
+/** `ranges` in CSS syntax: `U+0951-0952,U+0964`. */
 function pieceOf(id: string, ranges: string): Piece {
   const spans = ranges.split(',').map((range) => {
     const [from, to] = range.trim().slice(2).split('-');
     return [Number.parseInt(from!, 16), Number.parseInt(to ?? from!, 16)] as const;
   });
-  let glyphs: ReadonlySet<number> | undefined; // of the file: lists promise more than there is
+  let glyphs: ReadonlySet<number> | undefined; // in the file: its declared ranges may contain more
   return {
     id,
     has(codePoint) {

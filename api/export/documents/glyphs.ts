@@ -1,12 +1,12 @@
 import type { Run } from './layout.ts';
 
-/** What pdfkit's embedded fonts can do beyond its types. */
+/** Features of pdfkit's embedded fonts that its types omit. */
 interface EmbeddedFont {
   id: string;
-  scale: number; // thousandths of the type size / font unit
+  scale: number; // thousandths of the type size per font unit
   ref(): PDFKit.PDFKitReference;
   layout(text: string): { glyphs: { advanceWidth: number; codePoints: number[] }[] };
-  /** Codes as hexadecimal digits, positions in thousandths of the type size. */
+  /** Codes in hexadecimal, positions in thousandths of the type size. */
   encode(text: string): [codes: string[], positions: { xAdvance: number; xOffset: number; yOffset: number }[]];
 }
 

@@ -7,12 +7,12 @@ import { type Fonts, MISSING, type Piece, type Weight } from './fonts.ts';
 export interface Run {
   /** In the order in which glyphs are drawn: see `shown`. */
   shown: string;
-  /** As it is written. */
+  /** As written. */
   text: string;
   piece: Piece;
   weight: Weight;
   colour: string | undefined;
-  /** The order or number of glyphs may differ from that of letters: who copies the text needs `text`. */
+  /** Order or number of glyphs may differ from the letters: copying needs `text`. */
   complex: boolean;
   level: number;
 }
@@ -25,24 +25,24 @@ export interface Line {
   width: number;
 }
 
-const bidi = (bidiFactory as unknown as typeof bidiFactory.default)(); // a function; its types describe a module that has one
-/** Scripts whose glyphs are not one for each letter, in the order of letters. */
+const bidi = (bidiFactory as unknown as typeof bidiFactory.default)(); // a function, although its types declare a module
+/** Scripts without a one-to-one mapping of letters to glyphs in order. */
 const COMPLEX = /[\u0590-\u08ff\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u200c-\u200f\ufb1d-\ufdff\ufe70-\ufefc]/;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
-/** Scripts without spaces, whose words a dictionary finds. */
+/** Scripts without spaces, whose words are found by a dictionary. */
 const UNSPACED = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]/;
 
-/** A paragraph with what is known of each of its UTF-16 units. */
+/** A paragraph with properties of each UTF-16 unit. */
 export interface Prepared {
   text: string;
   levels: Uint8Array;
   pieces: readonly Piece[];
-  /** The unit has no glyph in any font. */
+  /** Units without a glyph in any font. */
   missing: ReadonlySet<number>;
   spans: readonly Span[];
 }
 
-/** Finds fonts and directions of a paragraph. */
+/** Determines fonts and directions of a paragraph. */
 export function prepare(spans: readonly Span[], fonts: Fonts, backwards: boolean): Prepared {
   const text = spans.map((span) => span.text).join('');
   const { levels } = bidi.getEmbeddingLevels(text, backwards ? 'rtl' : 'ltr');
@@ -84,7 +84,7 @@ export function linesOf(prepared: Prepared, width: number, measure: Measure): Li
   return lines;
 }
 
-/** Pieces between which a line may break, with the spaces behind them. */
+/** Pieces between which a line may break, with the spaces after them. */
 function wordsOf(text: string): [number, number][] {
   const stops: number[] = [];
   const breaker = new LineBreaker(text);
@@ -111,7 +111,7 @@ function lineOf(prepared: Prepared, from: number, to: number, measure: Measure):
   return { runs, width: runs.reduce((sum, run) => sum + run.width, 0) };
 }
 
-/** The runs of a part of a paragraph, in the order of its letters. Words of complex scripts are runs of their own, so that who copies finds them. */
+/** The runs of a part of a paragraph, in logical order. Words of complex scripts are separate runs, so that they can be copied. */
 function runsOf({ text, levels, pieces, missing, spans }: Prepared, from: number, to: number): Run[] {
   const runs: Run[] = [];
   for (let at = from; at < to; ) {
@@ -147,7 +147,7 @@ function isLow(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
-/** What is given to the shaper: it turns scripts from right to left by itself; marks and letters of others among them are turned here. */
+/** Input of the shaper: it reverses right-to-left scripts itself; marks and other letters among them are reversed here. */
 function shown(text: string, level: number): string {
   if (level % 2 === 0 || RIGHT_TO_LEFT.test(text)) return text;
   return [...text]
@@ -156,7 +156,7 @@ function shown(text: string, level: number): string {
     .join('');
 }
 
-/** Runs in the order of the page: rule L2 of the bidirectional algorithm. */
+/** Runs in visual order: rule L2 of the bidirectional algorithm. */
 function visual(runs: Run[]): Run[] {
   const ordered = [...runs];
   const highest = Math.max(0, ...ordered.map(({ level }) => level));

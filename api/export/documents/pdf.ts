@@ -10,10 +10,10 @@ const MARGIN = 56;
 const [WIDTH, HEIGHT] = [595.28, 841.89]; // A4
 const COLUMN = WIDTH - 2 * MARGIN;
 const BOTTOM = HEIGHT - MARGIN;
-const INDENT = 18; // of an item, a level
-const LEADING = 1.5; // line height / type size: Thai, Burmese and Nastaliq need it
+const INDENT = 18; // per level of an item
+const LEADING = 1.5; // line height / type size, as required by Thai, Burmese and Nastaliq
 const ASCENT = 1.08; // baseline below the top of a line / type size
-const CELL = 5; // between the rule of a table and its text
+const CELL = 5; // between the border of a table cell and its text
 const RULE = '#bbbbc4';
 const INK = '#1d1c22';
 
@@ -26,7 +26,7 @@ const STYLES: Record<Paragraph['kind'], { size: number; before: number; after: n
   speaker: { size: 10.5, before: 6, after: 0, bold: false, keep: true },
 };
 
-/** A PDF of A4 pages. The words of every script can be found and copied; paragraphs go from right to left where their first letter does. */
+/** A PDF with A4 pages. Text in every script can be searched and copied; paragraphs are right-to-left if their first letter is. */
 export async function pdf(content: Content): Promise<Buffer> {
   const document = new PDFDocument({
     size: 'A4',
@@ -62,7 +62,7 @@ function spansOf(block: Block): Span[] {
 
 type Names = ReadonlyMap<Piece, Partial<Record<Weight, string>>>;
 
-/** Registers a font for each piece and weight that the document needs, with the characters that it needs. */
+/** Embeds a font for each subset and weight in the document, with the characters used. */
 async function embed(document: PDFKit.PDFDocument, { blocks }: Content, fonts: Fonts): Promise<Names> {
   const needed = new Map<Piece, Partial<Record<Weight, Set<string>>>>();
   const need = (piece: Piece, weight: Weight, characters: Iterable<string>) => {
@@ -92,7 +92,7 @@ async function embed(document: PDFKit.PDFDocument, { blocks }: Content, fonts: F
   return names;
 }
 
-/** Where the next line goes, and how it is drawn. */
+/** Tracks the position of the next line and draws it. */
 class Pages {
   #y = BOTTOM;
   #page = 0;
@@ -114,7 +114,7 @@ class Pages {
     if (!this.#page) this.#turn();
   }
 
-  /** A new page, with its number. */
+  /** Starts a new page with its number. */
   #turn(): void {
     this.#document.addPage();
     this.#page += 1;
@@ -131,7 +131,7 @@ class Pages {
     const spans = STYLES[block.kind].bold ? block.spans.map((span) => ({ ...span, bold: true as const })) : block.spans;
     const lines = this.#lines(spans, COLUMN - indent, size, backwards);
     if (this.#y > MARGIN) this.#y += before;
-    const together = Math.min(lines.length, 2) + (keep ? 2 : 0); // lines that no page may part
+    const together = Math.min(lines.length, 2) + (keep ? 2 : 0); // lines that must stay on one page
     if (this.#y + together * size * LEADING > BOTTOM) this.#turn();
     for (const [index, line] of lines.entries()) {
       if (this.#y + size * LEADING > BOTTOM) this.#turn();
@@ -145,7 +145,7 @@ class Pages {
     this.#y += after;
   }
 
-  /** Columns of one width. A row that fits no page is written as paragraphs. */
+  /** Columns of equal width. A row taller than a page is written as paragraphs. */
   #table({ rows }: Table): void {
     const { size } = STYLES.text;
     const columns = rows[0]!.length;

@@ -1,7 +1,7 @@
 import { lexer, type Token, type Tokens } from 'marked';
 import { type Block, clean, type Paragraph, type Span } from './content.ts';
 
-/** The Markdown of a report as blocks of a document. Links and pictures are their texts, raw HTML is shown as it is written. */
+/** Converts a report's Markdown to blocks of a document. Links and images are reduced to their text, raw HTML is shown verbatim. */
 export function prose(markdown: string): Block[] {
   return blocksOf(lexer(markdown, { gfm: true, breaks: true }), 0);
 }
@@ -33,7 +33,7 @@ function text(spans: Span[]): Paragraph {
   return { kind: 'text', spans };
 }
 
-/** Inline tokens as paragraphs, a new one behind each line break. */
+/** Inline tokens as paragraphs, split at line breaks. */
 function paragraphs(tokens: readonly Token[], kind: 'text' | 'subheading'): Paragraph[] {
   const lines: Span[][] = [[]];
   for (const span of spansOf(tokens, false)) {
@@ -55,7 +55,7 @@ function spansOf(tokens: readonly Token[], bold: boolean): Span[] {
   });
 }
 
-/** As `clean`, with the spaces that part a piece from its neighbours. */
+/** As `clean`, but keeps leading and trailing spaces. */
 function inline(piece: string): string {
   const inner = clean(piece);
   if (!inner) return /\s/.test(piece) ? ' ' : '';

@@ -1,7 +1,7 @@
-/* Packages that bring no types. */
+/* Packages without types. */
 
 declare module 'subset-font' {
-  /** The font with the glyphs of `text` only; axes of a variable font are set to one value each. */
+  /** The font with only the glyphs of `text`; axes of a variable font are fixed to one value each. */
   export default function subset(
     font: Buffer,
     text: string,
@@ -10,7 +10,7 @@ declare module 'subset-font' {
 }
 
 declare module 'linebreak' {
-  /** Breaks of a line as Unicode (UAX 14) allows them. */
+  /** Line break opportunities (UAX 14). */
   export default class LineBreaker {
     constructor(text: string);
     nextBreak(): { position: number; required: boolean } | null;

@@ -1,7 +1,7 @@
 import type { DocumentFormat } from '../../contract/formats.ts';
 import type { Content } from './content.ts';
 
-/** Runs on a thread of its own: ten hours of talk take seconds. */
+/** Runs on a worker thread: ten hours of speech take seconds. */
 export async function make({ content, format }: { content: Content; format: DocumentFormat }): Promise<Uint8Array> {
   const writer = format === 'pdf' ? (await import('./pdf.ts')).pdf : (await import('./docx.ts')).docx;
   return writer(content);

@@ -6,7 +6,7 @@ import { originOf } from '../../http/public-url.ts';
 import { type Context, type Reply, route } from '../../http/route.ts';
 import { isOwnMachine, isRegistered, OAuthError, readResource, readScopes } from './parameters.ts';
 
-/** A checked request for consent. */
+/** A validated consent request. */
 export interface ConsentRequest {
   client: OAuthClient;
   redirectUri: string;
@@ -18,7 +18,7 @@ export interface ConsentRequest {
 
 type Parameters = ReadonlyMap<string, readonly string[]>;
 
-/** The authorization endpoint: a good request goes on to the console's consent page, a bad one back to the client. */
+/** The authorization endpoint: a valid request leads to the console's consent page, an invalid one back to the client. */
 export const authorizePage = route({
   tag: 'Assistants',
   access: null,
@@ -41,7 +41,7 @@ export const authorizePage = route({
       await readConsent(context, parameters);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      if (!isOwnMachine(home)) return told(`Cannot go on: ${error.message}. Connect the assistant again.`); // anybody registers: no site's visitors are sent elsewhere
+      if (!isOwnMachine(home)) return told(`Cannot go on: ${error.message}. Connect the assistant again.`); // anybody can register a client, so do not redirect to other sites (open redirect)
       return see(
         back(home, {
           error: error.error,
@@ -63,20 +63,20 @@ const told = (text: string): Reply => ({
 });
 const see = (location: string): Reply => ({ status: 302, headers: { location, 'cache-control': 'no-store' }, body: '' });
 
-/** A parameter that was sent once; NUL, which no value may hold, makes it count as absent. */
+/** A parameter sent once; a value with NUL counts as absent. */
 function one(parameters: Parameters, name: string): string | undefined {
   const [value, ...more] = parameters.get(name) ?? [];
   return more.length || value?.includes('\0') ? undefined : value;
 }
 
-/** The registered return address; null when it or the client is not known: then nobody may be redirected. */
+/** The registered redirect URI; null if it or the client is unknown: then no redirect is allowed. */
 async function returnAddress({ db }: Context, parameters: Parameters): Promise<string | null> {
   const client = await db.acrossTenants((tx) => findClient(tx, one(parameters, 'client_id') ?? ''));
   const uri = one(parameters, 'redirect_uri') ?? (client?.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
   return client && uri && isRegistered(uri, client.redirectUris) ? uri : null;
 }
 
-/** Checks a request for consent. Throws OAuthError. */
+/** Validates a consent request. Throws OAuthError. */
 export async function readConsent(context: Context, parameters: Parameters): Promise<ConsentRequest> {
   const redirectUri = await returnAddress(context, parameters);
   if (!redirectUri) throw new OAuthError('invalid_request', 'The client or its return address is not registered');
@@ -90,7 +90,7 @@ export async function readConsent(context: Context, parameters: Parameters): Pro
   return { client, redirectUri, scopes: readScopes(one(parameters, 'scope')), resource, challenge, state: one(parameters, 'state') };
 }
 
-/** The person agreed: where to send the browser, with a code. */
+/** The person agreed: returns the redirect URL with a code. */
 export async function approve(context: Context, actor: MemberActor, asked: ConsentRequest): Promise<string> {
   const { client, scopes, resource, redirectUri, challenge, state } = asked;
   const wanted = { clientId: client.id, scopes, resource };
@@ -98,7 +98,7 @@ export async function approve(context: Context, actor: MemberActor, asked: Conse
   return back(redirectUri, { code, state, iss: originOf(context.request, context.settings) });
 }
 
-/** The person refused. */
+/** The person refused: returns the redirect URL with an error. */
 export function deny(context: Context, { redirectUri, state }: ConsentRequest): string {
   return back(redirectUri, {
     error: 'access_denied',

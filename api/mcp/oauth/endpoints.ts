@@ -22,7 +22,7 @@ function protectedResource({ request, settings }: Context): Reply {
   );
 }
 
-/** RFC 9728: which server signs people in for /mcp. Clients ask with and without the path of the resource. */
+/** RFC 9728: the authorization server of /mcp. Clients request it with and without the resource's path. */
 export const resourceMetadata = route({
   ...hidden,
   method: 'GET',
@@ -68,7 +68,7 @@ export const serverMetadata = route({
   },
 });
 
-/** RFC 7591: any client may register; it is public and proves itself by PKCE. */
+/** RFC 7591: any client may register; clients are public and use PKCE. */
 export const register = route({
   ...hidden,
   method: 'POST',
@@ -79,7 +79,7 @@ export const register = route({
       const { badCredentials, registrations, request } = context;
       badCredentials.check(request.address);
       registrations.check(request.address);
-      registrations.count(request.address); // good ones too: every registration is a row
+      registrations.count(request.address); // successful ones too: every registration is a row
       const body = (await context.json()) as Record<string, unknown> | null;
       const uris = body?.redirect_uris;
       if (!Array.isArray(uris) || !uris.length || uris.length > 10 || !uris.every((uri) => typeof uri === 'string' && isRedirectUri(uri))) {
@@ -165,7 +165,7 @@ export const revoke = route({
     answered(async () => {
       const { badCredentials, request } = context;
       badCredentials.check(request.address);
-      badCredentials.count(request.address); // nobody is told whether there was such a token
+      badCredentials.count(request.address); // the response does not reveal whether the token existed
       const form = await readForm(context);
       const [value, clientId] = [form.get('token'), form.get('client_id')];
       if (!value || !clientId) throw new OAuthError('invalid_request', 'token and client_id are needed');
@@ -174,7 +174,7 @@ export const revoke = route({
     }),
 });
 
-/** Browsers ask before they send JSON from another site: what may be sent to the endpoints that answer every site. */
+/** CORS preflight responses for the endpoints that are open to all origins. */
 export const preflights: readonly Route[] = [resourceMetadata, resourceMetadataOfMcp, serverMetadata, register, token, revoke].map(
   ({ path, method }) =>
     route({

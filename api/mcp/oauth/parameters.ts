@@ -1,15 +1,15 @@
 import { OWNER_SCOPES, SCOPES, type Scope } from '../../contract/workspace.ts';
 import type { Reply } from '../../http/route.ts';
 
-/** Scopes that an assistant may ask for: everything but managing members, which takes a key. */
+/** Scopes that an assistant may request: all but those for managing members, which require a key. */
 export const GRANTABLE: readonly Scope[] = SCOPES.filter((scope) => !OWNER_SCOPES.has(scope));
-/** What the tools need; granted when nothing is asked for. */
+/** Scopes that the tools need; the default. */
 export const NEEDED: readonly Scope[] = ['read', 'reports:write'];
 
-/** Pages of every site may read the answer: nothing of it depends on who is signed in. */
+/** Readable by pages of every origin, because nothing in it depends on a session. */
 export const OPEN_TO_ALL = { 'access-control-allow-origin': '*' } as const;
 
-/** A refusal in the form of RFC 6749, 5.2. */
+/** An error in the form of RFC 6749, 5.2. */
 export class OAuthError extends Error {
   readonly error: string;
   readonly status: number;
@@ -21,7 +21,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Runs an OAuth endpoint: its refusals become the JSON of RFC 6749. Nothing of it may be cached. */
+/** Runs an OAuth endpoint: errors become the JSON of RFC 6749. Responses must not be cached. */
 export async function answered(work: () => Promise<Record<string, unknown>>, status = 200): Promise<Reply> {
   const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...OPEN_TO_ALL };
   try {
@@ -32,7 +32,7 @@ export async function answered(work: () => Promise<Record<string, unknown>>, sta
   }
 }
 
-/** `read reports:write` as scopes; none asked for gives the default. Throws `invalid_scope`. */
+/** Parses `read reports:write`; an empty list gives the default. Throws `invalid_scope`. */
 export function readScopes(text: string | undefined): readonly Scope[] {
   if (!text?.trim()) return NEEDED;
   const wanted = [...new Set(text.trim().split(/\s+/))];
@@ -42,7 +42,7 @@ export function readScopes(text: string | undefined): readonly Scope[] {
   return wanted as Scope[];
 }
 
-/** The audience that is asked for (RFC 8707): ours, `/mcp` when nothing is said. Throws `invalid_target`. */
+/** The requested audience (RFC 8707), which must be ours; default `/mcp`. Throws `invalid_target`. */
 export function readResource(asked: string | undefined, origin: string): string {
   const resource = asked ?? `${origin}/mcp`;
   if ([origin, `${origin}/`, `${origin}/mcp`, `${origin}/v1`].includes(resource)) return resource;
@@ -51,7 +51,7 @@ export function readResource(asked: string | undefined, origin: string): string 
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** An address that a client may be sent back to: https, http on the own machine, or an application's private scheme (RFC 8252). */
+/** Whether a redirect URI is allowed: https, http on the local machine, or an application's private scheme (RFC 8252). */
 export function isRedirectUri(text: string): boolean {
   if (text.length > 2_000 || /[\s#]/.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
@@ -63,13 +63,13 @@ export function isRedirectUri(text: string): boolean {
   );
 }
 
-/** Whether an address leads to a program on the person's own machine, and to no site. */
+/** Whether a URI leads to a program on the person's own machine rather than to a site. */
 export function isOwnMachine(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   return protocol !== 'https:' && (protocol !== 'http:' || LOOPBACK.includes(hostname));
 }
 
-/** Whether `uri` is one of the client's; on the own machine the port may differ (RFC 8252, 7.3). */
+/** Whether `uri` is one of the client's; on the local machine the port may differ (RFC 8252, 7.3). */
 export function isRegistered(uri: string, registered: readonly string[]): boolean {
   return registered.some((known) => {
     if (known === uri) return true;

@@ -86,7 +86,6 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
           <About record={record} />
           {record.speakers.length > 0 && <Speakers record={record} rename={rights?.edit ? rename : null} merged={may ? corrected : null} />}
           {record.status === 'completed' && <History {...{ record, may, round }} changed={corrected} />}
-          {record.status === 'completed' && <p class="quiet no-print">The recording was deleted after it was transcribed.</p>}
         </aside>
       </div>
     </>

@@ -4,6 +4,7 @@ import type { Segment, Transcription } from '../types.ts';
 import { Copy } from './basics.tsx';
 import { Icon } from './icons.tsx';
 import { pattern } from './marked.tsx';
+import { Player } from './player.tsx';
 import { Turns } from './turns.tsx';
 
 interface Props {
@@ -24,6 +25,8 @@ interface Props {
 export function Reading({ record, label, colour, at, look, words, setWords, corrected }: Props) {
   const [search, setSearch] = useState(look);
   const [hit, setHit] = useState(-1);
+  const [played, setPlayed] = useState<number | null>(null); // the turn
+  const seeking = useRef<((seconds: number) => void) | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const whole = usePaper();
   const hits = useMemo(() => {
@@ -41,6 +44,7 @@ export function Reading({ record, label, colour, at, look, words, setWords, corr
     addEventListener('keydown', find);
     return () => removeEventListener('keydown', find);
   }, []);
+  useEffect(() => setPlayed(null), [hit, at]);
   const move = (step: number) => hits.length && setHit((before) => (before + step + hits.length) % hits.length);
   if (!record.segments.length) return <p class="empty">Nobody speaks in this recording.</p>;
   return (
@@ -75,14 +79,16 @@ export function Reading({ record, label, colour, at, look, words, setWords, corr
       </div>
       <Turns
         {...{ record, corrected }}
+        seek={(seconds) => seeking.current?.(seconds)}
         id={record.id}
         segments={record.segments}
         label={label}
         colour={colour}
         search={search}
-        at={hits[hit] ?? at}
+        at={played ?? hits[hit] ?? at}
         whole={whole}
       />
+      <Player {...{ record, colour, seeking }} opened={() => setWords(true)} follow={setPlayed} />
     </section>
   );
 }

@@ -24,6 +24,8 @@ interface TurnsProps {
   at: number | null;
   /** Mount all of them, for printing. */
   whole: boolean;
+  /** Somebody pointed at what is said at this second. */
+  seek: (seconds: number) => void;
 }
 
 /** All turns of a transcript. Only blocks near the viewport are mounted, so that ten hours scroll like ten minutes. */
@@ -55,7 +57,16 @@ export function Turns(props: TurnsProps) {
     if (at !== null) document.getElementById(`turn-${at}`)?.scrollIntoView({ block: 'center' });
   }, [at, segments.length]);
   return (
-    <div class="turns" ref={box}>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the times of turns are for the keyboard
+    // biome-ignore lint/a11y/noStaticElementInteractions: as above
+    <div
+      class="turns"
+      ref={box}
+      onClick={(event) => {
+        const word = (event.target as Element).closest<HTMLElement>('.word');
+        if (word) props.seek(Number(word.dataset.at));
+      }}
+    >
       {Array.from({ length: count }, (_, index) => (
         <Block key={index} index={index} shown={whole || near.has(index) || index === wanted} heights={heights.current} turns={props} />
       ))}
@@ -102,7 +113,7 @@ function Turn({ segment, before, turns }: { segment: Segment; before: Segment | 
   const goesOn = before !== undefined && before.speaker_id === segment.speaker_id;
   return (
     <article id={`turn-${segment.id}`} class={`turn voice-${colour(segment)} ${segment.id === at ? 'wanted' : ''}`}>
-      <a href={`#/t/${id}?turn=${segment.id}`}>
+      <a href={`#/t/${id}?turn=${segment.id}`} onClick={() => turns.seek(segment.start ?? 0)}>
         <time>{clock(segment.start)}</time>
       </a>
       <b class={goesOn ? 'unseen' : ''}>{label(segment)}</b>
@@ -121,8 +132,13 @@ function Turn({ segment, before, turns }: { segment: Segment; before: Segment | 
       <p dir="auto" hidden={editing}>
         {segment.words && !pattern(search) ? (
           segment.words.map((word) => (
-            <span key={`${word.start} ${word.text}`} class="word" title={`${word.start.toFixed(2)} – ${word.end.toFixed(2)} s`}>
-              {word.text}{' '}
+            <span
+              key={`${word.start} ${word.text}`}
+              class="word"
+              data-at={word.start}
+              title={`${word.start.toFixed(2)} – ${word.end.toFixed(2)} s`}
+            >
+              {word.text}
             </span>
           ))
         ) : (

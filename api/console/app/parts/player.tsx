@@ -1,0 +1,173 @@
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { begun, lengthProblem, markWord } from '../playing.ts';
+import { clock, length } from '../show.ts';
+import type { Segment, Transcription } from '../types.ts';
+import { Options } from './basics.tsx';
+import { Lanes } from './lanes.tsx';
+
+const SPEEDS = ['0.5', '0.75', '1', '1.25', '1.5', '1.75', '2'];
+const STEP = 5; // seconds of an arrow key
+
+interface Props {
+  record: Transcription;
+  colour: (segment: Segment) => number;
+  /** Where others in the page say from when to play: filled here; null: no copy is open. */
+  seeking: RefObject<((seconds: number) => void) | null>;
+  /** A copy was opened: words are wanted. */
+  opened: () => void;
+  /** This turn is being played and to be shown. */
+  follow: (turn: number) => void;
+}
+
+/** Plays the person's own copy of the recording beside its text. The file never leaves the browser. */
+export function Player({ record, colour, seeking, opened, follow }: Props) {
+  const [url, setUrl] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [playing, setPlaying] = useState(false);
+  const [seconds, setSeconds] = useState(0);
+  const [following, setFollowing] = useState(true);
+  const audio = useRef<HTMLAudioElement>(null);
+  const file = useRef<HTMLInputElement>(null);
+  const { segments } = record;
+  const duration = record.duration_seconds ?? segments.at(-1)?.end ?? 0;
+  const seek = (to: number) => {
+    if (!url) return;
+    audio.current!.currentTime = Math.max(0, to);
+    setSeconds(Math.max(0, to));
+    markWord(segments, to);
+  };
+  const toggle = () => (audio.current!.paused ? audio.current!.play() : audio.current!.pause());
+  useEffect(() => {
+    seeking.current = url ? seek : null;
+  });
+  useEffect(() => () => void (url && URL.revokeObjectURL(url)), [url]);
+  useFrames(playing, () => markWord(segments, audio.current!.currentTime));
+  const turn = segments[begun(segments, seconds)]?.id;
+  useEffect(() => {
+    if (playing && following && turn !== undefined) follow(turn);
+  }, [playing, following, turn]);
+  useKeys(url !== null, {
+    ' ': toggle,
+    ArrowLeft: () => seek(audio.current!.currentTime - STEP),
+    ArrowRight: () => seek(audio.current!.currentTime + STEP),
+  });
+  const open = (chosen: File | undefined) => {
+    if (!chosen) return;
+    setProblem(null);
+    setPlaying(false);
+    setSeconds(0);
+    setUrl(URL.createObjectURL(chosen));
+    opened();
+  };
+  const check = () => {
+    const wrong = lengthProblem(audio.current!.duration, record.duration_seconds);
+    if (wrong) setProblem(`This file is ${length(wrong.found)} long, the recording ${length(wrong.wanted)}: it may be another one.`);
+  };
+  return (
+    <section class="player no-print" aria-label="Player">
+      <div class="strip">
+        <Lanes {...{ record, colour, seek }} />
+        {url && <i class="head-line" style={{ left: `${(100 * seconds) / Math.max(1, duration)}%` }} />}
+      </div>
+      <input
+        ref={file}
+        type="file"
+        accept="audio/*,video/*"
+        hidden
+        aria-label="Your copy of the recording"
+        onChange={() => open(file.current!.files?.[0])}
+      />
+      {url && (
+        <>
+          {/* biome-ignore lint/a11y/useMediaCaption: the text is the page */}
+          <audio
+            ref={audio}
+            src={url}
+            onLoadedMetadata={check}
+            onTimeUpdate={() => setSeconds(audio.current!.currentTime)}
+            onPlay={() => setPlaying(true)}
+            onPause={() => setPlaying(false)}
+            onError={() => setProblem('This browser cannot play this file.')}
+          />
+          <div class="row middle">
+            <button type="button" class="small main" aria-keyshortcuts="Space" onClick={toggle}>
+              {playing ? 'Pause' : 'Play'}
+            </button>
+            <span class="figure">
+              {clock(seconds)} <span class="quiet">/ {clock(duration)}</span>
+            </span>
+            <input
+              class="grow"
+              type="range"
+              aria-label="Position"
+              aria-valuetext={clock(seconds)}
+              min={0}
+              max={Math.ceil(duration)}
+              step={1}
+              value={seconds}
+              onInput={(event) => seek(Number((event.currentTarget as HTMLInputElement).value))}
+            />
+            <select
+              aria-label="Speed"
+              onChange={(event) => {
+                audio.current!.playbackRate = Number((event.currentTarget as HTMLSelectElement).value);
+              }}
+              defaultValue="1"
+            >
+              <Options of={SPEEDS.map((speed) => [speed, `${speed}×`])} />
+            </select>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={following}
+                onChange={(event) => setFollowing((event.currentTarget as HTMLInputElement).checked)}
+              />{' '}
+              Follow
+            </label>
+          </div>
+        </>
+      )}
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <p class="quiet">
+        {!url && 'For privacy Longhand keeps only the text. '}
+        <button type="button" class="small" onClick={() => file.current!.click()}>
+          {url ? 'Open another copy' : 'Open your copy'}
+        </button>
+        {url ? '' : ' It is played here and never uploaded.'}
+      </p>
+    </section>
+  );
+}
+
+/** Calls `each` for every picture that the browser draws. */
+function useFrames(on: boolean, each: () => void): void {
+  useEffect(() => {
+    if (!on) return;
+    let frame = requestAnimationFrame(function step() {
+      each();
+      frame = requestAnimationFrame(step);
+    });
+    return () => cancelAnimationFrame(frame);
+  });
+}
+
+/** Keys for the whole page, where nothing that is typed into or pressed has the focus. */
+function useKeys(on: boolean, keys: Record<string, () => void>): void {
+  useEffect(() => {
+    if (!on) return;
+    const press = (event: KeyboardEvent) => {
+      const key = keys[event.key];
+      const busy = (event.target as Element).closest?.('input, textarea, select, button, summary, [contenteditable]');
+      if (!key || busy || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      key();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  });
+}

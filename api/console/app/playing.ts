@@ -1,0 +1,28 @@
+import type { Segment } from './types.ts';
+
+/** The last of `items` that has begun at `seconds`, in order of their starts; -1: none has. */
+export function begun(items: readonly { start: number | null }[], seconds: number): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((items[middle]!.start ?? 0) <= seconds) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Marks the word that is being said, in the page as it is: pages of thousands of words are not drawn anew for each. */
+export function markWord(segments: readonly Segment[], seconds: number): void {
+  const segment = segments[begun(segments, seconds)];
+  const index = segment?.words ? begun(segment.words, seconds) : -1;
+  const words = segment && index >= 0 ? document.querySelectorAll(`#turn-${segment.id} .word`) : [];
+  const now = words[index] ?? null;
+  for (const old of document.querySelectorAll('.word.said')) if (old !== now) old.classList.remove('said');
+  now?.classList.add('said');
+}
+
+/** Why a file is hardly the recording: its length differs by more than containers and encoders make it differ. Null: it may be. */
+export function lengthProblem(found: number, wanted: number | null): { found: number; wanted: number } | null {
+  if (wanted === null || !Number.isFinite(found)) return null;
+  return Math.abs(found - wanted) <= Math.max(2, wanted / 100) ? null : { found, wanted };
+}

@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
+import { needPrograms } from '../../support/programs.ts';
+import { SPEAKERS } from '../../support/world.ts';
+
+const programs = needPrograms(t, 'chromium');
+const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);
+const folder = mkdtempSync(path.join(tmpdir(), 'longhand-listening-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Silence, as a WAV file of 8 kHz. */
+function silence(name: string, seconds: number): string {
+  const data = Buffer.alloc(44 + 16_000 * seconds);
+  data.write('RIFF', 0);
+  data.writeUInt32LE(36 + 16_000 * seconds, 4);
+  data.write('WAVEfmt ', 8);
+  data.writeUInt32LE(16, 16);
+  data.writeUInt16LE(1, 20);
+  data.writeUInt16LE(1, 22);
+  data.writeUInt32LE(8_000, 24);
+  data.writeUInt32LE(16_000, 28);
+  data.writeUInt16LE(2, 32);
+  data.writeUInt16LE(16, 34);
+  data.write('data', 36);
+  data.writeUInt32LE(16_000 * seconds, 40);
+  const file = path.join(folder, name);
+  writeFileSync(file, data);
+  return file;
+}
+
+const WORDS = ['One', 'two', 'three', 'four', 'five.'];
+const turns = Array.from({ length: 200 }, (_, index) => ({
+  ...{ start: index * 3, end: index * 3 + 2.5, speaker: `speaker_${(index % 2) + 1}`, text: WORDS.join(' ') },
+  words: WORDS.map((word, at): [number, number, string] => [index * 3 + at * 0.5, index * 3 + at * 0.5 + 0.4, ` ${word}`]),
+}));
+const id = await world.transcription(ann, { title: 'A call', duration: 600, turns, speakers: SPEAKERS });
+const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+const faults = faultsOf(page);
+const sent: string[] = [];
+page.on('request', (request) => {
+  if (request.method() !== 'GET') sent.push(`${request.method()} ${request.url()}`);
+});
+await signIn(page, url, key);
+await page.goto(`${url}/#/t/${id}`);
+await page.waitForSelector('.turn');
+const at = () => page.evaluate(() => document.querySelector('audio')!.currentTime);
+
+t.test('the page says why there is no recording, and shows who speaks when', async (t) => {
+  t.match(await page.textContent('.player'), /For privacy Longhand keeps only the text\./);
+  const { width, colours } = await page.evaluate(() => {
+    const canvas = document.querySelector<HTMLCanvasElement>('.lanes')!;
+    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set<string>();
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add([...data.slice(i, i + 3)].join());
+    return { width: canvas.clientWidth, colours: [...seen] };
+  });
+  t.ok(width > 300);
+  t.ok(colours.includes('47,75,199') && colours.includes('154,61,11'), colours.slice(0, 9).join(' '));
+});
+
+t.test('a copy of another length is pointed out', async (t) => {
+  await page.setInputFiles('.player input[type=file]', silence('other.wav', 9));
+  await page.waitForSelector('.player [role=alert]:has-text("This file is 9 s long, the recording 10 min")');
+  t.strictSame(await findings(page), []);
+});
+
+t.test('a copy is played beside its text: words are marked as they are said, and nothing is uploaded', async (t) => {
+  sent.length = 0;
+  await page.setInputFiles('.player input[type=file]', silence('call.wav', 600));
+  await page.waitForSelector('.word');
+  await page.waitForFunction(() => document.querySelector('audio')!.duration === 600);
+  t.equal(await page.locator('.player [role=alert]').count(), 0);
+  await page.click('.player >> text=Play');
+  await page.waitForSelector('.word.said:has-text("two")');
+  await page.waitForSelector('#turn-2 .word.said');
+  t.equal(await page.locator('.word.said').count(), 1);
+  await shot(page, 'listening');
+  t.strictSame(await findings(page), []);
+  t.strictSame(sent, []);
+  t.match(await page.getAttribute('audio', 'src'), /^blob:/);
+});
+
+t.test('a word, a time, the strip and the keyboard say from where to play, and the page follows', async (t) => {
+  await page.click('.player >> text=Pause');
+  await page.click('#turn-4 .word >> nth=2');
+  t.ok(Math.abs((await at()) - 10) < 0.2, 'a word');
+  t.match(await page.textContent('.word.said'), 'three');
+  await page.focus('#turn-3 a');
+  await page.keyboard.press('Enter');
+  t.ok(Math.abs((await at()) - 6) < 0.2, 'the time of a turn, by keyboard');
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await page.keyboard.press('ArrowRight');
+  t.ok(Math.abs((await at()) - 11) < 0.2, 'an arrow');
+  await page.selectOption('select[aria-label="Speed"]', '2');
+  t.equal(await page.evaluate(() => document.querySelector('audio')!.playbackRate), 2);
+  const box = (await page.locator('.lanes').boundingBox())!;
+  await page.mouse.click(box.x + box.width / 2, box.y + 3);
+  t.ok(Math.abs((await at()) - 300) < 3, 'the strip');
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await page.keyboard.press('Space');
+  await page.waitForFunction(() => !document.querySelector('audio')!.paused);
+  await page.waitForFunction(() => {
+    const turn = document.querySelector('.turn.wanted')?.getBoundingClientRect();
+    return turn && Number(document.querySelector('.turn.wanted')!.id.slice(5)) > 99 && turn.top > 0 && turn.bottom < innerHeight;
+  });
+  await page.keyboard.press('Space');
+  await page.waitForFunction(() => document.querySelector('audio')!.paused);
+  t.strictSame(faults, []);
+});
+
+t.test('the player fits a phone, in the dark', async (t) => {
+  const phone = await browser.newContext({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
+  const other = await phone.newPage();
+  await signIn(other, url, key);
+  await other.goto(`${url}/#/t/${id}`);
+  await other.waitForSelector('.turn');
+  await other.setInputFiles('.player input[type=file]', silence('phone.wav', 600));
+  await other.waitForSelector('.player >> text=Play');
+  t.equal(await other.evaluate(() => document.documentElement.scrollWidth), 390);
+  t.strictSame(await findings(other), []);
+  await shot(other, 'listening-phone-dark');
+  await phone.close();
+});

@@ -26,6 +26,7 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const [playing, setPlaying] = useState(false);
   const [seconds, setSeconds] = useState(0);
+  const [speed, setSpeed] = useState('1');
   const [following, setFollowing] = useState(true);
   const audio = useRef<HTMLAudioElement>(null);
   const file = useRef<HTMLInputElement>(null);
@@ -57,6 +58,7 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
     setProblem(null);
     setPlaying(false);
     setSeconds(0);
+    setSpeed('1');
     setUrl(URL.createObjectURL(chosen));
     opened();
   };
@@ -110,10 +112,12 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
             />
             <select
               aria-label="Speed"
+              value={speed}
               onChange={(event) => {
-                audio.current!.playbackRate = Number((event.currentTarget as HTMLSelectElement).value);
+                const chosen = (event.currentTarget as HTMLSelectElement).value;
+                setSpeed(chosen);
+                audio.current!.playbackRate = Number(chosen);
               }}
-              defaultValue="1"
             >
               <Options of={SPEEDS.map((speed) => [speed, `${speed}×`])} />
             </select>
@@ -125,6 +129,9 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
               />{' '}
               Follow
             </label>
+            <button type="button" class="small" onClick={() => file.current!.click()}>
+              Open another copy
+            </button>
           </div>
         </>
       )}
@@ -133,13 +140,15 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
           {problem}
         </p>
       )}
-      <p class="quiet">
-        {!url && 'For privacy Longhand keeps only the text. '}
-        <button type="button" class="small" onClick={() => file.current!.click()}>
-          {url ? 'Open another copy' : 'Open your copy'}
-        </button>
-        {url ? '' : ' It is played here and never uploaded.'}
-      </p>
+      {!url && (
+        <p class="quiet">
+          For privacy Longhand keeps only the text.{' '}
+          <button type="button" class="small" onClick={() => file.current!.click()}>
+            Open your copy
+          </button>{' '}
+          It is played here and never uploaded.
+        </p>
+      )}
     </section>
   );
 }

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
@@ -132,14 +133,12 @@ function Turn({ segment, before, turns }: { segment: Segment; before: Segment | 
       <p dir="auto" hidden={editing}>
         {segment.words && !pattern(search) ? (
           segment.words.map((word) => (
-            <span
-              key={`${word.start} ${word.text}`}
-              class="word"
-              data-at={word.start}
-              title={`${word.start.toFixed(2)} – ${word.end.toFixed(2)} s`}
-            >
-              {word.text}
-            </span>
+            <Fragment key={`${word.start} ${word.text}`}>
+              {/^\s/.test(word.text) && ' '}
+              <span class="word" data-at={word.start} title={`${word.start.toFixed(2)} – ${word.end.toFixed(2)} s`}>
+                {word.text.trim()}
+              </span>
+            </Fragment>
           ))
         ) : (
           <Marked text={segment.text} search={search} />

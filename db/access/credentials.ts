@@ -90,7 +90,7 @@ interface CredentialRow extends MemberRow {
 }
 
 const WHO = `w.name as workspace_name, w.plan, m.email, m.name, m.role
-  from found f join workspaces w on w.id = f.workspace_id join members m on m.id = f.member_id and m.status = 'active'`;
+  from found f join workspaces w on w.id = f.workspace_id and w.deleted_at is null join members m on m.id = f.member_id and m.status = 'active'`;
 
 /** SQL: a key or token is neither revoked nor expired. */
 function inForce(table: string): string {

@@ -62,8 +62,8 @@ export async function createKey(tx: Tx, actor: Actor, { name = null, scopes, exp
     throw invalid([{ field: 'scopes', message: `${reserved} can be given by owners of the workspace only` }]);
   const key = newKey();
   const parentId = causeOf(actor);
-  const parent = parentId && (await tx.em.findOne(ApiKey, parentId));
-  const ends = [expiresAt, parent && parent.expiresAt].filter((end) => end != null).map(Number);
+  const parent = parentId === null ? null : await tx.em.findOne(ApiKey, parentId);
+  const ends = [expiresAt, parent?.expiresAt].filter((end) => end != null).map(Number);
   const row = tx.em.create(ApiKey, {
     ...{ workspaceId: actor.workspaceId, memberId: owner, hash: hashOf(key), hint: key.slice(-4), name, scopes: [...scopes] },
     ...{ expiresAt: ends.length ? new Date(Math.min(...ends)) : null, parentId, vouched: vouchesFor(actor, owner) },

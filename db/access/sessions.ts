@@ -63,7 +63,7 @@ export async function findSession(tx: Tx, token: string): Promise<Session | null
     `select s.id, s.csrf, s.expires_at, s.key_id, s.vouched, s.workspace_id, w.name as workspace_name, w.plan, s.member_id, m.email, m.name, m.role,
        to_json(k.scopes) as scopes,
        (m.email_trusted or exists (select from sign_in_bindings b where b.member_id = m.id)) and exists (select from operators o where o.email = lower(m.email)) as operator
-     from sessions s left join api_keys k on k.id = s.key_id join workspaces w on w.id = s.workspace_id join members m on m.id = s.member_id and m.status = 'active'
+     from sessions s left join api_keys k on k.id = s.key_id join workspaces w on w.id = s.workspace_id and w.deleted_at is null join members m on m.id = s.member_id and m.status = 'active'
      where s.hash = ? and s.expires_at > now() and ${causeInForce('s.key_id')} and ${causeInForce('k.parent_id')}`,
     [hashOf(token)],
   );

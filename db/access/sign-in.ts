@@ -31,7 +31,7 @@ export async function findDoors(tx: Tx, { issuer, subject, email }: ProviderIden
   // SQL: three ways into a workspace, each by an index, in one order
   const rows = await tx.rows<{ workspace_id: string; name: string; member_id: string; accepted: boolean }>(
     `select w.id as workspace_id, w.name, m.id as member_id, (b.subject is not null or (m.status = 'active' and m.email_trusted)) as accepted
-     from members m join workspaces w on w.id = m.workspace_id
+     from members m join workspaces w on w.id = m.workspace_id and w.deleted_at is null
      left join sign_in_bindings b on b.member_id = m.id and b.issuer = ?
      where (b.subject is null or b.subject = ?) and m.id in (
        select s.member_id from sign_in_bindings s join members bound on bound.id = s.member_id and bound.status = 'active' where s.issuer = ? and s.subject = ?

@@ -140,7 +140,7 @@ export async function claimNext(db: Db, options: ClaimOptions): Promise<ClaimedT
  */
 async function lockNextWorkspace(tx: Tx, { shortOnly }: ClaimOptions, passed: readonly string[]): Promise<string | null> {
   const row = await tx.row<{ id: string }>(
-    `select w.id from turns q join workspaces w on w.id = q.workspace_id
+    `select w.id from turns q join workspaces w on w.id = q.workspace_id and w.deleted_at is null
      where q.lane <> 'probe' and not q.busy and q.lane = any (?::text[]) and q.due_at <= clock_timestamp() and not q.workspace_id = any (?::uuid[])
      order by q.served_at, q.workspace_id limit 1 for no key update of w skip locked`,
     [lanes(shortOnly), passed],

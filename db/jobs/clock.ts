@@ -18,11 +18,10 @@ const AHEAD = {
   due: `clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds'`,
 };
 
-/**
- * Whether turns or leases lie further ahead than is ever set: the clock was set back, perhaps between two checks. Reads two narrow tables.
- */
+/** Whether turns or leases lie further ahead than any is ever put: the clock was put back, perhaps between two looks at it. Reads narrow tables. */
 export async function hasTimesAhead(db: Db): Promise<boolean> {
-  const sql = `select exists (select from turns where due_at > ${AHEAD.due}) or exists (select from leases where until > ${AHEAD.held}) as ahead`;
+  const sql = `select exists (select from turns where due_at > ${AHEAD.due}) or exists (select from leases where until > ${AHEAD.held})
+    or exists (select from report_turns where due_at > ${AHEAD.due} and due_at < 'infinity') as ahead`;
   return (await db.query<{ ahead: boolean }>('*', sql))[0]!.ahead;
 }
 
@@ -34,6 +33,7 @@ export async function mendTimes(db: Db): Promise<number> {
   const statements = [
     `update leases set until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds' where until > ${AHEAD.held} returning 1`,
     `update turns set due_at = clock_timestamp() where due_at > ${AHEAD.due} returning 1`,
+    `update report_turns set due_at = clock_timestamp() where due_at > ${AHEAD.due} and due_at < 'infinity' returning 1`,
     ...['transcriptions', 'reports'].flatMap((table) => [
       `update ${table} set ${renewed} where lease_token is not null and ${leased} returning 1`,
       `update ${table} set run_after = clock_timestamp() where status in ('queued', 'processing') and ${waits} returning 1`,

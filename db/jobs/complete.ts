@@ -6,7 +6,7 @@ import { tellReport } from '../reports/work.ts';
 import { keepTerms, type Terms } from '../search/keep.ts';
 import { announce } from '../webhooks/outbox.ts';
 import { FREE, type Lease } from './leases.ts';
-import { enqueue } from './queue.ts';
+import { enqueueReport } from './queue.ts';
 
 /* SQL: every statement requires the lease, and locks in a fixed order. */
 
@@ -59,11 +59,11 @@ export function complete(db: Db, lease: Lease, result: Finished): Promise<Settle
       [lease.workspaceId, lease.id],
     );
     await tell(tx, lease);
-    const waiting = await tx.row<{ id: string }>(
+    const waiting = await tx.rows<{ id: string }>(
       `select r.id from reports r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and r.status = 'queued'`,
       [lease.workspaceId, lease.id],
     );
-    if (waiting) await enqueue(tx, 'report', waiting);
+    for (const { id } of waiting) await enqueueReport(tx, id);
     return 'completed';
   });
 }

@@ -1,6 +1,6 @@
 import { LEASE } from '../../api/contract/limits.ts';
 import type { Tx } from '../postgres/orm.ts';
-import { enqueue } from './queue.ts';
+import { enqueue, enqueueReport } from './queue.ts';
 
 /* SQL: many leases in one statement, which must not wait for a lock. A token in the row of a transcription, report or preview determines
    who works on it and fences every write. The table `leases` determines, by the database's clock, when the holder of a token counts as
@@ -81,8 +81,9 @@ export async function handBack(tx: Tx, lease: Lease, { seconds = 0, blameless = 
     [blameless ? 1 : 0, seconds, lease.workspaceId, lease.id, lease.token],
   );
   if (!rows.length) return false;
-  if (seconds && lease.kind !== 'previews')
-    await enqueue(tx, lease.kind === 'reports' ? 'report' : 'dispatch', { id: lease.id }, { runAfterSeconds: seconds });
+  if (lease.kind === 'reports') await enqueueReport(tx, lease.id, seconds);
+  else if (lease.kind === 'previews') await enqueue(tx, 'preview', { id: lease.id }, { runAfterSeconds: seconds });
+  else await enqueue(tx, 'dispatch', { id: lease.id }, { runAfterSeconds: seconds });
   return true;
 }
 

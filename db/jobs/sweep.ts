@@ -7,7 +7,7 @@ import { failReportRow } from '../reports/work.ts';
 import { sweepUploads } from '../uploads/accept.ts';
 import { failRow, type Media } from './complete.ts';
 import { FRACTION, FREE, STAGE } from './leases.ts';
-import { enqueue } from './queue.ts';
+import { enqueue, enqueueReport } from './queue.ts';
 
 /* SQL: batches that skip locked rows, each found by an index range. */
 
@@ -80,7 +80,7 @@ export function reclaimReports(db: Db, latest: number | null = null): Promise<Re
     let ended = 0;
     for (const { id, workspace_id: workspaceId, deaths } of rows) {
       await bury(tx, 'reports', id, deaths);
-      if (deaths + 1 < LEASE.engineDeaths) await enqueue(tx, 'report', { id }, { runAfterSeconds: deaths * 5 });
+      if (deaths + 1 < LEASE.engineDeaths) await enqueueReport(tx, id, deaths * 5);
       else {
         await failReportRow(tx, { id, workspaceId }, 'INTERNAL_ERROR');
         ended++;
@@ -153,12 +153,12 @@ export async function unneeded(db: Db, ids: readonly string[]): Promise<string[]
 export function expireTranscripts(db: Db, days: number | null): Promise<Media[]> {
   return db.acrossTenants(async (tx) => {
     const rows = await tx.rows<{ id: string; workspace_id: string; extension: string }>(
-      `delete from transcriptions where id in (select old.id from workspaces w
+      `delete from transcriptions where id = any (array(select old.id from workspaces w
          cross join lateral (select t.id from transcriptions t where t.workspace_id = w.id
            and t.status in ('completed', 'failed', 'insufficient_balance')
            and t.created_at < now() - least(w.retention_days, ?::int) * interval '1 day'
            order by t.created_at limit ${BATCH} for update of t skip locked) old
-         where least(w.retention_days, ?::int) is not null limit ${BATCH})
+         where least(w.retention_days, ?::int) is not null limit ${BATCH}))
        returning id, workspace_id, extension`,
       [days, days],
     );

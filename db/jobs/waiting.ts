@@ -6,27 +6,21 @@ import type { Db } from '../postgres/orm.ts';
 export interface Waiting {
   probes: boolean;
   transcriptions: boolean;
-  /** And previews. */
   reports: boolean;
-  deliveries: boolean;
-  /** Transcripts to index, or blocks of the search index to merge. */
+  previews: boolean;
+  /** Transcripts that are not searchable yet, or blocks of the search index. */
   searches: boolean;
   layers: boolean;
 }
 
-/**
- * Looks for work without claiming it: one statement, each part of which ends at the first row of an index. For engines and couriers whose
- * notification went elsewhere.
- */
+/** Looks for work without taking any: one statement, each part of which ends at the first row of an index. For what lost its job. */
 export async function readWaiting(db: Db): Promise<Waiting> {
   const [row] = await db.query<Waiting & object>(
     '*',
     `select exists (select from turns q where q.lane = 'probe' and q.due_at <= now()) as probes,
        exists (select from turns q where q.lane <> 'probe' and not q.busy and q.due_at <= now()) as transcriptions,
-       exists (select from reports r where r.status in ('queued', 'processing') and r.lease_token is null and r.run_after <= now()
-           and exists (select from transcriptions t where t.id = r.transcription_id and t.status = 'completed'))
-         or exists (select from previews p where p.status in ('queued', 'processing')) as reports,
-       exists (select from deliveries d where d.status = 'pending' and d.next_at between now() - interval '2 days' and now()) as deliveries,
+       exists (select from report_turns r where r.due_at <= now()) as reports,
+       exists (select from previews p where p.status in ('queued', 'processing') and p.lease_token is null and p.run_after <= now()) as previews,
        exists (select from search_waiting w where w.due_at <= now()) or exists (select from search_states s where s.due and s.merged_until <= now()) as searches,
        exists (select from layers l where l.status = 'queued') as layers`,
   );

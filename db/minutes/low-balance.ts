@@ -21,7 +21,7 @@ export function tellLowBalances(db: Db): Promise<LowBalance[]> {
     );
     const low = await tx.rows<{ id: string; name: string; minutes: number }>(
       `update workspaces set low_balance_told_at = now() where id in (select w.id from workspaces w
-         where w.low_balance_told_at is null and w.balance_minutes < w.low_balance_minutes
+         where w.deleted_at is null and w.low_balance_told_at is null and w.balance_minutes < w.low_balance_minutes
            and exists (select from ledger l where l.workspace_id = w.id and l.minutes > 0) for no key update of w skip locked)
        returning id, name, round(balance_minutes, 2)::float8 as minutes`,
     );

@@ -55,7 +55,7 @@ export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRe
      returning id`,
     [actor.workspaceId, actor.memberId, transcriptionId, wanted.slug, wanted.name, wanted.prompt],
   );
-  await enqueue(tx, 'report', { id: row!.id });
+  await enqueue(tx, 'preview', { id: row!.id });
   return row!.id;
 }
 

@@ -3,7 +3,7 @@ import { builtin } from '../../api/contract/catalogue.ts';
 import { ApiError } from '../../api/contract/errors.ts';
 import type { Limits } from '../../api/contract/limits.ts';
 import type { ReportStatus, ReportTicket, Status } from '../../api/contract/transcription.ts';
-import { enqueue } from '../jobs/queue.ts';
+import { enqueueReport } from '../jobs/queue.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { lookupId, visible } from '../tenants/visibility.ts';
 
@@ -153,7 +153,7 @@ export async function requestReports(
   await checkReportQuota(tx, workspaceId, fresh.length, limits);
   const made = await insertReports(tx, { workspaceId, transcriptionId: target.id }, fresh);
   for (const ticket of made) tickets.set(ticket.slug, ticket);
-  if (made.length && target.status === 'completed') for (const { id } of made) await enqueue(tx, 'report', { id });
+  if (made.length && target.status === 'completed') for (const { id } of made) await enqueueReport(tx, id);
   return templates.map(({ slug }) => tickets.get(slug)!);
 }
 

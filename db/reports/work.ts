@@ -27,38 +27,64 @@ export interface ReportSource {
   turns: { id: number; start: number; end: number; speaker: string; text: string }[];
 }
 
+interface ClaimRow {
+  id: string;
+  workspace_id: string;
+  lease_token: string;
+  transcription_id: string;
+  slug: string;
+  name: string;
+  prompt: string | null;
+  attempt: number;
+}
+
 /**
- * Takes the next report of a completed transcription: of the workspace with the fewest reports at work, of these the one that was served longest ago, the
- * oldest. Null: none waits.
+ * Takes the next report of a completed transcription: of the workspace that was served longest ago, the oldest. Each step reads the first rows of an index,
+ * however many wait elsewhere. Null: none is due.
  */
 export async function claimReport(db: Db, engineId: string): Promise<ReportClaim | null> {
-  const row = await db.acrossTenants(async (tx) => {
-    const taken = await tx.row<{
-      id: string;
-      workspace_id: string;
-      lease_token: string;
-      transcription_id: string;
-      template_id: string | null;
-      slug: string;
-      name: string;
-      prompt: string | null;
-      attempt: number;
-    }>(
-      `update reports r set ${TAKE}, status = 'processing' where r.id = (
-         select q.id from reports q join transcriptions t on t.id = q.transcription_id and t.workspace_id = q.workspace_id and t.status = 'completed'
-           join workspaces w on w.id = q.workspace_id
-         where q.status in ('queued', 'processing') and q.lease_token is null and q.run_after <= clock_timestamp()
-         order by (select count(*) from reports b where b.workspace_id = q.workspace_id and b.status in ('queued', 'processing')
-             and b.lease_token is not null), w.reports_served_at, q.created_at, q.id
-         limit 1 for update of q skip locked)
-       returning r.id, r.workspace_id, r.lease_token, r.transcription_id, r.template_id, r.slug, r.name, r.attempt,
-         (select p.prompt from templates p where p.id = r.template_id and p.workspace_id = r.workspace_id) as prompt`,
-      [engineId],
-    );
-    if (taken) await tx.rows('update workspaces w set reports_served_at = clock_timestamp() where w.id = ?::uuid', [taken.workspace_id]);
-    return taken;
-  });
-  if (!row) return null;
+  for (const passed: string[] = []; ; ) {
+    const outcome = await db.acrossTenants(async (tx) => {
+      const turn = await tx.row<{ workspace_id: string }>(
+        `select q.workspace_id from report_turns q where q.due_at < 'infinity' and q.due_at <= clock_timestamp() and not q.workspace_id = any (?::uuid[])
+         order by q.served_at, q.workspace_id limit 1 for update of q skip locked`,
+        [passed],
+      );
+      if (!turn) return null;
+      const { workspace_id: workspaceId } = turn;
+      passed.push(workspaceId);
+      const taken = await takeFrom(tx, workspaceId, engineId);
+      if (taken) await tx.rows('update report_turns set served_at = clock_timestamp() where workspace_id = ?::uuid', [workspaceId]);
+      else await postpone(tx, workspaceId);
+      return taken ?? 'again';
+    });
+    if (outcome !== 'again') return outcome && toClaim(outcome);
+  }
+}
+
+/** SQL: a report `q` that nobody works on, of a completed transcription of the workspace (one parameter). */
+const READY = `reports q join transcriptions t on t.id = q.transcription_id and t.workspace_id = q.workspace_id and t.status = 'completed'
+  where q.workspace_id = ?::uuid and q.status in ('queued', 'processing') and q.lease_token is null`;
+
+function takeFrom(tx: Tx, workspaceId: string, engineId: string): Promise<ClaimRow | null> {
+  return tx.row<ClaimRow>(
+    `update reports r set ${TAKE}, status = 'processing' where r.id = (
+       select q.id from ${READY} and q.run_after <= clock_timestamp() order by q.created_at, q.id limit 1 for update of q skip locked)
+     returning r.id, r.workspace_id, r.lease_token, r.transcription_id, r.slug, r.name, r.attempt,
+       (select p.prompt from templates p where p.id = r.template_id and p.workspace_id = r.workspace_id) as prompt`,
+    [engineId, workspaceId],
+  );
+}
+
+/** Sets the turn of a workspace to when something is due. What is locked by others keeps the turn. */
+async function postpone(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.rows(
+    `update report_turns set due_at = coalesce((select min(q.run_after) from ${READY}), 'infinity') where workspace_id = ?::uuid`,
+    [workspaceId, workspaceId],
+  );
+}
+
+function toClaim(row: ClaimRow): ReportClaim {
   return {
     lease: { kind: 'reports', id: row.id, workspaceId: row.workspace_id, token: row.lease_token },
     transcriptionId: row.transcription_id,

@@ -1,9 +1,12 @@
 import { type Actor, type OperatorActor, operatorOf } from '../../api/contract/actor.ts';
 import type { Plan } from '../../api/contract/workspace.ts';
 import { audit } from '../access/audit.ts';
+import { enqueuePurge } from '../jobs/queue.ts';
 import { addMinutes } from '../minutes/balance.ts';
-import { Workspace } from '../postgres/entities/workspace.ts';
-import type { Db, Tx } from '../postgres/orm.ts';
+import { ReportTurn, Turn } from '../postgres/entities/jobs.ts';
+import { DataKey, Workspace } from '../postgres/entities/workspace.ts';
+import { now } from '../postgres/expressions.ts';
+import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { lookupId } from './visibility.ts';
 
@@ -85,41 +88,22 @@ export function listWorkspaces(tx: Tx) {
     `select w.id, w.name, w.plan, w.concurrency, w.balance_minutes::float8 as balance_minutes,
        (select count(*)::int from members m where m.workspace_id = w.id and m.status = 'active') as members,
        (select count(*)::int from transcriptions t where t.workspace_id = w.id) as transcriptions
-     from workspaces w order by w.created_at, w.id`,
+     from workspaces w where w.deleted_at is null order by w.created_at, w.id`,
   );
 }
-
-interface Destroyed {
-  id: string;
-  /** Spooled recordings left to remove. */
-  media: { id: string; extension: string }[];
-}
-
-const DEADLOCK = '40P01'; // as PostgreSQL says
-const TRIES = 20;
 
 /**
- * Destroys a workspace with its data key: what backups still hold of it can no longer be read. Engines that work on it lock its rows from the other
- * end: of a deadlock with them PostgreSQL ends either side, so it is tried again.
+ * Deletes a workspace: its data key is destroyed first, so nothing of it can be read any more, here and in backups; nobody comes in, and nothing of it is begun.
+ * Its rows and recordings go in batches, by a job (purge.ts). Throws when there is none. The transaction acts for the installation.
  */
-export async function deleteWorkspace(db: Db, workspaceId: string): Promise<Destroyed> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await db.acrossTenants((tx) => destroy(tx, workspaceId));
-    } catch (error) {
-      if ((error as { code?: string }).code !== DEADLOCK || tries === TRIES) throw error;
-    }
-  }
-}
-
-/** SQL: one deletion, with all that hangs on it. */
-async function destroy(tx: Tx, workspaceId: string): Promise<Destroyed> {
+export async function deleteWorkspace(tx: Tx, workspaceId: string): Promise<{ id: string }> {
   const id = lookupId(workspaceId);
-  const media = await tx.rows<{ id: string; extension: string }>(
-    'select id, extension from transcriptions where workspace_id = ? and media_key_sealed is not null',
-    [id],
-  );
-  if (!(await tx.row('delete from workspaces where id = ? returning id', [id]))) throw new Error(`There is no workspace ${workspaceId}`);
+  if (!(await tx.em.nativeUpdate(Workspace, { id, deletedAt: null }, { deletedAt: now(), vocabularySealed: null })))
+    throw new Error(`There is no workspace ${workspaceId}`);
+  await tx.em.nativeDelete(DataKey, { workspaceId: id });
+  await tx.em.nativeDelete(Turn, { workspaceId: id });
+  await tx.em.nativeDelete(ReportTurn, { workspaceId: id });
+  await enqueuePurge(tx, id);
   await audit(tx, operatorOf(id), 'workspace.delete', id);
-  return { id, media };
+  return { id };
 }

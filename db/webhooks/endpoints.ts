@@ -3,12 +3,12 @@ import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import { notFound } from '../../api/contract/errors.ts';
 import type { WebhookEvent } from '../../api/contract/webhook.ts';
 import { audit } from '../access/audit.ts';
-import { enqueue } from '../jobs/queue.ts';
 import { Delivery, Webhook } from '../postgres/entities/outbox.ts';
 import { now } from '../postgres/expressions.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { lookupId } from '../tenants/visibility.ts';
+import { replay, resumeDeliveries } from './outbox.ts';
 
 /** A webhook as its owners see it. */
 export interface WebhookRow {
@@ -81,7 +81,7 @@ export async function changeWebhook(tx: Tx, actor: Actor, id: string, { url, eve
   if (events !== undefined) webhook.events = events && [...events];
   if (active !== undefined) webhook.active = active;
   await tx.em.flush();
-  if (active) await enqueue(tx, 'deliver', { id });
+  if (active) await resumeDeliveries(tx, actor.workspaceId, webhook.id);
   if (active !== undefined) await audit(tx, actor, active ? 'webhook.resume' : 'webhook.pause', id);
   if (url !== undefined || events !== undefined) await audit(tx, actor, 'webhook.change', id);
   return shown(webhook);
@@ -108,7 +108,7 @@ export async function testWebhook(tx: Tx, actor: Actor, id: string): Promise<{ d
   const body = { event, webhook_id: webhook.id };
   const delivery = tx.em.create(Delivery, { id: randomUUID(), workspaceId: actor.workspaceId, webhookId: webhook.id, event, body });
   await tx.em.flush();
-  await enqueue(tx, 'deliver', { id: delivery.id });
+  await replay(tx, delivery.id);
   await audit(tx, actor, 'webhook.test', id);
   return { delivery_id: delivery.id };
 }
@@ -141,6 +141,6 @@ export async function replayDelivery(tx: Tx, actor: Actor, id: string): Promise<
   requireOwner(actor);
   const again = { status: 'pending', attempt: 0, nextAt: now(), deliveredAt: null } as const;
   if (!(await tx.em.nativeUpdate(Delivery, { workspaceId: actor.workspaceId, id: lookupId(id) }, again))) throw notFound();
-  await enqueue(tx, 'deliver', { id });
+  await replay(tx, id);
   await audit(tx, actor, 'webhook.replay', id);
 }

@@ -1,27 +1,21 @@
-import { claimDeliveries, type Delivery, settleDelivery } from '../../db/webhooks/outbox.ts';
+import { claimDelivery, type Delivery, settleDelivery } from '../../db/webhooks/outbox.ts';
 import { insist } from '../tasks/insist.ts';
-import type { Job } from '../tasks/slots.ts';
 import type { Courier } from './courier.ts';
 import { post, signature, standardSignature } from './post.ts';
 
 const LIMIT_MS = 10_000;
-const REMEMBERED = 1000; // number of recent turns
 
-/** Claims the next webhook delivery that is due, least recently served workspace and webhook first; `turns` records that order. */
-export async function nextDelivery(courier: Courier, turns: string[]): Promise<Job | null> {
-  const [delivery] = await courier.db.acrossTenants((tx) => claimDeliveries(tx, 1, turns));
-  if (!delivery) return null;
-  const { workspaceId, webhookId } = delivery;
-  const others = turns.filter((id) => id !== workspaceId && id !== webhookId);
-  turns.splice(0, turns.length, ...others.slice(-REMEMBERED), workspaceId, webhookId);
-  return () => deliver(courier, delivery);
-}
-
-/** Sends one delivery and records the result. Delivery is at least once: receivers deduplicate by Longhand-Delivery. */
-async function deliver(courier: Courier, delivery: Delivery): Promise<void> {
+/**
+ * Makes the next attempt of a delivery, as its job says, and records the result; a failure adds the job of the next attempt. Delivery is at least once: receivers
+ * deduplicate by Longhand-Delivery. False: there was nothing to send.
+ */
+export async function deliver(courier: Courier, id: string): Promise<boolean> {
+  const delivery = await courier.db.acrossTenants((tx) => claimDelivery(tx, id));
+  if (!delivery) return false;
   const outcome = await send(courier, delivery);
   await insist(() => courier.db.workspace(delivery.workspaceId, (tx) => settleDelivery(tx, delivery, outcome)));
   courier.log.info({ delivery: delivery.id, attempt: delivery.attempt, status: outcome.status, ok: outcome.ok }, 'webhook called');
+  return true;
 }
 
 async function send(courier: Courier, delivery: Delivery): Promise<{ ok: boolean; status: number | null; error: string | null }> {

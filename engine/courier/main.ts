@@ -13,7 +13,7 @@ import { openHoldings } from '../tasks/holdings.ts';
 import { listen } from '../tasks/queue.ts';
 import { stopSignal } from '../tasks/stop.ts';
 import { packageVersion } from '../tasks/version.ts';
-import { runCourier } from './run.ts';
+import { DELIVERIES, runCourier } from './run.ts';
 
 const GRACE_MS = 10_000; // for calls that are nearly done; the rest is requeued
 
@@ -57,10 +57,13 @@ async function work(settings: Settings, db: Db, log: Log): Promise<void> {
       ...{ device: '', model: courier.writer.name, concurrency: 1, workerIds: [] as string[] },
     };
     const running = await runCourier(courier, facts);
-    const queue = listen({ connectionString: settings.DATABASE_URL!, tasks: running.tasks, log }, async (workerIds) => {
-      facts.workerIds = workerIds;
-      await registerEngine(db, facts);
-    });
+    const queue = listen(
+      { connectionString: settings.DATABASE_URL!, tasks: running.tasks, full: running.full, places: DELIVERIES, log },
+      async (workerIds) => {
+        facts.workerIds = workerIds;
+        await registerEngine(db, facts);
+      },
+    );
     process.stdout.write(`delivering, with ${courier.writer.kind === 'model' ? 'a language model' : 'the built-in writer'} for reports\n`);
     const signal = await stopSignal();
     log.info({ signal, held: holdings.size }, 'stopping: no new work is claimed, work that does not finish soon is requeued');

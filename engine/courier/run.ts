@@ -1,47 +1,46 @@
 import { type EngineFacts, registerEngine, seen, unregisterEngine } from '../../db/jobs/engines.ts';
+import type { Jobs } from '../../db/jobs/queue.ts';
 import { readWaiting } from '../../db/jobs/waiting.ts';
 import { openSlots, type Slots } from '../tasks/slots.ts';
 import type { Courier } from './courier.ts';
-import { nextDelivery } from './deliver.ts';
+import { deliver } from './deliver.ts';
 import { nextLayer } from './layer.ts';
 import { nextPreview } from './preview.ts';
 import { nextReport } from './report.ts';
 
 /** A running courier. */
 export interface RunningCourier {
-  /** Looks for work of a kind now instead of at the next poll; called by the queue's jobs. */
-  tasks: Record<'report' | 'describe' | 'deliver', () => Promise<void>>;
-  /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
+  /** What the jobs of the queue do: a delivery is made, for the others work of their kind is looked for now instead of at the next poll. */
+  tasks: Record<'report' | 'preview' | 'describe' | 'deliver', (payload: unknown) => Promise<void>>;
+  /** Names of jobs without a free place here: they are left to other couriers. */
+  full(): string[];
+  /** Takes nothing more; what does not end within `graceMs` is handed back. */
   stop(graceMs: number): Promise<void>;
 }
 
-const POLL_MS = 5000; // fallback, in case a notification went to a courier without a free slot
-const ALIVE_MS = 15_000; // between heartbeats
+const POLL_MS = 15_000; // for work that lost its job: a courier without a free place leaves jobs to others
+const ALIVE_MS = 15_000; // between signs of life
 const REPORTS = 2;
 const PREVIEWS = 1; // besides the reports, because a person is waiting
 const LAYERS = 2; // an engine waits for each
-const DELIVERIES = 4;
+export const DELIVERIES = 4;
 
 /** Registers the courier and works until `stop`. */
 export async function runCourier(courier: Courier, facts: EngineFacts): Promise<RunningCourier> {
   const { db, log } = courier;
   await registerEngine(db, facts);
-  const turns: string[] = [];
+  let delivering = 0;
   const reports = openSlots('reports', REPORTS, () => nextReport(courier), log);
   const previews = openSlots('previews', PREVIEWS, () => nextPreview(courier), log);
   const layers = openSlots('layers', LAYERS, () => nextLayer(courier), log);
-  const deliveries = openSlots('deliveries', DELIVERIES, () => nextDelivery(courier, turns), log);
-  const all: Slots[] = [reports, previews, layers, deliveries];
-  const wakeWriters = () => {
-    reports.wake();
-    previews.wake();
-  };
+  const places = { report: reports, preview: previews, describe: layers };
+  const all: Slots[] = Object.values(places);
   const poll = () =>
     readWaiting(db).then(
       (waiting) => {
-        if (waiting.reports) wakeWriters();
+        if (waiting.reports) reports.wake();
+        if (waiting.previews) previews.wake();
         if (waiting.layers) layers.wake();
-        if (waiting.deliveries) deliveries.wake();
       },
       (error) => log.warn({ error }, 'could not query for work; trying again'),
     );
@@ -50,10 +49,18 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
   for (const slots of all) slots.wake();
   return {
     tasks: {
-      report: async () => wakeWriters(),
+      report: async () => reports.wake(),
+      preview: async () => previews.wake(),
       describe: async () => layers.wake(),
-      deliver: async () => deliveries.wake(),
+      async deliver(payload) {
+        delivering++;
+        await deliver(courier, (payload as Jobs['deliver']).id).finally(() => delivering--);
+      },
     },
+    full: () => [
+      ...Object.entries(places).flatMap(([name, slots]) => (slots.full ? [name] : [])),
+      ...(delivering >= DELIVERIES ? ['deliver'] : []),
+    ],
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);
       const ended = Promise.all(all.map((slots) => slots.close()));

@@ -1,4 +1,4 @@
-import { enqueue } from '../../db/jobs/queue.ts';
+import { enqueue, type Jobs } from '../../db/jobs/queue.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Running } from './run.ts';
 
@@ -11,14 +11,15 @@ export const CRONTAB = `* * * * * sweep ?jobKey=sweep&jobKeyMode=preserve_run_at
 * * * * * tidy ?jobKey=tidy&max=3`;
 const SWEEP_SECONDS = 15;
 
-/** Handlers for the queue's jobs. Jobs that announce work only wake this engine: leases decide who owns it. */
-export function tasksOf({ wake, sweeper }: Pick<Running, 'wake' | 'sweeper'>, db: Db) {
+/** Handlers for the queue's jobs. Jobs that announce long work only wake this engine: leases decide who owns it. */
+export function tasksOf({ wake, purge, sweeper }: Pick<Running, 'wake' | 'purge' | 'sweeper'>, db: Db) {
   return {
     probe: async () => wake.probe(),
     dispatch: async () => {
       wake.dispatch();
       wake.probe(); // it may have been requeued before it was probed
     },
+    purge: (payload: unknown) => purge((payload as Jobs['purge']).id),
     tidy: () => sweeper.tidy(),
     async sweep() {
       await sweeper.sweep();

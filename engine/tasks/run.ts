@@ -2,6 +2,7 @@ import { type EngineFacts, livingEngines, registerEngine, seen, unregisterEngine
 import { readWaiting } from '../../db/jobs/waiting.ts';
 import type { Engine } from './engine.ts';
 import { nextProbe } from './probe.ts';
+import { purge } from './purge.ts';
 import { nextIndexing } from './search.ts';
 import { openSlots, type Slots } from './slots.ts';
 import { openSweeper, type Sweeper } from './sweep.ts';
@@ -11,12 +12,16 @@ import { type Lanes, nextTranscription } from './transcribe.ts';
 export interface Running {
   /** Looks for work of a kind now instead of at the next poll. */
   wake: Record<'probe' | 'dispatch', () => void>;
+  /** Removes rows of a deleted workspace for a while. */
+  purge(workspaceId: string): Promise<void>;
+  /** Names of jobs without a free slot here: they are left to other engines. */
+  full(): string[];
   sweeper: Omit<Sweeper, 'close'>;
   /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
   stop(graceMs: number): Promise<void>;
 }
 
-const POLL_MS = 5000; // fallback, in case a notification went to an engine without a free slot
+const POLL_MS = 15_000; // fallback for work that lost its job: an engine without a free slot leaves jobs to others
 const ALIVE_MS = 15_000; // between heartbeats
 const PROBES = 2;
 
@@ -25,10 +30,15 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   await registerEngine(engine.db, facts);
   const { log } = engine;
   const lanes: Lanes = { capacity: facts.concurrency, long: 0 };
-  const transcriptions = openSlots('transcriptions', facts.concurrency, () => nextTranscription(engine, lanes), log);
-  const probes = openSlots('probes', PROBES, () => nextProbe(engine, transcriptions.wake), log);
+  let purging = false;
   const stopping = new AbortController();
   const indexing = openSlots('search', 1, () => nextIndexing(engine, stopping.signal), log);
+  const take = async () => {
+    const job = await nextTranscription(engine, lanes);
+    return job && (() => job().finally(indexing.wake)); // what was written is made searchable
+  };
+  const transcriptions = openSlots('transcriptions', facts.concurrency, take, log);
+  const probes = openSlots('probes', PROBES, () => nextProbe(engine, transcriptions.wake), log);
   const all: Slots[] = [probes, transcriptions, indexing];
   const sweeper = openSweeper(engine);
   let polled = performance.now();
@@ -59,6 +69,13 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   void sweeper.sweep();
   return {
     wake: { probe: probes.wake, dispatch: transcriptions.wake },
+    async purge(workspaceId) {
+      purging = true;
+      await purge(engine, workspaceId).finally(() => {
+        purging = false;
+      });
+    },
+    full: () => [...(purging ? ['purge'] : []), ...(probes.full ? ['probe'] : []), ...(transcriptions.full ? ['dispatch'] : [])],
     sweeper,
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);

@@ -8,6 +8,8 @@ export interface Slots {
   /** Claims work until there is none or all slots are taken. Returns immediately. */
   wake(): void;
   readonly running: number;
+  /** All slots are taken. */
+  readonly full: boolean;
   /** Milliseconds since the last successful query for work, or since all slots were taken. */
   readonly silentMs: number;
   /** Stops claiming work; resolves when running jobs have finished. */
@@ -62,6 +64,9 @@ export function openSlots(name: string, capacity: number, take: () => Promise<Jo
     wake,
     get running() {
       return jobs.size;
+    },
+    get full() {
+      return jobs.size >= capacity;
     },
     get silentMs() {
       return performance.now() - answered;

@@ -1,7 +1,7 @@
 import { sweepBuckets } from '../../db/access/rate-limits.ts';
 import { databaseSeconds, hasTimesAhead, mendTimes } from '../../db/jobs/clock.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
-import { enqueue, isSweepLate, purgeFailedJobs } from '../../db/jobs/queue.ts';
+import { enqueue, enqueuePurge, isSweepLate, purgeFailedJobs } from '../../db/jobs/queue.ts';
 import {
   abandoned,
   expireTranscripts,
@@ -12,8 +12,10 @@ import {
   reclaimTranscriptions,
 } from '../../db/jobs/sweep.ts';
 import { noteStale } from '../../db/search/blocks.ts';
+import { deletedWorkspaces } from '../../db/tenants/purge.ts';
 import { settleForeignChanges } from '../../db/transcripts/changes.ts';
 import { sumUpChanges } from '../../db/transcripts/totals.ts';
+import { requeueDeliveries } from '../../db/webhooks/outbox.ts';
 import type { Engine } from './engine.ts';
 import { removeMedia } from './media.ts';
 
@@ -51,6 +53,8 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'transcripts past their retention', () => expire(engine));
     await note(engine, 'orphans in the spool', () => removeOrphans(engine));
     await note(engine, 'permanently failed jobs', () => engine.db.acrossTenants(purgeFailedJobs));
+    await note(engine, 'deleted workspaces', () => purgeLater(engine).then(() => 0));
+    await note(engine, 'deliveries without a job', () => requeueDeliveries(engine.db));
     await note(engine, 'expired rows', () => forgetExpired(engine.db).then(() => 0));
     await note(engine, 'rate limit buckets', () => sweepBuckets(engine.db).then(() => 0));
     await note(engine, 'search blocks with deleted transcripts', () => noteStale(engine.db).then(() => 0));
@@ -138,6 +142,11 @@ async function removeLeftovers(engine: Engine): Promise<number> {
   const media = await leftoverMedia(engine.db);
   for (const each of media) await removeMedia(engine, each);
   return media.length;
+}
+
+/** A deleted workspace that lost its job gets one. */
+async function purgeLater({ db }: Engine): Promise<void> {
+  for (const id of await deletedWorkspaces(db)) await db.acrossTenants((tx) => enqueuePurge(tx, id, 60));
 }
 
 async function expire(engine: Engine): Promise<number> {

@@ -2,7 +2,7 @@ import type { EntitySchema } from '@mikro-orm/core';
 import { AuditEntry, Operator } from './audit.ts';
 import { LedgerEntry, Reservation } from './balance.ts';
 import { Engine } from './engine.ts';
-import { Lease, SpoolOrphan, Turn } from './jobs.ts';
+import { Lease, ReportTurn, SpoolOrphan, Turn } from './jobs.ts';
 import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
 import { Charged, MetricsSource } from './metrics.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
@@ -49,6 +49,7 @@ export const ENTITIES = [
   Engine,
   Lease,
   Turn,
+  ReportTurn,
   SpoolOrphan,
   Session,
   SignInLink,

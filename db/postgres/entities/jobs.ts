@@ -36,6 +36,17 @@ export const Turn = defineEntity({
   ],
 });
 
+export const ReportTurn = defineEntity({
+  name: 'ReportTurn',
+  tableName: 'report_turns',
+  properties: () => ({
+    workspaceId: reference(Workspace, 'workspace_id').primary(),
+    servedAt: moment().defaultRaw(EPOCH),
+    dueAt: moment().defaultRaw('now()'),
+  }),
+  indexes: [index('report_turns_ready', 'report_turns', "(served_at, workspace_id) where (due_at < 'infinity'::timestamp with time zone)")],
+});
+
 export const SpoolOrphan = defineEntity({
   name: 'SpoolOrphan',
   tableName: 'spool_orphans',

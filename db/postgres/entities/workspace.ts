@@ -1,6 +1,6 @@
 import { defineEntity } from '@mikro-orm/core';
 import { PLANS } from '../../../api/contract/workspace.ts';
-import { EPOCH, moment, reference } from './columns.ts';
+import { EPOCH, index, moment, reference } from './columns.ts';
 
 /* Workspaces, encrypted data keys, and settings of the installation. */
 
@@ -22,6 +22,7 @@ export const Workspace = defineEntity({
     lowBalanceMinutes: p.decimal().columnType('numeric').defaultRaw('60'),
     lowBalanceToldAt: moment().nullable(),
   }),
+  indexes: [index('workspaces_deleted', 'workspaces', '(id) where (deleted_at is not null)')],
   checks: [{ name: 'workspaces_concurrency_check', expression: 'concurrency >= 1 and concurrency <= 1000' }],
 });
 

@@ -15,6 +15,8 @@ import { Migration020 } from './020_turns_and_leases.ts';
 import { Migration021 } from './021_indexes.ts';
 import { Migration022 } from './022_lease_rows.ts';
 import { Migration023 } from './023_late_sweep.ts';
+import { Migration040 } from './040_jobs.ts';
+import { Migration041 } from './041_purge.ts';
 import { Migration050 } from './050_search.ts';
 import { Migration051, Migration052 } from './051_changes.ts';
 import { Migration053 } from './053_webhook_events.ts';
@@ -44,6 +46,8 @@ export const MIGRATIONS = [
   { name: '021_indexes', class: Migration021 },
   { name: '022_lease_rows', class: Migration022 },
   { name: '023_late_sweep', class: Migration023 },
+  { name: '040_jobs', class: Migration040 },
+  { name: '041_purge', class: Migration041 },
   { name: '050_search', class: Migration050 },
   { name: '051_changes', class: Migration051 },
   { name: '052_change_indexes', class: Migration052 },

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PLANS } from '../../../api/contract/workspace.ts';
-import { loadSettings } from '../environment.ts';
 import { number, positive } from '../numbers.ts';
 import { NAME, operate, verb, WORKSPACE } from './verb.ts';
 
@@ -38,11 +37,9 @@ export function addWorkspace(group: Command): void {
         command.error('error: give --name, --plan, --concurrency or --low-balance');
     });
   verb(group.command('list'), 'list workspaces', async (db) => db.acrossTenants((await workspaces()).listWorkspaces));
-  verb(group.command('delete'), 'delete a workspace and destroy its data key', async (db, _vault, options) => {
-    const [{ deleteWorkspace }, { openSpool }] = await Promise.all([workspaces(), import('../../../db/spool/spool.ts')]);
-    const { id, media } = await deleteWorkspace(db, options.workspace);
-    const spool = await openSpool(loadSettings());
-    for (const file of media) await spool.remove(file.id, file.extension);
+  verb(group.command('delete'), 'destroy the data key of a workspace; engines remove the rest', async (db, _vault, options) => {
+    const { deleteWorkspace } = await workspaces();
+    const { id } = await db.acrossTenants((tx) => deleteWorkspace(tx, options.workspace));
     return { id, deleted: true };
   }).requiredOption(...WORKSPACE);
 }

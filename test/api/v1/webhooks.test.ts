@@ -7,7 +7,7 @@ import { SCOPES } from '../../../api/contract/workspace.ts';
 import { openLog } from '../../../db/ops/log.ts';
 import { announce } from '../../../db/webhooks/outbox.ts';
 import type { Courier } from '../../../engine/courier/courier.ts';
-import { nextDelivery } from '../../../engine/courier/deliver.ts';
+import { deliver } from '../../../engine/courier/deliver.ts';
 import { testApi } from '../../support/client.ts';
 
 const api = await testApi(t, { LONGHAND_WEBHOOK_PRIVATE: 'allow' });
@@ -30,7 +30,13 @@ const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 /** Sends all that is due; what came. */
 async function sent() {
   calls.length = 0;
-  for (let job = await nextDelivery(engine, []); job; job = await nextDelivery(engine, [])) await job();
+  const due = () =>
+    db.query<{ id: string }>(
+      '*',
+      `select d.id from deliveries d join webhooks w on w.id = d.webhook_id and w.active
+    where d.status = 'pending' and d.next_at <= now() order by d.next_at limit 1`,
+    );
+  for (let [next] = await due(); next; [next] = await due()) await deliver(engine, next.id);
   return calls.map(({ body }) => JSON.parse(body));
 }
 const tell = (event: 'transcription.completed' | 'report.failed') =>

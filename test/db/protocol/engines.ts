@@ -5,7 +5,7 @@ import { claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
 import { complete, raise } from '../../../db/jobs/complete.ts';
 import { backOff, handBack, renew } from '../../../db/jobs/leases.ts';
 import { claimReport, completeReport, failReport, type ReportClaim } from '../../../db/reports/work.ts';
-import { claimDeliveries, settleDelivery } from '../../../db/webhooks/outbox.ts';
+import { claimDelivery, settleDelivery } from '../../../db/webhooks/outbox.ts';
 import { Stopping } from '../../../engine/tasks/holdings.ts';
 import { removeMedia } from '../../../engine/tasks/media.ts';
 import { settle } from '../../../engine/tasks/probe.ts';
@@ -127,8 +127,14 @@ export const CLERK: Part = {
   stopped: writing(0.3, back({ blameless: true })),
   renew: ENGINE.renew!,
   async take({ db }, { deliveries }) {
-    const taken = await db.acrossTenants((tx) => claimDeliveries(tx, 2));
-    deliveries.push(...taken.sort((a, b) => (a.id < b.id ? -1 : 1)));
+    const due = await db.query<{ id: string }>(
+      '*',
+      `select id from deliveries where status = 'pending' and next_at <= now() order by next_at, id limit 2`,
+    );
+    for (const { id } of due.sort((a, b) => (a.id < b.id ? -1 : 1))) {
+      const taken = await db.acrossTenants((tx) => claimDelivery(tx, id));
+      if (taken) deliveries.push(taken);
+    }
   },
   async send(actor, world) {
     const held = lately(actor, world.deliveries);

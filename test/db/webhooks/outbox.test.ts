@@ -2,15 +2,34 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
 import { complete, fail } from '../../../db/jobs/complete.ts';
-import { claimDeliveries, settleDelivery } from '../../../db/webhooks/outbox.ts';
-import type { Courier } from '../../../engine/courier/courier.ts';
-import { nextDelivery } from '../../../engine/courier/deliver.ts';
+import { announce, claimDelivery, type Delivery, requeueDeliveries, settleDelivery } from '../../../db/webhooks/outbox.ts';
 import { testDatabase } from '../../support/database.ts';
 import { finished, openBench } from '../../support/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const next = async () => (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
+
+/** The next attempt of whatever is due, as its job would make it. */
+async function take(): Promise<Delivery | null> {
+  const [due] = await db.query<{ id: string }>(
+    '*',
+    `select id from deliveries where status = 'pending' and next_at <= now() order by next_at limit 1`,
+  );
+  return due ? db.acrossTenants((tx) => claimDelivery(tx, due.id)) : null;
+}
+
+/** Jobs of deliveries in the order in which the queue gives them out, with the seconds until they are due. The queue's tables are its owner's alone. */
+function jobs(): Promise<{ id: string; key: string; max_attempts: number; seconds: number }[]> {
+  return db.acrossTenants(async (tx) => {
+    await tx.rows('set local role none');
+    return tx.rows(
+      `select payload->>'id' as id, key, max_attempts, extract(epoch from run_at - now())::float8 as seconds
+       from graphile_worker._private_jobs where task_id = (select id from graphile_worker._private_tasks where identifier = 'deliver')
+       order by priority, run_at, id`,
+    );
+  });
+}
 
 async function webhook(workspace: string, active = true): Promise<string> {
   const row = await db.acrossTenants((tx) =>
@@ -56,36 +75,59 @@ t.test('announce() tells of a report that fails because its recording did', asyn
   t.same(row!.body, { ...told, event: 'report.failed', transcription_id: id, report_id: report!.id });
 });
 
-t.test('claimDeliveries() gives each to one sender; failures wait ever longer for about a day and then are dead', async (t) => {
-  await db.acrossTenants((tx) => tx.rows('delete from deliveries'));
-  const workspace = await bench.workspace();
-  await webhook(workspace);
-  await bench.transcription(workspace);
-  await complete(db, (await next()).lease, finished(60));
-  const claims = (await Promise.all(Array.from({ length: 5 }, () => db.acrossTenants((tx) => claimDeliveries(tx, 5))))).flat();
-  t.equal(claims.length, 1);
-  let [delivery] = claims;
-  let waited = 0;
-  for (let attempt = 1; delivery; attempt++) {
-    t.equal(delivery.attempt, attempt);
-    await db.acrossTenants((tx) => settleDelivery(tx, delivery!, { ok: false, status: 500, error: null }));
-    const [row] = await db.query<{ wait: number; status: string }>(
-      '*',
-      'select extract(epoch from next_at - now())::float8 as wait, status from deliveries',
-    );
-    if (row!.status === 'pending') waited += row!.wait;
-    await db.acrossTenants((tx) => tx.rows('update deliveries set next_at = now()'));
-    [delivery] = await db.acrossTenants((tx) => claimDeliveries(tx, 1));
-  }
-  t.match(await db.query('*', 'select status, attempt, last_status from deliveries'), [{ status: 'dead', attempt: 11, last_status: 500 }]);
-  t.ok(waited > 22 * 3600 && waited < 26 * 3600, `${waited} s in all`);
+t.test(
+  'claimDelivery() gives each to one sender; failures wait ever longer for about a day and then are dead, each attempt with its job',
+  async (t) => {
+    await db.acrossTenants((tx) => tx.rows('delete from deliveries'));
+    const workspace = await bench.workspace();
+    await webhook(workspace);
+    await bench.transcription(workspace);
+    await complete(db, (await next()).lease, finished(60));
+    const [job] = await db.query<{ id: string }>('*', 'select id from deliveries');
+    t.ok((await jobs()).some(({ id }) => id === job!.id));
+    const claims = await Promise.all(Array.from({ length: 5 }, () => db.acrossTenants((tx) => claimDelivery(tx, job!.id))));
+    const [first, ...more] = claims.filter((claim) => claim !== null);
+    t.equal(more.length, 0);
+    let delivery: Delivery | null = first!;
+    let waited = 0;
+    for (let attempt = 1; delivery; attempt++) {
+      t.equal(delivery.attempt, attempt);
+      const { id } = delivery;
+      await db.acrossTenants((tx) => settleDelivery(tx, delivery!, { ok: false, status: 500, error: null }));
+      const [row] = await db.query<{ wait: number; status: string }>(
+        '*',
+        'select extract(epoch from next_at - now())::float8 as wait, status from deliveries',
+      );
+      if (row!.status === 'pending') {
+        waited += row!.wait;
+        const [again, ...others] = (await jobs()).filter((each) => each.id === id);
+        t.equal(others.length, 0, 'one job, under the key of the delivery');
+        t.ok(Math.abs(again!.seconds - row!.wait) < 5, "the retry is the queue's own job, due when the contract says");
+        t.match(again, { key: `deliver:${id}`, max_attempts: 5 });
+      }
+      await db.acrossTenants((tx) => tx.rows('update deliveries set next_at = now()'));
+      delivery = await take();
+    }
+    t.match(await db.query('*', 'select status, attempt, last_status from deliveries'), [
+      { status: 'dead', attempt: 11, last_status: 500 },
+    ]);
+    t.ok(waited > 22 * 3600 && waited < 26 * 3600, `${waited} s in all`);
+  },
+);
+
+t.test('claimDelivery() of one that somebody else has leaves a job for when that one counts as dead', async (t) => {
+  await db.acrossTenants((tx) => tx.rows(`update deliveries set status = 'pending', attempt = 0, next_at = now()`));
+  const held = (await take())!;
+  t.equal(await db.acrossTenants((tx) => claimDelivery(tx, held.id)), null);
+  const [job] = (await jobs()).filter(({ id }) => id === held.id);
+  t.ok(job!.seconds > 100 && job!.seconds < 125, `${job!.seconds} s`);
 });
 
 t.test('settleDelivery() of a sender that was overtaken changes nothing', async (t) => {
   await db.acrossTenants((tx) => tx.rows(`update deliveries set status = 'pending', attempt = 0, next_at = now()`));
-  const [stale] = await db.acrossTenants((tx) => claimDeliveries(tx, 1));
+  const stale = await take();
   await db.acrossTenants((tx) => tx.rows('update deliveries set next_at = now()'));
-  const [fresh] = await db.acrossTenants((tx) => claimDeliveries(tx, 1));
+  const fresh = await take();
   await db.acrossTenants((tx) => settleDelivery(tx, stale!, { ok: false, status: null, error: 'late' }));
   await db.acrossTenants((tx) => settleDelivery(tx, fresh!, { ok: true, status: 204, error: null }));
   t.match(await db.query('*', 'select status, last_status, delivered_at from deliveries'), [
@@ -93,36 +135,39 @@ t.test('settleDelivery() of a sender that was overtaken changes nothing', async 
   ]);
 });
 
-t.test('nextDelivery() serves workspaces and their webhooks in turn, so that one that is slow does not hold up the others', async (t) => {
+t.test('announce() gives workspaces and their webhooks turns, so that one that is slow does not hold up the others', async (t) => {
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
   const [slow, quick] = [await bench.workspace(), await bench.workspace()];
-  const hooks = { a: await webhook(slow), b: await webhook(slow), c: await webhook(quick) };
-  const add = (workspace: string, hook: string, count: number, age: string) =>
-    db.acrossTenants((tx) =>
-      tx.rows(
-        `insert into deliveries (workspace_id, webhook_id, event, body, next_at)
-         select ?, ?, 'report.completed', '{}', now() - ?::interval from generate_series(1, ?::int)`,
-        [workspace, hook, age, count],
-      ),
-    );
-  await add(slow, hooks.a, 5, '1 hour');
-  await add(slow, hooks.b, 1, '1 minute');
-  await add(quick, hooks.c, 2, '1 second');
-  const order: string[] = [];
-  const courier = {
-    db,
-    vault: { text: async () => 's' },
-    log: { info: () => {} },
-    privateWebhooks: false,
-  } as unknown as Courier;
-  const turns: string[] = [];
-  for (let job = await nextDelivery(courier, turns); job; job = await nextDelivery(courier, turns)) {
-    const [row] = await db.query<{ webhook_id: string }>(
-      '*',
-      'select webhook_id from deliveries where attempt = 1 order by next_at desc limit 1',
-    );
-    order.push(Object.entries(hooks).find(([, id]) => id === row!.webhook_id)![0]);
-  }
-  t.equal(order.join(' '), 'a c b c a a a a');
-  t.equal(turns.length, 5);
+  const hooks: Record<string, string> = { a: await webhook(slow) };
+  const tell = async (workspace: string, times: number) => {
+    const event = { event: 'report.completed', status: 'completed', error_code: null, external_id: null } as const;
+    for (let i = 0; i < times; i++) await db.acrossTenants((tx) => announce(tx, workspace, { ...event, transcription_id: randomUUID() }));
+  };
+  await tell(slow, 4);
+  hooks.b = await webhook(slow);
+  await tell(slow, 1); // to both
+  hooks.c = await webhook(quick);
+  await tell(quick, 2);
+  const rows = await db.query<{ id: string; webhook_id: string }>('*', 'select id, webhook_id from deliveries');
+  const nameOf = new Map(rows.map(({ id, webhook_id }) => [id, Object.entries(hooks).find(([, hook]) => hook === webhook_id)![0]]));
+  const order = (await jobs()).flatMap(({ id }) => nameOf.get(id) ?? []);
+  t.equal(order.join(' '), 'a c a c a b a a', 'c after one of a; b after two of a, for they share the turns of a workspace');
+});
+
+t.test('requeueDeliveries() gives a job to what is overdue and has none, but not to what is paused', async (t) => {
+  await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
+  const workspace = await bench.workspace();
+  const [active, paused] = [await webhook(workspace), await webhook(workspace, false)];
+  const ids = await db.query<{ id: string; webhook_id: string }>(
+    '*',
+    `insert into deliveries (workspace_id, webhook_id, event, body, next_at)
+     select ?, h, 'report.completed', '{}', now() - interval '2 minutes' from unnest(?::uuid[]) h returning id, webhook_id`,
+    [workspace, [active, paused]],
+  );
+  t.equal(await requeueDeliveries(db), 1);
+  const found = new Set((await jobs()).map(({ id }) => id));
+  t.strictSame(
+    ids.filter(({ id }) => found.has(id)).map(({ webhook_id }) => webhook_id),
+    [active],
+  );
 });

@@ -1,0 +1,78 @@
+import type { Db, Tx } from '../postgres/orm.ts';
+
+/* What is left of a workspace after its key was destroyed goes in batches, so that nobody waits behind one large deletion. */
+
+const BATCH = { transcriptions: 50, rows: 1000 }; // what hangs on a transcription goes with it: some 20 rows, far more of a long one
+const DEADLOCK = '40P01'; // as PostgreSQL says
+
+/** Tables with rows of a workspace, those that point to others first; then what is deleted takes little with it. Not the audit log, which stays. */
+export const PURGED = [
+  ...[
+    'turns',
+    'report_turns',
+    'previews',
+    'layers',
+    'deliveries',
+    'webhooks',
+    'notifications',
+    'checkpoints',
+    'segments',
+    'reservations',
+    'reports',
+  ],
+  ...['metadata_terms', 'list_changes', 'leases', 'templates', 'idempotency_keys', 'upload_leases', 'counters', 'ledger'],
+  ...['search_postings', 'search_gone', 'search_fresh', 'search_waiting', 'search_documents', 'search_blocks', 'search_states'],
+  ...['oauth_codes', 'oauth_tokens', 'sign_in_links', 'sessions', 'invitations', 'sign_in_bindings', 'identities', 'project_members'],
+  ...['projects', 'api_keys', 'members', 'data_keys'],
+] as const;
+
+/** Ids of workspaces of which something is left. */
+export async function deletedWorkspaces(db: Db): Promise<string[]> {
+  // SQL: an index of few rows
+  const rows = await db.query<{ id: string }>('*', 'select id from workspaces where deleted_at is not null limit 100');
+  return rows.map(({ id }) => id);
+}
+
+/** What one step removed. */
+export interface Purged {
+  /** Recordings in the spool that nothing needs any more. */
+  media: { id: string; extension: string }[];
+  /** Nothing is left. */
+  done: boolean;
+}
+
+/**
+ * Removes the next batch of a deleted workspace in a transaction of its own; what a step did stays done when the next one fails. What somebody else has locked is
+ * left to a later step. Several may do it at once.
+ */
+export async function purgeNext(db: Db, workspaceId: string): Promise<Purged> {
+  try {
+    return await db.acrossTenants((tx) => step(tx, workspaceId));
+  } catch (error) {
+    if ((error as { code?: string }).code === DEADLOCK) return { media: [], done: false }; // with an engine that works on it
+    throw error;
+  }
+}
+
+/** SQL: batches that step over what is locked, each found by an index. */
+async function step(tx: Tx, id: string): Promise<Purged> {
+  if (!(await tx.row('select 1 from workspaces where id = ?::uuid and deleted_at is not null', [id]))) return { media: [], done: true };
+  const rows = await tx.rows<{ id: string; extension: string; stored: boolean }>(
+    // an array, not a join, which may run the inner query, and lock its limit of rows, more than once
+    `delete from transcriptions where id = any (array(select t.id from transcriptions t where t.workspace_id = ?::uuid limit ${BATCH.transcriptions}
+       for update skip locked)) returning id, extension, media_key_sealed is not null as stored`,
+    [id],
+  );
+  if (rows.length) return { media: rows.filter(({ stored }) => stored), done: false };
+  for (const table of PURGED) {
+    const { count } = await tx.outcome(
+      `delete from ${table} where ctid = any (array(select ctid from ${table} where workspace_id = ?::uuid limit ${BATCH.rows} for update skip locked))`,
+      [id],
+    );
+    if (count) return { media: [], done: false };
+  }
+  const left = await tx.row('select 1 from transcriptions where workspace_id = ?::uuid limit 1', [id]); // locked by others
+  if (left) return { media: [], done: false };
+  const { count } = await tx.outcome('delete from workspaces where id = ?::uuid', [id]);
+  return { media: [], done: count > 0 };
+}

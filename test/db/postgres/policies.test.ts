@@ -1,0 +1,181 @@
+import t from 'tap';
+import type { Tx } from '../../../db/postgres/orm.ts';
+import { testDatabase } from '../../support/database.ts';
+
+/*
+ * Row-level security holds where a predicate was forgotten: every table that has it is found in pg_class, gets a row of two workspaces, and is looked at, changed,
+ * emptied and added to without any predicate.
+ */
+
+const { db } = await testDatabase(t);
+
+interface Column {
+  name: string;
+  type: string;
+  /** Table that it refers to. */
+  target: string | null;
+  /** A value that a check constraint names. */
+  literal: string | null;
+  needed: boolean;
+}
+
+/** What the checks of several columns together want. */
+const WANTED: Record<string, Record<string, unknown>> = { templates: { scope: 'personal' }, workspaces: { plan: 'api' } };
+
+const tables = (
+  await db.query<{ name: string }>(
+    '*',
+    `select relname as name from pg_class where relrowsecurity and relkind = 'r' and relnamespace = current_schema()::regnamespace order by oid`,
+  )
+).map(({ name }) => name);
+
+/** The column that says whose a row is. */
+const ownerOf = (table: string) => (table === 'workspaces' ? 'id' : 'workspace_id');
+
+function columnsOf(table: string): Promise<Column[]> {
+  return db.query<Column>(
+    '*',
+    `select a.attname as name, format_type(a.atttypid, null) as type, f.confrelid::regclass::text as target,
+       (select substring(pg_get_constraintdef(k.oid) from '''([a-z_]+)''') from pg_constraint k
+        where k.conrelid = a.attrelid and k.contype = 'c' and k.conkey = array[a.attnum] limit 1) as literal,
+       a.attnotnull and not a.atthasdef and a.attidentity = '' as needed
+     from pg_attribute a left join pg_constraint f on f.conrelid = a.attrelid and f.contype = 'f' and f.conkey = array[a.attnum]
+     where a.attrelid = ?::regclass and a.attnum > 0 and not a.attisdropped`,
+    [table],
+  );
+}
+
+const SAMPLES: Record<string, string> = {
+  uuid: 'gen_random_uuid()',
+  text: `substr(md5(random()::text), 1, 8)`,
+  bytea: `decode(md5(random()::text), 'hex')`,
+  'timestamp with time zone': 'now()',
+  date: 'current_date',
+  json: `'{}'`,
+  jsonb: `'{}'`,
+  'text[]': `'{a}'`,
+  boolean: 'true',
+};
+
+/** The values of a row for a workspace, as SQL, by column; references lead to rows of the same workspace. */
+async function rowFor(table: string, workspace: string): Promise<Map<string, string>> {
+  const row = new Map<string, string>();
+  for (const { name, type, target, literal, needed } of await columnsOf(table)) {
+    const wanted = WANTED[table]?.[name];
+    if (wanted !== undefined) row.set(name, `'${wanted}'`);
+    else if (name === ownerOf(table)) row.set(name, `'${workspace}'`);
+    else if (target && tables.includes(target)) {
+      const [found] = await db.query<{ id: string }>('*', `select id from ${target} where ${ownerOf(target)} = ? limit 1`, [workspace]);
+      if (found) row.set(name, `'${found.id}'`);
+    } else if (target) row.set(name, `(select min(id) from ${target})`);
+    else if (needed) row.set(name, literal ? `'${literal}'` : (SAMPLES[type] ?? '1'));
+  }
+  return row;
+}
+
+const insert = (table: string, row: Map<string, string>) =>
+  `insert into ${table} (${[...row.keys()].join(', ')}) values (${[...row.values()].join(', ')})`;
+
+const [mine, foreign] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
+await db.query('*', `insert into oauth_clients (id, name, redirect_uris) values ('client', 'client', '{}')`);
+
+/** A table is filled once those it refers to are. */
+async function fill(): Promise<void> {
+  for (let rest = tables, rounds = 0; rest.length; rounds++) {
+    if (rounds > 10) throw new Error(`no row could be made for ${rest.join(', ')}`);
+    const failed: string[] = [];
+    for (const table of rest) {
+      try {
+        for (const workspace of [mine, foreign]) {
+          const [there] = await db.query('*', `select 1 from ${table} where ${ownerOf(table)} = ? limit 1`, [workspace]);
+          if (!there) await db.query('*', insert(table, await rowFor(table, workspace)));
+        }
+      } catch (error) {
+        if (rounds === 10) throw error;
+        failed.push(table);
+      }
+    }
+    rest = failed;
+  }
+}
+
+class Undone extends Error {}
+
+/** What somebody who acts for `mine` does to a table, with nothing left of it. Returns the rows of others that it met. */
+function meets(sql: string): Promise<number> {
+  let strangers = 0;
+  return db
+    .workspace(mine, async (tx: Tx) => {
+      const rows = await tx.rows<{ owner: string }>(sql);
+      strangers = rows.filter(({ owner }) => owner !== mine).length;
+      throw new Undone();
+    })
+    .catch((error) => {
+      if (error instanceof Undone) return strangers;
+      throw error;
+    });
+}
+
+/** Whether it met rows of others, or a trigger of such a row was stopped by the policy of another table. */
+async function reaches(sql: string): Promise<boolean> {
+  try {
+    return (await meets(sql)) > 0;
+  } catch (error) {
+    if ((error as { code?: string }).code === '42501') return true;
+    throw error;
+  }
+}
+
+async function refused(sql: string): Promise<boolean> {
+  try {
+    await meets(sql);
+    return false;
+  } catch (error) {
+    return (error as { code?: string }).code === '42501'; // insufficient_privilege: new row violates row-level security policy
+  }
+}
+
+/** Ways into another workspace that stand open in a table. */
+async function holes(table: string): Promise<string[]> {
+  const owner = ownerOf(table);
+  const found: string[] = [];
+  if (await meets(`select ${owner} as owner from ${table}`)) found.push('select');
+  if (await reaches(`update ${table} set ${owner} = ${owner} returning ${owner} as owner`)) found.push('update');
+  if (await reaches(`delete from ${table} returning ${owner} as owner`)) found.push('delete');
+  const row = await rowFor(table, foreign);
+  if (table === 'workspaces') row.set('id', 'gen_random_uuid()').set('name', `'another'`);
+  if (!(await refused(`${insert(table, row)} returning ${owner} as owner`))) found.push('insert');
+  if (!(await refused(`update ${table} set ${owner} = '${foreign}' where ${owner} = '${mine}' returning ${owner} as owner`)))
+    found.push('move');
+  return found;
+}
+
+await fill();
+
+t.test(
+  'every table with row-level security keeps the rows of another workspace invisible and unchangeable without a predicate',
+  async (t) => {
+    t.ok(tables.length > 30 && tables.includes('transcriptions') && tables.includes('workspaces'), `${tables.length} tables`);
+    for (const table of tables) {
+      const own = await db.workspace(mine, (tx) => tx.rows(`select 1 from ${table}`));
+      t.ok(own.length, `${table}: there is something to see`);
+      t.strictSame(await holes(table), [], table);
+      t.ok((await db.query('*', `select 1 from ${table} where ${ownerOf(table)} = ?`, [foreign])).length, `${table}: it is still there`);
+    }
+  },
+);
+
+t.test('a policy that is opened is noticed, in every table', async (t) => {
+  for (const table of tables) {
+    const [policy] = await db.direct(
+      `select polname as name, pg_get_expr(polqual, polrelid) as using from pg_policy where polrelid = '${table}'::regclass`,
+    );
+    await db.direct(`alter policy ${policy!.name} on ${table} using (true or ${policy!.using})`);
+    const open = await holes(table);
+    await db.direct(`alter policy ${policy!.name} on ${table} using (${policy!.using})`);
+    t.ok(
+      ['select', 'update', 'delete'].every((way) => open.includes(way)),
+      `${table}: ${open.join(', ')}`,
+    );
+  }
+});

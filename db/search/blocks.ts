@@ -2,6 +2,8 @@ import type { Db, Tx } from '../postgres/orm.ts';
 import { BLOCK } from './keep.ts';
 import { bitsOf, bucketOf, type Postings, pack, type Shape, unpack } from './postings.ts';
 
+/* SQL: the index is many small rows, read and packed under leases of their own. */
+
 /*
  * The newest transcripts keep their terms one by one; 64 of them become a block, 16 blocks become one of the next level. So a question reads some fifty rows
  * for a term, however many transcripts there are, and every term is written about four times in all.

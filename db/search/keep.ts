@@ -3,6 +3,8 @@ import type { Vault } from '../secrets/vault.ts';
 import { readSaid } from './said.ts';
 import { searchKey, termsOf } from './terms.ts';
 
+/* SQL: claims, and writes bound to them. */
+
 /* What is said becomes searchable: with the transcript, and again whenever its words or its title change. */
 
 export const BLOCK = 64; // transcripts that make a block of the lowest level

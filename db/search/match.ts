@@ -3,6 +3,8 @@ import type { Tx } from '../postgres/orm.ts';
 import { bitsOf, bucketOf, unpack } from './postings.ts';
 import type { Question } from './terms.ts';
 
+/* SQL: rows of the index by ranges, in one statement. */
+
 type Bits = Uint8Array;
 
 /** The transcripts of a workspace that hold what is asked, by number. */

@@ -1,6 +1,8 @@
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 
+/* SQL: transcripts as lists read them. */
+
 /** A turn as it is stored. */
 export interface SaidTurn {
   id: number;

@@ -2,10 +2,12 @@ import type { Db, Tx } from '../postgres/orm.ts';
 
 /* What is left of a workspace after its key was destroyed goes in batches, so that nobody waits behind one large deletion. */
 
-const BATCH = { transcriptions: 50, rows: 1000 }; // what hangs on a transcription goes with it: some 20 rows, far more of a long one
+const BATCH = { transcriptions: 50, blocks: 10, rows: 1000 }; // what hangs on a transcription or a block of the search index goes with it, some 20 to 100 rows
 const DEADLOCK = '40P01'; // as PostgreSQL says
 
-/** Tables with rows of a workspace, those that point to others first; then what is deleted takes little with it. Not the audit log, which stays. */
+/**
+ * Tables with rows of a workspace, those that point to others first; then what is deleted takes little with it. Not the audit log, which stays, and not
+ * `search_postings`, which go with their blocks. */
 export const PURGED = [
   ...[
     'turns',
@@ -21,7 +23,7 @@ export const PURGED = [
     'reports',
   ],
   ...['metadata_terms', 'list_changes', 'leases', 'templates', 'idempotency_keys', 'upload_leases', 'counters', 'ledger'],
-  ...['search_postings', 'search_gone', 'search_fresh', 'search_waiting', 'search_documents', 'search_blocks', 'search_states'],
+  ...['search_gone', 'search_fresh', 'search_waiting', 'search_documents', 'search_blocks', 'search_states'],
   ...['oauth_codes', 'oauth_tokens', 'sign_in_links', 'sessions', 'invitations', 'sign_in_bindings', 'identities', 'project_members'],
   ...['projects', 'api_keys', 'members', 'data_keys'],
 ] as const;
@@ -65,8 +67,9 @@ async function step(tx: Tx, id: string): Promise<Purged> {
   );
   if (rows.length) return { media: rows.filter(({ stored }) => stored), done: false };
   for (const table of PURGED) {
+    const most = table === 'search_blocks' ? BATCH.blocks : BATCH.rows;
     const { count } = await tx.outcome(
-      `delete from ${table} where ctid = any (array(select ctid from ${table} where workspace_id = ?::uuid limit ${BATCH.rows} for update skip locked))`,
+      `delete from ${table} where ctid = any (array(select ctid from ${table} where workspace_id = ?::uuid limit ${most} for update skip locked))`,
       [id],
     );
     if (count) return { media: [], done: false };

@@ -5,6 +5,8 @@ import { type ListQuery, matching } from './filter.ts';
 import type { Item } from './list-row.ts';
 import { planForLists, readRows, toItems } from './page.ts';
 
+/* SQL: pages of changes, whose plans matter. */
+
 /** A place in the order of changes. */
 export interface Place {
   /** Number of the transaction. */

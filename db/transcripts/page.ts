@@ -4,6 +4,8 @@ import type { Vault } from '../secrets/vault.ts';
 import type { Matching } from './filter.ts';
 import { ITEM_COLUMNS, type Item, type ItemRow, toItem } from './list-row.ts';
 
+/* SQL: pages of lists, whose plans matter. */
+
 /**
  * A filter finds one row or a million: what is planned for one may not serve another, and compiling a plan takes longer than running it. What
  * is asked for lies in memory or on a disk without heads, no row is looked up twice, and what is joined is hashed in memory.

@@ -54,6 +54,7 @@ const SAMPLES: Record<string, string> = {
   json: `'{}'`,
   jsonb: `'{}'`,
   'text[]': `'{a}'`,
+  'bigint[]': `'{1}'`,
   boolean: 'true',
 };
 

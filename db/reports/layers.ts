@@ -3,6 +3,7 @@ import type { Db } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 
 /*
+ * SQL: claims, and requests that replace each other.
  * Title, summary, topics and names of speakers are written by a courier, since a language model may do it and the engine has no way out. The engine asks
  * before it completes a transcript, and waits: what it asks with and what it is told lie here for that long, sealed.
  */

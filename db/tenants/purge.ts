@@ -14,6 +14,7 @@ export const PURGED = [
     'report_turns',
     'previews',
     'layers',
+    'corrections',
     'deliveries',
     'webhooks',
     'notifications',

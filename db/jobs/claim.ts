@@ -235,9 +235,7 @@ async function postpone(tx: Tx, workspaceId: string, of: readonly string[], wait
 function toClaim(row: ClaimedRow): ClaimedTranscription {
   return {
     lease: { kind: 'transcriptions', id: row.id, workspaceId: row.workspace_id, token: row.lease_token },
-    extension: row.extension,
-    filenameSealed: row.filename_sealed,
-    mediaKeySealed: row.media_key_sealed,
+    ...{ extension: row.extension, filenameSealed: row.filename_sealed, mediaKeySealed: row.media_key_sealed },
     mediaBytes: Number(row.media_bytes ?? 0),
     durationSeconds: row.duration_seconds,
     language: row.requested_language,

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findSpeech } from '../engine/asr/speech.ts';
 import { decode } from '../engine/audio/ffmpeg.ts';
-import { FRAME_START, FRAME_STEP, observe, speechProbability } from '../engine/diarization/segmentation.ts';
+import { FIRST_FRAME_SECONDS, FRAME_SECONDS } from '../engine/diarization/pyannote.ts';
+import { observe, speechProbability } from '../engine/diarization/segmentation.ts';
 import type { Pool } from '../engine/runtime/pool.ts';
 import type { Span, Word } from '../engine/types.ts';
 import { minutesPerHour, timed, transcript } from './measure.ts';
@@ -98,7 +99,7 @@ async function detectedSpeech(path: string, pool: Pool): Promise<Span[]> {
     await recording.decoded;
     const { segment } = pool.job(signal);
     const activity = await observe(recording, 'mix', segment, { signal, concurrency: pool.threads * 2, coarse: true });
-    return findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START).spans;
+    return findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS).spans;
   } finally {
     await recording.close();
   }

@@ -6,7 +6,8 @@ import { openWhisper, windowSeconds } from '../engine/asr/whisper/model.ts';
 import { recognise } from '../engine/asr/whisper/recognise.ts';
 import { openTokenizer } from '../engine/asr/whisper/tokenizer.ts';
 import { packingFor } from '../engine/asr/windows.ts';
-import { BATCH, COARSE, WINDOW as HEARD, HOP, segment } from '../engine/diarization/segmentation.ts';
+import { WINDOW_SAMPLES as HEARD, HOP_SAMPLES, SPEECH_STEP_FRAMES, WINDOWS_PER_BATCH } from '../engine/diarization/pyannote.ts';
+import { segment } from '../engine/diarization/segmentation.ts';
 import { openSession } from '../engine/runtime/session.ts';
 import { readDescriptor } from '../models/descriptor.ts';
 import { segmentationNetwork } from '../models/networks.ts';
@@ -30,7 +31,7 @@ interface Event {
 }
 
 const WINDOWS = 9;
-const STEP = COARSE * HOP; // between windows of the segmentation model
+const STEP = SPEECH_STEP_FRAMES * HOP_SAMPLES; // between windows of the segmentation model
 
 /** Recognises a few minutes of joined speech on one thread while onnxruntime profiles every operator, which has a small overhead. */
 export async function measureProfile(models: { whisper: string; diarization: string }): Promise<Profile> {
@@ -44,7 +45,7 @@ export async function measureProfile(models: { whisper: string; diarization: str
     const recogniser = { model, tokenizer: await openTokenizer(models.whisper), decoder: new Decoder(model, WINDOWS - 1) };
     const started = performance.now();
     const heard = Array.from({ length: Math.ceil(samples.length / STEP) }, (_, i) => samples.subarray(i * STEP, i * STEP + HEARD));
-    for (let i = 0; i < heard.length; i += BATCH) await segment(segmentation, heard.slice(i, i + BATCH));
+    for (let i = 0; i < heard.length; i += WINDOWS_PER_BATCH) await segment(segmentation, heard.slice(i, i + WINDOWS_PER_BATCH));
     const windows = Array.from({ length: WINDOWS }, (_, i) => samples.subarray(i * full * RATE, (i + 1) * full * RATE));
     const speech = [{ start: 0, end: full }];
     const order = { job: 1, speech, peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };

@@ -1,13 +1,14 @@
 import { findSpeech } from './asr/speech.ts';
 import { packingFor, packWindows, quietestOf } from './asr/windows.ts';
-import { SAMPLE_RATE } from './audio/ffmpeg.ts';
 import { arranged, type Parties, type Party, partiesOf } from './audio/parties.ts';
 import { findTones } from './audio/tones.ts';
-import { type Activity, FRAME_START, FRAME_STEP, observe, speechProbability } from './diarization/segmentation.ts';
-import { without } from './diarization/without.ts';
+import { masked } from './diarization/mask.ts';
+import { FIRST_FRAME_SECONDS, FRAME_SECONDS } from './diarization/pyannote.ts';
+import { type Activity, observe, speechProbability } from './diarization/segmentation.ts';
 import type { Progress } from './progress.ts';
 import type { Job, Pool } from './runtime/pool.ts';
 import type { Options, Recording, Window } from './types.ts';
+import { SAMPLE_RATE } from './types.ts';
 
 /** One audio stream with its detected speech. */
 export interface Stream {
@@ -20,7 +21,7 @@ export interface Stream {
 export interface Heard {
   /** One channel per party; `channel` of a stream refers to these. */
   voices: Recording;
-  /** Several only if each is one party; a single one without windows if nobody speaks. */
+  /** Several only if each is one party; a single one masked windows if nobody speaks. */
   streams: Stream[];
   /** Known number of speakers in them, or null. */
   speakers: number | null;
@@ -56,7 +57,7 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
   const streams: Stream[] = [];
   for (const [i, channel] of channels.entries()) {
     const activity = await look(channel, coarse, i);
-    const speech = findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START);
+    const speech = findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS);
     const packing = packingFor(tools.pool.windowSeconds);
     const windows = await packWindows(speech, channel, voices.length / SAMPLE_RATE, quietestOf(voices, channel), packing);
     streams.push({ channel, activity, windows });
@@ -77,7 +78,7 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
   const speaking: number[] = [];
   for (const channel of parties.keys()) {
     const activity = await listen(voices, channel, tools, true);
-    if (findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START).spans.length) speaking.push(channel);
+    if (findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS).spans.length) speaking.push(channel);
   }
   const origin = (channel: number) => voices.origins![channel]!;
   const first = speaking.find((channel) => origin(channel).default) ?? speaking[0];
@@ -87,7 +88,7 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
   return speaking.filter((channel) => !foreign(channel)).map((channel) => parties[channel]!);
 }
 
-/** Voice activity in one channel, without machine signals. */
+/** Voice activity in one channel, masked machine signals. */
 async function listen(
   voices: Recording,
   channel: Stream['channel'],
@@ -96,8 +97,8 @@ async function listen(
   onProgress?: (seconds: number) => void,
 ): Promise<Activity> {
   const activity = await observe(voices, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
-  const { spans } = findSpeech(speechProbability(activity), FRAME_STEP, FRAME_START);
-  return without(activity, await findTones(voices, channel, spans, signal));
+  const { spans } = findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS);
+  return masked(activity, await findTones(voices, channel, spans, signal));
 }
 
 /** A number of speakers given for a call counts its parties: if some are silent, the number of people on the other side is unknown. */

@@ -1,5 +1,5 @@
 import { withoutCrosstalk } from './audio/crosstalk.ts';
-import { decode, type Probe, probe, SAMPLE_RATE } from './audio/ffmpeg.ts';
+import { decode, type Probe, probe } from './audio/ffmpeg.ts';
 import { diarize } from './diarization/diarize.ts';
 import { type Progress, progressOf } from './progress.ts';
 import { recogniseAll } from './recognition.ts';
@@ -8,6 +8,7 @@ import { type Heard, hear } from './streams.ts';
 import { attribute, type SaidWord } from './transcript/attribute.ts';
 import { toSegments } from './transcript/segments.ts';
 import type { Options, Run, Transcript, Turn, Word } from './types.ts';
+import { SAMPLE_RATE } from './types.ts';
 
 export interface Limits {
   /** Longest accepted recording, seconds. */

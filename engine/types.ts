@@ -1,5 +1,8 @@
 /** Types shared by the stages of the engine. A leaf: imports nothing. Times are seconds of the recording unless noted otherwise. */
 
+/** Samples per second of everything that is decoded: what all models take. */
+export const SAMPLE_RATE = 16_000;
+
 /** A time span; `end` is exclusive. */
 export interface Span {
   start: number;

@@ -6,7 +6,11 @@ import t from 'tap';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MOST_LINES = 250;
-const SHARED = [...['session', 'buffers', 'scheduler'].map((name) => `engine/runtime/${name}.ts`), 'models/descriptor.ts']; // what stages know
+const SHARED = [
+  'engine/loudness.ts',
+  ...['session', 'buffers', 'scheduler'].map((name) => `engine/runtime/${name}.ts`),
+  'models/descriptor.ts',
+]; // what stages know
 const STAGES = ['audio', 'asr', 'diarization', 'transcript', 'reports'];
 
 /** The files (or folders, ending in a slash) that touch a package. Adding one is a decision: it is written down here. */
@@ -142,7 +146,7 @@ t.test('db imports itself and the contract', async (t) => {
 });
 
 t.test(
-  'the stages of the engine import the contract, types.ts, three files of runtime, the descriptor of a model and themselves, never one another',
+  'the stages of the engine import the contract, types.ts, loudness.ts, three files of runtime, the descriptor of a model and themselves, never one another',
   async (t) => {
     for (const stage of STAGES) {
       const own = `engine/${stage}/`;

@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../types.ts';
 /** Decoded samples with the timestamp that the container gives them. */
 export interface Frame {
   /** Samples by which the container's timestamp is ahead of the number of samples decoded so far: everything lost or paused up to here. */
@@ -14,13 +15,12 @@ export interface Placed extends Frame {
   skip: number;
 }
 
-const RATE = 16_000;
-const NOTICED = 0.015 * RATE; // samples: the shortest packets last 10 or 20 ms, and timestamps are rounded to 1 ms
-const AHEAD = RATE; // samples of look-ahead: jitter is over by then, a loss is not
+const NOTICED = 0.015 * SAMPLE_RATE; // samples: the shortest packets last 10 or 20 ms, and timestamps are rounded to 1 ms
+const AHEAD = SAMPLE_RATE; // samples of look-ahead: jitter is over by then, a loss is not
 const FRAMES = 64; // the same in frames
-const NEAR_END = 0.2 * RATE; // samples that must be missing near the end, where there is too little look-ahead to distinguish a loss from jitter
+const NEAR_END = 0.2 * SAMPLE_RATE; // samples that must be missing near the end, where there is too little look-ahead to distinguish a loss from jitter
 const MOST_DRIFT = 1 / 200; // share of the samples that may be dropped where the container's clock is slower than the sample count: 18 s per hour
-const GRACE = 0.1 * RATE; // samples exempt from it
+const GRACE = 0.1 * SAMPLE_RATE; // samples exempt from it
 const EVEN = { boundaries: 8, least: 0.01, most: 1.2, share: 0.8, near: 0.6 };
 
 /**

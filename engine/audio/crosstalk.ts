@@ -1,7 +1,7 @@
-import type { Recording, Word } from '../types.ts';
+import { decibels } from '../loudness.ts';
+import { type Recording, SAMPLE_RATE, type Word } from '../types.ts';
 import { centred, type Leak, leaked, leakOf } from './leak.ts';
 
-const RATE = 16_000;
 const TWICE = 0.3; // seconds between the starts of the same word in two channels
 const BENEATH = 15; // dB below the channel's usual level, relative to the other channel: the other party is leaking in
 const USUAL = 0.8; // quantile of a channel's word levels; high, because most of its words may be leaks, which are quieter
@@ -78,7 +78,9 @@ async function levelsOf(
   signal?: AbortSignal,
 ): Promise<Levels[]> {
   const level = async ({ start, end }: Word, channel: number) => {
-    const samples = centred(await recording.read(channel, Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE)));
+    const samples = centred(
+      await recording.read(channel, Math.round(start * SAMPLE_RATE), Math.round(Math.max(end, start + 0.05) * SAMPLE_RATE)),
+    );
     return decibels(samples.reduce((sum, x) => sum + x * x, 0) / Math.max(1, samples.length));
   };
   const found: Levels[] = [];
@@ -115,8 +117,4 @@ function shared(other: Word, word: Word): number {
 
 function plain(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-}
-
-export function decibels(power: number): number {
-  return 10 * Math.log10(power + 1e-10);
 }

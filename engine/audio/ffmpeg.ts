@@ -5,7 +5,6 @@ import { Tracks } from './tracks.ts';
 
 export { type Probe, probe, type Track } from './probe.ts';
 export { findTools, type Tools } from './tools.ts';
-export { SAMPLE_RATE } from './track.ts';
 
 const MOST = 16; // maximum number of channels kept separate, over all tracks, and of tracks
 

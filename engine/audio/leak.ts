@@ -1,4 +1,4 @@
-import type { Recording, Span } from '../types.ts';
+import { type Recording, SAMPLE_RATE, type Span } from '../types.ts';
 
 /** How one party's voice leaks into the other's channel: through the line, or from an earpiece into the microphone. */
 export interface Leak {
@@ -9,14 +9,13 @@ export interface Leak {
   gains: Float64Array;
 }
 
-const RATE = 16_000;
-const EARLIEST = -0.01 * RATE; // earliest delay of a leaking voice, samples: recorders may start a channel slightly later
-const LATEST = 0.08 * RATE; // latest delay: line echo
+const EARLIEST = -0.01 * SAMPLE_RATE; // earliest delay of a leaking voice, samples: recorders may start a channel slightly later
+const LATEST = 0.08 * SAMPLE_RATE; // latest delay: line echo
 const TAPS = 64; // length of the impulse response, samples: 4 ms, most of an earpiece's response
 const LEAD = 12; // taps before the strongest one
-const ENOUGH = 2 * RATE; // samples of speech needed for an estimate
-const MOST = 30 * RATE; // samples used for an estimate
-const SEARCHED = 5 * RATE; // samples used to find the delay
+const ENOUGH = 2 * SAMPLE_RATE; // samples of speech needed for an estimate
+const MOST = 30 * SAMPLE_RATE; // samples used for an estimate
+const SEARCHED = 5 * SAMPLE_RATE; // samples used to find the delay
 const ALIKE = 0.1; // correlation from which on it is a leak; over several seconds two voices reach 0.03
 const STEADY = 1e-3; // regularization: share of the power added to the diagonal, so that no gain is invented in bands without sound
 
@@ -70,7 +69,7 @@ interface Stretch {
 }
 
 async function stretch(recording: Recording, from: number, to: number, { start, end }: Span): Promise<Stretch> {
-  const [begin, stop] = [Math.round(start * RATE), Math.round(Math.max(end, start + 0.05) * RATE)];
+  const [begin, stop] = [Math.round(start * SAMPLE_RATE), Math.round(Math.max(end, start + 0.05) * SAMPLE_RATE)];
   const heard = centred(await recording.read(to, begin, stop));
   const first = LATEST + TAPS;
   const before = Math.min(begin, first);

@@ -1,5 +1,5 @@
-import type { Origin, Recording } from '../types.ts';
-import { decibels } from './crosstalk.ts';
+import { decibels } from '../loudness.ts';
+import { type Origin, type Recording, SAMPLE_RATE } from '../types.ts';
 import { centred } from './leak.ts';
 
 /** Channels of one party, mixed to their mean. */
@@ -12,9 +12,8 @@ export interface Parties {
   silent: boolean;
 }
 
-const RATE = 16_000;
 const FRAME = 480; // samples per loudness value: 30 ms
-const BLOCK = 10 * RATE; // samples read at once
+const BLOCK = 10 * SAMPLE_RATE; // samples read at once
 const BLOCKS = 60; // spread over the recording: ten minutes are enough
 const FAINT = 1e-3; // RMS below which a frame is ignored (-60 dBFS)
 const SAME = 0.95; // correlation of samples from which on two channels are the same
@@ -104,7 +103,7 @@ function addBlock(block: readonly Float32Array[], { energies, products, loudness
   for (let at = 0; at + FRAME <= block[0]!.length; at += FRAME) {
     const power = block.map((samples) => energyOf(samples, at) / FRAME);
     if (Math.sqrt(Math.max(...power)) < FAINT) continue;
-    loudness.push(Float32Array.from(power, decibels));
+    loudness.push(Float32Array.from(power, (square) => decibels(square)));
     for (let a = 0; a < channels; a++) {
       energies[a]! += power[a]! * FRAME;
       if (!power[a]) continue;

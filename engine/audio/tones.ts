@@ -1,7 +1,6 @@
-import type { Recording, Span } from '../types.ts';
+import { type Recording, SAMPLE_RATE, type Span } from '../types.ts';
 import { powerSpectrum } from './spectrum.ts';
 
-const RATE = 16_000;
 const COARSE = 512; // samples of a coarse window, which raises suspicion: 32 ms
 const STRIDE = 1024; // samples between coarse windows
 const FINE = 2048; // samples of a fine window, which distinguishes tones from voices: 128 ms, over which no voice holds its pitch that steadily
@@ -25,8 +24,8 @@ const CLOSE = 0.3; // seconds: whatever lies between two tones this close is par
 const FAINT = 1e-5; // RMS of silence (-100 dBFS)
 const SHORTEST = 0.1; // shortest tone, seconds
 const SILENT = 1e-3; // power relative to the tone that counts as silence after it (-30 dB)
-const TAIL = 0.15 * RATE; // longest such silence that belongs to the tone, samples: VAD starts and ends late
-const PIECE = 30 * RATE; // samples read at once
+const TAIL = 0.15 * SAMPLE_RATE; // longest such silence that belongs to the tone, samples: VAD starts and ends late
+const PIECE = 30 * SAMPLE_RATE; // samples read at once
 
 /**
  * Finds machine signals in detected speech: ringing, busy and dial tones, beeps, fax calls. Unlike a voice, nearly all their power lies at
@@ -41,12 +40,12 @@ export async function findTones(
 ): Promise<Span[]> {
   const tones: Span[] = [];
   for (const { start, end } of speech) {
-    for (let from = Math.max(0, Math.floor(start * RATE) - FINE); from < end * RATE; from += PIECE) {
+    for (let from = Math.max(0, Math.floor(start * SAMPLE_RATE) - FINE); from < end * SAMPLE_RATE; from += PIECE) {
       signal?.throwIfAborted();
-      const to = Math.min(from + PIECE + FINE, Math.ceil(end * RATE) + FINE);
+      const to = Math.min(from + PIECE + FINE, Math.ceil(end * SAMPLE_RATE) + FINE);
       const samples = await recording.read(channel, from, to);
       for (const { first, end } of tonesIn(samples)) {
-        const tone = { start: (from + first) / RATE, end: (from + end) / RATE };
+        const tone = { start: (from + first) / SAMPLE_RATE, end: (from + end) / SAMPLE_RATE };
         const before = tones.at(-1);
         if (before && tone.start <= before.end + CLOSE) before.end = Math.max(before.end, tone.end);
         else tones.push(tone);
@@ -137,7 +136,7 @@ function isVoiced({ peaks, power }: Peaks): boolean {
 
 /** The strongest relevant peaks of a spectrum, at most PEAKS. */
 function peaksOf(spectrum: Float64Array, size: number): Peaks {
-  const width = RATE / size;
+  const width = SAMPLE_RATE / size;
   const lowest = Math.ceil(LOWEST / width);
   const left = spectrum.slice();
   let total = 1e-30;
@@ -187,7 +186,7 @@ function extent(samples: Float32Array, middle: number, tone: readonly number[], 
 
 /** Share of a coarse window's power at the frequencies of a tone. */
 function shareAt(power: Float64Array, tone: readonly number[]): number {
-  const width = RATE / COARSE;
+  const width = SAMPLE_RATE / COARSE;
   let [total, inside] = [1e-30, 0];
   for (let k = Math.ceil(LOWEST / width); k < power.length; k++) {
     total += power[k]!;

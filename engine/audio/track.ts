@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { MediaError } from '../types.ts';
+import { MediaError, SAMPLE_RATE } from '../types.ts';
 import { Clock, type Frame, type Placed } from './clock.ts';
 import { type Confined, confined } from './confine.ts';
 import { firstLine } from './listing.ts';
@@ -8,7 +8,6 @@ import { hardened, type Track } from './probe.ts';
 import { openScratch, Scratch } from './scratch.ts';
 import { findTools, type Tools } from './tools.ts';
 
-export const SAMPLE_RATE = 16_000;
 const SHORTEST = 1; // seconds
 const SILENCE = 30; // seconds without output before ffmpeg counts as stuck
 const LEAP = 600; // seconds: a longer jump in a broadcast is a clock reset, not a pause

@@ -1,57 +1,60 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { SIZE, unit } from './embedding.ts';
+import {
+  BLOCK_THRESHOLD_STEP,
+  BONUS_END,
+  EMBEDDING_SIZE,
+  FIRST_BLOCK_THRESHOLD,
+  MIN_SPEAKER_SECONDS,
+  MIN_SPEAKER_SHARE,
+  SMALL_CLUSTER_BONUS,
+  SMALL_CLUSTER_SECONDS,
+  SMALL_CLUSTER_SHARE,
+} from './campplus.ts';
+import { unit } from './embedding.ts';
 import { dot } from './label.ts';
 import { type LinkageOptions, type Linker, link, type Rows } from './linkage.ts';
 
-const VOICE = 3; // seconds of speech that make a speaker
-const PART = 0.06; // or this share of all speech, in short recordings
-const BLOCK = 1200; // maximum vectors per similarity matrix: about an hour of conversation
-const CAUTIOUS = 0.7; // cosine from which on pairs are merged in the first round, block by block
-const RELAX = 0.06; // and decrease per round
-const MOST = 1800; // clusters from which speakers are formed, the largest: outliers form no speaker, they only join one
-const MANY = 100; // maximum speakers: the largest
-const SMALL = 8; // seconds, and
-const SMALL_PART = 0.12; // share of all speech: a smaller speaker is often a stray part of another
-const BENEFIT = 0.04; // and is merged at this much lower similarity, which
-const FADES = 2.5; // falls to nothing for a speaker this many times larger
+const BLOCK_VECTORS = 1200; // maximum vectors per similarity matrix: about an hour of conversation
+const MAX_CLUSTERED = 1800; // clusters from which speakers are formed, the largest: outliers form no speaker, they only join one
+const MAX_SPEAKERS = 100; // maximum speakers: the largest
 
 /**
  * Clusters speaker embeddings into speakers.
- * @param prints unit vectors [192]
+ * @param embeddings unit vectors [192]
  * @param seconds of speech behind each
- * @param likeness mean cosine from which on two clusters are one speaker
+ * @param threshold mean cosine from which on two clusters are one speaker
  * @param speakers number of speakers, if known
  * @param signal checked between blocks: each takes up to a second
  * @param linker where the blocks are linked; default: here, yielding in between
  */
-export async function findVoices(
-  prints: Float32Array[],
+export async function clusterSpeakers(
+  embeddings: Float32Array[],
   seconds: number[],
-  likeness: number,
+  threshold: number,
   speakers: number | null,
   signal?: AbortSignal,
   linker: Linker = linkHere,
 ): Promise<Float32Array[]> {
-  const all = rows(prints);
+  const all = rows(embeddings);
   let means = all;
   let weights: Float64Array = Float64Array.from(seconds);
-  let group = Int32Array.from(prints, (_, i) => i);
-  for (let stop = CAUTIOUS; means.count > BLOCK && stop > likeness; stop -= RELAX) {
+  let group = Int32Array.from(embeddings, (_, i) => i);
+  for (let stop = FIRST_BLOCK_THRESHOLD; means.count > BLOCK_VECTORS && stop > threshold; stop -= BLOCK_THRESHOLD_STEP) {
     const part = await linkBlocks(means, weights, stop, linker, signal);
     ({ means, weights } = gather(means, weights, part));
     group = group.map((g) => part[g]!);
   }
   const spoken = seconds.reduce((sum, s) => sum + s, 0);
-  const need = Math.min(VOICE, PART * spoken);
-  const labels = await linkLargest(means, weights, { stop: likeness, speakers: speakers ?? undefined, need }, linker);
+  const minSeconds = Math.min(MIN_SPEAKER_SECONDS, MIN_SPEAKER_SHARE * spoken);
+  const labels = await linkLargest(means, weights, { stop: threshold, speakers: speakers ?? undefined, minWeight: minSeconds }, linker);
   const clusters = gather(
     all,
     Float64Array.from(seconds),
     group.map((g) => labels[g]!),
   );
-  leaveLargest(clusters.weights);
-  if (!speakers) joinSmall(clusters, likeness, need);
-  return chosen(clusters, need, speakers);
+  keepLargest(clusters.weights);
+  if (!speakers) mergeSmall(clusters, threshold, minSeconds);
+  return centroids(clusters, minSeconds, speakers);
 }
 
 async function linkHere(means: Rows, weights: Float64Array, options: LinkageOptions): Promise<Int32Array> {
@@ -61,15 +64,15 @@ async function linkHere(means: Rows, weights: Float64Array, options: LinkageOpti
 
 /** Links the largest clusters; the others get the label -1. */
 async function linkLargest(means: Rows, weights: Float64Array, options: LinkageOptions, linker: Linker): Promise<Int32Array> {
-  if (means.count <= MOST) return linker(means, weights, options);
+  if (means.count <= MAX_CLUSTERED) return linker(means, weights, options);
   const largest = Int32Array.from(weights.keys())
     .sort((a, b) => weights[b]! - weights[a]! || a - b)
-    .subarray(0, MOST)
+    .subarray(0, MAX_CLUSTERED)
     .sort();
-  const data = new Float32Array(MOST * means.width);
+  const data = new Float32Array(MAX_CLUSTERED * means.width);
   for (const [i, row] of largest.entries()) data.set(means.data.subarray(row * means.width, (row + 1) * means.width), i * means.width);
   const linked = await linker(
-    { count: MOST, width: means.width, data },
+    { count: MAX_CLUSTERED, width: means.width, data },
     Float64Array.from(largest, (row) => weights[row]!),
     options,
   );
@@ -81,7 +84,7 @@ async function linkLargest(means: Rows, weights: Float64Array, options: LinkageO
 /** Merges the most similar pairs within equal blocks of neighbours: as exact as one matrix, but small. */
 async function linkBlocks(means: Rows, weights: Float64Array, stop: number, linker: Linker, signal?: AbortSignal): Promise<Int32Array> {
   const part = new Int32Array(means.count);
-  const blocks = Math.ceil(means.count / BLOCK);
+  const blocks = Math.ceil(means.count / BLOCK_VECTORS);
   let base = 0;
   for (let block = 0; block < blocks; block++) {
     signal?.throwIfAborted();
@@ -118,22 +121,22 @@ interface Clusters {
 }
 
 /** Removes all but the largest clusters. */
-function leaveLargest(weights: Float64Array): void {
-  const least = weights.toSorted().at(-MANY) ?? 0;
+function keepLargest(weights: Float64Array): void {
+  const least = weights.toSorted().at(-MAX_SPEAKERS) ?? 0;
   for (let c = 0; c < weights.length; c++) if (weights[c]! < least) weights[c] = 0;
 }
 
 /** Merges small speakers into the most similar one, the clearest cases first. Those too small to be a speaker are not merged. */
-function joinSmall({ means, weights }: Clusters, likeness: number, need: number): void {
-  const small = Math.min(SMALL, SMALL_PART * weights.reduce((sum, weight) => sum + weight, 0));
-  const doubt = (c: number) => BENEFIT * Math.min(1, (FADES - weights[c]! / small) / (FADES - 1));
+function mergeSmall({ means, weights }: Clusters, threshold: number, minSeconds: number): void {
+  const small = Math.min(SMALL_CLUSTER_SECONDS, SMALL_CLUSTER_SHARE * weights.reduce((sum, weight) => sum + weight, 0));
+  const bonus = (c: number) => SMALL_CLUSTER_BONUS * Math.min(1, (BONUS_END - weights[c]! / small) / (BONUS_END - 1));
   const mean = (c: number) => means.data.subarray(c * means.width, (c + 1) * means.width);
   for (;;) {
-    let best = { cosine: likeness, into: -1, from: -1 };
-    const voices = [...weights.keys()].filter((c) => weights[c]! >= need);
-    for (const from of voices.filter((c) => weights[c]! <= FADES * small)) {
+    let best = { cosine: threshold, into: -1, from: -1 };
+    const voices = [...weights.keys()].filter((c) => weights[c]! >= minSeconds);
+    for (const from of voices.filter((c) => weights[c]! <= BONUS_END * small)) {
       for (const into of voices) {
-        const cosine = into === from ? 0 : dot(mean(from), mean(into)) + doubt(from);
+        const cosine = into === from ? 0 : dot(mean(from), mean(into)) + bonus(from);
         if (cosine > best.cosine) best = { cosine, into, from };
       }
     }
@@ -148,15 +151,15 @@ function joinSmall({ means, weights }: Clusters, likeness: number, need: number)
 }
 
 /** One unit vector per cluster with enough speech; with `speakers`, for the largest ones. */
-function chosen({ means, weights }: Clusters, need: number, speakers: number | null): Float32Array[] {
-  const least = Math.min(need, Math.max(...weights));
+function centroids({ means, weights }: Clusters, minSeconds: number, speakers: number | null): Float32Array[] {
+  const least = Math.min(minSeconds, Math.max(...weights));
   const bySize = [...weights.keys()].toSorted((a, b) => weights[b]! - weights[a]!);
   const kept = speakers ? bySize.slice(0, speakers) : bySize.filter((c) => weights[c]! >= least);
   return kept.map((c) => unit(means.data.slice(c * means.width, (c + 1) * means.width)));
 }
 
 function rows(vectors: Float32Array[]): Rows {
-  const data = new Float32Array(vectors.length * SIZE);
-  for (const [i, vector] of vectors.entries()) data.set(vector, i * SIZE);
-  return { count: vectors.length, width: SIZE, data };
+  const data = new Float32Array(vectors.length * EMBEDDING_SIZE);
+  for (const [i, vector] of vectors.entries()) data.set(vector, i * EMBEDDING_SIZE);
+  return { count: vectors.length, width: EMBEDDING_SIZE, data };
 }

@@ -1,18 +1,20 @@
+import { levelsOf } from '../loudness.ts';
 import { sharedSamples } from '../runtime/buffers.ts';
 import type { Recording, Turn } from '../types.ts';
-import { findVoices } from './clustering.ts';
-import { CERTAIN, cutPieces, extent, lasting, type Piece } from './excerpts.ts';
-import { assign } from './label.ts';
+import { EXCERPTS_PER_BATCH, MIN_RELIABLE_SECONDS } from './campplus.ts';
+import { clusterSpeakers } from './clustering.ts';
+import { cutExcerpts, type Excerpt, sampleRange, secondsOf } from './excerpts.ts';
+import { assignSpeakers } from './label.ts';
 import type { Linker } from './linkage.ts';
-import { divide } from './resegment.ts';
+import { splitAtChanges } from './resegment.ts';
 import type { Activity } from './segmentation.ts';
-import { loudness, toSound } from './snap-turns.ts';
-import { likenessOf } from './threshold.ts';
+import { snapToSound } from './snap-turns.ts';
+import { similarityThreshold } from './threshold.ts';
 import { joinTracks } from './tracks.ts';
 import { renumbered, toTurns } from './turns.ts';
 
-/** Computes speaker embeddings of pieces of equal length on some thread. */
-export type Embedder = (pieces: Float32Array[]) => Promise<Float32Array[]>;
+/** Computes speaker embeddings of excerpts of equal length on some thread. */
+export type Embedder = (excerpts: Float32Array[]) => Promise<Float32Array[]>;
 
 export interface DiarizeOptions {
   /** Known number of speakers, or null. */
@@ -26,8 +28,6 @@ export interface DiarizeOptions {
   concurrency?: number;
 }
 
-const BATCH = 2; // pieces per call: with more, activations leave the processor's cache
-
 /**
  * Speaker turns: each span of one voice is embedded once, the embeddings are clustered, doubtful spans divided, and each span assigned to
  * the nearest speaker.
@@ -40,73 +40,75 @@ export async function diarize(
   options: DiarizeOptions,
 ): Promise<Turn[]> {
   const tracks = joinTracks(activity);
-  const pieces = cutPieces(tracks);
-  if (!pieces.length) return [];
-  const prints = await embedAll(pieces, recording, channel, embedder, options);
-  const likeness = likenessOf(pieces, prints, tracks.tracks);
+  const excerpts = cutExcerpts(tracks);
+  if (!excerpts.length) return [];
+  const embeddings = await embedAll(excerpts, recording, channel, embedder, options);
+  const threshold = similarityThreshold(excerpts, embeddings, tracks.tracks);
   const { speakers, signal, linker } = options;
-  const voices = await findVoices(...certain(pieces, prints, speakers), likeness, speakers, signal, linker);
-  const print = (looks: Piece[]) => embedAll(looks, recording, channel, embedder, { ...options, onProgress: undefined });
-  const [parts, own] = await divide(pieces, prints, voices, print);
-  const turns = toTurns(tracks, parts, assign(parts, tracks.tracks, own, voices), voices.length);
-  return renumbered(toSound(turns, await loudness(recording, channel, signal), tracks.heads));
+  const voices = await clusterSpeakers(...reliable(excerpts, embeddings, speakers), threshold, speakers, signal, linker);
+  const embed = (subwindows: Excerpt[]) => embedAll(subwindows, recording, channel, embedder, { ...options, onProgress: undefined });
+  const [parts, embeddingsOfParts] = await splitAtChanges(excerpts, embeddings, voices, embed);
+  const turns = toTurns(tracks, parts, assignSpeakers(parts, tracks.tracks, embeddingsOfParts, voices), voices.length);
+  return renumbered(snapToSound(turns, await levelsOf(recording, channel, signal), tracks.speakerCounts));
 }
 
-/** Speaker embeddings of all pieces; those of equal length are batched. */
+/** Speaker embeddings of all excerpts; those of equal length are batched. */
 async function embedAll(
-  pieces: Piece[],
+  excerpts: Excerpt[],
   recording: Recording,
   channel: number | 'mix',
   embedder: Embedder,
   { signal, onProgress, concurrency = 4 }: DiarizeOptions,
 ): Promise<Float32Array[]> {
-  const prints: Float32Array[] = new Array(pieces.length);
-  const batches = inBatches(pieces);
-  const most = pieces.reduce((samples, piece) => Math.max(samples, extent(piece).samples), 0);
+  const embeddings: Float32Array[] = new Array(excerpts.length);
+  const batches = inBatches(excerpts);
+  const most = excerpts.reduce((samples, excerpt) => Math.max(samples, sampleRange(excerpt).samples), 0);
   let next = 0;
   let done = 0;
   const lane = async () => {
-    const room = sharedSamples(BATCH * most);
+    const room = sharedSamples(EXCERPTS_PER_BATCH * most);
     for (let batch = batches[next++]; batch; batch = batches[next++]) {
       signal?.throwIfAborted();
-      const sounds = await Promise.all(batch.map((i, n) => readPiece(recording, channel, pieces[i]!, room.subarray(n * most))));
-      for (const [n, print] of (await embedder(sounds)).entries()) prints[batch[n]!] = print;
-      onProgress?.((done += batch.length) / pieces.length);
+      const sounds = await Promise.all(batch.map((i, n) => readExcerpt(recording, channel, excerpts[i]!, room.subarray(n * most))));
+      for (const [n, embedding] of (await embedder(sounds)).entries()) embeddings[batch[n]!] = embedding;
+      onProgress?.((done += batch.length) / excerpts.length);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
-  return prints;
+  return embeddings;
 }
 
-function inBatches(pieces: Piece[]): number[][] {
+function inBatches(excerpts: Excerpt[]): number[][] {
   const bySize = new Map<number, number[]>();
-  for (const [i, piece] of pieces.entries()) {
-    const { samples } = extent(piece);
+  for (const [i, excerpt] of excerpts.entries()) {
+    const { samples } = sampleRange(excerpt);
     const same = bySize.get(samples);
     if (same) same.push(i);
     else bySize.set(samples, [i]);
   }
   return [...bySize.values()].flatMap((same) =>
-    Array.from({ length: Math.ceil(same.length / BATCH) }, (_, b) => same.slice(b * BATCH, (b + 1) * BATCH)),
+    Array.from({ length: Math.ceil(same.length / EXCERPTS_PER_BATCH) }, (_, b) =>
+      same.slice(b * EXCERPTS_PER_BATCH, (b + 1) * EXCERPTS_PER_BATCH),
+    ),
   );
 }
 
-/** Samples of a piece, padded with silence past the end of the recording. */
-async function readPiece(recording: Recording, channel: number | 'mix', piece: Piece, room: Float32Array): Promise<Float32Array> {
-  const { start, samples } = extent(piece);
+/** Samples of an excerpt, padded with silence past the end of the recording. */
+async function readExcerpt(recording: Recording, channel: number | 'mix', excerpt: Excerpt, room: Float32Array): Promise<Float32Array> {
+  const { start, samples } = sampleRange(excerpt);
   const { length } = await recording.read(channel, start, start + samples, room);
   return room.subarray(0, samples).fill(0, length);
 }
 
 /** The embeddings that may form a speaker, and their seconds: all that are long enough, or the longest if those are too few. */
-function certain(pieces: Piece[], prints: Float32Array[], speakers: number | null): [Float32Array[], number[]] {
-  const seconds = pieces.map(lasting);
-  const long = Math.min(CERTAIN, Math.max(...seconds));
+function reliable(excerpts: Excerpt[], embeddings: Float32Array[], speakers: number | null): [Float32Array[], number[]] {
+  const seconds = excerpts.map(secondsOf);
+  const long = Math.min(MIN_RELIABLE_SECONDS, Math.max(...seconds));
   let chosen = seconds.map((_, i) => i).filter((i) => seconds[i]! >= long);
   if (speakers && chosen.length < speakers)
     chosen = seconds
       .map((_, i) => i)
       .toSorted((a, b) => seconds[b]! - seconds[a]!)
       .slice(0, speakers);
-  return [chosen.map((i) => prints[i]!), chosen.map((i) => seconds[i]!)];
+  return [chosen.map((i) => embeddings[i]!), chosen.map((i) => seconds[i]!)];
 }

@@ -1,17 +1,16 @@
 import { float32, type Session } from '../runtime/session.ts';
-
-export const SIZE = 192; // size of an embedding
+import { EMBEDDING_SIZE } from './campplus.ts';
 
 /**
- * Speaker embeddings of pieces of equal length, unit vectors [192] each, by the model of models/networks.ts. Blocks: for worker threads.
+ * Speaker embeddings of excerpts of equal length, unit vectors [192] each, by the model of models/networks.ts. Blocks: for worker threads.
  */
-export async function embed(session: Session, pieces: Float32Array[]): Promise<Float32Array[]> {
-  const length = pieces[0]!.length;
-  const samples = new Float32Array(pieces.length * length);
-  for (const [i, piece] of pieces.entries()) samples.set(piece, i * length);
-  const { embedding } = await session.run({ samples: float32(samples, [pieces.length, length]) });
+export async function embed(session: Session, excerpts: Float32Array[]): Promise<Float32Array[]> {
+  const length = excerpts[0]!.length;
+  const samples = new Float32Array(excerpts.length * length);
+  for (const [i, excerpt] of excerpts.entries()) samples.set(excerpt, i * length);
+  const { embedding } = await session.run({ samples: float32(samples, [excerpts.length, length]) });
   const vectors = embedding!.data as Float32Array;
-  return pieces.map((_, i) => unit(vectors.slice(i * SIZE, (i + 1) * SIZE)));
+  return excerpts.map((_, i) => unit(vectors.slice(i * EMBEDDING_SIZE, (i + 1) * EMBEDDING_SIZE)));
 }
 
 /** Normalises to length 1, in place. */

@@ -1,34 +1,29 @@
-import { FIELD, FRAME_STEP, HOP } from './segmentation.ts';
+import { BUCKET_ROWS, LAST_ROW_SAMPLES, MAX_EXCERPT_SECONDS, MIN_EXCERPT_FRAMES, MIN_ROWS, ROW_SAMPLES } from './campplus.ts';
+import { ACTIVE_PROBABILITY, FIELD_SAMPLES, FRAME_SECONDS, HOP_SAMPLES } from './pyannote.ts';
 import type { Tracks } from './tracks.ts';
 
 /** A span of one track that is embedded once. Frames of the recording; `end` is exclusive. */
-export interface Piece {
+export interface Excerpt {
   track: number;
   first: number;
   end: number;
 }
 
-/** Seconds: shorter pieces form no speaker, they only join one (equal error rate at 0.6 s 14 %, 1 s 4.5 %, 2 s 0.6 %). */
-export const CERTAIN = 1;
+const MAX_EXCERPT_FRAMES = Math.round(MAX_EXCERPT_SECONDS / FRAME_SECONDS);
+const MAX_GAP_FRAMES = 5; // frames from one active frame to the next within an excerpt: no pause over 0.1 s
 
-/** Frames of the longest piece, counting those in which its voice is active. */
-const LONGEST = Math.round(4 / FRAME_STEP);
-const ACTIVE = 0.5;
-const FEWEST = 6; // fewest frames for a speaker embedding
-const BRIDGE = 5; // frames from one active frame to the next within a piece: no pause over 0.1 s
-
-/** All pieces in which one voice is alone; for a voice that is never alone, all of its speech. Ordered by track, then time. */
-export function cutPieces({ tracks, heads }: Tracks): Piece[] {
+/** All excerpts in which one voice is alone; for a voice that is never alone, all of its speech. Ordered by track, then time. */
+export function cutExcerpts({ tracks, speakerCounts }: Tracks): Excerpt[] {
   return tracks.flatMap(({ first, probability }, track) => {
     const active: number[] = [];
     const alone: number[] = [];
     for (const [i, p] of probability.entries()) {
-      if (p <= ACTIVE) continue;
+      if (p <= ACTIVE_PROBABILITY) continue;
       active.push(first + i);
-      if (heads[first + i]! - p < 0.5) alone.push(first + i);
+      if (speakerCounts[first + i]! - p < 0.5) alone.push(first + i);
     }
-    const frames = alone.length < FEWEST ? active : alone;
-    return frames.length < FEWEST ? [] : stretches(frames).map((stretch) => ({ track, ...stretch }));
+    const frames = alone.length < MIN_EXCERPT_FRAMES ? active : alone;
+    return frames.length < MIN_EXCERPT_FRAMES ? [] : stretches(frames).map((stretch) => ({ track, ...stretch }));
   });
 }
 
@@ -37,8 +32,8 @@ function stretches(frames: number[]): { first: number; end: number }[] {
   const found: { first: number; end: number }[] = [];
   let begin = 0;
   for (let i = 1; i <= frames.length; i++) {
-    if (i < frames.length && frames[i]! - frames[i - 1]! <= BRIDGE) continue;
-    const parts = Math.ceil((i - begin) / LONGEST);
+    if (i < frames.length && frames[i]! - frames[i - 1]! <= MAX_GAP_FRAMES) continue;
+    const parts = Math.ceil((i - begin) / MAX_EXCERPT_FRAMES);
     for (let part = 0, from = begin; part < parts; part++) {
       const size = Math.floor((i - begin) / parts) + (part < (i - begin) % parts ? 1 : 0);
       found.push({ first: frames[from]!, end: frames[from + size - 1]! + 1 });
@@ -49,19 +44,14 @@ function stretches(frames: number[]): { first: number; end: number }[] {
   return found;
 }
 
-const SHIFT = 160; // samples between feature rows
-const TAIL = 240; // samples of the last row beyond its shift
-const BUCKET = 25; // rows: pieces of equal length to 0.25 s share a shape
-const ROWS = 20; // fewest that the model accepts
-
-/** First sample and number of samples of a piece, rounded down to limit the number of shapes. */
-export function extent({ first, end }: Piece): { start: number; samples: number } {
-  const start = Math.max(0, Math.floor((first - 0.5) * HOP + FIELD / 2));
-  const rows = Math.max(ROWS, Math.floor(((end - first) * HOP) / SHIFT));
-  return { start, samples: (rows > BUCKET ? rows - (rows % BUCKET) : rows) * SHIFT + TAIL };
+/** First sample and number of samples of an excerpt, rounded down to limit the number of shapes. */
+export function sampleRange({ first, end }: Excerpt): { start: number; samples: number } {
+  const start = Math.max(0, Math.floor((first - 0.5) * HOP_SAMPLES + FIELD_SAMPLES / 2));
+  const rows = Math.max(MIN_ROWS, Math.floor(((end - first) * HOP_SAMPLES) / ROW_SAMPLES));
+  return { start, samples: (rows > BUCKET_ROWS ? rows - (rows % BUCKET_ROWS) : rows) * ROW_SAMPLES + LAST_ROW_SAMPLES };
 }
 
-/** Duration of a piece, seconds. */
-export function lasting({ first, end }: Piece): number {
-  return (end - first) * FRAME_STEP;
+/** Duration of an excerpt, seconds. */
+export function secondsOf({ first, end }: Excerpt): number {
+  return (end - first) * FRAME_SECONDS;
 }

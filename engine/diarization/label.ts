@@ -1,74 +1,74 @@
-import { lasting, type Piece } from './excerpts.ts';
+import { CONTEXT_SECONDS, CONTEXT_WEIGHT } from './campplus.ts';
+import { type Excerpt, secondsOf } from './excerpts.ts';
+import { ACTIVE_PROBABILITY } from './pyannote.ts';
 import type { Track } from './tracks.ts';
 
-const NEAR = 30; // frames: pieces further apart do not overlap
-const REACH = 18; // frames around the common span in which overlap is searched
-const OVERLAP = 6; // frames in which both are active: then they are two people
-const LOOK = 12; // following pieces to compare with
-const SHORT = 1; // seconds: the embedding of a shorter piece is doubtful, and the segmentation model's opinion counts as well
-const TOLD = 0.15; // as this much cosine against the speaker of another nearby track, for a piece of length zero
-const WITHIN = 240; // frames: nearby
+const MAX_GAP_FRAMES = 30; // excerpts further apart do not overlap
+const SEARCH_FRAMES = 18; // around the common span in which overlap is searched
+const MIN_OVERLAP_FRAMES = 6; // in which both are active: then they are two people
+const COMPARED_EXCERPTS = 12; // following excerpts to compare with
+const CONTEXT_FRAMES = 240; // within which another excerpt counts as nearby
 
 /**
- * The speaker of each piece: the nearest one, except that two tracks active at once are two people, and the weaker match gets its second
+ * The speaker of each excerpt: the nearest one, except that two tracks active at once are two people, and the weaker match gets its second
  * choice.
- * @param prints unit vectors of the pieces
+ * @param embeddings unit vectors of the excerpts
  * @param voices unit vectors of the speakers
  */
-export function assign(pieces: Piece[], tracks: Track[], prints: Float32Array[], voices: Float32Array[]): Int32Array {
-  const scores = prints.map((print) => Float32Array.from(voices, (voice) => dot(print, voice)));
-  const who = Int32Array.from(scores, best);
-  if (voices.length < 2) return who;
-  const order = pieces.map((_, i) => i).sort((a, b) => pieces[a]!.first - pieces[b]!.first);
-  tellApart(pieces, tracks, order, scores, who);
-  const claim = (i: number) => lasting(pieces[i]!) * scores[i]![who[i]!]!;
+export function assignSpeakers(excerpts: Excerpt[], tracks: Track[], embeddings: Float32Array[], voices: Float32Array[]): Int32Array {
+  const scores = embeddings.map((embedding) => Float32Array.from(voices, (voice) => dot(embedding, voice)));
+  const labels = Int32Array.from(scores, best);
+  if (voices.length < 2) return labels;
+  const order = excerpts.map((_, i) => i).sort((a, b) => excerpts[a]!.first - excerpts[b]!.first);
+  weighContext(excerpts, tracks, order, scores, labels);
+  const confidence = (i: number) => secondsOf(excerpts[i]!) * scores[i]![labels[i]!]!;
   for (const [n, i] of order.entries()) {
-    for (const j of order.slice(n + 1, n + LOOK)) {
-      if (pieces[j]!.first >= pieces[i]!.end + NEAR) break;
-      if (pieces[i]!.track === pieces[j]!.track || who[i] !== who[j] || !atOnce(pieces[i]!, pieces[j]!, tracks)) continue;
-      const weaker = claim(i) <= claim(j) ? i : j;
-      scores[weaker]![who[weaker]!] = -9;
-      who[weaker] = best(scores[weaker]!);
+    for (const j of order.slice(n + 1, n + COMPARED_EXCERPTS)) {
+      if (excerpts[j]!.first >= excerpts[i]!.end + MAX_GAP_FRAMES) break;
+      if (excerpts[i]!.track === excerpts[j]!.track || labels[i] !== labels[j] || !overlap(excerpts[i]!, excerpts[j]!, tracks)) continue;
+      const weaker = confidence(i) <= confidence(j) ? i : j;
+      scores[weaker]![labels[weaker]!] = -9;
+      labels[weaker] = best(scores[weaker]!);
     }
   }
-  return who;
+  return labels;
 }
 
 /**
- * Short pieces, whose embeddings are weak: the model separated several people in one window, so the speaker of another track right beside
- * such a piece becomes less likely, and the speaker of its own track more likely.
+ * Short excerpts, whose embeddings are weak: the model separated several people in one window, so the speaker of another track right beside
+ * such an excerpt becomes less likely, and the speaker of its own track more likely.
  */
-function tellApart(pieces: Piece[], tracks: Track[], order: number[], scores: Float32Array[], who: Int32Array): void {
+function weighContext(excerpts: Excerpt[], tracks: Track[], order: number[], scores: Float32Array[], labels: Int32Array): void {
   for (const [n, i] of order.entries()) {
-    const weight = TOLD * (1 - lasting(pieces[i]!) / SHORT);
+    const weight = CONTEXT_WEIGHT * (1 - secondsOf(excerpts[i]!) / CONTEXT_SECONDS);
     if (weight <= 0) continue;
     const [same, others] = [new Set<number>(), new Set<number>()];
-    for (const j of [...order.slice(Math.max(0, n - LOOK), n), ...order.slice(n + 1, n + LOOK)]) {
-      const [piece, other] = [pieces[i]!, pieces[j]!];
-      const apart = Math.max(piece.first - other.end, other.first - piece.end);
-      if (apart > WITHIN || lasting(other) < SHORT) continue;
-      if (other.track === piece.track) same.add(who[j]!);
-      else if (covers(tracks[other.track]!, piece) && covers(tracks[piece.track]!, other)) others.add(who[j]!);
+    for (const j of [...order.slice(Math.max(0, n - COMPARED_EXCERPTS), n), ...order.slice(n + 1, n + COMPARED_EXCERPTS)]) {
+      const [excerpt, other] = [excerpts[i]!, excerpts[j]!];
+      const gap = Math.max(excerpt.first - other.end, other.first - excerpt.end);
+      if (gap > CONTEXT_FRAMES || secondsOf(other) < CONTEXT_SECONDS) continue;
+      if (other.track === excerpt.track) same.add(labels[j]!);
+      else if (covers(tracks[other.track]!, excerpt) && covers(tracks[excerpt.track]!, other)) others.add(labels[j]!);
     }
     for (const voice of others) if (!same.has(voice)) scores[i]![voice]! -= weight;
     for (const voice of same) if (!others.has(voice)) scores[i]![voice]! += weight;
   }
-  for (const i of order) who[i] = best(scores[i]!);
+  for (const i of order) labels[i] = best(scores[i]!);
 }
 
-/** Whether a track covers a whole piece. */
-function covers({ first, probability }: Track, piece: Piece): boolean {
-  return first <= piece.first && piece.end <= first + probability.length;
+/** Whether a track covers a whole excerpt. */
+function covers({ first, probability }: Track, excerpt: Excerpt): boolean {
+  return first <= excerpt.first && excerpt.end <= first + probability.length;
 }
 
-/** Whether the tracks of two pieces are both active where the pieces meet. */
-function atOnce(a: Piece, b: Piece, tracks: Track[]): boolean {
-  const from = Math.max(a.first, b.first) - REACH;
-  const to = Math.min(a.end, b.end) + REACH;
-  const active = ({ first, probability }: Track, frame: number) => (probability[frame - first] ?? 0) > 0.5;
+/** Whether the tracks of two excerpts are both active where the excerpts meet. */
+function overlap(a: Excerpt, b: Excerpt, tracks: Track[]): boolean {
+  const from = Math.max(a.first, b.first) - SEARCH_FRAMES;
+  const to = Math.min(a.end, b.end) + SEARCH_FRAMES;
+  const active = ({ first, probability }: Track, frame: number) => (probability[frame - first] ?? 0) > ACTIVE_PROBABILITY;
   let both = 0;
   for (let frame = from; frame < to; frame++) if (active(tracks[a.track]!, frame) && active(tracks[b.track]!, frame)) both++;
-  return both >= OVERLAP;
+  return both >= MIN_OVERLAP_FRAMES;
 }
 
 export function dot(a: Float32Array, b: Float32Array): number {

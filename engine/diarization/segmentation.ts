@@ -1,32 +1,21 @@
 import { sharedSamples } from '../runtime/buffers.ts';
 import { float32, type Session } from '../runtime/session.ts';
 import type { Recording } from '../types.ts';
-
-/** Facts of segmentation-3.0 (pyannote): 10 s of samples to 589 frames of 7 classes, the powerset of up to 2 of 3 local speakers. */
-export const RATE = 16_000;
-export const WINDOW = 160_000; // samples
-export const FRAMES = 589;
-export const HOP = 270; // samples between frames
-export const FIELD = 991; // receptive field of a frame, samples
-export const LOCAL = 3; // local speakers
-const CLASSES = 7;
-/** Active local speakers of each class, as bits. */
-const MEMBERS = [0b000, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110];
-
-/** Seconds between frames, and the centre of the first frame. */
-export const FRAME_STEP = HOP / RATE;
-export const FRAME_START = FIELD / RATE / 2;
-
-/**
- * Frames between windows, so that they add up without resampling: 5.9 s, as good as 5 or 4 (error of 35 conversations of three to seven
- * minutes 5.7 %; 6.75 s: 6.0 %); 2.5 s for recordings up to a minute, where a single window more or less matters.
- */
-const STEP = 350;
-const FINE = 148;
-/** 8.4 s suffice for VAD only: windows overlap by slightly more than their unreliable edges. */
-export const COARSE = 500;
-const SHORT = 60 * RATE;
-export const BATCH = 2; // windows per call; four take 14 % less time and twice the memory
+import { SAMPLE_RATE } from '../types.ts';
+import {
+  CLASS_SPEAKERS,
+  CLASSES,
+  EDGE_FRAMES,
+  FRAMES_PER_WINDOW,
+  HOP_SAMPLES,
+  LOCAL_SPEAKERS,
+  SHORT_SAMPLES,
+  SHORT_STEP_FRAMES,
+  SPEECH_STEP_FRAMES,
+  STEP_FRAMES,
+  WINDOW_SAMPLES,
+  WINDOWS_PER_BATCH,
+} from './pyannote.ts';
 
 /** Output of one window, as probabilities in 1/255. */
 export interface Local {
@@ -52,29 +41,29 @@ const stacks: Float32Array[] = []; // free buffers
 
 /** Runs the model on windows of up to 160,000 samples (shorter ones are padded with silence). Blocks: for worker threads. */
 export async function segment(session: Session, windows: Float32Array[]): Promise<Local[]> {
-  const stack = stacks.pop() ?? new Float32Array(BATCH * WINDOW);
-  const samples = stack.subarray(0, windows.length * WINDOW).fill(0);
-  for (const [i, window] of windows.entries()) samples.set(window, i * WINDOW);
-  const outputs = await session.run({ [session.inputs[0]!]: float32(samples, [windows.length, 1, WINDOW]) });
+  const stack = stacks.pop() ?? new Float32Array(WINDOWS_PER_BATCH * WINDOW_SAMPLES);
+  const samples = stack.subarray(0, windows.length * WINDOW_SAMPLES).fill(0);
+  for (const [i, window] of windows.entries()) samples.set(window, i * WINDOW_SAMPLES);
+  const outputs = await session.run({ [session.inputs[0]!]: float32(samples, [windows.length, 1, WINDOW_SAMPLES]) });
   stacks.push(stack);
   const logits = outputs[session.outputs[0]!]!.data as Float32Array;
-  return windows.map((_, i) => local(logits.subarray(i * FRAMES * CLASSES, (i + 1) * FRAMES * CLASSES)));
+  return windows.map((_, i) => local(logits.subarray(i * FRAMES_PER_WINDOW * CLASSES, (i + 1) * FRAMES_PER_WINDOW * CLASSES)));
 }
 
 /** Softmax over the classes, summed per local speaker. */
 function local(logits: Float32Array): Local {
-  const voices = new Uint8Array(FRAMES * LOCAL);
-  const speech = new Uint8Array(FRAMES);
+  const voices = new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS);
+  const speech = new Uint8Array(FRAMES_PER_WINDOW);
   const odds = new Float64Array(CLASSES);
-  for (let frame = 0; frame < FRAMES; frame++) {
+  for (let frame = 0; frame < FRAMES_PER_WINDOW; frame++) {
     const row = logits.subarray(frame * CLASSES, (frame + 1) * CLASSES);
     const highest = Math.max(...row);
     let sum = 0;
     for (let c = 0; c < CLASSES; c++) sum += odds[c] = Math.exp(row[c]! - highest);
-    for (let speaker = 0; speaker < LOCAL; speaker++) {
+    for (let speaker = 0; speaker < LOCAL_SPEAKERS; speaker++) {
       let active = 0;
-      for (let c = 1; c < CLASSES; c++) if (MEMBERS[c]! & (1 << speaker)) active += odds[c]!;
-      voices[frame * LOCAL + speaker] = Math.round((255 * active) / sum);
+      for (let c = 1; c < CLASSES; c++) if (CLASS_SPEAKERS[c]! & (1 << speaker)) active += odds[c]!;
+      voices[frame * LOCAL_SPEAKERS + speaker] = Math.round((255 * active) / sum);
     }
     speech[frame] = Math.round(255 * (1 - odds[0]! / sum));
   }
@@ -101,42 +90,42 @@ export async function observe(
   segmenter: Segmenter,
   { signal, onProgress, concurrency = 4, coarse = false }: ObserveOptions = {},
 ): Promise<Activity> {
-  await recording.read(channel, SHORT, SHORT + 1); // waits until the recording is known to be long or short
-  const step = coarse ? COARSE : recording.length > SHORT ? STEP : FINE;
+  await recording.read(channel, SHORT_SAMPLES, SHORT_SAMPLES + 1); // waits until the recording is known to be long or short
+  const step = coarse ? SPEECH_STEP_FRAMES : recording.length > SHORT_SAMPLES ? STEP_FRAMES : SHORT_STEP_FRAMES;
   const locals: Local[] = [];
   let next = 0;
   let done = 0;
   const lane = async () => {
-    const room = sharedSamples(BATCH * WINDOW);
+    const room = sharedSamples(WINDOWS_PER_BATCH * WINDOW_SAMPLES);
     for (let more = true; more; ) {
       signal?.throwIfAborted();
       const first = next;
-      next += BATCH;
-      const starts = Array.from({ length: BATCH }, (_, i) => (first + i) * step * HOP);
-      const read = await Promise.all(starts.map((start, i) => recording.read(channel, start, start + WINDOW, room.subarray(i * WINDOW))));
+      next += WINDOWS_PER_BATCH;
+      const starts = Array.from({ length: WINDOWS_PER_BATCH }, (_, i) => (first + i) * step * HOP_SAMPLES);
+      const read = await Promise.all(
+        starts.map((start, i) => recording.read(channel, start, start + WINDOW_SAMPLES, room.subarray(i * WINDOW_SAMPLES))),
+      );
       const windows = read.filter((samples, i) => isWindow(starts[i]!, samples.length, recording.length, step));
-      more = windows.length === BATCH;
+      more = windows.length === WINDOWS_PER_BATCH;
       if (!windows.length) break;
       for (const [i, local] of (await segmenter(windows)).entries()) locals[first + i] = local;
       done += windows.length;
-      onProgress?.(Math.min(done * step * HOP, recording.length) / RATE);
+      onProgress?.(Math.min(done * step * HOP_SAMPLES, recording.length) / SAMPLE_RATE);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
-  return { step, total: Math.floor(recording.length / HOP) + 1, locals };
+  return { step, total: Math.floor(recording.length / HOP_SAMPLES) + 1, locals };
 }
 
 /** Whether a window begins here: it is complete, or it is the one that reaches the end. `length` is final if `read` is short. */
 function isWindow(start: number, read: number, length: number, step: number): boolean {
-  return start === 0 || read === WINDOW || start < length - WINDOW + step * HOP;
+  return start === 0 || read === WINDOW_SAMPLES || start < length - WINDOW_SAMPLES + step * HOP_SAMPLES;
 }
 
-const EDGE = Math.round(2.5 / FRAME_STEP); // frames over which confidence grows: windows are unreliable at their edges
-
 /** Confidence in each frame of a window, from 0.1 at its edges to 1. */
-export const TRUST = Float32Array.from({ length: FRAMES }, (_, frame) => {
-  const fromEdge = Math.min(frame, FRAMES - 1 - frame);
-  return fromEdge < EDGE ? 0.1 + (0.9 * fromEdge) / (EDGE - 1) : 1;
+export const TRUST = Float32Array.from({ length: FRAMES_PER_WINDOW }, (_, frame) => {
+  const fromEdge = Math.min(frame, FRAMES_PER_WINDOW - 1 - frame);
+  return fromEdge < EDGE_FRAMES ? 0.1 + (0.9 * fromEdge) / (EDGE_FRAMES - 1) : 1;
 });
 
 /** Probability that anybody speaks, per frame, from all windows that cover it. */
@@ -149,7 +138,7 @@ export function blend(locals: Local[], step: number, total: number, value: (loca
   const sums = new Float32Array(total);
   const seen = trustSeen(locals.length, step, total);
   locals.forEach((local, w) => {
-    const count = Math.min(FRAMES, total - w * step);
+    const count = Math.min(FRAMES_PER_WINDOW, total - w * step);
     for (let frame = 0; frame < count; frame++) sums[w * step + frame]! += (value(local, frame) * TRUST[frame]!) / 255;
   });
   for (let frame = 0; frame < total; frame++) sums[frame]! /= seen[frame]!;
@@ -160,7 +149,7 @@ export function blend(locals: Local[], step: number, total: number, value: (loca
 export function trustSeen(windows: number, step: number, total: number): Float32Array {
   const seen = new Float32Array(total).fill(1e-6);
   for (let w = 0; w < windows; w++) {
-    const count = Math.min(FRAMES, total - w * step);
+    const count = Math.min(FRAMES_PER_WINDOW, total - w * step);
     for (let frame = 0; frame < count; frame++) seen[w * step + frame]! += TRUST[frame]!;
   }
   return seen;

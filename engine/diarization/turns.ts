@@ -1,19 +1,18 @@
 import type { Turn } from '../types.ts';
-import type { Piece } from './excerpts.ts';
-import { FRAME_START, FRAME_STEP } from './segmentation.ts';
+import type { Excerpt } from './excerpts.ts';
+import { FIRST_FRAME_SECONDS, FRAME_SECONDS, MIN_VOTES } from './pyannote.ts';
 import type { Track, Tracks } from './tracks.ts';
 
-const FAINT = 0.1; // votes below this are ignored
-const PAUSE = 0.3; // seconds: a shorter silence of one voice is part of its turn
-const SHORTEST = 0.12; // and a shorter sound is ignored; real interjections last longer
-const BLOCK = 4096; // frames for which votes are held at once
+const MAX_PAUSE_SECONDS = 0.3; // seconds: a shorter silence of one voice is part of its turn
+const MIN_TURN_SECONDS = 0.12; // and a shorter sound is ignored; real interjections last longer
+const BLOCK_FRAMES = 4096; // frames for which votes are held at once
 
 /**
  * Speaker turns: in every frame, as many speakers as are active at once, those with the most votes of the tracks. Speakers are numbered by
  * first appearance; turns are ordered by start.
  */
-export function toTurns({ tracks, heads }: Tracks, pieces: Piece[], who: Int32Array, voices: number): Turn[] {
-  const ballots = toBallots(tracks, pieces, who);
+export function toTurns({ tracks, speakerCounts }: Tracks, excerpts: Excerpt[], who: Int32Array, voices: number): Turn[] {
+  const ballots = toBallots(tracks, excerpts, who);
   const open: (number | null)[] = new Array(voices).fill(null); // start frame of each speaker's open turn
   const turns: Turn[] = [];
   const close = (voice: number, end: number) => {
@@ -21,26 +20,26 @@ export function toTurns({ tracks, heads }: Tracks, pieces: Piece[], who: Int32Ar
     open[voice] = null;
   };
   let waiting = 0; // earlier ballots are over
-  for (let from = 0; from < heads.length; from += BLOCK) {
-    const to = Math.min(heads.length, from + BLOCK);
+  for (let from = 0; from < speakerCounts.length; from += BLOCK_FRAMES) {
+    const to = Math.min(speakerCounts.length, from + BLOCK_FRAMES);
     while (waiting < ballots.length && ballots[waiting]!.end <= from) waiting++;
     const votes = count(ballots, waiting, from, to, voices);
     for (let frame = from; frame < to; frame++) {
       const row = votes.subarray((frame - from) * voices, (frame - from + 1) * voices);
-      const least = leastVotes(row, heads[frame]!);
+      const least = leastVotes(row, speakerCounts[frame]!);
       for (let voice = 0; voice < voices; voice++) {
         if (row[voice]! >= least) open[voice] ??= frame;
         else close(voice, frame);
       }
     }
   }
-  for (let voice = 0; voice < voices; voice++) close(voice, heads.length);
+  for (let voice = 0; voice < voices; voice++) close(voice, speakerCounts.length);
   return renumbered(smoothed(turns));
 }
 
 /** Start of a frame in seconds, from its centre. */
 function edge(frame: number): number {
-  return frame === 0 ? 0 : (frame - 0.5) * FRAME_STEP + FRAME_START;
+  return frame === 0 ? 0 : (frame - 0.5) * FRAME_SECONDS + FIRST_FRAME_SECONDS;
 }
 
 /** A track with the speaker of each of its spans. */
@@ -51,16 +50,16 @@ interface Ballot extends Track {
   voice: number[];
 }
 
-/** One per track with pieces, ordered by first frame. */
-function toBallots(tracks: Track[], pieces: Piece[], who: Int32Array): Ballot[] {
+/** One per track with excerpts, ordered by first frame. */
+function toBallots(tracks: Track[], excerpts: Excerpt[], who: Int32Array): Ballot[] {
   const ballots: Ballot[] = [];
-  for (let i = 0; i < pieces.length; i++) {
-    const { track: t, first } = pieces[i]!;
+  for (let i = 0; i < excerpts.length; i++) {
+    const { track: t, first } = excerpts[i]!;
     const track = tracks[t]!;
-    if (i === 0 || pieces[i - 1]!.track !== t) {
+    if (i === 0 || excerpts[i - 1]!.track !== t) {
       ballots.push({ ...track, end: track.first + track.probability.length, until: [], voice: [] });
     } else {
-      ballots.at(-1)!.until.push((pieces[i - 1]!.end + first) / 2 - track.first);
+      ballots.at(-1)!.until.push((excerpts[i - 1]!.end + first) / 2 - track.first);
     }
     ballots.at(-1)!.voice.push(who[i]!);
   }
@@ -82,11 +81,11 @@ function count(ballots: Ballot[], waiting: number, from: number, to: number, voi
 }
 
 /**
- * Votes a speaker needs in a frame with `heads` simultaneous speakers: those of the last of them. `heads` is small, so a pass per speaker.
+ * Votes a speaker needs in a frame with `speakerCounts` simultaneous speakers: those of the last of them. `speakerCounts` is small, so a pass per speaker.
  */
-function leastVotes(row: Float32Array, heads: number): number {
+function leastVotes(row: Float32Array, speakerCounts: number): number {
   let least = Number.POSITIVE_INFINITY;
-  for (let rank = Math.min(row.length, Math.round(heads)); rank > 0; ) {
+  for (let rank = Math.min(row.length, Math.round(speakerCounts)); rank > 0; ) {
     let next = Number.NEGATIVE_INFINITY;
     let ties = 0;
     for (let voice = 0; voice < row.length; voice++) {
@@ -98,7 +97,7 @@ function leastVotes(row: Float32Array, heads: number): number {
     least = next;
     rank -= ties;
   }
-  return Math.max(least, FAINT + Number.EPSILON);
+  return Math.max(least, MIN_VOTES + Number.EPSILON);
 }
 
 /** Joins one speaker's speech across short pauses, then drops what is too short. `turns` are ordered by time per speaker. */
@@ -107,7 +106,7 @@ export function smoothed(turns: Turn[]): Turn[] {
   const joined: Turn[] = [];
   for (const turn of turns) {
     const before = latest.get(turn.speaker);
-    if (before && turn.start - before.end < PAUSE) {
+    if (before && turn.start - before.end < MAX_PAUSE_SECONDS) {
       before.end = turn.end;
       continue;
     }
@@ -115,7 +114,7 @@ export function smoothed(turns: Turn[]): Turn[] {
     latest.set(turn.speaker, own);
     joined.push(own);
   }
-  return joined.filter(({ start, end }) => end - start >= SHORTEST);
+  return joined.filter(({ start, end }) => end - start >= MIN_TURN_SECONDS);
 }
 
 /** Sorted by start, speakers numbered in order of first appearance. */

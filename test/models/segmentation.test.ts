@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { decode } from '../../engine/audio/ffmpeg.ts';
-import { FRAMES, LOCAL, type Local, segment, WINDOW } from '../../engine/diarization/segmentation.ts';
+import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS, WINDOW_SAMPLES } from '../../engine/diarization/pyannote.ts';
+import { type Local, segment } from '../../engine/diarization/segmentation.ts';
 import { openSession } from '../../engine/runtime/session.ts';
 import { hasByteDotProduct } from '../../models/cpu.ts';
 import { segmentationNetwork } from '../../models/networks.ts';
@@ -16,7 +17,8 @@ async function heardBy(t: { teardown(after: () => unknown): void }, network: str
   const recording = await decode(at('test/fixtures/audio/en_falcon_3spk.wav'));
   t.teardown(() => recording.close());
   await recording.decoded;
-  const read = (second: number) => recording.read('mix', second * 16_000, second * 16_000 + WINDOW, new Float32Array(WINDOW));
+  const read = (second: number) =>
+    recording.read('mix', second * 16_000, second * 16_000 + WINDOW_SAMPLES, new Float32Array(WINDOW_SAMPLES));
   return segment(session, await Promise.all([read(1), read(9)]));
 }
 
@@ -26,7 +28,7 @@ function apart(a: Local[], b: Local[]): { mean: number; most: number } {
     ...[...voices].map((value, i) => Math.abs(value - b[w]!.voices[i]!) / 255),
     ...[...speech].map((value, i) => Math.abs(value - b[w]!.speech[i]!) / 255),
   ]);
-  t.equal(gaps.length, 2 * FRAMES * (LOCAL + 1));
+  t.equal(gaps.length, 2 * FRAMES_PER_WINDOW * (LOCAL_SPEAKERS + 1));
   return { mean: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, most: Math.max(...gaps) };
 }
 

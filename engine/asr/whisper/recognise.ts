@@ -1,3 +1,4 @@
+import { levelsAboveRumble } from '../../loudness.ts';
 import type { Span } from '../../types.ts';
 import { type Attempts, decodeWell, Effort } from './attempts.ts';
 import { speechBetween } from './constraints.ts';
@@ -5,10 +6,10 @@ import { CERTAINTY_RATE, isCertain, leftOut, reliable, SHORT, shorter, spanOf, u
 import type { Decoder } from './decode.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
-import { loudness, sounding } from './loudness.ts';
 import { SAMPLE_RATE, type Whisper } from './model.ts';
 import { drawnOut, merged, replaced, thinStretches, within } from './omissions.ts';
 import { loop, withoutGuesses, withoutLoops } from './quality.ts';
+import { sounding } from './silences.ts';
 import { toSound } from './snap-words.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { type Spoken, toWords } from './words.ts';
@@ -121,7 +122,7 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const { model, tokenizer } = recogniser;
   const { facts } = model;
   const { result, invented, tried } = await decodeWell(request, recogniser, check, attempts);
-  const levels = loudness(request.samples);
+  const levels = levelsAboveRumble(request.samples);
   if (invented) return { ...summary(result), words: [], tried, missing: [], thin: [], levels, longest: SHORT };
   const isSpeech = (from: number, to: number) => {
     const [start, end] = [from, to].map((token) => (token - facts.firstTimestamp) * facts.tick) as [number, number];

@@ -1,4 +1,4 @@
-import { ABOVE, APART, BELOW, BURST } from './loudness.ts';
+import { ABOVE, APART, BELOW, BURST } from './silences.ts';
 import type { Spoken } from './words.ts';
 
 /** Lengths below are in steps of 10 ms, like the levels. */
@@ -9,7 +9,7 @@ const OUTWARD = 3; // or this much out of it while the sound lasts: beyond is br
 /**
  * Aligns the edges of words beside pauses with their sound: attention and speech detection place those edges to 0.1 s, the loudness is
  * exact. Order is preserved, and words never overlap.
- * @param levels `loudness` of the window that the words' times refer to
+ * @param levels `levelsAboveRumble` of the window that the words' times refer to
  */
 export function toSound(words: readonly Spoken[], levels: Float32Array): Spoken[] {
   return words.map((word, i) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { findVoices } from '../../../engine/diarization/clustering.ts';
-import { SIZE, unit } from '../../../engine/diarization/embedding.ts';
+import { EMBEDDING_SIZE } from '../../../engine/diarization/campplus.ts';
+import { clusterSpeakers } from '../../../engine/diarization/clustering.ts';
+import { unit } from '../../../engine/diarization/embedding.ts';
 import { dot } from '../../../engine/diarization/label.ts';
 
 /** A repeatable stream of numbers from -1 to 1. */
@@ -13,21 +14,21 @@ function noise(seed: number): () => number {
 }
 
 /** Prints of `people` voices in turn, each with its own direction and some spread. */
-function prints(people: number, each: number): Float32Array[] {
+function embeddings(people: number, each: number): Float32Array[] {
   const next = noise(7);
-  const centres = Array.from({ length: people }, () => unit(Float32Array.from({ length: SIZE }, next)));
+  const centres = Array.from({ length: people }, () => unit(Float32Array.from({ length: EMBEDDING_SIZE }, next)));
   return Array.from({ length: people * each }, (_, i) => {
-    const spread = unit(Float32Array.from({ length: SIZE }, next));
+    const spread = unit(Float32Array.from({ length: EMBEDDING_SIZE }, next));
     return unit(Float32Array.from(centres[i % people]!, (value, k) => value + 0.6 * spread[k]!));
   });
 }
 
-t.test('findVoices() finds one voice a person', async (t) => {
+t.test('clusterSpeakers() finds one voice a person', async (t) => {
   for (const people of [1, 2, 6, 20]) {
-    const all = prints(people, 12);
+    const all = embeddings(people, 12);
     t.equal(
       (
-        await findVoices(
+        await clusterSpeakers(
           all,
           all.map(() => 2),
           0.53,
@@ -39,9 +40,9 @@ t.test('findVoices() finds one voice a person', async (t) => {
   }
 });
 
-t.test('findVoices() finds the same voices block by block', async (t) => {
-  const all = prints(5, 600);
-  const voices = await findVoices(
+t.test('clusterSpeakers() finds the same voices block by block', async (t) => {
+  const all = embeddings(5, 600);
+  const voices = await clusterSpeakers(
     all,
     all.map(() => 2),
     0.53,
@@ -51,11 +52,11 @@ t.test('findVoices() finds the same voices block by block', async (t) => {
   for (const voice of voices) t.ok(Math.abs(dot(voice, voice) - 1) < 1e-4);
 });
 
-t.test('findVoices() keeps to a known number of speakers', async (t) => {
-  const all = prints(4, 10);
+t.test('clusterSpeakers() keeps to a known number of speakers', async (t) => {
+  const all = embeddings(4, 10);
   t.equal(
     (
-      await findVoices(
+      await clusterSpeakers(
         all,
         all.map(() => 2),
         0.53,
@@ -66,7 +67,7 @@ t.test('findVoices() keeps to a known number of speakers', async (t) => {
   );
   t.equal(
     (
-      await findVoices(
+      await clusterSpeakers(
         all,
         all.map(() => 2),
         0.53,
@@ -77,35 +78,35 @@ t.test('findVoices() keeps to a known number of speakers', async (t) => {
   );
 });
 
-t.test('findVoices() does not take a short stray sound for a person', async (t) => {
-  const all = prints(2, 20);
-  const stray = unit(Float32Array.from({ length: SIZE }, noise(99)));
-  t.equal((await findVoices([...all, stray], [...all.map(() => 2), 1], 0.53, null)).length, 2);
+t.test('clusterSpeakers() does not take a short stray sound for a person', async (t) => {
+  const all = embeddings(2, 20);
+  const stray = unit(Float32Array.from({ length: EMBEDDING_SIZE }, noise(99)));
+  t.equal((await clusterSpeakers([...all, stray], [...all.map(() => 2), 1], 0.53, null)).length, 2);
 });
 
-t.test('findVoices() joins a voice to one that is nearly like enough while it says little', async (t) => {
+t.test('clusterSpeakers() joins a voice to one that is nearly like enough while it says little', async (t) => {
   const next = noise(3);
-  const [ann, bob] = prints(2, 1) as [Float32Array, Float32Array];
-  const other = unit(Float32Array.from({ length: SIZE }, next));
+  const [ann, bob] = embeddings(2, 1) as [Float32Array, Float32Array];
+  const other = unit(Float32Array.from({ length: EMBEDDING_SIZE }, next));
   const stray = unit(
     Float32Array.from(other, (value, k) => 0.51 * ann[k]! + Math.sqrt(1 - 0.51 ** 2) * (value - dot(other, ann) * ann[k]!)),
   );
   const found = async (each: number) => {
     const said = [...new Array<Float32Array>(30).fill(ann), ...new Array<Float32Array>(30).fill(bob), stray, stray, stray];
-    return (await findVoices(said, [...new Array<number>(60).fill(4), each, each, each], dot(stray, ann) + 0.02, null)).length;
+    return (await clusterSpeakers(said, [...new Array<number>(60).fill(4), each, each, each], dot(stray, ann) + 0.02, null)).length;
   };
   t.equal(await found(3), 2, 'nine seconds');
   t.equal(await found(5), 3, 'fifteen seconds: half of the doubt is gone');
   t.equal(await found(8), 3, 'twenty-four seconds');
 });
 
-t.test('findVoices() finds the voices among many sounds that are like nothing else, in bounded memory', async (t) => {
+t.test('clusterSpeakers() finds the voices among many sounds that are like nothing else, in bounded memory', async (t) => {
   const next = noise(5);
-  const voices = prints(3, 60);
-  const strays = Array.from({ length: 2400 }, () => unit(Float32Array.from({ length: SIZE }, next)));
+  const voices = embeddings(3, 60);
+  const strays = Array.from({ length: 2400 }, () => unit(Float32Array.from({ length: EMBEDDING_SIZE }, next)));
   const all = [...strays.slice(0, 1200), ...voices, ...strays.slice(1200)];
-  const isVoice = all.map((print) => voices.includes(print));
-  const found = await findVoices(
+  const isVoice = all.map((embedding) => voices.includes(embedding));
+  const found = await clusterSpeakers(
     all,
     isVoice.map((voice) => (voice ? 4 : 1)),
     0.53,
@@ -114,10 +115,10 @@ t.test('findVoices() finds the voices among many sounds that are like nothing el
   t.equal(found.length, 3);
 });
 
-t.test('findVoices() stops between blocks when aborted', async (t) => {
-  const all = prints(2, 700);
+t.test('clusterSpeakers() stops between blocks when aborted', async (t) => {
+  const all = embeddings(2, 700);
   const stop = new AbortController();
   stop.abort(new Error('deleted'));
   const seconds = all.map(() => 2);
-  await t.rejects(findVoices(all, seconds, 0.53, null, stop.signal), { message: 'deleted' });
+  await t.rejects(clusterSpeakers(all, seconds, 0.53, null, stop.signal), { message: 'deleted' });
 });

@@ -16,7 +16,7 @@ async function turnsOf(file: string, speakers: number | null = null) {
   const recording = await decode(at(`test/fixtures/audio/${file}`));
   try {
     const activity = await observe(recording, 'mix', (windows) => segment(segmentation, windows));
-    const turns = await diarize(activity, recording, 'mix', (pieces) => embed(embedding, pieces), { speakers });
+    const turns = await diarize(activity, recording, 'mix', (excerpts) => embed(embedding, excerpts), { speakers });
     return { activity, turns };
   } finally {
     await recording.close();

@@ -1,27 +1,28 @@
 import t from 'tap';
 import { diarize } from '../../../engine/diarization/diarize.ts';
-import { type Activity, FRAMES, HOP, LOCAL, type Local } from '../../../engine/diarization/segmentation.ts';
+import { FRAMES_PER_WINDOW, HOP_SAMPLES, LOCAL_SPEAKERS } from '../../../engine/diarization/pyannote.ts';
+import type { Activity, Local } from '../../../engine/diarization/segmentation.ts';
 import type { Recording } from '../../../engine/types.ts';
 
 const PIECE = 240; // frames: a little over four seconds, of which …
-const GAP = [100, 104] as const; // … these are silent: the frames in which the voice is active are few enough for one piece
+const GAP = [100, 104] as const; // … these are silent: the frames in which the voice is active are few enough for one excerpt
 const PAUSE = 20;
 
-/** One voice that says two long pieces. */
+/** One voice that says two long excerpts. */
 function twoPieces(): Activity {
   const speaks = (frame: number) =>
     frame % (PIECE + PAUSE) < PIECE && (frame % (PIECE + PAUSE) < GAP[0] || frame % (PIECE + PAUSE) >= GAP[1]);
-  const local: Local = { voices: new Uint8Array(FRAMES * LOCAL), speech: new Uint8Array(FRAMES) };
+  const local: Local = { voices: new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS), speech: new Uint8Array(FRAMES_PER_WINDOW) };
   for (let frame = 0; frame < 2 * PIECE + PAUSE; frame++) {
     if (!speaks(frame)) continue;
-    local.voices[frame * LOCAL] = 255;
+    local.voices[frame * LOCAL_SPEAKERS] = 255;
     local.speech[frame] = 255;
   }
-  return { step: FRAMES, total: FRAMES, locals: [local] };
+  return { step: FRAMES_PER_WINDOW, total: FRAMES_PER_WINDOW, locals: [local] };
 }
 
-t.test('diarize() embeds the sound of each piece and of no other, however long a piece with gaps is', async (t) => {
-  const length = (FRAMES + 4) * HOP;
+t.test('diarize() embeds the sound of each excerpt and of no other, however long an excerpt with gaps is', async (t) => {
+  const length = (FRAMES_PER_WINDOW + 4) * HOP_SAMPLES;
   const samples = Float32Array.from({ length }, (_, i) => i); // each sample tells its place
   const recording: Recording = {
     channels: 1,
@@ -39,18 +40,18 @@ t.test('diarize() embeds the sound of each piece and of no other, however long a
     twoPieces(),
     recording,
     'mix',
-    async (pieces) => {
-      t.equal(pieces.length, 2);
-      t.equal(pieces[1]!.length, pieces[0]!.length);
-      heard.push(...pieces.map((piece) => [...piece]));
-      return pieces.map(() => new Float32Array(192).fill(192 ** -0.5));
+    async (excerpts) => {
+      t.equal(excerpts.length, 2);
+      t.equal(excerpts[1]!.length, excerpts[0]!.length);
+      heard.push(...excerpts.map((excerpt) => [...excerpt]));
+      return excerpts.map(() => new Float32Array(192).fill(192 ** -0.5));
     },
     { speakers: null },
   );
   t.equal(heard.length, 2);
-  for (const piece of heard)
+  for (const excerpt of heard)
     t.ok(
-      piece.every((place, i) => place === piece[0]! + i),
-      `a piece from sample ${piece[0]} on is torn`,
+      excerpt.every((place, i) => place === excerpt[0]! + i),
+      `an excerpt from sample ${excerpt[0]} on is torn`,
     );
 });

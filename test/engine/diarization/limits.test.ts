@@ -1,23 +1,24 @@
 import t from 'tap';
-import { findVoices } from '../../../engine/diarization/clustering.ts';
-import { SIZE } from '../../../engine/diarization/embedding.ts';
-import { cutPieces } from '../../../engine/diarization/excerpts.ts';
-import { type Activity, FRAMES, LOCAL, type Local } from '../../../engine/diarization/segmentation.ts';
-import { toSound } from '../../../engine/diarization/snap-turns.ts';
+import { EMBEDDING_SIZE } from '../../../engine/diarization/campplus.ts';
+import { clusterSpeakers } from '../../../engine/diarization/clustering.ts';
+import { cutExcerpts } from '../../../engine/diarization/excerpts.ts';
+import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS } from '../../../engine/diarization/pyannote.ts';
+import type { Activity, Local } from '../../../engine/diarization/segmentation.ts';
+import { snapToSound } from '../../../engine/diarization/snap-turns.ts';
 import { joinTracks } from '../../../engine/diarization/tracks.ts';
 import { attribute } from '../../../engine/transcript/attribute.ts';
 
-/** Three prints each of people of whom no two are alike. */
+/** Three embeddings each of people of whom no two are alike. */
 function strangers(people: number): Float32Array[] {
-  return Array.from({ length: 3 * people }, (_, i) => Float32Array.from({ length: SIZE }, (_, k) => (k === i % people ? 1 : 0)));
+  return Array.from({ length: 3 * people }, (_, i) => Float32Array.from({ length: EMBEDDING_SIZE }, (_, k) => (k === i % people ? 1 : 0)));
 }
 
-t.test('findVoices() finds up to a hundred people, and of more the hundred who speak most', async (t) => {
+t.test('clusterSpeakers() finds up to a hundred people, and of more the hundred who speak most', async (t) => {
   const found = (people: number) => {
-    const prints = strangers(people);
-    return findVoices(
-      prints,
-      prints.map((_, i) => 4 + 0.01 * (i % people)),
+    const embeddings = strangers(people);
+    return clusterSpeakers(
+      embeddings,
+      embeddings.map((_, i) => 4 + 0.01 * (i % people)),
       0.53,
       null,
     );
@@ -31,53 +32,58 @@ t.test('findVoices() finds up to a hundred people, and of more the hundred who s
   );
 });
 
-t.test('findVoices() keeps to a known number of people, though more or fewer would be found', async (t) => {
-  const prints = strangers(5);
-  const seconds = prints.map(() => 4);
-  for (const known of [2, 3, 5]) t.equal((await findVoices(prints, seconds, 0.53, known)).length, known);
-  t.equal((await findVoices(prints, seconds, -1, 4)).length, 4, 'where all would be one');
+t.test('clusterSpeakers() keeps to a known number of people, though more or fewer would be found', async (t) => {
+  const embeddings = strangers(5);
+  const seconds = embeddings.map(() => 4);
+  for (const known of [2, 3, 5]) t.equal((await clusterSpeakers(embeddings, seconds, 0.53, known)).length, known);
+  t.equal((await clusterSpeakers(embeddings, seconds, -1, 4)).length, 4, 'where all would be one');
 });
 
 /** One local speaker, active in the given frames of one window. */
 function alone(...spans: [number, number][]): Local {
-  const local = { voices: new Uint8Array(FRAMES * LOCAL), speech: new Uint8Array(FRAMES) };
+  const local = { voices: new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS), speech: new Uint8Array(FRAMES_PER_WINDOW) };
   for (const [from, to] of spans)
     for (let frame = from; frame < to; frame++) {
-      local.voices[frame * LOCAL] = 255;
+      local.voices[frame * LOCAL_SPEAKERS] = 255;
       local.speech[frame] = 255;
     }
   return local;
 }
 
-const window = (...spans: [number, number][]): Activity => ({ step: FRAMES, total: FRAMES, locals: [alone(...spans)] });
+const window = (...spans: [number, number][]): Activity => ({
+  step: FRAMES_PER_WINDOW,
+  total: FRAMES_PER_WINDOW,
+  locals: [alone(...spans)],
+});
 
-t.test('cutPieces() bridges no pause over 0.1 s', async (t) => {
-  const lengths = (pause: number) => cutPieces(joinTracks(window([0, 100], [100 + pause, 200]))).length;
+t.test('cutExcerpts() bridges no pause over 0.1 s', async (t) => {
+  const lengths = (pause: number) => cutExcerpts(joinTracks(window([0, 100], [100 + pause, 200]))).length;
   t.equal(lengths(4), 1);
   t.equal(lengths(6), 2);
 });
 
-t.test('cutPieces() divides what one person says into pieces of 4 s at most', async (t) => {
-  const pieces = cutPieces(joinTracks(window([0, 474]))).map(({ first, end }) => end - first);
-  t.strictSame(pieces, [237, 237]);
-  t.equal(cutPieces(joinTracks(window([0, 480]))).length, 3);
+t.test('cutExcerpts() divides what one person says into excerpts of 4 s at most', async (t) => {
+  const excerpts = cutExcerpts(joinTracks(window([0, 474]))).map(({ first, end }) => end - first);
+  t.strictSame(excerpts, [237, 237]);
+  t.equal(cutExcerpts(joinTracks(window([0, 480]))).length, 3);
 });
 
 t.test('joinTracks() takes six common frames for one voice in two windows, not four', async (t) => {
   const tracks = (common: number) => {
     const step = 400;
     const [from, to] = [step + 50, step + 50 + common];
-    return joinTracks({ step, total: step + FRAMES, locals: [alone([from, to]), alone([from - step, to - step])] }).tracks.length;
+    return joinTracks({ step, total: step + FRAMES_PER_WINDOW, locals: [alone([from, to]), alone([from - step, to - step])] }).tracks
+      .length;
   };
   t.equal(tracks(4), 2);
   t.equal(tracks(8), 1);
 });
 
-t.test('toSound() keeps a soft end 30 dB under the loud part, and drops one 40 dB under it', async (t) => {
+t.test('snapToSound() keeps a soft end 30 dB under the loud part, and drops one 40 dB under it', async (t) => {
   const end = (soft: number) => {
     const levels = Float32Array.from({ length: 300 }, (_, i) => (i < 50 || i >= 250 ? -90 : i < 200 ? -20 : soft));
     const unsure = new Float32Array(200).fill(0.6);
-    return toSound([{ speaker: 0, start: 0.5, end: 2.75 }], levels, unsure).at(-1)!.end;
+    return snapToSound([{ speaker: 0, start: 0.5, end: 2.75 }], levels, unsure).at(-1)!.end;
   };
   t.equal(end(-50), 2.54);
   t.equal(end(-60), 2.04);

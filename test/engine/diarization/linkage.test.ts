@@ -25,13 +25,13 @@ t.test('link() weighs means by seconds', async (t) => {
 });
 
 t.test('link() with a known number returns the last state with that many heavy clusters', async (t) => {
-  t.strictSame([...link(at(0, 4, 90, 94, 180), [5, 5, 5, 5, 5], { stop: 0, speakers: 2, need: 3 })].length, 5);
-  const two = link(at(0, 4, 90, 94), [5, 5, 5, 5], { stop: 0.9, speakers: 2, need: 3 });
+  t.strictSame([...link(at(0, 4, 90, 94, 180), [5, 5, 5, 5, 5], { stop: 0, speakers: 2, minWeight: 3 })].length, 5);
+  const two = link(at(0, 4, 90, 94), [5, 5, 5, 5], { stop: 0.9, speakers: 2, minWeight: 3 });
   t.strictSame([...two], [0, 0, 1, 1]);
-  const stray = link(at(0, 4, 90, 94, 200), [5, 5, 5, 5, 0.1], { stop: 0.9, speakers: 2, need: 3 });
+  const stray = link(at(0, 4, 90, 94, 200), [5, 5, 5, 5, 0.1], { stop: 0.9, speakers: 2, minWeight: 3 });
   t.equal(new Set([...stray].slice(0, 4)).size, 2, 'a stray cluster of 0.1 s does not count as a speaker');
 });
 
 t.test('link() with a known number that is never reached falls back to that many clusters', async (t) => {
-  t.equal(new Set(link(at(0, 90, 180), [1, 1, 1], { stop: 0, speakers: 3, need: 5 })).size, 3);
+  t.equal(new Set(link(at(0, 90, 180), [1, 1, 1], { stop: 0, speakers: 3, minWeight: 5 })).size, 3);
 });

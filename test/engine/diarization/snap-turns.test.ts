@@ -1,5 +1,6 @@
 import t from 'tap';
-import { loudness, toSound } from '../../../engine/diarization/snap-turns.ts';
+import { snapToSound } from '../../../engine/diarization/snap-turns.ts';
+import { levelsOf } from '../../../engine/loudness.ts';
 import type { Recording } from '../../../engine/types.ts';
 
 const FRAME = 0.016875; // seconds
@@ -11,34 +12,34 @@ function levels(length: number, loud: number, quiet: number, spans: readonly [nu
 }
 
 /** One speaker throughout, with doubt in the given spans of seconds. */
-function heads(length: number, doubts: readonly [number, number][]): Float32Array {
+function speakerCounts(length: number, doubts: readonly [number, number][]): Float32Array {
   return Float32Array.from({ length: Math.ceil(length / FRAME) }, (_, i) =>
     doubts.some(([a, b]) => i * FRAME >= a && i * FRAME < b) ? 0.6 : 1,
   );
 }
 
-t.test('loudness() is in dB of full scale, every 10 ms to the end', async (t) => {
+t.test('levelsOf() is in dB of full scale, every 10 ms to the end', async (t) => {
   const samples = Float32Array.from({ length: 16_000 * 61 + 80 }, (_, i) => (i < 160 ? 0 : 0.1));
   const recording = { length: samples.length, read: async (_, start, end) => samples.slice(start, end) } as Recording;
-  const found = await loudness(recording, 'mix');
+  const found = await levelsOf(recording, 'mix');
   t.equal(found.length, 6101);
   t.ok(found[0]! < -150 && Math.abs(found[1]! + 20) < 0.01 && Math.abs(found[6100]! + 20) < 0.01);
   const stop = new AbortController();
   stop.abort(new Error('deleted'));
-  await t.rejects(loudness(recording, 'mix', stop.signal), { message: 'deleted' });
+  await t.rejects(levelsOf(recording, 'mix', stop.signal), { message: 'deleted' });
 });
 
-t.test('toSound() ends a turn where its sound ends, with 40 ms to spare', async (t) => {
+t.test('snapToSound() ends a turn where its sound ends, with 40 ms to spare', async (t) => {
   const turn = { speaker: 0, start: 0.5, end: 2.5 };
   const sound = levels(3, -20, -60, [[0.8, 2.25]]);
-  const unsure = heads(3, [
+  const unsure = speakerCounts(3, [
     [0.3, 0.85],
     [2.2, 2.7],
   ]);
-  t.strictSame(seconds(toSound([turn], sound, unsure)), [[0.76, 2.29]]);
+  t.strictSame(seconds(snapToSound([turn], sound, unsure)), [[0.76, 2.29]]);
 });
 
-t.test('toSound() takes a long pause out of a turn where the network doubts it, not a short one', async (t) => {
+t.test('snapToSound() takes a long pause out of a turn where the network doubts it, not a short one', async (t) => {
   const turn = { speaker: 3, start: 0, end: 4 };
   const spoken: [number, number][] = [
     [0, 1],
@@ -49,28 +50,32 @@ t.test('toSound() takes a long pause out of a turn where the network doubts it, 
     [1, 1.25],
     [2, 2.5],
   ];
-  const found = toSound([turn], levels(4, -20, -60, spoken), heads(4, doubts));
+  const found = snapToSound([turn], levels(4, -20, -60, spoken), speakerCounts(4, doubts));
   t.strictSame(found, [
     { speaker: 3, start: 0, end: 2 },
     { speaker: 3, start: 2.5, end: 4 },
   ]);
-  t.strictSame(toSound([turn], levels(4, -20, -60, spoken), heads(4, [])), [turn], 'people call it speech, and so does the network');
+  t.strictSame(
+    snapToSound([turn], levels(4, -20, -60, spoken), speakerCounts(4, [])),
+    [turn],
+    'people call it speech, and so does the network',
+  );
 });
 
-t.test('toSound() keeps a turn whole in steady noise, and in silence', async (t) => {
+t.test('snapToSound() keeps a turn whole in steady noise, and in silence', async (t) => {
   const turn = { speaker: 0, start: 0.2, end: 1.7 };
-  const unsure = heads(2, [[0, 2]]);
-  t.strictSame(toSound([turn], levels(2, -30, -30, []), unsure), [turn]);
-  t.strictSame(toSound([turn], levels(2, -180, -180, []), unsure), [turn]);
+  const unsure = speakerCounts(2, [[0, 2]]);
+  t.strictSame(snapToSound([turn], levels(2, -30, -30, []), unsure), [turn]);
+  t.strictSame(snapToSound([turn], levels(2, -180, -180, []), unsure), [turn]);
 });
 
-t.test('toSound() finds pauses in noise 20 dB under the voice', async (t) => {
+t.test('snapToSound() finds pauses in noise 20 dB under the voice', async (t) => {
   const turn = { speaker: 0, start: 0, end: 3 };
   const spoken: [number, number][] = [
     [0, 1],
     [1.5, 3],
   ];
-  t.strictSame(seconds(toSound([turn], levels(3, -20, -40, spoken), heads(3, [[1, 1.5]]))), [
+  t.strictSame(seconds(snapToSound([turn], levels(3, -20, -40, spoken), speakerCounts(3, [[1, 1.5]]))), [
     [0, 1],
     [1.5, 3],
   ]);

@@ -1,7 +1,8 @@
 import t from 'tap';
-import { cutPieces, extent } from '../../../engine/diarization/excerpts.ts';
-import { assign } from '../../../engine/diarization/label.ts';
-import { type Activity, FRAMES, LOCAL } from '../../../engine/diarization/segmentation.ts';
+import { cutExcerpts, sampleRange } from '../../../engine/diarization/excerpts.ts';
+import { assignSpeakers } from '../../../engine/diarization/label.ts';
+import { FRAMES_PER_WINDOW, LOCAL_SPEAKERS } from '../../../engine/diarization/pyannote.ts';
+import type { Activity } from '../../../engine/diarization/segmentation.ts';
 import { joinTracks } from '../../../engine/diarization/tracks.ts';
 import { smoothed, toTurns } from '../../../engine/diarization/turns.ts';
 
@@ -10,24 +11,24 @@ const STEP = 296;
 /** Windows over a recording in which people speak in these frames; `seats[w][person]` is the person's local speaker in window w. */
 function activityOf(people: [number, number][][], seats: number[][]): Activity {
   const locals = seats.map((seat, w) => {
-    const voices = new Uint8Array(FRAMES * LOCAL);
-    const speech = new Uint8Array(FRAMES);
+    const voices = new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS);
+    const speech = new Uint8Array(FRAMES_PER_WINDOW);
     for (const [person, spans] of people.entries()) {
       for (const [from, to] of spans) {
-        for (let frame = Math.max(0, from - w * STEP); frame < Math.min(FRAMES, to - w * STEP); frame++) {
-          voices[frame * LOCAL + seat[person]!] = 255;
+        for (let frame = Math.max(0, from - w * STEP); frame < Math.min(FRAMES_PER_WINDOW, to - w * STEP); frame++) {
+          voices[frame * LOCAL_SPEAKERS + seat[person]!] = 255;
           speech[frame] = 255;
         }
       }
     }
     return { voices, speech };
   });
-  return { step: STEP, total: (seats.length - 1) * STEP + FRAMES, locals };
+  return { step: STEP, total: (seats.length - 1) * STEP + FRAMES_PER_WINDOW, locals };
 }
 
 t.test('joinTracks() follows a voice that changes its place from window to window', async (t) => {
   const people: [number, number][][] = [[[100, 800]], [[200, 400]]];
-  const { tracks, heads } = joinTracks(
+  const { tracks, speakerCounts } = joinTracks(
     activityOf(people, [
       [0, 1],
       [2, 0],
@@ -38,34 +39,34 @@ t.test('joinTracks() follows a voice that changes its place from window to windo
   const [first] = tracks;
   t.ok(first!.probability[500 - first!.first]! > 0.99 && first!.probability[50]! < 0.01);
   t.strictSame(
-    [heads[50], heads[150], heads[300], heads[700]].map((h) => Math.round(h!)),
+    [speakerCounts[50], speakerCounts[150], speakerCounts[300], speakerCounts[700]].map((h) => Math.round(h!)),
     [0, 1, 2, 1],
   );
 });
 
-t.test('cutPieces() takes stretches of one voice alone, at most 4 s long', async (t) => {
+t.test('cutExcerpts() takes stretches of one voice alone, at most 4 s long', async (t) => {
   const tracks = joinTracks(activityOf([[[0, 500]], [[480, 560]]], [[0, 1]]));
-  const pieces = cutPieces(tracks);
-  t.ok(pieces.every(({ first, end }) => end - first <= 260));
-  const alone = pieces.filter(({ track }) => track === 0);
+  const excerpts = cutExcerpts(tracks);
+  t.ok(excerpts.every(({ first, end }) => end - first <= 260));
+  const alone = excerpts.filter(({ track }) => track === 0);
   t.equal(alone[0]!.first, 0);
   t.equal(alone.at(-1)!.end, 480, 'the part where both speak is left out');
 });
 
-t.test('extent() gives few different lengths', async (t) => {
-  const lengths = new Set(Array.from({ length: 237 }, (_, i) => extent({ track: 0, first: 100, end: 101 + i }).samples));
+t.test('sampleRange() gives few different lengths', async (t) => {
+  const lengths = new Set(Array.from({ length: 237 }, (_, i) => sampleRange({ track: 0, first: 100, end: 101 + i }).samples));
   t.ok(lengths.size < 25, `${lengths.size} lengths`);
 });
 
-t.test('assign() gives two tracks that are active at once to two voices', async (t) => {
+t.test('assignSpeakers() gives two tracks that are active at once to two voices', async (t) => {
   const { tracks } = joinTracks(activityOf([[[0, 300]], [[100, 250]]], [[0, 1]]));
-  const pieces = [
+  const excerpts = [
     { track: 0, first: 0, end: 100 },
     { track: 1, first: 100, end: 180 },
   ];
-  const prints = [Float32Array.of(1, 0), Float32Array.of(0.8, 0.6)];
+  const embeddings = [Float32Array.of(1, 0), Float32Array.of(0.8, 0.6)];
   t.strictSame(
-    [...assign(pieces, tracks, prints, [Float32Array.of(1, 0), Float32Array.of(0, 1)])],
+    [...assignSpeakers(excerpts, tracks, embeddings, [Float32Array.of(1, 0), Float32Array.of(0, 1)])],
     [0, 1],
     'the weaker claim takes its second choice',
   );
@@ -73,9 +74,9 @@ t.test('assign() gives two tracks that are active at once to two voices', async 
 
 t.test('toTurns() lets turns overlap where two speak, numbers by first appearance and orders by start', async (t) => {
   const tracks = joinTracks(activityOf([[[300, 500]], [[100, 350]]], [[0, 1]]));
-  const pieces = cutPieces(tracks);
-  const who = Int32Array.from(pieces, ({ track }) => track);
-  const turns = toTurns(tracks, pieces, who, 2);
+  const excerpts = cutExcerpts(tracks);
+  const who = Int32Array.from(excerpts, ({ track }) => track);
+  const turns = toTurns(tracks, excerpts, who, 2);
   t.equal(turns.length, 2);
   const [early, late] = turns;
   t.strictSame([early!.speaker, late!.speaker], [0, 1]);

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { loudness } from '../../../../engine/asr/whisper/loudness.ts';
 import { toSound as toLevels } from '../../../../engine/asr/whisper/snap-words.ts';
 import type { Spoken } from '../../../../engine/asr/whisper/words.ts';
+import { levelsAboveRumble } from '../../../../engine/loudness.ts';
 
 const RATE = 16_000;
 
@@ -13,7 +13,7 @@ function tones(...spans: [start: number, end: number][]): Float32Array {
   });
 }
 
-const toSound = (words: Spoken[], samples: Float32Array) => toLevels(words, loudness(samples));
+const toSound = (words: Spoken[], samples: Float32Array) => toLevels(words, levelsAboveRumble(samples));
 const word = (start: number, end: number) => ({ text: ' word', probability: 1, start, end });
 
 /** Edges are exact to the 10 ms for which a filter rings on. */

@@ -1,11 +1,6 @@
 import type { Span } from '../../types.ts';
-import { SAMPLE_RATE } from './model.ts';
 
 /** Levels are computed every 10 ms; lengths below are in such steps, levels in dB. */
-const STEP = SAMPLE_RATE / 100;
-const RUMBLE = 150; // hertz: below it there is hum and knocks, and only the fundamental of voices
-const KEPT = 1 / (1 + (2 * Math.PI * RUMBLE) / SAMPLE_RATE); // coefficient of a one-pole filter
-
 export const ABOVE = 8; // above the quiet around it is sound
 export const BELOW = 35; // but not this far below the loud parts
 export const APART = 15; // if quiet and loud are closer than this, pauses cannot be detected
@@ -14,26 +9,6 @@ const AROUND = 100; // steps on either side for estimating loud and quiet
 const SOFT = 2; // steps on either side averaged for the quiet level
 const SILENCE = 30; // shorter silences belong to the speech
 const MARGIN = 5; // and this much of a longer one on either side
-
-/** Loudness of every step above the rumble, dBFS. */
-export function loudness(samples: Float32Array): Float32Array {
-  const levels = new Float32Array(Math.floor(samples.length / STEP));
-  let x = 0;
-  let y = 0;
-  let z = 0;
-  for (let step = 0; step < levels.length; step++) {
-    let sum = 0;
-    for (let i = step * STEP; i < (step + 1) * STEP; i++) {
-      const before = y;
-      y = KEPT * (y + samples[i]! - x);
-      z = KEPT * (z + y - before);
-      x = samples[i]!;
-      sum += z * z;
-    }
-    levels[step] = 10 * Math.log10(sum / STEP + 1e-12);
-  }
-  return levels;
-}
 
 /**
  * Speech without the silences included by its detector: it takes room noise between two sentences for speech, and words would be stretched

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { loudness, sounding } from '../../../../engine/asr/whisper/loudness.ts';
+import { sounding } from '../../../../engine/asr/whisper/silences.ts';
+import { levelsAboveRumble } from '../../../../engine/loudness.ts';
 
 const RATE = 16_000;
 const STEPS = 100; // a second
@@ -11,9 +12,9 @@ function levels(seconds: number, loud: number, quiet: number, spans: readonly [n
 
 const tone = (hertz: number) => Float32Array.from({ length: RATE }, (_, i) => 0.1 * Math.sin((2 * Math.PI * hertz * i) / RATE));
 
-t.test('loudness() hears voices as they are, and the rumble of a room hardly at all', async (t) => {
-  const of = (hertz: number) => loudness(tone(hertz)).at(-1)!;
-  t.equal(loudness(tone(500)).length, STEPS);
+t.test('levelsAboveRumble() hears voices as they are, and the rumble of a room hardly at all', async (t) => {
+  const of = (hertz: number) => levelsAboveRumble(tone(hertz)).at(-1)!;
+  t.equal(levelsAboveRumble(tone(500)).length, STEPS);
   t.ok(Math.abs(of(1000) + 23) < 1, `1000 Hz: ${of(1000)}`);
   t.ok(of(30) < -48, `30 Hz: ${of(30)}`);
 });

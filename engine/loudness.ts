@@ -1,0 +1,50 @@
+import { type Recording, SAMPLE_RATE } from './types.ts';
+
+/* Levels in dB of full scale, taken every 10 ms. */
+export const STEP_SAMPLES = SAMPLE_RATE / 100;
+const READ_SAMPLES = 60 * SAMPLE_RATE; // read at once
+
+const RUMBLE_HERTZ = 150; // below it there is hum and knocks, of voices only the lowest overtone
+const KEPT = 1 / (1 + (2 * Math.PI * RUMBLE_HERTZ) / SAMPLE_RATE); // by one of two simple filters
+
+/** The level of a mean square. `floor` is added to it, so that digital silence has a level too: 1e-10 is -100 dB. */
+export function decibels(meanSquare: number, floor = 1e-10): number {
+  return 10 * Math.log10(meanSquare + floor);
+}
+
+/** The levels of a channel. 14 MB for ten hours. */
+export async function levelsOf(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Float32Array> {
+  const levels = new Float32Array(Math.ceil(recording.length / STEP_SAMPLES));
+  const buffer = new Float32Array(READ_SAMPLES);
+  for (let at = 0; at < recording.length; at += READ_SAMPLES) {
+    signal?.throwIfAborted();
+    const samples = await recording.read(channel, at, at + READ_SAMPLES, buffer);
+    for (let from = 0; from < samples.length; from += STEP_SAMPLES) {
+      const to = Math.min(samples.length, from + STEP_SAMPLES);
+      let sum = 0;
+      for (let i = from; i < to; i++) sum += samples[i]! * samples[i]!;
+      levels[(at + from) / STEP_SAMPLES] = decibels(sum / (to - from), 1e-18);
+    }
+  }
+  return levels;
+}
+
+/** The levels of what lies above the rumble. */
+export function levelsAboveRumble(samples: Float32Array): Float32Array {
+  const levels = new Float32Array(Math.floor(samples.length / STEP_SAMPLES));
+  let x = 0;
+  let y = 0;
+  let z = 0;
+  for (let step = 0; step < levels.length; step++) {
+    let sum = 0;
+    for (let i = step * STEP_SAMPLES; i < (step + 1) * STEP_SAMPLES; i++) {
+      const before = y;
+      y = KEPT * (y + samples[i]! - x);
+      z = KEPT * (z + y - before);
+      x = samples[i]!;
+      sum += z * z;
+    }
+    levels[step] = decibels(sum / STEP_SAMPLES, 1e-12);
+  }
+  return levels;
+}

@@ -106,10 +106,7 @@ export interface ClaimOptions {
   shortOnly: boolean;
 }
 
-/**
- * Maximum length of a short recording: one slot of every engine is reserved for those. Indexes and the trigger `note_turn` use the same
- * value.
- */
+/** Maximum length of a short recording: one slot of every engine is reserved for those. Indexes and the trigger `note_turn` have it too. */
 export const SHORT_SECONDS = 120;
 
 /** SQL, identical to the conditions of the indexes that serve it. */

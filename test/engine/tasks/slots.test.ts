@@ -7,6 +7,11 @@ const said: string[] = [];
 const say = (_fields: object, message: string) => void said.push(message);
 const log: Log = { debug: say, info: say, warn: say, error: say };
 
+/** Waits, however slow the machine is, until something is so. */
+async function until(so: () => boolean): Promise<void> {
+  while (!so()) await sleep(1);
+}
+
 /** Work that waits to be ended by hand. */
 function piece() {
   let end!: (error?: Error) => void;
@@ -21,9 +26,11 @@ t.test('openSlots() takes as much as fits, and more when a place becomes free', 
   let taken = 0;
   const slots = openSlots('test', 2, async () => pieces[taken++]?.job ?? null, log);
   slots.wake();
+  await until(() => slots.running === 2);
   await sleep(5);
-  t.equal(slots.running, 2);
+  t.equal(taken, 2, 'no more than fits');
   pieces[0]!.end();
+  await until(() => taken === 3 && slots.running === 2);
   await sleep(5);
   t.equal(slots.running, 2);
   t.equal(taken, 3);
@@ -37,22 +44,24 @@ t.test('openSlots() takes as much as fits, and more when a place becomes free', 
 t.test('a wake-up that comes while work is asked for is not lost', async (t) => {
   const waiting = [piece()];
   let asked = 0;
+  let answer = () => {};
   const slots = openSlots(
     'test',
     2,
     async () => {
       asked++;
       const next = asked > 1 ? waiting.shift() : undefined; // it comes just after the first look
-      await sleep(5);
+      if (asked === 1) await new Promise<void>((resolve) => (answer = resolve));
       return next?.job ?? null;
     },
     log,
   );
   slots.wake();
-  await sleep(1);
+  await until(() => asked === 1);
   slots.wake();
-  await sleep(20);
-  t.equal(slots.running, 1);
+  answer();
+  await until(() => slots.running === 1);
+  t.ok(asked > 1);
 });
 
 t.test('close() takes nothing more and waits for what runs; a failing look is tried again at the next wake-up', async (t) => {
@@ -68,11 +77,11 @@ t.test('close() takes nothing more and waits for what runs; a failing look is tr
     log,
   );
   slots.wake();
+  await until(() => asked === 1);
   await sleep(5);
   t.equal(slots.running, 0);
   slots.wake();
-  await sleep(5);
-  t.equal(slots.running, 1);
+  await until(() => slots.running === 1 && asked === 3);
   let closed = false;
   const closing = slots.close().then(() => {
     closed = true;

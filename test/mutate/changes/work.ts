@@ -13,7 +13,7 @@ export const WORK: Change[] = [
   ['engine/tasks/transcribe.ts', 'return { language, diarize,', "return { language: 'auto', diarize,", ENGINE],
   ['engine/tasks/transcribe.ts', 'return { language, diarize, speakers:', 'return { language, diarize: true, speakers:', ENGINE],
   ['engine/tasks/transcribe.ts', 'speakers: diarize ? speakers : null', 'speakers: null', ENGINE],
-  ['engine/tasks/transcribe.ts', "vocabulary: vocabulary ?? ''", "vocabulary: ''", ENGINE],
+  ['engine/tasks/transcribe.ts', 'speakers : null, vocabulary, accurate', "speakers : null, vocabulary: '', accurate", ENGINE],
   ['engine/tasks/transcribe.ts', 'accurate: engine.options.accurate', 'accurate: false', ENGINE],
   ['engine/tasks/transcribe.ts', 'maxSeconds: engine.limits.MAX_DURATION_S', 'maxSeconds: 1e9', ENGINE],
   ['engine/tasks/transcribe.ts', "if (outcome === 'reserved') return;", 'return;', ENGINE],

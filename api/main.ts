@@ -8,7 +8,7 @@ import { openReceivingSpool } from '../db/spool/marker.ts';
 import { startApp } from './app.ts';
 import { readSettings } from './contract/settings.ts';
 
-const GRACE_SECONDS = 30; // for uploads in flight after SIGTERM; the lease of a longer one ends by itself
+const GRACE_SECONDS = 30; // for uploads in progress after SIGTERM; the lease of a longer one expires
 
 /** Runs the API until SIGTERM, SIGINT or SIGHUP (a terminal is closed); a second signal ends it at once. */
 async function main(): Promise<void> {

@@ -10,7 +10,7 @@ import { type Outcome, TestProcess } from './support/run/process.ts';
 import { isAllowed } from './support/run/skips.ts';
 
 const ROOT = new URL('../', import.meta.url);
-const FILES_EACH = 30; // of a shared process, then it begins anew: what files leave behind stays small
+const FILES_EACH = 30; // of a shared process, then it is restarted: what files leave behind stays small
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -33,6 +33,15 @@ const TERMS: [home: RegExp, field: string][] = [
   [/\bin words for people\b|\bfor people to read\b/i, 'human-readable'],
   [/\bDebian and its relatives\b/i, 'Debian or Ubuntu'],
   [/\bWhoever loses\b/i, 'If the master key is lost'],
+  [/\bsigns? of life\b/i, 'heartbeat'],
+  [/\bhand(s|ed|ing)? back\b/i, 'requeue, release, return'],
+  [/\banew\b/i, 'again; re-create, reindex, restart'],
+  [/\bfor good\b/i, 'permanently'],
+  [/\bclient has gone\b|\bno longer wanted\b/i, 'disconnected; cancelled'],
+  [/\breally used\b/i, 'in use'],
+  [/\bsays? of itself\b/i, 'describes; descriptor'],
+  [/\bwhose turn it is\b/i, 'next, round-robin'],
+  [/\bnobody waits (any more|for it)\b/i, 'no longer awaited'],
 ];
 
 /** Fractions in words instead of percentages: "a sixtieth less time". */

@@ -53,7 +53,7 @@ const VARIABLES = {
   LONGHAND_DEVICE: z
     .enum(['auto', 'cpu', 'cuda', 'webgpu'])
     .default('auto')
-    .describe('Where models run; logs, `bench` and `/metrics` name the device really used'),
+    .describe('Where models run; logs, `bench` and `/metrics` name the device in use'),
   LONGHAND_THREADS: whole(1)
     .optional()
     .describe("Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; at most 4 on a GPU"),

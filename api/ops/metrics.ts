@@ -27,9 +27,9 @@ export function openMetrics(): Metrics {
   const { gauge, counter } = makers(installation);
   const depth = gauge('queue_depth', 'Transcriptions and reports by state', 'kind', 'state');
   const oldest = gauge('queue_oldest_seconds', 'Age of the oldest by state', 'kind', 'state');
-  const engines = gauge('engines_connected', 'Engines with a sign of life within the last minute');
-  const couriers = gauge('couriers_connected', 'Couriers with a sign of life within the last minute');
-  const engine = gauge('engine_info', 'Concurrency of each engine, with the device really used', 'engine', 'host', 'device', 'model');
+  const engines = gauge('engines_connected', 'Engines with a heartbeat within the last minute');
+  const couriers = gauge('couriers_connected', 'Couriers with a heartbeat within the last minute');
+  const engine = gauge('engine_info', 'Concurrency of each engine, with the device in use', 'engine', 'host', 'device', 'model');
   const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
   const trouble = gauge('engine_trouble', '1 while the engine cannot read the spool and takes no recordings', 'engine', 'host');
   const memory = gauge('engine_memory_bytes', 'Memory of the engine with its workers', 'engine', 'host');

@@ -2,16 +2,16 @@ import { LEASE } from '../../api/contract/limits.ts';
 import type { Db } from '../postgres/orm.ts';
 import { unlockWorkers } from './queue.ts';
 
-/* SQL: signs of life, written and judged by the clock of the database. */
+/* SQL: heartbeats, by the database's clock. */
 
-/** What an engine or a courier says of itself. */
+/** Registration of an engine or a courier. */
 export interface EngineFacts {
   id: string;
   role: 'engine' | 'courier';
   host: string;
   pid: number;
   version: string;
-  /** The device really used. */
+  /** The device in use. */
   device: string;
   model: string;
   concurrency: number;
@@ -29,25 +29,25 @@ export async function registerEngine(db: Db, engine: EngineFacts): Promise<void>
   );
 }
 
-/** What an engine reports with each sign of life. */
+/** Metrics sent with each heartbeat. */
 export interface Vitals {
-  /** It has just asked for work and got an answer. */
+  /** It has just polled for work successfully. */
   polled: boolean;
-  /** Why it takes no recordings; null when it does. */
+  /** Why it claims no recordings; null if it does. */
   trouble: string | null;
   memoryBytes: number;
-  /** Transcriptions at work. */
+  /** Transcriptions in progress. */
   working: number;
-  /** Ended since its start. */
+  /** Finished since its start. */
   finished: number;
   failedDiarizations: number;
   /** Of detected speech for which no words were found. */
   uncoveredSeconds: number;
-  /** Of a courier. */
+  /** Set by a courier. */
   writing: Writing | null;
 }
 
-/** What its writer of reports has done since its start. */
+/** Metrics of its report writer since its start. */
 export interface Writing {
   /** Or `built-in`. */
   model: string;
@@ -56,11 +56,11 @@ export interface Writing {
   promptTokens: number;
   completionTokens: number;
   seconds: number;
-  /** Invented quotations and times. */
+  /** Hallucinated quotations and times. */
   dropped: number;
 }
 
-/** A sign of life. False: it was taken for dead and must register again. */
+/** Records a heartbeat. False: the engine was taken for dead and must register again. */
 export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<boolean> {
   const rows = await db.query(
     '*',
@@ -86,7 +86,7 @@ export async function unregisterEngine(db: Db, engineId: string): Promise<void> 
   await db.acrossTenants((tx) => tx.rows('delete from engines where id = ?::uuid', [engineId]));
 }
 
-/** A name for this installation that no other one on the same machine has. */
+/** A name of this installation, unique on this machine. */
 export function installationId(db: Db): Promise<string> {
   return db.acrossTenants(async (tx) => {
     await tx.rows(`insert into facts (name, value) values ('installation', uuid_send(gen_random_uuid())) on conflict (name) do nothing`);
@@ -94,7 +94,7 @@ export function installationId(db: Db): Promise<string> {
   });
 }
 
-/** Whether a courier has given a sign of life lately: without one nothing is delivered or written. */
+/** Whether a courier has sent a heartbeat recently: without one nothing is delivered or written. */
 export async function courierLives(db: Db): Promise<boolean> {
   const rows = await db.query(
     '*',
@@ -103,7 +103,7 @@ export async function courierLives(db: Db): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ids of engines that have given signs of life lately. */
+/** Ids of engines with a recent heartbeat. */
 export async function livingEngines(db: Db): Promise<Set<string>> {
   const rows = await db.query<{ id: string }>(
     '*',
@@ -112,7 +112,7 @@ export async function livingEngines(db: Db): Promise<Set<string>> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Forgets engines without a sign of life and frees the queue's jobs that only they hold. Returns their ids. */
+/** Removes engines without a heartbeat and unlocks the queue's jobs that only they hold. Returns their ids. */
 export function buryDeadEngines(db: Db): Promise<string[]> {
   return db.acrossTenants(async (tx) => {
     const dead = await tx.rows<{ id: string; worker_ids: string[] }>(

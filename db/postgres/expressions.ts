@@ -1,7 +1,7 @@
 import { type EntityName, LockMode, raw } from '@mikro-orm/postgresql';
 
 /*
- * What conditions and values of entities say in SQL: times by the clock of the database, and comparisons that MikroORM has no word for. Each is made anew where
+ * SQL in conditions and values of entities: the database's time, and comparisons that MikroORM cannot express. Each is created where
  * it is used, for MikroORM takes one only once.
  */
 
@@ -18,7 +18,7 @@ export const lower = (text: string) => raw('lower(?)', [text]);
 /** One of these ids: one parameter, so that the statement is the same for any number of them and stays prepared. */
 export const anyOf = (ids: readonly (string | number)[], type: 'uuid' | 'bigint' = 'uuid') => raw(`any (?::${type}[])`, [[...ids]]);
 
-/** Rows are held for this transaction: read anew, and locked against change, or against removal only. */
+/** Locks rows for this transaction and rereads them; against changes, or only against removal. */
 export const HELD = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
 export const KEPT = { lockMode: LockMode.PESSIMISTIC_READ, refresh: true } as const;
 

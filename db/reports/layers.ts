@@ -92,7 +92,7 @@ export async function claimLayer(db: Db, vault: Vault): Promise<(LayerRequest & 
   return { workspaceId, id, token, source };
 }
 
-/** Answers a request; null: nothing could be written. False: nobody waits any more. */
+/** Stores the result of a request; null: writing failed. False: the engine no longer waits. */
 export async function answerLayer(
   db: Db,
   vault: Vault,

@@ -93,7 +93,7 @@ export interface PreviewClaim extends Omit<PreviewRequest, 'transcriptionId'> {
 
 const ATTEMPTS = 2; // a person waits; the second is for an engine that died of the first or was stopped
 
-/** SQL: nobody works on a preview `q`, or its engine gave no sign of life. */
+/** SQL: a preview `q` has no lease, or its lease has expired. */
 const ABANDONED = `(q.lease_token is null or q.lease_until < clock_timestamp()
   or q.lease_until is null and not exists (select from leases l where l.token = q.lease_token and l.until >= clock_timestamp()))`;
 

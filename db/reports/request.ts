@@ -169,7 +169,7 @@ export async function lockReports(tx: Tx, workspaceId: string): Promise<void> {
 }
 
 /**
- * Ends the workspace's uploads in flight whose host gave no sign of life, before the others are counted: one that comes back after all cannot be
+ * Ends the workspace's uploads in progress whose lease has expired, before the others are counted: one that comes back after all cannot be
  * accepted beside those that had its place. One whose host is just speaking still counts. The counter that is asked is locked.
  */
 export async function forgetPlaces(tx: Tx, workspaceId: string): Promise<void> {

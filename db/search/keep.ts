@@ -38,7 +38,7 @@ export async function keepTerms(tx: Tx, workspaceId: string, id: string, { keyVe
   await tx.rows('delete from search_waiting w where w.workspace_id = ?::uuid and w.transcription_id = ?::uuid', [workspaceId, id]);
 }
 
-/** The workspace's row, locked until the transaction ends. Where it was hashed with another data key everything is indexed anew. */
+/** The workspace's row, locked until the transaction ends. If it was hashed with another data key everything is reindexed. */
 async function begin(tx: Tx, workspaceId: string, keyVersion: number): Promise<void> {
   const state = await tx.row<{ key_version: number }>(
     `insert into search_states as s (workspace_id, key_version) values (?::uuid, ?)

@@ -32,7 +32,7 @@ export function parseMasterKeys(text: string, source: string): Buffer[] {
     const key = Buffer.from(word, 'base64');
     if (key.length === BYTES) return key;
     throw new Error(
-      `Cannot read the master key: number ${index + 1} in ${source} holds ${key.length} bytes, base64 of ${BYTES} bytes is wanted (openssl rand -base64 ${BYTES})`,
+      `Cannot read the master key: number ${index + 1} in ${source} holds ${key.length} bytes; it must be base64 of ${BYTES} bytes (openssl rand -base64 ${BYTES})`,
     );
   });
 }

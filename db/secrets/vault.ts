@@ -19,7 +19,7 @@ export interface Vault {
   text(workspaceId: string, place: string, sealed: Uint8Array | null): Promise<string | null>;
   /**
    * A key for one purpose, from the oldest data key that the workspace has. `version` says which that is: what was made with the key of another one has to be
-   * made anew.
+   * created again.
    */
   derive(workspaceId: string, purpose: string): Promise<{ version: number; key: Buffer }>;
   /** Creates the first data key of a new workspace, in the transaction that writes its row. */

@@ -8,7 +8,7 @@ import type { Vault } from '../secrets/vault.ts';
 export interface Preferences {
   /** Names and terms that recognition shall know. */
   vocabulary: string;
-  /** Days that transcripts are kept; null: for good. */
+  /** Retention of transcripts, days; null: unlimited. */
   retention_days: number | null;
 }
 

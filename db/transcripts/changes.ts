@@ -16,7 +16,7 @@ export interface Place {
 
 const START: Place = { changedIn: -1n, id: '00000000-0000-0000-0000-000000000000' };
 
-/** As clients carry it: opaque, and valid for good. */
+/** As passed to clients: opaque, and valid indefinitely. */
 export function cursorOf({ changedIn, id }: Place): string {
   return Buffer.from(`${changedIn}/${id}`).toString('base64url');
 }
@@ -74,7 +74,7 @@ async function startOf(tx: Tx, actor: Actor, { status, updatedSince }: ListQuery
   return BigInt(row!.first) - 1n;
 }
 
-/** A copy of the database that lives elsewhere counts anew: its cursors begin again there. */
+/** A copy of the database elsewhere restarts its numbering, and cursors begin again there. */
 async function isOfThisDatabase(tx: Tx, { changedIn }: Place): Promise<boolean> {
   const row = await tx.row<{ latest: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as latest');
   return changedIn <= BigInt(row!.latest);

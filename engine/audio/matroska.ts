@@ -54,7 +54,7 @@ export class MatroskaReader {
         at = body; // descend into its children
       else {
         if (size.value > LONGEST)
-          throw new Error(`Cannot read the decoder's output: an element of ${size.value} bytes, at most ${LONGEST} are wanted`);
+          throw new Error(`Cannot read the decoder's output: an element of ${size.value} bytes, the maximum is ${LONGEST}`);
         if (body + size.value > data.length) break;
         at = body + size.value;
         if (id.value === TIMESTAMP) this.#cluster = unsigned(data.subarray(body, at));

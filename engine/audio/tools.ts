@@ -77,7 +77,7 @@ async function aboutItself(ffmpeg: string): Promise<Omit<Tools, 'ffmpeg'>> {
   const version = /^ffmpeg version (\S+)/.exec(about)?.[1] ?? 'unknown';
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? Number.NaN);
   if (major < OLDEST_MAJOR)
-    throw new Error(`Cannot decode media: ${ffmpeg} is version ${version}, ${OLDEST_MAJOR} or newer is wanted. Install a newer ffmpeg`);
+    throw new Error(`Cannot decode media: ${ffmpeg} is version ${version}, ${OLDEST_MAJOR} or newer is required. Install a newer ffmpeg`);
   const decoders = (await ask(ffmpeg, '-decoders')).match(/(?<=^ A[A-Z.]{5} )[^\s=]+/gm) ?? [];
   return { version, libspeex: about.includes('--enable-libspeex'), decoders: decoders.join(',') };
 }

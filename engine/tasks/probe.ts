@@ -70,7 +70,7 @@ export async function settle(
   if (error instanceof Lost) return log.info(fields, 'stopped: deleted or taken over');
   if (error instanceof Stopping) {
     await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { blameless: true })));
-    return log.info(fields, 'handed back');
+    return log.info(fields, 'requeued');
   }
   if (hostFault(error) && claim.waitedSeconds < HOST_PATIENCE) {
     log.error({ ...fields, error }, 'this host cannot do the work now; it will be retried');

@@ -57,7 +57,7 @@ export function listen(
   return {
     async stop() {
       stopping = true;
-      await runner?.stop().catch(() => {}); // it had stopped by itself
+      await runner?.stop().catch(() => {}); // it had already stopped
       await Promise.race([done, sleep(PAUSE_MS)]);
     },
   };

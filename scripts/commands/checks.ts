@@ -146,7 +146,7 @@ async function tables(db: Db): Promise<string> {
   if ((await pendingMigrations(db)).length) return 'not compared: migrations are pending';
   const wrong = (await compareSchema(db)).filter(({ wanted }) => wanted); // additions by a newer version are not a problem
   if (wrong.length)
-    throw new Error(wrong.map(({ column, found, wanted }) => `${column} is ${found ?? 'missing'}, ${wanted} is wanted`).join('; '));
+    throw new Error(wrong.map(({ column, found, wanted }) => `${column} is ${found ?? 'missing'}, expected ${wanted}`).join('; '));
   return 'every column as described';
 }
 

@@ -115,7 +115,7 @@ function lost(error: Error & { code?: string }, { origin }: URL): Error {
   throw error;
 }
 
-/** What the service refused for good. */
+/** A permanent error of the service. */
 export class Refusal extends Error {
   readonly code: string;
   constructor(message: string, code: string) {

@@ -16,8 +16,8 @@
  *   a second death ends                                    5         given up before the last death
  *   lock of the cap of reports by an upload                34        more reports in a day than the workspace may
  *   row lock of the balance                                86        more reserved than there is
- *   lease token of signs of life                           1         prolonged what another holds
- *   a sign of life tells of no loss                        1         not told that it is lost
+ *   lease token of heartbeats                           1         prolonged what another holds
+ *   a heartbeat tells of no loss                        1         not told that it is lost
  *   … takes what ran out for lost                          11        told that it is lost while it is held
  *
  * With the same casts at somewhat other odds:
@@ -32,7 +32,7 @@
  *   row lock when work ends (hold)                         11        deadlock detected
  *   lease token of a probe's end, of handing back          4, 7      done by one who does not hold it
  *   token of a checkpoint, of a key given back             1, 29     done by one who does not hold it
- *   signs of life prolong nothing                          6         a sign of life that does not prolong the lease
+ *   heartbeats prolong nothing                          6         a heartbeat that does not prolong the lease
  *   a stop counts as a failure, a failure does not         3, 4      a stop that counts as a failure …
  *   one try too few                                        4         given up before the last try
  *   taking does not count, deaths do not                   1, 3      taken without counting the try …

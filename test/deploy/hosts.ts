@@ -35,7 +35,7 @@ export interface Hosts {
   three: number;
   owner: Person;
   apis: { one: Running; two: Running };
-  /** Starts a host behind the proxy anew, after it was stopped. */
+  /** Restarts a stopped host behind the proxy. */
   restart(name: 'one' | 'two'): Promise<void>;
   /** Runs what is shipped for nginx or HAProxy, until the test ends. */
   proxy(t: Test, name: (typeof PROXIES)[number]): Promise<void>;

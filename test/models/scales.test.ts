@@ -85,7 +85,7 @@ t.test('equalised() keeps 8 bits as exact with outliers of 200 in the values as 
   t.ok(plain > 1.5 * even, `${plain} without evening`);
 });
 
-t.test('scales by row say the same as scales by call, in the decoder too', async (t) => {
+t.test('scales per row equal scales per call, in the decoder too', async (t) => {
   const exact = await heard(checkpoint, 'float32', PLAIN);
   const rowwise = ['q', 'k', 'v', 'out'].flatMap((part) => [0, 1].map((l) => `model.encoder.layers.${l}.self_attn.${part}_proj`));
   const byRow: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, rowwise: [...rowwise, 'model.decoder.layers.0.self_attn.q_proj'] } };

@@ -32,7 +32,7 @@ function apart(a: Local[], b: Local[]): { mean: number; most: number } {
   return { mean: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, most: Math.max(...gaps) };
 }
 
-t.test('in float32, the segmentation network that is made anew says what the published one says', async (t) => {
+t.test('in float32, the rebuilt segmentation model equals the published one', async (t) => {
   const { most } = apart(await heardBy(t, await segmentationNetwork(path, 'float32')), await heardBy(t, path));
   t.ok(most <= 1.001 / 255, `${most}`);
 });

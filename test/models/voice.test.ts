@@ -47,7 +47,7 @@ const open = async (t: { teardown(after: () => unknown): void }, variant?: CpuVa
   return session;
 };
 
-t.test('in float32, the network that is made anew says what the published one says', async (t) => {
+t.test('in float32, the rebuilt model equals the published one', async (t) => {
   const session = await open(t, 'float32');
   for (const piece of pieces) {
     const [print] = await embed(session, [piece]);

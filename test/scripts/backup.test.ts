@@ -86,7 +86,7 @@ t.test('a state folder is saved and restored; without the right master key the s
   await follow('restore-home', { ...paths, LONGHAND_HOME: join(at, 'third') });
   rmSync(join(at, 'third', 'master.key'));
   const lost = await longhand(['up'], { ...env, LONGHAND_HOME: join(at, 'third') });
-  t.match([lost.code, lost.stderr], [1, WRONG_KEY], 'a key made anew is not the lost one');
+  t.match([lost.code, lost.stderr], [1, WRONG_KEY], 'a new key is not the lost one');
 });
 
 const POSTGRES = distribution();

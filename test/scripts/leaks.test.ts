@@ -47,7 +47,7 @@ async function dump(): Promise<string> {
   });
 }
 
-/** Whether a file is one of the shipped model, word for word: a model that is made anew for this processor takes its vocabulary along. */
+/** Whether a file is one of the shipped model, word for word: a model converted for this CPU includes its vocabulary. */
 function shipped(path: string): boolean {
   const original = join(SHIPPED_FOLDER, 'whisper-base', basename(path));
   return path.includes('/models/') && existsSync(original) && readFileSync(original).equals(readFileSync(path));

@@ -8,7 +8,7 @@ import type { Person } from './world.ts';
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
-  '--disable-gpu-compositing', // Debian's starter asks for it; emulated, it once stopped drawing for good
+  '--disable-gpu-compositing', // Debian's starter asks for it; emulated, it once stopped drawing permanently
   '--disable-software-rasterizer',
   '--disable-gpu-watchdog', // ends what draws when a busy machine lets it wait
   '--disable-quic',

@@ -10,7 +10,7 @@ const MAKERS = ['manifest.ts', 'fit.ts', 'descriptor.ts', 'build/graph/requantis
   join(SHIPPED_FOLDER, name),
 );
 
-/** Folders of the shipped networks as they run on this processor; what has to be made anew for that is put under `home`. */
+/** Folders of the shipped models in their form for this CPU; conversions are stored under `home`. */
 export async function shippedModels(home: string): Promise<PoolOptions['models']> {
   shareFitted(home);
   return { whisper: (await fittingModel('whisper-base', home)).folder, diarization: join(SHIPPED_FOLDER, 'diarization') };

@@ -195,7 +195,7 @@ export const preflights: readonly Route[] = [resourceMetadata, resourceMetadataO
 async function readForm({ request }: Context): Promise<Map<string, string>> {
   const bytes = await request.body?.read(FORM_BYTES);
   if (!bytes?.length)
-    throw new OAuthError('invalid_request', `A form of at most ${FORM_BYTES} bytes is wanted, as application/x-www-form-urlencoded`);
+    throw new OAuthError('invalid_request', `Send a form of at most ${FORM_BYTES} bytes as application/x-www-form-urlencoded`);
   const form = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
     if (form.has(name)) throw new OAuthError('invalid_request', `${name.slice(0, 50)} was sent twice`);

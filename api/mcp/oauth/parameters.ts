@@ -38,7 +38,7 @@ export function readScopes(text: string | undefined): readonly Scope[] {
   const wanted = [...new Set(text.trim().split(/\s+/))];
   const unknown = wanted.filter((scope) => !(GRANTABLE as readonly string[]).includes(scope));
   if (unknown.length)
-    throw new OAuthError('invalid_scope', `Cannot grant ${unknown.join(', ').slice(0, 200)}; one of ${GRANTABLE.join(' ')} is wanted`);
+    throw new OAuthError('invalid_scope', `Cannot grant ${unknown.join(', ').slice(0, 200)}; expected ${GRANTABLE.join(' ')}`);
   return wanted as Scope[];
 }
 

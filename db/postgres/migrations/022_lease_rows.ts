@@ -32,7 +32,7 @@ begin
   on conflict (workspace_id, lane) do update set due_at = least(q.due_at, excluded.due_at), busy = q.busy and new.status = 'queued';
   return null;
 end $$;
--- It locks the turn also where it is not busy: else a claim that counts at the same moment makes it busy for good.
+-- It locks the turn also where it is not busy: else a claim that counts at the same moment makes it busy permanently.
 create or replace function free_turn() returns trigger language plpgsql as $$
 begin
   update turns set busy = false where workspace_id = old.workspace_id and lane <> 'probe';

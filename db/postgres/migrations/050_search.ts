@@ -7,7 +7,7 @@ create policy workspace on ${table} using ((select current_setting('longhand.wor
   or workspace_id = (select nullif(nullif(current_setting('longhand.workspace', true), '*'), '')::uuid));`;
 
 /**
- * What was said, searchable: keyed hashes of word forms by transcript (db/search). Triggers note what has to be indexed anew, whoever writes, so transcripts of
+ * What was said, searchable: keyed hashes of word forms by transcript (db/search). Triggers record what has to be reindexed, whoever writes, so transcripts of
  * older engines are found as well; those that were there before are indexed in the background.
  */
 export class Migration050 extends Migration {
@@ -56,7 +56,7 @@ create table search_gone (                              -- numbers that blocks s
   gone_at timestamptz not null default now(),
   primary key (workspace_id, number)
 );
-create table search_waiting (                           -- transcripts to be indexed, for the first time or anew
+create table search_waiting (                           -- transcripts to be indexed or reindexed
   transcription_id uuid primary key references transcriptions on delete cascade,
   workspace_id uuid not null references workspaces on delete cascade,
   attempt integer not null default 0,

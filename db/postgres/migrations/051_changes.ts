@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * In which order transcriptions changed, for clients that read what is new: the number of the transaction. A transaction that begins earlier may end later, so what is
- * read up to the oldest one still open is complete for good (db/transcripts/changes.ts). And how sure a transcript is, for those that want a second look.
+ * read up to the oldest one still open is final (db/transcripts/changes.ts). And how sure a transcript is, for those that want a second look.
  */
 export class Migration051 extends Migration {
   override up(): void {

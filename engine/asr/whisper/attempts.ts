@@ -9,21 +9,21 @@ import type { Recogniser, WindowRequest } from './recognise.ts';
 
 const FAST: DecodingOptions = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
 const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beamSize: 1, temperature: 0 };
-const BEAMS = 3; // five cost two thirds more and found nothing more in 42 windows of joined speech
+const BEAMS = 3; // five cost 67 % more and found nothing more in 42 windows of joined speech
 const HOTTER: DecodingOptions[] = [
   { ...PLAIN, temperature: 0.4 },
   { ...PLAIN, temperature: 0.8 },
 ];
-const UNSURE = -0.35; // mean log-probability below which `accurate` uses beam search: 50 % of clean windows; it gains nothing in the others
-const DENSE = 8; // tokens a second of speech: of a language for which the model writes letters or bytes
+const UNSURE = -0.35; // mean log-probability below which `accurate` uses beam search: 50 % of clean windows; no gain in the others
+const DENSE = 8; // tokens per second of speech, in languages for which the model writes letters or bytes
 const FEW_LOOPS = 2; // cut off a row that may still be what was said
-const LIKELY = 0.5; // probability of another language than the recording's from which a window …
-const LONG_ENOUGH = 2; // … of so many seconds of speech is decoded in both
-const PROMPT = 160; // tokens of vocabulary at most
-const TOKENS = 450; // that are decoded of a window before its text is taken as it is, …
-const TOKENS_A_SECOND = 30; // … and for every second of its speech
+const LIKELY = 0.5; // probability of another language than the recording's from which a window
+const LONG_ENOUGH = 2; // with at least this much speech (seconds) is decoded in both
+const PROMPT = 160; // maximum tokens of vocabulary
+const TOKENS = 450; // tokens decoded per window before its text is accepted as it is,
+const TOKENS_A_SECOND = 30; // plus this many per second of its speech
 
-/** What a window and all its stretches may cost: a language that the model hardly knows is not worth every search. */
+/** Limits the cost of a window with all its spans: a language that the model hardly knows is not worth every retry. */
 export class Effort {
   #tokens: number;
 
@@ -32,24 +32,24 @@ export class Effort {
     this.#tokens = TOKENS + TOKENS_A_SECOND * seconds;
   }
 
-  /** Whether only what nothing has been decoded of is decoded any more. */
+  /** Whether only spans without any decoding are still decoded. */
   get spent(): boolean {
     return this.#tokens <= 0;
   }
 
-  /** Counts the tokens of a decoding, each as often as there are beams. */
+  /** Counts the tokens of a decoding, times the number of beams. */
   count(tokens: number): void {
     this.#tokens -= tokens;
   }
 }
 
-/** How a window is tried: as a whole where `depth` is 0, else as a stretch of one. */
+/** How a window is decoded: as a whole if `depth` is 0, else as a span of one. */
 export interface Attempts {
   effort: Effort;
   depth: number;
 }
 
-/** The result at a window that is believed, and whether even a plain one says that nothing was spoken. */
+/** The accepted result for a window; empty if even a plain decoding indicates that nothing was spoken. */
 export async function decodeWell(
   request: WindowRequest,
   { model, tokenizer, decoder }: Recogniser,
@@ -60,15 +60,15 @@ export async function decodeWell(
   const suspicious = (result: DecodeResult) => isSuspicious(result, text(result), request.peak);
   const certain = isCertain(request.certainty, request.speech);
   const seconds = speechBetween(request.speech, 0, Number.POSITIVE_INFINITY);
-  // Of speech beyond doubt, a loop is cut off and the rest heard on; and where the model writes letters or bytes all tokens are improbable.
+  // In certain speech, a loop is cut off and decoding continues; and where the model writes letters or bytes all tokens are improbable.
   const heardOn = ({ tokens, loops = 0 }: DecodeResult) => certain && (tokens.length > DENSE * seconds || (seconds > SHORT && loops > 0));
   const poor = (result: DecodeResult) => isPoor(result, text(result)) && !heardOn(result);
   const looped = ({ tokens, loops = 0 }: DecodeResult) => loops > FEW_LOOPS || loop(tokens) !== null;
   const wordless = (result: DecodeResult) => isWordless(text(result));
   const better = (other: DecodeResult, result: DecodeResult) => {
-    if (looped(other) !== looped(result)) return looped(result) && !wordless(other); // what repeats itself is likely, whatever was said
+    if (looped(other) !== looped(result)) return looped(result) && !wordless(other); // repetitions are probable, whatever was said
     if (wordless(other) === wordless(result)) return other.meanLogProb > result.meanLogProb;
-    return wordless(result) && !poor(other); // a single dash may be likelier than what was said
+    return wordless(result) && !poor(other); // a single dash may be more probable than the actual text
   };
   const whole = depth === 0;
   const worthMore = (result: DecodeResult) => !effort.spent && (whole || request.accurate || wordless(result));

@@ -15,7 +15,7 @@ export class Cache {
   readonly #used: Int32Array; // positions in use, per row
   #positions = 0;
 
-  /** @param buckets lengths of the cache, in positions, ascending: few, since it is laid out anew for each */
+  /** @param buckets lengths of the cache, in positions, ascending: few, since the layout changes with each */
   constructor(facts: Facts, buckets: readonly number[], capacity: number) {
     this.#facts = facts;
     this.#buckets = buckets;

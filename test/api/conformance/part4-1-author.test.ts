@@ -61,7 +61,7 @@ t.test('X-Author: a refused author costs nothing and falls back to nobody', asyn
   t.match((await api.call(ownerKey.key, 'GET', '/v1/workspace')).json, { balance: { available_minutes: 10 } });
 });
 
-t.test('identities go with their member: uploads that name them fail until they are linked anew after rejoining', async (t) => {
+t.test('identities go with their member: uploads that name them fail until they are linked again after rejoining', async (t) => {
   const carla = await world.member(workspace, { email: 'carla@example.com', name: 'Carla' });
   for (const id of ['one', 'two']) t.equal((await link(carla.id, id)).status, 201, 'a member may have many');
   const named = { 'X-Author': 'external:crm:two' };

@@ -132,7 +132,7 @@ t.test('N parallel uploads under one key, on two hosts, give one transcription a
   );
 });
 
-t.test('claimKey() hands a key without signs of life to the next attempt, and the loser cannot finish', async (t) => {
+t.test('claimKey() passes a key without heartbeats to the next attempt, and the loser cannot finish', async (t) => {
   const claims: IdempotencyClaim[] = [1, 2].map(() => ({ workspaceId: workspace, key: 'fenced', token: randomUUID() }));
   const claim = (i: number) => api.db.workspace(workspace, (tx) => claimKey(tx, claims[i]!, randomUUID(), randomUUID()));
   t.strictSame(await claim(0), { state: 'mine' });

@@ -90,7 +90,7 @@ t.test('signedIn() lets nothing change without the CSRF token of the session, or
   t.equal(upload.status, 403, 'uploads too');
 });
 
-t.test('DELETE /v1/app/session ends this session for good, and no other', async (t) => {
+t.test('DELETE /v1/app/session ends this session permanently, and no other', async (t) => {
   const [one, other] = [await visit(api, { key }), await visit(api, { link: await link() })];
   const answer = await one.ask('DELETE', '/session');
   t.equal(answer.status, 204);

@@ -19,7 +19,7 @@ function documented(operation: Operation, status: number): (string | null)[] {
 }
 
 t.test(
-  'describeApi() equals the reviewed copy; `npx tap test/api/openapi/describe.test.ts` with REVIEW=1 writes it anew for review',
+  'describeApi() equals the reviewed copy; `npx tap test/api/openapi/describe.test.ts` with REVIEW=1 rewrites it for review',
   async (t) => {
     if (process.env.REVIEW) writeFileSync(REVIEWED, `${JSON.stringify(document, null, 1)}\n`);
     t.strictSame(document, JSON.parse(readFileSync(REVIEWED, 'utf8')));

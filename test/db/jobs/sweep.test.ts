@@ -138,7 +138,7 @@ t.test('expireTranscripts() keeps to the shorter of the ages that the workspace 
   t.ok(await bench.row('transcriptions', b));
 });
 
-t.test('engines without a sign of life are buried; one that was buried in error registers anew', async (t) => {
+t.test('engines without a heartbeat are removed; one that was removed in error registers again', async (t) => {
   const facts = {
     role: 'engine' as const,
     host: 'h',

@@ -95,7 +95,7 @@ t.test('doctor names what is not as this version wants it, and does not mind wha
   await owner.close();
   t.match(await tables(), {
     ok: false,
-    found: 'members.name is text, text null is wanted; workspaces.concurrency is missing, integer is wanted',
+    found: 'members.name is text, expected text null; workspaces.concurrency is missing, expected integer',
     remedy: /backup/,
   });
 });

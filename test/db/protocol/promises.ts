@@ -109,7 +109,7 @@ const WITNESS = (sweepers: number) => `
   begin
     if who() >= ${sweepers} and tg_op = 'DELETE' and old.until >= clock_timestamp() and is_there(old.subject) then insert into witness values ('the living were taken for dead'); end if;
     if who() < ${sweepers} and tg_op = 'UPDATE' and new.until <= old.until then
-      insert into witness values ('a sign of life that does not prolong the lease'); end if;
+      insert into witness values ('a heartbeat that does not prolong the lease'); end if;
     return null;
   end $$;
   create trigger witness after update or delete on leases for each row execute function witness_signs();

@@ -73,7 +73,7 @@ t.test('a place that comes back is known again', async (t) => {
   await (await receiving.create(randomUUID(), 'mp3')).abort();
 });
 
-t.test('where the spool is lost for good, the mark made by hand takes the new place, as the refusal says', async (t) => {
+t.test('where the spool is lost permanently, the mark made by hand takes the new place, as the refusal says', async (t) => {
   const { db, home, api, engine } = await installation(t);
   const bench = await openBench(db);
   await (await api('lost')).writable();

@@ -67,7 +67,7 @@ t.test('Clock leaves out pauses that do not fit: beyond the longest recording, a
   t.equal(silence(place([...talk(0), ...talk(700 * RATE), ...talk(1000 * RATE)], undefined, 600 * RATE)), 300 * RATE);
 });
 
-t.test('Clock takes a leap back for a clock set anew: nothing is dropped, and what is lost later is still restored', async (t) => {
+t.test('Clock takes a leap back for a clock reset: nothing is dropped, and what is lost later is still restored', async (t) => {
   const talk = (lag: number) => Array.from({ length: 100 }, () => frame(lag));
   const placed = place([...talk(0), ...talk(-30_000), ...talk(-30_000 + 3 * PACKET)]);
   t.equal(skipped(placed), 0);

@@ -73,7 +73,7 @@ t.test('a new preview takes the place of the old one, whose model is not asked o
   while (server.calls.length === 0) await sleep(20);
   const second = await start(anna, null);
   t.not(second, first);
-  await working; // ends long before the answer: its signs of life find no row
+  await working; // ends long before the answer: its heartbeats find no row
   while (server.left === 0) await sleep(20); // the server sees the client go
   t.equal(await read(anna, first), null);
   await work(writer);

@@ -66,7 +66,7 @@ export function externalDref(mov: Buffer, name: string): Buffer {
 
 const PARENTS = new Set(['moov', 'trak', 'mdia', 'minf', 'dinf', 'stbl']);
 
-/** The boxes of a file anew, some replaced. */
+/** Rebuilds the boxes of a file, some replaced. */
 function rebuilt(bytes: Buffer, replace: (type: string) => Buffer | null): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0; at + 8 <= bytes.length; ) {
@@ -153,7 +153,7 @@ export function storedZip(name: string, body: Buffer): Buffer {
   return Buffer.concat([local, central, end]);
 }
 
-/** A WAVE file that says of itself what it is told to say. */
+/** A WAVE file with arbitrary declared sizes. */
 export function wav({ rate, channels = 1, bits = 16, data }: { rate: number; channels?: number; bits?: number; data: Uint8Array }): Buffer {
   const head = Buffer.alloc(44);
   head.write('RIFF\0\0\0\0WAVEfmt ', 'latin1');

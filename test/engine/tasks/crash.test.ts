@@ -49,7 +49,7 @@ async function freeze(engine: Running, id: string, moment: Moment): Promise<bool
   return false;
 }
 
-/** The same, of a new transcription at a moment chosen anew, until one is caught there: some moments are too short to be seen. Returns its id. */
+/** The same, of new transcriptions at random moments, until one is caught there: some moments are too short to be seen. Returns its id. */
 async function caught(engine: Running, wav: Buffer, choose: () => Moment): Promise<string> {
   for (;;) {
     const id = await bench.upload(workspace, wav);

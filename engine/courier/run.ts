@@ -14,12 +14,12 @@ export interface RunningCourier {
   tasks: Record<'report' | 'preview' | 'describe' | 'deliver', (payload: unknown) => Promise<void>>;
   /** Names of jobs without a free place here: they are left to other couriers. */
   full(): string[];
-  /** Takes nothing more; what does not end within `graceMs` is handed back. */
+  /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
   stop(graceMs: number): Promise<void>;
 }
 
 const POLL_MS = 15_000; // for work that lost its job: a courier without a free place leaves jobs to others
-const ALIVE_MS = 15_000; // between signs of life
+const ALIVE_MS = 15_000; // between heartbeats
 const REPORTS = 2;
 const PREVIEWS = 1; // besides the reports, because a person is waiting
 const LAYERS = 2; // an engine waits for each

@@ -30,7 +30,7 @@
  *
  *   lease token when work ends (hold)                      10        done by one who does not hold it
  *   row lock when work ends (hold)                         11        deadlock detected
- *   lease token of a probe's end, of handing back          4, 7      done by one who does not hold it
+ *   lease token of a probe's end, of requeueing            4, 7      done by one who does not hold it
  *   token of a checkpoint, of a key given back             1, 29     done by one who does not hold it
  *   heartbeats prolong nothing                          6         a heartbeat that does not prolong the lease
  *   a stop counts as a failure, a failure does not         3, 4      a stop that counts as a failure …

@@ -11,7 +11,7 @@ export function begun(items: readonly { start: number | null }[], seconds: numbe
   return low - 1;
 }
 
-/** Marks the word that is being said, in the page as it is: pages of thousands of words are not drawn anew for each. */
+/** Marks the word that is being said, directly in the DOM: pages of thousands of words are not re-rendered for each. */
 export function markWord(segments: readonly Segment[], seconds: number): void {
   const segment = segments[begun(segments, seconds)];
   const index = segment?.words ? begun(segment.words, seconds) : -1;

@@ -129,7 +129,7 @@ t.test('deleting a running transcription stops its work within 10 s, and the eng
   await bench.until<Row>(next, ({ status }) => status === 'completed');
 });
 
-t.test('an engine answers SIGTERM by handing back what it holds, and another goes on from the finished chunks', async (t) => {
+t.test('an engine answers SIGTERM by requeueing its work, and another resumes from the finished chunks', async (t) => {
   const id = await bench.upload(workspace, await conversation(24));
   await bench.until<Row>(id, (row) => row.fraction > 0.25);
   t.equal(await engine.stop(), 0);

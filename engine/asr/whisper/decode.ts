@@ -12,7 +12,7 @@ import {
   instructions,
   languageOf,
 } from './decode-job.ts';
-import { loopCut, repeats } from './loops.ts';
+import { beyondSpeech, loopCut, repeats } from './loops.ts';
 import type { Whisper } from './model.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
 
@@ -192,7 +192,7 @@ export class Decoder {
     row.tokens.push(token);
     row.logProbs.push(choice.logProb);
     row.feed = token;
-    return row.tokens.length >= job.limit || (repeats(row.tokens) && !this.#goesOn(row));
+    return row.tokens.length >= job.limit || beyondSpeech(row, facts) || (repeats(row.tokens) && !this.#goesOn(row));
   }
 
   /** Cuts off a loop of a row, which continues after it; false: it does not. */

@@ -1,4 +1,5 @@
 import type { Hypothesis } from './decode-job.ts';
+import type { Facts } from './model.ts';
 import { loop } from './quality.ts';
 
 const LOOKS = 8; // tokens between checks of a row for loops, in its latest
@@ -19,4 +20,14 @@ export function loopCut({ job, tokens, cuts }: Pick<Hypothesis, 'job' | 'tokens'
   const recent = tokens.slice(-RECENT);
   const found = loop(recent);
   return found && tokens.length - recent.length + found.start + found.length;
+}
+
+/** Whether a row from which a loop was cut off has closed a segment at the end of the speech: such a row seldom finds an end by itself. */
+export function beyondSpeech(
+  { job, tokens, cuts }: Pick<Hypothesis, 'job' | 'tokens' | 'cuts'>,
+  facts: Pick<Facts, 'firstTimestamp' | 'tick'>,
+): boolean {
+  const { firstTimestamp, tick } = facts;
+  if (!cuts.length || tokens.at(-1)! < firstTimestamp) return false;
+  return (tokens.at(-1)! - firstTimestamp) * tick >= (job.speech.at(-1)?.end ?? 0);
 }

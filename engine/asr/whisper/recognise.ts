@@ -57,7 +57,8 @@ export interface RecognisedWindow {
 }
 
 const PROGRESS = 1.5; // seconds of speech that a truncated decoding must have covered to be reliable
-const SAID = 1; // seconds of speech in a segment that is kept where detection is certain
+const SAID = 1; // seconds of speech in a segment that is kept where detection is certain, …
+const SAID_AFTER_LOOP = 0.3; // … and in a row from which a loop was removed
 const LIKELIEST = 5; // number of languages reported per window
 const DEEPEST = 3; // maximum depth of spans within spans of a window
 const FILLED = 0.7; // target share of a row's tokens for a span, estimated from the previous decoding of the window
@@ -127,7 +128,7 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const isSpeech = (from: number, to: number) => {
     const [start, end] = [from, to].map((token) => (token - facts.firstTimestamp) * facts.tick) as [number, number];
     const own = request.speech.map((span) => ({ start: Math.max(span.start, start), end: Math.min(span.end, end) }));
-    return speechBetween(request.speech, start, end) >= SAID && isCertain(request.certainty, own);
+    return speechBetween(request.speech, start, end) >= (result.loops ? SAID_AFTER_LOOP : SAID) && isCertain(request.certainty, own);
   };
   const guarded = withoutGuesses(result, facts.firstTimestamp, isSpeech);
   const cut = reliable(guarded, facts.alignmentHeads, facts);

@@ -4,7 +4,7 @@ import type { Hypothesis } from './decode-job.ts';
 import { type Facts, NEVER } from './model.ts';
 
 const LEAP = 0.6; // seconds of speech that a new segment may not jump over
-const REFUSALS = 4; // per decoding: after that the model's choice stands
+const REFUSALS = 4; // per decoding, plus one for each loop removed: after that the model's choice stands
 
 export interface Choice {
   token: number;
@@ -142,7 +142,7 @@ export function logitsOf(prediction: Prediction, i: number, may: Allowed, facts:
  */
 export function corrected(token: number, row: Hypothesis, facts: Facts): number | null {
   const { job, tokens } = row;
-  if (!job.options.speechAware || row.resumed.length >= REFUSALS) return null;
+  if (!job.options.speechAware || row.resumed.length >= REFUSALS + row.cuts.length) return null;
   if (token === facts.endOfText) return speechLeft(tokens, job.speech, facts);
   const last = tokens.at(-1);
   if (token < facts.firstTimestamp || last === undefined || last < facts.firstTimestamp || token <= last) return null;

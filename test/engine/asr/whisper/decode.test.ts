@@ -44,8 +44,13 @@ function source(model: Whisper, seed: number) {
 }
 
 /** What a decoder says of windows that are asked for at once. */
-function decoded(decoder: Decoder, model: Whisper, asked: { seed: number; options: DecodingOptions }[]): Promise<DecodeResult[]> {
-  const request = { file: 1, language: 'de', expected: null, prompt: [], speech: [{ start: 0, end: SECONDS }], check() {} };
+function decoded(
+  decoder: Decoder,
+  model: Whisper,
+  asked: { seed: number; options: DecodingOptions }[],
+  end = SECONDS,
+): Promise<DecodeResult[]> {
+  const request = { file: 1, language: 'de', expected: null, prompt: [], speech: [{ start: 0, end }], check() {} };
   return Promise.all(asked.map(({ seed, options }) => decoder.decode({ ...request, options, source: source(model, seed) })));
 }
 
@@ -139,7 +144,7 @@ t.test('Decoder cuts a loop off and goes on behind it with what the network says
   const { firstTimestamp, endOfText } = model.facts;
   const looping = { ...model, decoder: { ...model.decoder, run: saysOnly(model, 40) } };
   const options = { ...GREEDY, pastLoops: true };
-  const [through] = await decoded(new Decoder(looping, 1), looping, [{ seed: 1, options }]);
+  const [through] = await decoded(new Decoder(looping, 1), looping, [{ seed: 1, options }], 1000);
   const text = through!.tokens.filter((token) => token < endOfText);
   const times = through!.tokens.filter((token) => token >= firstTimestamp);
   t.ok(through!.loops! > 1, 'it was cut more than once');

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { DecodeJob } from '../../../../engine/asr/whisper/decode-job.ts';
-import { loopCut, repeats } from '../../../../engine/asr/whisper/loops.ts';
+import { beyondSpeech, loopCut, repeats } from '../../../../engine/asr/whisper/loops.ts';
 
 const LOOPING = [100, 1, 2, 3, 7, 8, 9, 7, 8, 9, 7, 8, 9, 7, 8, 9];
 const job = (pastLoops: boolean) => ({ options: { pastLoops } }) as DecodeJob;
@@ -21,4 +21,14 @@ t.test('loopCut() keeps what is repeated once, counted from the beginning of the
 t.test('loopCut() lets a loop end the row where going on is not wanted, or has been tried for long', async (t) => {
   t.equal(loopCut({ job: job(false), tokens: LOOPING, cuts: [] }), null);
   t.equal(loopCut({ job: job(true), tokens: LOOPING, cuts: Array(40).fill(2) }), null);
+});
+
+t.test('beyondSpeech() ends a row that was made to go on, as soon as its time has passed the last speech', async (t) => {
+  const facts = { firstTimestamp: 1000, tick: 0.5 };
+  const spoken = { ...job(true), speech: [{ start: 0, end: 2 }] } as unknown as DecodeJob;
+  const ends = (tokens: number[], cuts: number[]) => beyondSpeech({ job: spoken, tokens, cuts }, facts);
+  t.ok(ends([1000, 1, 1004], [2]));
+  t.notOk(ends([1000, 1, 1003], [2]), 'half a second is left');
+  t.notOk(ends([1000, 1, 1004, 1004, 5], [2]), 'in a segment');
+  t.notOk(ends([1000, 1, 1004], []), 'one without loops ends by itself');
 });

@@ -51,16 +51,17 @@ export function table(report: Report): string {
     lines.push(`Speed, ${speed.audioMinutes.toFixed(0)} minutes of two-person speech (minutes of processing per hour of audio)`);
     row('recognition', two(speed.minutesPerHour.recognition));
     row('diarization', two(speed.minutesPerHour.diarization));
-    row('everything', two(speed.minutesPerHour.total));
-    row('hours of audio per hour', speed.rtfx.toFixed(0));
+    row('both, one file and nothing beside it', two(speed.minutesPerHour.total));
+    row('RTFx (hours of audio per hour)', speed.rtfx.toFixed(0));
     row('hours of audio per day', speed.audioHoursPerDay.toFixed(0));
     row('a 5-second note, cold / warm', `${two(speed.note.cold)} s / ${two(speed.note.warm)} s`);
+    lines.push('Under load (minutes per hour of all audio: the long files, and the calls and notes submitted while they run)');
     for (const p of speed.parallel)
       row(
-        `${p.files} file(s) at once`,
+        `${p.files} long ${p.files === 1 ? 'file' : 'files'} at once`,
         `${two(p.minutesPerHour)}; meanwhile a one-minute call p50 ${two(p.call.p50)} s, p95 ${two(p.call.p95)} s, a 5-second note ${two(p.note.p50)} s, ${two(p.note.p95)} s`,
       );
-    row('peak memory', `${speed.peakMegabytes.toFixed(0)} MB`);
+    row('peak memory of all of this', `${speed.peakMegabytes.toFixed(0)} MB`);
     lines.push('');
   }
   if (report.profile) {

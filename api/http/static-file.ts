@@ -10,7 +10,7 @@ const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 };
-const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }; // 11 takes ten times as long for 5 % less
+const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }; // below the default, 11: the Scalar bundle is 3.5 MB
 
 export interface StaticFile {
   type: string;

@@ -44,7 +44,7 @@ t.test('readDescriptor() refuses models of an earlier or another version, and sa
   rmSync(path);
   t.throws(() => readDescriptor(folder), {
     code: 'ENOENT',
-    message: new RegExp(`made by an earlier version.*${remedy.replace(/[()]/g, '.')}`),
+    message: new RegExp(`from an earlier version.*${remedy.replace(/[()]/g, '.')}`),
   });
 });
 

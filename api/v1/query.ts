@@ -47,6 +47,7 @@ export const ListParameters = z.object({
     .optional()
     .meta({
       type: 'number',
+      format: 'double',
       minimum: 0,
       maximum: 1,
       description: 'Only recordings whose words are less sure on average: for a second look',

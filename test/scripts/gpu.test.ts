@@ -63,7 +63,7 @@ t.test('findWheel() takes the version wanted for this processor, and download() 
   );
   await t.rejects(
     findWheel('onnxruntime-gpu', (version) => version === '9.9', index),
-    /no wheel of the version wanted/,
+    /no wheel of the required version/,
   );
   await t.rejects(
     findWheel('x', () => true, 'http://127.0.0.1:1/simple'),

@@ -21,8 +21,8 @@ t.test('words: only with the parameter, which is true, false, 1 or 0; never in e
   for (const query of ['', '?words=false', '?words=0']) t.notOk('words' in (await get(id + query)).json.segments[0]);
   for (const query of ['?words=true', '?words=1'])
     t.strictSame((await get(id + query)).json.segments[0].words, [
-      { start: 0.5, end: 1.1, text: ' Hello', confidence: null },
-      { start: 1.2, end: 2, text: ' there.', confidence: null },
+      { start: 0.5, end: 1.1, text: ' Hello' },
+      { start: 1.2, end: 2, text: ' there.' },
     ]);
   for (const query of ['?words=yes', '?words=', '?words=1&words=1'])
     t.match(await get(id + query), provokes('GET /transcriptions/{id}', 422, 'validation_error'));

@@ -185,7 +185,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ['4.1 an OAuth token may upload', 'POST /transcriptions takes an OAuth'],
     ['4.2 early answers and Expect', 'an early answer arrives', 'an early answer survives', 'Expect: 100-continue'],
     ['4.3 connections that are used again', 'a connection is used again', 'a request that is sent ahead', 'a head and a body in single'],
-    ['4.10 keys of a workspace, under a lease', 'a key of one workspace', 'replay and conflict', 'claimKey() hands', 'beat() keeps'],
+    ['4.10 keys of a workspace, under a lease', 'a key of one workspace', 'replay and conflict', 'claimKey() passes', 'beat() keeps'],
     ['4.11 limits over all hosts', 'parallel uploads never', 'reports that come', 'reports that wait', 'a refused upload', 'a full spool'],
     ['4.11 limits of time', 'an upload has time'],
     ['5.2 nothing said', '2.1 an empty transcript', 'silence and noise'],

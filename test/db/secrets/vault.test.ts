@@ -56,7 +56,7 @@ t.test('open() refuses a value that was changed, cut, moved to another row, colu
   for (let at = 0; at < sealed.length; at++) {
     const damaged = Buffer.from(sealed);
     damaged[at]! ^= 1;
-    await t.rejects(vault.open(mine, 'reports|1|text', damaged), /Cannot open/, `byte ${at}`);
+    await t.rejects(vault.open(mine, 'reports|1|text', damaged), /Cannot decrypt/, `byte ${at}`);
   }
   await t.rejects(vault.open(mine, 'reports|1|text', sealed.subarray(0, -1)));
   await t.rejects(vault.open(mine, 'reports|2|text', sealed));

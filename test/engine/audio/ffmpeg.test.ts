@@ -58,7 +58,7 @@ t.test('decode() and probe() give unusable files the right code', async (t) => {
   t.equal(await outcome(at('half.mp3')), 'RECORDING_TOO_SHORT');
   await make('nearly.wav', '-f', 'lavfi', '-i', 'sine=r=16000', '-af', 'atrim=end_sample=15999');
   const nearly = await decode(at('nearly.wav'));
-  await t.rejects(nearly.decoded, { message: /it lasts 0\.99 s, the minimum is 1 s/ });
+  await t.rejects(nearly.decoded, { message: /it lasts 0\.99 s; the minimum is 1 s/ });
   await nearly.close();
 });
 

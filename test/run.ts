@@ -76,6 +76,6 @@ const files = seed === null ? [...asked] : shuffled(asked, seed);
 const started = performance.now();
 const outcomes: Outcome[] = [];
 // two more than cores: the first files mostly wait
-const jobs = Number(values.jobs ?? availableParallelism() + 2);
+const jobs = Number(values.jobs ?? availableParallelism() + 1);
 await Promise.all(Array.from({ length: jobs }, () => work(files, outcomes)));
 process.exitCode = summarise(outcomes, (performance.now() - started) / 1000) ? 0 : 1;

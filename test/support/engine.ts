@@ -88,7 +88,7 @@ export async function engineBench(t: Test, database?: TestDatabase): Promise<Eng
       const { key } = await writer.finish();
       return bench.transcription(workspaceId, { seconds: null, reports, aiMetadata, media: { id, extension, key, bytes: bytes.length } });
     },
-    async until<T extends object>(id: string, wanted: (row: T) => boolean, seconds = 120) {
+    async until<T extends object>(id: string, wanted: (row: T) => boolean, seconds = 300) {
       for (const end = Date.now() + seconds * 1000; ; await sleep(50)) {
         const row = await bench.row<T>('transcriptions', id);
         if (row && wanted(row)) return row;

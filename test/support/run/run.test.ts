@@ -41,9 +41,10 @@ t.test('run.ts counts skips with their reason; under --strict one that is not on
   }
 });
 
-t.test('isAllowed() knows the tests of the other kind of processor and of a real language model', async (t) => {
+t.test('isAllowed() knows the other kind of processor, a real language model, and programs that the host may lack', async (t) => {
   t.ok(isAllowed({ test: 'x', reason: 'LLM_BASE_URL is not set' }));
-  t.notOk(isAllowed({ test: 'x', reason: 'helm is not installed' }));
+  t.ok(isAllowed({ test: 'x', reason: 'helm is not installed' }), 'the host may lack it; the last lines tell');
+  t.notOk(isAllowed({ test: 'x', reason: 'needs no-such-program' }));
   t.notOk(isAllowed({ test: 'x', reason: '' }));
 });
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of sources
 import type { Change } from './change.ts';
 
-const OAUTH = ['test/api/mcp/oauth.test.ts'];
+const OAUTH = ['test/api/mcp/oauth.test.ts', 'test/api/mcp/oauth-tokens.test.ts'];
 const KEYS = ['test/api/conformance/part5-keys.test.ts'];
 const TENANCY = ['test/api/conformance/part7-tenancy.test.ts'];
 const SEARCHED = ['test/db/postgres/orm.test.ts'];

@@ -17,6 +17,7 @@ import { type Db, openDb } from '../db/postgres/orm.ts';
 import { openVault } from '../db/secrets/vault.ts';
 import { openSpool } from '../db/spool/spool.ts';
 import { call, makePeople, middleOf, type People, writeCalls } from './calls.ts';
+import { askList } from './lists.ts';
 
 interface Kept {
   rows: number;
@@ -123,13 +124,7 @@ async function measure(db: Db, { master, people }: Kept): Promise<Row[]> {
   const vault = await openVault(db, [Buffer.from(master, 'base64')]);
   const settings = readSettings({ LONGHAND_HOME: home, PORT: '0', LONGHAND_RATE_LIMIT: '0', LOG_LEVEL: 'silent' });
   const app = await startApp({ db, vault, spool: await openSpool(settings), settings, log: openLog(settings, 'bench') });
-  const ask = async (key: string, query: string) => {
-    const start = performance.now();
-    const answer = await fetch(`${app.url}/v1/transcriptions?${query}`, { headers: { authorization: `Bearer ${key}` } });
-    const page = (await answer.json()) as { total: number };
-    if (answer.status !== 200) throw new Error(`Cannot measure ${query}: the response is ${answer.status}`);
-    return { total: page.total, ms: performance.now() - start };
-  };
+  const ask = (key: string, query: string) => askList(app.url, key, query);
   try {
     const found: Row[] = [];
     for (const [who, key] of [

@@ -19,6 +19,7 @@ import { searchKey, termsOf } from '../db/search/terms.ts';
 import { openVault, type Vault } from '../db/secrets/vault.ts';
 import { openSpool } from '../db/spool/spool.ts';
 import { makePeople, type People, writeCalls } from './calls.ts';
+import { askList, type Page } from './lists.ts';
 import { nameOf, openScripts, type Script, textOf, wordOf } from './said.ts';
 
 const { values } = parseArgs({
@@ -166,13 +167,7 @@ interface Row {
 async function measure(db: Db, vault: Vault, people: People): Promise<Row[]> {
   const settings = readSettings({ LONGHAND_HOME: home, PORT: '0', LONGHAND_RATE_LIMIT: '0', LOG_LEVEL: 'silent' });
   const app = await startApp({ db, vault, spool: await openSpool(settings), settings, log: openLog(settings, 'bench') });
-  const ask = async (key: string, query: string) => {
-    const start = performance.now();
-    const answer = await fetch(`${app.url}/v1/transcriptions?${query}`, { headers: { authorization: `Bearer ${key}` } });
-    const page = (await answer.json()) as { total: number };
-    if (answer.status !== 200) throw new Error(`Cannot measure ${query}: the answer is ${answer.status}`);
-    return { total: page.total, ms: performance.now() - start };
-  };
+  const ask = (key: string, query: string) => askList(app.url, key, query);
   try {
     const results: Row[] = [];
     for (const [who, key] of [
@@ -181,7 +176,7 @@ async function measure(db: Db, vault: Vault, people: People): Promise<Row[]> {
     ] as const)
       for (const [name, query] of queries()) {
         for (let round = 0; round < 5; round++) await ask(key, query(100_000 + round));
-        const asked: { total: number; ms: number }[] = [];
+        const asked: Page[] = [];
         for (let round = 0; round < rounds; round++) asked.push(await ask(key, query(round)));
         const times = asked.map(({ ms }) => ms).sort((a, b) => a - b);
         const found = Math.round(asked.reduce((sum, { total }) => sum + total, 0) / rounds);

@@ -16,45 +16,13 @@ export interface Asked {
 
 /** Creates a handler's context; the query is parsed on first access. */
 export function makeContext(services: Services, { route, request, params, actor, replyHeaders, json }: Asked): Context {
-  const {
-    db,
-    vault,
-    spool,
-    settings,
-    limits,
-    log,
-    metrics,
-    records,
-    waits,
-    totals,
-    nodeId,
-    uploadsInFlight,
-    rateLimiter,
-    badCredentials,
-    signIns,
-    registrations,
-  } = services;
   let query: { value: unknown } | null = null;
   return {
-    ...{
-      db,
-      vault,
-      spool,
-      settings,
-      limits,
-      log,
-      metrics,
-      records,
-      waits,
-      totals,
-      nodeId,
-      uploadsInFlight,
-      rateLimiter,
-      badCredentials,
-      signIns,
-      registrations,
-    },
-    ...{ request, params, json, replyHeaders },
+    ...services,
+    request,
+    params,
+    json,
+    replyHeaders,
     get caller() {
       if (!actor) throw new Error(`Cannot identify the caller of ${route.method} ${route.path}: the route requires no key`);
       return actor;

@@ -32,7 +32,7 @@ export async function audit(tx: Tx, actor: Actor, action: Action, targetId: stri
   await tx.em.insert(Entry, { workspaceId, actorKind, actorId: idOf(actor), memberId, action, targetId });
 }
 
-/** The same for somebody who is signing in and is not an actor yet. */
+/** The same for a person who is signing in and is not an actor yet. */
 export async function auditEntrant(
   tx: Tx,
   { workspaceId, memberId }: { workspaceId: string; memberId: string },

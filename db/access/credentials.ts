@@ -66,7 +66,7 @@ export interface MemberRow {
   role: Role;
 }
 
-/** The member acted for, with those of `scopes` that the member's role allows. */
+/** The member on whose behalf the actor acts, with those of `scopes` that the member's role allows. */
 export function inTheNameOf(row: MemberRow, scopes: readonly Scope[]) {
   return {
     workspaceId: row.workspace_id,
@@ -105,7 +105,10 @@ export function causeInForce(column: string): string {
 /** The same for entities: neither revoked nor expired. */
 const stillInForce = () => ({ revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }] });
 
-/** For entities with a `keyId`: the key they came from is in force, or they came from none. To MikroORM's types that key is an id, and has no fields. */
+/**
+ * The same for entities with a `keyId`: the originating key is valid, or there is none. MikroORM's types treat that key as an id without
+ * fields.
+ */
 export const fromKeyInForce = () => ({ $or: [{ keyId: null }, { keyId: stillInForce() as unknown as string }] });
 
 /** Whether the originating key is valid; null: there is none. */
@@ -125,7 +128,7 @@ const FIND = {
     select f.*, ${WHO}`,
 };
 
-/** SQL, see FIND. Who acts by a key or token; null when it is malformed, unknown, revoked or expired, or its member is not active. */
+/** The actor of a key or token; null if it is malformed, unknown, revoked or expired, or its member is not active. SQL: see FIND. */
 export async function findCredential(db: Db, credential: string): Promise<KeyActor | TokenActor | null> {
   const kind = kindOf(credential);
   if (!kind) return null;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { OauthClient } from '../postgres/entities/oauth.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 
-/** A registered assistant. Anybody may register one, so its description is untrusted. */
+/** A registered assistant. Anyone may register one, so its description is untrusted. */
 export interface OAuthClient {
   id: string;
   name: string;

@@ -2,8 +2,8 @@ import { Operator } from '../postgres/entities/audit.ts';
 import type { Tx } from '../postgres/orm.ts';
 
 /*
- * Who runs the installation, and may see its engines, hosts and the load of all workspaces: by e-mail address, of a person whom the operator's command line or the
- * sign-in provider vouches for. A member whom some owner added, or who came by an owner's link, is not that person.
+ * Operators run the installation and may see its engines, hosts and the load of all workspaces. They are identified by an e-mail address
+ * that the operator's command line or the sign-in provider has verified. An address that only a workspace owner entered is not verified.
  */
 
 export async function addOperator(tx: Tx, email: string): Promise<{ email: string }> {
@@ -12,7 +12,7 @@ export async function addOperator(tx: Tx, email: string): Promise<{ email: strin
   return { email: address };
 }
 
-/** Throws if nobody with this address is an operator. */
+/** Throws if no operator has this address. */
 export async function removeOperator(tx: Tx, email: string): Promise<{ email: string }> {
   const address = email.trim().toLowerCase();
   if (await tx.em.nativeDelete(Operator, { email: address })) return { email: address };

@@ -7,8 +7,9 @@ export interface Bucket {
 }
 
 /**
- * SQL: hosts ask all the time, and the arithmetic is done under the lock of the row. Takes up to `wanted` whole tokens from the bucket of `subject`; what is `returned` goes back first. `left` is what stays in the bucket,
- * with fractions. The row is locked meanwhile, so hosts never hand out more than there is.
+ * Takes up to `wanted` whole tokens from the bucket of `subject`, after putting back the `returned` ones. `left`: tokens left in the
+ * bucket, with fractions. The row is locked, so that hosts never take more tokens than there are. SQL: frequent, and computed under the
+ * lock of the row.
  */
 export function takeTokens(
   db: Db,

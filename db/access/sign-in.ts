@@ -19,13 +19,14 @@ export interface Door {
   workspaceId: string;
   workspaceName: string;
   memberId: string;
-  /** False: somebody there added the address, and the person has not accepted yet. */
+  /** False: the address was added there, and the person has not accepted yet. */
   accepted: boolean;
 }
 
 /**
- * The workspaces of a person: where a member is bound to them, and where an address that is trusted waits for its person; last, those that invited or added the
- * address, which are entered only when the person says so. A member who is bound to another person of this provider is nobody's.
+ * The workspaces that a person may enter: those with a member bound to this identity, and those where a trusted address awaits its owner;
+ * last, those that invited or added the address, which require the person's consent. A member bound to another identity of this provider is
+ * excluded.
  */
 export async function findDoors(tx: Tx, { issuer, subject, email }: ProviderIdentity): Promise<Door[]> {
   // SQL: three ways into a workspace, each by an index, in one order

@@ -22,8 +22,8 @@ export interface Tokens {
 }
 
 /**
- * Tokens for a code, once. Null when the code is unknown, expired, used, or for another client, address or verifier. A code presented twice
- * was stolen from somebody: every token that came from it is revoked (RFC 6749, 10.5).
+ * Exchanges a code for tokens, once. Null if the code is unknown, expired, used, or issued for another client, redirect address or
+ * verifier. A code that is presented twice was stolen: every token derived from it is revoked (RFC 6749, 10.5).
  */
 export async function redeemCode(
   tx: Tx,
@@ -49,8 +49,8 @@ async function stands(tx: Tx, { memberId, keyId = null }: { memberId: string; ke
 }
 
 /**
- * New tokens for a refresh token, which is spent. One that was spent before revokes the whole family, unless it was a moment ago and nothing was done with its
- * successor: then the answer was lost, and the tokens of the first answer end. Scopes may be narrowed.
+ * Exchanges a refresh token for new tokens. If it was used before, the whole family is revoked, except within a minute if its successor has
+ * not been used: then the response was lost, and the tokens of the first response are revoked. Scopes may be narrowed.
  */
 export async function refresh(tx: Tx, refreshToken: string, clientId: string, scopes: readonly Scope[] | null): Promise<Tokens | null> {
   const living = { hash: hashOf(refreshToken), kind: 'refresh', clientId, expiresAt: { $gt: now() } } as const;
@@ -69,7 +69,7 @@ export async function refresh(tx: Tx, refreshToken: string, clientId: string, sc
   return mint(tx, { ...grantOf(found), scopes: scopes ?? allowed }, family, { id, scopes: allowed });
 }
 
-/** Whether a refresh token was used a moment ago and its successor has not been used. */
+/** Whether a refresh token was used within the last minute and its successor has not been used. */
 async function mayAskAgain(tx: Tx, id: string, family: string): Promise<boolean> {
   const unused = await tx.em.count(OauthToken, { family, predecessorId: id, kind: 'refresh', revokedAt: null });
   return unused > 0 && (await tx.em.count(OauthToken, { id, replacedAt: { $gt: fromNow(-GRACE_SECONDS) } })) > 0;
@@ -85,7 +85,7 @@ async function revokeFamily(tx: Tx, family: string): Promise<void> {
   await tx.em.nativeUpdate(OauthToken, { family, revokedAt: null }, { revokedAt: now() });
 }
 
-/** `spent`: the refresh token that they are for, and what the next one may still ask for when the access token is narrower. */
+/** `spent`: the refresh token exchanged, with the scopes that its successor keeps if the access token is narrower. */
 async function mint(tx: Tx, grant: Grant, family: string, spent: { id: string; scopes: readonly Scope[] } | null = null): Promise<Tokens> {
   const accessToken = newToken();
   const refreshToken = newToken();

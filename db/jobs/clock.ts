@@ -18,7 +18,10 @@ const AHEAD = {
   due: `clock_timestamp() + interval '${LONGEST_WAIT + LEEWAY} seconds'`,
 };
 
-/** Whether turns or leases lie further ahead than any is ever put: the clock was put back, perhaps between two looks at it. Reads narrow tables. */
+/**
+ * Whether turns or leases lie further ahead than they are ever set: the clock was set back, possibly between two checks. Reads narrow
+ * tables.
+ */
 export async function hasTimesAhead(db: Db): Promise<boolean> {
   const sql = `select exists (select from turns where due_at > ${AHEAD.due}) or exists (select from leases where until > ${AHEAD.held})
     or exists (select from report_turns where due_at > ${AHEAD.due} and due_at < 'infinity') as ahead`;

@@ -2,9 +2,12 @@ import type { Tx } from '../postgres/orm.ts';
 
 /* SQL: functions of the queue, whose tables have no entities. */
 
-/** The queue's jobs with their payloads: ids of the transcription, the report or preview, the delivery that they are about. */
+/** The queue's jobs with their payloads: the id of the transcription, report, preview or delivery. */
 export type Jobs = {
-  /** Wakes an engine or a courier, as do `dispatch`, `report`, `preview` and `describe`: which work it takes is decided by turns, and who owns that by leases. */
+  /**
+   * Wakes an engine or a courier, as do `dispatch`, `report`, `preview` and `describe`: turns determine which work it claims, and leases
+   * who owns that work.
+   */
   probe: { id: string };
   dispatch: { id: string };
   report: { id: string };
@@ -12,21 +15,24 @@ export type Jobs = {
   describe: { id: string };
   sweep: Record<string, never>;
   tidy: Record<string, never>;
-  /** Removes rows of a deleted workspace for a while, and adds itself again. */
+  /** Removes rows of a deleted workspace for a limited time, then adds itself again. */
   purge: { id: string };
-  /** Is the delivery: whoever gets the job makes its next attempt. */
+  /** The delivery itself: the worker that gets the job makes its next attempt. */
   deliver: { id: string };
 };
 
 export interface EnqueueOptions {
-  /** A second job with the same key replaces the first while that is waiting. */
+  /** A job with the same key replaces one that is still waiting. */
   key?: string;
   runAfterSeconds?: number;
-  /** Added to that of the kind. */
+  /** Added to the priority of the job's kind. */
   priority?: number;
 }
 
-/** By kind; the lowest comes first. What somebody waits for goes before what nobody sees; a delivery's own is its place among those of its workspace. */
+/**
+ * Priorities by kind, lowest first: work that somebody is waiting for precedes background work. A delivery adds its position among those of
+ * its workspace.
+ */
 const PRIORITY: Record<keyof Jobs, number> = {
   sweep: -30,
   preview: -20,
@@ -38,7 +44,7 @@ const PRIORITY: Record<keyof Jobs, number> = {
   deliver: 10,
   purge: 20,
 };
-const ATTEMPTS = 5; // of the queue's own, when an engine dies of a job; our back-off is in the rows
+const ATTEMPTS = 5; // by the queue itself, if an engine dies while running a job; application back-off is stored in the rows
 
 /** Adds a job in the caller's transaction: it exists if and only if the caller's rows do, and wakes an engine at commit. */
 export async function enqueue<K extends keyof Jobs>(tx: Tx, name: K, payload: Jobs[K], options: EnqueueOptions = {}): Promise<void> {
@@ -47,17 +53,17 @@ export async function enqueue<K extends keyof Jobs>(tx: Tx, name: K, payload: Jo
     tx.row<{ id: string | null }>('select longhand_add_job(?, ?::json, ?, ?, ?, ?) as id', [
       ...[name, JSON.stringify(payload), runAfterSeconds, ATTEMPTS, as, PRIORITY[name] + priority],
     ]);
-  // the queue may not take a key that somebody else uses at this moment; a job too many does nothing
+  // another transaction may be using the key at this moment; an extra job does nothing
   const row = await add(key).then((added) => (added?.id || key === null ? added : add(null)));
   if (!row?.id) throw new Error(`Cannot enqueue the job ${name}: the queue rejected it (job key ${key ?? 'none'}); try again`);
 }
 
-/** Adds the job of a report, or moves it: there is one for each that waits. */
+/** Adds the job of a report, or reschedules it: each waiting report has one. */
 export function enqueueReport(tx: Tx, id: string, runAfterSeconds = 0): Promise<void> {
   return enqueue(tx, 'report', { id }, { key: `report:${id}`, runAfterSeconds });
 }
 
-/** Adds the job that removes what is left of a deleted workspace. */
+/** Adds the job that removes the remaining data of a deleted workspace. */
 export function enqueuePurge(tx: Tx, id: string, runAfterSeconds = 0): Promise<void> {
   return enqueue(tx, 'purge', { id }, { key: `purge:${id}`, runAfterSeconds });
 }

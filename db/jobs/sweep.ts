@@ -129,7 +129,7 @@ export async function abandoned(db: Db, files: readonly { id: string; extension:
   });
 }
 
-/** Forgets files that are gone. */
+/** Forgets files that no longer exist. */
 export async function forgetOrphans(db: Db, names: readonly string[]): Promise<void> {
   await db.query('*', `delete from spool_orphans where name = any (?::text[]) or looked_at < now() - interval '1 hour'`, [names]);
 }

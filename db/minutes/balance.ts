@@ -4,8 +4,8 @@ import type { Tx } from '../postgres/orm.ts';
 
 /*
  * SQL: exact arithmetic under the lock of the workspace's row.
- * Minutes of a workspace: what was granted minus what was charged is `workspaces.balance_minutes`; open reservations are subtracted when asked.
- * Every change happens under the lock of the workspace's row, so two files never spend the same minutes.
+ * The balance of a workspace, `workspaces.balance_minutes`, is what was granted minus what was charged; open reservations are subtracted on
+ * each read. Every change happens under the lock of the workspace's row, so that two files never spend the same minutes.
  */
 
 /** The minutes a file needs and those available, as exact decimal text. */

@@ -1,6 +1,6 @@
 import type { Db } from '../postgres/orm.ts';
 
-/* SQL: one statement of a clock over all workspaces. */
+/* SQL: one scheduled statement over all workspaces. */
 
 /** A workspace that is running out of minutes, and the addresses of its owners. */
 export interface LowBalance {
@@ -12,7 +12,7 @@ export interface LowBalance {
 
 /**
  * Notifies the owners of workspaces whose balance fell below the workspace's threshold, once until it has been above it again. Workspaces
- * that were never given minutes are skipped. Whichever host comes first does it; the caller sends the result by e-mail as well.
+ * that were never granted minutes are skipped. One host does this; the caller also sends the result by e-mail.
  */
 export function tellLowBalances(db: Db): Promise<LowBalance[]> {
   return db.acrossTenants(async (tx) => {

@@ -22,7 +22,7 @@ export interface EngineFact {
   seconds_since_poll: number | null;
   memory_bytes: number;
   failed_diarizations: number;
-  /** Of detected speech for which no words were found, since its start. */
+  /** Seconds of detected speech without words, since its start. */
   uncovered_seconds: number;
   /** Its spool is unavailable: it claims no recordings. */
   trouble: boolean;

@@ -16,7 +16,7 @@ export interface Log {
 const KEPT = 65_536; // bytes of log lines buffered while they cannot be written
 const SECRET = ['authorization', 'key', 'token', 'password', 'secret', 'cookie'];
 
-/** Opens the log on standard error: JSON, or lines for people where standard error is a terminal or LOG_FORMAT says so. */
+/** Opens the log on standard error: JSON, or formatted lines if standard error is a terminal or LOG_FORMAT says so. */
 export function openLog(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>, part: string): Log {
   const format = settings.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json');
   const options = {
@@ -27,7 +27,7 @@ export function openLog(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>, pa
   };
   if (format === 'pretty') return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname,part' }));
   const destination = pino.destination({ dest: 2, sync: true, maxLength: KEPT });
-  destination.on('error', () => {}); // a full disk, a terminal that is gone: the log suffers, the work does not
+  destination.on('error', () => {}); // full disk, closed terminal: log lines are lost, work continues
   return pino(options, destination);
 }
 

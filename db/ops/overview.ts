@@ -3,10 +3,10 @@ import type { Tx } from '../postgres/orm.ts';
 
 /* SQL: totals by state and hour. */
 
-/** Named, so that the index by status and time serves. */
+/** All states, listed so that the index by status and time is used. */
 const EVERY = `array['queued', 'processing', 'completed', 'failed', 'insufficient_balance']`;
 
-/** Queue, the last 48 hours and failures of one workspace. */
+/** The queue, the last 48 hours and the failures of one workspace. */
 export async function overview(tx: Tx, actor: Actor) {
   requireOwner(actor);
   const { workspaceId } = actor;
@@ -42,7 +42,7 @@ export async function overview(tx: Tx, actor: Actor) {
   return { queue, reports, hours, failures };
 }
 
-/** Engines with their hosts, and what waits and runs in each workspace that has any: for whoever runs the installation. */
+/** Engines with their hosts, and queued and running work of each workspace, for operators. */
 export async function installationLoad(tx: Tx) {
   const engines = await tx.rows(
     `select id, host, device, model, concurrency, last_seen, last_seen > now() - interval '60 seconds' as alive

@@ -29,7 +29,10 @@ class TransactionConnection extends PostgreSqlConnection {
   }
 }
 
-/** Values that are SQL (`raw`, see expressions.ts) are bindings so far, for MikroORM writes them into the statement when its own pool runs it. */
+/**
+ * Inserts SQL fragments (`raw`, see expressions.ts) into the statement. MikroORM does this itself only when its own pool runs the
+ * statement.
+ */
 function insertFragments(sql: string, bindings: readonly unknown[]): { sql: string; bindings: unknown[] } {
   if (!bindings.some((binding) => binding instanceof RawQueryFragment)) return { sql, bindings: [...bindings] };
   const all: unknown[] = [];

@@ -1,21 +1,21 @@
 import { type EntityName, LockMode, raw } from '@mikro-orm/postgresql';
 
 /*
- * SQL in conditions and values of entities: the database's time, and comparisons that MikroORM cannot express. Each is created where
- * it is used, for MikroORM takes one only once.
+ * SQL in conditions and values of entities: the database's time, and comparisons that MikroORM cannot express. Each is created where it is
+ * used, because MikroORM accepts an instance only once.
  */
 
 /** The start of the transaction. */
 export const now = () => raw('now()');
 
-/** So many seconds after it; before it, when negative. */
+/** That many seconds after it, or before it if negative. */
 export const fromNow = (seconds: number) => raw(`now() + ?::float8 * interval '1 second'`, [seconds]);
 
 /** A column, to compare with `lower`: `{ [lowered('email')]: lower(address) }`. */
 export const lowered = (column: string) => raw((alias: string) => `lower(${alias}.${column})`);
 export const lower = (text: string) => raw('lower(?)', [text]);
 
-/** One of these ids: one parameter, so that the statement is the same for any number of them and stays prepared. */
+/** One of these ids, as one parameter, so that the statement is the same for any number of them and stays prepared. */
 export const anyOf = (ids: readonly (string | number)[], type: 'uuid' | 'bigint' = 'uuid') => raw(`any (?::${type}[])`, [[...ids]]);
 
 /** Locks rows for this transaction and rereads them; against changes, or only against removal. */

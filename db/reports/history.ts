@@ -10,7 +10,7 @@ import { lookupId, visible } from '../tenants/visibility.ts';
 import { stamp } from '../transcripts/list-row.ts';
 import { type ReportTarget, requestReports, type TemplateRef } from './request.ts';
 
-/* SQL: a report and the ones before it are found by the slug they share, under the predicate of all lists. */
+/* SQL: a report and its predecessors share a slug; selected under the predicate of all lists. */
 
 interface Current extends ReportTicket {
   name: string;
@@ -18,9 +18,10 @@ interface Current extends ReportTicket {
 }
 
 /**
- * Has a report written again, under its slug and with its template as it is now. It takes the old one's place at once and gives it back when it fails. One that is
- * being written is returned, and counts for nothing; so is the newest when an older one is named. Counts and is refused as a request; throws 404, and
- * `prompt_not_found` when the template is gone.
+ * Regenerates a report under its slug, with the current version of its template. The new report replaces the old one at once; if it fails,
+ * the old one is restored. If a report of this slug is already queued or being written, that one is returned and not counted. If an older
+ * report is named, the newest one is replaced. Quotas apply as for a request. Throws 404, and `prompt_not_found` if the template was
+ * deleted.
  */
 export async function regenerateReport(
   tx: Tx,
@@ -50,10 +51,10 @@ export async function regenerateReport(
   return ticket!;
 }
 
-/** A report as it was. */
+/** An earlier version of a report. */
 export type EarlierReport = Pick<ReportResult, 'id' | 'slug' | 'name' | 'text' | 'created_at' | 'completed_at'>;
 
-/** The completed reports in whose place the named one, or a newer one of its slug, stands; newest first. Throws 404. */
+/** The completed predecessors of the named report, or of the newest one of its slug; newest first. Throws 404. */
 export async function earlierReports(tx: Tx, vault: Vault, actor: Actor, id: string, reportId: string): Promise<EarlierReport[]> {
   const { sql, parameters } = visible(actor);
   const rows = await tx.rows<Omit<EarlierReport, 'text'> & { status: ReportStatus; replaced: boolean; text_sealed: Buffer | null }>(

@@ -4,18 +4,19 @@ import type { Vault } from '../secrets/vault.ts';
 
 /*
  * SQL: claims, and requests that replace each other.
- * Title, summary, topics and names of speakers are written by a courier, since a language model may do it and the engine has no way out. The engine asks
- * before it completes a transcript, and waits: what it asks with and what it is told lie here for that long, sealed.
+ * Title, summary, topics and speaker names are written by a courier, because a language model may be needed and the engine has no outgoing
+ * network access. The engine makes a request before it completes a transcript and waits for the answer; both are stored here, encrypted,
+ * for that time.
  */
 
-/** What a layer is written from. */
+/** Input of an AI layer. */
 export interface LayerSource {
   language: string | null;
   durationSeconds: number;
   segments: { id: number; start: number; end: number; speaker: string; text: string }[];
 }
 
-/** What was written. */
+/** Result of a request. */
 export interface WrittenLayer {
   title: string;
   summary: string;
@@ -23,16 +24,16 @@ export interface WrittenLayer {
   speakerNames: { speaker: string; name: string }[];
 }
 
-/** One request, by its transcription. A later one for the same transcription replaces it. */
+/** One request, identified by its transcription. A later request for the same transcription replaces it. */
 export interface LayerRequest {
   workspaceId: string;
   id: string;
   token: string;
 }
 
-const KEPT = '10 minutes'; // no engine waits as long
+const KEPT = '10 minutes'; // longer than any engine waits
 
-/** Asks for a layer. */
+/** Requests an AI layer. */
 export async function requestLayer(
   db: Db,
   vault: Vault,
@@ -52,7 +53,7 @@ export async function requestLayer(
   });
 }
 
-/** What has become of a request: `queued`, `processing`, `failed`, or the layer. Null: it was replaced, or deleted with its transcription. */
+/** State of a request: `queued`, `processing`, `failed`, or the layer. Null: it was replaced, or deleted with its transcription. */
 export async function readLayer(
   db: Db,
   vault: Vault,
@@ -68,7 +69,7 @@ export async function readLayer(
   return JSON.parse((await vault.text(workspaceId, `layers|${id}|result`, row.result_sealed))!) as WrittenLayer;
 }
 
-/** Takes a request back, answered or not. */
+/** Withdraws a request, whether or not it was answered. */
 export async function withdrawLayer(db: Db, { workspaceId, id, token }: LayerRequest): Promise<void> {
   await db.query(workspaceId, 'delete from layers where workspace_id = ?::uuid and transcription_id = ?::uuid and token = ?::uuid', [
     workspaceId,
@@ -77,7 +78,9 @@ export async function withdrawLayer(db: Db, { workspaceId, id, token }: LayerReq
   ]);
 }
 
-/** Takes the oldest request that waits, with what it was made with. Null: there is none. A courier that dies leaves it, and the engine stops waiting. */
+/**
+ * Claims the oldest waiting request with its input. Null: there is none. If the courier dies, the engine stops waiting after its timeout.
+ */
 export async function claimLayer(db: Db, vault: Vault): Promise<(LayerRequest & { source: LayerSource }) | null> {
   const row = await db.acrossTenants((tx) =>
     tx.row<{ transcription_id: string; workspace_id: string; token: string; source_sealed: Buffer }>(
@@ -108,7 +111,7 @@ export async function answerLayer(
   return rows.length > 0;
 }
 
-/** Whether a request is still wanted. */
+/** Whether the engine still waits for a request. */
 export async function layerWanted(db: Db, { workspaceId, id, token }: LayerRequest): Promise<boolean> {
   const rows = await db.query(
     workspaceId,

@@ -9,18 +9,19 @@ import type { Vault } from '../secrets/vault.ts';
 import { lookupId, visible } from '../tenants/visibility.ts';
 
 /*
- * SQL: claims and leases, as those of reports.
- * A preview is what a template makes of a talk before anybody publishes it. It counts against no cap of reports and shows up in no record. Each
- * member has one at a time: a new one replaces it, and the engine that works on the old one stops. The sweep removes it after ten minutes.
+ * SQL: claims and leases, as for reports.
+ * A preview shows what a template makes of a transcript before the template is published. It does not count against the quotas of reports
+ * and appears in no record. Each member has at most one: a new preview replaces it, and the courier that is writing the old one stops. The
+ * sweep removes it after ten minutes.
  */
 
-/** What a member wants to see. */
+/** A requested preview. */
 export interface PreviewRequest {
-  /** Of a built-in template when `prompt` is null; of the draft otherwise. */
+  /** Slug of a built-in template if `prompt` is null; of the draft otherwise. */
   slug: string;
   name: string;
   prompt: string | null;
-  /** Null: a short sample talk. */
+  /** Null: a short sample conversation. */
   transcriptionId: string | null;
 }
 
@@ -30,7 +31,7 @@ export interface Preview {
   error_code: ReportErrorCode | null;
   /** Markdown; null until it is completed. */
   text: string | null;
-  /** Who wrote it: the name of the language model, or `built-in`. */
+  /** Writer: the name of the language model, or `built-in`. */
   writer: string | null;
 }
 
@@ -59,7 +60,7 @@ export async function startPreview(tx: Tx, actor: MemberActor, wanted: PreviewRe
   return row!.id;
 }
 
-/** A preview costs what a report costs: there are as many a day. Throws `daily_reports_quota_exceeded`. */
+/** Limits previews per day to the number of reports per day, because they cost as much. Throws `daily_reports_quota_exceeded`. */
 async function countPreview(tx: Tx, workspaceId: string, limits: Limits): Promise<void> {
   const row = await tx.row<{ count: number; midnight: number }>(
     `insert into counters (workspace_id, name, day, count) values (?, 'previews', (now() at time zone 'utc')::date, 1)
@@ -71,7 +72,7 @@ async function countPreview(tx: Tx, workspaceId: string, limits: Limits): Promis
     throw new ApiError('daily_reports_quota_exceeded', { retryAfterSeconds: Math.max(1, row!.midnight) });
 }
 
-/** The member's own preview. Null: it was replaced, or removed with its talk or by age. */
+/** The member's own preview. Null: it was replaced, its transcription was deleted, or it expired. */
 export async function readPreview(db: Db, vault: Vault, actor: MemberActor, id: string): Promise<Preview | null> {
   const { workspaceId, memberId } = actor;
   const [row] = await db.query<Omit<Preview, 'text' | 'writer'> & { text_sealed: Buffer | null; writer: string }>(
@@ -85,19 +86,19 @@ export async function readPreview(db: Db, vault: Vault, actor: MemberActor, id: 
   return { ...preview, writer: writer || null, text: await vault.text(workspaceId, `previews|${row.id}|text`, text_sealed) };
 }
 
-/** A preview that an engine may write. */
+/** A claimed preview. */
 export interface PreviewClaim extends Omit<PreviewRequest, 'transcriptionId'> {
   lease: Lease;
   transcriptionId: string | null;
 }
 
-const ATTEMPTS = 2; // a person waits; the second is for an engine that died of the first or was stopped
+const ATTEMPTS = 2; // few, because a person is waiting; the second is for a courier that died during the first or was stopped
 
 /** SQL: a preview `q` has no lease, or its lease has expired. */
 const ABANDONED = `(q.lease_token is null or q.lease_until < clock_timestamp()
   or q.lease_until is null and not exists (select from leases l where l.token = q.lease_token and l.until >= clock_timestamp()))`;
 
-/** Takes the oldest preview that waits or whose engine died. Null: there is none. */
+/** Claims the oldest preview that is waiting or whose courier died. Null: there is none. */
 export async function claimPreview(db: Db, engineId: string): Promise<PreviewClaim | null> {
   const row = await db.acrossTenants((tx) =>
     tx.row<{
@@ -122,7 +123,7 @@ export async function claimPreview(db: Db, engineId: string): Promise<PreviewCla
   return { lease: { kind: 'previews', id, workspaceId, token }, transcriptionId, slug, name, prompt };
 }
 
-/** Stores what was written, sealed, or why nothing was. False: the lease was lost. */
+/** Stores the result, encrypted, or the error. False: the lease was lost. */
 export async function endPreview(
   db: Db,
   vault: Vault,
@@ -141,7 +142,7 @@ export async function endPreview(
   return rows.length > 0;
 }
 
-/** Removes previews past their ten minutes, and ends those of which every engine died. */
+/** Removes previews older than ten minutes, and ends those whose attempts all died. */
 export async function forgetPreviews(db: Db): Promise<void> {
   await db.query('*', `delete from previews where created_at < clock_timestamp() - interval '10 minutes'`);
   await db.query(

@@ -7,21 +7,21 @@ import { enqueueReport } from '../jobs/queue.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { lookupId, visible } from '../tenants/visibility.ts';
 
-/* SQL: quotas, counted under the lock of the counter of the day. */
+/* SQL: quotas, counted under the lock of the daily counter. */
 
-/** A template as a report remembers it. */
+/** The template stored with a report. */
 export interface TemplateRef {
   slug: string;
   name: string;
   /** Null for a built-in one. */
   templateId: string | null;
-  /** Of the report to be, where it must be known before. */
+  /** Id of the future report, if it must be known in advance. */
   id?: string;
 }
 
 /**
- * What these slugs mean to the owner of a key: built-in, then the workspace's, then their own; published only. `missing` is the first slug
- * that means nothing; `templates` is then incomplete.
+ * Resolves slugs for the owner of a key: built-in, then the workspace's, then their own templates; published ones only. `missing`: the
+ * first unknown slug; `templates` is then incomplete.
  */
 export async function resolveTemplates(
   tx: Tx,
@@ -48,8 +48,8 @@ export async function resolveTemplates(
 }
 
 /**
- * Refuses when `wanted` more reports would pass the workspace's daily cap or its cap of waiting ones. Reads only: the upload asks before the
- * body. Throws `daily_reports_quota_exceeded` or `too_many_queued_reports`.
+ * Checks whether `wanted` more reports exceed the workspace's daily limit or its limit of queued reports. Reads only: uploads call it
+ * before the body arrives. Throws `daily_reports_quota_exceeded` or `too_many_queued_reports`.
  */
 export async function checkReportQuota(tx: Tx, workspaceId: string, wanted: number, limits: Limits): Promise<void> {
   const use = await tx.row<{ today: number; waiting: number; midnight: number }>(
@@ -67,9 +67,9 @@ export async function checkReportQuota(tx: Tx, workspaceId: string, wanted: numb
 }
 
 /**
- * Queues one report per template, and counts them for the day and for the transcription. The caller has checked the caps. The row of the
- * day's counter is locked until the transaction ends, so requests of one workspace follow one another. A template that was deleted meanwhile, as
- * during a long upload, leaves a report that will fail with TEMPLATE_UNAVAILABLE.
+ * Queues one report per template, and counts them for the day and for the transcription. The caller has checked the limits. Locks the row
+ * of the daily counter until the transaction ends, so requests of one workspace are serialised. If a template was deleted meanwhile, for
+ * example during a long upload, its report will fail with TEMPLATE_UNAVAILABLE.
  */
 export async function insertReports(
   tx: Tx,
@@ -108,7 +108,7 @@ export async function insertReports(
   return tickets;
 }
 
-/** A transcription that somebody asks reports of. Its row is locked until the transaction ends. */
+/** A transcription for which reports are requested. Its row is locked until the transaction ends. */
 export interface ReportTarget {
   id: string;
   status: Status;
@@ -116,7 +116,7 @@ export interface ReportTarget {
   made: number;
 }
 
-/** The transcription, when the actor sees it, else null. */
+/** The transcription, or null if the actor cannot see it. */
 export function reportTarget(tx: Tx, actor: Actor, id: string): Promise<ReportTarget | null> {
   const { sql, parameters } = visible(actor);
   return tx.row<ReportTarget>(
@@ -126,8 +126,8 @@ export function reportTarget(tx: Tx, actor: Actor, id: string): Promise<ReportTa
 }
 
 /**
- * Requests reports of a transcription, all or none, and answers in the order of the templates. A live one of the same slug is returned and
- * counts for nothing. Throws `report_generation_limit`, then as `checkReportQuota`.
+ * Requests reports of a transcription, all or none; results are in the order of the templates. A report of the same slug that is queued,
+ * being written or completed is returned and not counted. Throws `report_generation_limit`, else as `checkReportQuota`.
  */
 export async function requestReports(
   tx: Tx,
@@ -157,9 +157,9 @@ export async function requestReports(
   return templates.map(({ slug }) => tickets.get(slug)!);
 }
 
-const NEVER_SECONDS = 86_400; // the limit of a transcription never frees itself
+const NEVER_SECONDS = 86_400; // the limit of a transcription never resets
 
-/** Locks the workspace's counter of the day, so that two requests, or a request and an upload, cannot both take the last places. */
+/** Locks the workspace's daily counter, so that concurrent requests and uploads cannot both use the last of a quota. */
 export async function lockReports(tx: Tx, workspaceId: string): Promise<void> {
   await tx.rows(
     `insert into counters (workspace_id, name, day, count) values (?, 'reports', (now() at time zone 'utc')::date, 0)
@@ -169,8 +169,9 @@ export async function lockReports(tx: Tx, workspaceId: string): Promise<void> {
 }
 
 /**
- * Ends the workspace's uploads in progress whose lease has expired, before the others are counted: one that comes back after all cannot be
- * accepted beside those that had its place. One whose host is just speaking still counts. The counter that is asked is locked.
+ * Ends the workspace's uploads in progress whose lease has expired, before the others are counted: an upload that resumes later cannot be
+ * accepted beside those that took its slot. An upload whose heartbeat is being written at this moment still counts. The counter must be
+ * locked.
  */
 export async function forgetPlaces(tx: Tx, workspaceId: string): Promise<void> {
   await tx.rows(

@@ -20,7 +20,7 @@ export interface TemplateRow {
   status: 'draft' | 'published';
   prompt: string;
   updated_at: string;
-  /** Null: of the whole workspace. */
+  /** Owner; null: the whole workspace. */
   owner: { id: string; email: string } | null;
 }
 
@@ -69,22 +69,24 @@ export async function listOwnTemplates(tx: Tx, actor: Actor): Promise<TemplateRo
   return shown(tx, found);
 }
 
-/** The operator has none of their own. */
+/** The operator has no personal templates. */
 const personal = ({ memberId }: Actor) => (memberId ? [{ ownerId: memberId }] : []);
 
 export interface NewTemplate {
   name: string;
   prompt: string;
-  /** From the name when left out. */
+  /** Default: derived from the name. */
   slug?: string;
   description?: string | null;
   scope: TemplateScope;
   status: 'draft' | 'published';
-  /** Whose personal template it is, where the operator makes it; everybody else makes their own. */
+  /** Owner of a personal template created by the operator; others create their own. */
   ownerId?: string;
 }
 
-/** Throws 403 for a member who wants one for the whole workspace, `validation_error` for a slug that is no slug, built in or taken. */
+/**
+ * Throws 403 for a member who creates one for the whole workspace, and `validation_error` for a slug that is invalid, built in or taken.
+ */
 export async function createTemplate(tx: Tx, actor: Actor, template: NewTemplate): Promise<TemplateRow> {
   mayWrite(actor, template.scope);
   const slug = template.slug ?? slugOf(template.name);
@@ -98,7 +100,7 @@ export async function createTemplate(tx: Tx, actor: Actor, template: NewTemplate
   return (await shown(tx, [made]))[0]!;
 }
 
-/** Which templates an actor may change: a person their own, an owner the workspace's too, the operator all. */
+/** Filter for the templates that an actor may change: their own; for an owner also the workspace's, for the operator all. */
 function mine(actor: Actor, id: string) {
   const own = [...personal(actor), ...(actor.role === 'owner' ? [{ scope: 'workspace' as const }] : [])];
   return { workspaceId: actor.workspaceId, id: lookupId(id), ...(actor.kind !== 'operator' && { $or: own }) };
@@ -123,7 +125,7 @@ export async function changeTemplate(tx: Tx, actor: Actor, id: string, change: P
   return (await shown(tx, [found]))[0]!;
 }
 
-/** Its reports stay. Throws 404. */
+/** Deletes a template; its reports are kept. Throws 404. */
 export async function deleteTemplate(tx: Tx, actor: Actor, id: string): Promise<void> {
   mayWrite(actor);
   if (!(await tx.em.nativeDelete(TemplateEntity, mine(actor, id)))) throw notFound();
@@ -142,7 +144,7 @@ function mayWrite(actor: Actor, scope?: TemplateScope): void {
   if (scope === 'workspace' && actor.role !== 'owner') throw forbidden('Only owners of the workspace may publish templates for all of it');
 }
 
-/** A slug may be built in, or taken by another template of the same scope: both are told as a fault of the field. */
+/** Reports a slug that is built in, or taken by another template of the same scope, as an error of the field. */
 async function refusingTaken<T>(slug: string, write: () => Promise<T>): Promise<T> {
   if (CATALOGUE.some((builtin) => builtin.slug === slug)) throw slugFault(`${slug} is a built-in template; choose another`);
   try {

@@ -7,20 +7,20 @@ import { announce } from '../webhooks/outbox.ts';
 
 /* SQL: claims and leases. */
 
-/** A report that an engine may write. */
+/** A claimed report. */
 export interface ReportClaim {
   lease: Lease;
   transcriptionId: string;
   slug: string;
   name: string;
-  /** Of a custom template; null for a built-in one. */
+  /** Prompt of a custom template; null for a built-in one. */
   prompt: string | null;
-  /** The custom template is gone. */
+  /** The custom template was deleted. */
   templateMissing: boolean;
   attempt: number;
 }
 
-/** What a report is written from. */
+/** Input of a report. */
 export interface ReportSource {
   language: string | null;
   durationSeconds: number;
@@ -39,8 +39,8 @@ interface ClaimRow {
 }
 
 /**
- * Takes the next report of a completed transcription: of the workspace that was served longest ago, the oldest. Each step reads the first rows of an index,
- * however many wait elsewhere. Null: none is due.
+ * Claims the next report of a completed transcription: the oldest one of the least recently served workspace. Each step reads the first
+ * rows of an index, however many reports are waiting. Null: none is due.
  */
 export async function claimReport(db: Db, engineId: string): Promise<ReportClaim | null> {
   for (const passed: string[] = []; ; ) {
@@ -62,7 +62,7 @@ export async function claimReport(db: Db, engineId: string): Promise<ReportClaim
   }
 }
 
-/** SQL: a report `q` that nobody works on, of a completed transcription of the workspace (one parameter). */
+/** SQL: a report `q` without a lease, of a completed transcription of the workspace (one parameter). */
 const READY = `reports q join transcriptions t on t.id = q.transcription_id and t.workspace_id = q.workspace_id and t.status = 'completed'
   where q.workspace_id = ?::uuid and q.status in ('queued', 'processing') and q.lease_token is null`;
 
@@ -76,7 +76,7 @@ function takeFrom(tx: Tx, workspaceId: string, engineId: string): Promise<ClaimR
   );
 }
 
-/** Sets the turn of a workspace to when something is due. What is locked by others keeps the turn. */
+/** Sets the turn of a workspace to the time when its next report is due. Reports locked by others keep the turn. */
 async function postpone(tx: Tx, workspaceId: string): Promise<void> {
   await tx.rows(
     `update report_turns set due_at = coalesce((select min(q.run_after) from ${READY}), 'infinity') where workspace_id = ?::uuid`,
@@ -96,7 +96,7 @@ function toClaim(row: ClaimRow): ReportClaim {
   };
 }
 
-/** Opens the transcript a report is about. Null: the transcription is gone. */
+/** Decrypts the transcript of a report. Null: the transcription was deleted. */
 export async function loadSource(
   db: Db,
   vault: Vault,
@@ -132,21 +132,21 @@ export async function loadSource(
   };
 }
 
-/** What readers see for each speaker: a name, else `Speaker 1`, `Speaker 2` in order of first appearance. */
+/** Display name of each speaker: a name, else `Speaker 1`, `Speaker 2` in order of first appearance. */
 async function speakerLabels(vault: Vault, workspaceId: string, id: string, sealed: Buffer | null): Promise<Map<string, string>> {
   const text = await vault.text(workspaceId, `transcriptions|${id}|speakers`, sealed);
   const speakers = text ? (JSON.parse(text) as { id: string; ai_name: string | null; name: string | null }[]) : [];
   return new Map(speakers.map((speaker, index) => [speaker.id, speaker.name ?? speaker.ai_name ?? `Speaker ${index + 1}`]));
 }
 
-/** Stores a finished report, sealed. False: the lease was lost. */
+/** Stores a finished report, encrypted. False: the lease was lost. */
 export async function completeReport(db: Db, vault: Vault, claim: ReportClaim, text: string): Promise<boolean> {
   const { workspaceId, id } = claim.lease;
   const sealed = await vault.seal(workspaceId, `reports|${id}|text`, text);
   return endReport(db, claim, `status = 'completed', text_sealed = ?`, [sealed]);
 }
 
-/** False: the lease was lost. */
+/** Ends a report as failed. False: the lease was lost. */
 export function failReport(db: Db, claim: ReportClaim, code: ReportErrorCode): Promise<boolean> {
   return endReport(db, claim, `status = 'failed', error_code = ?`, [code]);
 }
@@ -156,7 +156,7 @@ function endReport(db: Db, claim: ReportClaim, assignments: string, parameters: 
   return db.workspace(workspaceId, async (tx) => {
     await tx.rows('select 1 from transcriptions t where t.workspace_id = ?::uuid and t.id = ?::uuid for no key update', [
       workspaceId,
-      claim.transcriptionId, // locked before its report, as whoever deletes it does
+      claim.transcriptionId, // locked before its report, in the same order as a deletion
     ]);
     const row = await tx.row(
       `update reports set ${assignments}, ${FREE}, completed_at = clock_timestamp()
@@ -169,7 +169,7 @@ function endReport(db: Db, claim: ReportClaim, assignments: string, parameters: 
   });
 }
 
-/** Ends a report whose engines died, whoever holds it. It and its transcription are locked. */
+/** Ends a report whose couriers died, regardless of the lease. It and its transcription must be locked. */
 export async function failReportRow(tx: Tx, row: { workspaceId: string; id: string }, code: ReportErrorCode): Promise<void> {
   await tx.rows(
     `update reports set status = 'failed', error_code = ?, ${FREE}, completed_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,
@@ -178,7 +178,7 @@ export async function failReportRow(tx: Tx, row: { workspaceId: string; id: stri
   await tellReport(tx, row);
 }
 
-/** A report's end changes the transcription it belongs to, and webhooks hear of it. One that failed gives its place back to the one before. */
+/** Records the end of a report on its transcription and queues webhooks. A failed report restores the one that it replaced. */
 export async function tellReport(tx: Tx, { workspaceId, id }: { workspaceId: string; id: string }): Promise<void> {
   const row = await tx.row<{
     status: 'completed' | 'failed';

@@ -2,25 +2,26 @@ import type { Db, Tx } from '../postgres/orm.ts';
 import { BLOCK } from './keep.ts';
 import { bitsOf, bucketOf, type Postings, pack, type Shape, unpack } from './postings.ts';
 
-/* SQL: the index is many small rows, read and packed under leases of their own. */
+/* SQL: the index consists of many small rows, merged under its own leases. */
 
 /*
- * The newest transcripts keep their terms one by one; 64 of them become a block, 16 blocks become one of the next level. So a question reads some fifty rows
- * for a term, however many transcripts there are, and every term is written about four times in all.
+ * A log-structured index. The terms of the newest transcripts are stored individually; 64 transcripts are packed into a block, and 16
+ * blocks of a level are merged into one of the next. A query therefore reads about fifty rows per term, however many transcripts there are,
+ * and every term is written about four times in total.
  */
 
-const FAN = 16; // blocks of a level that become one of the next
-const LARGE = BLOCK * FAN; // this many new transcripts become a block of the second level at once
+const FAN = 16; // blocks of a level that are merged into one of the next
+const LARGE = BLOCK * FAN; // this many new transcripts are packed directly into a block of the second level
 const LEASE = `interval '2 minutes'`;
-const BUCKETS = 64; // worked on in one transaction
-const GONE_KEPT = `interval '1 day'`; // terms of deleted transcripts lie in blocks no longer than this
+const BUCKETS = 64; // processed in one transaction
+const GONE_KEPT = `interval '1 day'`; // maximum time for which terms of deleted transcripts stay in blocks
 
 interface Block extends Shape {
   id: string;
   level: number;
 }
 
-/** Takes a workspace whose blocks are due, and does all that is to be done for it. False: there is none. */
+/** Claims a workspace whose blocks are due, and performs all due merges. False: there is none. */
 export async function mergeDue(db: Db, signal?: AbortSignal): Promise<boolean> {
   const taken = await db.acrossTenants((tx) =>
     tx.row<{ workspace_id: string }>(
@@ -47,7 +48,7 @@ export async function mergeDue(db: Db, signal?: AbortSignal): Promise<boolean> {
   return true;
 }
 
-/** One block made, or several made one. False: there is nothing to do. */
+/** Packs one block, or merges several. False: there is nothing to do. */
 async function step(db: Db, workspaceId: string): Promise<boolean> {
   if (await db.workspace(workspaceId, (tx) => packFresh(tx, workspaceId))) return true;
   const plan = await db.workspace(workspaceId, (tx) => planMerge(tx, workspaceId));
@@ -64,7 +65,7 @@ async function step(db: Db, workspaceId: string): Promise<boolean> {
   return db.workspace(workspaceId, (tx) => replace(tx, workspaceId, target, plan));
 }
 
-/** The oldest transcripts that are in no block yet become one, when they are enough. */
+/** Packs the oldest transcripts that are not in a block yet, if there are enough. */
 async function packFresh(tx: Tx, workspaceId: string): Promise<boolean> {
   const rows = await tx.rows<{ number: number; terms: string[] }>(
     'select f.number, f.terms from search_fresh f where f.workspace_id = ?::uuid order by f.number limit ? for update',
@@ -83,13 +84,13 @@ async function packFresh(tx: Tx, workspaceId: string): Promise<boolean> {
 
 interface Plan {
   sources: Block[];
-  /** Of the block that they become. */
+  /** Level of the resulting block. */
   level: number;
-  /** Numbers that are left out. */
+  /** Numbers of deleted transcripts, which are left out. */
   gone: Set<number>;
 }
 
-/** The oldest blocks of a level that has enough of them; else one that holds terms of what was deleted long ago. */
+/** Chooses the oldest blocks of a level that has enough of them; else a block with terms of transcripts deleted long ago. */
 async function planMerge(tx: Tx, workspaceId: string): Promise<Plan | null> {
   const found = await tx.rows<Omit<Block, 'bits'> & { stale: boolean }>(
     `select b.id, b.level, b.first, b.last, exists (select from search_gone g where g.workspace_id = b.workspace_id and g.number between b.first and b.last
@@ -117,7 +118,7 @@ async function addBlock(tx: Tx, workspaceId: string, level: number, first: numbe
   return { id: row!.id, level, first, last, bits: bitsOf(level) };
 }
 
-/** The terms in some buckets of all sources. Sources come in the order of their numbers, so those of a term do as well. */
+/** Reads the terms in some buckets of all sources. Sources are ordered by transcript number, and so are the numbers of each term. */
 async function readBuckets(tx: Tx, { sources, gone }: Plan, from: number, before: number): Promise<Postings> {
   const postings: Postings = new Map();
   const rows = await tx.rows<{ block_id: string; bucket: number; data: Buffer }>(
@@ -153,7 +154,7 @@ async function write(tx: Tx, workspaceId: string, block: Block, postings: Postin
   );
 }
 
-/** The new block takes the place of those it was made of, if they are still there. */
+/** Replaces the source blocks by the new one, if they still exist. */
 async function replace(tx: Tx, workspaceId: string, target: Block, { sources, gone }: Plan): Promise<boolean> {
   const rows = await tx.rows(
     'delete from search_blocks b where b.workspace_id = ?::uuid and b.id = any (?::bigint[]) and b.ready returning 1',
@@ -165,7 +166,7 @@ async function replace(tx: Tx, workspaceId: string, target: Block, { sources, go
   return true;
 }
 
-/** Workspaces whose blocks hold terms of what was deleted a day ago: they are due. */
+/** Marks workspaces as due whose blocks contain terms of transcripts deleted a day ago. */
 export async function noteStale(db: Db): Promise<void> {
   await db.query(
     '*',

@@ -1,7 +1,7 @@
 import type { SaidTurn } from './said.ts';
 import { asked, formsOf } from './words.ts';
 
-/** Where in a recording something was said. */
+/** A position in a recording that matches a search. */
 export interface Hit {
   /** Id of the segment. */
   segment: number;
@@ -11,7 +11,7 @@ export interface Hit {
   text: string;
 }
 
-/** The turns that hold most of the words that are asked for, at most so many, in order. */
+/** The `most` turns with the most search words, in chronological order. */
 export function hitsOf(turns: readonly SaidTurn[], text: string, most: number): Hit[] {
   const words = asked(text);
   const found: { turn: SaidTurn; score: number }[] = [];

@@ -5,25 +5,25 @@ import { searchKey, termsOf } from './terms.ts';
 
 /* SQL: claims, and writes bound to them. */
 
-/* What is said becomes searchable: with the transcript, and again whenever its words or its title change. */
+/* Indexes transcripts: when they are stored, and again whenever their words or title change. */
 
-export const BLOCK = 64; // transcripts that make a block of the lowest level
-const LEASE_SECONDS = 60; // transcripts that somebody indexes now
-const ATTEMPTS = 5; // then it waits for its next change
+export const BLOCK = 64; // transcripts per block of the lowest level
+const LEASE_SECONDS = 60; // for transcripts that are being indexed
+const ATTEMPTS = 5; // then it is indexed only after its next change
 
-/** Terms of a transcript, and the data key they are hashed with. */
+/** Terms of a transcript, and the version of the data key they were hashed with. */
 export interface Terms {
   keyVersion: number;
   terms: number[];
 }
 
-/** The terms of what was said and of the title, for `keepTerms`. */
+/** The terms of the words and the title of a transcript, for `keepTerms`. */
 export async function hashWords(vault: Vault, workspaceId: string, said: Iterable<string>, title: string): Promise<Terms> {
   const key = await searchKey(vault, workspaceId);
   return { keyVersion: key.version, terms: termsOf(key, said, title) };
 }
 
-/** Makes a transcript searchable under a new number, in the transaction that writes it; what was known of it goes. */
+/** Indexes a transcript under a new number, in the transaction that writes it; its earlier terms are removed. */
 export async function keepTerms(tx: Tx, workspaceId: string, id: string, { keyVersion, terms }: Terms): Promise<void> {
   await begin(tx, workspaceId, keyVersion);
   await tx.rows('delete from search_documents d where d.workspace_id = ?::uuid and d.transcription_id = ?::uuid', [workspaceId, id]);
@@ -38,7 +38,7 @@ export async function keepTerms(tx: Tx, workspaceId: string, id: string, { keyVe
   await tx.rows('delete from search_waiting w where w.workspace_id = ?::uuid and w.transcription_id = ?::uuid', [workspaceId, id]);
 }
 
-/** The workspace's row, locked until the transaction ends. If it was hashed with another data key everything is reindexed. */
+/** Locks the workspace's row until the transaction ends. If the index was hashed with another data key, everything is indexed again. */
 async function begin(tx: Tx, workspaceId: string, keyVersion: number): Promise<void> {
   const state = await tx.row<{ key_version: number }>(
     `insert into search_states as s (workspace_id, key_version) values (?::uuid, ?)
@@ -57,7 +57,8 @@ async function begin(tx: Tx, workspaceId: string, keyVersion: number): Promise<v
 }
 
 /**
- * Indexes up to `most` transcripts that wait for it, of one workspace or (null) of any. What fails is told, and tried again later. Returns how many were taken.
+ * Indexes up to `most` waiting transcripts, of one workspace or (null) of any. Failures are logged and retried later. Returns the number of
+ * claimed transcripts.
  */
 export async function indexWaiting(
   db: Db,
@@ -86,7 +87,7 @@ interface Taken {
   due_at: string;
 }
 
-/** The longest waiting, for a while: whoever dies of one leaves it to others, and each attempt comes later. */
+/** Claims those that have waited longest, with a lease: if the process dies, others take over, and each attempt comes later. */
 function take(tx: Tx, workspaceId: string | null, most: number): Promise<Taken[]> {
   const [of, parameters] = workspaceId ? ['w.workspace_id = ?::uuid and', [workspaceId]] : ['', []];
   return tx.rows<Taken>(
@@ -98,7 +99,7 @@ function take(tx: Tx, workspaceId: string | null, most: number): Promise<Taken[]
   );
 }
 
-/** Locks what was taken; false when it was deleted, or changed since: then it waits to be read again. */
+/** Locks a claimed transcript. False: it was deleted, or changed in the meantime and must be read again. */
 async function isTaken(tx: Tx, workspaceId: string, id: string, dueAt: string): Promise<boolean> {
   const row = await tx.row(
     'select 1 from search_waiting w where w.workspace_id = ?::uuid and w.transcription_id = ?::uuid and w.due_at = ?::timestamptz for update',
@@ -107,7 +108,7 @@ async function isTaken(tx: Tx, workspaceId: string, id: string, dueAt: string): 
   return row !== null;
 }
 
-/** Whether transcripts wait, and whether blocks do. */
+/** Whether transcripts are waiting to be indexed, and blocks to be merged. */
 export async function searchWork(db: Db): Promise<{ waiting: boolean; blocks: boolean }> {
   const [row] = await db.query<{ waiting: boolean; blocks: boolean }>(
     '*',

@@ -7,32 +7,32 @@ import type { Question } from './terms.ts';
 
 type Bits = Uint8Array;
 
-/** The transcripts of a workspace that hold what is asked, by number. */
+/** The transcripts of a workspace that match a query, by number. */
 export interface Found {
-  /** How many. */
+  /** Number of matches. */
   count: number;
   /** A bit for each number, lowest first in every byte, as PostgreSQL's get_bit reads it. */
   bits: Bits;
-  /** The numbers themselves where they are few. */
+  /** The numbers, if there are few. */
   numbers: number[] | null;
-  /** Names this very set. */
+  /** Identifies this result set. */
   digest: string;
 }
 
-const FEW = 4_000; // so many are looked up one by one
+const FEW = 4_000; // maximum number of matches that are looked up one by one
 
 interface Row {
-  /** Of the block; null: a new transcript. */
+  /** Level of the block; null: a new transcript. */
   level: number | null;
   first: number;
   last: number;
   bucket: number | null;
   data: Buffer | null;
-  /** Of a new transcript: which terms it holds, by their place among those asked for. */
+  /** Terms of a new transcript, as indices into the query's terms. */
   held: number[] | null;
 }
 
-/** Finds them in the index, all of one moment. */
+/** Runs a query against the index, in one snapshot. */
 export async function match(tx: Tx, workspaceId: string, question: Question): Promise<Found> {
   const terms = [...new Set(question.flat(2))];
   const rows = await read(tx, workspaceId, terms);
@@ -60,7 +60,9 @@ export async function match(tx: Tx, workspaceId: string, question: Question): Pr
   };
 }
 
-/** One statement, so that no merge comes between: buckets of blocks, new transcripts, and (without data) numbers that are gone. */
+/**
+ * One statement, so that a merge cannot interfere: buckets of blocks, new transcripts, and (without data) numbers of deleted transcripts.
+ */
 function read(tx: Tx, workspaceId: string, terms: readonly number[]): Promise<Row[]> {
   const levels = Array.from({ length: 8 }, (_, level) => level);
   const places = levels.flatMap((level) =>

@@ -1,34 +1,35 @@
 import { TERM_BITS } from './terms.ts';
 
 /*
- * Which transcripts hold which terms, packed. A block covers a range of transcript numbers; its terms lie in buckets by their first bits, a row each:
- * for every term, in order, how far it lies from the one before, how many bytes follow (and in the lowest bit whether they are a bitmap), and the numbers: from the first
- * of the block, as distances or as bits, whatever is shorter. Numbers are written seven bits a byte, lowest first.
+ * Posting lists: which transcripts contain which terms. A block covers a range of transcript numbers; its terms are distributed over
+ * buckets by their leading bits, one row per bucket. For every term, ascending: the difference to the previous term; the number of bytes
+ * that follow, whose lowest bit tells whether they are a bitmap; and the transcript numbers relative to the first of the block, as
+ * differences or as a bitmap, whichever is shorter. Integers are variable-length: seven bits per byte, lowest first.
  */
 
-/** The numbers of the transcripts that hold a term, upwards. */
+/** Transcript numbers by term, ascending. */
 export type Postings = Map<number, number[]>;
 
-/** The range that a block covers, both included, and the bits by which its terms are spread over buckets. */
+/** First and last number of a block, both included, and the number of leading bits by which its terms are distributed over buckets. */
 export interface Shape {
   first: number;
   last: number;
   bits: number;
 }
 
-const BITS_A_LEVEL = 4; // a block of the next level has 16 times as many transcripts, and buckets
+const BITS_A_LEVEL = 4; // a block of the next level has 16 times as many transcripts and buckets
 const MOST_BITS = 20;
 
 export function bitsOf(level: number): number {
   return Math.min(MOST_BITS, level * BITS_A_LEVEL);
 }
 
-/** The bucket of a term. */
+/** Bucket of a term. */
 export function bucketOf(term: number, bits: number): number {
   return Math.floor(term / 2 ** (TERM_BITS - bits));
 }
 
-/** One bucket as it is stored. */
+/** Encodes one bucket. */
 export function pack(postings: Postings, { first, last, bits }: Shape): Buffer {
   const out: number[] = [];
   let before = 0;
@@ -46,12 +47,12 @@ export function pack(postings: Postings, { first, last, bits }: Shape): Buffer {
   return Buffer.from(out);
 }
 
-/** Tells every term of a bucket with its numbers; those of `wanted` only, where it is given. */
+/** Decodes a bucket: passes every term with its numbers to `found`; if `wanted` is given, only those terms. */
 export function unpack(
   data: Uint8Array,
   bucket: number,
   { first, bits }: Shape,
-  tell: (term: number, numbers: number[]) => void,
+  found: (term: number, numbers: number[]) => void,
   wanted?: ReadonlySet<number>,
 ): void {
   const base = bucket * 2 ** (TERM_BITS - bits);
@@ -62,7 +63,7 @@ export function unpack(
     const head = read(reader);
     const end = reader.at + Math.floor(head / 2);
     if (!wanted || wanted.has(base + rest))
-      tell(base + rest, head % 2 ? readBits(data, reader.at, end, first) : readDistances(reader, end, first));
+      found(base + rest, head % 2 ? readBits(data, reader.at, end, first) : readDistances(reader, end, first));
     reader.at = end;
   }
 }

@@ -1,9 +1,9 @@
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 
-/* SQL: transcripts as lists read them. */
+/* SQL: reads transcripts in bulk. */
 
-/** A turn as it is stored. */
+/** A stored turn. */
 export interface SaidTurn {
   id: number;
   start: number;
@@ -11,13 +11,13 @@ export interface SaidTurn {
   text: string;
 }
 
-/** A completed transcript's words, opened. */
+/** The words of a completed transcript, decrypted. */
 export interface Said {
   texts: string[];
   title: string;
 }
 
-/** What was said in a completed transcription, and its title. Null: there is none. */
+/** The words of a completed transcription. Null: there is none. */
 export async function readSaid(tx: Tx, vault: Vault, workspaceId: string, id: string): Promise<Said | null> {
   const row = await tx.row<{ title_sealed: Buffer | null; filename_sealed: Buffer }>(
     `select t.title_sealed, t.filename_sealed from transcriptions t

@@ -3,16 +3,17 @@ import type { Vault } from '../secrets/vault.ts';
 import { asked, formsOf } from './words.ts';
 
 /*
- * What the database holds in place of words: HMAC-SHA256 of their forms under a key of the workspace, cut to 40 bits. Of a million different words two have the
- * same term once in a million; without the key a term says nothing.
+ * The index contains no words, only terms: HMAC-SHA256 of normalised words under a key of the workspace, truncated to 40 bits. With a
+ * million different words, a word shares its term with another one with a probability of one in a million. Without the key a term reveals
+ * nothing.
  */
 
 export const TERM_BITS = 40;
 const PURPOSE = 'search';
-const TITLE = '\u0001'; // before a form: found in the title, not in what was said
-const MOST_ASKED = 16; // words of a question that count
+const TITLE = '\u0001'; // prefix of a form that occurs in the title
+const MOST_ASKED = 16; // maximum number of words per query; the rest is ignored
 
-/** The key under which a workspace's words are hashed, and which of its data keys that comes from. */
+/** The key with which a workspace's words are hashed, and the version of the data key it is derived from. */
 export interface SearchKey {
   version: number;
   key: Buffer;
@@ -22,7 +23,7 @@ export function searchKey(vault: Vault, workspaceId: string): Promise<SearchKey>
   return vault.derive(workspaceId, PURPOSE);
 }
 
-/** Terms of a transcript: of what was said, and of its title. */
+/** Terms of a transcript: of its words and of its title. */
 export function termsOf({ key }: SearchKey, said: Iterable<string>, title: string): number[] {
   const forms = new Set<string>();
   for (const text of said) for (const form of formsOf(text)) forms.add(form);
@@ -30,10 +31,10 @@ export function termsOf({ key }: SearchKey, said: Iterable<string>, title: strin
   return [...new Set([...forms].map((form) => term(key, form)))].sort((a, b) => a - b);
 }
 
-/** A question: of each word any of these sets of terms must be there as a whole. */
+/** A query: for each word, at least one of these sets of terms must be present completely. */
 export type Question = number[][][];
 
-/** The question that a text asks; null: there is no word in it. */
+/** Parses the text of a search; null: it contains no word. */
 export function questionOf({ key }: SearchKey, text: string, titlesToo = false): Question | null {
   const words = asked(text).slice(0, MOST_ASKED);
   const found = words.map(({ whole, parts }) => {

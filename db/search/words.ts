@@ -1,24 +1,27 @@
 /*
- * Words as they are searched: whatever the letter case, the accents and the form of the characters. Text and question go through the same steps, so a form
- * that is not a word of the dictionary does no harm.
+ * Normalises words for search: letter case, accents and variants of characters are ignored. Text and query go through the same steps, so a
+ * form need not be a word of a dictionary.
  */
 
 /** Letters and digits, with what may stand between two of them inside a word: `don't`, `e-mail`, `1,000`, `example.com`. */
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’ʼ`\-‐‑.,][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
 const JOINT = /['’ʼ`\-‐‑.,]/u;
-/** Scripts that are written without spaces: a dictionary tells where words end. */
+/** Scripts written without spaces: word boundaries come from a dictionary. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー々]+/gu;
-/** Accents and points of scripts that are read without them as well; the vowel signs of Thai and the sound marks of kana make other letters. */
+/**
+ * Accents and vowel points that may be omitted in writing. The vowel signs of Thai and the sound marks of kana are different letters and
+ * stay.
+ */
 const ACCENTS = /(?![\u3099\u309a])\p{sc=Inherited}|[\u0483-\u0487]|(?=\p{M})\p{sc=Hebrew}|(?=\p{M})\p{sc=Arabic}|\u0640/gu;
 const ASCII = /^[a-z0-9]*$/;
-const LONGEST = 64; // characters of a form; the rest of a longer one does not count
+const LONGEST = 64; // characters of a form; the rest is ignored
 let segmenter: Intl.Segmenter | undefined;
 
 /** `Ärger` -> `arger`, `ﬁne` -> `fine`, `Straße` -> `strasse`, `Ё` -> `е`, `ハ` (half width) -> `ハ` */
 export function fold(word: string): string {
   const lower = word.toLowerCase();
   if (ASCII.test(lower)) return lower.slice(0, LONGEST);
-  const folded = lower.normalize('NFKC').toUpperCase().toLowerCase(); // by way of upper case: ß and ς have one, their other forms too
+  const folded = lower.normalize('NFKC').toUpperCase().toLowerCase(); // upper case first: it unifies ß, ς and similar forms
   return folded
     .normalize('NFKD')
     .replace(ACCENTS, '')
@@ -29,21 +32,24 @@ export function fold(word: string): string {
     .slice(0, LONGEST);
 }
 
-/** The forms of every word of a text, each once. A compound counts whole and in its parts: `e-mail` is found as `email`, `mail` and `e-mail`. */
+/**
+ * The distinct forms of the words of a text. A compound counts as a whole and by its parts: `e-mail` is found as `email`, `mail` and
+ * `e-mail`.
+ */
 export function formsOf(text: string): Set<string> {
   const forms = new Set<string>();
   for (const word of wordsOf(text)) for (const form of word.parts.length > 1 ? [word.whole, ...word.parts] : [word.whole]) forms.add(form);
   return forms;
 }
 
-/** A word of a question: found where its form is, or where those of its parts are. */
+/** A word of a query. It matches as a whole, or by its parts. */
 export interface Asked {
   whole: string;
-  /** One and the same as `whole` for a word that is not compound. */
+  /** Equal to `whole` for a word that is not a compound. */
   parts: string[];
 }
 
-/** The words of a question, each once. */
+/** The distinct words of a query. */
 export function asked(text: string): Asked[] {
   return [...new Map([...wordsOf(text)].map((word) => [word.whole, word])).values()];
 }
@@ -56,7 +62,7 @@ function* wordsOf(text: string): Generator<Asked> {
     let at = 0;
     for (const run of token.matchAll(UNSPACED)) {
       yield* plain(token.slice(at, run.index));
-      segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' }); // its dictionaries go by script, not by this language
+      segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' }); // its dictionaries are selected by script, not by this language
       for (const { segment, isWordLike } of segmenter.segment(run[0])) if (isWordLike) yield* plain(segment);
       at = run.index + run[0].length;
     }

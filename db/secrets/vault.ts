@@ -4,7 +4,7 @@ import type { Db, Tx } from '../postgres/orm.ts';
 import { forAll } from '../postgres/wanted.ts';
 import { masterKeyId } from './master-key.ts';
 
-/* SQL: keys are made and changed under locks, by several hosts at once. */
+/* SQL: keys are created and changed under locks, concurrently by several hosts. */
 
 /**
  * Encrypts sensitive values in the database: AES-256-GCM with a data key per workspace, which is encrypted with the master key. `place` is
@@ -18,8 +18,8 @@ export interface Vault {
   /** As `open`, for text; null stays null. */
   text(workspaceId: string, place: string, sealed: Uint8Array | null): Promise<string | null>;
   /**
-   * A key for one purpose, from the oldest data key that the workspace has. `version` says which that is: what was made with the key of another one has to be
-   * created again.
+   * A key for one purpose, derived from the oldest data key of the workspace. `version`: the version of that data key; values made with
+   * another version must be created again.
    */
   derive(workspaceId: string, purpose: string): Promise<{ version: number; key: Buffer }>;
   /** Creates the first data key of a new workspace, in the transaction that writes its row. */
@@ -32,8 +32,8 @@ const VERSION = 1;
 const NONCE = 12;
 const TAG = 16;
 const HEAD = 5; // version and key version
-const KEPT_MS = 60_000; // cache lifetime of a data key: a destroyed key is forgotten everywhere after this
-const MOST = 10_000; // workspaces whose keys are remembered
+const KEPT_MS = 60_000; // cache lifetime of a data key: the longest time for which a destroyed key remains in memory
+const MOST = 10_000; // workspaces whose keys are cached
 const CANARY = 'longhand';
 
 interface Keys {
@@ -120,7 +120,7 @@ export async function openVault(db: Db, masterKeys: readonly Buffer[]): Promise<
   };
 }
 
-/** A value that only the right master key decrypts; written at the very first start. */
+/** A value that only the correct master key decrypts; written at the first start. */
 async function checkCanary(db: Db, newest: Buffer, masters: ReadonlyMap<string, Buffer>): Promise<void> {
   const row = await db.acrossTenants(async (tx) => {
     await tx.rows(`insert into facts (name, value) values ('canary', ?) on conflict (name) do nothing`, [
@@ -132,7 +132,7 @@ async function checkCanary(db: Db, newest: Buffer, masters: ReadonlyMap<string, 
     try {
       if (decrypt(master, 'canary', row!.value).toString() === CANARY) return;
     } catch {
-      // another one may match
+      // try the next key
     }
   }
   throw new Error(

@@ -6,10 +6,11 @@ import type { Db, Tx } from '../postgres/orm.ts';
 import { openSpool, type Spool } from './spool.ts';
 
 /*
- * SQL: hosts that look at the same moment must agree.
- * A share that is not mounted is an empty folder, and hosts whose settings differ have a spool each. So the place that LONGHAND_MEDIA names bears a
- * mark, and the database knows which: recordings are not put into a place without it, and not missed there. An API makes the mark when there is none
- * yet, and a new one in a new place, but only while nothing waits in the old place and no engine works on it.
+ * SQL: hosts that check concurrently must agree.
+ * A share that is not mounted is an empty folder, and hosts with different settings use different spools. Therefore the location in
+ * LONGHAND_MEDIA contains an id that is also stored in the database: without it, no recording is written there or considered missing. An
+ * API process creates the id if there is none, and a new one in a new location, but only while no recording waits in the old location and
+ * no engine uses it.
  */
 
 /** The spool of this installation, verified by its id. */

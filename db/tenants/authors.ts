@@ -16,9 +16,9 @@ export interface AuthorRow {
   name: string | null;
 }
 
-/** The active member of this workspace that `ref` names, or null: unknown, foreign, pending, removed and unlinked members give the same answer. */
+/** The active member of this workspace that `ref` identifies. Null for unknown, foreign, pending, removed and unlinked members alike. */
 export async function findAuthor(tx: Tx, { workspaceId }: Actor, ref: AuthorRef): Promise<AuthorRow | null> {
-  if (Object.values(ref).some((value) => value.includes('\0'))) return null; // PostgreSQL takes no NUL
+  if (Object.values(ref).some((value) => value.includes('\0'))) return null; // PostgreSQL rejects NUL
   const named = await condition(tx, workspaceId, ref);
   const member = named && (await tx.em.findOne(Member, { workspaceId, status: 'active', ...named }));
   return member && { id: member.id, email: member.email, name: member.name ?? null };

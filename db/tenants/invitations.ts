@@ -22,7 +22,7 @@ export interface InvitationRow {
   role: Role;
   created_at: string;
   expires_at: string;
-  /** Null: the operator. */
+  /** Inviting member; null: the operator. */
   invited_by: { id: string; email: string } | null;
 }
 
@@ -32,13 +32,13 @@ export interface NewInvitation {
   role?: Role;
 }
 
-/** SQL, and the same for entities: not accepted, not over, and the key it came from is in force. */
+/** SQL: the invitation is neither accepted nor expired, and its originating key is valid. The same for entities follows. */
 export const OPEN = `i.accepted_at is null and i.expires_at > now() and ${causeInForce('i.key_id')}`;
 const stillOpen = () => ({ acceptedAt: null, expiresAt: { $gt: now() }, ...fromKeyInForce() });
 
 /**
- * Invites a person, who is a pending member until they accept; invited again, the link from before ends. The secret is for the link and nowhere else. Throws
- * `validation_error` when the address is a member's already.
+ * Invites a person, who is a pending member until they accept; another invitation invalidates the previous link. The secret is for the link
+ * only. Throws `validation_error` if the address already belongs to a member.
  */
 export async function invite(tx: Tx, actor: Actor, { email, name, role = 'user' }: NewInvitation) {
   requireOwner(actor);
@@ -58,7 +58,7 @@ export async function invite(tx: Tx, actor: Actor, { email, name, role = 'user' 
   return { id, member_id: member.id, email: member.email, role: member.role, expires_at: expiresAt.toISOString(), secret };
 }
 
-/** Invitations that wait for an answer, newest first. */
+/** Open invitations, newest first. */
 export async function listInvitations(tx: Tx, actor: Actor): Promise<InvitationRow[]> {
   requireOwner(actor);
   const { workspaceId } = actor;
@@ -81,7 +81,7 @@ export async function listInvitations(tx: Tx, actor: Actor): Promise<InvitationR
   });
 }
 
-/** Takes an invitation back, with the pending membership. Throws 404, also when it was accepted. */
+/** Revokes an invitation and its pending membership. Throws 404, also if it was accepted. */
 export async function revokeInvitation(tx: Tx, actor: Actor, id: string): Promise<void> {
   requireOwner(actor);
   const { workspaceId } = actor;
@@ -94,8 +94,9 @@ export async function revokeInvitation(tx: Tx, actor: Actor, id: string): Promis
 }
 
 /**
- * Accepts an invitation by the secret of its link: the member is active. That proves the link and not the address, so it lets nobody in by e-mail later. Null when
- * the invitation is unknown, over, taken back or accepted before. The transaction acts for the installation.
+ * Accepts an invitation by the secret of its link and activates the member. This proves possession of the link but not of the address, so
+ * it does not allow later sign-in by e-mail. Null if the invitation is unknown, expired, revoked or already accepted. The transaction acts
+ * for the installation.
  */
 export async function acceptInvitation(tx: Tx, secret: string): Promise<Entrant | null> {
   const invitation = await tx.em.findOne(Invitation, { hash: hashOf(secret), acceptedAt: null, expiresAt: { $gt: now() } }, HELD);

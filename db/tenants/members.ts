@@ -38,7 +38,7 @@ export async function listMembers(tx: Tx, { workspaceId }: Actor): Promise<Membe
   return members.map(({ id, email, name, role }) => ({ ...{ id, email, name: name ?? null, role }, identities: identities.get(id) ?? [] }));
 }
 
-/** Invited people who have not come yet. */
+/** Invited people who have not accepted yet. */
 export async function listPendingMembers(tx: Tx, actor: Actor) {
   requireOwner(actor);
   const { workspaceId } = actor;
@@ -50,18 +50,18 @@ export async function listPendingMembers(tx: Tx, actor: Actor) {
   });
 }
 
-/** Who these members are, also those who have left, by id. */
+/** Members by id, including removed ones. */
 export async function findPeople(tx: Tx, workspaceId: string, ids: readonly string[]): Promise<Map<string, { id: string; email: string }>> {
   const members = await tx.em.find(MemberEntity, { workspaceId, id: anyOf(ids) }, { fields: ['id', 'email'] });
   return new Map(members.map(({ id, email }) => [id, { id, email }]));
 }
 
-/** The active member's id. Throws 404 `member_not_found` for any other id, a malformed one included. Holds the row against removal. */
+/** The id of an active member. Throws 404 `member_not_found` for any other id, including a malformed one. Locks the row against removal. */
 export function activeMember(tx: Tx, workspaceId: string, memberId: string): Promise<string> {
   return findMember(tx, workspaceId, memberId, { status: 'active' });
 }
 
-/** The same for a member who may be pending. */
+/** The same, but the member may be pending. */
 export function existingMember(tx: Tx, workspaceId: string, memberId: string): Promise<string> {
   return findMember(tx, workspaceId, memberId, { status: { $ne: LEFT } });
 }
@@ -80,8 +80,8 @@ export interface NewMember {
 }
 
 /**
- * Adds a person. Throws `validation_error` when the address is taken. An owner may name any address, so nobody who signs in with it elsewhere is let in here unless
- * they accept; the operator's word is trusted.
+ * Adds a person. Throws `validation_error` if the address is taken. An owner may enter any address, so a person who signs in with it
+ * elsewhere must accept first; addresses entered by the operator are trusted.
  */
 export async function addMember(tx: Tx, actor: Actor, { email, name, role = 'user', pending = false }: NewMember): Promise<MemberRow> {
   requireOwner(actor);
@@ -105,7 +105,7 @@ export interface MemberChange {
   status?: 'active';
 }
 
-/** Changes name, role or status of a member who has not left. Throws `member_not_found`. */
+/** Changes name, role or status of a member who was not removed. Throws `member_not_found`. */
 export async function changeMember(tx: Tx, actor: Actor, memberId: string, { name, role, status }: MemberChange): Promise<MemberRow> {
   requireOwner(actor);
   if (role === 'user') await keepOwner(tx, actor, memberId);
@@ -118,12 +118,12 @@ export async function changeMember(tx: Tx, actor: Actor, memberId: string, { nam
   return shown(member);
 }
 
-/** Tables that know a member only while the membership lasts. */
+/** Tables whose rows of a member are deleted when the membership ends. */
 const GONE_WITH_MEMBER = [IdentityEntity, ProjectMember, Session, SignInLink, SignInBinding, Invitation, OauthCode];
 
 /**
- * Ends a membership: keys and tokens stop working, identities and places in projects go; transcriptions stay and keep their author. Throws
- * `member_not_found`.
+ * Ends a membership: keys and tokens stop working, identities and project memberships are deleted; transcriptions stay and keep their
+ * author. Throws `member_not_found`.
  */
 export async function removeMember(tx: Tx, actor: Actor, memberId: string): Promise<MemberRow> {
   requireOwner(actor);
@@ -140,14 +140,17 @@ export async function removeMember(tx: Tx, actor: Actor, memberId: string): Prom
   return shown(member);
 }
 
-/** A member who has not left, locked. Throws `member_not_found`. */
+/** Locks a member who was not removed. Throws `member_not_found`. */
 async function hold(tx: Tx, { workspaceId }: Actor, memberId: string) {
   const member = await tx.em.findOne(MemberEntity, { workspaceId, id: lookupId(memberId), status: { $ne: LEFT } }, HELD);
   if (!member) throw new ApiError('member_not_found');
   return member;
 }
 
-/** The workspace must keep an active owner, unless the operator wants it otherwise; the rows of all owners are held until the transaction ends. */
+/**
+ * Ensures that the workspace keeps an active owner, unless the operator decides otherwise; locks the rows of all owners until the
+ * transaction ends.
+ */
 async function keepOwner(tx: Tx, { kind, workspaceId }: Actor, leaving: string): Promise<void> {
   if (kind === 'operator') return;
   const owners = await tx.em.find(MemberEntity, { workspaceId, role: 'owner', status: 'active' }, { ...HELD, orderBy: { id: 'asc' } });

@@ -13,7 +13,7 @@ const WORKSPACE_OF = {
   grant: async ({ em }: Tx, family: string) => (await em.findOne(OauthToken, { family }))?.workspaceId,
 };
 
-/** The operator at work on the workspace with this id, or on that of one of its things. Throws when there is none. */
+/** The operator as an actor in the workspace with this id, or in that of an object with this id. Throws if there is none. */
 export async function operatorOn(db: Db, kind: keyof typeof WORKSPACE_OF, id: string): Promise<OperatorActor> {
   const workspaceId = await db.acrossTenants((tx) => WORKSPACE_OF[kind](tx, lookupId(id)));
   if (!workspaceId) throw new Error(`There is no ${kind} ${id}`);

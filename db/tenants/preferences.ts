@@ -4,9 +4,9 @@ import { Workspace } from '../postgres/entities/workspace.ts';
 import type { Tx } from '../postgres/orm.ts';
 import type { Vault } from '../secrets/vault.ts';
 
-/** What owners choose for their workspace. */
+/** Settings of a workspace made by its owners. */
 export interface Preferences {
-  /** Names and terms that recognition shall know. */
+  /** Names and terms for recognition. */
   vocabulary: string;
   /** Retention of transcripts, days; null: unlimited. */
   retention_days: number | null;

@@ -8,13 +8,13 @@ import type { Tx } from '../postgres/orm.ts';
 import { activeMember, existingMember } from './members.ts';
 import { lookupId } from './visibility.ts';
 
-/** Projects the actor sees, newest first, ties by id: all for an owner, else those they belong to. */
+/** Projects visible to the actor, newest first, ties by id: all for an owner, else their own. */
 export async function listProjects(tx: Tx, actor: Actor): Promise<Project[]> {
   const found = await tx.em.find(ProjectEntity, await within(tx, actor), { orderBy: { createdAt: 'desc', id: 'asc' } });
   return found.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt.toISOString() }));
 }
 
-/** The projects of the workspace where the actor has one of these roles; owners of the workspace have every role in all. */
+/** Filter for projects in which the actor has one of these roles; owners of the workspace have every role in all of them. */
 async function within(tx: Tx, { workspaceId, memberId, role }: Actor, roles?: readonly ProjectRole[]) {
   if (role === 'owner' || memberId === null) return { workspaceId };
   const places = await tx.em.find(Place, { workspaceId, memberId, ...(roles && { role: { $in: [...roles] } }) });
@@ -26,23 +26,23 @@ interface ProjectName {
   name: string;
 }
 
-/** Who may upload files to a project. */
+/** Roles that may upload to a project. */
 const WRITERS = ['editor', 'owner'] as const;
 
-/** The project a file may be uploaded to. Null for an unknown, a foreign and a closed one alike. */
+/** The project to upload to. Null if it is unknown, foreign, or not open to the actor. */
 export async function uploadProject(tx: Tx, actor: Actor, projectId: string): Promise<ProjectName | null> {
   const open = await within(tx, actor, WRITERS);
   const project = await tx.em.findOne(ProjectEntity, { $and: [open, { id: lookupId(projectId) }] });
   return project && { id: project.id, name: project.name };
 }
 
-/** All of them, by name. */
+/** All projects that the actor may upload to, by name. */
 export async function uploadProjects(tx: Tx, actor: Actor): Promise<ProjectName[]> {
   const found = await tx.em.find(ProjectEntity, await within(tx, actor, WRITERS), { orderBy: { [lowered('name')]: 'asc', id: 'asc' } });
   return found.map(({ id, name }) => ({ id, name }));
 }
 
-/** A new project; the member who makes it owns it. */
+/** Creates a project owned by the acting member. */
 export async function createProject(tx: Tx, actor: Actor, name: string): Promise<{ id: string; name: string; created_at: Date }> {
   requireFullRights(actor);
   const { workspaceId } = actor;
@@ -54,7 +54,9 @@ export async function createProject(tx: Tx, actor: Actor, name: string): Promise
   return { id, name, created_at: createdAt };
 }
 
-/** Deletes a project; its transcriptions stay, in none. Throws 404, and 403 for everybody but its owners and those of the workspace. */
+/**
+ * Deletes a project; its transcriptions stay, without a project. Throws 404, and 403 unless the actor owns the project or the workspace.
+ */
 export async function deleteProject(tx: Tx, actor: Actor, projectId: string): Promise<void> {
   requireFullRights(actor);
   if ((await roleIn(tx, actor, projectId)) !== 'owner') throw forbidden('Only owners of the project or the workspace may delete it');
@@ -70,8 +72,8 @@ export interface ProjectMember {
 }
 
 /**
- * Who belongs to a project, and for its owners whom of the workspace they may give a role (null for everybody else). Throws 404 for somebody who does not belong to
- * it, unless they own the workspace.
+ * The members of a project and, for its owners, the other members of the workspace who can be added (null for anyone else). Throws 404 for
+ * non-members of the project who do not own the workspace.
  */
 export async function listProjectMembers(tx: Tx, actor: Actor, projectId: string) {
   const role = await roleIn(tx, actor, projectId);
@@ -88,7 +90,9 @@ async function listCandidates(tx: Tx, { workspaceId }: Actor): Promise<Omit<Proj
   return members.map(({ id, email, name }) => ({ id, email, name: name ?? null }));
 }
 
-/** Gives a member a role in a project; 'none' removes it. Throws 404, and 403 for everybody but owners of the project or of the workspace. */
+/**
+ * Gives a member a role in a project; 'none' removes the member. Throws 404, and 403 unless the actor owns the project or the workspace.
+ */
 export async function setProjectMember(
   tx: Tx,
   actor: Actor,
@@ -106,7 +110,7 @@ export async function setProjectMember(
   await audit(tx, actor, 'project.member', projectId);
 }
 
-/** What the actor is in a project; owners of the workspace are its owners. Throws 404 for those who do not belong to it. */
+/** The actor's role in a project; owners of the workspace own its projects. Throws 404 for non-members. */
 async function roleIn(tx: Tx, actor: Actor, projectId: string): Promise<ProjectRole> {
   const { workspaceId, memberId } = actor;
   const id = lookupId(projectId);

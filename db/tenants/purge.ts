@@ -1,13 +1,14 @@
 import type { Db, Tx } from '../postgres/orm.ts';
 
-/* What is left of a workspace after its key was destroyed goes in batches, so that nobody waits behind one large deletion. */
+/* Deletes the data of a workspace, whose key was already destroyed, in batches, so that other work never waits for one large deletion. */
 
-const BATCH = { transcriptions: 50, blocks: 10, rows: 1000 }; // what hangs on a transcription or a block of the search index goes with it, some 20 to 100 rows
-const DEADLOCK = '40P01'; // as PostgreSQL says
+const BATCH = { transcriptions: 50, blocks: 10, rows: 1000 }; // rows; dependents of a transcription or a block of the search index, 20 to 100 each, are deleted with it
+const DEADLOCK = '40P01'; // SQLSTATE of PostgreSQL
 
 /**
- * Tables with rows of a workspace, those that point to others first; then what is deleted takes little with it. Not the audit log, which stays, and not
- * `search_postings`, which go with their blocks. */
+ * Tables with rows of a workspace, referencing tables first, so that later deletions cascade to few rows. Not the audit log, which is kept,
+ * and not `search_postings`, which are deleted with their blocks.
+ */
 export const PURGED = [
   ...[
     'turns',
@@ -29,35 +30,35 @@ export const PURGED = [
   ...['projects', 'api_keys', 'members', 'data_keys'],
 ] as const;
 
-/** Ids of workspaces of which something is left. */
+/** Ids of deleted workspaces with remaining data. */
 export async function deletedWorkspaces(db: Db): Promise<string[]> {
-  // SQL: an index of few rows
+  // SQL: served by a small index
   const rows = await db.query<{ id: string }>('*', 'select id from workspaces where deleted_at is not null limit 100');
   return rows.map(({ id }) => id);
 }
 
-/** What one step removed. */
+/** Result of one step. */
 export interface Purged {
-  /** Recordings in the spool that nothing needs any more. */
+  /** Recordings in the spool that are no longer referenced. */
   media: { id: string; extension: string }[];
-  /** Nothing is left. */
+  /** No data remains. */
   done: boolean;
 }
 
 /**
- * Removes the next batch of a deleted workspace in a transaction of its own; what a step did stays done when the next one fails. What somebody else has locked is
- * left to a later step. Several may do it at once.
+ * Removes the next batch of a deleted workspace in its own transaction, so completed steps survive a later failure. Locked rows are left to
+ * a later step. Several processes may do this concurrently.
  */
 export async function purgeNext(db: Db, workspaceId: string): Promise<Purged> {
   try {
     return await db.acrossTenants((tx) => step(tx, workspaceId));
   } catch (error) {
-    if ((error as { code?: string }).code === DEADLOCK) return { media: [], done: false }; // with an engine that works on it
+    if ((error as { code?: string }).code === DEADLOCK) return { media: [], done: false }; // with an engine that is working on the workspace
     throw error;
   }
 }
 
-/** SQL: batches that step over what is locked, each found by an index. */
+/** SQL: batches that skip locked rows, each found by an index. */
 async function step(tx: Tx, id: string): Promise<Purged> {
   if (!(await tx.row('select 1 from workspaces where id = ?::uuid and deleted_at is not null', [id]))) return { media: [], done: true };
   const rows = await tx.rows<{ id: string; extension: string; stored: boolean }>(

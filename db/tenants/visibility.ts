@@ -6,20 +6,22 @@ export interface Condition {
   parameters: unknown[];
 }
 
-/** Who asks, as SQL expressions: a workspace id, a member id, and whether the member owns the workspace. */
+/** The actor as SQL expressions: a workspace id, a member id, and whether the member owns the workspace. */
 export interface Operands {
   workspace: string;
   member: string;
   owner: string;
 }
 
-/** An owner reaches all of the workspace, a member what they wrote or created and what is in their projects. Each arm has its index. */
+/**
+ * Owners reach the whole workspace; members reach what they wrote or created and what is in their projects. Each branch has its own index.
+ */
 function reach({ workspace, member, owner }: Operands, projects: string): string {
   return `t.workspace_id = ${workspace} and (${owner} or t.author_id = ${member} or t.creator_id = ${member} or t.project_id = any (array(
     select pm.project_id from project_members pm where pm.workspace_id = ${workspace} and pm.member_id = ${member}${projects})))`;
 }
 
-/** Which transcriptions may be seen: the one predicate of list, get, patch, delete, export and report requests. */
+/** Visibility of transcriptions: the single predicate of list, get, patch, delete, export and report requests. */
 export function visibleTo(operands: Operands): string {
   return reach(operands, '');
 }
@@ -28,7 +30,7 @@ export function visible(actor: Actor): Condition {
   return { sql: visibleTo(MARKS), parameters: marked(actor) };
 }
 
-/** Which of the visible ones may be changed: their own, those of projects they edit or own, for an owner all. */
+/** Filter for visible transcriptions that the actor may change: their own, and those of projects they edit or own; for an owner all. */
 export function editable(actor: Actor): Condition {
   return { sql: reach(MARKS, ` and pm.role in ('editor', 'owner')`), parameters: marked(actor) };
 }
@@ -42,15 +44,15 @@ function marked(actor: Actor): unknown[] {
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** No row has it: what a malformed id is looked up as, so that it costs the same queries as an absent one. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** An id that no row has. Malformed ids are replaced by it, so that they cost the same queries as absent ones. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** True for the usual form with hyphens, in any letter case. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** The id itself, or one that no row has. */
+/** The id, or NO_ID if it is malformed. */
 export function lookupId(id: string): string {
-  return isUuid(id) ? id : NOBODY;
+  return isUuid(id) ? id : NO_ID;
 }

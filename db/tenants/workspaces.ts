@@ -18,9 +18,9 @@ export interface WorkspaceSummary {
   available_minutes: number;
 }
 
-/** What a key may know of its workspace. */
+/** A workspace as visible to its keys. */
 export async function workspaceSummary(tx: Tx, actor: Actor): Promise<WorkspaceSummary> {
-  // SQL: a total, rounded by the exact arithmetic of the database
+  // SQL: a total, rounded with exact decimal arithmetic
   const row = await tx.row<Omit<WorkspaceSummary, 'available_minutes'> & { available: string }>(
     `select w.id, w.name, w.concurrency, floor(100 * (w.balance_minutes
        - coalesce((select sum(r.minutes) from reservations r where r.workspace_id = w.id), 0))) / 100 as available
@@ -39,7 +39,7 @@ export interface NewWorkspace {
   concurrency?: number;
 }
 
-/** Makes a workspace with a data key of its own. The transaction acts for the installation. */
+/** Creates a workspace with its own data key. The transaction acts for the installation. */
 export async function createWorkspace(tx: Tx, vault: Vault, { name, minutes = 0, plan = 'api', concurrency = 4 }: NewWorkspace) {
   const workspace = tx.em.create(Workspace, { name, plan, concurrency });
   await tx.em.flush();
@@ -55,11 +55,11 @@ export interface WorkspaceChange {
   name?: string;
   plan?: Plan;
   concurrency?: number;
-  /** Owners are told when the balance falls below; 0: never. */
+  /** Balance in minutes below which owners are notified; 0: never. */
   lowBalanceMinutes?: number;
 }
 
-/** Changes what the operator decides about a workspace. */
+/** Changes the operator's settings of a workspace. */
 export async function changeWorkspace(tx: Tx, actor: OperatorActor, { name, plan, concurrency, lowBalanceMinutes }: WorkspaceChange) {
   const { workspaceId: id } = actor;
   const workspace = await tx.em.findOne(Workspace, { id, deletedAt: null });
@@ -93,8 +93,9 @@ export function listWorkspaces(tx: Tx) {
 }
 
 /**
- * Deletes a workspace: its data key is destroyed first, so nothing of it can be read any more, here and in backups; nobody comes in, and nothing of it is begun.
- * Its rows and recordings go in batches, by a job (purge.ts). Throws when there is none. The transaction acts for the installation.
+ * Deletes a workspace: its data key is destroyed first, so that its content can never be read again, here or in backups; sign-in and new
+ * work are refused. Rows and recordings are removed in batches by a job (purge.ts). Throws if there is none. The transaction acts for the
+ * installation.
  */
 export async function deleteWorkspace(tx: Tx, workspaceId: string): Promise<{ id: string }> {
   const id = lookupId(workspaceId);

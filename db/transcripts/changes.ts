@@ -5,9 +5,9 @@ import { type ListQuery, matching } from './filter.ts';
 import type { Item } from './list-row.ts';
 import { planForLists, readRows, toItems } from './page.ts';
 
-/* SQL: pages of changes, whose plans matter. */
+/* SQL: pages of changes with controlled query plans. */
 
-/** A place in the order of changes. */
+/** A position in the order of changes. */
 export interface Place {
   /** Number of the transaction. */
   changedIn: bigint;
@@ -21,7 +21,7 @@ export function cursorOf({ changedIn, id }: Place): string {
   return Buffer.from(`${changedIn}/${id}`).toString('base64url');
 }
 
-/** Null: no cursor of ours. */
+/** Null: invalid. */
 export function readCursor(text: string): Place | null {
   const [, changedIn, id] = /^(-?\d{1,18})\/([0-9a-f-]{36})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   return changedIn === undefined || id === undefined ? null : { changedIn: BigInt(changedIn), id };
@@ -29,14 +29,15 @@ export function readCursor(text: string): Place | null {
 
 interface Row {
   changed_in: string;
-  /** Number of the oldest transaction that is still open: of older ones nothing new will come to light. */
+  /** Number of the oldest open transaction: no more changes of older ones will appear. */
   horizon: string;
   total: string;
 }
 
 /**
- * One page of what changed since a time, and behind a place, in the order of changes. The place behind it is that of the last item that nothing can come before
- * any more: an item that changed while an earlier transaction is still open is shown, and once more by the next page. `total` counts from this page on.
+ * One page of changes since a time and after a cursor, in the order of changes. The next cursor points to the last item that no later
+ * change can precede: an item that changed while an earlier transaction is still open is returned now and again on the next page. `total`
+ * counts from this page on.
  */
 export async function listChanges(
   tx: Tx,
@@ -64,7 +65,7 @@ export async function listChanges(
   return { items: await toItems(vault, rows), total: Number(rows[0]!.total), next };
 }
 
-/** Just before the first change since the time that the query names, and before any that may still come to light. */
+/** Position just before the first change since the time in the query, and before any that may still appear. */
 async function startOf(tx: Tx, actor: Actor, { status, updatedSince }: ListQuery): Promise<bigint> {
   const row = await tx.row<{ first: string }>(
     `select least((select min(t.changed_in) from transcriptions t where t.workspace_id = ?::uuid and t.status = ? and t.updated_at >= ?::timestamptz),
@@ -74,13 +75,13 @@ async function startOf(tx: Tx, actor: Actor, { status, updatedSince }: ListQuery
   return BigInt(row!.first) - 1n;
 }
 
-/** A copy of the database elsewhere restarts its numbering, and cursors begin again there. */
+/** A restored database numbers its transactions from the start; then cursors start again as well. */
 async function isOfThisDatabase(tx: Tx, { changedIn }: Place): Promise<boolean> {
   const row = await tx.row<{ latest: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as latest');
   return changedIn <= BigInt(row!.latest);
 }
 
-/** In a copy of the database that lives elsewhere, changes of the former life come first, whatever their number was. */
+/** After a restore, sorts changes from before it first, whatever their transaction numbers are. */
 export async function settleForeignChanges(db: Db): Promise<void> {
   await db.query(
     '*',

@@ -3,24 +3,24 @@ import type { StoredSpeaker } from './list-row.ts';
 import type { OpenTranscript, StoredTurn } from './opened.ts';
 import { retime, type StoredWord } from './retime.ts';
 
-/** One correction that somebody asks for. */
+/** A requested correction. */
 export type Wish =
   | { kind: 'title'; title: string | null }
   | { kind: 'text'; segment: number; text: string; words?: StoredWord[] }
   | { kind: 'speaker'; segments: number[]; speaker: string | null; from?: string | null; gone?: StoredSpeaker[]; merges?: boolean };
 
 interface Place {
-  /** What it touches: changes of others to the same are not overwritten unseen. */
+  /** The corrected object: unseen changes of it by others are not overwritten. */
   places: string[];
-  /** The version that it takes back. */
+  /** The version that it undoes. */
   undoes?: number;
-  /** Of a text: the words before, with their times. */
+  /** For a text: the previous words with their times. */
   words?: StoredWord[];
-  /** Speakers who say nothing any more. */
+  /** Speakers without remaining segments. */
   gone?: StoredSpeaker[];
 }
 
-/** A correction as it is kept: enough to tell it and to take it back. */
+/** A stored correction, with what is needed to display and to undo it. */
 export type Change = Place &
   (
     | { kind: 'title'; before: string | null; after: string | null }
@@ -28,14 +28,14 @@ export type Change = Place &
     | { kind: 'speaker' | 'merge'; segments: number[]; before: string | null; after: string | null }
   );
 
-/** Corrects an open transcript. Null: it is so already. Throws `validation_error` where a segment or speaker is not there. */
+/** Corrects an open transcript. Null: nothing to change. Throws `validation_error` if the segment or speaker does not exist. */
 export async function apply(opened: OpenTranscript, wish: Wish): Promise<Change | null> {
   if (wish.kind === 'title') return retitle(opened, wish.title);
   if (wish.kind === 'text') return rewrite(opened, wish.segment, wish.text, wish.words);
   return reassign(opened, wish);
 }
 
-/** What takes a change back. */
+/** The correction that undoes a change. */
 export function inverse(change: Change): Wish {
   if (change.kind === 'title') return { kind: 'title', title: change.before };
   if (change.kind === 'text') return { kind: 'text', segment: change.segment, text: change.before, words: change.words };
@@ -62,7 +62,7 @@ async function rewrite(opened: OpenTranscript, segment: number, text: string, wo
   return change;
 }
 
-/** Gives segments, or all of one speaker, to another speaker. */
+/** Assigns segments, or all of one speaker, to another speaker. */
 function reassign(opened: OpenTranscript, wish: Extract<Wish, { kind: 'speaker' }>): Change | null {
   const { speaker, from, merges } = wish;
   for (const one of wish.gone ?? []) if (!opened.speakers.some(({ id }) => id === one.id)) opened.speakers.push(one);
@@ -91,7 +91,7 @@ function reassign(opened: OpenTranscript, wish: Extract<Wish, { kind: 'speaker' 
   return { kind: merges ? 'merge' : 'speaker', segments, places, before: merges ? from! : before, after: speaker, gone };
 }
 
-/** Speakers in the order in which they first speak; those who say nothing go. Returns these. */
+/** Orders speakers by first appearance and removes those without segments. Returns the removed ones. */
 function settle(opened: OpenTranscript): StoredSpeaker[] {
   const order = [...new Set(opened.turns().map(({ speaker }) => speaker))];
   const gone = opened.speakers.filter(({ id }) => !order.includes(id));

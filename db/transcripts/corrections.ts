@@ -12,33 +12,33 @@ import { openTranscript } from './opened.ts';
 
 /* SQL: versions are counted under the lock of the transcript, and changes are listed under the predicate of all lists. */
 
-/** A change as it is kept: who made it stays readable when the member has gone. */
+/** A stored change. Its author stays readable after the member was removed. */
 interface Kept {
   by: { id: string | null; name: string | null; email: string | null };
   change: Change;
 }
 
-/** A change as people see it. */
+/** A change as displayed. */
 export interface Correction extends Kept {
   /** 1, 2, 3 … within the transcript. */
   version: number;
   at: string;
 }
 
-/** Corrections that somebody asks for: of title, text and speakers, or the end of an earlier one. */
+/** Requested corrections: of title, text and speakers, or undoing an earlier one. */
 export interface Corrections {
-  /** The newest version that they saw; what others changed since then in the same places is not overwritten. */
+  /** The newest version that the caller has seen; later changes by others to the same objects are not overwritten. */
   version: number;
   wishes: Wish[];
-  /** The version of a change to be taken back. */
+  /** The version of the change to undo. */
   undo?: number;
 }
 
 const LISTED = 500;
 
 /**
- * Corrects a transcript, all or nothing, and keeps each change. Throws 404, 403 without the right to change it, 409 before it is completed, and 409 with the change
- * of somebody else that touches the same place and was not seen.
+ * Corrects a transcript, all or nothing, and stores each change. Throws 404, 403 without the right to change it, 409 before it is
+ * completed, and 409 with the conflicting change if somebody else changed the same object since.
  */
 export async function correct(tx: Tx, vault: Vault, actor: Actor, id: string, { version, wishes, undo }: Corrections): Promise<void> {
   requireFullRights(actor);
@@ -58,7 +58,7 @@ export async function correct(tx: Tx, vault: Vault, actor: Actor, id: string, { 
   let newest = earlier[0]?.version ?? 0;
   for (const wish of asked) {
     const change = await apply(opened, wish);
-    if (!change) continue; // it is so already
+    if (!change) continue; // nothing to change
     const since = undone && wish === asked.at(-1) ? undone.version : version;
     const other = earlier.find((one) => one.version > since && one.change.places.some((place) => change.places.includes(place)));
     if (other) throw new ApiError('conflict', { detail: { change: shown(other) } });
@@ -99,13 +99,13 @@ async function readChanges(tx: Tx, vault: Vault, { workspaceId, id }: Pick<Held,
   );
 }
 
-/** A change without what only undoing it needs. */
+/** A change without the data that only undoing needs. */
 export function shown({ version, at, by, change }: Correction) {
   const { places: _, words: __, gone: ___, ...told } = change;
   return { version, at, by, ...told };
 }
 
-/** What was corrected, newest first, with the version of the newest; 0: nothing. Throws 404. */
+/** Corrections, newest first, and the newest version; 0: there are none. Throws 404. */
 export async function listChanges(tx: Tx, vault: Vault, actor: Actor, id: string) {
   const { sql, parameters } = visible(actor);
   const row = await tx.row<{ id: string }>(`select t.id from transcriptions t where t.id = ?::uuid and ${sql}`, [

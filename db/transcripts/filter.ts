@@ -16,11 +16,11 @@ export interface ListQuery {
   /** YYYY-MM-DD, UTC, both days included. */
   dateFrom?: string;
   dateTo?: string;
-  /** Only those that hold the words searched for. */
+  /** Only matches of this search. */
   found?: Pick<Found, 'bits' | 'numbers' | 'digest'>;
-  /** Only those that are less sure than this, 0 to 1. */
+  /** Only those with a mean confidence below this, 0 to 1. */
   confidenceBelow?: number;
-  /** Only those that changed at this time or later. */
+  /** Only those changed at this time or later. */
   updatedSince?: string;
   sort: (typeof SORTS)[number];
   limit: number;
@@ -39,15 +39,17 @@ export interface Matching {
   parameters: unknown[];
 }
 
-/** terms that are joined; further ones are checked per candidate, because planning a join of hundreds of tables takes too long */
+/**
+ * Number of terms that are joined. Further ones are checked per candidate, because planning a join of hundreds of tables takes too long.
+ */
 const JOINED = 3;
 
-/** Columns of `transcriptions t` that a list is ordered by, beside `created_at`. */
+/** Columns of `transcriptions t` that a list can be ordered by, besides `created_at`. */
 export type Ordering = 'duration_seconds' | 'changed_in';
 
 /**
- * The transcriptions that an actor finds, created on these days. Filters on metadata lead, by `metadata_terms`: that index is in the order of
- * creation, and answers alone where nothing else is asked. `ordering` is selected too.
+ * Matches of a query among the transcriptions visible to an actor, created on these days. Metadata filters come first, by `metadata_terms`,
+ * whose index is in order of creation and suffices if there are no other filters. `ordering` is selected too.
  */
 export function matching(actor: Actor, query: ListQuery, days: Days = {}, ordering?: Ordering): Matching {
   const also = ordering ? `, t.${ordering}` : '';

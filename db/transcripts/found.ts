@@ -13,20 +13,20 @@ import type { Item } from './list-row.ts';
 import { planForLists, readRows, toItems } from './page.ts';
 import type { Totals } from './totals.ts';
 
-/** An item with up to three places where what was searched for was said. */
+/** An item with up to three matching passages. */
 export interface FoundItem extends Item {
   hits: Hit[];
 }
 
-/** What was searched for, ready for the index. */
+/** A prepared search. */
 export interface Search {
   text: string;
   find(tx: Tx): Promise<Found>;
 }
 
-const WAITING = 20; // transcripts that are indexed before a search, when they still wait for it; the background does the rest
+const WAITING = 20; // maximum number of waiting transcripts to index before a search; the rest is indexed in the background
 
-/** Prepares a search of a workspace, in titles too if wanted. What changed a moment ago is indexed first. Null: the text holds no word. */
+/** Prepares a search of a workspace, optionally including titles. Recent changes are indexed first. Null: the text contains no word. */
 export async function openSearch(db: Db, vault: Vault, workspaceId: string, text: string, titlesToo = false): Promise<Search | null> {
   const question = questionOf(await searchKey(vault, workspaceId), text, titlesToo);
   if (!question) return null;
@@ -34,7 +34,7 @@ export async function openSearch(db: Db, vault: Vault, workspaceId: string, text
   return { text, find: (tx) => match(tx, workspaceId, question) };
 }
 
-/** One page of what the actor sees and that holds the words, within all other filters, with the number of all matches. */
+/** One page of matches visible to the actor, combined with all other filters, and the number of all matches. */
 export async function listFound(tx: Tx, vault: Vault, totals: Totals, actor: Actor, query: ListQuery, search: Search) {
   const found = await search.find(tx);
   const narrowed = { ...query, found };
@@ -42,7 +42,7 @@ export async function listFound(tx: Tx, vault: Vault, totals: Totals, actor: Act
   return { items: await withHits(tx, vault, actor, items, search), total };
 }
 
-/** Where nothing else is asked by who sees all, the index knows the total. Null: something is. */
+/** If there are no other filters and the actor sees everything, the index alone gives the total. Null: otherwise. */
 async function listAll(tx: Tx, vault: Vault, actor: Actor, query: ListQuery, found: Found) {
   const { status, projectId, language, externalId, metadata, dateFrom, dateTo, confidenceBelow } = query;
   const narrower = projectId ?? language ?? externalId ?? dateFrom ?? dateTo ?? confidenceBelow ?? metadata[0];
@@ -55,7 +55,7 @@ async function listAll(tx: Tx, vault: Vault, actor: Actor, query: ListQuery, fou
   return { items: await toItems(vault, rows), total: found.count };
 }
 
-/** Items with the places where the words were said. */
+/** Items with their matching passages. */
 export async function withHits(tx: Tx, vault: Vault, actor: Actor, items: readonly Item[], { text }: Search): Promise<FoundItem[]> {
   const turns = await readTurns(
     tx,

@@ -8,7 +8,7 @@ import { ITEM_COLUMNS, type Item, type ItemRow, toItem } from './list-row.ts';
 import { planForLists, readRows, toItems } from './page.ts';
 import { type Counted, FEW, LIST_VERSION, type Totals } from './totals.ts';
 
-/* SQL: lists, whose plans matter. */
+/* SQL: lists with controlled query plans. */
 
 /** Ties are always broken by ascending id; an index gives the leading order and PostgreSQL sorts within equal values. */
 export const ORDERS: Record<ListQuery['sort'], string> = {

@@ -4,7 +4,7 @@ import type { StoredSpeaker } from './list-row.ts';
 import type { Held } from './mutate.ts';
 import type { StoredWord } from './retime.ts';
 
-/* SQL: the row is locked already; segments are sealed blocks. */
+/* SQL: the row is already locked; segments are encrypted in blocks. */
 
 export interface StoredTurn {
   id: number;
@@ -21,13 +21,13 @@ interface Block {
   changed: boolean;
 }
 
-/** A transcript that is held, open for corrections: what changed is sealed and written by `save`. */
+/** A locked transcript, decrypted for corrections; `save` encrypts and writes what changed. */
 export interface OpenTranscript {
   title: string | null;
   speakers: StoredSpeaker[];
   readonly blocks: Block[];
   turns(): StoredTurn[];
-  /** The turn with its words, which are opened now; null: there is none. */
+  /** The turn with its words, which are decrypted on demand; null: there is none. */
   turn(id: number): Promise<{ turn: StoredTurn; block: Block; index: number } | null>;
   save(): Promise<void>;
 }

@@ -4,11 +4,11 @@ import type { Vault } from '../secrets/vault.ts';
 import type { Matching } from './filter.ts';
 import { ITEM_COLUMNS, type Item, type ItemRow, toItem } from './list-row.ts';
 
-/* SQL: pages of lists, whose plans matter. */
+/* SQL: pages of lists with controlled query plans. */
 
 /**
- * A filter finds one row or a million: what is planned for one may not serve another, and compiling a plan takes longer than running it. What
- * is asked for lies in memory or on a disk without heads, no row is looked up twice, and what is joined is hashed in memory.
+ * Planner settings for lists. A filter matches one row or a million, so a generic plan may be unsuitable, and JIT compilation takes longer
+ * than execution. Data is in memory or on a solid-state disk, no row is looked up twice, and joins hash in memory.
  */
 const PLANNED = Object.entries({
   plan_cache_mode: 'force_custom_plan',
@@ -20,7 +20,7 @@ const PLANNED = Object.entries({
   .map(([name, value]) => `set_config('${name}', '${value}', true)`)
   .join(', ');
 
-/** Has the rest of the transaction planned for lists. */
+/** Applies these settings to the rest of the transaction. */
 export async function planForLists(tx: Tx): Promise<void> {
   await tx.rows(`select ${PLANNED}`);
 }
@@ -31,13 +31,13 @@ export interface Wanted {
   order: string;
   limit: number;
   offset: number;
-  /** Columns that stand beside every row, of the same moment. */
+  /** Additional columns of every row, from the same snapshot. */
   beside: Matching;
   /** More columns of `transcriptions t`. */
   also?: string;
 }
 
-/** The rows of a page in their order; one row without a place when it is empty. */
+/** The rows of a page in order; a single row without a position if the page is empty. */
 export function readRows<B extends object>(tx: Tx, actor: Actor, { found, order, limit, offset, beside, also }: Wanted) {
   return tx.rows<ItemRow & B & { place: string | null }>(
     `select c.*, page.* from (select ${beside.sql}) c
@@ -52,7 +52,7 @@ export function readRows<B extends object>(tx: Tx, actor: Actor, { found, order,
   );
 }
 
-/** The items of rows that have a place. */
+/** The items of rows that have a position. */
 export async function toItems(vault: Vault, rows: readonly (ItemRow & { place: string | null })[]): Promise<Item[]> {
   const items = await Promise.all(rows.filter((row) => row.place !== null).map((row) => toItem(vault, row)));
   return items.map(({ item }) => item);

@@ -10,7 +10,7 @@ import { type Condition, lookupId, visible, visibleTo } from '../tenants/visibil
 import { givenName, ITEM_COLUMNS, type Item, type ItemRow, stamp, toItem } from './list-row.ts';
 import type { Held } from './mutate.ts';
 
-/* SQL: a record and what can change in it, in one look. */
+/* SQL: a record with everything that can change in it, in one query. */
 
 /** A full record. `metadata` is the JSON text as received. */
 export interface FullRecord extends Omit<Transcription, 'metadata'> {
@@ -132,7 +132,7 @@ async function unsealTurns(vault: Vault, row: RecordRow, names: ReadonlyMap<stri
 /** A word's start, end, text and confidence, which earlier versions did not keep. */
 type StoredWord = [start: number, end: number, text: string, confidence?: number];
 
-/** Words with how sure they are, each and on average, as far as that is known. */
+/** Words with their confidence, and the mean confidence, as far as known. */
 function sure(stored: readonly StoredWord[]): Pick<Segment, 'words' | 'confidence'> {
   const words = stored.map(([start, end, text, confidence]) => ({
     ...{ start: milli(start), end: milli(end), text },

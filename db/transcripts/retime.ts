@@ -1,11 +1,11 @@
 import { milli } from '../../api/contract/seconds.ts';
 
-/** A word as it is stored: seconds, text with the space in front of it, confidence where it is known. */
+/** A stored word: seconds, text with its leading space, confidence if known. */
 export type StoredWord = [start: number, end: number, text: string, confidence?: number | null];
 
 interface Token {
   text: string;
-  /** First and behind the last character. */
+  /** First character, and the one after the last. */
   from: number;
   to: number;
 }
@@ -20,8 +20,8 @@ interface Kept {
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
- * Gives the words of a corrected text their times. Words that nobody touched keep theirs, with their confidence; new ones take those of the words in whose place they
- * stand, or share the time between their neighbours. `start` and `end` are those of the segment.
+ * Assigns times to the words of a corrected text. Unchanged words keep their times and confidence; new ones get the times of the words they
+ * replace, or share the time between their neighbours. `start` and `end` are those of the segment.
  */
 export function retime(words: readonly StoredWord[], text: string, start: number, end: number): StoredWord[] {
   const kept = keptWords(words, text);
@@ -32,7 +32,7 @@ export function retime(words: readonly StoredWord[], text: string, start: number
     const replaced = words.slice(index, next?.index ?? words.length);
     const last = result.at(-1);
     if (last && gap.trim() && !/^\s|[\p{L}\p{N}]/u.test(gap)) {
-      result[result.length - 1] = [last[0], last[1], last[2] + gap.trimEnd(), ...last.slice(3)] as StoredWord; // a mark behind a word
+      result[result.length - 1] = [last[0], last[1], last[2] + gap.trimEnd(), ...last.slice(3)] as StoredWord; // punctuation after a word
     } else result.push(...fill(gap, replaced, last?.[1] ?? start, next?.word[0] ?? end));
     if (!next) break;
     const [from, to, old, ...sure] = next.word;
@@ -43,7 +43,7 @@ export function retime(words: readonly StoredWord[], text: string, start: number
   return result;
 }
 
-/** New words in the place of old ones: one for one where there are as many, else in proportion to their letters. */
+/** Times of new words that replace old ones: one to one if their numbers are equal, else in proportion to their lengths. */
 function fill(gap: string, replaced: readonly StoredWord[], after: number, before: number): StoredWord[] {
   const pieces = gap.match(/\s*\S+/g)?.map((piece) => piece.replace(/^\s+/, ' ')) ?? [];
   if (!pieces.length) return [];
@@ -59,7 +59,7 @@ function fill(gap: string, replaced: readonly StoredWord[], after: number, befor
   });
 }
 
-/** The words all of whose letters are in the new text, side by side, with their places there. */
+/** The words whose characters all occur consecutively in the new text, with their positions there. */
 function keptWords(words: readonly StoredWord[], text: string): Kept[] {
   const before = words.map((word) => word[2]).join('');
   const places = matched(before, text);
@@ -78,7 +78,10 @@ function keptWords(words: readonly StoredWord[], text: string): Kept[] {
   return kept;
 }
 
-/** For each character of `before` the place of the same one in `after`, or -1: by the longest common sequence of words and marks. */
+/**
+ * For each character of `before`, the position of the same one in `after`, or -1: by the longest common subsequence of words and
+ * punctuation marks.
+ */
 function matched(before: string, after: string): Int32Array {
   const [a, b] = [tokensOf(before), tokensOf(after)];
   const places = new Int32Array(before.length).fill(-1);
@@ -101,7 +104,7 @@ function matched(before: string, after: string): Int32Array {
   return places;
 }
 
-/** Words and marks; single characters where a language writes no spaces. */
+/** Words and punctuation marks; single characters in scripts without spaces. */
 function tokensOf(text: string): Token[] {
   return [...segmenter.segment(text)]
     .filter(({ segment }) => segment.trim())

@@ -1,7 +1,7 @@
 import type { Status } from '../../api/contract/transcription.ts';
 import type { Db } from '../postgres/orm.ts';
 
-/* SQL: thousands that wait are asked for in one statement. */
+/* SQL: thousands of waiting clients are served by one statement. */
 
 /** A transcription by workspace and id. */
 export interface Place {

@@ -2,7 +2,7 @@ import { LEASE, LIMITS } from '../../api/contract/limits.ts';
 import type { Uploaded } from '../../api/contract/transcription.ts';
 import type { Tx } from '../postgres/orm.ts';
 
-/* SQL: a key is taken by one of several attempts, in one statement. */
+/* SQL: one statement claims a key for one of several concurrent attempts. */
 
 /** A key held by one attempt. `token` is a fencing token: an attempt that lost the key cannot finish. */
 export interface IdempotencyClaim {

@@ -1,7 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
-/** Where a webhook must not lead: this machine, private and link-local networks (cloud metadata among them), and what is no single host. */
+/**
+ * Addresses that webhooks must not reach: this machine, private and link-local networks (including cloud metadata services), and ranges
+ * that are not single hosts.
+ */
 const CLOSED = new BlockList();
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -32,15 +35,18 @@ for (const [network, prefix] of [
 ] as const)
   CLOSED_V6.addSubnet(network, prefix, 'ipv6');
 
-/** True for an address that a stranger may be sent to. */
+/** Whether an address is on the public Internet. */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !CLOSED.check(address, 'ipv4');
   return isIP(address) === 6 && GLOBAL_V6.check(address, 'ipv6') && !CLOSED_V6.check(address, 'ipv6');
 }
 
-const PATIENCE_MS = 2_000; // for a name; whoever makes a webhook waits
+const PATIENCE_MS = 2_000; // for resolving a name, while the creator of the webhook waits
 
-/** Whether deliveries to this address would be refused, as far as that can be told now: a name may be given another address later, and is looked up again then. */
+/**
+ * Whether deliveries to this URL would be refused at the moment. Its name may be given another address later, so it is resolved again for
+ * every delivery.
+ */
 export async function leadsInside(url: string): Promise<boolean> {
   const name = new URL(url).hostname.replace(/^\[|\]$/g, '');
   if (isIP(name)) return !isPublic(name);

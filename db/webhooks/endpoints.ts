@@ -10,7 +10,7 @@ import type { Vault } from '../secrets/vault.ts';
 import { lookupId } from '../tenants/visibility.ts';
 import { replay, resumeDeliveries } from './outbox.ts';
 
-/** A webhook as its owners see it. */
+/** A webhook as displayed to its owners. */
 export interface WebhookRow {
   id: string;
   url: string;
@@ -46,7 +46,7 @@ async function existing(tx: Tx, actor: Actor, id: string) {
   return webhook;
 }
 
-/** The secret signs every delivery; it is in the answer and, sealed, in the row. */
+/** Creates a webhook. Its secret signs every delivery; it is returned once and stored encrypted. */
 export async function createWebhook(
   tx: Tx,
   vault: Vault,
@@ -70,11 +70,11 @@ async function newSecret(vault: Vault, { workspaceId }: Actor, id: string): Prom
 export interface WebhookChanges {
   url?: string | undefined;
   events?: readonly WebhookEvent[] | null | undefined;
-  /** False pauses it: its deliveries then wait. */
+  /** False: paused; deliveries wait. */
   active?: boolean | undefined;
 }
 
-/** Changes what is given. Throws 404. */
+/** Changes the given fields. Throws 404. */
 export async function changeWebhook(tx: Tx, actor: Actor, id: string, { url, events, active }: WebhookChanges): Promise<WebhookRow> {
   const webhook = await existing(tx, actor, id);
   if (url !== undefined) webhook.url = url;
@@ -87,9 +87,9 @@ export async function changeWebhook(tx: Tx, actor: Actor, id: string, { url, eve
   return shown(webhook);
 }
 
-const BOTH_MS = 24 * 3_600_000; // for so long the secret before signs too
+const BOTH_MS = 24 * 3_600_000; // time for which the previous secret signs as well
 
-/** A new secret, in the answer and nowhere else. Throws 404. */
+/** Replaces the secret and returns the new one, once. Throws 404. */
 export async function rotateSecret(tx: Tx, vault: Vault, actor: Actor, id: string): Promise<WebhookRow & Secret> {
   const webhook = await existing(tx, actor, id);
   const { secret, sealed } = await newSecret(vault, actor, webhook.id);
@@ -101,7 +101,7 @@ export async function rotateSecret(tx: Tx, vault: Vault, actor: Actor, id: strin
   return { ...shown(webhook), secret };
 }
 
-/** Sends an event that tells nothing, to this webhook only. Throws 404. */
+/** Sends a test event without data to this webhook only. Throws 404. */
 export async function testWebhook(tx: Tx, actor: Actor, id: string): Promise<{ delivery_id: string }> {
   const webhook = await existing(tx, actor, id);
   const event = 'webhook.test';

@@ -16,7 +16,10 @@ interface NotificationRow {
   read_at: string | null;
 }
 
-/** SQL: a list, under the predicate of all lists. The newest fifty of a member: transcriptions that are ready, of those the member may still see, and for owners that minutes run out. */
+/**
+ * The newest fifty notifications of a member: completed transcriptions that are still visible to the member and, for owners, low balances.
+ * SQL: a list under the predicate of all lists.
+ */
 export async function listNotifications(tx: Tx, vault: Vault, actor: Actor) {
   const see = visible(actor);
   const rows = await tx.rows<NotificationRow>(
@@ -47,7 +50,7 @@ export async function listNotifications(tx: Tx, vault: Vault, actor: Actor) {
 /** Marks these, or all, as read. */
 export async function markRead(tx: Tx, actor: Actor, ids: readonly number[] | null): Promise<void> {
   const { workspaceId, memberId } = actor;
-  if (memberId === null) return; // the operator has none
+  if (memberId === null) return; // the operator has no notifications
   await tx.em.nativeUpdate(
     Notification,
     { workspaceId, memberId, readAt: null, ...(ids && { id: anyOf(ids, 'bigint') }) },
@@ -55,7 +58,7 @@ export async function markRead(tx: Tx, actor: Actor, ids: readonly number[] | nu
   );
 }
 
-/** The title that people see: the one the AI layer gave, else the file name. */
+/** The displayed title: from the AI layer, else the file name. */
 export async function titleOf(
   vault: Vault,
   workspaceId: string,

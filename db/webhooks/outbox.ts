@@ -2,9 +2,9 @@ import type { WebhookEvent } from '../../api/contract/webhook.ts';
 import { enqueue } from '../jobs/queue.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 
-/* SQL: claims, and rows that are written in the transaction of what they tell of. */
+/* SQL: claims, and rows written in the transaction of the event they announce. */
 
-/** What a webhook is told: ids and status, never text. */
+/** An event sent to webhooks: ids and status, never text. */
 export interface Event {
   event: WebhookEvent;
   transcription_id: string;
@@ -14,17 +14,20 @@ export interface Event {
   external_id: string | null;
 }
 
-const COUNTED = 100; // deliveries of a webhook that are counted
+const COUNTED = 100; // maximum number of waiting deliveries that are counted per webhook
 
 /**
- * SQL: the place of a webhook's (`w`) next delivery among all of its workspace that wait, when its webhooks are served in turn. As a job's priority it lets
- * workspaces take turns, and one that is slow or gone does not hold up the rest.
+ * SQL: the position of the next delivery of a webhook (`w`) among all waiting ones of its workspace if webhooks are served round-robin. As
+ * a job's priority it also alternates between workspaces, and a slow or unreachable webhook does not delay others.
  */
 const PLACE = `(select sum(case when h.id = w.id then h.waiting else least(h.waiting, own.waiting + 1) end)::int from backlog h, backlog own where own.id = w.id)`;
 const BACKLOG = `backlog as (select h.id, (select count(*) from (select from deliveries p where p.webhook_id = h.id and p.status = 'pending' limit ${COUNTED}) x)
   as waiting from webhooks h where h.workspace_id = ?::uuid)`;
 
-/** Writes one delivery per webhook of the workspace that wants the event, in the transaction of the terminal status it tells of. Those of paused ones wait. */
+/**
+ * Adds one delivery per webhook of the workspace that subscribes to the event, in the transaction of the status change. Deliveries of
+ * paused webhooks wait.
+ */
 export async function announce(tx: Tx, workspaceId: string, event: Event): Promise<void> {
   const rows = await tx.rows<{ id: string; place: number; active: boolean }>(
     `with ${BACKLOG}, made as (insert into deliveries (workspace_id, webhook_id, event, body)
@@ -36,14 +39,14 @@ export async function announce(tx: Tx, workspaceId: string, event: Event): Promi
   for (const { id, place, active } of rows) if (active) await enqueueDelivery(tx, id, 0, place);
 }
 
-/** Adds the job of a delivery's next attempt, or moves it. */
+/** Adds the job of a delivery's next attempt, or reschedules it. */
 function enqueueDelivery(tx: Tx, id: string, runAfterSeconds: number, place = 0): Promise<void> {
   return enqueue(tx, 'deliver', { id }, { key: `deliver:${id}`, runAfterSeconds, priority: place });
 }
 
 const RESUMED = 1000; // deliveries; the sweep adds the jobs of the rest
 
-/** Lets what waits for a webhook go on, after it was paused; with a delivery's id that one only. */
+/** Resumes the waiting deliveries of a webhook after a pause. */
 export async function resumeDeliveries(tx: Tx, workspaceId: string, webhookId: string): Promise<void> {
   const rows = await tx.rows<{ id: string }>(
     `select d.id from deliveries d where d.workspace_id = ?::uuid and d.webhook_id = ?::uuid and d.status = 'pending' order by d.next_at limit ${RESUMED}`,
@@ -61,17 +64,17 @@ export interface Delivery {
   webhookId: string;
   url: string;
   secretSealed: Buffer;
-  /** Signs too, where it was changed a short time ago. */
+  /** The previous secret, which also signs for some time after a change. */
   formerSecretSealed: Buffer | null;
   body: unknown;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   attempt: number;
-  /** When it was taken, seconds since 1970 by the clock of the database. */
+  /** Time of the claim by the database's clock, seconds since 1970. */
   takenAt: number;
 }
 
-const HELD = '2 minutes'; // a delivery whose sender died is sent again after this
-/** Waits after each failed attempt, seconds; about 24 hours in all, then the delivery is dead. */
+const HELD = '2 minutes'; // after this a delivery whose courier died is sent again
+/** Delays after each failed attempt, seconds; about 24 hours in total, then the delivery is dead. */
 const WAITS = [10, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_800];
 
 interface DeliveryRow {
@@ -87,8 +90,8 @@ interface DeliveryRow {
 }
 
 /**
- * Takes a delivery for its next attempt. What is taken comes back after a while unless settled. Null: it is delivered, dead or gone, its webhook is paused, or
- * it is not due yet, as when somebody else has it; then its job comes again.
+ * Claims a delivery for its next attempt; it becomes due again after a while unless settled. Null: it was delivered, is dead or deleted,
+ * its webhook is paused, or it is not due yet, for example because another courier has it; then its job runs again later.
  */
 export async function claimDelivery(tx: Tx, id: string): Promise<Delivery | null> {
   const row = await tx.row<DeliveryRow>(
@@ -122,7 +125,10 @@ function toDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** Notes how an attempt went: delivered, due again later, or dead after the last wait. `status` is the HTTP status, null when there was none. */
+/**
+ * Records the outcome of an attempt: delivered, due again later, or dead after the last delay. `status`: HTTP status, null if there was no
+ * response.
+ */
 export async function settleDelivery(tx: Tx, delivery: Delivery, outcome: { ok: boolean; status: number | null; error: string | null }) {
   const wait = WAITS[delivery.attempt - 1];
   const state = outcome.ok ? 'delivered' : wait === undefined ? 'dead' : 'pending';
@@ -136,8 +142,8 @@ export async function settleDelivery(tx: Tx, delivery: Delivery, outcome: { ok: 
 }
 
 /**
- * Adds the jobs of deliveries that lost theirs: a version before wrote them, or the queue gave the job up. Of each active webhook the first few that are overdue
- * are read, by an index. Returns how many there were.
+ * Adds jobs for deliveries that lost theirs: they were written by an earlier version, or the queue gave up. Reads the first overdue
+ * deliveries of each active webhook, by an index. Returns their number.
  */
 export function requeueDeliveries(db: Db): Promise<number> {
   return db.acrossTenants(async (tx) => {

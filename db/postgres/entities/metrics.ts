@@ -1,7 +1,7 @@
 import { defineEntity } from '@mikro-orm/core';
 import { moment } from './columns.ts';
 
-/* What monitors read. */
+/* Tables for monitoring. */
 
 /** Minutes charged so far, in slots so that charges seldom wait for one another. */
 export const Charged = defineEntity({
@@ -13,7 +13,7 @@ export const Charged = defineEntity({
   }),
 });
 
-/** The API process that shows the numbers of the installation, until when. */
+/** The API process that exports the metrics of the installation, and until when. */
 export const MetricsSource = defineEntity({
   name: 'MetricsSource',
   tableName: 'metrics_source',

@@ -104,7 +104,7 @@ export const Preview = defineEntity({
   ],
 });
 
-/** Title, summary, topics and names that an engine asks a courier for, while it waits. */
+/** Requests of engines to couriers for title, summary, topics and speaker names. */
 export const Layer = defineEntity({
   name: 'Layer',
   tableName: 'layers',

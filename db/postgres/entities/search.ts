@@ -3,7 +3,7 @@ import { EPOCH, index, moment, reference, serial } from './columns.ts';
 import { Transcription } from './transcription.ts';
 import { Workspace } from './workspace.ts';
 
-/* Keyed hashes of what was said: see db/search. */
+/* Keyed hashes of the words of transcripts: see db/search. */
 
 export const SearchState = defineEntity({
   name: 'SearchState',

@@ -149,7 +149,7 @@ export const Segment = defineEntity({
   indexes: [index('segments_workspace', 'segments', '(workspace_id)')],
 });
 
-/** What people corrected: see db/transcripts/corrections.ts. */
+/** Corrections: see db/transcripts/corrections.ts. */
 export const CorrectionRow = defineEntity({
   name: 'CorrectionRow',
   tableName: 'corrections',

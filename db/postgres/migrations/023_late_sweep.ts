@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The fleet's sweep reschedules itself; when the clock is set back the next one is far ahead, although the sweep is what corrects such
+ * The fleet's sweep reschedules itself. After the clock was set back the next sweep is far ahead, although the sweep is what corrects such
  * times.
  */
 export class Migration023 extends Migration {

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Jobs bear their name as a flag, so that an engine without a free place for a kind leaves them to others. Reports are taken in order of turn, as
- * transcriptions are since 020: a narrow row for each workspace says when it was served last and when something of it is due.
+ * Jobs carry their name as a flag, so that an engine without a free slot for a kind leaves them to others. Reports are scheduled in turns,
+ * as transcriptions are since 020: a narrow row per workspace records when it was last served and when its next report is due.
  */
 export class Migration040 extends Migration {
   override up(): void {

@@ -7,8 +7,8 @@ create policy workspace on ${table} using ((select current_setting('longhand.wor
   or workspace_id = (select nullif(nullif(current_setting('longhand.workspace', true), '*'), '')::uuid));`;
 
 /**
- * What was said, searchable: keyed hashes of word forms by transcript (db/search). Triggers record what has to be reindexed, whoever writes, so transcripts of
- * older engines are found as well; those that were there before are indexed in the background.
+ * The search index: keyed hashes of words by transcript (db/search). Triggers record what must be indexed again, whichever program writes,
+ * so transcripts of older engines are found as well; existing ones are indexed in the background.
  */
 export class Migration050 extends Migration {
   override up(): void {

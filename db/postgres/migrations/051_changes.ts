@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * In which order transcriptions changed, for clients that read what is new: the number of the transaction. A transaction that begins earlier may end later, so what is
- * read up to the oldest one still open is final (db/transcripts/changes.ts). And how sure a transcript is, for those that want a second look.
+ * The order in which transcriptions changed, for clients that poll for changes: the transaction number. A transaction that begins earlier
+ * may end later, so results are final up to the oldest open one (db/transcripts/changes.ts). Also the mean confidence of a transcript, for
+ * selecting those to review.
  */
 export class Migration051 extends Migration {
   override up(): void {
@@ -26,7 +27,7 @@ const INDEXES = [
   ['transcriptions_unsure', `(workspace_id, confidence) where status = 'completed' and confidence is not null`],
 ] as const;
 
-/** Built beside the traffic, as those of 021. */
+/** Built concurrently, as in 021. */
 export class Migration052 extends Migration {
   override isTransactional(): boolean {
     return false;

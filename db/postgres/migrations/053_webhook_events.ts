@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Webhooks are told of what they ask for, and their secrets can be changed. */
+/** Webhooks subscribe to events, and their secrets can be rotated. */
 export class Migration053 extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What monitors read without adding up ledgers: minutes charged, in slots so that charges seldom wait for one another, and which API process shows the
- * numbers of the installation. Charges by engines of the version before are not counted.
+ * Metrics that need no sums over the ledger: charged minutes, in slots so that charges seldom wait for one another, and the API process
+ * that exports the metrics of the installation. Charges by engines of the previous version are not counted.
  */
 export class Migration066 extends Migration {
   override up(): void {

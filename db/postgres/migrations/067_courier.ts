@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Calls to the outside are a courier's: a process that opens no recordings. It registers beside the engines, and writes title and summary for the
- * engine that waits for them. Engines of the version before call by themselves, and leave `layers` alone.
+ * A courier makes all outgoing calls; it opens no recordings. It registers in the table of engines, and writes title and summary for an
+ * engine that waits for them. Engines of the previous version make such calls themselves and do not use `layers`.
  */
 export class Migration067 extends Migration {
   override up(): void {

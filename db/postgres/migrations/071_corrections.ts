@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What people corrected in transcripts, change by change: sealed as the transcript is. Who did it stays readable when the member has gone, so nothing refers to members. */
+/**
+ * Corrections of transcripts, encrypted like transcripts. Their authors stay readable after the member was removed, so there is no
+ * reference to members.
+ */
 export class Migration071 extends Migration {
   override up(): void {
     this.addSql(`

@@ -16,6 +16,9 @@ import { PlaceQuery, ReportsQuery, WorkQuery } from './query.ts';
 import { looksSecret } from './secret.ts';
 import { readVocabulary } from './vocabulary.ts';
 
+const MULTIPART =
+  'Cannot accept a multipart form (curl -F): send the raw bytes of the file (curl --data-binary @FILE), with its name in Content-Disposition: attachment; filename="<name>". POST /v1/audio/transcriptions accepts the form';
+
 /** Checks of an upload's headers, in the published order (docs/decisions/api-contract.md). Stores nothing. */
 export async function checkHead(context: Context): Promise<UploadRequest> {
   const { request, caller, limits } = context;
@@ -62,12 +65,12 @@ function announcedBytes(request: Request): number {
 
 function fileName(request: Request): FileName {
   const disposition = request.headers.get('content-disposition');
-  if (disposition === undefined || request.repeated.has('content-disposition')) throw new ApiError('filename_required');
-  if (/^multipart\//i.test(request.headers.get('content-type') ?? '')) {
+  const multipart = /^multipart\//i.test(request.headers.get('content-type') ?? '');
+  if (disposition === undefined || request.repeated.has('content-disposition'))
+    throw new ApiError('filename_required', { message: multipart ? MULTIPART : undefined });
+  if (multipart) {
     readFileNameOrPass(disposition);
-    throw new ApiError('unsupported_file_format', {
-      message: 'Cannot accept multipart: send the raw bytes of the file as the request body, and its name in Content-Disposition',
-    });
+    throw new ApiError('unsupported_file_format', { message: MULTIPART });
   }
   return readFileName(disposition);
 }
@@ -86,7 +89,7 @@ export function checkSize(bytes: number, limits: Limits): void {
   if (bytes < limits.MIN_FILE_BYTES) throw new ApiError('file_too_small');
   if (bytes > limits.MAX_FILE_BYTES) {
     throw new ApiError('file_size_limit_exceeded', {
-      message: `Cannot accept the file: it has ${bytes} bytes; the maximum is ${limits.MAX_FILE_BYTES} are accepted`,
+      message: `Cannot accept the file: it has ${bytes} bytes; the maximum is ${limits.MAX_FILE_BYTES}`,
     });
   }
 }

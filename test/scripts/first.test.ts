@@ -1,8 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import t from 'tap';
 import { readSettings } from '../../api/contract/settings.ts';
-import { firstKey } from '../../scripts/commands/first.ts';
+import { firstKey, instructions } from '../../scripts/commands/first.ts';
 import { testDatabase } from '../support/database.ts';
 import { holding, waiting } from '../support/gate.ts';
+import { ROOT } from '../support/processes.ts';
 import { eventually } from '../support/service.ts';
 
 const { db, url } = await testDatabase(t);
@@ -28,4 +31,19 @@ t.test('firstKey() of several hosts that start at once makes one workspace and o
   const made = await Promise.all([1, 2, 3].map(() => firstKey(settings, url)));
   t.equal(made.filter((each) => each).length, 1);
   t.strictSame([await count('workspaces'), await count('members'), await count('api_keys')], [1, 1, 1]);
+});
+
+t.test('instructions() print the base URL that README and the guides call BASE, with its /v1', async (t) => {
+  const printed = instructions('http://127.0.0.1:8080', { workspace: 'w', member: 'm', key: 'k' });
+  const [, base] = /base URL of the API .*(http:\S+)/.exec(printed) ?? [];
+  t.equal(base, 'http://127.0.0.1:8080/v1');
+  t.match(printed, /create another: \S+ admin key create --workspace w --member m/, 'a lost key');
+  const guides = readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`);
+  const set = ['README.md', ...guides].flatMap((file) =>
+    [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\bBASE\b["')]*(?:=| = |, "| \?: '|\) \?: ')["']?(http[^\s"']+)/g)].map(
+      ([, url]) => url,
+    ),
+  );
+  t.ok(set.length > 4, 'set in every language that has a default');
+  t.strictSame([...new Set(set)], [base]);
 });

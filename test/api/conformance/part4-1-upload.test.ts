@@ -122,6 +122,13 @@ t.test('POST /transcriptions refuses before the body, in the published order, an
   for (const table of ['transcriptions', 'idempotency_keys', 'upload_leases', 'reports']) t.equal(await rows(table), 0, table);
 });
 
+t.test('POST /transcriptions says what to send instead of a form, with a Content-Disposition and without one', async (t) => {
+  for (const more of [{ 'Content-Disposition': undefined }, {}]) {
+    const { json } = await knock(api.url, key, { ...more, 'Content-Type': 'multipart/form-data; boundary=x' });
+    t.match(json.message, /multipart form \(curl -F\).*--data-binary.*Content-Disposition.*\/v1\/audio\/transcriptions/);
+  }
+});
+
 t.test('POST /transcriptions names the unknown slug and the fields at fault', async (t) => {
   t.strictSame((await knock(api.url, key, {}, '?reports=Summary,%20No-Such%20,other')).json.detail, { slug: 'no-such' });
   const { detail } = (await knock(api.url, key, {}, '?language=xx')).json;

@@ -26,7 +26,7 @@ t.teardown(async () => {
 const [KEY] = await running.said(/lh_\w+/);
 const [, BASE] = await running.said(/listening on (http:\S+)/);
 const AUTHOR = (await ask('/v1/workspace/members')).items[0].email;
-const env = { BASE: BASE!, KEY: KEY!, AUTHOR, XDG_STATE_HOME: home, PATH: `${path.join(place, 'bin')}:${process.env.PATH}` };
+const env = { BASE: `${BASE}/v1`, KEY: KEY!, AUTHOR, XDG_STATE_HOME: home, PATH: `${path.join(place, 'bin')}:${process.env.PATH}` };
 
 async function ask(at: string) {
   return (await fetch(BASE + at, { headers: { authorization: `Bearer ${KEY}` } })).json();

@@ -46,7 +46,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     limits: settings.limits,
     metrics: openMetrics(),
     records: openRecords(db, vault),
-    waits: openWaits(db, (error) => log.warn({ error }, 'cannot look for those who wait')),
+    waits: openWaits(db, (error) => log.warn({ error }, 'cannot check waiting requests')),
     totals: openTotals(),
     nodeId: randomUUID(),
     uploadsInFlight: new Set(),

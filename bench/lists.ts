@@ -1,10 +1,10 @@
-/** What one page of the list says, and how long it took. */
+/** Content of one page of the list, and its latency. */
 export interface Page {
   total: number;
   ms: number;
 }
 
-/** Asks for a page of `GET /v1/transcriptions`. Throws on any response but 200. */
+/** Requests a page of `GET /v1/transcriptions`. Throws on any response but 200. */
 export async function askList(url: string, key: string, query: string): Promise<Page> {
   const start = performance.now();
   const answer = await fetch(`${url}/v1/transcriptions?${query}`, { headers: { authorization: `Bearer ${key}` } });

@@ -1,12 +1,15 @@
-/** Made-up transcripts for bench/search.ts: words as frequent as in a language (Zipf), and in each a few that no other has. */
+/**
+ * Synthetic transcripts for bench/search.ts: word frequencies as in natural language (Zipf), and a few words in each that occur in no
+ * other.
+ */
 
-const VOCABULARY = 60_000; // forms
-const OFFSET = 2.7; // of Mandelbrot's law: rank r is as frequent as 1 / (r + OFFSET)
-const POOL = 4_096; // different transcripts; the words of their own make a million of them
-const NAMES = 3; // of its own in each
+const VOCABULARY = 60_000; // distinct words
+const OFFSET = 2.7; // parameter of Mandelbrot's law: the frequency of rank r is proportional to 1 / (r + OFFSET)
+const POOL = 4_096; // distinct transcripts; unique words make a million of them
+const NAMES = 3; // unique words per transcript
 const SYLLABLES = 'ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu'.split(' ');
 
-/** Form of the word of a rank: the most frequent ones are short. */
+/** The word of a rank: frequent words are short. */
 export function wordOf(rank: number): string {
   let text = '';
   for (let rest = rank + 1; rest > 0; rest = Math.floor(rest / SYLLABLES.length)) text += SYLLABLES[rest % SYLLABLES.length];
@@ -16,13 +19,13 @@ export function wordOf(rank: number): string {
 /** A word that only transcript `i` has. */
 export const nameOf = (i: number, which: number): string => `q${(i * NAMES + which).toString(36)}`;
 
-/** What is said in transcript `i`, as words of ranks and names. */
+/** Content of transcript `i`: ranks of words, and unique names. */
 export interface Script {
   ranks: readonly number[];
   names: string[];
 }
 
-/** Writes scripts of so many words. The same each time. */
+/** Generates scripts of this many words, reproducibly. */
 export function openScripts(words: number): (i: number) => Script {
   const cumulated = new Float64Array(VOCABULARY);
   let sum = 0;

@@ -1,7 +1,7 @@
 /**
- * How long a search takes in very many transcripts of one workspace, over HTTP with everything on this machine, and how large its index is:
- * `node --import tsx bench/search.ts [--rows 1000000] [--words 250] [--rounds 200] [--json]`.
- * The promise: p95 under 150 ms, an index under 30 % of the text. Words are as frequent as in a language; each query is asked with other words every time.
+ * Latency of searches in a very large workspace, over HTTP with everything on this machine, and the size of the index: `node --import tsx
+ * bench/search.ts [--rows 1000000] [--words 250] [--rounds 200] [--json]`. Targets: p95 under 150 ms, an index under 30 % of the text.
+ * Words are as frequent as in natural language; every query uses different words each time.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 });
-const BATCH = 1_024; // transcripts written at once
+const BATCH = 1_024; // transcripts per insert
 const [rows, words, rounds] = [Number(values.rows), Number(values.words), Number(values.rounds)];
 const home = mkdtempSync(join(tmpdir(), 'longhand-search-'));
 const postgres = await startEmbedded(join(home, 'postgres'), { durable: false });
@@ -59,7 +59,10 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** Writes what is said in every completed call, and its index: many at once, in the form in which transcripts are indexed one by one. Returns the bytes of text. */
+/**
+ * Writes transcripts for all completed calls, and their index, in bulk, in the same form as transcripts are indexed individually. Returns
+ * the bytes of text.
+ */
 async function say(db: Db, vault: Vault, { workspaceId }: People): Promise<number> {
   const script = openScripts(words);
   const key = await searchKey(vault, workspaceId);
@@ -113,7 +116,7 @@ async function say(db: Db, vault: Vault, { workspaceId }: People): Promise<numbe
   return bytes;
 }
 
-/** Bytes of the tables of the search, with their indexes. */
+/** Bytes of the search tables, indexes included. */
 async function sizeOf(owner: Db): Promise<number> {
   const [row] = await owner.direct(
     `select sum(pg_total_relation_size(oid))::float8 as bytes from pg_class where relkind = 'r' and relname like 'search\\_%'`,
@@ -123,7 +126,9 @@ async function sizeOf(owner: Db): Promise<number> {
 
 type Query = (round: number) => string;
 
-/** Questions of one to three words from the most frequent to those of one transcript, alone and with filters, orders and pages. */
+/**
+ * Queries of one to three words, from the most frequent words to those of a single transcript, alone and with filters, orders and pages.
+ */
 function queries(): [name: string, query: Query][] {
   const common: Query = (n) => wordOf(n % 10);
   const usual: Query = (n) => wordOf(100 + ((n * 7) % 900));

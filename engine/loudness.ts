@@ -2,17 +2,17 @@ import { type Recording, SAMPLE_RATE } from './types.ts';
 
 /* Levels in dB of full scale, taken every 10 ms. */
 export const STEP_SAMPLES = SAMPLE_RATE / 100;
-const READ_SAMPLES = 60 * SAMPLE_RATE; // read at once
+const READ_SAMPLES = 60 * SAMPLE_RATE; // samples per read
 
-const RUMBLE_HERTZ = 150; // below it there is hum and knocks, of voices only the lowest overtone
-const KEPT = 1 / (1 + (2 * Math.PI * RUMBLE_HERTZ) / SAMPLE_RATE); // by one of two simple filters
+const RUMBLE_HERTZ = 150; // below it there are hum and knocks, and only the fundamentals of voices
+const KEPT = 1 / (1 + (2 * Math.PI * RUMBLE_HERTZ) / SAMPLE_RATE); // coefficient of each of two first-order high-pass filters
 
-/** The level of a mean square. `floor` is added to it, so that digital silence has a level too: 1e-10 is -100 dB. */
+/** Level of a mean square in dB. `floor` is added, so that digital silence has a finite level: 1e-10 is -100 dB. */
 export function decibels(meanSquare: number, floor = 1e-10): number {
   return 10 * Math.log10(meanSquare + floor);
 }
 
-/** The levels of a channel. 14 MB for ten hours. */
+/** Levels of a channel: 14 MB for ten hours. */
 export async function levelsOf(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Float32Array> {
   const levels = new Float32Array(Math.ceil(recording.length / STEP_SAMPLES));
   const buffer = new Float32Array(READ_SAMPLES);
@@ -29,7 +29,7 @@ export async function levelsOf(recording: Recording, channel: number | 'mix', si
   return levels;
 }
 
-/** The levels of what lies above the rumble. */
+/** Levels after removing frequencies below RUMBLE_HERTZ. */
 export function levelsAboveRumble(samples: Float32Array): Float32Array {
   const levels = new Float32Array(Math.floor(samples.length / STEP_SAMPLES));
   let x = 0;

@@ -16,7 +16,7 @@ export async function addOperator(tx: Tx, email: string): Promise<{ email: strin
 export async function removeOperator(tx: Tx, email: string): Promise<{ email: string }> {
   const address = email.trim().toLowerCase();
   if (await tx.em.nativeDelete(Operator, { email: address })) return { email: address };
-  throw new Error(`${email} is no operator; \`admin operator list\` shows who is`);
+  throw new Error(`${email} is not an operator; \`admin operator list\` lists them`);
 }
 
 export async function listOperators(tx: Tx): Promise<{ email: string; created_at: Date }[]> {

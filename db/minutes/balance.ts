@@ -36,7 +36,7 @@ export async function reserve(tx: Tx, workspaceId: string, transcriptionId: stri
      select need.minutes as required, room.minutes as available, exists (select from made) as enough from need, room`,
     [seconds, transcriptionId, workspaceId, transcriptionId, workspaceId],
   );
-  if (!row) throw new Error(`Cannot reserve minutes: workspace ${workspaceId} is gone`);
+  if (!row) throw new Error(`Cannot reserve minutes: workspace ${workspaceId} was deleted`);
   return row.enough ? null : { required: row.required, available: row.available };
 }
 
@@ -71,7 +71,7 @@ export async function addMinutes(tx: Tx, actor: OperatorActor, minutes: number):
     'update workspaces set balance_minutes = balance_minutes + ? where id = ? returning id, balance_minutes as balance',
     [minutes, workspaceId],
   );
-  if (!row) throw new Error(`Cannot add minutes: workspace ${workspaceId} is gone`);
+  if (!row) throw new Error(`Cannot add minutes: workspace ${workspaceId} was deleted`);
   await tx.rows('insert into ledger (workspace_id, minutes) values (?, ?)', [row.id, minutes]);
   await audit(tx, actor, 'workspace.minutes', workspaceId);
   return { id: row.id, balance_minutes: Number(row.balance) };

@@ -160,7 +160,7 @@ async function replace(tx: Tx, workspaceId: string, target: Block, { sources, go
     'delete from search_blocks b where b.workspace_id = ?::uuid and b.id = any (?::bigint[]) and b.ready returning 1',
     [...[workspaceId, sources.map(({ id }) => id)]],
   );
-  if (rows.length < sources.length) throw new Error('Cannot merge blocks of the search index: somebody else has merged them');
+  if (rows.length < sources.length) throw new Error('Cannot merge blocks of the search index: another engine has already merged them');
   await tx.rows('update search_blocks set ready = true where workspace_id = ?::uuid and id = ?::bigint', [workspaceId, target.id]);
   await tx.rows('delete from search_gone g where g.workspace_id = ?::uuid and g.number = any (?::integer[])', [workspaceId, [...gone]]);
   return true;

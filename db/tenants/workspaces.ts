@@ -27,7 +27,7 @@ export async function workspaceSummary(tx: Tx, actor: Actor): Promise<WorkspaceS
      from workspaces w where w.id = ?`,
     [actor.workspaceId],
   );
-  if (!row) throw new Error(`Cannot describe workspace ${actor.workspaceId}: it is gone`);
+  if (!row) throw new Error(`Cannot describe workspace ${actor.workspaceId}: it was deleted`);
   const { available, ...rest } = row;
   return { ...rest, available_minutes: Number(available) };
 }

@@ -23,7 +23,7 @@ export function packingFor(windowSeconds: number): Packing {
   return { longest: windowSeconds - SPARE, pad: 0.25, pause: 1.5, slack: 8 };
 }
 
-const WORTH = 10; // seconds of window worth one second more of pause
+const WORTH = 10; // seconds of window length that outweigh one second of pause
 const LONG_PAUSE = 0.8; // seconds; longer pauses are not better places to cut
 
 /** Finds the quietest point in [start, end) of the recording, seconds. */

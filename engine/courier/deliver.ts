@@ -6,8 +6,8 @@ import { post, signature, standardSignature } from './post.ts';
 const LIMIT_MS = 10_000;
 
 /**
- * Makes the next attempt of a delivery, as its job says, and records the result; a failure adds the job of the next attempt. Delivery is at least once: receivers
- * deduplicate by Longhand-Delivery. False: there was nothing to send.
+ * Makes the next attempt of a delivery when its job runs, and records the result; after a failure it adds the job of the next attempt.
+ * Delivery is at least once: receivers deduplicate by Longhand-Delivery. False: there was nothing to send.
  */
 export async function deliver(courier: Courier, id: string): Promise<boolean> {
   const delivery = await courier.db.acrossTenants((tx) => claimDelivery(tx, id));

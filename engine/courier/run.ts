@@ -10,18 +10,21 @@ import { nextReport } from './report.ts';
 
 /** A running courier. */
 export interface RunningCourier {
-  /** What the jobs of the queue do: a delivery is made, for the others work of their kind is looked for now instead of at the next poll. */
+  /**
+   * Handlers of the queue's jobs: a delivery is attempted; other jobs start a search for work of their kind without waiting for the next
+   * poll.
+   */
   tasks: Record<'report' | 'preview' | 'describe' | 'deliver', (payload: unknown) => Promise<void>>;
-  /** Names of jobs without a free place here: they are left to other couriers. */
+  /** Names of jobs without a free slot here: they are left to other couriers. */
   full(): string[];
   /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
   stop(graceMs: number): Promise<void>;
 }
 
-const POLL_MS = 15_000; // for work that lost its job: a courier without a free place leaves jobs to others
+const POLL_MS = 15_000; // fallback for work that lost its job: a courier without a free slot leaves jobs to others
 const ALIVE_MS = 15_000; // between heartbeats
 const REPORTS = 2;
-const PREVIEWS = 1; // besides the reports, because a person is waiting
+const PREVIEWS = 1; // in addition to the reports, because somebody is waiting
 const LAYERS = 2; // an engine waits for each
 export const DELIVERIES = 4;
 

@@ -4,10 +4,10 @@ import { ACTIVE_PROBABILITY } from './pyannote.ts';
 import type { Track } from './tracks.ts';
 
 const MAX_GAP_FRAMES = 30; // excerpts further apart do not overlap
-const SEARCH_FRAMES = 18; // around the common span in which overlap is searched
-const MIN_OVERLAP_FRAMES = 6; // in which both are active: then they are two people
+const SEARCH_FRAMES = 18; // frames around the common span that are searched for overlap
+const MIN_OVERLAP_FRAMES = 6; // frames with both active from which on they are two people
 const COMPARED_EXCERPTS = 12; // following excerpts to compare with
-const CONTEXT_FRAMES = 240; // within which another excerpt counts as nearby
+const CONTEXT_FRAMES = 240; // frames within which another excerpt counts as nearby
 
 /**
  * The speaker of each excerpt: the nearest one, except that two tracks active at once are two people, and the weaker match gets its second

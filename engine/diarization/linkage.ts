@@ -8,7 +8,7 @@ export interface Rows {
 /** `link` on some thread; its input is not modified. */
 export type Linker = (means: Rows, weights: Float64Array, options: LinkageOptions) => Promise<Int32Array>;
 
-const NO_PAIR = -9; // "no such pair": below every cosine
+const NO_PAIR = -9; // marks a missing pair: below every cosine
 const REMOVED = -8;
 
 export interface LinkageOptions {

@@ -2,7 +2,7 @@ import type { Span } from '../types.ts';
 import { FIRST_FRAME_SECONDS, FRAME_SECONDS, LOCAL_SPEAKERS } from './pyannote.ts';
 import type { Activity } from './segmentation.ts';
 
-/** The output of the windows, with nobody active in some spans of the recording. */
+/** Sets all speakers inactive in some spans of the recording. */
 export function masked(activity: Activity, spans: readonly Span[]): Activity {
   if (!spans.length) return activity;
   const locals = activity.locals.slice();

@@ -3,8 +3,8 @@ import type { Excerpt } from './excerpts.ts';
 import { FIRST_FRAME_SECONDS, FRAME_SECONDS, MIN_VOTES } from './pyannote.ts';
 import type { Track, Tracks } from './tracks.ts';
 
-const MAX_PAUSE_SECONDS = 0.3; // seconds: a shorter silence of one voice is part of its turn
-const MIN_TURN_SECONDS = 0.12; // and a shorter sound is ignored; real interjections last longer
+const MAX_PAUSE_SECONDS = 0.3; // shorter pauses of one speaker are part of the turn
+const MIN_TURN_SECONDS = 0.12; // shorter turns are dropped; real interjections last longer
 const BLOCK_FRAMES = 4096; // frames for which votes are held at once
 
 /**

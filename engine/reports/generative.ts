@@ -107,7 +107,7 @@ function languageOf(transcript: ReportTranscript): { code: string | null; langua
   return { code, language: new Intl.DisplayNames(['en'], { type: 'language' }).of(code === 'jw' ? 'jv' : code) ?? code };
 }
 
-/** A title without the marks and the quotes that models put around it; quotes inside stay. */
+/** A title without surrounding Markdown and quotation marks; quotation marks inside stay. */
 function bare(title: string): string {
   const plain = title.replace(/\s+/g, ' ').replace(/^[*#\s]+|(?<![*\s])[*\s]+$/g, '');
   return plain.replace(/^["“«„]([^"“”«»„]*)["”“»]$/, '$1');

@@ -7,8 +7,8 @@ import type { NamedSpeaker } from './shapes.ts';
 const NEAR = 3; // segments within which the addressee must speak
 
 /**
- * The names that a model proposes for speakers, kept only where the transcript proves them: the evidence was said in that segment, holds the name, and is the
- * speaker's own introduction or addresses somebody who speaks next to it. Contradictions name nobody.
+ * The speaker names proposed by a model that the transcript confirms: the quoted evidence occurs in that segment, contains the name, and is
+ * the speaker's own introduction or addresses somebody who speaks next. No name if candidates contradict each other.
  */
 export function provenNames(candidates: readonly NamedSpeaker[], transcript: ReportTranscript, evidence: Evidence): SpeakerName[] {
   const { language } = talkOf({ ...transcript, segments: transcript.segments.slice(0, 40) });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ReportError } from './report.ts';
 
-/** A list of which malformed entries are left out. */
+/** A list; malformed entries are dropped. */
 const list = <T extends z.ZodType>(entry: T) =>
   z.preprocess((value) => (Array.isArray(value) ? value.filter((one) => entry.safeParse(one).success) : value), z.array(entry));
 
@@ -15,7 +15,7 @@ const Speaker = z.object({
 });
 const Section = z.object({ heading: z.string().catch(''), style: z.enum(['list', 'text']).catch('list'), items: list(Item) });
 
-/** What a model answers. Reading is lenient where nothing is lost. */
+/** Answers of a model. Parsing is lenient where nothing is lost. */
 export const Report = z.object({ sections: z.array(Section).min(1) });
 export type Report = z.infer<typeof Report>;
 
@@ -35,12 +35,15 @@ export type About = z.infer<typeof About>;
 
 export type NamedSpeaker = z.infer<typeof Speaker>;
 
-const NOT_EVERYWHERE = ['default', 'minItems', 'minLength', 'minimum', 'maximum'] as const; // keywords that some servers refuse
+const NOT_EVERYWHERE = ['default', 'minItems', 'minLength', 'minimum', 'maximum'] as const; // keywords that some servers reject
 
 export interface Shape<T> {
   name: string;
   read: z.ZodType<T>;
-  /** JSON Schema for servers that constrain their output: every property required, none added, no nulls, no bounds, so that all of them take it. */
+  /**
+   * JSON Schema for servers with constrained output. Every property is required, no others are allowed, no nulls and no bounds, so that all
+   * servers accept it.
+   */
   schema: object;
 }
 
@@ -66,7 +69,7 @@ const THINKING = [
   /<\|[^|>]*\|>(?:final)?/g,
 ];
 
-/** The answer without a reasoning model's thoughts. */
+/** The answer without the output of a reasoning phase. */
 export function withoutThinking(text: string): string {
   return THINKING.reduce((rest, pattern) => rest.replace(pattern, ''), text).trim();
 }

@@ -8,13 +8,13 @@ import type { Holding } from './holdings.ts';
 import type { Layer } from './sealed.ts';
 
 const LIMIT_MS = 120_000;
-const ALONE_MS = 20_000; // without any courier: one that restarts is back by then
+const ALONE_MS = 20_000; // without any courier; a restart takes less
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1000;
 
 /**
- * Title, summary, topics and names of speakers where they were asked for, as a courier writes them: a language model may, and the engine has no way out. Null
- * when not, when nothing was said, and when it fails: it never fails the transcription.
+ * Title, summary, topics and speaker names, if requested. A courier writes them, because a language model may be needed and the engine has
+ * no outgoing network access. Null if not requested, if there is no text, or on failure, which never fails the transcription.
  */
 export async function describe(
   engine: Engine,
@@ -32,14 +32,14 @@ export async function describe(
     log.warn({ reason: written, transcription: claim.lease.id }, 'title, summary and topics could not be written');
   } catch (error) {
     holding.signal.throwIfAborted();
-    log.warn({ error, transcription: claim.lease.id }, 'title, summary and topics could not be asked for');
+    log.warn({ error, transcription: claim.lease.id }, 'title, summary and topics could not be requested');
   } finally {
-    if (request) await withdrawLayer(db, request).catch(() => {}); // it is forgotten a little later
+    if (request) await withdrawLayer(db, request).catch(() => {}); // the sweep removes it later
   }
   return null;
 }
 
-/** The answer, or why there is none. Throws the signal's reason. */
+/** The answer, or the reason why there is none. Throws the signal's reason. */
 async function answered({ db, vault }: Engine, request: LayerRequest, signal: AbortSignal): Promise<WrittenLayer | string> {
   const began = performance.now();
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {

@@ -26,7 +26,7 @@ const kept = new WeakMap<Engine, Map<string, { plain: Plain; timer: NodeJS.Timeo
 const KEPT_MS = 20_000; // from probe to transcription
 const KEPT_FILES = 4;
 
-/** Unseals the media of a claim into the engine's scratch, or takes the copy that was kept for it. The caller closes it. */
+/** Decrypts the media of a claim into the engine's scratch folder, or takes the copy that was kept. The caller closes it. */
 export async function openMedia(engine: Engine, claim: ClaimedTranscription, signal: AbortSignal): Promise<Plain> {
   const copies = kept.get(engine);
   const copy = copies?.get(claim.lease.id);

@@ -23,7 +23,7 @@ export async function nextProbe(engine: Engine, onProbed: () => void): Promise<J
   return claim && (() => look(engine, claim, onProbed));
 }
 
-/** Looks into a recording, outside the slots: how long it is and of what kind, or why it cannot become a transcript. */
+/** Probes a recording, without using a slot: its duration and kind, or why it cannot be transcribed. */
 async function look(engine: Engine, claim: ClaimedTranscription, onProbed: () => void): Promise<void> {
   const holding = engine.holdings.take(claim.lease);
   try {
@@ -56,7 +56,7 @@ async function measure(path: string, maxSeconds: number, scratch: string, signal
   }
 }
 
-/** What becomes of a recording whose probe or transcription threw. Nothing, when it is not ours any more. */
+/** Settles a recording whose probe or transcription threw. Does nothing if the lease was lost. */
 export async function settle(
   engine: Engine,
   claim: ClaimedTranscription,

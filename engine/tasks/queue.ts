@@ -3,23 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type { Log } from '../../db/ops/log.ts';
 
-const WAKERS = 2; // jobs of the queue taken at once; they wake, and sweep
-const POLL_MS = 5000; // for jobs of later; one of now is heard of at once
-const PAUSE_MS = 5000; // before the queue is listened to again after it failed
+const WAKERS = 2; // concurrent jobs: they wake the process, or sweep
+const POLL_MS = 5000; // for scheduled jobs; immediate ones arrive by notification
+const PAUSE_MS = 5000; // before reconnecting to the queue after a failure
 
 export interface Listening {
   connectionString: string;
   tasks: TaskList;
-  /** Names of jobs that there is no free place for now: they are left to others. */
+  /** Names of jobs without a free slot: they are left to other processes. */
   full: () => string[];
-  /** Jobs that take a while and may run beside those that only wake. */
+  /** Number of concurrent long jobs, in addition to those that only wake the process. */
   places?: number;
-  /** What is done on a clock. */
+  /** Scheduled tasks, in crontab format. */
   crontab?: string;
   log: Log;
 }
 
-/** Lets the jobs of the queue wake the process as they come. Tries again for ever: without the queue it still polls. */
+/** Runs the queue's jobs as they arrive. Reconnects forever; while the queue is unavailable the process polls. */
 export function listen(
   { connectionString, tasks: taskList, full, places = 0, crontab, log }: Listening,
   onWorkers: (ids: string[]) => Promise<void>,
@@ -27,7 +27,7 @@ export function listen(
   let runner: Runner | null = null;
   let stopping = false;
   const logger = new Logger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') log.warn({ queue: message.slice(0, 300) }, 'the queue says');
+    if (level === 'error' || level === 'warning') log.warn({ queue: message.slice(0, 300) }, 'message of the queue');
   });
   const loop = async () => {
     while (!stopping) {
@@ -43,12 +43,12 @@ export function listen(
             pollInterval: POLL_MS,
             noHandleSignals: true,
             noPreparedStatements: true,
-          }, // PgBouncer knows none
+          }, // PgBouncer does not support it
         });
         await onWorkers(ids);
         await runner.promise;
       } catch (error) {
-        log.warn({ error }, 'the queue cannot be listened to; trying again');
+        log.warn({ error }, 'cannot connect to the queue; trying again');
       }
       if (!stopping) await sleep(PAUSE_MS);
     }
@@ -57,7 +57,7 @@ export function listen(
   return {
     async stop() {
       stopping = true;
-      await runner?.stop().catch(() => {}); // it had already stopped
+      await runner?.stop().catch(() => {}); // it may have stopped already
       await Promise.race([done, sleep(PAUSE_MS)]);
     },
   };

@@ -12,7 +12,7 @@ import { type Lanes, nextTranscription } from './transcribe.ts';
 export interface Running {
   /** Looks for work of a kind now instead of at the next poll. */
   wake: Record<'probe' | 'dispatch', () => void>;
-  /** Removes rows of a deleted workspace for a while. */
+  /** Removes rows of a deleted workspace for a limited time. */
   purge(workspaceId: string): Promise<void>;
   /** Names of jobs without a free slot here: they are left to other engines. */
   full(): string[];
@@ -35,7 +35,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   const indexing = openSlots('search', 1, () => nextIndexing(engine, stopping.signal), log);
   const take = async () => {
     const job = await nextTranscription(engine, lanes);
-    return job && (() => job().finally(indexing.wake)); // what was written is made searchable
+    return job && (() => job().finally(indexing.wake)); // the new transcript is indexed
   };
   const transcriptions = openSlots('transcriptions', facts.concurrency, take, log);
   const probes = openSlots('probes', PROBES, () => nextProbe(engine, transcriptions.wake), log);

@@ -6,7 +6,7 @@ import type { Vault } from '../../db/secrets/vault.ts';
 import { confidenceOf, confidenceOfAll } from '../transcript/confidence.ts';
 import type { Segment, Transcript } from '../types.ts';
 
-/** What the AI layer adds to a recording; names are by speaker index. */
+/** Title, summary, topics and speaker names (by speaker index) from the AI layer. */
 export interface Layer {
   title: string;
   summary: string;
@@ -16,7 +16,7 @@ export interface Layer {
 
 const BLOCK = 200; // turns encrypted together
 
-/** A transcript as the database keeps it: everything that was said, or says who, is sealed. */
+/** A transcript in the form stored in the database: text and names are encrypted. */
 export async function sealed(vault: Vault, claim: ClaimedTranscription, transcript: Transcript, layer: Layer | null): Promise<Finished> {
   const { id, workspaceId } = claim.lease;
   const seal = (place: string, value: unknown) => vault.seal(workspaceId, place, typeof value === 'string' ? value : JSON.stringify(value));

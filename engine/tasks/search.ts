@@ -5,9 +5,9 @@ import type { Engine } from './engine.ts';
 import type { Job } from './slots.ts';
 
 const BATCH = 20; // transcripts
-const PAUSE_MS = 50; // after each: old transcripts have time, recordings do not
+const PAUSE_MS = 50; // after each batch: indexing is less urgent than transcription
 
-/** Makes transcripts searchable that are not yet, or not as they are now, and keeps the index in few large pieces. */
+/** Indexes new and changed transcripts, and merges blocks of the index. */
 export async function nextIndexing(engine: Engine, signal: AbortSignal): Promise<Job | null> {
   if (signal.aborted) return null;
   const { waiting, blocks } = await searchWork(engine.db);
@@ -15,7 +15,7 @@ export async function nextIndexing(engine: Engine, signal: AbortSignal): Promise
   if (!waiting) return null;
   return async () => {
     await indexWaiting(engine.db, engine.vault, null, BATCH, (transcription, error) =>
-      engine.log.warn({ transcription, error }, 'a transcript could not be made searchable; trying again later'),
+      engine.log.warn({ transcription, error }, 'a transcript could not be indexed; trying again later'),
     );
     await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
   };

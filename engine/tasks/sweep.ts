@@ -115,10 +115,10 @@ function openClockWatch(engine: Engine): () => Promise<Clock | null> {
       const mend = known === null || leap < -LEAP;
       known = offset;
       if (leap <= LEAP) return { latest: () => offset + performance.now() / 1000 + LEAP, mend };
-      engine.log.warn({ seconds: Math.round(leap) }, 'the clock of the database leapt ahead; no engine is taken for dead this time');
+      engine.log.warn({ seconds: Math.round(leap) }, 'the database clock jumped ahead; no engine is considered dead in this sweep');
       return { latest: null, mend };
     } catch (error) {
-      engine.log.warn({ error }, 'the clock of the database cannot be read; trying again');
+      engine.log.warn({ error }, 'cannot read the database clock; trying again');
       return null;
     }
   };

@@ -14,10 +14,10 @@ import { sealed } from './sealed.ts';
 import type { Job } from './slots.ts';
 
 const STUCK_MS = 20 * 60_000; // without progress
-const WORTH_TELLING = 1; // seconds of speech without words that are worth a log line
+const WORTH_TELLING = 1; // seconds of speech without words above which a line is logged
 const TOLERANCE = 0.5; // seconds of audio beyond the reservation that are settled at the end
 
-/** How many recordings one engine works on, and how many of these are long. */
+/** Number of recordings that one engine processes concurrently, and of long ones among them. */
 export interface Lanes {
   capacity: number;
   long: number;
@@ -46,7 +46,7 @@ async function inLane(engine: Engine, claim: ClaimedTranscription, lanes: Lanes)
   }
 }
 
-/** Turns one claimed recording into a transcript, and settles it whatever happens. */
+/** Transcribes one claimed recording, and settles it in every case. */
 async function work(engine: Engine, claim: ClaimedTranscription): Promise<void> {
   const { lease } = claim;
   const holding = engine.holdings.take(lease);
@@ -70,7 +70,7 @@ async function work(engine: Engine, claim: ClaimedTranscription): Promise<void> 
   }
 }
 
-/** Runs the pipeline on a plain copy of the recording, which is gone afterwards. */
+/** Runs the pipeline on a decrypted copy of the recording, which is removed afterwards. */
 async function listen(engine: Engine, claim: ClaimedTranscription, holding: Holding): Promise<Transcript> {
   const media = await openMedia(engine, claim, holding.signal);
   try {
@@ -102,7 +102,7 @@ async function options(engine: Engine, claim: ClaimedTranscription): Promise<Opt
   return { language, diarize, speakers: diarize ? speakers : null, vocabulary, accurate: engine.options.accurate };
 }
 
-/** Names and terms, those of the recording first: the recogniser takes only so many. */
+/** Names and terms, those of the recording first, because the ASR model accepts a limited number. */
 async function vocabularyOf({ vault }: Engine, { lease, ownVocabularySealed, vocabularySealed }: ClaimedTranscription): Promise<string> {
   const { workspaceId, id } = lease;
   const own = await vault.text(workspaceId, `transcriptions|${id}|vocabulary`, ownVocabularySealed);
@@ -110,7 +110,7 @@ async function vocabularyOf({ vault }: Engine, { lease, ownVocabularySealed, voc
   return [own, shared].filter(Boolean).join(', ');
 }
 
-/** Reserves what decoding found beyond the probed length; without the minutes for it the work ends here. */
+/** Reserves minutes for audio beyond the probed length; if they do not suffice the work ends here. */
 async function cover(engine: Engine, claim: ClaimedTranscription, holding: Holding, seconds: number): Promise<void> {
   if (seconds <= (claim.durationSeconds ?? 0) + TOLERANCE) return;
   const outcome = await insist(() => raise(engine.db, claim.lease, seconds));

@@ -8,7 +8,7 @@ export interface SaidWord extends Word {
 const NEAR = 0.5; // seconds: a word outside every turn is assigned to the nearest turn within this distance
 const STRANDED = 0.6; // seconds: a single word closer than this to its neighbours is part of their sentence
 const OWN = 0.4; // unless its own turn covers at least this share of it and stands alone
-const THROWN = { words: 2, seconds: 1.2, share: 0.6 }; // overlapping interjections: maximum words, maximum length of the turn, and how far each must cover the other
+const THROWN = { words: 2, seconds: 1.2, share: 0.6 }; // maximum words of an interjection, maximum length of its turn (seconds), and the share of each that the other must cover
 const MARK = /[\p{Po}\p{Pd}…][\p{Pf}\p{Pe}"]*\s*$/u; // end of a phrase
 const APOSTROPHE = /['’]\s*$/; // exception to it
 

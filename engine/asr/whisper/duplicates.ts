@@ -1,13 +1,13 @@
 import type { Spoken } from './words.ts';
 
-const FEWEST = 4; // words: fewer may be repeated for emphasis, and fast
-const JOINTS = 2; // words that may join the two: "and"
-const FASTEST = 0.013; // seconds a letter, 0.06 a word: nobody is faster over several words; some scripts have a "word" for every sign
+const FEWEST = 4; // minimum number of repeated words; shorter repetitions may be emphasis
+const JOINTS = 2; // maximum number of words between both copies, such as "and"
+const FASTEST = 0.013; // seconds per letter, 0.06 per word: over several words no speech is faster; in some scripts every character is a "word"
 
 /**
- * Removes words that the model wrote twice although they were said once: a sentence is repeated verbatim, and alignment finds no sound for
- * one of the copies, so that it is squeezed into some hundredths of a second beside the other. Text that is really said twice takes its
- * time twice.
+ * Removes words that the model wrote twice although they were said once: it repeats a sentence verbatim, and alignment finds no sound for
+ * one of the copies, which is squeezed into some hundredths of a second beside the other. Text that is really said twice takes twice the
+ * time.
  */
 export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
   const plain = words.map(({ text }) => text.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, ''));

@@ -21,7 +21,10 @@ export function namesOf(talk: Talk): SpeakerName[] {
   );
 }
 
-/** One name a speaker at most: introductions before forms of address, nobody where the candidates contradict each other or two speakers share one name. */
+/**
+ * At most one name per speaker: introductions take precedence over forms of address. No name if candidates contradict each other or two
+ * speakers share one.
+ */
 export function settle(candidates: readonly NameCandidate[], labels: readonly string[]): SpeakerName[] {
   const named: SpeakerName[] = [];
   for (const label of labels) {

@@ -86,6 +86,6 @@ t.test('a key of the operator opens the installation when it has every right, an
   t.equal((await full.ask('GET', '/installation')).status, 403, 'at once');
   await t.rejects(
     db.acrossTenants((tx) => removeOperator(tx, 'root@example.com')),
-    /is no operator/,
+    /is not an operator/,
   );
 });

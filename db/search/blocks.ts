@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../postgres/orm.ts';
-import { BLOCK } from './keep.ts';
+import { BLOCK, TOP } from './keep.ts';
 import { bitsOf, bucketOf, type Postings, pack, type Shape, unpack } from './postings.ts';
 
 /* SQL: the index consists of many small rows, merged under its own leases. */
@@ -100,7 +100,9 @@ async function planMerge(tx: Tx, workspaceId: string): Promise<Plan | null> {
   );
   const blocks = found.map((block) => ({ ...block, bits: bitsOf(block.level) }));
   const levels = [...new Set(blocks.map(({ level }) => level))];
-  const full = levels.map((level) => blocks.filter((block) => block.level === level)).find((all) => all.length >= FAN);
+  const full = levels
+    .map((level) => blocks.filter((block) => block.level === level))
+    .find((all) => all.length >= FAN && all[0]!.level < TOP);
   const sources = full?.slice(0, FAN) ?? blocks.filter(({ stale }) => stale).slice(0, 1);
   if (!sources.length) return null;
   const gone = await tx.rows<{ number: number }>(

@@ -8,6 +8,7 @@ import { searchKey, termsOf } from './terms.ts';
 /* Indexes transcripts: when they are stored, and again whenever their words or title change. */
 
 export const BLOCK = 64; // transcripts per block of the lowest level
+export const TOP = 3; // level of the largest blocks, 16,384 transcripts: while one is built, its sources exist as well
 const LEASE_SECONDS = 60; // for transcripts that are being indexed
 const ATTEMPTS = 5; // then it is indexed only after its next change
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Tx } from '../postgres/orm.ts';
+import { type Bits, both, clear, either, emptyBits, numbersOf, count as ones, set } from './bits.ts';
+import { TOP } from './keep.ts';
 import { bitsOf, bucketOf, unpack } from './postings.ts';
 import type { Question } from './terms.ts';
 
 /* SQL: rows of the index by ranges, in one statement. */
-
-type Bits = Uint8Array;
 
 /** The transcripts of a workspace that match a query, by number. */
 export interface Found {
@@ -19,7 +19,7 @@ export interface Found {
   digest: string;
 }
 
-const FEW = 4_000; // maximum number of matches that are looked up one by one
+export const FEW = 4_000; // maximum number of matches that are looked up one by one
 
 interface Row {
   /** Level of the block; null: a new transcript. */
@@ -37,7 +37,7 @@ export async function match(tx: Tx, workspaceId: string, question: Question): Pr
   const terms = [...new Set(question.flat(2))];
   const rows = await read(tx, workspaceId, terms);
   const size = Math.max(0, ...rows.map(({ last }) => last)) + 1;
-  const holders = new Map(terms.map((term) => [term, new Uint8Array(Math.ceil(size / 8)) as Bits]));
+  const holders = new Map(terms.map((term) => [term, emptyBits(size)]));
   const wanted = new Set(terms);
   for (const row of rows) {
     if (row.held) for (const place of row.held) set(holders.get(terms[place]!)!, [row.first]);
@@ -55,7 +55,7 @@ export async function match(tx: Tx, workspaceId: string, question: Question): Pr
   for (const { first, data, held } of rows) if (!data && !held) clear(bits, first);
   const count = ones(bits);
   return {
-    ...{ count, bits, numbers: count <= FEW ? [...places(bits)] : null },
+    ...{ count, bits, numbers: count <= FEW ? [...numbersOf(bits)] : null },
     digest: createHash('sha256').update(bits).digest('base64'),
   };
 }
@@ -64,7 +64,7 @@ export async function match(tx: Tx, workspaceId: string, question: Question): Pr
  * One statement, so that a merge cannot interfere: buckets of blocks, new transcripts, and (without data) numbers of deleted transcripts.
  */
 function read(tx: Tx, workspaceId: string, terms: readonly number[]): Promise<Row[]> {
-  const levels = Array.from({ length: 8 }, (_, level) => level);
+  const levels = Array.from({ length: TOP }, (_, below) => below + 1);
   const places = levels.flatMap((level) =>
     [...new Set(terms.map((term) => bucketOf(term, bitsOf(level))))].map((bucket) => ({ level, bucket })),
   );
@@ -80,36 +80,4 @@ function read(tx: Tx, workspaceId: string, terms: readonly number[]): Promise<Ro
      select null, g.number, 0, null, null, null from search_gone g where g.workspace_id = ?::uuid`,
     [places.map(({ level }) => level), places.map(({ bucket }) => bucket), workspaceId, terms, workspaceId, workspaceId],
   );
-}
-
-function set(bits: Bits, numbers: readonly number[]): void {
-  for (const number of numbers) bits[number >> 3]! |= 1 << (number & 7);
-}
-
-function clear(bits: Bits, number: number): void {
-  if (number >> 3 < bits.length) bits[number >> 3]! &= ~(1 << (number & 7));
-}
-
-function both(a: Bits, b: Bits): Bits {
-  return combine(a, b, (x, y) => x & y);
-}
-
-function either(a: Bits, b: Bits): Bits {
-  return combine(a, b, (x, y) => x | y);
-}
-
-function combine(a: Bits, b: Bits, how: (x: number, y: number) => number): Bits {
-  const out = new Uint8Array(a.length);
-  for (let at = 0; at < a.length; at++) out[at] = how(a[at]!, b[at]!);
-  return out;
-}
-
-function ones(bits: Bits): number {
-  let count = 0;
-  for (let byte of bits) for (; byte; byte &= byte - 1) count++;
-  return count;
-}
-
-function* places(bits: Bits): Generator<number> {
-  for (const [at, byte] of bits.entries()) for (let rest = byte, bit = 0; rest; rest >>= 1, bit++) if (rest & 1) yield at * 8 + bit;
 }

@@ -1,10 +1,13 @@
+import { packRice, readRice } from './rice.ts';
 import { TERM_BITS } from './terms.ts';
+import { type Reader, readNumber, writeNumber } from './varint.ts';
 
 /*
  * Posting lists: which transcripts contain which terms. A block covers a range of transcript numbers; its terms are distributed over
- * buckets by their leading bits, one row per bucket. For every term, ascending: the difference to the previous term; the number of bytes
- * that follow, whose lowest bit tells whether they are a bitmap; and the transcript numbers relative to the first of the block, as
- * differences or as a bitmap, whichever is shorter. Integers are variable-length: seven bits per byte, lowest first.
+ * buckets by their leading bits, one row per bucket. For every term, ascending: the difference to the previous term; four times the length
+ * of its list in bytes, plus the encoding of the list; and the list, relative to the first number of the block. A list is a bitmap,
+ * differences as variable-length integers, or differences as Rice codes (about 1 bit above the entropy of evenly distributed numbers),
+ * whichever is shortest.
  */
 
 /** Transcript numbers by term, ascending. */
@@ -18,10 +21,10 @@ export interface Shape {
 }
 
 const BITS_A_LEVEL = 4; // a block of the next level has 16 times as many transcripts and buckets
-const MOST_BITS = 20;
+const [DISTANCES, BITS, RICE] = [0, 1, 2]; // encodings of lists
 
 export function bitsOf(level: number): number {
-  return Math.min(MOST_BITS, level * BITS_A_LEVEL);
+  return level * BITS_A_LEVEL;
 }
 
 /** Bucket of a term. */
@@ -30,17 +33,14 @@ export function bucketOf(term: number, bits: number): number {
 }
 
 /** Encodes one bucket. */
-export function pack(postings: Postings, { first, last, bits }: Shape): Buffer {
+export function pack(postings: Postings, shape: Shape): Buffer {
   const out: number[] = [];
   let before = 0;
   for (const term of [...postings.keys()].sort((a, b) => a - b)) {
-    const rest = term % 2 ** (TERM_BITS - bits);
-    const numbers = postings.get(term)!;
-    const distances = packDistances(numbers, first);
-    const bitmap = Math.ceil((last - first + 1) / 8) < distances.length;
-    const bytes = bitmap ? packBits(numbers, first, last) : distances;
-    write(out, rest - before);
-    write(out, bytes.length * 2 + (bitmap ? 1 : 0));
+    const rest = term % 2 ** (TERM_BITS - shape.bits);
+    const { kind, bytes } = shortest(postings.get(term)!, shape);
+    writeNumber(out, rest - before);
+    writeNumber(out, bytes.length * 4 + kind);
     for (const byte of bytes) out.push(byte);
     before = rest;
   }
@@ -59,29 +59,42 @@ export function unpack(
   const reader = { data, at: 0 };
   let rest = 0;
   while (reader.at < data.length) {
-    rest += read(reader);
-    const head = read(reader);
-    const end = reader.at + Math.floor(head / 2);
-    if (!wanted || wanted.has(base + rest))
-      found(base + rest, head % 2 ? readBits(data, reader.at, end, first) : readDistances(reader, end, first));
+    rest += readNumber(reader);
+    const head = readNumber(reader);
+    const end = reader.at + Math.floor(head / 4);
+    if (!wanted || wanted.has(base + rest)) found(base + rest, readList(head % 4, reader, end, first));
     reader.at = end;
   }
+}
+
+function shortest(numbers: readonly number[], { first, last }: Shape): { kind: number; bytes: ArrayLike<number> & Iterable<number> } {
+  const wide = Math.ceil((last - first + 1) / 8);
+  if (wide * 8 <= numbers.length * 2) return { kind: BITS!, bytes: packBits(numbers, first, last) };
+  const distances = packDistances(numbers, first);
+  const rice = numbers.length > 2 ? packRice(numbers, first) : distances;
+  if (wide <= Math.min(distances.length, rice.length)) return { kind: BITS!, bytes: packBits(numbers, first, last) };
+  return rice.length < distances.length ? { kind: RICE!, bytes: rice } : { kind: DISTANCES!, bytes: distances };
+}
+
+function readList(kind: number, reader: Reader, end: number, first: number): number[] {
+  if (kind === BITS) return readBits(reader.data, reader.at, end, first);
+  return kind === RICE ? readRice(reader.data, reader.at, end, first) : readDistances(reader, end, first);
 }
 
 function packDistances(numbers: readonly number[], first: number): number[] {
   const out: number[] = [];
   let before = first;
   for (const number of numbers) {
-    write(out, number - before);
+    writeNumber(out, number - before);
     before = number;
   }
   return out;
 }
 
-function readDistances(reader: { data: Uint8Array; at: number }, end: number, first: number): number[] {
+function readDistances(reader: Reader, end: number, first: number): number[] {
   const numbers: number[] = [];
   for (let number = first; reader.at < end; ) {
-    number += read(reader);
+    number += readNumber(reader);
     numbers.push(number);
   }
   return numbers;
@@ -98,23 +111,4 @@ function readBits(data: Uint8Array, from: number, end: number, first: number): n
   for (let at = from; at < end; at++)
     for (let byte = data[at]!, bit = 0; byte; byte >>= 1, bit++) if (byte & 1) numbers.push(first + (at - from) * 8 + bit);
   return numbers;
-}
-
-/** Terms have 40 bits, so no bit operators. */
-function write(out: number[], value: number): void {
-  let rest = value;
-  while (rest >= 128) {
-    out.push((rest % 128) + 128);
-    rest = Math.floor(rest / 128);
-  }
-  out.push(rest);
-}
-
-function read(reader: { data: Uint8Array; at: number }): number {
-  let value = 0;
-  for (let scale = 1; ; scale *= 128) {
-    const byte = reader.data[reader.at++]!;
-    value += (byte & 127) * scale;
-    if (byte < 128) return value;
-  }
 }

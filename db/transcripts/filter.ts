@@ -77,11 +77,15 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, orderi
   add('t.external_id = ?', externalId);
   add('t.confidence < ?::real', confidenceBelow);
   add('t.updated_at >= ?::timestamptz', updatedSince);
-  if (found) {
+  if (found?.numbers) {
     add('d.workspace_id = ?::uuid', workspaceId);
-    if (found.numbers) add('d.number = any (?::integer[])', found.numbers);
-    else add('get_bit(?::bytea, d.number) = 1', found.bits);
-  }
+    add('d.number = any (?::integer[])', found.numbers);
+  } else if (found)
+    // looked up per candidate, in the order of the list; bit 0 is never set and stands for no number, or one assigned after the bitmap
+    parts.push({
+      sql: `get_bit(?::bytea, coalesce((select d.number from search_documents d where d.workspace_id = ?::uuid and d.transcription_id = ${id} and d.number < ?), 0)) = 1`,
+      parameters: [found.bits, workspaceId, found.bits.length * 8],
+    });
   // on every joined table: the planner does not know that the columns are equal
   for (const column of [...led.map((_, i) => `m${i}.created_at`), ...(rows ? ['t.created_at'] : [])]) {
     add(`${column} >= ?::timestamp at time zone 'utc'`, query.dateFrom);
@@ -92,12 +96,12 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, orderi
   const tables = [
     ...led.map((_, i) => `metadata_terms m${i}`),
     ...(rows ? ['transcriptions t'] : []),
-    ...(found ? ['search_documents d'] : []),
+    ...(found?.numbers ? ['search_documents d'] : []),
   ];
   const joins = [
     ...led.slice(1).map((_, i) => `m${i + 1}.transcription_id`),
     ...(rows && led.length ? ['t.id'] : []),
-    ...(found ? ['d.transcription_id'] : []),
+    ...(found?.numbers ? ['d.transcription_id'] : []),
   ];
   const where = [...joins.map((column) => `${column} = ${id}`), ...parts.map(({ sql }) => `(${sql})`)].join(' and ');
   return {

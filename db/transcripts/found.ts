@@ -11,6 +11,7 @@ import { type ListQuery, matching } from './filter.ts';
 import { listItems, ORDERS } from './list.ts';
 import type { Item } from './list-row.ts';
 import { planForLists, readRows, toItems } from './page.ts';
+import { listScreened } from './screen.ts';
 import type { Totals } from './totals.ts';
 
 /** An item with up to three matching passages. */
@@ -24,6 +25,7 @@ export interface Search {
   find(tx: Tx): Promise<Found>;
 }
 
+const RARE = 500; // maximum number of matches that are looked up within any filter
 const WAITING = 20; // maximum number of waiting transcripts to index before a search; the rest is indexed in the background
 
 /** Prepares a search of a workspace, optionally including titles. Recent changes are indexed first. Null: the text contains no word. */
@@ -38,7 +40,10 @@ export async function openSearch(db: Db, vault: Vault, workspaceId: string, text
 export async function listFound(tx: Tx, vault: Vault, totals: Totals, actor: Actor, query: ListQuery, search: Search) {
   const found = await search.find(tx);
   const narrowed = { ...query, found };
-  const { items, total } = (await listAll(tx, vault, actor, narrowed, found)) ?? (await listItems(tx, vault, totals, actor, narrowed));
+  const { items, total } =
+    (await listAll(tx, vault, actor, narrowed, found)) ??
+    (found.count > RARE ? await listScreened(tx, vault, totals, actor, query, found) : null) ??
+    (await listItems(tx, vault, totals, actor, narrowed));
   return { items: await withHits(tx, vault, actor, items, search), total };
 }
 

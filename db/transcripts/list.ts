@@ -33,9 +33,7 @@ export async function listItems(
   query: ListQuery,
 ): Promise<{ items: Item[]; total: number }> {
   await planForLists(tx);
-  const { limit: _limit, offset: _offset, sort: _sort, found: within, ...filters } = query;
-  const asked = JSON.stringify([actor.workspaceId, actor.role === 'owner' || actor.memberId, filters, within?.digest]);
-  const filter = createHash('sha256').update(asked).digest('base64');
+  const filter = filterKey(actor, query);
   const day = new Date().toISOString().slice(0, 10);
   const remembered = totals.find(filter);
   let known = remembered?.day === day ? remembered : await count(tx, actor, query, day);
@@ -50,6 +48,13 @@ export async function listItems(
   }
   if (known !== remembered) totals.keep(filter, known);
   return { items: await toItems(vault, rows), total: known.total + Number(rows[0]!.fresh) };
+}
+
+/** Names what an actor finds, whatever the page and its order. */
+export function filterKey(actor: Actor, query: ListQuery): string {
+  const { limit: _limit, offset: _offset, sort: _sort, found, ...filters } = query;
+  const asked = JSON.stringify([actor.workspaceId, actor.role === 'owner' || actor.memberId, filters, found?.digest]);
+  return createHash('sha256').update(asked).digest('base64');
 }
 
 /**

@@ -20,17 +20,33 @@ export interface Counted {
 export interface Totals {
   find(filter: string): Counted | undefined;
   keep(filter: string, counted: Counted): void;
+  /** For search: see db/transcripts/screen.ts. */
+  screens: Pick<LRUCache<string, Screen>, 'get' | 'set'>;
+}
+
+/** Search numbers of all transcriptions before `day` that pass a filter, when the list of those days was at `version`. */
+export interface Screen {
+  /** YYYY-MM-DD, UTC. */
+  day: string;
+  version: string;
+  /** The highest number at that time. */
+  last: number;
+  /** A bit for each number, lowest first in every byte. */
+  bits: Uint8Array;
 }
 
 /** Up to this many ids are cached: with very selective filter combinations, finding a page takes as long as counting. */
 export const FEW = 200;
 const MOST = 2_000; // filters cached (LRU)
+const SCREEN_BYTES = 64 * 2 ** 20; // 500 filters of a workspace with a million transcripts
 
 export function openTotals(most = MOST): Totals {
   const known = new LRUCache<string, Counted>({ max: most });
+  const screens = new LRUCache<string, Screen>({ maxSize: SCREEN_BYTES, sizeCalculation: ({ bits }) => bits.length + 200 });
   return {
     find: (filter) => known.get(filter),
     keep: (filter, counted) => void known.set(filter, counted),
+    screens,
   };
 }
 

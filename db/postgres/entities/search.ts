@@ -29,7 +29,7 @@ export const SearchDocument = defineEntity({
   indexes: [
     {
       name: 'search_documents_number',
-      expression: 'create unique index search_documents_number on search_documents (workspace_id, number) include (transcription_id)',
+      expression: 'create unique index search_documents_number on search_documents (workspace_id, number)',
     },
   ],
 });

@@ -26,6 +26,7 @@ import { Migration066 } from './066_metrics.ts';
 import { Migration067 } from './067_courier.ts';
 import { Migration070 } from './070_report_history.ts';
 import { Migration071 } from './071_corrections.ts';
+import { Migration080 } from './080_search_size.ts';
 
 /** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
@@ -58,4 +59,5 @@ export const MIGRATIONS = [
   { name: '067_courier', class: Migration067 },
   { name: '070_report_history', class: Migration070 },
   { name: '071_corrections', class: Migration071 },
+  { name: '080_search_size', class: Migration080 },
 ];

@@ -73,7 +73,7 @@ t.test('listItems() counts the days gone by once, and again only when something 
   const totals = openTotals();
   let counts = 0;
   const watched = {
-    find: totals.find,
+    ...totals,
     keep: (filter: string, counted: Counted) => {
       counts += 1;
       totals.keep(filter, counted);

@@ -60,7 +60,7 @@ const CHANGES: Record<string, (id: string) => Promise<unknown>> = {
   'leaving the project': () => sql('delete from project_members where member_id = ?', [anna.id]),
 };
 
-t.test('listScreened() with remembered screens finds what a list finds that counts anew, after whatever changes (property)', async (t) => {
+t.test('listScreened() with remembered screens equals an uncached list after every kind of change (property)', async (t) => {
   const remembered = openTotals();
   for (let i = 0; i < 6; i++) await CHANGES[i % 2 ? 'upload' : 'late entry']!('');
   const step = fc.record({ change: fc.constantFrom(...Object.keys(CHANGES)), at: fc.nat() });

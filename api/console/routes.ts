@@ -4,7 +4,7 @@ import { clients, endClient, endGrant, endSession, grants, sessions } from './ro
 import { notifications, options, readNotifications, signIn, signOut, whoAmI } from './routes/account.ts';
 import { consent, giveConsent } from './routes/consent.ts';
 import { changes, correctText } from './routes/corrections.ts';
-import { documents } from './routes/documents.ts';
+import { documents, manyDocuments } from './routes/documents.ts';
 import { invitations, newInvitation, removeInvitation } from './routes/invitations.ts';
 import { deleteKey, keys, newKey } from './routes/keys.ts';
 import { installation, operator, putSettings, settings } from './routes/operator.ts';
@@ -13,7 +13,7 @@ import { newProject, projectMembers, putProjectMember, uploadPlaces } from './ro
 import { choices, endOidc, startOidc } from './routes/provider.ts';
 import { earlier, regenerate } from './routes/reports.ts';
 import { newTemplate, readDraft, removeTemplate, templates, tryDraft, updateTemplate } from './routes/templates.ts';
-import { find, rename, rights } from './routes/transcripts.ts';
+import { deleteMany, listing, moveMany, rename, rights } from './routes/transcripts.ts';
 import { deliveries, replay } from './routes/webhooks.ts';
 import { pages } from './static.ts';
 
@@ -39,8 +39,11 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     removeInvitation,
     notifications,
     readNotifications,
-    find,
+    listing,
+    moveMany,
+    deleteMany,
     documents,
+    manyDocuments,
     correctText,
     changes,
     regenerate,

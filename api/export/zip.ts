@@ -4,7 +4,7 @@ import { ZipFile } from 'yazl';
 
 export interface ZipEntry {
   name: string;
-  data: string;
+  data: string | Uint8Array;
   modifiedAt: Date;
 }
 

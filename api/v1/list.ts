@@ -8,6 +8,7 @@ import { listItems } from '../../db/transcripts/list.ts';
 import type { Item } from '../../db/transcripts/list-row.ts';
 import { invalid } from '../contract/errors.ts';
 import { TranscriptionPage } from '../contract/transcription.ts';
+import type { Request } from '../http/request.ts';
 import { type Context, jsonText, route } from '../http/route.ts';
 import { ITEM_EXAMPLE } from './examples.ts';
 import { METADATA_PARAMETER, metadataFilters } from './metadata-filters.ts';
@@ -54,10 +55,10 @@ interface Wanted {
 }
 
 /** The list filters for the verbs of db/. */
-export function readFilters({ query, request }: Listing): ListQuery {
-  const { project_id, external_id, date_from, date_to, confidence_below, updated_since, status, language, sort, limit, offset } = query;
+export function readFilters(query: Omit<Listing['query'], 'status' | 'q' | 'cursor'>, request: Request): Omit<ListQuery, 'status'> {
+  const { project_id, external_id, date_from, date_to, confidence_below, updated_since, language, sort, limit, offset } = query;
   return {
-    ...{ status, language, sort, limit, offset },
+    ...{ language, sort, limit, offset },
     ...{ projectId: project_id, externalId: external_id, dateFrom: date_from, dateTo: date_to },
     ...{ confidenceBelow: confidence_below, updatedSince: updated_since, metadata: metadataFilters(request.parameters) },
   };
@@ -70,7 +71,8 @@ function readWanted(context: Listing): Wanted {
   const byChange = after !== null || updated_since !== undefined;
   if (byChange && context.request.parameters.has('sort'))
     throw invalid([{ field: 'sort', message: 'cannot be combined with updated_since and cursor, which are in the order of changes' }]);
-  return { query: readFilters(context), after: byChange ? after : undefined };
+  const { query, request } = context;
+  return { query: { ...readFilters(query, request), status: query.status }, after: byChange ? after : undefined };
 }
 
 async function openSearchOf({ db, vault, caller, query: { q } }: Listing): Promise<Search | null> {

@@ -16,7 +16,7 @@ export type Action =
   | `template.${'create' | 'change' | 'delete'}`
   | `webhook.${'create' | 'delete' | 'pause' | 'resume' | 'replay' | 'change' | 'rotate' | 'test'}`
   | `settings.change`
-  | `transcription.${'delete' | 'author' | 'speaker' | 'correct'}`
+  | `transcription.${'delete' | 'author' | 'speaker' | 'correct' | 'move'}`
   | `workspace.${'create' | 'change' | 'minutes' | 'delete'}`;
 
 /** Id of the key, token or member, depending on the kind of actor. */

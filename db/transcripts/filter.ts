@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../../api/contract/actor.ts';
-import { type SORTS, STATUSES } from '../../api/contract/transcription.ts';
+import { type SORTS, STATUSES, type Status } from '../../api/contract/transcription.ts';
 import type { Found } from '../search/match.ts';
 import { type Condition, visible } from '../tenants/visibility.ts';
 import { LANGUAGE } from './list-row.ts';
 
 /** All filters are combined. Text matches exactly. */
 export interface ListQuery {
-  status: string;
+  /** Several: any of them. */
+  status: string | readonly Status[];
   projectId?: string;
   language?: string;
   externalId?: string;
@@ -52,6 +53,8 @@ export type Ordering = 'duration_seconds' | 'changed_in';
  * whose index is in order of creation and suffices if there are no other filters. `ordering` is selected too.
  */
 export function matching(actor: Actor, query: ListQuery, days: Days = {}, ordering?: Ordering): Matching {
+  const { status } = query;
+  if (typeof status !== 'string') return eachOf(status.map((one) => matching(actor, { ...query, status: one }, days, ordering)));
   const also = ordering ? `, t.${ordering}` : '';
   if (!answerable(query)) return { sql: `select t.id, t.created_at${also} from transcriptions t where false`, parameters: [] };
   const { workspaceId } = actor;
@@ -63,14 +66,14 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, orderi
   const [id, createdAt] = led.length ? ['m0.transcription_id', 'm0.created_at'] : ['t.id', 't.created_at'];
   const parts: Condition[] = led.map((term, i) => ({
     sql: `m${i}.workspace_id = ?::uuid and m${i}.term = ?::uuid and m${i}.status = ?`,
-    parameters: [workspaceId, term, query.status],
+    parameters: [workspaceId, term, status],
   }));
   if (asked.length)
     parts.push({
       sql: `(select count(*) from metadata_terms x where x.workspace_id = ?::uuid and x.transcription_id = ${id} and x.term = any(?::uuid[])) = ?`,
       parameters: [workspaceId, asked, new Set(asked).size],
     });
-  if (rows) parts.push(visible(actor), { sql: 't.status = ?', parameters: [query.status] });
+  if (rows) parts.push(visible(actor), { sql: 't.status = ?', parameters: [status] });
   const add = (sql: string, value: unknown) => value !== undefined && parts.push({ sql, parameters: [value] });
   add('t.project_id = ?', projectId);
   add(`${LANGUAGE} = ?`, language);
@@ -110,10 +113,15 @@ export function matching(actor: Actor, query: ListQuery, days: Days = {}, orderi
   };
 }
 
+/** All matches of several lists without common rows. Each keeps its index: the planner merges them in the order of the page. */
+function eachOf(lists: readonly Matching[]): Matching {
+  return { sql: lists.map(({ sql }) => sql).join(' union all '), parameters: lists.flatMap(({ parameters }) => parameters) };
+}
+
 /** False if nothing can match: an unknown status, or U+0000, which PostgreSQL rejects. */
 function answerable({ status, language, externalId, metadata }: ListQuery): boolean {
   const texts = [language, externalId, ...metadata.flatMap(({ key, value }) => [key, value])];
-  return (STATUSES as readonly string[]).includes(status) && !texts.some((text) => text?.includes('\0'));
+  return (typeof status !== 'string' || (STATUSES as readonly string[]).includes(status)) && !texts.some((text) => text?.includes('\0'));
 }
 
 /** As metadata_term() in the database: computed here, so that the planner uses the statistics of this value. */

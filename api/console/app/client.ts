@@ -64,6 +64,19 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   return (text ? JSON.parse(text) : undefined) as T;
 }
 
+/** Saves the answer to a request as a file, named as the service says. */
+export async function save(path: string, body: unknown): Promise<void> {
+  const answer = await ask(path, {
+    ...{ method: 'POST', headers: { ...headers(), 'Content-Type': 'application/json' }, body: JSON.stringify(body) },
+  });
+  const url = URL.createObjectURL(await answer.blob());
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? 'transcriptions.zip';
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 /** A conditional GET: returns the previous value while the service responds with 304. */
 export function poller<T>(path: string): () => Promise<{ value: T; changed: boolean }> {
   let tag = '';

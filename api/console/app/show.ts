@@ -16,6 +16,21 @@ export function length(seconds: number | null): string {
   return m ? (m < 10 && s ? `${m} min ${s} s` : `${m} min`) : `${s} s`;
 }
 
+/** An estimate; empty if there is none. */
+export function left(seconds: number | null): string {
+  if (seconds === null || !Number.isFinite(seconds)) return '';
+  return seconds < 60 ? 'less than a minute left' : `about ${length(60 * Math.ceil(seconds / 60))} left`;
+}
+
+const MEGABYTE = 1_048_576;
+
+export function size(bytes: number): string {
+  const megabytes = bytes / MEGABYTE;
+  if (megabytes < 1) return `${Math.ceil(bytes / 1024)} KB`;
+  if (megabytes < 1024) return `${megabytes < 10 ? megabytes.toFixed(1) : Math.round(megabytes)} MB`;
+  return `${Number((megabytes / 1024).toFixed(1))} GB`;
+}
+
 /** Full date and time. */
 export function day(stamp: string): string {
   return new Date(stamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });

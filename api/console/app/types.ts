@@ -35,6 +35,16 @@ export interface Item {
   updated_at: string;
 }
 
+/** A row of the list. */
+export interface Row extends Item {
+  status: Status;
+  error_code: string | null;
+  opening: string | null;
+  progress: { stage: string; fraction: number } | null;
+  seconds_left: number | null;
+  hits: { segment: number; start: number; speaker_id: string | null; text: string }[];
+}
+
 export type Status = 'queued' | 'processing' | 'completed' | 'failed' | 'insufficient_balance';
 
 export interface Transcription extends Item {

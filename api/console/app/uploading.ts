@@ -8,6 +8,10 @@ export interface Upload {
   query: string;
   /** 0 to 1. */
   sent: number;
+  /** When its bytes began to be sent, ms of `performance.now`. */
+  since: number;
+  /** Of the transcription, once it exists. */
+  id: string | null;
   state: 'waiting' | 'sending' | 'done' | 'failed';
   problem: string | null;
 }
@@ -40,10 +44,10 @@ export function createQueue(): UploadQueue {
   const step = () => {
     for (const next of uploads.filter(({ state }) => state === 'waiting').slice(0, AT_ONCE - running)) {
       running += 1;
-      change(next.key, { state: 'sending', sent: 0, problem: null });
+      change(next.key, { state: 'sending', sent: 0, since: performance.now(), problem: null });
       const wanted = () => uploads.some(({ key }) => key === next.key);
       persist(next, wanted, (part) => change(next.key, part))
-        .then(() => change(next.key, { state: 'done', sent: 1, problem: null }))
+        .then((id) => change(next.key, { state: 'done', sent: 1, id, problem: null }))
         .catch((error: Error) => change(next.key, { state: 'failed', sent: 0, problem: error.message }))
         .finally(() => {
           running -= 1;
@@ -55,7 +59,12 @@ export function createQueue(): UploadQueue {
   return {
     all: () => uploads,
     add(files, query) {
-      const fresh = [...files].map((file): Upload => ({ key: newKey(), file, query, sent: 0, state: 'waiting', problem: null }));
+      const fresh = [...files].map(
+        (file): Upload => ({
+          ...{ key: newKey(), file, query, sent: 0, since: 0, id: null },
+          ...{ state: 'waiting', problem: null },
+        }),
+      );
       uploads = [...fresh, ...uploads];
       step();
     },
@@ -83,25 +92,24 @@ function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Sends a file, and retries after a lost connection, a full queue or a busy service. */
-async function persist(upload: Upload, wanted: () => boolean, told: (part: Partial<Upload>) => void): Promise<void> {
+/** Sends a file, and retries after a lost connection, a full queue or a busy service. Returns the id of the transcription; null if the file is no longer wanted. */
+async function persist(upload: Upload, wanted: () => boolean, told: (part: Partial<Upload>) => void): Promise<string | null> {
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(upload, (sent) => told({ sent }));
-    if (outcome === null) return;
+    if ('id' in outcome) return outcome.id;
     const { message, waitSeconds } = outcome;
     if (waitSeconds === null || waitSeconds > LONGEST_WAIT_S || attempt === TRIES) throw new Error(message);
-    told({ problem: `${message} – trying again`, sent: 0 });
+    told({ problem: `${message} – trying again`, sent: 0, since: performance.now() });
     await new Promise((resolve) => setTimeout(resolve, Math.max(waitSeconds, 2 ** attempt) * 1000));
-    if (!wanted()) return;
+    if (!wanted()) return null;
   }
 }
 
 /**
- * One attempt, with XMLHttpRequest because fetch reports no upload progress. Null: success. `waitSeconds` null: a retry would fail the same
- * way.
+ * One attempt, with XMLHttpRequest because fetch reports no upload progress. `waitSeconds` null: a retry would fail the same way.
  */
 function send({ file, key, query }: Upload, progress: (fraction: number) => void) {
-  return new Promise<{ message: string; waitSeconds: number | null } | null>((resolve) => {
+  return new Promise<{ id: string } | { message: string; waitSeconds: number | null }>((resolve) => {
     const request = new XMLHttpRequest();
     request.open('POST', `/v1/app/transcriptions?${query}`);
     const name = encodeURIComponent(file.name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -110,7 +118,7 @@ function send({ file, key, query }: Upload, progress: (fraction: number) => void
     for (const [header, value] of Object.entries(headers())) request.setRequestHeader(header, value);
     request.upload.onprogress = (event) => progress(event.loaded / Math.max(1, event.total));
     request.onload = () => {
-      if (request.status < 300) return resolve(null);
+      if (request.status < 300) return resolve({ id: JSON.parse(request.responseText).uuid });
       const wait = Number(request.getResponseHeader('Retry-After'));
       let message = `The service returned ${request.status}`;
       try {

@@ -79,6 +79,13 @@ export function useRoute(): { path: string; query: URLSearchParams } {
   return { path: path || '/', query: new URLSearchParams(query) };
 }
 
+/** Names the browser's tab. */
+export function useTitle(title: string | null | undefined): void {
+  useEffect(() => {
+    document.title = title ? `${title} · Longhand` : 'Longhand';
+  }, [title]);
+}
+
 export function go(path: string, query?: URLSearchParams): void {
   const text = query?.toString();
   location.hash = text ? `${path}?${text}` : path;

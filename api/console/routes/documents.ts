@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { listTitles } from '../../../db/transcripts/list.ts';
 import { loadRecord } from '../../../db/transcripts/record.ts';
+import type { Actor } from '../../contract/actor.ts';
 import { notFound } from '../../contract/errors.ts';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../../contract/formats.ts';
 import { contentOf } from '../../export/documents/content.ts';
 import { makeDocument } from '../../export/documents/threads.ts';
-import { attachment, baseName } from '../../export/names.ts';
+import { attachment, baseName, entryNames } from '../../export/names.ts';
+import { type ZipEntry, zip } from '../../export/zip.ts';
+import type { Context } from '../../http/route.ts';
 import { page } from '../page.ts';
 
 const TYPES: Record<DocumentFormat, string> = {
@@ -28,3 +32,36 @@ export const documents = page({
     return { status: 200, headers: { 'content-type': TYPES[format], 'content-disposition': attachment(name) }, body };
   },
 });
+
+export const manyDocuments = page({
+  method: 'POST',
+  path: '/transcriptions/documents',
+  body: z.strictObject({ ids: z.array(z.guid()).min(1).max(100), format: z.enum(DOCUMENT_FORMATS), times: z.boolean().default(true) }),
+  async handler(context, actor) {
+    const { ids, format, times } = await context.body();
+    const { db, vault } = context;
+    const titles = await db.workspace(actor.workspaceId, (tx) => listTitles(tx, vault, actor, [...new Set(ids)]));
+    const headers = { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename="transcriptions.zip"' };
+    return { status: 200, headers, stream: zip(files(context, actor, titles, format, times)) };
+  },
+});
+
+/** The documents of an archive, made one at a time; transcriptions deleted meanwhile are skipped. */
+async function* files(
+  { db, vault, request }: Context,
+  actor: Actor,
+  titles: readonly { id: string; title: string | null }[],
+  format: DocumentFormat,
+  times: boolean,
+): AsyncIterable<ZipEntry> {
+  const names = entryNames(
+    titles.map(({ title }) => title),
+    format,
+  );
+  for (const [index, { id }] of titles.entries()) {
+    const loaded = await db.workspace(actor.workspaceId, (tx) => loadRecord(tx, vault, actor, id));
+    if (!loaded) continue;
+    const data = await makeDocument(contentOf(loaded.record, times), format, request.signal);
+    yield { name: names[index]!, data, modifiedAt: new Date(loaded.record.created_at) };
+  }
+}

@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { whileWanted } from '../../../db/postgres/wanted.ts';
-import type { Hit } from '../../../db/search/hits.ts';
-import { listFound, openSearch } from '../../../db/transcripts/found.ts';
+import { moveAll, removeAll } from '../../../db/transcripts/bulk.ts';
+import { openSearch } from '../../../db/transcripts/found.ts';
+import { listRows } from '../../../db/transcripts/listing.ts';
 import { mayEdit } from '../../../db/transcripts/mutate.ts';
 import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
+import { requireScope } from '../../contract/actor.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { STATUSES } from '../../contract/transcription.ts';
 import { json, jsonText } from '../../http/route.ts';
 import { readFilters } from '../../v1/list.ts';
 import { ListParameters } from '../../v1/query.ts';
+import { serialise } from '../../v1/records.ts';
 import { page } from '../page.ts';
 
 export const rename = page({
@@ -33,24 +38,57 @@ export const rights = page({
   },
 });
 
-export const find = page({
+const MOST = 100; // transcriptions in one request, as for exports
+
+/** The list as people see it: any status unless one is asked for, and with `q` where the words were said. */
+export const listing = page({
   method: 'GET',
-  path: '/search',
-  query: ListParameters.omit({ updated_since: true, cursor: true }).extend({
-    q: z.string().trim().min(2, 'must have at least 2 characters').max(200),
+  path: '/listing',
+  query: ListParameters.omit({ updated_since: true, cursor: true, status: true }).extend({
+    q: z.string().trim().min(2, 'must have at least 2 characters').max(LIMITS.SEARCH_CHARACTERS).optional(),
+    status: z.string().optional(),
   }),
   async handler(context, actor) {
     const { db, vault, totals, query, request } = context;
+    const { q, limit, offset } = query;
+    const status = query.status ?? (q === undefined ? STATUSES : 'completed'); // nothing was said in the others
     const { items, total } = await whileWanted(request.signal, async () => {
-      const search = await openSearch(db, vault, actor.workspaceId, query.q, true);
-      if (!search) return { items: [], total: 0 };
-      return db.workspace(actor.workspaceId, (tx) => listFound(tx, vault, totals, actor, readFilters(context), search));
+      const search = q === undefined ? null : await openSearch(db, vault, actor.workspaceId, q, true);
+      if (q !== undefined && !search) return { items: [], total: 0 };
+      const wanted = { ...readFilters(query, request), status };
+      return db.workspace(actor.workspaceId, (tx) => listRows(tx, vault, totals, actor, wanted, search));
     });
-    const shown = items.map(({ id, title, created_at, hits }) => ({ id, title, created_at, matches: hits.map(match) }));
-    return json(200, { items: shown, total, complete: query.offset + items.length >= total });
+    return jsonText(200, `{"items":[${items.map(serialise).join(',')}],${JSON.stringify({ total, limit, offset }).slice(1)}`);
   },
 });
 
-function match({ segment, start, speaker_id, text }: Hit) {
-  return { segment_id: segment, start, speaker: speaker_id, text };
-}
+const Many = z.array(z.guid()).min(1).max(MOST);
+
+export const moveMany = page({
+  method: 'POST',
+  path: '/transcriptions/move',
+  body: z.strictObject({ ids: Many, project_id: z.guid().nullable() }),
+  async handler(context, actor) {
+    const { db, records } = context;
+    const { ids, project_id } = await context.body();
+    const { done, refused } = await moveAll(db, actor, ids, project_id);
+    for (const id of done) records.forget(actor.workspaceId, id);
+    return json(200, { moved: done.length, refused });
+  },
+});
+
+export const deleteMany = page({
+  method: 'POST',
+  path: '/transcriptions/delete',
+  body: z.strictObject({ ids: Many }),
+  async handler(context, actor) {
+    requireScope(actor, 'transcriptions:delete', 'delete_scope_required');
+    const { db, records, spool, log } = context;
+    const { ids } = await context.body();
+    const { done, refused } = await removeAll(db, actor, ids, ({ id, extension }) => {
+      records.forget(actor.workspaceId, id);
+      return spool.remove(id, extension).catch((error: unknown) => log.error({ transcription: id, error }, 'cannot remove the media now'));
+    });
+    return json(200, { deleted: done.length, refused });
+  },
+});

@@ -57,7 +57,7 @@ t.test('a key that is made in the session of a key does not outlive it', async (
 
 t.test('a session that a reading key opened reads what the key reads, and nothing else', async (t) => {
   const reader = await visit(api, await world.key(owner, ['read']));
-  for (const path of ['/transcriptions', '/workspace', '/projects', '/search?q=hello', '/session', '/notifications'])
+  for (const path of ['/transcriptions', '/workspace', '/projects', '/listing?q=hello', '/session', '/notifications'])
     t.equal((await reader.ask('GET', path)).status, 200, path);
   for (const path of [
     '/keys',

@@ -53,8 +53,7 @@ t.test('a person signs in with a key; a wrong one is refused in words', async (t
 
 t.test('a recording is uploaded, followed while it is worked on, and read with its speakers', async (t) => {
   await page.setInputFiles('input[type=file]', RECORDING);
-  await page.waitForSelector('.uploads .good');
-  const listed = page.locator('td a:has-text("two-speakers.wav"), .under-way a:has-text("two-speakers.wav")').first();
+  const listed = page.locator('tr:not(.sending) a.open:has-text("two-speakers.wav")');
   await listed.waitFor({ timeout: 60_000 });
   t.strictSame(await findings(page), []);
   await shot(page, 'list');
@@ -115,7 +114,7 @@ t.test('the text is searched over all transcripts', async (t) => {
   await page.click('a:text-is("Transcripts")');
   await page.fill('search input[name=q]', 'squire');
   await page.keyboard.press('Enter');
-  await page.waitForSelector('article a:has-text("two-speakers.wav")');
+  await page.waitForSelector('tr a.open:has-text("two-speakers.wav")');
   t.match(await page.textContent('[aria-label="Search results"]'), /squire/);
 });
 

@@ -85,7 +85,7 @@ t.test('files that one person could not send are neither shown to the next nor s
     route.request().method() === 'POST' ? route.fulfill({ status: 422, body: '{"message":"not now"}' }) : route.continue(),
   );
   await page.setInputFiles('input[type=file]', { name: 'of-ann.mp3', mimeType: 'audio/mpeg', buffer: Buffer.alloc(4_096, 1) });
-  await page.waitForSelector('.uploads >> text=Send again');
+  await page.waitForSelector('.sending >> text=Send again');
   const enter = async (as: string) => {
     await page.click('summary[aria-label="Account"]');
     await page.click('text=Sign out');
@@ -94,7 +94,7 @@ t.test('files that one person could not send are neither shown to the next nor s
     await page.waitForSelector('h1:has-text("Transcripts")');
   };
   await enter(key);
-  await page.waitForSelector('.uploads >> text=of-ann.mp3', { timeout: 5_000 });
+  await page.waitForSelector('.sending >> text=of-ann.mp3', { timeout: 5_000 });
   await enter(bobsKey);
   t.equal(await page.locator('text=of-ann.mp3').count(), 0);
   await page.context().close();

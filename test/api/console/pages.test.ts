@@ -105,7 +105,7 @@ t.test('hands on the keyboard sign in, upload, open a transcript, rename a speak
   t.ok(await tabTo('input[type=file]'));
   await page.keyboard.press('Enter');
   await (await chosen).setFiles({ name: 'by-keyboard.mp3', mimeType: 'audio/mpeg', buffer: Buffer.alloc(4_096, 1) });
-  await page.waitForSelector('.uploads .good');
+  await page.waitForSelector('tr:not(.sending) a.open:text-is("by-keyboard.mp3")');
   t.ok(await tabTo(`a[href="#/t/${talk}"]`));
   await page.keyboard.press('Enter');
   await page.waitForSelector('.turn');

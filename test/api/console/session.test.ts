@@ -65,7 +65,7 @@ t.test('POST /v1/app/session refuses what proves nobody, and requests from other
 });
 
 t.test('signedIn() asks for the session, not for an API key', async (t) => {
-  for (const path of ['/v1/app/session', '/v1/app/transcriptions', '/v1/app/keys', '/v1/app/search?q=hello']) {
+  for (const path of ['/v1/app/session', '/v1/app/transcriptions', '/v1/app/keys', '/v1/app/listing?q=hello']) {
     t.match(await call(key, 'GET', path), { status: 401, json: { code: 'unauthorized' }, headers: { 'www-authenticate': 'Bearer' } }, path);
     t.equal((await call('', 'GET', path, { headers: { cookie: `longhand_session=${'A'.repeat(43)}` } })).status, 401, path);
   }

@@ -16,7 +16,7 @@ const foreign = await world.member(await world.workspace({ name: 'Other' }), { r
 const other = await visit(api, await world.key(foreign));
 const said = (text: string) => [{ start: 0, end: 2, speaker: 'speaker_1', text }];
 
-t.test('search() finds words in what the person may see, newest first, and says how many there are', async (t) => {
+t.test('listing() finds words in what the person may see, newest first, and says how many there are', async (t) => {
   const hers = await world.transcription(owner, { turns: said('The Invoice is overdue.'), createdAt: '2026-01-01T00:00:00Z' });
   const his = await world.transcription(user, {
     turns: said('Send the invoice again.'),
@@ -25,30 +25,38 @@ t.test('search() finds words in what the person may see, newest first, and says 
   });
   await world.transcription(foreign, { turns: said('An invoice from elsewhere.') });
   await world.transcription(user, { status: 'failed', errorCode: 'ENGINE_ERROR', filename: 'invoice.mp3' });
-  const all = await ann.ask('GET', '/search?q=INVOICE');
+  const all = await ann.ask('GET', '/listing?q=INVOICE');
   t.match(all.json, {
-    complete: true,
     total: 2,
-    items: [{ id: his, title: 'A call', matches: [{ segment_id: 1, start: 0, text: 'Send the invoice again.' }] }, { id: hers }],
+    items: [
+      {
+        id: his,
+        title: 'A call',
+        status: 'completed',
+        opening: 'Send the invoice again.',
+        hits: [{ segment: 1, start: 0, speaker_id: 'speaker_1' }],
+      },
+      { id: hers },
+    ],
   });
   t.strictSame(
-    (await bob.ask('GET', '/search?q=invoice')).json.items.map((item: { id: string }) => item.id),
+    (await bob.ask('GET', '/listing?q=invoice')).json.items.map((item: { id: string }) => item.id),
     [his],
   );
-  t.match((await ann.ask('GET', '/search?q=invoice&limit=1')).json, { complete: false, total: 2, items: [{ id: his }] });
-  t.match((await ann.ask('GET', '/search?q=unheard')).json, { complete: true, items: [] });
-  t.match((await bob.ask('GET', '/search?q=a%20CALL')).json.items, [{ id: his, matches: [] }], 'titles are searched too');
-  for (const query of ['', 'q=x', 'q=hello&limit=many', 'q=hello&q=hello'])
-    t.equal((await ann.ask('GET', `/search?${query}`)).status, 422, query);
+  t.match((await ann.ask('GET', '/listing?q=invoice&limit=1')).json, { total: 2, limit: 1, items: [{ id: his }] });
+  t.match((await ann.ask('GET', '/listing?q=unheard')).json, { total: 0, items: [] });
+  t.match((await bob.ask('GET', '/listing?q=a%20CALL')).json.items, [{ id: his, hits: [] }], 'titles are searched too');
+  for (const query of ['q=', 'q=x', 'q=hello&limit=many', 'q=hello&q=hello'])
+    t.equal((await ann.ask('GET', `/listing?${query}`)).status, 422, query);
 });
 
-t.test('search() reaches the oldest of many transcripts, and holds with filters', async (t) => {
+t.test('listing() reaches the oldest of many transcripts, and holds with filters', async (t) => {
   const [, crowd] = [await world.workspace(), await world.member(await world.workspace({ name: 'Crowd' }), { role: 'owner' })];
   const oldest = await world.transcription(crowd, { turns: said('a needle'), createdAt: '2025-01-01T00:00:00Z' });
   for (let i = 0; i < 60; i++) await world.transcription(crowd, { turns: said('hay') });
   const reader = await visit(api, await world.key(crowd));
-  t.match((await reader.ask('GET', '/search?q=needle')).json, { complete: true, total: 1, items: [{ id: oldest }] });
-  t.match((await reader.ask('GET', '/search?q=needle&date_from=2025-01-02')).json, { total: 0, items: [] });
+  t.match((await reader.ask('GET', '/listing?q=needle')).json, { total: 1, items: [{ id: oldest }] });
+  t.match((await reader.ask('GET', '/listing?q=needle&date_from=2025-01-02')).json, { total: 0, items: [] });
 });
 
 t.test('renameSpeaker() overrides the name of the AI everywhere, changes the ETag, and can be taken back', async (t) => {

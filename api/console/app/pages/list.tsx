@@ -1,67 +1,94 @@
 import { useEffect, useState } from 'preact/hooks';
-import { call, poller, type Session } from '../client.ts';
+import { call, type Session } from '../client.ts';
 import { Problem, Waiting } from '../parts/basics.tsx';
+import { Bulk } from '../parts/bulk.tsx';
 import { Filters } from '../parts/filters.tsx';
-import { Found } from '../parts/found.tsx';
 import { Table } from '../parts/table.tsx';
 import { Uploads } from '../parts/uploads.tsx';
-import { STAGE, STATUS } from '../show.ts';
-import type { Item, Page, Transcription } from '../types.ts';
+import { STATUS } from '../show.ts';
+import type { Item, Page, Row } from '../types.ts';
 import type { UploadQueue } from '../uploading.ts';
-import { go, useLoaded } from '../use.ts';
+import { go, useLoaded, useTitle } from '../use.ts';
 
 const PAGE = 20;
 const BUSY_MS = 4_000;
 const IDLE_MS = 20_000;
-const FOLLOWED = 5; // maximum number of files whose progress is displayed
 
-/** Uploads, search, and the transcriptions by status with every filter of the API. */
+/** Every recording from its upload to its transcript, with every filter of the API; a search holds within them. */
 export function List({ query, session, uploads }: { query: URLSearchParams; session: Session; uploads: UploadQueue }) {
-  const status = query.get('status') ?? 'completed';
+  useTitle('Transcripts');
+  const status = query.get('status');
+  const search = query.get('q') ?? '';
   const offset = Number(query.get('offset')) || 0;
   const filters = new URLSearchParams([...query].filter(([name]) => !['q', 'status', 'offset'].includes(name)));
-  const { value, error, again } = useLoaded<Page<Item>>(`/transcriptions?${filters}&status=${status}&offset=${offset}&limit=${PAGE}`);
+  const asked = new URLSearchParams(query);
+  asked.set('limit', String(PAGE));
+  if (search) asked.delete('status');
+  const { value, error, again } = useLoaded<Page<Row>>(`/listing?${asked}`);
   const [totals, count] = useTotals(filters.toString());
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
+  const sending = useSending(uploads, value?.items);
   const busy = (totals.processing ?? 0) + (totals.queued ?? 0) > 0;
   const refresh = () => {
     again();
     count();
   };
+  useEffect(() => uploads.watch((done) => done && refresh()), [uploads, asked.toString()]);
   useEffect(() => {
     const timer = setInterval(refresh, busy ? BUSY_MS : IDLE_MS);
     return () => clearInterval(timer);
-  }, [busy, filters.toString()]);
+  }, [busy, asked.toString()]);
+  useEffect(() => choose(new Set()), [filters.toString(), status, search]);
+  const label = status ? (STATUS[status] ?? status) : 'All';
+  const failed = sending.filter(({ state }) => state === 'failed').map(({ key }) => key);
 
   return (
     <>
       <div class="head">
         <h1>Transcripts</h1>
       </div>
-      {session.scopes.includes('uploads:write') && <Uploads uploads={uploads} onDone={refresh} />}
+      {session.scopes.includes('uploads:write') && <Uploads uploads={uploads} />}
       <Filters query={query} />
-      {query.get('q') ? (
-        <Found text={query.get('q')!} filters={filters} />
-      ) : (
-        <>
-          {status === 'completed' && busy && <UnderWay />}
-          <nav class="tabs" aria-label="Status">
-            {Object.entries(STATUS)
-              .filter(([name]) => name !== 'insufficient_balance' || totals[name] || status === name)
-              .map(([name, label]) => (
-                <a key={name} href={`#/?${withStatus(query, name)}`} aria-current={name === status ? 'page' : undefined}>
-                  {label} {totals[name] !== undefined && <span class="quiet figure">{totals[name]}</span>}
-                </a>
-              ))}
-          </nav>
-          <Problem error={error} again={again} />
-          {!value && !error && <Waiting />}
-          {value && value.items.length > 0 && <Table items={value.items} label={STATUS[status] ?? status} />}
-          {value && value.items.length === 0 && <Empty filtered={filters.size > 0} status={status} />}
-          {value && value.total > PAGE && <Pages query={query} offset={offset} page={value} />}
-        </>
+      {!search && <Statuses {...{ query, status, totals }} />}
+      <Problem error={error} again={again} />
+      {!value && !error && <Waiting />}
+      {search && value && (
+        <p class="quiet" role="status">
+          Found in {value.total} {value.total === 1 ? 'transcript' : 'transcripts'}
+        </p>
       )}
+      {value && value.items.length > 0 && (
+        <Bulk {...{ chosen, session }} shown={value.items.map(({ id }) => id)} set={choose} changed={refresh} />
+      )}
+      {failed.length > 1 && (
+        <button type="button" class="small" onClick={() => uploads.again(failed)}>
+          Send all {failed.length} failed again
+        </button>
+      )}
+      {((value && value.items.length > 0) || sending.length > 0) && (
+        <Table
+          {...{ sending, uploads, search, chosen }}
+          rows={value?.items ?? []}
+          label={search ? 'Search results' : label}
+          choose={(id, on) => choose(new Set(on ? [...chosen, id] : [...chosen].filter((one) => one !== id)))}
+        />
+      )}
+      {value && value.items.length === 0 && sending.length === 0 && <Empty {...{ search, status }} filtered={filters.size > 0} />}
+      {value && value.total > PAGE && <Pages query={query} offset={offset} page={value} />}
     </>
   );
+}
+
+/** The files that are not among these rows yet. Those that are listed are forgotten. */
+function useSending(uploads: UploadQueue, rows: Row[] | undefined) {
+  const [, redraw] = useState(0);
+  useEffect(() => uploads.watch(() => redraw((n) => n + 1)), [uploads]);
+  const listed = new Set(rows?.map(({ id }) => id));
+  const arrived = uploads.all().filter(({ id }) => id !== null && listed.has(id));
+  useEffect(() => {
+    for (const { key } of arrived) uploads.hide(key);
+  }, [arrived.length]);
+  return uploads.all().filter((upload) => !arrived.includes(upload));
 }
 
 /** Number of transcriptions per status under the same filters. */
@@ -78,59 +105,46 @@ function useTotals(filters: string): [Partial<Record<string, number>>, () => voi
   return [totals, count];
 }
 
-/** Files being transcribed, with their progress. */
-function UnderWay() {
-  const { value, again } = useLoaded<Page<Item>>(`/transcriptions?status=processing&limit=${FOLLOWED}`);
-  useEffect(() => {
-    const timer = setInterval(again, BUSY_MS);
-    return () => clearInterval(timer);
-  }, [again]);
-  if (!value?.items.length) return null;
+interface StatusesProps {
+  query: URLSearchParams;
+  status: string | null;
+  totals: Partial<Record<string, number>>;
+}
+
+function Statuses({ query, status, totals }: StatusesProps) {
+  const known = Object.values(totals);
+  const all = known.length === Object.keys(STATUS).length ? known.reduce<number>((sum, total) => sum + (total ?? 0), 0) : undefined;
+  const tabs: [string | null, string, number | undefined][] = [
+    [null, 'All', all],
+    ...Object.entries(STATUS)
+      .filter(([name]) => name !== 'insufficient_balance' || totals[name] || status === name)
+      .map(([name, label]): [string, string, number | undefined] => [name, label, totals[name]]),
+  ];
   return (
-    <section class="card flush" aria-label="In progress">
-      <ul class="plain lines under-way">
-        {value.items.map((item) => (
-          <Running key={item.id} item={item} />
-        ))}
-      </ul>
-    </section>
+    <nav class="tabs" aria-label="Status">
+      {tabs.map(([name, label, total]) => (
+        <a key={label} href={`#/?${withStatus(query, name)}`} aria-current={name === status ? 'page' : undefined}>
+          {label} {total !== undefined && <span class="quiet figure">{total}</span>}
+        </a>
+      ))}
+    </nav>
   );
 }
 
-function Running({ item }: { item: Item }) {
-  const [record, set] = useState<Transcription | null>(null);
-  useEffect(() => {
-    const ask = poller<Transcription>(`/transcriptions/${item.id}`);
-    const step = () =>
-      ask().then(
-        ({ value }) => set(value),
-        () => {},
-      );
-    step();
-    const timer = setInterval(step, BUSY_MS);
-    return () => clearInterval(timer);
-  }, [item.id]);
-  const { stage = 'waiting', fraction = 0 } = record?.progress ?? {};
-  return (
-    <li>
-      <a class="grow" href={`#/t/${item.id}`} dir="auto">
-        {item.title}
-      </a>
-      <span class="quiet">{STAGE[stage] ?? stage}</span>
-      <progress max={1} value={fraction} aria-label={`Progress of ${item.title}`} />
-      <span class="quiet figure">{Math.round(fraction * 100)} %</span>
-    </li>
-  );
-}
-
-function Empty({ filtered, status }: { filtered: boolean; status: string }) {
+function Empty({ filtered, search, status }: { filtered: boolean; search: string; status: string | null }) {
+  if (search)
+    return (
+      <p class="empty">
+        <b>No matches</b>in the transcripts that you can see{filtered ? ' within these filters' : ''}.
+      </p>
+    );
   if (filtered)
     return (
       <p class="empty">
         <b>Nothing matches these filters</b>Clear one of them to see more.
       </p>
     );
-  if (status !== 'completed') return <p class="empty">Nothing here.</p>;
+  if (status) return <p class="empty">Nothing here.</p>;
   return (
     <p class="empty">
       <b>No transcripts yet</b>Upload a recording above, or send one with the <a href="/docs/guides">API</a>.
@@ -138,7 +152,7 @@ function Empty({ filtered, status }: { filtered: boolean; status: string }) {
   );
 }
 
-function Pages({ query, offset, page }: { query: URLSearchParams; offset: number; page: Page<Item> }) {
+function Pages({ query, offset, page }: { query: URLSearchParams; offset: number; page: Page<Row> }) {
   const to = (next: number) => () => {
     const address = new URLSearchParams(query);
     address.set('offset', String(Math.max(0, next)));
@@ -159,10 +173,10 @@ function Pages({ query, offset, page }: { query: URLSearchParams; offset: number
   );
 }
 
-function withStatus(query: URLSearchParams, status: string): URLSearchParams {
+function withStatus(query: URLSearchParams, status: string | null): URLSearchParams {
   const next = new URLSearchParams(query);
   next.delete('offset');
-  if (status === 'completed') next.delete('status');
+  if (status === null) next.delete('status');
   else next.set('status', status);
   return next;
 }

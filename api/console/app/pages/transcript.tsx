@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call, type Session } from '../client.ts';
-import { Action, Problem, Waiting } from '../parts/basics.tsx';
+import { Problem, Waiting } from '../parts/basics.tsx';
+import { Confirm } from '../parts/dialog.tsx';
 import { Export } from '../parts/export.tsx';
 import { About, Meta, Progress } from '../parts/facts.tsx';
 import { History } from '../parts/history.tsx';
@@ -9,13 +10,14 @@ import { Reports } from '../parts/reports.tsx';
 import { Speakers } from '../parts/speakers.tsx';
 import { Title } from '../parts/title.tsx';
 import type { Segment, Transcription } from '../types.ts';
-import { go, useLoaded, useRecord } from '../use.ts';
+import { go, useLoaded, useRecord, useTitle } from '../use.ts';
 
 /** One transcript: turns with colours and times, speakers to rename, reports, exports. Shows the progress of unfinished work. */
 export function TranscriptPage({ id, at, look, session }: { id: string; at: number | null; look: string; session: Session }) {
   const [words, setWords] = useState(false);
   const [round, setRound] = useState(0); // of corrections made here
   const { record, error, replace, again } = useRecord(id, words);
+  useTitle(record?.title);
   const rights = useLoaded<{ edit: boolean; delete: boolean }>(`/transcriptions/${id}/rights`).value;
   const [tab, show] = useState<'transcript' | 'reports'>('transcript');
   useEffect(() => {
@@ -93,22 +95,22 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
 }
 
 function Remove({ id }: { id: string }) {
-  const [sure, ask] = useState(false);
-  if (!sure) {
-    return (
+  const [asking, ask] = useState(false);
+  return (
+    <>
       <button type="button" class="danger" onClick={() => ask(true)}>
         Delete…
       </button>
-    );
-  }
-  return (
-    <>
-      <Action kind="danger" run={() => call('DELETE', `/transcriptions/${id}`).then(() => go('/'))}>
-        Delete text and reports for everyone
-      </Action>
-      <button type="button" onClick={() => ask(false)}>
-        Keep
-      </button>
+      {asking && (
+        <Confirm
+          title="Delete this transcript?"
+          label="Delete"
+          run={() => call('DELETE', `/transcriptions/${id}`).then(() => go('/'))}
+          close={() => ask(false)}
+        >
+          Text, reports and corrections are deleted for everyone. This cannot be undone.
+        </Confirm>
+      )}
     </>
   );
 }

@@ -36,6 +36,7 @@ export function Filters({ query }: { query: URLSearchParams }) {
             placeholder="Search transcripts"
             key={query.get('q')}
             defaultValue={query.get('q') ?? ''}
+            onInput={(event) => query.has('q') && !(event.currentTarget as HTMLInputElement).value && go('/', changed(query, 'q', ''))}
           />
         </form>
         <select aria-label="Order" value={query.get('sort') ?? '-created_at'} onChange={set('sort')}>
@@ -48,7 +49,11 @@ export function Filters({ query }: { query: URLSearchParams }) {
           <Icon of="filter" /> Filters {active > 0 && <span class="count">{active}</span>}
         </button>
         {active > 0 && (
-          <button type="button" class="bare" onClick={() => go('/', new URLSearchParams([...query].filter(([name]) => name === 'status')))}>
+          <button
+            type="button"
+            class="bare"
+            onClick={() => go('/', new URLSearchParams([...query].filter(([name]) => name === 'status' || name === 'q')))}
+          >
             Clear
           </button>
         )}
@@ -86,23 +91,34 @@ function changed(query: URLSearchParams, name: string, value: string): URLSearch
   return next;
 }
 
-/** Metadata as `key=value`; several, separated by commas, must all match. */
+/** Metadata as `key=value`, one at a time, all of which must match. The value may hold anything. */
 function MetadataFilter({ query }: { query: URLSearchParams }) {
-  const given = [...query].filter(([name]) => ofMetadata(name)).map(([name, value]) => `${name.slice(9)}=${value}`);
+  const given = [...query].filter(([name]) => ofMetadata(name));
   return (
-    <Field label="Metadata, as key=value">
-      <input
-        value={given.join(', ')}
-        placeholder="deal=42, stage=won"
-        onChange={(event) => {
-          const next = new URLSearchParams([...query].filter(([name]) => !ofMetadata(name) && name !== 'offset'));
-          for (const part of (event.currentTarget as HTMLInputElement).value.split(',')) {
-            const at = part.indexOf('=');
-            if (at > 0) next.set(`metadata.${part.slice(0, at).trim()}`, part.slice(at + 1).trim());
-          }
-          go('/', next);
-        }}
-      />
-    </Field>
+    <div class="row middle">
+      <Field label="Metadata, as key=value">
+        <input
+          placeholder="deal=42"
+          onChange={(event) => {
+            const input = event.currentTarget as HTMLInputElement;
+            const at = input.value.indexOf('=');
+            if (at < 1) return;
+            go('/', changed(query, `metadata.${input.value.slice(0, at).trim()}`, input.value.slice(at + 1).trim()));
+            input.value = '';
+          }}
+        />
+      </Field>
+      {given.map(([name, value]) => (
+        <button
+          key={name}
+          type="button"
+          class="small"
+          aria-label={`Remove filter ${name.slice(9)}`}
+          onClick={() => go('/', changed(query, name, ''))}
+        >
+          {name.slice(9)}={value} <Icon of="close" />
+        </button>
+      ))}
+    </div>
   );
 }

@@ -1,18 +1,18 @@
-import { useEffect, useState } from 'preact/hooks';
-import { LANGUAGE_CHOICES } from '../show.ts';
+import { useState } from 'preact/hooks';
+import { LANGUAGE_CHOICES, size } from '../show.ts';
 import type { WorkspaceInfo } from '../types.ts';
 import type { UploadQueue } from '../uploading.ts';
 import { useLoaded } from '../use.ts';
 import { Field, Options } from './basics.tsx';
 import { Icon } from './icons.tsx';
 
-/** Uploads of dropped or selected files, with their options and progress. */
-export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () => void }) {
+/** Where files are dropped or chosen, with their options. They then stand at the top of the list. */
+export function Uploads({ uploads }: { uploads: UploadQueue }) {
   const [over, setOver] = useState(false);
   const [options, setOptions] = useState({ language: 'auto', project_id: '', speakers_count: '', ai_metadata: false });
   const places = useLoaded<{ items: { id: string; name: string }[] }>('/projects/upload');
   const limits = useLoaded<WorkspaceInfo>('/workspace').value?.limits;
-  const most = limits ? `, up to ${size(limits.max_file_size_mb! * MEGABYTE)} and ${limits.max_duration_hours} hours each` : '';
+  const most = limits ? `, up to ${size(limits.max_file_size_mb! * 1_048_576)} and ${limits.max_duration_hours} hours each` : '';
   const set = (name: keyof typeof options) => (event: Event) => {
     const input = event.currentTarget as HTMLInputElement;
     setOptions({ ...options, [name]: input.type === 'checkbox' ? input.checked : input.value });
@@ -76,72 +76,6 @@ export function Uploads({ uploads, onDone }: { uploads: UploadQueue; onDone: () 
           </div>
         </details>
       </div>
-      <Sent uploads={uploads} onDone={onDone} />
     </section>
   );
-}
-
-function Sent({ uploads, onDone }: { uploads: UploadQueue; onDone: () => void }) {
-  const [, redraw] = useState(0);
-  useEffect(
-    () =>
-      uploads.watch((done) => {
-        redraw((n) => n + 1);
-        if (done) onDone();
-      }),
-    [uploads],
-  );
-  const all = uploads.all();
-  const failed = all.filter(({ state }) => state === 'failed').map(({ key }) => key);
-  if (!all.length) return null;
-  return (
-    <div class="card">
-      <ul class="uploads plain" aria-live="polite">
-        {all.map(({ key, file, sent, state, problem }) => (
-          <li key={key}>
-            <span class="name" title={file.name}>
-              {file.name} <span class="quiet">{size(file.size)}</span>
-            </span>
-            <progress max={1} value={sent} aria-label={`Upload of ${file.name}`} />
-            {state === 'done' && <span class="chip good">uploaded</span>}
-            {state === 'failed' && <span class="chip bad">failed</span>}
-            {(state === 'sending' || state === 'waiting') && <span class="quiet figure">{Math.floor(sent * 100)} %</span>}
-            <button
-              type="button"
-              class="bare small icon"
-              disabled={state === 'sending'}
-              aria-label={`Hide ${file.name}`}
-              onClick={() => uploads.hide(key)}
-            >
-              <Icon of="close" />
-            </button>
-            {problem && (
-              <span class="bad">
-                {problem}{' '}
-                {state === 'failed' && (
-                  <button type="button" class="small" onClick={() => uploads.again([key])}>
-                    Send again
-                  </button>
-                )}
-              </span>
-            )}
-          </li>
-        ))}
-      </ul>
-      {failed.length > 1 && (
-        <button type="button" class="small" onClick={() => uploads.again(failed)}>
-          Send all {failed.length} failed again
-        </button>
-      )}
-    </div>
-  );
-}
-
-const MEGABYTE = 1_048_576;
-
-function size(bytes: number): string {
-  const megabytes = bytes / MEGABYTE;
-  if (megabytes < 1) return `${Math.ceil(bytes / 1024)} KB`;
-  if (megabytes < 1024) return `${megabytes < 10 ? megabytes.toFixed(1) : Math.round(megabytes)} MB`;
-  return `${Number((megabytes / 1024).toFixed(1))} GB`;
 }

@@ -10,7 +10,7 @@ export interface MetadataFilter {
 /** In OpenAPI's syntax: `metadata[key]=value`. */
 export const METADATA_PARAMETER: Omit<Parameter, 'name' | 'in'> = {
   description:
-    'Exact match on top-level keys of the metadata, as `metadata[key]=value`; all must match. `metadata.key=value` means the same and takes any key.',
+    'Exact match on top-level keys of the metadata, as `metadata[key]=value`; all must match. `metadata.key=value` means the same and takes any key. A client that sends the keys as parameters of their own needs `metadata.key` as the key.',
   style: 'deepObject',
   explode: true,
   example: { deal: '1042' },

@@ -1,54 +1,60 @@
 #!/bin/sh
-# Generates clients from the OpenAPI document with common generators, compiles them strictly, and lints the document; prints a table.
-# Requires node, java, go, python3 with venv, and the package registries. Takes minutes. Writes only to $WORK.
-#   scripts/systems/clients.sh [DOCUMENT]      prints the last section of docs/clients.md; DOCUMENT defaults to test/api/openapi.json
+# Holds the OpenAPI document against linters, generates clients from it with common generators, compiles them strictly and lets each take a
+# recording from upload to deletion at a Longhand that this script starts; then OpenAI's Python client. Writes the tables into docs/clients.md.
+# Requires node, java, go, python3 with venv, and the package registries. Takes ten minutes. Tools, clients and logs are kept in $WORK.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-DOCUMENT=$(realpath "${1:-test/api/openapi.json}")
+ROOT=$PWD JOURNEYS=$PWD/scripts/systems/clients
 WORK=${WORK:-/tmp/longhand-clients}
-GENERATOR=7.25.0 HEY=0.90.0
+GENERATOR=7.25.0 OAPI=v2.8.2
 mkdir -p "$WORK" && cd "$WORK" || exit 1
-cp "$DOCUMENT" openapi.json
+rm -f log-*
+BIN=$WORK/node_modules/.bin
 
 # --- tools
 [ -f generator.jar ] || curl -sSfo generator.jar "https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/$GENERATOR/openapi-generator-cli-$GENERATOR.jar"
-[ -d node_modules ] || npm install --silent --no-audit --no-fund --prefix . @redocly/cli@2 @stoplight/spectral-cli@6 openapi-typescript@7 openapi-fetch@0.17 \
-  "@hey-api/openapi-ts@$HEY" typescript@5.9 @types/node@20 >&2
-[ -d venv ] || { python3 -m venv venv && venv/bin/pip -q install openapi-spec-validator openapi-python-client mypy httpx attrs pydantic python-dateutil urllib3 \
-  types-python-dateutil >&2; }
-[ -f oapi-codegen ] || GOBIN=$WORK go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@latest >&2
-BIN=$WORK/node_modules/.bin
+npm install --silent --no-audit --no-fund --prefix . @redocly/cli@2 @stoplight/spectral-cli@6 openapi-typescript@7 openapi-fetch@0.17 \
+  @hey-api/openapi-ts@0.90.0 typescript@5.9 @types/node@20 >&2
+[ -d venv ] || python3 -m venv venv
+venv/bin/pip -q install openapi-spec-validator openapi-python-client mypy httpx attrs pydantic python-dateutil urllib3 types-python-dateutil openai >&2
+[ -f oapi-codegen ] || GOBIN=$WORK go install "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@$OAPI" >&2
 
+# --- the service
+state=$(mktemp -d) service=
+trap 'kill $service; wait $service; rm -rf "$state"' EXIT
+trap 'exit 1' INT TERM
+LONGHAND_HOME=$state LONGHAND_METRICS=127.0.0.1:0 PORT=0 "$ROOT/scripts/longhand" up >log-service.txt 2>&1 &
+service=$!
+for _ in $(seq 240); do
+  BASE=$(sed -n 's/^listening on \(http[^ ]*\).*/\1\/v1/p' log-service.txt)
+  [ -z "$BASE" ] || break
+  sleep 1
+done
+KEY=$(grep -o 'lh_[A-Za-z0-9]*' log-service.txt | head -n 1)
+export BASE KEY FILE="$ROOT/bench/data/two-speakers.wav"
+curl -sSf "$BASE/openapi.json" -o openapi.json || { cat log-service.txt >&2; exit 1; }
+
+# --- the tables
 failed=0
-# row NAME LOG STEPS…: runs the steps until one fails, and prints a line of the table
+# row NAME STEPS…: runs the steps until one fails; prints a line of the table
 row() {
-  name=$1; shift; line="| $name |"
+  line="| $1 |"; log="log-$(echo "$1" | tr -c 'a-z\n' -).txt"; shift
   for step in "$@"; do
-    if (eval "$step") >"log-$(echo "$name" | tr -c 'a-z0-9\n' -).txt" 2>&1; then line="$line yes |"; else line="$line **no** |"; failed=1; break; fi
+    if (eval "$step") >>"$log" 2>&1; then line="$line yes |"; else line="$line **no** |"; failed=1; break; fi
   done
   echo "$line"
 }
-typescript() { # FOLDER: strict, its own sources included
+of_npm() { node -p "require('$WORK/node_modules/$1/package.json').version"; }
+of_pip() { venv/bin/pip show "$1" 2>/dev/null | sed -n 's/^Version: //p'; }
+generate() { rm -rf "$1"; java -jar generator.jar generate -i openapi.json -g "$1" -o "$1" ${2:-}; }
+typescript() { # FOLDER JOURNEY: strict, its own sources included
+  cp "$JOURNEYS/$2" "$1/journey.ts"
   printf '{"compilerOptions":{"strict":true,"noEmit":true,"target":"es2022","module":"esnext","moduleResolution":"bundler","lib":["es2022","dom","dom.iterable"],"types":["node"],"skipLibCheck":true},"include":["**/*.ts"]}' >"$1/tsconfig.json"
   "$BIN/tsc" -p "$1"
 }
-generate() { rm -rf "$1"; java -jar generator.jar generate -i openapi.json -g "$1" -o "$1" ${2:-}; }
-
-echo '## Generated clients'
-echo
-echo 'Printed by `scripts/systems/clients.sh`. Compiled: `tsc` strict, `mypy`, `go vet`.'
-echo
-echo '| linter | clean |'; echo '|---|---|'
-row 'openapi-spec-validator' 'venv/bin/openapi-spec-validator openapi.json'
-row 'redocly' '"$BIN/redocly" lint openapi.json --extends recommended'
-printf 'extends: ["spectral:oas"]\n' >spectral.yaml
-row 'spectral (oas)' '"$BIN/spectral" lint -F warn -r spectral.yaml openapi.json'
-echo
-echo '| tool | generates | compiles |'; echo '|---|---|---|'
-row 'openapi-generator, python' 'generate python' 'venv/bin/mypy --ignore-missing-imports python/openapi_client'
-row 'openapi-generator, typescript-fetch' 'generate typescript-fetch' 'typescript typescript-fetch'
-row 'openapi-generator, go' 'generate go --additional-properties=packageName=longhand' 'cd go && rm -rf test && go mod tidy && go vet ./...'
-# this option makes the tool treat unknown content types, and those it considers text, as bytes
+journey() { "$ROOT/node_modules/.bin/tsx" "$1/journey.ts"; }
+python() { PYTHONPATH=$1 venv/bin/python "$JOURNEYS/$2"; }
+# these options make the tool treat unknown content types, and those it considers text, as bytes
 cat >opc.yaml <<'YAML'
 content_type_overrides:
   application/zip: application/octet-stream
@@ -57,14 +63,35 @@ content_type_overrides:
   application/x-subrip: application/octet-stream
   text/vtt: application/octet-stream
 YAML
-row 'openapi-python-client' 'venv/bin/openapi-python-client generate --path openapi.json --output-path opc --meta none --config opc.yaml --overwrite' 'venv/bin/mypy opc'
-row 'openapi-typescript with openapi-fetch' 'mkdir -p oats && "$BIN/openapi-typescript" openapi.json -o oats/schema.d.ts' \
-  'cp "$OLDPWD/test/api/openapi/clients/openapi-fetch.ts" oats/client.ts && typescript oats'
-row '@hey-api/openapi-ts' 'rm -rf hey && "$BIN/openapi-ts" -i openapi.json -o hey -c @hey-api/client-fetch' 'typescript hey'
-row 'oapi-codegen' 'mkdir -p oapi && ./oapi-codegen -generate types,client -package longhand -o oapi/client.go openapi.json' \
-  'cd oapi && { [ -f go.mod ] || go mod init longhand; } && go mod tidy && go vet ./...'
-echo
-echo 'The client of openapi-typescript with openapi-fetch also uploads, reads, lists by metadata, exports, asks for a report and deletes, in `npm test`.'
-echo 'openapi-python-client takes exports as bytes with `--config` and this file:'
-echo; echo '```yaml'; cat opc.yaml; echo '```'
+printf 'extends: ["spectral:oas"]\n' >spectral.yaml
+
+tables() {
+  echo; echo '| linter | clean |'; echo '|---|---|'
+  row "openapi-spec-validator $(of_pip openapi-spec-validator)" 'venv/bin/openapi-spec-validator openapi.json'
+  row "redocly $(of_npm @redocly/cli)" '"$BIN/redocly" lint openapi.json --extends recommended'
+  row "spectral (oas) $(of_npm @stoplight/spectral-cli)" '"$BIN/spectral" lint -F warn -r spectral.yaml openapi.json'
+  echo; echo '| tool | generates | compiles | calls |'; echo '|---|---|---|---|'
+  row "openapi-generator $GENERATOR, python" 'generate python' 'venv/bin/mypy --ignore-missing-imports python/openapi_client' \
+    'python python openapi-generator.py'
+  row "openapi-generator $GENERATOR, typescript-fetch" 'generate typescript-fetch' 'typescript typescript-fetch typescript-fetch.ts' \
+    'journey typescript-fetch'
+  row "openapi-generator $GENERATOR, go" 'generate go --additional-properties=packageName=longhand' \
+    'cd go && rm -rf test && mkdir journey && cp "$JOURNEYS/openapi-generator.go" journey/main.go && go mod tidy && go vet ./...' 'cd go && go run ./journey'
+  row "openapi-python-client $(of_pip openapi-python-client)" \
+    'venv/bin/openapi-python-client generate --path openapi.json --output-path opc --meta none --config opc.yaml --overwrite' \
+    'venv/bin/mypy opc' 'python . openapi-python-client.py'
+  row "openapi-typescript $(of_npm openapi-typescript) with openapi-fetch $(of_npm openapi-fetch)" \
+    'mkdir -p oats && "$BIN/openapi-typescript" openapi.json -o oats/schema.d.ts' \
+    'cp "$ROOT/test/api/openapi/clients/openapi-fetch.ts" oats/client.ts && typescript oats openapi-fetch.ts' 'journey oats'
+  row "@hey-api/openapi-ts $(of_npm @hey-api/openapi-ts)" 'rm -rf hey && "$BIN/openapi-ts" -i openapi.json -o hey -c @hey-api/client-fetch' \
+    'typescript hey hey-api.ts' 'journey hey'
+  row "oapi-codegen $OAPI" 'rm -rf oapi && mkdir -p oapi/client && ./oapi-codegen -generate types,client -package longhand -o oapi/client/client.go openapi.json' \
+    'cp "$JOURNEYS/oapi-codegen.go" oapi/main.go && cd oapi && go mod init longhand && go mod tidy && go vet ./...' 'cd oapi && go run .'
+  echo; echo '| client | json, text, srt, vtt, verbose_json, diarized_json, errors |'; echo '|---|---|'
+  row "openai $(of_pip openai), Python" 'python . openai-formats.py'
+  echo
+}
+tables >tables.md
+sh "$ROOT/scripts/systems/into-docs.sh" clients tables.md "$ROOT/docs/clients.md"
+cat tables.md
 exit $failed

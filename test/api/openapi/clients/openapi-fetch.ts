@@ -4,12 +4,12 @@ import type { paths } from './schema.js';
 
 const open = (base: string, key: string) => createClient<paths>({ baseUrl: `${base}/v1`, headers: { authorization: `Bearer ${key}` } });
 
-/** Uploads a file; its id. */
-export async function send(base: string, key: string, bytes: Uint8Array, name: string): Promise<string> {
+/** Uploads a file with metadata; its id. */
+export async function send(base: string, key: string, bytes: Uint8Array, name: string, metadata = {}): Promise<string> {
   const { data, error } = await open(base, key).POST('/transcriptions', {
     params: {
       query: { language: 'en', diarize: true },
-      header: { 'Content-Disposition': `attachment; filename="${name}"`, 'X-Metadata': '{"deal":"1042"}' },
+      header: { 'Content-Disposition': `attachment; filename="${name}"`, 'X-Metadata': JSON.stringify(metadata) },
     },
     body: bytes as unknown as string, // binary strings are what the tool makes of raw bytes
     bodySerializer: (body: unknown) => body as BodyInit,
@@ -46,6 +46,17 @@ export async function request(base: string, key: string, id: string): Promise<st
   });
   if (error) throw new Error(`${error.code}: ${error.message}`);
   return data.reports[0]?.status;
+}
+
+/** Waits for the first report of a transcription; its text. */
+export async function report(base: string, key: string, id: string): Promise<string | null | undefined> {
+  for (;;) {
+    const { data, error } = await open(base, key).GET('/transcriptions/{id}', { params: { path: { id } } });
+    if (error) throw new Error(`${error.code}: ${error.message}`);
+    const first = data.prompt_results[0];
+    if (first?.status !== 'queued' && first?.status !== 'processing') return first?.text;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
 }
 
 /** Deletes; 204, or the code and status of the refusal. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPool } from '../engine/runtime/pool.ts';
-import { readDescriptor } from '../models/descriptor.ts';
+import { languagesOf, readDescriptor } from '../models/descriptor.ts';
 import type { Measured } from '../models/self-check.ts';
 import { countErrors } from './align.ts';
 import { type Clip, englishClips, foreignClips } from './clips.ts';
@@ -29,7 +29,7 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
   const pool = await openPool({ models: { whisper: folder, diarization }, threads });
   const scratch = await mkdtemp(join(tmpdir(), 'longhand-check-'));
   const end = performance.now() + 1000 * SECONDS;
-  const list = clipsFor(readDescriptor(folder).tokens.languages);
+  const list = clipsFor(languagesOf(readDescriptor(folder)));
   const rates = new Map<string, { language: string; clips: number; words: number; errors: number }>();
   const sums = { audio: 0, seconds: 0, covered: 0, speech: 0, probability: 0, words: 0, invented: 0 };
   try {
@@ -76,13 +76,16 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
 }
 
 /**
- * Clips in the languages of a model, every language early on, because a slow machine may not reach the end. English only if none are known.
+ * Clips in the languages of a model, every language early on, because a slow machine may not reach the end. A model of few languages is
+ * checked on more clips of each.
  */
-function clipsFor(languages: Readonly<Record<string, number>>): Clip[] {
+function clipsFor(languages: readonly string[]): Clip[] {
   const short = (clips: Clip[]) => clips.filter(({ seconds }) => seconds <= SHORT);
-  const english = short(englishClips()).filter((_, i) => i % 3 === 0);
-  const others = Object.keys(languages).map((code) => short(foreignClips()).filter(({ language }) => language === code && code !== 'en'));
+  const english = languages.includes('en') ? short(englishClips()).filter((_, i) => i % 3 === 0) : [];
+  const foreign = languages.filter((code) => code !== 'en');
+  const each = Math.max(EACH, Math.floor(ENGLISH / Math.max(1, foreign.length)));
+  const others = foreign.map((code) => short(foreignClips()).filter(({ language }) => language === code));
   const first = others.flatMap((clips) => clips.slice(0, 1));
-  const more = others.flatMap((clips) => clips.slice(1, EACH));
+  const more = others.flatMap((clips) => clips.slice(1, each));
   return [...english.slice(0, ENGLISH / 2), ...first, ...english.slice(ENGLISH / 2, ENGLISH), ...more];
 }

@@ -9,7 +9,7 @@ import { packingFor } from '../engine/asr/windows.ts';
 import { WINDOW_SAMPLES as HEARD, HOP_SAMPLES, SPEECH_STEP_FRAMES, WINDOWS_PER_BATCH } from '../engine/diarization/pyannote.ts';
 import { segment } from '../engine/diarization/segmentation.ts';
 import { openSession } from '../engine/runtime/session.ts';
-import { readDescriptor } from '../models/descriptor.ts';
+import { readWhisper } from '../models/descriptor.ts';
 import { segmentationNetwork } from '../models/networks.ts';
 import { joined } from './conversations.ts';
 import { RATE } from './sound.ts';
@@ -37,7 +37,7 @@ const STEP = SPEECH_STEP_FRAMES * HOP_SAMPLES; // between windows of the segment
 export async function measureProfile(models: { whisper: string; diarization: string }): Promise<Profile> {
   const folder = await mkdtemp(join(tmpdir(), 'longhand-profile-'));
   try {
-    const model = await openWhisper(models.whisper, readDescriptor(models.whisper), { profile: folder });
+    const model = await openWhisper(models.whisper, readWhisper(models.whisper), { profile: folder });
     const full = Math.floor(packingFor(windowSeconds(model.facts)).longest);
     const samples = (await joined(WINDOWS * full)).samples.subarray(0, WINDOWS * full * RATE);
     const network = await segmentationNetwork(join(models.diarization, 'segmentation-3.0.onnx'));

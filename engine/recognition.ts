@@ -69,7 +69,8 @@ export async function recogniseAll(
 
 /** A recognised window, as stored in a checkpoint. */
 interface Finished {
-  language: string;
+  /** Null: the model knows several and does not say which it heard. */
+  language: string | null;
   /** The most probable languages with their probabilities. */
   languages: [code: string, probability: number][];
   words: Word[];
@@ -119,9 +120,15 @@ function isBetter(found: Finished, before: Finished): boolean {
   return (found.meanLogProb ?? 0) > (before.meanLogProb ?? Number.NEGATIVE_INFINITY);
 }
 
-/** The transcript's language when one was requested: always English for an English-only model, whose windows report no languages. */
+/**
+ * The transcript's language when one was requested: always English for an English-only Whisper, whose windows report no languages; of other
+ * models what they recognise, if that is one language.
+ */
 function spokenBy(results: readonly Finished[], asked: string): string {
-  return results.length && results.every(({ languages }) => !languages.length) ? 'en' : asked;
+  const [first] = results;
+  if (!first || first.language === null) return asked;
+  if (results.every(({ languages }) => !languages.length)) return 'en';
+  return first.languages.length === 1 ? first.language : asked; // Whisper reports several
 }
 
 /**
@@ -135,6 +142,7 @@ function spokenIn(windows: readonly Window[], results: readonly Finished[]): str
     seconds: spoken(windows[i]!.speech),
     words,
   }));
+  if (results.every(({ language }) => language === null)) return null;
   const telling = heard.filter(({ words }) => words.length);
   return heard.length ? decideLanguage(telling.length ? telling : heard).language : null;
 }

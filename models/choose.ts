@@ -45,7 +45,7 @@ export function englishRate(check: Check | undefined): number | undefined {
  * fast enough; the shipped one if none was checked.
  */
 export async function bestInstalled(home: string, { memoryBytes }: Room): Promise<Model> {
-  const models = (await listModels(home)).filter(({ kind }) => kind === 'whisper');
+  const models = (await listModels(home)).filter(({ kind }) => kind !== 'diarization');
   const able = models.flatMap((model) => {
     const check = checkOf(model, home);
     const errors = englishRate(check);

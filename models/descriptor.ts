@@ -60,7 +60,7 @@ export const checkSchema = z.object({
 });
 export type Check = z.infer<typeof checkSchema>;
 
-export const descriptorSchema = z.object({
+const whisperSchema = z.object({
   name: z.string(),
   architecture: z.literal('whisper'),
   interface: z.literal(INTERFACE),
@@ -120,8 +120,77 @@ export const descriptorSchema = z.object({
   check: checkSchema.optional(),
   files: z.array(z.object({ name: z.string(), bytes: count, sha256 })),
 });
+/** Log-mel features by the preprocessor of a family; engine/asr/features has their recipes. */
+const FEATURES = ['nemo80', 'nemo128', 'gigaam-v2', 'gigaam-v3'] as const;
+const network = z.string().regex(/^[\w][\w.-]*\.onnx$/);
+const isoLanguage = z.string().regex(/^[a-z]{2,3}$/);
+
+/** Fields of models that write tokens frame by frame, as published for onnx-asr. Their tokens are in `TOKENS`, in order. */
+const frameFields = {
+  name: z.string(),
+  interface: z.literal(INTERFACE),
+  variant: z.enum(VARIANTS),
+  devices: z.array(z.enum(DEVICES)).min(1),
+  /** SPDX expression, or `unknown`. */
+  licence: z.string(),
+  source: z.string(),
+  /** Credit that the licence requires wherever the model is offered; null: it requires none. */
+  attribution: z.string().nullable(),
+  createdAt: z.iso.datetime().optional(),
+  /** Longest input; a step is a frame of features. */
+  window: z.object({ sampleRate: z.int().positive(), steps: z.int().positive(), samplesPerStep: z.int().positive() }),
+  features: z.enum(FEATURES),
+  /** Frames of features per frame of the encoder. */
+  subsampling: z.int().positive(),
+  /** ISO codes. One: every recording is in it. Several: the model does not say which it heard. */
+  languages: z.array(isoLanguage).min(1),
+  tokens: z.object({ count: z.int().min(2), blank: token }),
+  memory: z.object({ row: count, thread: count }),
+  check: checkSchema.optional(),
+  files: z.array(z.object({ name: z.string(), bytes: count, sha256 })),
+};
+
+const ctcSchema = z.object({ architecture: z.literal('ctc'), ...frameFields, networks: z.object({ model: network }) });
+
+const transducerSchema = z.object({
+  architecture: z.literal('transducer'),
+  ...frameFields,
+  networks: z.object({ encoder: network, decoderJoint: network }),
+  /** TDT: number of durations, 0, 1, 2 … frames, after the tokens in the joint's output. 0: RNN-T. */
+  durations: count,
+  /** Most tokens of one frame. */
+  tokensPerFrame: z.int().positive(),
+});
+
+/** File of the tokens of a model that writes them frame by frame: a JSON list of strings; a word's first one begins with \u2581. */
+export const TOKENS = 'tokens.json';
+
+export const descriptorSchema = z.discriminatedUnion('architecture', [whisperSchema, ctcSchema, transducerSchema]);
 export type Descriptor = z.infer<typeof descriptorSchema>;
+export type Architecture = Descriptor['architecture'];
+export type DescriptorOf<A extends Architecture> = Extract<Descriptor, { architecture: A }>;
+export type WhisperDescriptor = DescriptorOf<'whisper'>;
+export type FrameDescriptor = DescriptorOf<'ctc' | 'transducer'>;
 export type DeviceName = Descriptor['devices'][number];
+
+/** Windows that a thread decodes at once. */
+export function rowsOf(descriptor: Descriptor): number {
+  return descriptor.architecture === 'whisper' ? descriptor.recipe.rows : 1;
+}
+
+/** ISO codes of the languages that a model recognises. */
+export function languagesOf(descriptor: Descriptor): string[] {
+  if (descriptor.architecture !== 'whisper') return descriptor.languages;
+  const codes = Object.keys(descriptor.tokens.languages);
+  return codes.length ? codes : ['en'];
+}
+
+/** Reads the descriptor of a Whisper model. */
+export function readWhisper(folder: string): WhisperDescriptor {
+  const descriptor = readDescriptor(folder);
+  if (descriptor.architecture === 'whisper') return descriptor;
+  throw new Error(`Cannot use the model in ${folder} here: it is a ${descriptor.architecture} model, wanted Whisper`);
+}
 
 /** Reads the descriptor in a model's folder. Throws if there is none or it is of another version. */
 export function readDescriptor(folder: string): Descriptor {

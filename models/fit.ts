@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { requantise } from './build/graph/requantise.ts';
 import { bestInstalled } from './choose.ts';
 import { hasByteDotProduct } from './cpu.ts';
-import { DESCRIPTOR, type Descriptor, readDescriptor, writeDescriptor } from './descriptor.ts';
+import { DESCRIPTOR, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
 import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
@@ -24,9 +24,9 @@ export async function fittingModel(wanted: string, home: string, dotProduct: boo
   const model =
     wanted === AUTO ? await bestInstalled(home, { cores: availableParallelism(), memoryBytes: totalmem() }) : await findModel(wanted, home);
   const { name } = model;
-  if (model.kind !== 'whisper')
+  if (model.kind === 'diarization')
     throw new Error(`Cannot recognise speech with ${name}: it requires ${model.kind}; "longhand models list" shows the others`);
-  if (dotProduct || model.variant !== 'int8') return model;
+  if (dotProduct || model.variant !== 'int8' || model.kind !== 'whisper') return model;
   const source = `${model.source}; without saturation, from ${model.files.map((file) => file.sha256.slice(0, 8)).join('-')}`;
   const folder = join(home, 'models', '.7bit', name, createHash('sha256').update(source).digest('hex').slice(0, 16));
   if (!isModel(folder)) await convert(model, folder, source);
@@ -36,7 +36,7 @@ export async function fittingModel(wanted: string, home: string, dotProduct: boo
 /** Appears atomically. If several convert at once the first result stays, because it may already be in use. */
 async function convert(model: Model, folder: string, source: string): Promise<void> {
   const partial = `${folder}.${randomUUID()}${PARTIAL}`;
-  const descriptor = readDescriptor(model.folder);
+  const descriptor = readWhisper(model.folder);
   const { peakConstants } = descriptor.crossAttention;
   try {
     await mkdir(partial, { recursive: true });
@@ -46,7 +46,7 @@ async function convert(model: Model, folder: string, source: string): Promise<vo
       await writeFile(join(partial, name), bytes);
     }
     const files = await Promise.all(model.files.map(({ name }) => describe(partial, name)));
-    const made: Descriptor = { ...descriptor, variant: 'int8-7bit', source, createdAt: new Date().toISOString(), files };
+    const made: WhisperDescriptor = { ...descriptor, variant: 'int8-7bit', source, createdAt: new Date().toISOString(), files };
     writeDescriptor(partial, made);
     try {
       await rename(partial, folder);

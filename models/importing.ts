@@ -5,7 +5,7 @@ import type { Variant } from './build/graph/graph.ts';
 import { build, checkpointSha256 } from './build/whisper/build.ts';
 import { isInt8 } from './build/whisper/config.ts';
 import { variantForCpu } from './cpu.ts';
-import { type Check, type Descriptor, type Recipe, readDescriptor, writeDescriptor } from './descriptor.ts';
+import { type Check, type Recipe, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
 import { manifestOf } from './manifest.ts';
 import { candidates, SAFER } from './recipes/ladder.ts';
@@ -107,12 +107,12 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
       best = await built(safer.recipe(known, checkpoint), safer.variant ?? making.variant);
     }
     if (known.hop === recipeFor('', making.variant).hop && isInt8(best.variant))
-      best = await faster(best, built, readDescriptor(partial).dimensions);
+      best = await faster(best, built, readWhisper(partial).dimensions);
   }
   const why = options.force ? null : refusal(best.measured, checkpoint);
   if (why) throw refused(making.name, why);
   const { confidence: _, ...check } = best.measured;
-  const descriptor = readDescriptor(partial);
+  const descriptor = readWhisper(partial);
   const thread = Math.max(descriptor.memory.thread, check.threadBytes);
   writeDescriptor(partial, { ...descriptor, memory: { ...descriptor.memory, thread }, check: { ...check, reference } });
 }
@@ -123,7 +123,7 @@ type Built = { recipe: Recipe; variant: Variant; measured: Measured };
 async function faster(
   safe: Built,
   built: (recipe: Recipe, variant?: Variant) => Promise<Built>,
-  dimensions: Descriptor['dimensions'],
+  dimensions: WhisperDescriptor['dimensions'],
 ): Promise<Built> {
   const end = performance.now() + 1000 * SECONDS;
   let [best, last] = [safe, safe];

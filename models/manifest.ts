@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Variant } from './build/graph/graph.ts';
-import { type Descriptor, readDescriptor } from './descriptor.ts';
+import { type Architecture, type Descriptor, readDescriptor } from './descriptor.ts';
 
 export interface ModelFile {
   name: string;
@@ -9,12 +9,12 @@ export interface ModelFile {
   sha256: string;
 }
 
-/** Lists the files of a model's folder. Whisper models list theirs in the descriptor; the diarization models are listed below. */
+/** Lists the files of a model's folder. ASR models list theirs in the descriptor; the diarization models are listed below. */
 export interface Manifest {
   /** Also the name of its folder. */
   name: string;
-  kind: 'whisper' | 'diarization';
-  /** Number format of a Whisper model. */
+  kind: Architecture | 'diarization';
+  /** Number format of an ASR model. */
   variant?: Variant;
   /** SPDX expression, or `unknown`. */
   licence: string;
@@ -22,7 +22,7 @@ export interface Manifest {
   /** Time of the import, ISO 8601. */
   createdAt?: string;
   files: ModelFile[];
-  /** The descriptor of a Whisper model. */
+  /** The descriptor of an ASR model. */
   descriptor?: Descriptor;
 }
 
@@ -54,6 +54,6 @@ export function manifestOf(folder: string): Manifest {
   const listed = LISTED.find((manifest) => resolve(folder) === join(SHIPPED_FOLDER, manifest.name));
   if (listed) return listed;
   const descriptor = readDescriptor(folder);
-  const { name, variant, licence, source, createdAt, files } = descriptor;
-  return { name, kind: 'whisper', variant, licence, source, createdAt, files, descriptor };
+  const { name, architecture: kind, variant, licence, source, createdAt, files } = descriptor;
+  return { name, kind, variant, licence, source, createdAt, files, descriptor };
 }

@@ -1,11 +1,11 @@
-import type { Descriptor } from './descriptor.ts';
+import type { WhisperDescriptor } from './descriptor.ts';
 
 const FLOAT = 4; // bytes
 const COPIES = 1.15; // factor on the weights: onnxruntime repacks some of them
 const ENCODER_WIDTHS = 20; // floats per step and channel that the encoder holds at its peak
 const PAIRS = 2; // keys and values
 
-type Shape = Pick<Descriptor, 'dimensions' | 'crossAttention' | 'recipe' | 'window'>;
+type Shape = Pick<WhisperDescriptor, 'dimensions' | 'crossAttention' | 'recipe' | 'window'>;
 
 /** Bytes per window while it is decoded: keys and values of both attentions. The cache is sized for text without a vocabulary prompt. */
 export function rowBytes({ dimensions: { width, layers, heads }, crossAttention, recipe, window }: Shape): number {

@@ -43,7 +43,7 @@ export async function findModel(name: string, home: string): Promise<Model> {
   if (model) return model;
   const folder = await importedFolder(name, home);
   if (folder) manifestOf(folder); // throws an explanation
-  const names = models.filter(({ kind }) => kind === 'whisper').map((candidate) => candidate.name);
+  const names = models.filter(({ kind }) => kind !== 'diarization').map((candidate) => candidate.name);
   throw new Error(
     `Cannot find the model ${name}: found ${names.join(', ')}; get it with "longhand models pull" or "longhand models import"`,
   );

@@ -1,9 +1,52 @@
-import type { Descriptor } from '../../models/descriptor.ts';
+import type { Architecture, Descriptor, DescriptorOf } from '../../models/descriptor.ts';
 import type { Interleaver } from '../runtime/scheduler.ts';
 import type { Device } from '../runtime/session.ts';
-import type { RecognisedWindow, WindowRequest } from './whisper/recognise.ts';
+import type { Span } from '../types.ts';
 
-export type { RecognisedWindow, WindowRequest };
+/** One window to recognise. Spans are seconds of the window. */
+export interface WindowRequest {
+  /** The file it belongs to. */
+  job: number;
+  /** At 16 kHz, in [-1, 1); at most the model's window. */
+  samples: Float32Array;
+  speech: Span[];
+  /** Highest speech probability inside. */
+  peak: number;
+  /** Speech probability per 0.1 s; absent: no speech counts as certain. */
+  certainty?: Float32Array;
+  /** ISO code, or 'auto'. A model that does not know the language uses its own. */
+  language: string;
+  /** With 'auto', the recording's language, used unless the window is clearly in another one; null: unknown. */
+  expected: string | null;
+  /** Names and terms to prefer; only Whisper can. */
+  vocabulary: string;
+  /** Use beam search where the model is uncertain; only Whisper can. */
+  accurate: boolean;
+  /** Among the first windows of its file: these take priority. */
+  first?: boolean;
+}
+
+export interface RecognisedWindow {
+  words: Spoken[];
+  /** The language it was recognised in; null: the model knows several and does not say which. */
+  language: string | null;
+  /** The most probable languages with their probabilities, best first; empty for English-only Whisper, and with `language` null. */
+  languages: [code: string, probability: number][];
+  /** Probability that nobody speaks; 0 from models that do not tell. */
+  noSpeech: number;
+  /** Mean log-probability of the tokens. */
+  meanLogProb: number;
+  /** Names of the decoding options that were tried, in order. */
+  tried: string[];
+  /** Seconds of speech without words after all retries. */
+  uncovered: number;
+}
+
+/** A word in seconds of its window. `text` begins with a space in languages that use them. */
+export interface Spoken extends Span {
+  text: string;
+  probability: number;
+}
 
 /** An ASR model loaded on one thread, of any architecture. */
 export interface Recogniser {
@@ -17,10 +60,10 @@ export interface Recogniser {
   close(): Promise<void>;
 }
 
-export interface RecogniserOptions {
+export interface RecogniserOptions<A extends Architecture = Architecture> {
   /** The model's folder and descriptor. */
   folder: string;
-  descriptor: Descriptor;
+  descriptor: DescriptorOf<A>;
   device: Device;
   /** Batch size. */
   rows: number;
@@ -29,7 +72,7 @@ export interface RecogniserOptions {
 }
 
 /** Opens a model. Throws if a file or the requested device is missing. */
-export type OpenRecogniser = (options: RecogniserOptions) => Promise<Recogniser>;
+export type OpenRecogniser<A extends Architecture> = (options: RecogniserOptions<A>) => Promise<Recogniser>;
 
 /** Length of a model's longest window, seconds. */
 export function windowSeconds({ window }: Pick<Descriptor, 'window'>): number {

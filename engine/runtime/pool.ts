@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
-import { type Descriptor, readDescriptor } from '../../models/descriptor.ts';
+import { type Descriptor, readDescriptor, rowsOf } from '../../models/descriptor.ts';
 import { type RecognisedWindow, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
 import type { Linker } from '../diarization/linkage.ts';
 import type { Local } from '../diarization/segmentation.ts';
@@ -18,7 +18,7 @@ export interface PoolOptions {
   /** Default: one per core as far as memory allows; at most 4 on a GPU. */
   threads?: number;
   device?: Device;
-  /** Batch size: windows decoded together on one thread. Default: from the model's recipe. */
+  /** Batch size: windows decoded together on one thread. Default: the model's. */
   rows?: number;
 }
 
@@ -71,7 +71,7 @@ const MOST = 1000; // piscina's own queue limit, high enough never to apply
 /** Starts the threads and loads the models. Throws if a model or the requested device is missing. */
 export async function openPool({ models, threads: asked, device = 'cpu', rows: askedRows }: PoolOptions): Promise<Pool> {
   const descriptor = descriptorOf(models.whisper);
-  const rows = askedRows ?? descriptor.recipe.rows;
+  const rows = askedRows ?? rowsOf(descriptor);
   const each = OTHER_NETWORKS_BYTES + descriptor.memory.thread;
   const fitting = threadsFor(readMachine(), each);
   const threads = asked ?? (device === 'cpu' ? fitting : Math.min(fitting, ON_DEVICE));

@@ -1,6 +1,6 @@
 import type { Variant } from '../build/graph/graph.ts';
 import { readConfig } from '../build/whisper/config.ts';
-import type { Descriptor, Recipe } from '../descriptor.ts';
+import type { Recipe, WhisperDescriptor } from '../descriptor.ts';
 import { DEFAULT } from './default.ts';
 
 interface Safer {
@@ -23,7 +23,7 @@ export const SAFER: readonly Safer[] = [
 ];
 
 /** Recipe changes that save time but may cost accuracy, greatest gain first. */
-export function candidates({ layers, alignmentHeads }: Descriptor['dimensions']): Partial<Recipe>[] {
+export function candidates({ layers, alignmentHeads }: WhisperDescriptor['dimensions']): Partial<Recipe>[] {
   const aligning = new Set(alignmentHeads.map(([layer]) => layer));
   const others = Array.from({ length: layers }, (_, l) => l).filter((l) => !aligning.has(l));
   return [{ hop: 176 }, ...(others.length ? [{ pooledLayers: others }] : [])];

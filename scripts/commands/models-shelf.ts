@@ -5,7 +5,7 @@ import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
 import { listed } from '../../models/catalogue.ts';
 import { checkOf, englishRate, keepCheck } from '../../models/choose.ts';
-import type { Check } from '../../models/descriptor.ts';
+import { type Check, languagesOf } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { type Measure, rateOf } from '../../models/self-check.ts';
@@ -31,12 +31,12 @@ function row(model: Model, check: Check | undefined, hours: number | null) {
   const { name, kind, variant = null, licence, shipped, files, descriptor, folder } = model;
   const published = listed(name)?.published;
   const wer = englishRate(check);
-  const recogniser = kind === 'whisper';
+  const recogniser = kind !== 'diarization';
   return {
     name,
     kind,
     variant,
-    languages: descriptor ? Math.max(1, Object.keys(descriptor.tokens.languages).length) : null,
+    languages: descriptor ? languagesOf(descriptor).length : null,
     licence,
     mb: Math.round(files.reduce((sum, file) => sum + file.bytes, 0) / 1e6),
     gib_a_thread: descriptor ? Number((descriptor.memory.thread / GIB).toFixed(2)) : null,
@@ -66,7 +66,7 @@ function carries(hours: number, { rtfx }: Check, threadBytes: number): string {
 /** Measures models and stores the results. */
 export async function checkAll(settings: Settings, names: string[]) {
   const home = settings.LONGHAND_HOME;
-  const chosen = names.length ? names : (await listModels(home)).filter(({ kind }) => kind === 'whisper').map(({ name }) => name);
+  const chosen = names.length ? names : (await listModels(home)).filter(({ kind }) => kind !== 'diarization').map(({ name }) => name);
   const rows: object[] = [];
   for (const name of chosen) {
     process.stderr.write(`checking ${name}\n`);

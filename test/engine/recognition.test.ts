@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { RecognisedWindow } from '../../engine/asr/whisper/recognise.ts';
+import type { RecognisedWindow } from '../../engine/asr/recogniser.ts';
 import { recogniseAll } from '../../engine/recognition.ts';
 import type { Job } from '../../engine/runtime/pool.ts';
 import type { Recording, Window } from '../../engine/types.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { readDescriptor } from '../../models/descriptor.ts';
+import { readWhisper } from '../../models/descriptor.ts';
 import { importModel } from '../../models/importing.ts';
 import { readsBinsInOrder } from '../../models/inspect.ts';
 import { type Measured, refusal, tooFarOff } from '../../models/self-check.ts';
@@ -97,30 +97,32 @@ t.test('importModel() refuses a model that hears nothing right, unless it is for
 t.test('importModel() takes the next safer form until 8 bits are as good as float32', async (t) => {
   const seen: string[] = [];
   const measure = async (folder: string) => {
-    const { variant, recipe } = readDescriptor(folder);
+    const { variant, recipe } = readWhisper(folder);
     const decoder = recipe.scales.rowwise.some((name) => name.includes('decoder'));
     seen.push(variant === 'float32' ? variant : decoder ? 'all by row' : recipe.scales.rowwise.length ? 'encoder by row' : 'by call');
     return found(variant === 'float32' || decoder ? 0.05 : 0.2, 0.9, 10 - seen.length);
   };
-  const { descriptor } = await importModel(checkpoint(), { home: t.testdir(), name: 'outliers', variant: 'int8', measure });
+  const { folder: made } = await importModel(checkpoint(), { home: t.testdir(), name: 'outliers', variant: 'int8', measure });
+  const descriptor = readWhisper(made);
   t.strictSame(seen.slice(0, 4), ['by call', 'float32', 'encoder by row', 'all by row']);
-  t.equal(descriptor!.variant, 'int8');
-  t.ok(descriptor!.recipe.scales.rowwise.includes('model.decoder.layers.1.encoder_attn.k_proj'));
-  t.equal(descriptor!.check!.reference![0]!.errors, 10);
+  t.equal(descriptor.variant, 'int8');
+  t.ok(descriptor.recipe.scales.rowwise.includes('model.decoder.layers.1.encoder_attn.k_proj'));
+  t.equal(descriptor.check!.reference![0]!.errors, 10);
 });
 
 t.test('importModel() keeps what is faster where it costs no words, and leaves what does', async (t) => {
   const measure = async (folder: string) => {
-    const { variant, recipe } = readDescriptor(folder);
+    const { variant, recipe } = readWhisper(folder);
     const faster = recipe.hop === 176 ? 12 : recipe.pooledLayers.length ? 20 : 10;
     return found(recipe.pooledLayers.length ? 0.15 : 0.05, 0.9, variant === 'float32' ? 3 : faster);
   };
   const folder = checkpoint();
   changeJson(folder, 'generation_config.json', (given: object) => ({ ...given, alignment_heads: [[1, 0]] }));
-  const { descriptor } = await importModel(folder, { home: t.testdir(), name: 'quick', variant: 'int8', measure });
-  t.equal(descriptor!.recipe.hop, 176);
-  t.strictSame(descriptor!.recipe.pooledLayers, []);
-  t.equal(descriptor!.window.samplesPerStep, 352);
+  const { folder: made } = await importModel(folder, { home: t.testdir(), name: 'quick', variant: 'int8', measure });
+  const descriptor = readWhisper(made);
+  t.equal(descriptor.recipe.hop, 176);
+  t.strictSame(descriptor.recipe.pooledLayers, []);
+  t.equal(descriptor.window.samplesPerStep, 352);
 });
 
 t.test('importModel() lets one of two imports of a name win, and the other leaves it alone', async (t) => {

@@ -1,11 +1,12 @@
 import { otherLanguages } from '../language.ts';
+import type { WindowRequest } from '../recogniser.ts';
 import { speechBetween } from './constraints.ts';
 import { isCertain, SHORT } from './coverage.ts';
 import { type DecodeRequest, type DecodeResult, type DecodingOptions, likeliest } from './decode-job.ts';
 import { encode } from './encode.ts';
 import { knownLanguage } from './model.ts';
 import { isInvented, isPoor, isSuspicious, isWordless, loop } from './quality.ts';
-import type { Recogniser, WindowRequest } from './recognise.ts';
+import type { Recogniser } from './recognise.ts';
 
 const FAST: DecodingOptions = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
 const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beamSize: 1, temperature: 0 };

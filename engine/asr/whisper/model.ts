@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Descriptor } from '../../../models/descriptor.ts';
+import type { WhisperDescriptor } from '../../../models/descriptor.ts';
 import { type Device, openSession, type Session } from '../../runtime/session.ts';
 
 export const SAMPLE_RATE = 16000;
@@ -41,7 +41,7 @@ export interface Whisper {
   encoder: Session;
   decoder: Session;
   /** Layout of the cross-attention's keys and values. */
-  layout: Descriptor['crossAttention'];
+  layout: WhisperDescriptor['crossAttention'];
   /** Lengths of the self-attention cache, in positions, ascending. */
   buckets: readonly number[];
   /** Encoder outputs that are decoder inputs: the keys and values of the cross-attention. */
@@ -55,7 +55,7 @@ export interface Whisper {
  */
 export async function openWhisper(
   folder: string,
-  descriptor: Descriptor,
+  descriptor: WhisperDescriptor,
   options: { device?: Device; profile?: string } = {},
 ): Promise<Whisper> {
   const { device = 'cpu', profile } = options;
@@ -87,7 +87,7 @@ export function windowSeconds({ tick }: Facts): number {
 }
 
 /** The parts of a descriptor that the decoding rules need. */
-export function factsOf({ window, dimensions, tokens }: Descriptor): Facts {
+export function factsOf({ window, dimensions, tokens }: WhisperDescriptor): Facts {
   const { samplesPerStep, sampleRate } = window;
   const { vocabulary, layers, heads, width, alignmentHeads, longestText } = dimensions;
   return {

@@ -1,5 +1,6 @@
 import { levelsAboveRumble } from '../../loudness.ts';
 import type { Span } from '../../types.ts';
+import type { RecognisedWindow, WindowRequest } from '../recogniser.ts';
 import { type Attempts, decodeWell, Effort } from './attempts.ts';
 import { speechBetween } from './constraints.ts';
 import { CERTAINTY_RATE, isCertain, leftOut, reliable, SHORT, shorter, spanOf, uncovered } from './coverage.ts';
@@ -12,48 +13,13 @@ import { loop, withoutGuesses, withoutLoops } from './quality.ts';
 import { sounding } from './silences.ts';
 import { toSound } from './snap-words.ts';
 import type { Tokenizer } from './tokenizer.ts';
-import { type Spoken, toWords } from './words.ts';
+import { toWords } from './words.ts';
 
 /** What a thread needs to recognise speech. */
 export interface Recogniser {
   model: Whisper;
   tokenizer: Tokenizer;
   decoder: Decoder;
-}
-
-/** One window to recognise. Spans are seconds of the window. */
-export interface WindowRequest {
-  /** The file it belongs to. */
-  job: number;
-  /** At 16 kHz, in [-1, 1); at most the model's window. */
-  samples: Float32Array;
-  speech: Span[];
-  /** Highest speech probability inside. */
-  peak: number;
-  /** Speech probability per 0.1 s; absent: no speech counts as certain. */
-  certainty?: Float32Array;
-  /** ISO code, or 'auto'. */
-  language: string;
-  /** With 'auto', the recording's language, used unless the window is clearly in another one; null: unknown. */
-  expected: string | null;
-  vocabulary: string;
-  /** Use beam search where the model is uncertain. */
-  accurate: boolean;
-  /** Among the first windows of its file: these take priority. */
-  first?: boolean;
-}
-
-export interface RecognisedWindow {
-  words: Spoken[];
-  language: string;
-  /** The most probable languages with their probabilities, best first. */
-  languages: [code: string, probability: number][];
-  noSpeech: number;
-  meanLogProb: number;
-  /** Names of the decoding options that were tried, in order. */
-  tried: string[];
-  /** Seconds of speech without words after all retries. */
-  uncovered: number;
 }
 
 const PROGRESS = 1.5; // seconds of speech that a truncated decoding must have covered to be reliable
@@ -73,7 +39,7 @@ export async function recognise(request: WindowRequest, recogniser: Recogniser, 
   return { ...heard, uncovered: uncovered(heard.words, request.speech) };
 }
 
-type Covered = Omit<RecognisedWindow, 'uncovered'>;
+type Covered = Omit<RecognisedWindow, 'uncovered' | 'language'> & { language: string };
 
 /** The words of a window or a span of one. The spans of one decoding are decoded in parallel. */
 async function hearAll(request: WindowRequest, recogniser: Recogniser, check: () => void, attempts: Attempts): Promise<Covered> {

@@ -5,7 +5,7 @@ import { recognise } from './recognise.ts';
 import { openTokenizer } from './tokenizer.ts';
 
 /** Whisper behind the recogniser interface. */
-export const openWhisperRecogniser: OpenRecogniser = async ({ folder, descriptor, device, rows, interleaver }) => {
+export const openWhisperRecogniser: OpenRecogniser<'whisper'> = async ({ folder, descriptor, device, rows, interleaver }) => {
   const model = await openWhisper(folder, descriptor, { device });
   const parts = { model, tokenizer: await openTokenizer(folder), decoder: new Decoder(model, rows, interleaver) };
   return {

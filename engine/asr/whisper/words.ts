@@ -1,13 +1,10 @@
 import type { Span } from '../../types.ts';
+import type { Spoken } from '../recogniser.ts';
 import { beginnings } from './dtw.ts';
 import { type Facts, STEPS } from './model.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-/** A word in seconds of its window. `text` begins with a space in languages that use them. */
-export interface Spoken extends Span {
-  text: string;
-  probability: number;
-}
+export type { Spoken };
 
 /** The result of decoding one window. */
 export interface Decoded {

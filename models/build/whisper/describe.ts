@@ -1,4 +1,4 @@
-import { type Descriptor, INTERFACE, type Recipe } from '../../descriptor.ts';
+import { INTERFACE, type Recipe, type WhisperDescriptor } from '../../descriptor.ts';
 import { rowBytes, threadBytes } from '../../memory.ts';
 import { rowsFor } from '../../recipes/default.ts';
 import type { Variant } from '../graph/graph.ts';
@@ -13,19 +13,19 @@ const OUT_OF_SIGHT = 1e7; // column sum that masks a key: its score is below all
 
 /** Result of a build: the weights it came from, and the files. */
 export interface Made {
-  checkpoint: Descriptor['checkpoint'];
+  checkpoint: WhisperDescriptor['checkpoint'];
   peakConstants: string[];
   files: WrittenFile[];
 }
 
 /** Creates the descriptor of a model built by a recipe. */
 export function describe(
-  about: Pick<Descriptor, 'name' | 'licence' | 'source' | 'variant' | 'createdAt'>,
+  about: Pick<WhisperDescriptor, 'name' | 'licence' | 'source' | 'variant' | 'createdAt'>,
   config: Config,
   generation: Generation,
   recipe: Recipe,
   { checkpoint, peakConstants, files }: Made,
-): Descriptor {
+): WhisperDescriptor {
   const { variant } = about;
   const layers = Array.from({ length: config.decoder_layers }, (_, l) => l);
   const shape = {
@@ -66,11 +66,11 @@ export function describe(
   };
 }
 
-function elementOf(variant: Variant): Descriptor['crossAttention']['element'] {
+function elementOf(variant: Variant): WhisperDescriptor['crossAttention']['element'] {
   return variant === 'float16' || variant === 'float32' ? variant : 'int8';
 }
 
-function tokensOf(generation: Generation): Descriptor['tokens'] {
+function tokensOf(generation: Generation): WhisperDescriptor['tokens'] {
   const noTimestamps = generation.no_timestamps_token_id;
   const languages = Object.entries((generation.lang_to_id ?? {}) as Record<string, number>);
   return {

@@ -11,7 +11,7 @@ import { openWhisper, type Whisper } from '../../../../engine/asr/whisper/model.
 import { loop } from '../../../../engine/asr/whisper/quality.ts';
 import { logitsOf, lseOf } from '../../../../engine/asr/whisper/sampling.ts';
 import { build } from '../../../../models/build/whisper/build.ts';
-import { readDescriptor } from '../../../../models/descriptor.ts';
+import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHAPES, writeCheckpoint } from '../../../models/checkpoint.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'longhand-decode-'));
@@ -24,7 +24,7 @@ async function openTiny(t: { teardown(after: () => unknown): void }, name: strin
   const path = join(from, 'generation_config.json');
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...told }));
   await build(from, join(home, name), { variant: 'float32' });
-  const model = await openWhisper(join(home, name), readDescriptor(join(home, name)));
+  const model = await openWhisper(join(home, name), readWhisper(join(home, name)));
   t.teardown(() => model.close());
   return model;
 }

@@ -9,13 +9,13 @@ import { encode } from '../../../../engine/asr/whisper/encode.ts';
 import { FRAME, foldedFrames, MARGIN } from '../../../../engine/asr/whisper/frames.ts';
 import { openWhisper, SAMPLE_RATE, STEPS, windowSeconds } from '../../../../engine/asr/whisper/model.ts';
 import { float32 } from '../../../../engine/runtime/session.ts';
-import { readDescriptor } from '../../../../models/descriptor.ts';
+import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
 const SEEN = 1000; // steps of a short window
 
 const MODEL = join(SHIPPED_FOLDER, 'whisper-base');
-const model = await openWhisper(MODEL, readDescriptor(MODEL));
+const model = await openWhisper(MODEL, readWhisper(MODEL));
 t.teardown(() => model.close());
 const clip = englishClips().find(({ file, seconds }) => file.includes('librispeech') && seconds > 5 && seconds < 9)!; // not so quiet that it is raised
 const samples = await samplesOf(clip.path);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openWhisper } from '../../../../engine/asr/whisper/model.ts';
 import { build } from '../../../../models/build/whisper/build.ts';
-import { readDescriptor } from '../../../../models/descriptor.ts';
+import { readDescriptor, readWhisper } from '../../../../models/descriptor.ts';
 import { DEFAULT } from '../../../../models/recipes/default.ts';
 import { SHAPES, writeCheckpoint } from '../../../models/checkpoint.ts';
 
@@ -17,7 +17,7 @@ t.test('openWhisper() takes the layout of cross-attention keys from the descript
   const folder = join(home, 'present');
   const recipe = { ...DEFAULT, pooledLayers: [0] };
   await build(checkpoint, folder, { variant: 'int8', recipe });
-  const model = await openWhisper(folder, readDescriptor(folder));
+  const model = await openWhisper(folder, readWhisper(folder));
   t.teardown(() => model.close());
   t.match(model.layout, { keysPerBlock: 250, framesPerKey: [2, 1] });
   t.equal(model.decoder.dimensions('ck0').at(-1), 250);
@@ -51,7 +51,7 @@ t.test('readDescriptor() refuses models of an earlier or another version, and sa
 t.test('openWhisper() never runs 8-bit networks on a GPU, and says what to do', async (t) => {
   const folder = join(home, 'eight');
   await build(checkpoint, folder, { variant: 'int8' });
-  await t.rejects(openWhisper(folder, readDescriptor(folder), { device: 'cuda' }), {
+  await t.rejects(openWhisper(folder, readWhisper(folder), { device: 'cuda' }), {
     message: 'Cannot run eight on cuda: its int8 models are for cpu; import the checkpoint again with --variant float16',
   });
 });

@@ -6,11 +6,11 @@ import type { DecodeRequest, DecodeResult } from '../../../../engine/asr/whisper
 import { factsOf, SAMPLE_RATE, STEPS, type Whisper } from '../../../../engine/asr/whisper/model.ts';
 import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
-import { readDescriptor } from '../../../../models/descriptor.ts';
+import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
 const MODEL = join(SHIPPED_FOLDER, 'whisper-base');
-const facts = factsOf(readDescriptor(MODEL));
+const facts = factsOf(readWhisper(MODEL));
 const tokenizer = await openTokenizer(MODEL);
 const SECONDS = 2;
 

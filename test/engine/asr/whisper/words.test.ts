@@ -4,13 +4,13 @@ import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.t
 import { factsOf } from '../../../../engine/asr/whisper/model.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
 import { group, toWords } from '../../../../engine/asr/whisper/words.ts';
-import { readDescriptor } from '../../../../models/descriptor.ts';
+import { readWhisper } from '../../../../models/descriptor.ts';
 
 const MODEL = fileURLToPath(new URL('../../../../models/whisper-base', import.meta.url));
 
 t.test('words', async (t) => {
   const tokenizer = await openTokenizer(MODEL);
-  const facts = factsOf(readDescriptor(MODEL));
+  const facts = factsOf(readWhisper(MODEL));
   const texts = (text: string, spaces = true) => group(tokenizer.encode(text), spaces, tokenizer).map(({ text }) => text);
 
   t.test('group() keeps words whole and punctuation with its word', async (t) => {

@@ -1,0 +1,136 @@
+/** Power spectra of frames of real samples, for lengths whose half is a product of small primes: 512, 400, 320. */
+
+/** Writes |DFT|² of `frame` (of the length given to `powerSpectrum`) to `power`: length / 2 + 1 bins. */
+export type PowerSpectrum = (frame: Float64Array, power: Float64Array) => void;
+
+/** Prepares the transform of one length: a complex FFT of half that length (Stockham, mixed radix), then the split into real bins. */
+export function powerSpectrum(length: number): PowerSpectrum {
+  const half = length / 2;
+  const stages = stagesOf(half);
+  let [re, im, toRe, toIm] = Array.from({ length: 4 }, () => new Float64Array(half)) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  const turns = unitRoots(length);
+  return (frame, power) => {
+    for (let i = 0; i < half; i++) {
+      re[i] = frame[2 * i]!;
+      im[i] = frame[2 * i + 1]!;
+    }
+    for (const stage of stages) {
+      (stage.radix === 4 ? quarters : butterflies)(stage, re, im, toRe, toIm);
+      [re, im, toRe, toIm] = [toRe, toIm, re, im];
+    }
+    for (let k = 0; k <= half; k++) {
+      const a = k % half;
+      const b = (half - k) % half;
+      const oddRe = (im[a]! + im[b]!) / 2;
+      const oddIm = (re[b]! - re[a]!) / 2;
+      const cos = turns.cos[k]!;
+      const sin = turns.sin[k]!;
+      const real = (re[a]! + re[b]!) / 2 + cos * oddRe - sin * oddIm;
+      const imaginary = (im[a]! - im[b]!) / 2 + cos * oddIm + sin * oddRe;
+      power[k] = real * real + imaginary * imaginary;
+    }
+  };
+}
+
+interface Stage {
+  radix: number;
+  /** Butterflies per group, and distance between their members' groups. */
+  groups: number;
+  stride: number;
+  /** exp(-2πi k / radix) and exp(-2πi p / (radix * groups)). */
+  roots: Roots;
+  twiddles: Roots;
+}
+
+interface Roots {
+  cos: Float64Array;
+  sin: Float64Array;
+}
+
+function stagesOf(size: number): Stage[] {
+  const stages: Stage[] = [];
+  for (let [left, stride] = [size, 1]; left > 1; ) {
+    const radix = [4, 2, 3, 5].find((r) => left % r === 0);
+    if (!radix) throw new Error(`Cannot transform ${2 * size} samples: ${left} has other prime factors than 2, 3 and 5`);
+    stages.push({ radix, groups: left / radix, stride, roots: unitRoots(radix), twiddles: unitRoots(left) });
+    left /= radix;
+    stride *= radix;
+  }
+  return stages;
+}
+
+function unitRoots(n: number): Roots {
+  const angles = Float64Array.from({ length: n }, (_, k) => (-2 * Math.PI * k) / n);
+  return { cos: angles.map(Math.cos), sin: angles.map(Math.sin) };
+}
+
+/** One stage, without destructuring and with the sums in locals: it is called for every frame. */
+function butterflies(
+  { radix, groups, stride, roots, twiddles }: Stage,
+  re: Float64Array,
+  im: Float64Array,
+  toRe: Float64Array,
+  toIm: Float64Array,
+): void {
+  for (let p = 0; p < groups; p++) {
+    for (let u = 0; u < radix; u++) {
+      const cos = twiddles.cos[p * u]!;
+      const sin = twiddles.sin[p * u]!;
+      const to = stride * (radix * p + u);
+      for (let q = 0; q < stride; q++) {
+        let sumRe = 0;
+        let sumIm = 0;
+        for (let member = 0, root = 0; member < radix; member++) {
+          const from = q + stride * (p + groups * member);
+          const rootCos = roots.cos[root]!;
+          const rootSin = roots.sin[root]!;
+          sumRe += re[from]! * rootCos - im[from]! * rootSin;
+          sumIm += re[from]! * rootSin + im[from]! * rootCos;
+          root += u;
+          if (root >= radix) root -= radix;
+        }
+        toRe[to + q] = sumRe * cos - sumIm * sin;
+        toIm[to + q] = sumRe * sin + sumIm * cos;
+      }
+    }
+  }
+}
+
+/** `butterflies` of radix 4 without its multiplications by ±1 and ±i: three times as fast. */
+function quarters(
+  { groups, stride, twiddles: { cos, sin } }: Stage,
+  re: Float64Array,
+  im: Float64Array,
+  toRe: Float64Array,
+  toIm: Float64Array,
+): void {
+  const apart = stride * groups;
+  for (let p = 0; p < groups; p++) {
+    for (let q = 0; q < stride; q++) {
+      const from = q + stride * p;
+      const to = q + stride * 4 * p;
+      const sumRe = re[from]! + re[from + 2 * apart]!;
+      const sumIm = im[from]! + im[from + 2 * apart]!;
+      const lessRe = re[from]! - re[from + 2 * apart]!;
+      const lessIm = im[from]! - im[from + 2 * apart]!;
+      const otherRe = re[from + apart]! + re[from + 3 * apart]!;
+      const otherIm = im[from + apart]! + im[from + 3 * apart]!;
+      const apartRe = re[from + apart]! - re[from + 3 * apart]!;
+      const apartIm = im[from + apart]! - im[from + 3 * apart]!;
+      toRe[to] = sumRe + otherRe;
+      toIm[to] = sumIm + otherIm;
+      turned(lessRe + apartIm, lessIm - apartRe, cos[p]!, sin[p]!, to + stride);
+      turned(sumRe - otherRe, sumIm - otherIm, cos[2 * p]!, sin[2 * p]!, to + 2 * stride);
+      turned(lessRe - apartIm, lessIm + apartRe, cos[3 * p]!, sin[3 * p]!, to + 3 * stride);
+    }
+  }
+  function turned(real: number, imaginary: number, c: number, s: number, to: number): void {
+    toRe[to] = real * c - imaginary * s;
+    toIm[to] = real * s + imaginary * c;
+  }
+}

@@ -1,0 +1,100 @@
+import t from 'tap';
+import { pieceOf } from '../../../../engine/asr/frames/pieces.ts';
+import { type Emission, toWords } from '../../../../engine/asr/frames/words.ts';
+
+const STEP = 0.08;
+const TOKENS = ['<unk>', '▁hel', 'lo', ',', '▁wor', 'ld', '.', '▁-', '<0xC3>', '<0xA9>', '▁', 'a', '<blk>'];
+const pieces = TOKENS.map(pieceOf);
+
+/** Each token in a frame of its own, at these frames. */
+function emitted(written: [token: string, frame: number, probability?: number][]): Emission[] {
+  return written.map(([token, first, probability = 0.5]) => ({
+    token: TOKENS.indexOf(token),
+    first,
+    end: first + 1,
+    logProb: Math.log(probability),
+  }));
+}
+
+function words(written: [token: string, frame: number, probability?: number][], seconds = 10) {
+  return toWords(emitted(written), pieces, STEP, seconds);
+}
+
+t.test('toWords() joins pieces to words, and punctuation to the word before it', async (t) => {
+  const found = words([
+    ['▁hel', 10],
+    ['lo', 12],
+    [',', 13],
+    ['▁wor', 15],
+    ['ld', 16],
+    ['▁-', 20],
+    ['.', 30],
+  ]);
+  t.strictSame(
+    found.map(({ text }) => text),
+    [' hello,', ' world -.'],
+  );
+});
+
+t.test('toWords() reaches to a word that follows soon, not over a pause', async (t) => {
+  const [hello, world, last] = words([
+    ['▁hel', 10],
+    ['lo', 12],
+    ['▁wor', 15],
+    ['▁hel', 40],
+  ]);
+  t.equal(hello!.end, world!.start, 'they flow into each other');
+  t.ok(world!.end > 16 * STEP && world!.end < 20 * STEP, `ends at ${world!.end}`);
+  t.ok(last!.start < 40 * STEP && last!.start > 39 * STEP, `begins at ${last!.start}`);
+});
+
+t.test('toWords() takes the mean probability of the tokens', async (t) => {
+  const [hello] = words([
+    ['▁hel', 10, 0.9],
+    ['lo', 12, 0.5],
+  ]);
+  t.ok(Math.abs(hello!.probability - 0.7) < 1e-9);
+});
+
+t.test('toWords() forms characters from bytes, and leaves out special tokens and halves of characters', async (t) => {
+  const found = words([
+    ['▁', 1],
+    ['<0xC3>', 2],
+    ['<0xA9>', 3],
+    ['<unk>', 4],
+    ['a', 5],
+    ['▁', 8],
+    ['<0xC3>', 9],
+    ['a', 10],
+  ]);
+  t.strictSame(
+    found.map(({ text }) => text),
+    [' éa', ' a'],
+  );
+  t.ok(found[0]!.start > STEP, 'the space before a word is not part of it');
+});
+
+t.test('toWords() keeps words ordered, apart and inside the window, also when several begin in one frame', async (t) => {
+  const found = words(
+    [
+      ['▁hel', 3],
+      ['▁wor', 3],
+      ['▁hel', 3],
+      ['lo', 5],
+      ['▁wor', 5],
+    ],
+    6 * STEP,
+  );
+  t.equal(found.length, 4);
+  let end = 0;
+  for (const word of found) {
+    t.ok(word.start >= end && word.end > word.start && word.end <= 6 * STEP, `${word.start} to ${word.end} after ${end}`);
+    end = word.end;
+  }
+});
+
+t.test('toWords() writes nothing for nothing, for blanks and for punctuation alone', async (t) => {
+  t.strictSame(words([]), []);
+  t.strictSame(words([['<unk>', 3]]), []);
+  t.strictSame(words([['▁', 3]]), []);
+});

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { allTests, isAlone, shuffled } from './support/run/plan.ts';
+import { allTests, isAlone, lanesOf, shuffled } from './support/run/plan.ts';
 import { type Outcome, TestProcess } from './support/run/process.ts';
 import { isAllowed } from './support/run/skips.ts';
 
@@ -27,19 +27,20 @@ function say({ file, seconds, cpuSeconds, passed, skips, failures }: Outcome): v
   for (const failure of failures) process.stdout.write(`${failure.replace(/^/gm, '    ')}\n`);
 }
 
-/** Takes files from the list until it is empty. */
-async function work(files: string[], outcomes: Outcome[]): Promise<void> {
+/** Runs files of the lists, in that order, until all are empty. */
+async function work(lists: string[][], outcomes: Outcome[]): Promise<void> {
   let shared: TestProcess | null = null;
   let ran = 0;
+  const next = () => lists.find((list) => list.length)?.shift();
   const finish = async (process: TestProcess, outcome: Outcome) => {
     const wrong = await process.end();
     if (wrong) outcome.failures.push(`${outcome.file}: ${wrong}`);
   };
-  for (let file = files.shift(); file !== undefined; file = files.shift()) {
+  for (let file = next(); file !== undefined; file = next()) {
     const process: TestProcess = isAlone(file) ? new TestProcess() : (shared ?? new TestProcess());
     const outcome = await process.run(file);
     outcomes.push(outcome);
-    const used = isAlone(file) || !process.sound || ++ran % FILES_EACH === 0 || !files.length;
+    const used = isAlone(file) || !process.sound || ++ran % FILES_EACH === 0 || lists.every((list) => !list.length);
     if (used) await finish(process, outcome);
     if (!isAlone(file)) shared = used ? null : process;
     say(outcome);
@@ -75,7 +76,6 @@ if (seed !== null) process.stdout.write(`# --shuffle=${seed} repeats this order\
 const files = seed === null ? [...asked] : shuffled(asked, seed);
 const started = performance.now();
 const outcomes: Outcome[] = [];
-// two more than cores: the first files mostly wait
-const jobs = Number(values.jobs ?? availableParallelism() + 1);
-await Promise.all(Array.from({ length: jobs }, () => work(files, outcomes)));
+const lanes = values.jobs ? Array.from({ length: Number(values.jobs) }, () => [files]) : lanesOf(files, availableParallelism());
+await Promise.all(lanes.map((lists) => work(lists, outcomes)));
 process.exitCode = summarise(outcomes, (performance.now() - started) / 1000) ? 0 : 1;

@@ -20,9 +20,17 @@ const FLAGS = [
 const AXE = readFileSync(path.join(ROOT, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
 const ARTEFACTS = path.join(ROOT, 'test', 'artefacts');
 
+const PATIENCE_MS = 300_000; // on a machine that does much else; the library's own is 30 s
+
 /** The distribution's Chromium, closed at teardown. */
 export async function openBrowser(t: { teardown(after: () => unknown): void }, executablePath: string): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
   t.teardown(() => browser.close());
   return browser;
 }

@@ -1,43 +1,75 @@
 import { readdirSync } from 'node:fs';
 
-/** These begin first, because they take longest or mostly wait; the others follow by name. */
+/** These begin first, because they take longest; the others follow by name. */
 const FIRST = [
   'test/crash/',
-  'test/engine/tasks/crash.test.ts',
-  'test/engine/tasks/engine.test.ts',
+  'test/engine/tasks/',
   'test/deploy/',
   'test/scripts/',
   'test/flow.test.ts',
   'test/engine/runtime/',
+  'test/engine/hostile/',
   'test/bench/accuracy.test.ts',
   'test/db/protocol.test.ts',
 ];
 
-/** Files of these folders share a few processes: they are short, and leave the process as they found it. */
-const SHARED = [
-  'test/api/conformance/',
-  'test/api/contract/',
-  'test/api/export/',
-  'test/bench/',
-  'test/db/',
-  'test/engine/asr/',
-  'test/engine/diarization/',
-  'test/engine/reports/',
-  'test/engine/transcript/',
-  'test/models/',
+/** These use less than half a processor while they run: they wait for leases, disks, clients and back-offs, so they run beside those that compute. */
+const WAITING = [
+  'test/api/conformance/part4-1-wire.test.ts',
+  'test/api/console/interrupted.test.ts',
+  'test/api/console/listening.test.ts',
+  'test/api/console/long.test.ts',
+  'test/api/console/oidc.test.ts',
+  'test/api/console/webhooks.test.ts',
+  'test/api/openapi/pages.test.ts',
+  'test/api/v1/waits.test.ts',
+  'test/crash/',
+  'test/db/postgres/orm.test.ts',
+  'test/db/postgres/plans.test.ts',
+  'test/deploy/',
+  'test/engine/courier/',
+  'test/engine/reports/model.test.ts',
+  'test/engine/tasks/decoder.test.ts',
+  'test/scripts/broken.test.ts',
+  'test/scripts/parts.test.ts',
+  'test/scripts/upload.test.ts',
 ];
 
-/** Those of them that have a process of their own all the same, and why. */
+/**
+ * Files share a few processes, since loading what they test takes up to six seconds of a processor. These have one of their own, because they do
+ * not leave the process as they found it.
+ */
 const ALONE: [place: string, reason: string][] = [
-  ['test/bench/accuracy.test.ts', 'it takes a minute'],
-  ['test/db/protocol.test.ts', 'it takes a minute'],
+  ['test/crash/leap.test.ts', 'it changes the environment of the process'],
   ['test/db/spool/s3.test.ts', 'it changes the environment of the process'],
+  ['test/deploy/s3.test.ts', 'it changes the environment of the process'],
+  ['test/engine/tasks/scratch.test.ts', 'it changes the environment of the process'],
+  ['test/engine/hostile/', 'they change the environment of the process, and measure its memory'],
   ['test/engine/reports/model.test.ts', 'it replaces `fetch`'],
-  ['test/models/build.test.ts', 'it takes half a minute'],
+  ['test/scripts/admin-verbs.test.ts', 'it replaces what prints'],
+  ['test/bench/accuracy.test.ts', 'it opens a pool, whose memory is never given back'],
+  ['test/engine/runtime/', 'they open pools and sessions, whose memory is never given back'],
+  ['test/engine/streams.test.ts', 'it opens a pool'],
+  ['test/engine/transcribe.test.ts', 'it opens a pool'],
+  ['test/models/build.test.ts', 'it opens sessions of many models'],
 ];
 
 export function isAlone(file: string): boolean {
-  return !SHARED.some((place) => file.startsWith(place)) || ALONE.some(([place]) => file.startsWith(place));
+  return ALONE.some(([place]) => file.startsWith(place));
+}
+
+export function isWaiting(file: string): boolean {
+  return WAITING.some((place) => file.startsWith(place));
+}
+
+/**
+ * The lists from which each of the runner's lanes takes its next file: one lane per core computes, one more waits first, and one only waits. The lists
+ * are shared, so every file is taken once.
+ */
+export function lanesOf(files: readonly string[], cores: number): string[][][] {
+  const waiting = files.filter(isWaiting);
+  const computing = files.filter((file) => !isWaiting(file));
+  return [...Array.from({ length: cores }, () => [computing, waiting]), [waiting, computing], [waiting]];
 }
 
 /** Every test file under `root`, in the order in which they begin. */

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import t from 'tap';
 import { finish, ROOT, RUN } from '../processes.ts';
-import { shuffled } from './plan.ts';
+import { isWaiting, lanesOf, shuffled } from './plan.ts';
 import { isAllowed } from './skips.ts';
 
 const FILES = {
@@ -53,4 +53,17 @@ t.test('shuffled() keeps every file and gives the same order for the same seed',
   t.strictSame(shuffled(files, 7), shuffled(files, 7));
   t.not(shuffled(files, 7).join(), files.join());
   t.strictSame([...shuffled(files, 7)].sort(), [...files].sort());
+});
+
+t.test('lanesOf() gives every file to one lane, and lets those that wait run beside those that compute', async (t) => {
+  const files = ['test/a.test.ts', 'test/crash/disk.test.ts', 'test/b.test.ts', 'test/deploy/rolling.test.ts'];
+  const lanes = lanesOf(files, 2);
+  t.equal(lanes.length, 4);
+  const first = lanes.map((lists) => lists.find((list) => list.length)!.shift()!);
+  t.strictSame(first.map(isWaiting), [false, false, true, true]);
+  t.strictSame(first.sort(), [...files].sort());
+  t.ok(
+    lanes.flat().every((list) => !list.length),
+    'what one lane took is gone from the others',
+  );
 });

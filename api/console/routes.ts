@@ -11,7 +11,7 @@ import { installation, operator, putSettings, settings } from './routes/operator
 import { createMember, deleteMember, invited, memberLink, updateMember } from './routes/people.ts';
 import { newProject, projectMembers, putProjectMember, uploadPlaces } from './routes/projects.ts';
 import { choices, endOidc, startOidc } from './routes/provider.ts';
-import { earlier, regenerate } from './routes/reports.ts';
+import { earlier, extractive, regenerate } from './routes/reports.ts';
 import { newTemplate, readDraft, removeTemplate, templates, tryDraft, updateTemplate } from './routes/templates.ts';
 import { deleteMany, listing, moveMany, rename, rights } from './routes/transcripts.ts';
 import { deliveries, replay } from './routes/webhooks.ts';
@@ -48,6 +48,7 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     changes,
     regenerate,
     earlier,
+    extractive,
     rename,
     rights,
     uploadPlaces,

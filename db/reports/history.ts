@@ -51,6 +51,15 @@ export async function regenerateReport(
   return ticket!;
 }
 
+/** The ids of reports of a transcription that were written without a language model. Its visibility is checked by the caller. */
+export async function extractiveReports(tx: Tx, actor: Actor, id: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(
+    `select r.id from reports r where r.workspace_id = ?::uuid and r.transcription_id = ?::uuid and r.writer = 'extractive'`,
+    [actor.workspaceId, lookupId(id)],
+  );
+  return rows.map((row) => row.id);
+}
+
 /** An earlier version of a report. */
 export type EarlierReport = Pick<ReportResult, 'id' | 'slug' | 'name' | 'text' | 'created_at' | 'completed_at'>;
 

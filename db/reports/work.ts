@@ -140,10 +140,16 @@ async function speakerLabels(vault: Vault, workspaceId: string, id: string, seal
 }
 
 /** Stores a finished report, encrypted. False: the lease was lost. */
-export async function completeReport(db: Db, vault: Vault, claim: ReportClaim, text: string): Promise<boolean> {
+export async function completeReport(
+  db: Db,
+  vault: Vault,
+  claim: ReportClaim,
+  text: string,
+  writer: 'model' | 'extractive' | null = null, // null: unknown
+): Promise<boolean> {
   const { workspaceId, id } = claim.lease;
   const sealed = await vault.seal(workspaceId, `reports|${id}|text`, text);
-  return endReport(db, claim, `status = 'completed', text_sealed = ?`, [sealed]);
+  return endReport(db, claim, `status = 'completed', text_sealed = ?, writer = ?`, [sealed, writer]);
 }
 
 /** Ends a report as failed. False: the lease was lost. */

@@ -19,7 +19,7 @@ async function work(courier: Courier, claim: ReportClaim): Promise<void> {
   try {
     const { text, dropped, tokens } = await compose(courier, claim, holding);
     holding.signal.throwIfAborted();
-    if (!(await insist(() => completeReport(courier.db, courier.vault, claim, text)))) throw new Lost();
+    if (!(await insist(() => completeReport(courier.db, courier.vault, claim, text, courier.writer.kind)))) throw new Lost();
     courier.log.info({ report: claim.lease.id, slug: claim.slug, dropped, tokens }, 'report done'); // numbers only
   } catch (error) {
     await settle(courier, claim, holding, error);

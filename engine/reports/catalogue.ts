@@ -113,7 +113,7 @@ export const INSTRUCTIONS: Record<string, Instructions> = {
     ],
   },
   'call-quality-checklist': {
-    task: `Fill in a checklist of call quality. One item per criterion, beginning with "yes", "no" or "partly" in the language of the report, then the evidence. "No" when it was not heard. ${EVIDENCE}`,
+    task: `Fill in a checklist of call quality. One item per criterion: "✓" (yes), "✗" (no, or not heard) or "~" (partly), the criterion, a colon, then the evidence. ${EVIDENCE}`,
     sections: [
       'Checklist: greeting; introduction by name; customer or case identified; reason for the call understood; empathy; correct and clear information; solution or next step offered; asked for further questions; thanks and farewell',
       'Remarks',

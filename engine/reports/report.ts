@@ -50,6 +50,7 @@ export interface SpeakerName {
 }
 
 export interface AiLayer {
+  /** Empty: nothing better than the file name is known. */
   title: string;
   summary: string;
   topics: string[];

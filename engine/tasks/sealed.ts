@@ -43,13 +43,13 @@ export async function sealed(vault: Vault, claim: ClaimedTranscription, transcri
     durationSeconds: transcript.durationSeconds,
     mediaType: transcript.mediaType,
     diarized: transcript.diarized,
-    titleSealed: layer && (await seal(`transcriptions|${id}|title`, layer.title)),
+    titleSealed: layer?.title ? await seal(`transcriptions|${id}|title`, layer.title) : null,
     summarySealed: layer && (await seal(`transcriptions|${id}|summary`, layer.summary)),
     topicsSealed: layer && (await seal(`transcriptions|${id}|topics`, layer.topics)),
     speakersSealed: speakers.length ? await seal(`transcriptions|${id}|speakers`, speakers) : null,
     blocks,
     confidence: confidenceOfAll(transcript.segments.flatMap((segment) => segment.words)),
-    terms: await hashWords(vault, workspaceId, said, layer?.title ?? filename ?? ''),
+    terms: await hashWords(vault, workspaceId, said, layer?.title || filename || ''),
   };
 }
 

@@ -1,5 +1,6 @@
-import { earlierReports, regenerateReport } from '../../../db/reports/history.ts';
+import { earlierReports, extractiveReports, regenerateReport } from '../../../db/reports/history.ts';
 import { reportTarget } from '../../../db/reports/request.ts';
+import { mayEdit } from '../../../db/transcripts/mutate.ts';
 import { requireScope } from '../../contract/actor.ts';
 import { ApiError, notFound } from '../../contract/errors.ts';
 import { json } from '../../http/route.ts';
@@ -18,6 +19,19 @@ export const regenerate = page({
       return regenerateReport(tx, actor, target, params.report_id!, limits);
     });
     return json(202, ticket);
+  },
+});
+
+/** The reports that no language model wrote. */
+export const extractive = page({
+  method: 'GET',
+  path: '/transcriptions/{id}/reports/extractive',
+  async handler({ db, params }, actor) {
+    const ids = await db.workspace(actor.workspaceId, async (tx) => {
+      await mayEdit(tx, actor, params.id!); // 404 for those who cannot see it
+      return extractiveReports(tx, actor, params.id!);
+    });
+    return json(200, { ids });
   },
 });
 

@@ -58,6 +58,7 @@ export const Report = defineEntity({
     createdAt: moment().defaultRaw('now()'),
     completedAt: moment().nullable(),
     replacedBy: p.uuid().nullable(),
+    writer: p.enum(['model', 'extractive']).nullable(),
   }),
   indexes: [
     index('reports_lease', 'reports', '(lease_until) where (lease_token is not null)'),

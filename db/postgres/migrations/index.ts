@@ -27,6 +27,7 @@ import { Migration067 } from './067_courier.ts';
 import { Migration070 } from './070_report_history.ts';
 import { Migration071 } from './071_corrections.ts';
 import { Migration080 } from './080_search_size.ts';
+import { Migration090 } from './090_report_writer.ts';
 
 /** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
@@ -60,4 +61,5 @@ export const MIGRATIONS = [
   { name: '070_report_history', class: Migration070 },
   { name: '071_corrections', class: Migration071 },
   { name: '080_search_size', class: Migration080 },
+  { name: '090_report_writer', class: Migration090 },
 ];

@@ -9,14 +9,13 @@ const TITLE = 80; // characters
 const NAMED = 3; // topics in a title
 const SUMMARY_SENTENCES = 5;
 
-/** Title and topics from the most frequent phrases, a summary from the most central sentences. */
+/** A summary from the most central sentences. No title and no topics: frequent phrases are neither, and the file name says more. */
 export function describe(talk: Talk): AiLayer {
-  const topics = topicsOf(talk, talk.sentences, 6);
   const sentences = points(talk, SUMMARY_SENTENCES);
   return {
-    title: titled(talk, topics),
+    title: '',
     summary: sentences.map((sentence) => clip(sentence.text)).join(' '),
-    topics: topics.map(capital),
+    topics: [],
     speakerNames: namesOf(talk),
   };
 }

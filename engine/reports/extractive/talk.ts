@@ -104,7 +104,6 @@ function lengthFactor({ words }: Sentence): number {
 }
 
 function speakersOf(transcript: ReportTranscript, sentences: Sentence[]): Speaker[] {
-  const total = sentences.reduce((sum, sentence) => sum + sentence.words, 0) || 1;
   const found = new Map<string, Speaker>();
   for (const segment of transcript.segments) {
     const speaker = found.get(segment.speaker) ?? { label: segment.speaker, seconds: 0, words: 0, share: 0 };
@@ -112,7 +111,8 @@ function speakersOf(transcript: ReportTranscript, sentences: Sentence[]): Speake
     found.set(segment.speaker, speaker);
   }
   for (const sentence of sentences) found.get(sentence.speaker)!.words += sentence.words;
-  for (const speaker of found.values()) speaker.share = speaker.words / total;
+  const total = [...found.values()].reduce((sum, { seconds }) => sum + seconds, 0) || 1;
+  for (const speaker of found.values()) speaker.share = speaker.seconds / total;
   return [...found.values()].filter((speaker) => speaker.words > 0);
 }
 

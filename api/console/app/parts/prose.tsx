@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Rendering } from '../../../markdown/render.ts';
+import { checklistTables } from '../checklist.ts';
 
 type Renderer = typeof import('../../../markdown/render.ts');
 
@@ -10,6 +11,6 @@ export function Prose({ text, seek }: { text: string; seek?: Rendering['seek'] }
     import('../../../markdown/render.ts').then(set, () => {}); // without it the text can be read all the same
   }, []);
   if (!renderer) return <pre class="prose">{text}</pre>;
-  const html = renderer.renderMarkdown(text, { kind: 'report', seek });
+  const html = renderer.renderMarkdown(checklistTables(text), { kind: 'report', seek });
   return <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />; // inert: see there
 }

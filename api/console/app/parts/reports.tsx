@@ -13,6 +13,7 @@ export function Reports({ record, may, changed }: { record: Transcription; may: 
     const turn = record.segments.findLast(({ start }) => (start ?? 0) < seconds + 1);
     return turn ? `#/t/${record.id}?turn=${turn.id}` : null;
   };
+  const extractive = useLoaded<{ ids: string[] }>(`/transcriptions/${record.id}/reports/extractive?of=${newest?.id ?? ''}`).value?.ids;
   return (
     <section aria-label="Reports">
       {may && <Request record={record} changed={changed} />}
@@ -22,7 +23,12 @@ export function Reports({ record, may, changed }: { record: Transcription; may: 
         </p>
       )}
       {record.prompt_results.map((report) => (
-        <One key={report.id} {...{ record, report, seek, may, changed }} open={report === newest} />
+        <One
+          key={report.id}
+          {...{ record, report, seek, may, changed }}
+          open={report === newest}
+          extractive={Boolean(extractive?.includes(report.id))}
+        />
       ))}
     </section>
   );
@@ -32,12 +38,14 @@ interface OneProps {
   record: Transcription;
   report: Report;
   open: boolean;
+  /** No language model wrote it. */
+  extractive: boolean;
   seek: (seconds: number) => string | null;
   may: boolean;
   changed: () => void;
 }
 
-function One({ record, report, open, seek, may, changed }: OneProps) {
+function One({ record, report, open, extractive, seek, may, changed }: OneProps) {
   const [seen, see] = useState(open);
   const path = `/transcriptions/${record.id}/reports/${report.id}`;
   const again = () => call('POST', `${path}/regenerate`).then(changed);
@@ -45,6 +53,7 @@ function One({ record, report, open, seek, may, changed }: OneProps) {
     <details class="card report" open={open} onToggle={(event) => (event.currentTarget as HTMLDetailsElement).open && see(true)}>
       <summary>
         {report.name}
+        {extractive && <span class="chip">Extractive, no language model configured</span>}
         {report.status === 'failed' && <span class="chip bad">failed</span>}
         {['queued', 'processing'].includes(report.status) && <span class="chip">being written…</span>}
       </summary>

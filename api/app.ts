@@ -56,11 +56,11 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
     registrations: openThrottle(REGISTRATIONS),
   };
   const metrics = await listenForMetrics(services, settings);
-  if (metrics) log.info({ url: metrics.url }, 'metrics are served');
+  if (metrics) log.info({ url: metrics.url }, 'serving metrics');
   else if (settings.LONGHAND_METRICS !== 'public' && settings.LONGHAND_METRICS !== 'off')
     log.warn(
       { address: settings.LONGHAND_METRICS },
-      'metrics are not served: the address is taken. Choose another with LONGHAND_METRICS, or off',
+      'not serving metrics: the address is in use. Set LONGHAND_METRICS to another address, or to off',
     );
   const served = await serve({
     ...services,
@@ -75,7 +75,7 @@ export async function startApp({ db, vault, spool, settings, log }: AppOptions):
   const stopBeating = keepAlive(services);
   const housekeeping = setInterval(() => {
     Promise.all([sweepUploads(db), sendNotices(services)]).catch((error: unknown) =>
-      log.warn({ error }, 'cannot tidy up leases, or send notices'),
+      log.warn({ error }, 'cannot remove expired leases or send notices'),
     ); // the rest is tidied up once for the fleet, by an engine
   }, HOUSEKEEPING_MS);
   return {

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     const app = await startApp({ db, vault, spool, settings, log });
     process.stdout.write(`listening on ${app.url}\n`);
     const signal = await stopSignal();
-    log.info({ signal, graceSeconds: GRACE_SECONDS }, 'stopping: nothing new is accepted, uploads may finish');
+    log.info({ signal, graceSeconds: GRACE_SECONDS }, 'stopping: no new requests are accepted; uploads in progress can finish');
     process.once(signal, () => process.exit(1));
     await app.stop(GRACE_SECONDS);
   } finally {

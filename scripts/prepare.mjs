@@ -167,7 +167,7 @@ function buildTestRunner() {
   if (existsSync(path.join(ROOT, '.tap', 'plugins'))) return;
   const bin = path.join(MODULES, 'tap', 'dist', 'esm', 'run.mjs');
   if (spawnSync(process.execPath, [bin, 'build'], { cwd: ROOT, stdio: 'ignore' }).status !== 0)
-    say('Tap could not be built in advance; the first run is slower');
+    say('Tap could not be built in advance; the first test run will be slower');
 }
 
 function runnable(file) {

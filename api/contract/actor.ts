@@ -89,7 +89,9 @@ export function requireScope(actor: Actor, scope: Scope, code: ErrorCode | null 
 /** Throws 403 for a session opened with a key that lacks some of the member's rights: such a session may do only what scopes allow. */
 export function requireFullRights(actor: Actor): void {
   if (actor.kind === 'session' && actor.limited)
-    throw forbidden('You signed in with an API key that lacks some of your rights: sign in with a link or a key with every scope');
+    throw forbidden(
+      'You signed in with an API key that lacks some of your permissions: sign in with a link or with a key that has every permission',
+    );
 }
 
 /**

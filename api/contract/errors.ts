@@ -17,7 +17,7 @@ export const ERRORS = {
   },
   api_access_required: { status: 403, retry: false, message: 'Cannot use the API: the plan of this workspace does not include API access' },
   method_not_allowed: { status: 405, retry: false, message: 'Method not allowed for this path; see the Allow header' },
-  validation_error: { status: 422, retry: false, message: 'The request does not have the expected form; see detail.errors' },
+  validation_error: { status: 422, retry: false, message: 'The request is invalid; see detail.errors' },
   rate_limit_exceeded: { status: 429, retry: true, message: 'Too many requests; retry after the seconds in Retry-After' },
   internal_error: { status: 500, retry: true, message: 'Internal error; report the request_id to the operator' },
   service_unavailable: {
@@ -71,7 +71,7 @@ export const ERRORS = {
   file_too_small: { status: 400, retry: false, message: 'Cannot accept the file: it is under 1 KB' },
   file_size_limit_exceeded: { status: 413, retry: false, message: 'Cannot accept the file: it is over 2 GB' },
   upload_timeout: { status: 408, retry: true, message: 'The upload stalled or took too long; send the file again' },
-  project_not_found: { status: 422, retry: false, message: 'No project with this id that the creator of the key may upload to' },
+  project_not_found: { status: 422, retry: false, message: 'The member who created this key cannot upload to a project with this id' },
   external_id_invalid: {
     status: 422,
     retry: false,
@@ -82,12 +82,12 @@ export const ERRORS = {
   metadata_not_object: { status: 422, retry: false, message: 'X-Metadata must be a JSON object' },
   metadata_too_large: { status: 422, retry: false, message: 'X-Metadata must not be larger than 4096 bytes' },
   metadata_key_too_long: { status: 422, retry: false, message: 'Keys in X-Metadata must not be longer than 64 characters' },
-  metadata_key_invalid: { status: 422, retry: false, message: 'Keys in X-Metadata must not be empty, repeated or hold control characters' },
+  metadata_key_invalid: { status: 422, retry: false, message: 'Keys in X-Metadata must be unique, not empty, without control characters' },
   metadata_too_deep: { status: 422, retry: false, message: 'X-Metadata must not be nested deeper than 3 levels' },
   metadata_value_invalid: {
     status: 422,
     retry: false,
-    message: 'X-Metadata holds a value that cannot be stored or that looks like a secret',
+    message: 'X-Metadata contains a value that cannot be stored or that looks like a secret',
   },
   invalid_author: {
     status: 422,
@@ -110,7 +110,7 @@ export const ERRORS = {
   idempotency_conflict: {
     status: 409,
     retry: true,
-    message: 'An upload with this Idempotency-Key is still in flight; retry after the seconds in Retry-After',
+    message: 'An upload with this Idempotency-Key is still in progress; retry after the seconds in Retry-After',
   },
   insufficient_balance: {
     status: 402,
@@ -137,11 +137,11 @@ export const ERRORS = {
   invalid_form: { status: 400, retry: false, message: 'The form does not have the expected fields' },
   stream_unsupported: { status: 400, retry: false, message: 'Streaming is not supported; omit stream to get the whole transcript' },
   recording_unusable: { status: 400, retry: false, message: 'Cannot transcribe this recording' },
-  model_not_found: { status: 404, retry: false, message: 'No model of this name; see GET /models' },
+  model_not_found: { status: 404, retry: false, message: 'No model has this name; see GET /models' },
   transcription_timeout: {
     status: 504,
     retry: false,
-    message: 'The transcription is not ready yet; it continues, read it later by its id',
+    message: 'The transcription is not finished yet. It continues; read it later by its id',
   },
   // other endpoints
   transcription_not_completed: { status: 409, retry: true, message: 'No subtitles yet: the transcription is not completed' },
@@ -161,8 +161,8 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Errors that clients identify by their status: `code` is null. */
 export const UNCODED = {
   not_found: { status: 404, retry: false, message: 'Not found, or not visible to this key' },
-  forbidden: { status: 403, retry: false, message: 'The role of the creator of this key does not allow this' },
-  conflict: { status: 409, retry: false, message: 'Somebody else changed this meanwhile; see detail.change' }, // in the console only
+  forbidden: { status: 403, retry: false, message: 'The role of the member who created this key does not allow this' },
+  conflict: { status: 409, retry: false, message: 'Someone else has changed this in the meantime; see detail.change' }, // in the console only
 } as const satisfies Record<string, ErrorRule>;
 
 export type UncodedError = keyof typeof UNCODED;

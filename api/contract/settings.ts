@@ -28,23 +28,23 @@ const VARIABLES = {
   LONGHAND_HOME: flagless
     .default('.longhand')
     .describe(
-      'State folder: embedded database, spool, master key, imported models. By default in the checkout; a relative value is relative to the current folder',
+      'State folder: embedded database, spool, master key, imported models. By default in the checkout; relative paths are relative to the current folder',
     ),
   HOST: flagless.default('127.0.0.1').describe('Address to listen on; `0.0.0.0` or `::` for every interface'),
-  PORT: port.default(8080).describe('Port to listen on; `0` picks a free one and prints it at the start'),
+  PORT: port.default(8080).describe('Port to listen on; `0` selects a free port, which is printed at startup'),
   DATABASE_URL: databaseUrl
     .optional()
-    .describe('Any PostgreSQL 14 or newer, as `postgres://USER:PASSWORD@HOST:5432/DATABASE`. Without it `up` runs an embedded one'),
+    .describe('PostgreSQL 14 or newer, as `postgres://USER:PASSWORD@HOST:5432/DATABASE`. Default: `up` runs an embedded PostgreSQL'),
   LONGHAND_MEDIA: flagless
     .optional()
-    .describe('The spool: a folder that every API and engine host shares, or `s3://bucket/prefix`. Without it `$LONGHAND_HOME/spool`'),
+    .describe('The spool: a folder shared by all API and engine hosts, or `s3://bucket/prefix`. Default: `$LONGHAND_HOME/spool`'),
   S3_ENDPOINT: flagless.optional().describe('Endpoint of an S3-compatible store; region and credentials come from the usual AWS variables'),
   LONGHAND_MASTER_KEY: flagless
     .optional()
     .describe(
-      'Master key: 32 bytes in base64; several, comma-separated, newest first. Without it `$LONGHAND_HOME/master.key`, created at the first start',
+      'Master key: 32 bytes in base64; several keys comma-separated, newest first. Default: `$LONGHAND_HOME/master.key`, created at the first start',
     ),
-  LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('File with the master key, in the same form'),
+  LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('File with the master key, in the same format'),
   LONGHAND_MODEL: flagless.default('whisper-base').describe('ASR model: any name listed by `scripts/longhand models list`'),
   LONGHAND_DECODING: z
     .enum(['fast', 'accurate'])
@@ -53,45 +53,43 @@ const VARIABLES = {
   LONGHAND_DEVICE: z
     .enum(['auto', 'cpu', 'cuda', 'webgpu'])
     .default('auto')
-    .describe('Where models run; logs, `bench` and `/metrics` name the device in use'),
+    .describe('Device that runs the models; logs, `bench` and `/metrics` show the one in use'),
   LONGHAND_THREADS: whole(1)
     .optional()
     .describe("Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; at most 4 on a GPU"),
   LLM_BASE_URL: flagless
     .optional()
     .describe(
-      'OpenAI-compatible endpoint that writes reports, titles and summaries. Without it they are extractive: sentences taken from the transcript',
+      'Base URL of an OpenAI-compatible language model for reports, titles and summaries. Without it they are extractive: sentences quoted from the transcript',
     ),
-  LLM_MODEL: flagless.optional().describe('Model name for that endpoint'),
-  LLM_API_KEY: flagless.optional().describe('API key for that endpoint'),
-  LLM_CONTEXT: whole(1024).optional().describe('Context length of that model in tokens, if the endpoint does not report it'),
+  LLM_MODEL: flagless.optional().describe('Name of the language model'),
+  LLM_API_KEY: flagless.optional().describe('API key for `LLM_BASE_URL`'),
+  LLM_CONTEXT: whole(1024).optional().describe('Context length of the language model in tokens, if the endpoint does not report it'),
   LONGHAND_TRUST_PROXY: flagless
     .optional()
     .describe('Addresses or networks of proxies whose `X-Forwarded-For` is trusted, comma-separated'),
   LONGHAND_PUBLIC_URL: flagless.optional().describe('Public URL of the service; used in links, redirects and OAuth metadata'),
   LONGHAND_WAIT_S: whole(1)
     .default(600)
-    .describe('How long the OpenAI-compatible endpoint waits for a transcript before it responds with 504'),
-  LONGHAND_RETENTION_DAYS: whole(1)
-    .optional()
-    .describe('Transcripts older than this are deleted. Without it they are kept until they are deleted by hand'),
+    .describe('Seconds that `/v1/audio/transcriptions` waits for a transcript before it responds with 504'),
+  LONGHAND_RETENTION_DAYS: whole(1).optional().describe('Days after which transcripts are deleted. Default: kept until deleted manually'),
   LONGHAND_RATE_LIMIT: z
     .string()
     .regex(/^(0|\d+\/min)$/, 'must have the form 600/min, or 0 for no limit')
     .default('600/min')
-    .describe('Requests per minute and key; `0` is no limit'),
+    .describe('Requests per minute and key; `0` for no limit'),
   LONGHAND_WEBHOOK_PRIVATE: z
     .enum(['refuse', 'allow'])
     .default('refuse')
     .describe('`allow` permits webhooks to loopback and private networks'),
   OIDC_ISSUER: flagless.optional().describe('Issuer URL of the OpenID Connect provider for console sign-in'),
-  OIDC_CLIENT_ID: flagless.optional().describe('Client id at that provider'),
-  OIDC_CLIENT_SECRET: flagless.optional().describe('Client secret at that provider'),
+  OIDC_CLIENT_ID: flagless.optional().describe('Client id at the OpenID Connect provider'),
+  OIDC_CLIENT_SECRET: flagless.optional().describe('Client secret at the OpenID Connect provider'),
   OIDC_UNVERIFIED_EMAIL: z
     .enum(['refuse', 'trust_and_risk_impersonation'])
     .default('refuse')
     .describe(
-      'For providers without `email_verified`: `trust_and_risk_impersonation` trusts their addresses, so anyone who can set an address there can sign in as the member with that address',
+      'For providers that do not send `email_verified`: `trust_and_risk_impersonation` accepts unverified e-mail addresses, so anyone who can set an address there can sign in as the member with that address',
     ),
   SMTP_URL: flagless
     .refine(
@@ -99,21 +97,21 @@ const VARIABLES = {
       'must have the form smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587',
     )
     .optional()
-    .describe('Mail server for invitations and notices. Without it invitation links must be passed on by hand'),
-  MAIL_FROM: flagless.optional().describe('Sender of that mail, as `Longhand <longhand@example.com>`'),
+    .describe('Mail server for invitations and notices. Without it, invitation links must be passed on manually'),
+  MAIL_FROM: flagless.optional().describe('Sender of these messages, such as `Longhand <longhand@example.com>`'),
   LONGHAND_METRICS: metrics
     .default('127.0.0.1:9464')
-    .describe('Where the API serves `/metrics`: an address and port of its own, `public` for its main port with a token, or `off`'),
+    .describe('Where the API serves `/metrics`: a separate address and port, `public` for the main port with a token, or `off`'),
   LONGHAND_METRICS_TOKEN: flagless
     .refine((text) => /^[!-~]{16,}$/.test(text), 'must be at least 16 printable ASCII characters, as from openssl rand -hex 32')
     .optional()
-    .describe('Bearer token that `/metrics` asks for; required by `LONGHAND_METRICS=public`'),
-  LONGHAND_URL: flagless.optional().describe('For `upload`: address of the service, instead of `--url`'),
-  LONGHAND_KEY: flagless.optional().describe('For `upload`: API key, instead of `--key`, which every process of the machine can read'),
+    .describe('Bearer token required to read `/metrics`; mandatory for `LONGHAND_METRICS=public`'),
+  LONGHAND_URL: flagless.optional().describe('For `upload`: URL of the service, instead of `--url`'),
+  LONGHAND_KEY: flagless.optional().describe('For `upload`: API key, instead of `--key`, which is visible in the process list'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('Lowest level that is logged. Logs contain ids and counts, never words of a transcript'),
+    .describe('Minimum log level. Logs contain ids and counts, never transcripts'),
   LOG_FORMAT: z.enum(['pretty', 'json']).optional().describe('Format of log lines. Default: `pretty` on a terminal, else `json`'),
 } as const;
 
@@ -156,7 +154,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
       mistakes.push(`${name} is not a setting; did you mean ${closest(name, SETTING_NAMES)}?`);
   }
   if (values.LONGHAND_METRICS === 'public' && !values.LONGHAND_METRICS_TOKEN)
-    mistakes.push('LONGHAND_METRICS=public needs LONGHAND_METRICS_TOKEN: without it anybody reads names of hosts and models');
+    mistakes.push('LONGHAND_METRICS=public needs LONGHAND_METRICS_TOKEN: without it anyone could read the names of hosts and models');
   if (mistakes.length) throw new Error(`Cannot start with these settings:\n  ${mistakes.join('\n  ')}`);
   return { ...(values as Variables), limits: limits as Limits, given: SETTING_NAMES.filter((name) => environment[name]) };
 }

@@ -20,18 +20,23 @@ export const Author = z.object({ id: Id, email: z.string(), name: z.string().nul
 export const ProjectRef = z.object({ id: Id, name: z.string() }).meta({ id: 'ProjectRef' });
 export const Speaker = z.object({ id: z.string(), name: z.string() }).meta({ id: 'Speaker' });
 export const Topic = z.object({ title: z.string() }).meta({ id: 'Topic' });
-const Confidence = z.number().min(0).max(1).optional().describe('How likely it is right, 0 to 1; absent where it is not known');
+const Confidence = z
+  .number()
+  .min(0)
+  .max(1)
+  .optional()
+  .describe('Estimated probability that the word is correct, 0 to 1; absent if unknown');
 export const SpokenWord = z.object({ start: Seconds, end: Seconds, text: z.string(), confidence: Confidence }).meta({ id: 'Word' });
 
 export const Segment = z
   .object({
-    id: z.int().describe('Position of the turn, from 1'),
+    id: z.int().describe('Position in the transcript, from 1'),
     start: Seconds.nullable(),
     end: Seconds.nullable(),
     speaker_id: z.string().nullable(),
     speaker_name: z.string().nullable(),
     text: z.string(),
-    confidence: Confidence.describe('How likely its words are right on average, 0 to 1. Only with ?words=true'),
+    confidence: Confidence.describe('Mean confidence of its words, 0 to 1. Only with ?words=true'),
     words: z.array(SpokenWord).optional().describe('Only with ?words=true'),
   })
   .meta({ id: 'Segment' });
@@ -66,7 +71,7 @@ const shared = {
   project: ProjectRef.nullable(),
   author: Author,
   speakers: z.array(Speaker),
-  topics: z.array(Topic).nullable().describe('Null when the AI layer was not generated'),
+  topics: z.array(Topic).nullable().describe('Null if not requested with ai_metadata or not generated'),
   external_id: z.string().nullable(),
   metadata: Metadata.nullable(),
   created_at: Timestamp,
@@ -114,7 +119,7 @@ export const SearchHit = z
 export const ListItem = z
   .object({
     ...shared,
-    hits: z.array(SearchHit).max(LIMITS.SEARCH_HITS).optional().describe('Where the words of `q` were said. Only with q'),
+    hits: z.array(SearchHit).max(LIMITS.SEARCH_HITS).optional().describe('Segments in which the words of `q` were spoken. Only with q'),
   })
   .meta({ id: 'TranscriptionListItem' });
 export type ListItem = z.infer<typeof ListItem>;
@@ -134,7 +139,7 @@ export const TranscriptionPage = z
     next_cursor: z
       .string()
       .optional()
-      .describe('The `cursor` of the next page, also when this one is the last. Only with updated_since or cursor'),
+      .describe('`cursor` for the next page; present on the last page too. Only with updated_since or cursor'),
   })
   .meta({ id: 'TranscriptionPage' });
 

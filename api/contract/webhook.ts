@@ -16,10 +16,10 @@ export const WebhookUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .max(2_000)
   .refine((url) => !URL.canParse(url) || !(new URL(url).username + new URL(url).password), 'must not contain a user name or password')
-  .meta({ format: 'uri', description: 'http or https; it must not lead to a private network' });
+  .meta({ format: 'uri', description: 'An http or https URL that does not resolve to a private network' });
 
-const Events = z.array(z.enum(WEBHOOK_EVENTS)).min(1).nullable().describe('Which events are sent; null: all of them, later ones too');
-const Secret = z.string().describe('Signs every delivery, as `whsec_` and base64. Shown once');
+const Events = z.array(z.enum(WEBHOOK_EVENTS)).min(1).nullable().describe('Events to send; null for all, including future ones');
+const Secret = z.string().describe('Key that signs every delivery: `whsec_` followed by base64. Shown only once');
 
 const shape = { id: z.uuid(), url: z.string(), events: Events, active: z.boolean(), created_at: Timestamp };
 
@@ -31,10 +31,10 @@ export const WebhookChange = z
   .strictObject({
     url: WebhookUrl.optional(),
     events: Events.optional(),
-    active: z.boolean().optional().describe('false: deliveries wait'),
+    active: z.boolean().optional().describe('false pauses deliveries'),
   })
   .refine((change) => Object.keys(change).length > 0, 'must change something')
   .meta({ id: 'WebhookChange' });
 export const WebhookTest = z
-  .object({ delivery_id: z.uuid().describe('Comes as `webhook-id` of the delivery') })
+  .object({ delivery_id: z.uuid().describe('Sent as `webhook-id` with the delivery') })
   .meta({ id: 'WebhookTest' });

@@ -22,7 +22,7 @@ export async function signedIn(request: Request, services: Services, replyHeader
   if (!SAFE.has(request.method)) {
     refuseForeign(request, services);
     if (!same(request.headers.get('x-csrf-token') ?? '', csrf)) {
-      throw forbidden('The request does not have the X-CSRF-Token of this session: reload the page');
+      throw forbidden('The X-CSRF-Token of this session is missing or wrong: reload the page');
     }
   }
   return actor;

@@ -30,7 +30,7 @@ function unexpected(thrown: unknown, request: Request, log: Log): ApiError {
   if (thrown instanceof Unwanted) return new ApiError('service_unavailable'); // nobody is waiting for it
   const fields = { request: request.id, method: request.method, error: thrown };
   if (unavailable(thrown)) {
-    log.warn(fields, 'cannot serve the request now');
+    log.warn(fields, 'cannot serve the request at the moment');
     return new ApiError('service_unavailable', { retryAfterSeconds: 5 });
   }
   log.error(fields, 'cannot serve the request');

@@ -65,7 +65,7 @@ export function readQuery<Q extends z.ZodType>(parameters: Request['parameters']
     const values = parameters.get(name);
     if (!values) continue;
     if (values.length > 1) errors.push({ field: name, message: 'was given more than once' });
-    else if (values[0]!.includes('\0')) errors.push({ field: name, message: 'holds NUL' });
+    else if (values[0]!.includes('\0')) errors.push({ field: name, message: 'contains NUL' });
     else input[name] = values[0]!;
   }
   if (errors.length) throw invalid(errors);
@@ -85,10 +85,10 @@ export function check<S extends z.ZodType>(schema: S, value: unknown): z.output<
  */
 export async function readJson(body: Body | null, limit: number): Promise<unknown> {
   const refuse = (message: string) => invalid([{ field: 'body', message }]);
-  if (!body) throw refuse('a JSON body is required, and none was sent');
+  if (!body) throw refuse('a JSON body is required, but none was sent');
   const bytes = await body.read(limit);
   if (!bytes) throw refuse(`must be complete and at most ${limit} bytes`);
-  if (!bytes.length) throw refuse('a JSON body is required, and it is empty');
+  if (!bytes.length) throw refuse('a JSON body is required, but it is empty');
   let text: string;
   let value: unknown;
   try {

@@ -108,7 +108,10 @@ export async function serve(options: ServeOptions): Promise<Served> {
     let refusals: Route['refusals'];
     try {
       if (stopping)
-        throw new ApiError('service_unavailable', { message: 'This server is stopping; send the request again', retryAfterSeconds: 1 });
+        throw new ApiError('service_unavailable', {
+          message: 'This server is shutting down; send the request again',
+          retryAfterSeconds: 1,
+        });
       const { route, params } = match(request.method, request.path);
       found(route);
       refusals = route.refusals;

@@ -6,7 +6,7 @@ import { type ListItem, ReportResult, type Segment, Transcription, Transcription
 export const PAGE_CHARACTERS = 24_000; // per result: about 6,000 tokens
 
 export const ListPart = TranscriptionPage.extend({
-  next_offset: z.int().nullable().describe('The offset of the next part; null at the end'),
+  next_offset: z.int().nullable().describe('offset for the next page; null at the end'),
 });
 
 /** As many items of a page as fit into one result. */
@@ -29,11 +29,13 @@ const Turn = z.object({
 });
 
 export const TranscriptPart = Transcription.omit({ segments: true, text: true }).extend({
-  prompt_results: z.array(ReportResult).describe('Their texts come with the first part as far as they fit; the export has all of them'),
+  prompt_results: z
+    .array(ReportResult)
+    .describe('Texts are included with the first page as far as they fit; the export contains all of them'),
   segments_total: z.int(),
   segments_matching: z.int(),
   segments: z.array(Turn),
-  next_segment: z.int().nullable().describe('from_segment of the next part; null at the end'),
+  next_segment: z.int().nullable().describe('from_segment for the next page; null at the end'),
 });
 
 export interface Wanted {

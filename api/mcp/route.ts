@@ -23,7 +23,7 @@ export const mcp = route({
     const { answerMcp } = await import('./server.ts'); // loaded on demand: a large library
     const message = await context.json();
     // revisions since 2025-06-18 have no batches, and 100 calls would count as one for the rate limit
-    if (Array.isArray(message)) throw invalid([{ field: 'body', message: 'must be a single message: send them one by one' }]);
+    if (Array.isArray(message)) throw invalid([{ field: 'body', message: 'must be a single message: batches are not supported' }]);
     const url = `${originOf(request, settings)}/mcp`;
     const headers = new Headers([...request.headers].filter(([name, value]) => PASSED.test(name) && LATIN1.test(value)));
     const answer = await answerMcp(new Request(url, { method: 'POST', headers }), message, async (route, ask) =>

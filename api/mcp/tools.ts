@@ -35,7 +35,7 @@ function tool<S extends z.ZodRawShape>(
 
 const id = z.guid().describe('Id of the transcription');
 const limit = z.int().min(1).max(100).default(20);
-const offset = z.int().min(0).default(0).describe('Items skipped');
+const offset = z.int().min(0).default(0).describe('Number of items to skip');
 const text = (value: unknown) => (value === undefined ? undefined : String(value));
 
 /** The tools, in the order of the list. Only request_reports writes. */
@@ -43,7 +43,7 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'list_transcriptions',
     title: 'List transcriptions',
-    description: 'Newest first, without their text. Filters combine. A long list comes in parts: call again with next_offset as offset.',
+    description: 'Newest first, without text. Filters are combined with AND. Long lists are paged: call again with next_offset as offset.',
     readOnly: true,
     output: ListPart,
     input: {
@@ -52,7 +52,7 @@ export const TOOLS: readonly Tool[] = [
       project_id: z.guid().optional(),
       date_from: z.iso.date().optional().describe('Created on or after this day, UTC'),
       date_to: z.iso.date().optional().describe('Created on or before this day, UTC'),
-      metadata: z.record(z.string(), z.string()).optional().describe("Exact matches on keys of the caller's own metadata"),
+      metadata: z.record(z.string(), z.string()).optional().describe('Exact matches on metadata keys'),
       sort: z.enum(SORTS).default('-created_at'),
       limit,
       offset,
@@ -67,7 +67,7 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'search_by_external_id',
     title: 'Find by external id',
-    description: 'Transcriptions that carry this identifier of the calling system (a deal or call id), exact match. Several may match.',
+    description: 'Transcriptions with this id of an external system (a deal or call id, for example). Exact match; several may match.',
     readOnly: true,
     output: ListPart,
     input: {
@@ -84,13 +84,13 @@ export const TOOLS: readonly Tool[] = [
   }),
   tool({
     name: 'search_transcripts',
-    title: 'Search what was said',
+    title: 'Search transcripts',
     description:
-      'Transcriptions in which all of these words were said, in any letter case and with or without accents, with up to 3 turns that hold them. Filters combine.',
+      'Transcriptions in which all of these words were spoken, ignoring case and accents, with up to 3 segments that contain them. Filters are combined with AND.',
     readOnly: true,
     output: ListPart,
     input: {
-      query: z.string().min(1).max(LIMITS.SEARCH_CHARACTERS).describe('Words as they were said; other forms of a word are other words'),
+      query: z.string().min(1).max(LIMITS.SEARCH_CHARACTERS).describe('Words as spoken; other forms of a word do not match'),
       language: z.string().optional().describe('Two-letter code'),
       project_id: z.guid().optional(),
       date_from: z.iso.date().optional().describe('Created on or after this day, UTC'),
@@ -108,23 +108,23 @@ export const TOOLS: readonly Tool[] = [
     name: 'get_transcription',
     title: 'Read a transcription',
     description:
-      'Status, facts, reports and turns of one transcription. A long transcript comes in parts: call again with the next_segment of the last answer as from_segment. Narrow it by speaker, time range or words searched for.',
+      'Status, details, reports and segments of one transcription. Long transcripts are paged: call again with next_segment of the last result as from_segment. Filter by speaker, time range or text.',
     readOnly: true,
     output: TranscriptPart,
     input: {
       id,
-      from_segment: z.int().min(1).default(1).describe('Id of the first turn wanted'),
+      from_segment: z.int().min(1).default(1).describe('Id of the first segment to return'),
       speaker: z.string().optional().describe('speaker_id, or the displayed name'),
-      start: z.number().min(0).optional().describe('Only turns that end after this second'),
-      end: z.number().min(0).optional().describe('Only turns that begin before this second'),
-      search: z.string().optional().describe('Only turns that hold this text, in any letter case'),
+      start: z.number().min(0).optional().describe('Only segments that end after this time, in seconds'),
+      end: z.number().min(0).optional().describe('Only segments that begin before this time, in seconds'),
+      search: z.string().optional().describe('Only segments that contain this text, ignoring case'),
     },
     run: async (input, ask) => transcriptPart(parseExact(await ask(getTranscription, { params: { id: input.id } })), input),
   }),
   tool({
     name: 'list_templates',
     title: 'List report templates',
-    description: 'Templates whose slugs request_reports takes.',
+    description: 'Templates available to request_reports, with their slugs.',
     readOnly: true,
     output: TemplateList,
     input: {},
@@ -134,7 +134,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'request_reports',
     title: 'Request reports',
     description:
-      'Starts up to 3 reports by slug. An existing one is returned. Read them with get_transcription once their status is completed.',
+      'Starts up to 3 reports by slug, or returns existing ones. Read them with get_transcription once their status is completed.',
     readOnly: false,
     output: ReportTickets,
     input: { id, reports: z.array(z.string()).min(1).max(3).describe('Slugs from list_templates') },
@@ -143,7 +143,7 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'get_workspace',
     title: 'Workspace',
-    description: 'Name, minutes left and limits of the workspace.',
+    description: 'Name, remaining minutes and limits of the workspace.',
     readOnly: true,
     output: WorkspaceInfo,
     input: {},
@@ -153,11 +153,11 @@ export const TOOLS: readonly Tool[] = [
     name: 'export_transcription',
     title: 'Export as a document',
     description:
-      'The transcript with summary and reports as Markdown or text. A long one comes in parts: call again with next_character as from_character.',
+      'The transcript with summary and reports, as Markdown or plain text. Long documents are paged: call again with next_character as from_character.',
     readOnly: true,
     output: z.object({
       document: z.string(),
-      characters: z.int().describe('Of the whole document'),
+      characters: z.int().describe('Length of the whole document'),
       next_character: z.int().nullable(),
     }),
     input: { id, format: z.enum(['md', 'txt']).default('md'), from_character: z.int().min(0).default(0) },

@@ -46,7 +46,7 @@ export interface Form {
  */
 export async function readForm(request: Request, limits: Limits, sink: Sink): Promise<Form | null> {
   const type = request.headers.get('content-type') ?? '';
-  if (!request.body || !/^multipart\/form-data\s*;/i.test(type)) throw refused('file', 'must be sent in a form: multipart/form-data');
+  if (!request.body || !/^multipart\/form-data\s*;/i.test(type)) throw refused('file', 'must be sent as a form: multipart/form-data');
   const form: Form = { fields: new Map(), file: null };
   const parser = openParser(type);
   let note: (error: unknown) => void = () => {};
@@ -55,7 +55,7 @@ export async function readForm(request: Request, limits: Limits, sink: Sink): Pr
   });
   failed.catch(() => {}); // it may fail before it is awaited
   const writing: Promise<void>[] = [];
-  parser.on('error', () => note(refused('file', 'is in a form that cannot be read')));
+  parser.on('error', () => note(refused('file', 'is in a form that cannot be parsed')));
   parser.on('field', (name, value, nameCut, valueCut) => {
     if (nameCut || valueCut) note(refused(name, `is longer than ${FIELD_BYTES} bytes`));
     form.fields.set(name, [...(form.fields.get(name) ?? []), value]);
@@ -91,7 +91,7 @@ function openParser(type: string): BusboyInstance {
       limits: { files: 1, fields: FIELDS, parts: FIELDS + 1, fieldSize: FIELD_BYTES, fieldNameSize: 200 },
     });
   } catch {
-    throw refused('file', 'is in a form that cannot be read: its Content-Type has no boundary');
+    throw refused('file', 'is in a form that cannot be parsed: its Content-Type has no boundary');
   }
 }
 

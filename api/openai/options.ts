@@ -18,7 +18,7 @@ export interface Asked {
 /** Parses the fields of the form; unknown ones are ignored. Throws 400 that names the field. */
 export function readOptions(fields: ReadonlyMap<string, readonly string[]>): Asked {
   const one = (name: string) => fields.get(name)?.at(-1) ?? '';
-  if (!one('model')) throw refused('model', 'is missing: any name will do, unknown ones mean the model that is configured here');
+  if (!one('model')) throw refused('model', 'is missing: send any name; the configured model is used');
   if (/^(true|1)$/i.test(one('stream'))) throw new ApiError('stream_unsupported', { detail: { param: 'stream' } });
   const format = one('response_format') || 'json';
   if (!isFormat(format)) throw refused('response_format', `must be one of ${FORMATS.join(', ')}`);
@@ -26,7 +26,7 @@ export function readOptions(fields: ReadonlyMap<string, readonly string[]>): Ask
   for (const each of granularities)
     if (each !== 'word' && each !== 'segment') throw refused('timestamp_granularities[]', 'must be word or segment');
   if (granularities.length && format !== 'verbose_json')
-    throw refused('timestamp_granularities[]', 'needs the response_format verbose_json');
+    throw refused('timestamp_granularities[]', 'requires response_format verbose_json');
   return {
     format,
     language: languageOf(one('language')),

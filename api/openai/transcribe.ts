@@ -85,7 +85,7 @@ async function ended(context: Context, id: string): Promise<FullRecord> {
     await waits.change(place, before, until - performance.now(), request.signal);
     if (request.gone()) throw new Unwanted();
     const loaded = await db.workspace(caller.workspaceId, (tx) => loadRecord(tx, vault, caller, id, true));
-    if (!loaded) throw new ApiError('recording_unusable', { message: 'The transcription was deleted meanwhile' });
+    if (!loaded) throw new ApiError('recording_unusable', { message: 'The transcription was deleted in the meantime' });
     const { record } = loaded;
     if (record.status === 'completed') return record;
     if (TERMINAL.has(record.status)) throw failure(record);
@@ -114,5 +114,7 @@ function failure({ id, status, error_code }: FullRecord): ApiError {
 async function forget({ db, spool, records, caller, log }: Context, id: string): Promise<void> {
   const gone = await db.workspace(caller.workspaceId, (tx) => remove(tx, caller, id));
   records.forget(caller.workspaceId, id);
-  await spool.remove(id, gone.extension).catch((error: unknown) => log.error({ transcription: id, error }, 'cannot remove the media now'));
+  await spool
+    .remove(id, gone.extension)
+    .catch((error: unknown) => log.error({ transcription: id, error }, 'cannot remove the recording; engines try again later'));
 }

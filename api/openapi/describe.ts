@@ -11,13 +11,13 @@ const GENERAL_WITH_KEY: readonly ErrorCode[] = ['unauthorized', 'api_access_requ
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const WAITING: ReadonlySet<ErrorCode | null> = new Set(['idempotency_conflict', 'transcription_not_completed']); // responses with Retry-After, besides every 429 and 503
 const HEADERS = {
-  RequestId: ['X-Request-Id', 'Names this request; also `request_id` of an error', 'string'],
-  RateLimitLimit: ['RateLimit-Limit', 'Requests per minute; absent when the operator sets no limit', 'integer'],
-  RateLimitRemaining: ['RateLimit-Remaining', 'Requests that are possible at once', 'integer'],
-  RateLimitReset: ['RateLimit-Reset', 'Seconds until the whole burst is possible again', 'integer'],
+  RequestId: ['X-Request-Id', 'Id of this request; `request_id` in errors', 'string'],
+  RateLimitLimit: ['RateLimit-Limit', 'Requests per minute; absent if there is no limit', 'integer'],
+  RateLimitRemaining: ['RateLimit-Remaining', 'Requests that can be sent immediately', 'integer'],
+  RateLimitReset: ['RateLimit-Reset', 'Seconds until the full burst is available again', 'integer'],
   RetryAfter: ['Retry-After', 'Whole seconds to wait, at least 1', 'integer'],
-  ShouldRetry: ['X-Should-Retry', '`false` where the official clients must not send the recording again', 'string'],
-  WwwAuthenticate: ['WWW-Authenticate', 'The kind of credential: Bearer', 'string'],
+  ShouldRetry: ['X-Should-Retry', '`false` if the official clients must not retry', 'string'],
+  WwwAuthenticate: ['WWW-Authenticate', 'Authentication scheme: Bearer', 'string'],
 } as const;
 
 /**
@@ -40,7 +40,7 @@ export function describeApi(routes: readonly Route[], origin: string): OpenApi {
       title: 'Longhand',
       version: '1',
       description:
-        'Upload a recording, poll until it is `completed`, read who said what. Every error answer is JSON; clients branch on `code`, whose values stand under `x-codes` of each answer and may grow. A repeated known query parameter is refused, an unknown one ignored. Replies of the HTTP parser itself (400: no valid HTTP/1.1, 431: a head that is too large, 505: another version of HTTP) come before these routes, in HTML.',
+        'Upload a recording, poll until its status is `completed`, and read who said what. Every error response is JSON. Branch on `code`; each response lists its codes under `x-codes`, and new ones may be added. Repeated known query parameters are refused, unknown ones ignored. The HTTP parser itself responds in HTML, before these routes, with 400 (invalid HTTP/1.1), 431 (headers too large) or 505 (unsupported HTTP version).',
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'The operator of this installation', url: origin },
     },
@@ -108,7 +108,7 @@ function requestBody(route: Route, schemas: Json): Pick<Operation, 'requestBody'
     return {
       requestBody: {
         required: true,
-        description: `The raw bytes of the file, ${route.upload.minBytes} at least, with a Content-Length`,
+        description: `The raw bytes of the file, at least ${route.upload.minBytes}, with a Content-Length`,
         content,
       },
     };
@@ -193,7 +193,7 @@ function example(route: Route, status: number, code: ErrorCode | null): unknown 
 }
 
 function bare(status: number): string {
-  return status === 404 ? 'Not found, or not visible to this key' : 'The role or the rights of the key do not allow this';
+  return status === 404 ? 'Not found, or not visible to this key' : 'The role or permissions of this key do not allow this';
 }
 
 function commonHeaders(route: Route): Json {

@@ -26,14 +26,26 @@ export function openMetrics(): Metrics {
   const installation = new Registry();
   const { gauge, counter } = makers(installation);
   const depth = gauge('queue_depth', 'Transcriptions and reports by state', 'kind', 'state');
-  const oldest = gauge('queue_oldest_seconds', 'Age of the oldest by state', 'kind', 'state');
+  const oldest = gauge('queue_oldest_seconds', 'Age of the oldest one in each state', 'kind', 'state');
   const engines = gauge('engines_connected', 'Engines with a heartbeat within the last minute');
   const couriers = gauge('couriers_connected', 'Couriers with a heartbeat within the last minute');
-  const engine = gauge('engine_info', 'Concurrency of each engine, with the device in use', 'engine', 'host', 'device', 'model');
-  const poll = gauge('engine_seconds_since_poll', 'Since the engine last asked for work', 'engine', 'host');
-  const trouble = gauge('engine_trouble', '1 while the engine cannot read the spool and takes no recordings', 'engine', 'host');
-  const memory = gauge('engine_memory_bytes', 'Memory of the engine with its workers', 'engine', 'host');
-  const undiarized = counter('engine_failed_diarizations_total', 'Transcripts that lost their speakers to a failure', 'engine', 'host');
+  const engine = gauge(
+    'engine_info',
+    'Number of files each engine transcribes at once; labels: device and model in use',
+    'engine',
+    'host',
+    'device',
+    'model',
+  );
+  const poll = gauge('engine_seconds_since_poll', 'Seconds since the engine last polled for work', 'engine', 'host');
+  const trouble = gauge('engine_trouble', '1 while the engine cannot read the spool and accepts no work', 'engine', 'host');
+  const memory = gauge('engine_memory_bytes', 'Resident memory of the engine, including worker threads', 'engine', 'host');
+  const undiarized = counter(
+    'engine_failed_diarizations_total',
+    'Transcripts without speakers because diarization failed',
+    'engine',
+    'host',
+  );
   const uncovered = counter(
     'engine_uncovered_speech_seconds_total',
     'Seconds of detected speech without words in the transcript',
@@ -41,9 +53,9 @@ export function openMetrics(): Metrics {
     'host',
   );
   const written = writingMetrics(counter);
-  const minutes = counter('minutes_processed_total', 'Minutes of audio charged so far');
-  const factor = gauge('real_time_factor', 'Hours of audio per hour of work, over the last recordings');
-  const uploadsInFlight = gauge('uploads_in_flight', 'Uploads in flight on all API hosts');
+  const minutes = counter('minutes_processed_total', 'Total minutes of audio charged');
+  const factor = gauge('real_time_factor', 'RTFx of recent recordings: hours of audio per hour of processing');
+  const uploadsInFlight = gauge('uploads_in_flight', 'Uploads in progress on all API hosts');
 
   const show = (facts: Facts) => {
     for (const stale of [depth, oldest, engine, poll, trouble, memory, undiarized, uncovered, minutes, ...written.all]) stale.reset();
@@ -110,7 +122,7 @@ function makers(registry: Registry) {
 
 /** Metrics of the couriers' report writers; like process counters they end with their courier. */
 function writingMetrics(counter: <L extends string>(name: string, help: string, ...labelNames: L[]) => Counter<L>) {
-  const calls = counter('llm_calls_total', 'Calls of the language model by outcome', 'courier', 'host', 'model', 'outcome');
+  const calls = counter('llm_calls_total', 'Requests to the language model by outcome', 'courier', 'host', 'model', 'outcome');
   const tokens = counter(
     'llm_tokens_total',
     'Tokens of prompts and of answers, as the server counts them',
@@ -119,8 +131,14 @@ function writingMetrics(counter: <L extends string>(name: string, help: string, 
     'model',
     'kind',
   );
-  const seconds = counter('llm_seconds_total', 'Time spent in calls of the language model', 'courier', 'host', 'model');
-  const dropped = counter('reports_dropped_quotes_total', 'Invented quotations and times removed from reports', 'courier', 'host', 'model');
+  const seconds = counter('llm_seconds_total', 'Time spent in requests to the language model', 'courier', 'host', 'model');
+  const dropped = counter(
+    'reports_dropped_quotes_total',
+    'Hallucinated quotations and times removed from reports',
+    'courier',
+    'host',
+    'model',
+  );
   return {
     all: [calls, tokens, seconds, dropped] as Counter[],
     show({ id: courier, host, writing }: EngineFact) {

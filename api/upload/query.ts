@@ -13,13 +13,18 @@ export const PlaceQuery = z.object({
     .overwrite((code) => code.replace(/[A-Z]/g, (letter) => letter.toLowerCase())) // not K for the Kelvin sign
     .refine((code) => code === 'auto' || isLanguage(code), { error: 'must be auto or one of the supported language codes' })
     .default('auto')
-    .meta({ type: 'string', enum: ['auto', ...LANGUAGES], description: '`auto` detects it; case-insensitive', example: 'en' }),
+    .meta({
+      type: 'string',
+      enum: ['auto', ...LANGUAGES],
+      description: 'Language code; `auto` detects the language; case-insensitive',
+      example: 'en',
+    }),
   project_id: z.guid({ error: 'must be a UUID' }).optional().meta({ description: 'Add to this project' }),
 });
 
 /** The rest of it. */
 export const WorkQuery = z.object({
-  diarize: flag.default(true).meta({ type: 'boolean', description: 'Run diarization; also 1 or 0' }),
+  diarize: flag.default(true).meta({ type: 'boolean', description: 'Whether to run speaker diarization; 1 and 0 are also accepted' }),
   speakers_count: z
     .string()
     .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${LIMITS.SPEAKERS}`)

@@ -65,7 +65,7 @@ function replay({ uuid, status, reports }: Uploaded): Reply {
 export function keepAlive({ db, nodeId, uploadsInFlight, log }: Services): () => void {
   const timer = setInterval(() => {
     if (!uploadsInFlight.size) return;
-    beat(db, nodeId, [...uploadsInFlight]).catch((error: unknown) => log.warn({ error }, 'cannot renew the leases of uploads'));
+    beat(db, nodeId, [...uploadsInFlight]).catch((error: unknown) => log.warn({ error }, 'cannot renew upload leases'));
   }, LEASE.heartbeatSeconds * 1000);
   return () => clearInterval(timer);
 }

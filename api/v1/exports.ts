@@ -26,7 +26,7 @@ export const exportOne = route({
   id: 'exportTranscription',
   summary: 'Export one transcription',
   description:
-    'md and txt begin with a byte-order mark, which some readers of front matter dislike. json is the body of GET /transcriptions/{id}. Only completed reports are included; an unfinished transcription exports with what exists.',
+    'md and txt begin with a UTF-8 byte-order mark, which some front matter parsers reject. json is the body of GET /transcriptions/{id}. Only completed reports are included; an unfinished transcription is exported with what exists so far.',
   tag: TAG,
   access: READ,
   params: { id: 'Of the transcription' },
@@ -77,7 +77,7 @@ export const exportMany = route({
   id: 'exportTranscriptions',
   summary: 'Export many transcriptions',
   description:
-    'A ZIP archive with one file for each id that exists and that the key may see; compare the number of files with the ids sent.',
+    'A ZIP archive with one file for each id that exists and is visible to this key; compare the number of files with the number of ids sent.',
   tag: TAG,
   access: READ,
   body: BulkExport,

@@ -21,14 +21,14 @@ export const listTranscriptions = route({
   id: 'listTranscriptions',
   summary: 'List transcriptions',
   description:
-    'All filters combine; a parameter that is unknown and begins with `metadata` is refused. The last page is reached when offset plus the number of items is at least total. To follow changes, begin with `updated_since` and go on with `cursor` = `next_cursor`, until a page has fewer items than `limit`; keep the cursor for the next time. No change is left out; one that falls together with the reading may come twice.',
+    'Filters are combined with AND; unknown parameters that begin with `metadata` are refused. The last page is reached when offset plus the number of items is at least total. To follow changes, start with `updated_since`, then send `cursor` with the `next_cursor` of each response until a page has fewer items than `limit`; keep the last cursor for the next poll. No change is missed; an item that changes while you read may be returned twice.',
   tag: 'Transcriptions',
   access: { scope: 'read', scopeError: null },
   query: ListParameters,
   alsoQuery: { metadata: METADATA_PARAMETER },
   answers: {
     200: {
-      description: 'One page',
+      description: 'A page of transcriptions',
       schema: TranscriptionPage,
       example: { items: [ITEM_EXAMPLE], total: 1, limit: 20, offset: 0 },
     },
@@ -67,10 +67,10 @@ export function readFilters(query: Omit<Listing['query'], 'status' | 'q' | 'curs
 function readWanted(context: Listing): Wanted {
   const { cursor, updated_since } = context.query;
   const after = cursor === undefined ? null : readCursor(cursor);
-  if (cursor !== undefined && !after) throw invalid([{ field: 'cursor', message: 'must be the next_cursor of an answer' }]);
+  if (cursor !== undefined && !after) throw invalid([{ field: 'cursor', message: 'must be the next_cursor of a response' }]);
   const byChange = after !== null || updated_since !== undefined;
   if (byChange && context.request.parameters.has('sort'))
-    throw invalid([{ field: 'sort', message: 'cannot be combined with updated_since and cursor, which are in the order of changes' }]);
+    throw invalid([{ field: 'sort', message: 'cannot be combined with updated_since or cursor, which sort by change' }]);
   const { query, request } = context;
   return { query: { ...readFilters(query, request), status: query.status }, after: byChange ? after : undefined };
 }
@@ -78,7 +78,7 @@ function readWanted(context: Listing): Wanted {
 async function openSearchOf({ db, vault, caller, query: { q } }: Listing): Promise<Search | null> {
   if (q === undefined) return null;
   const search = await openSearch(db, vault, caller.workspaceId, q);
-  if (!search) throw invalid([{ field: 'q', message: 'must hold a word' }]);
+  if (!search) throw invalid([{ field: 'q', message: 'must contain a word' }]);
   return search;
 }
 

@@ -27,7 +27,7 @@ export const listWorkspaceMembers = route({
   path: '/v1/workspace/members',
   id: 'listMembers',
   summary: 'List members',
-  description: 'Active members with the identities linked to them; at most 1000.',
+  description: 'Active members with their linked identities; at most 1000.',
   tag: TAG,
   access: MANAGE,
   answers: { 200: { description: 'Members', schema: MemberList, example: MEMBERS_EXAMPLE } },
@@ -51,7 +51,7 @@ export const putIdentity = route({
   access: MANAGE,
   params: { user_id: 'Of the member' },
   body: IdentityLink,
-  answers: { 201: linked('Linked'), 200: linked('It was linked to this member already') },
+  answers: { 201: linked('Linked'), 200: linked('Already linked to this member') },
   errors: ['member_not_found', 'invalid_identity', 'validation_error', 'identity_conflict'],
   async handler(context) {
     const { db, caller, params } = context;
@@ -71,7 +71,7 @@ export const deleteIdentity = route({
   path: '/v1/workspace/members/{user_id}/identities/{provider}/{external_id}',
   id: 'unlinkIdentity',
   summary: 'Unlink an identity',
-  description: 'Percent-encode `external_id` when it holds a slash or a colon.',
+  description: 'Percent-encode `external_id` if it contains a slash or colon.',
   tag: TAG,
   access: MANAGE,
   params: { user_id: 'Of the member', provider: 'Label of the identity', external_id: 'Case-sensitive' },

@@ -10,7 +10,7 @@ export interface MetadataFilter {
 /** In OpenAPI's syntax: `metadata[key]=value`. */
 export const METADATA_PARAMETER: Omit<Parameter, 'name' | 'in'> = {
   description:
-    'Exact match on top-level keys of the metadata, as `metadata[key]=value`; all must match. `metadata.key=value` means the same and takes any key. A client that sends the keys as parameters of their own needs `metadata.key` as the key.',
+    'Exact match on top-level metadata keys, as `metadata[key]=value`; all must match. `metadata.key=value` is equivalent and allows any key. Clients that send the keys as separate parameters need `metadata.key` as the name.',
   style: 'deepObject',
   explode: true,
   example: { deal: '1042' },
@@ -28,7 +28,7 @@ export function metadataFilters(parameters: ReadonlyMap<string, readonly string[
   for (const [name, values] of parameters) {
     if (!/^metadata/i.test(name)) continue;
     const key = keyOf(name);
-    if (key === null) errors.push({ field: name, message: 'is no filter: send metadata.<key>=<value> or metadata[<key>]=<value>' });
+    if (key === null) errors.push({ field: name, message: 'is not a filter: send metadata.<key>=<value> or metadata[<key>]=<value>' });
     else if (values.length > 1 || filters.has(key)) errors.push({ field: name, message: 'was given more than once' });
     else filters.set(key, values[0]!);
   }

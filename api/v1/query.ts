@@ -28,7 +28,7 @@ function isDay(text: string): boolean {
 }
 
 export const ListParameters = z.object({
-  status: z.string().default('completed').describe('An unknown one gives an empty list'),
+  status: z.string().default('completed').describe('Status; an unknown one gives an empty list'),
   project_id: z.guid('must be a UUID').optional(),
   language: z.string().optional().describe('Language code; an unknown one gives an empty list'),
   external_id: z.string().optional().describe('Exact match on X-External-Id'),
@@ -38,7 +38,7 @@ export const ListParameters = z.object({
     .string()
     .max(LIMITS.SEARCH_CHARACTERS)
     .optional()
-    .describe('Words that were said, all of them in one recording, in any letter case and with or without accents; items then have `hits`'),
+    .describe('Spoken words: recordings that contain all of them, ignoring case and accents; items then have `hits`'),
   confidence_below: z
     .string()
     .regex(/^(0|1|0?\.\d+|[01]\.\d*)$/, 'must be a number from 0 to 1')
@@ -50,7 +50,7 @@ export const ListParameters = z.object({
       format: 'double',
       minimum: 0,
       maximum: 1,
-      description: 'Only recordings whose words are less sure on average: for a second look',
+      description: 'Only recordings whose average word confidence is lower: candidates for review',
     }),
   updated_since: z
     .string()
@@ -60,10 +60,10 @@ export const ListParameters = z.object({
     .meta({
       type: 'string',
       format: 'date-time',
-      description: 'Changed at this time or later, in the order of changes; the answer then has `next_cursor`',
+      description: 'Only items changed at or after this time, in order of change; the response then has `next_cursor`',
     }),
-  cursor: z.string().max(200).optional().describe('`next_cursor` of the page before, or of days ago: what changed since'),
-  sort: z.enum(SORTS).default('-created_at').describe('- means descending'),
+  cursor: z.string().max(200).optional().describe('`next_cursor` of an earlier page, however old: items changed since'),
+  sort: z.enum(SORTS).default('-created_at').describe('`-` means descending'),
   limit: whole(1, LIMITS.PAGE).default(LIMITS.PAGE_DEFAULT).meta({ type: 'integer', description: 'Clamped to 1 to 100' }),
-  offset: whole(0, Number.MAX_SAFE_INTEGER).default(0).meta({ type: 'integer', description: 'Items skipped' }),
+  offset: whole(0, Number.MAX_SAFE_INTEGER).default(0).meta({ type: 'integer', description: 'Number of items to skip' }),
 });

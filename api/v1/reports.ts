@@ -18,7 +18,7 @@ export const listPrompts = route({
   id: 'listReportTemplates',
   summary: 'List report templates',
   description:
-    'The built-in catalogue, templates published for the whole workspace, and the published personal ones of the owner of the key.',
+    'The built-in templates, templates published for the whole workspace, and published personal templates of the owner of the key.',
   tag: TAG,
   access: REPORTS,
   answers: { 200: { description: 'Templates', schema: TemplateList, example: TEMPLATES_EXAMPLE } },
@@ -34,12 +34,12 @@ export const requestReport = route({
   id: 'requestReports',
   summary: 'Request reports',
   description:
-    'All or nothing. A report that is being generated or is completed is returned, not made again; a failed one may be requested again. Generation starts when the text is ready.',
+    'Either all reports are accepted or none. An existing report (queued, processing or completed) is returned as it is; a failed one may be requested again. Generation starts when the transcript is ready.',
   tag: TAG,
   access: REPORTS,
   params: { id: 'Of the transcription' },
   body: ReportRequest,
-  answers: { 202: { description: 'Reports in the order of the request', schema: ReportTickets, example: TICKETS_EXAMPLE } },
+  answers: { 202: { description: 'The reports, in the order of the request', schema: ReportTickets, example: TICKETS_EXAMPLE } },
   errors: [
     404,
     'transcription_failed',

@@ -13,7 +13,8 @@ export const getSubtitles = route({
   path: '/v1/transcriptions/{id}/subtitles',
   id: 'getSubtitles',
   summary: 'Subtitles of one transcription',
-  description: 'Two lines of 42 characters and 7 seconds at most, broken at pauses and phrases; changes of speaker are marked.',
+  description:
+    'Cues have at most two lines of 42 characters and last at most 7 seconds. They break at pauses and phrases; speaker changes are marked.',
   tag: 'Export',
   access: { scope: 'read', scopeError: null },
   params: { id: 'Of the transcription' },

@@ -24,20 +24,21 @@ export const getTranscription = route({
   id: 'getTranscription',
   summary: 'Get one transcription',
   description:
-    'Everything is returned each time. Poll every 5 to 10 seconds, or ask with `wait`; If-None-Match with the ETag of the last answer gives 304.',
+    'Always returns the full record. Poll every 5 to 10 seconds, or use `wait`; If-None-Match with the ETag of the last response returns 304 if nothing changed.',
   tag: TAG,
   access: READ,
   params: { id: 'Of the transcription' },
   query: z.object({
-    words: Flag.default(false).meta({ type: 'boolean', description: 'Adds word timestamps to segments' }),
+    words: Flag.default(false).meta({ type: 'boolean', description: 'Add word timestamps to segments' }),
     wait: whole(0, LIMITS.WAIT_S).default(0).meta({
       type: 'integer',
-      description: 'Seconds to wait for another status, clamped to 0 to 60; an ended transcription is answered at once',
+      description:
+        'Long polling: seconds to wait for a change of status, clamped to 0 to 60; a finished transcription is returned immediately',
     }),
   }),
   answers: {
     200: { description: 'The full record', schema: Transcription, example: RECORD_EXAMPLE, headers: { ETag: 'Of this version' } },
-    304: { description: 'Unchanged since the version named in If-None-Match', headers: { ETag: 'Of this version' } },
+    304: { description: 'Unchanged since the version in If-None-Match', headers: { ETag: 'Of this version' } },
   },
   errors: ['validation_error', 404],
   async handler({ records, waits, caller, params, query, request }) {
@@ -68,7 +69,7 @@ export const changeAuthor = route({
   path: '/v1/transcriptions/{id}',
   id: 'reassignAuthor',
   summary: 'Reassign the author',
-  description: '`email:<email>` or `user:<uuid>` names an active member; null returns it to the creator of the key that uploaded it.',
+  description: '`email:<email>` or `user:<uuid>` of an active member; null restores the creator of the key that uploaded it.',
   tag: TAG,
   access: { scope: 'uploads:write', scopeError: 'upload_scope_required', tokenError: 'author_requires_api_key' },
   params: { id: 'Of the transcription' },
@@ -93,7 +94,7 @@ async function newAuthor(tx: Tx, { caller }: Context, body: unknown, creatorId: 
   const { author } = readChange(body);
   const ref: AuthorRef = author === null ? { kind: 'user', id: creatorId } : readAuthor(author);
   if (ref.kind === 'external')
-    throw new ApiError('unsupported_author_type', { message: 'The author must be named as email:<email> or user:<uuid> here' });
+    throw new ApiError('unsupported_author_type', { message: 'The author must be given as email:<email> or user:<uuid> here' });
   const member = await findAuthor(tx, caller, ref);
   if (!member) throw new ApiError('author_not_member');
   return member;
@@ -111,7 +112,7 @@ export const deleteTranscription = route({
   path: '/v1/transcriptions/{id}',
   id: 'deleteTranscription',
   summary: 'Delete a transcription',
-  description: 'Removes text, reports and media for all members, in any status. Work on it stops.',
+  description: 'Deletes text, reports and recording for all members, whatever the status. Processing stops.',
   tag: TAG,
   access: { scope: 'transcriptions:delete', scopeError: 'delete_scope_required' },
   params: { id: 'Of the transcription' },
@@ -122,7 +123,9 @@ export const deleteTranscription = route({
     const { id, extension } = await db.workspace(caller.workspaceId, (tx) => remove(tx, caller, params.id!));
     records.forget(caller.workspaceId, id);
     // The row is deleted; the sweep of orphans removes a file that cannot be removed now.
-    await spool.remove(id, extension).catch((error: unknown) => log.error({ transcription: id, error }, 'cannot remove the media now'));
+    await spool
+      .remove(id, extension)
+      .catch((error: unknown) => log.error({ transcription: id, error }, 'cannot remove the recording; engines try again later'));
     return empty(204);
   },
 });

@@ -16,7 +16,7 @@ export const uploadRoute: Route = route({
   id: 'uploadTranscription',
   summary: 'Upload a file',
   description:
-    'The body is the raw bytes of one audio or video file. Every check runs before the body is read; an early answer carries `Connection: close`. Poll `GET /transcriptions/{id}` for the result.',
+    'The body is the raw bytes of one audio or video file. Every check runs before the body is read; an early response has `Connection: close`. Poll `GET /transcriptions/{id}` for the result.',
   tag: 'Transcriptions',
   access: { scope: 'uploads:write', scopeError: 'upload_scope_required' },
   query: UploadQuery,
@@ -24,31 +24,32 @@ export const uploadRoute: Route = route({
     minBytes: LIMITS.MIN_FILE_BYTES,
     headers: {
       'Content-Disposition': {
-        description: 'Names the file; its extension decides the format. Non-ASCII names as `filename*`.',
+        description: 'Name of the file; its extension must be one of the supported formats. Send non-ASCII names as `filename*`.',
         required: true,
         example: 'attachment; filename="call.mp3"',
       },
       'Idempotency-Key': {
-        description: '1 to 255 printable ASCII characters, one per file. A repeated upload under it answers the original 201 with 200.',
+        description:
+          '1 to 255 printable ASCII characters, unique per file. A repeated upload with the same key returns the original response with status 200.',
         required: false,
         example: '1f0c6d4e-1c55-4c0e-9f0a-5b8e7a9d2c11',
         schema: { pattern: '^[ -~]{1,255}$' },
       },
       'X-External-Id': {
-        description: '1 to 128 printable ASCII characters of your own; need not be unique.',
+        description: 'Your own id: 1 to 128 printable ASCII characters; need not be unique.',
         required: false,
         example: 'deal-4711',
         schema: { pattern: '^[ -~]{1,128}$' },
       },
       'X-Metadata': {
-        description: 'A JSON object of at most 4096 bytes, 3 levels deep. Returned as given.',
+        description: 'A JSON object of at most 4096 bytes and 3 levels. Returned unchanged.',
         required: false,
         example: '{"deal_id":4711,"direction":"inbound"}',
         schema: { maxLength: LIMITS.METADATA_BYTES },
       },
       'X-Vocabulary': {
         description:
-          "Names and terms of this recording, separated by commas, for the recogniser; beside the vocabulary of the workspace. At most 2000 bytes: ASCII, or `UTF-8''` and percent-encoded text (RFC 8187).",
+          "Comma-separated names and terms that occur in this recording, added to the vocabulary of the workspace. At most 2000 bytes: ASCII, or `UTF-8''` and percent-encoded text (RFC 8187).",
         required: false,
         example: 'Okonkwo, Kestrel 9, churn rate',
         schema: { maxLength: LIMITS.VOCABULARY_BYTES },
@@ -64,7 +65,7 @@ export const uploadRoute: Route = route({
   answers: {
     201: { description: 'Accepted', schema: Uploaded, example: EXAMPLE },
     200: {
-      description: 'The Idempotency-Key was used already: the answer of then',
+      description: 'The Idempotency-Key was used before: the original response',
       schema: Uploaded,
       example: EXAMPLE,
       headers: { 'Idempotency-Replayed': 'true' },

@@ -41,7 +41,7 @@ export async function examine(): Promise<{ checks: Check[]; settings: SettingSho
   const settings = loadSettings();
   const checks = [
     await check('node', node, 'Use Node 20.19, 22 or 24; 24 where glibc is 2.38 or newer (Debian 13, Ubuntu 24.04).'),
-    await check('memory', memory, 'Give the machine 4 GiB or more.'),
+    await check('memory', memory, 'Provide at least 4 GiB of memory.'),
     await check('ffmpeg', ffmpeg, 'Install ffmpeg (apt-get install ffmpeg), or set FFMPEG_PATH.'),
     await check(
       'models',
@@ -85,7 +85,7 @@ async function ffmpeg(): Promise<string> {
 async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings): Promise<string> {
   const all = await listModels(home);
   if (wanted !== 'auto' && !all.some((model) => model.name === wanted))
-    throw new Error(`LONGHAND_MODEL names ${wanted}; there are ${all.map((m) => m.name).join(', ')}`);
+    throw new Error(`LONGHAND_MODEL is ${wanted}; installed are ${all.map((m) => m.name).join(', ')}`);
   for (const model of all) {
     const [finding] = await verifyModel(model.name, home);
     if (finding) throw new Error(finding);
@@ -94,7 +94,7 @@ async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings)
     readMachine(),
     all.map((model) => model.name),
   );
-  return `${all.map((model) => model.name).join(', ')}: every byte verified${better ? `. ${better}` : ''}`;
+  return `${all.map((model) => model.name).join(', ')}: checksums verified${better ? `. ${better}` : ''}`;
 }
 
 async function device(settings: Settings): Promise<string> {
@@ -118,7 +118,7 @@ async function database(settings: Settings): Promise<Check[]> {
       await check('database', () => version(db), remedy),
       await check('schema', () => schema(db), 'Run scripts/longhand migrate.'),
       await check('tables', () => tables(db), TABLES),
-      await check('policies', () => policies(db), "Until this is fixed, workspaces are isolated by the program's queries only."),
+      await check('policies', () => policies(db), "Until this is fixed, workspaces are isolated only by the program's queries."),
       await check('clock', () => clock(db), 'Synchronise the clocks of this machine and of the database with NTP.'),
     ];
   } finally {
@@ -139,7 +139,7 @@ async function version(db: Db): Promise<string> {
 async function schema(db: Db): Promise<string> {
   const pending = await pendingMigrations(db);
   if (pending.length) throw new Error(`${pending.join(', ')} pending`);
-  return 'of this version';
+  return 'up to date';
 }
 
 async function tables(db: Db): Promise<string> {
@@ -147,19 +147,19 @@ async function tables(db: Db): Promise<string> {
   const wrong = (await compareSchema(db)).filter(({ wanted }) => wanted); // additions by a newer version are not a problem
   if (wrong.length)
     throw new Error(wrong.map(({ column, found, wanted }) => `${column} is ${found ?? 'missing'}, expected ${wanted}`).join('; '));
-  return 'every column as described';
+  return 'all columns as expected';
 }
 
 async function policies(db: Db): Promise<string> {
   await requirePolicies(db);
-  return 'row-level security holds';
+  return 'row-level security is active';
 }
 
 async function clock(db: Db): Promise<string> {
   const before = Date.now();
   const row = await db.acrossTenants((tx) => tx.row<{ seconds: string }>('select extract(epoch from clock_timestamp()) as seconds'));
   const apart = Math.abs(Number(row!.seconds) - (before + Date.now()) / 2000);
-  const found = `${apart.toFixed(1)} s from the database's`;
+  const found = `${apart.toFixed(1)} s apart from the database's clock`;
   if (apart > CLOCK_SECONDS) throw new Error(found);
   return found;
 }

@@ -50,7 +50,7 @@ export function supervise(options: PartOptions): Part {
   let replaced = false; // restart() was called
   let wake = () => {};
   const changed = (reason: string) => {
-    options.log(`the ${options.name} ended (${reason}); it will be restarted when a source file changes`);
+    options.log(`the ${options.name} exited (${reason}); it restarts when a source file changes`);
     return new Promise<void>((resolve) => {
       wake = resolve;
       stopping.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -74,7 +74,7 @@ export function supervise(options: PartOptions): Part {
       }
       if (!wasReady) return failed(new Error(`The ${options.name} exited during startup (${reason}); see its message above.`));
       if (Date.now() - started > HEALTHY_MS) pause = FIRST_PAUSE_MS;
-      options.log(`the ${options.name} ended (${reason}); restarting it in ${pause / 1000} s`);
+      options.log(`the ${options.name} exited (${reason}); restarting in ${pause / 1000} s`);
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {});
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }

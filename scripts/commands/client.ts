@@ -111,7 +111,7 @@ function lost(error: Error & { code?: string }, { origin }: URL): Error {
   if (code === 'ENOTFOUND') throw new Error(`unknown host ${origin}`, { cause: error });
   if (['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(code))
     return new Error(`nothing is listening at ${origin} (${code})`, { cause: error });
-  if (['ECONNRESET', 'EPIPE'].includes(code)) return new Error(`the connection to ${origin} broke off`, { cause: error });
+  if (['ECONNRESET', 'EPIPE'].includes(code)) return new Error(`the connection to ${origin} was interrupted`, { cause: error });
   throw error;
 }
 

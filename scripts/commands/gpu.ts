@@ -7,12 +7,10 @@ export function addGpu(program: Command): void {
 
   gpu
     .command('install')
-    .description(
-      "bring the CUDA provider of this runtime's version with CUDA and cuDNN (about 1.5 GB) from the Python package index, and check it",
-    )
-    .option('--from <folder>', 'a folder with these libraries or their wheels, for machines without internet')
-    .option('--index <url>', 'another package index')
-    .option('--no-check', 'open no session: for images that are built where no GPU is')
+    .description('download the matching CUDA provider with CUDA and cuDNN (about 1.5 GB) from the Python package index, and verify it')
+    .option('--from <folder>', 'folder with these libraries or their wheels, for machines without internet access')
+    .option('--index <url>', 'package index to use instead')
+    .option('--no-check', 'do not open a session: for building images without a GPU')
     .option('--json', 'print JSON')
     .action(async ({ from, index, check, json }: { from?: string; index?: string; check: boolean; json?: boolean }) => {
       const [{ install }, { checkGpu }] = await Promise.all([import('../gpu/install.ts'), import('../../engine/runtime/gpu.ts')]);

@@ -26,7 +26,7 @@ export function addModels(program: Command): void {
   models
     .command('list')
     .description('installed ASR models (for LONGHAND_MODEL), with speed, memory and accuracy as measured on this machine')
-    .option('--load <hours>', 'also whether each can process this much audio here, such as 200h/day')
+    .option('--load <hours>', 'also show whether each model can process this load here, such as 200h/day')
     .option('--json', 'print JSON')
     .action(async ({ json, load }: Options) => print(await (await shelf()).table(loadSettings(), load), json));
 
@@ -42,8 +42,8 @@ export function addModels(program: Command): void {
   making(models.command('import'))
     .description('convert and check a Whisper checkpoint from a local folder')
     .argument('<folder>', 'config.json, tokenizer.json, model.safetensors or its shards; optionally generation_config.json')
-    .option('--licence <expression>', 'SPDX expression')
-    .option('--source <text>', 'where the checkpoint came from')
+    .option('--licence <expression>', 'licence of the model, as an SPDX expression')
+    .option('--source <text>', 'origin of the checkpoint')
     .action(async (folder: string, options: Options) => {
       const { importModel } = await import('../../models/importing.ts');
       await make(folder, options, (making) => importModel(folder, { ...making, licence: options.licence, source: options.source }));
@@ -58,10 +58,10 @@ export function addModels(program: Command): void {
 
   models
     .command('build')
-    .description('build the ONNX files of a checkpoint into a folder; identical to the shipped files for the shipped checkpoint')
+    .description('build the ONNX files of a checkpoint; for the included checkpoint, identical to the included files')
     .argument('<checkpoint>')
     .argument('<folder>')
-    .addOption(new Option('--variant <variant>').choices(VARIANTS).default('int8'))
+    .addOption(new Option('--variant <variant>', 'precision of the weights').choices(VARIANTS).default('int8'))
     .option('--json', 'print JSON')
     .action(async (checkpoint: string, folder: string, { variant, json }: Options) => {
       const [{ build }, { ABOUT }] = await Promise.all([
@@ -104,11 +104,11 @@ export function addModels(program: Command): void {
 /** Options of commands that build a model. */
 function making(command: Command): Command {
   return command
-    .option('--name <name>', 'name to install it under')
+    .option('--name <name>', 'name to install the model under')
     .addOption(new Option('--variant <variant>', 'default: the int8 variant suited to this CPU').choices(VARIANTS))
-    .option('--quick', 'run the self-check, but without a comparison and without trying faster recipes')
-    .option('--no-check', 'measure nothing')
-    .option('--force', 'install it even if it fails the self-check')
+    .option('--quick', 'shorter self-check: no comparison with float32, no search for faster recipes')
+    .option('--no-check', 'skip the self-check')
+    .option('--force', 'install the model even if it fails the self-check')
     .option('--json', 'print JSON');
 }
 

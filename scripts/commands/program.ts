@@ -17,7 +17,7 @@ const help = new Help();
 /** The complete command line. Usage errors are thrown as CommanderError; docs/command-line.md is generated from it. */
 export function openProgram(): Command {
   const program = new Command('longhand')
-    .description('Self-hosted transcription: who said what, when, in which language, on your own machine.')
+    .description('Self-hosted transcription with speaker diarization.')
     .version(VERSION)
     .configureHelp({ optionDescription: (option) => help.optionDescription(option) + (option.mandatory ? ' (required)' : '') });
   for (const add of [addUp, addParts, addTranscribe, addUpload, addBench, addMeasures, addModels, addGpu, addDoctor, addAdmin])

@@ -35,7 +35,7 @@ export async function findRecordings(names: readonly string[], { minAge = 0, don
     const inside = files.flat().filter((file) => !done || !path.resolve(file).startsWith(done));
     found.push(...inside.sort().map((file) => ({ file, name: path.relative(name, file) })));
   }
-  if (!found.length && !minAge && !doneDir) throw new Error(`There is nothing to upload in ${names.join(', ')}`);
+  if (!found.length && !minAge && !doneDir) throw new Error(`Found no recordings to upload in ${names.join(', ')}`);
   const old = await Promise.all(found.map(async ({ file }) => !minAge || (await ageOf(file)) >= minAge));
   return found.filter((_, index) => old[index]);
 }

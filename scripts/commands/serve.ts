@@ -103,7 +103,7 @@ async function ended(server: Embedded): Promise<never> {
   if (server.process.exitCode === null && server.process.signalCode === null)
     await new Promise((resolve) => server.process.once('exit', resolve));
   throw new Error(
-    'The embedded PostgreSQL stopped; see postgres/postgres.log in the state folder. Start again: no accepted upload is lost.',
+    'The embedded PostgreSQL stopped; see postgres/postgres.log in the state folder. Start again: accepted uploads are not lost.',
   );
 }
 
@@ -114,7 +114,7 @@ function stopSignal(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.on(signal, () => {
         if (count++) process.exit(1);
-        say('stopping …');
+        say('Stopping …');
         resolve();
       });
   });

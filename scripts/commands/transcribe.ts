@@ -30,7 +30,7 @@ export function addTranscribe(program: Command): void {
     .option('--model <name>', 'a model listed by `models list` (LONGHAND_MODEL)')
     .option('--words', 'include word timestamps, in json')
     .option('--accurate', 'beam search: fewer errors, slower')
-    .option('--output-dir [folder]', 'folder for the output files; without a value: beside each recording')
+    .option('--output-dir [folder]', 'folder for the output files; without a value, next to each recording')
     .action(async (files: string[], options: TranscribeOptions) => {
       const settings = loadSettings({ LONGHAND_MODEL: options.model });
       const { transcribeFiles } = await import('./transcribing.ts');

@@ -43,7 +43,7 @@ export async function uploadFiles(recordings: readonly Recording[], options: Upl
   if (!options.wait && options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
   const news = options.wait || rows.length === 1 ? rows : rows.filter(({ status }) => status !== SENT_BEFORE); // a folder is looked at again and again
   if (!options.json && news.length && (rows.length > 1 || !options.wait)) print(news, false);
-  if (news.length < rows.length) process.stderr.write(`${rows.length - news.length} sent before; --again sends them anyway\n`);
+  if (news.length < rows.length) process.stderr.write(`${rows.length - news.length} uploaded before; --again uploads them anyway\n`);
   if (rows.some((row) => !GOOD.has(row.status))) process.exitCode = 1;
 }
 

@@ -38,7 +38,7 @@ async function fromFolder(from: string, to: string): Promise<void> {
   for (const name of readdirSync(from)) {
     const version = /^onnxruntime_gpu-([\d.]+)-/.exec(name)?.[1];
     if (version && version !== runtimeVersion())
-      throw new Error(`Cannot use ${name}: wanted onnxruntime ${runtimeVersion()}, the installed version of onnxruntime`);
+      throw new Error(`Cannot use ${name}: it must be for onnxruntime ${runtimeVersion()}, the installed version`);
     if (name.endsWith('.whl')) await unpack(path.join(from, name), to, wanted);
     else if (/\.so(\.\d+)*$/.test(name)) copyFileSync(path.join(from, name), path.join(to, name));
   }

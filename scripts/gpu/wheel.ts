@@ -32,7 +32,7 @@ export async function findWheel(project: string, fits: (version: string) => bool
       },
     );
   });
-  if (!answer.ok) throw new Error(`Cannot get ${project} from ${index}: it answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`Cannot get ${project} from ${index}: it responded with ${answer.status}`);
   const { files } = (await answer.json()) as Listing;
   const fitting = files
     .filter(({ filename, yanked }) => !yanked && filename.endsWith('.whl') && filename.includes('linux') && filename.includes(LINUX))
@@ -49,7 +49,7 @@ export async function download(wheel: Wheel, folder: string, onBytes: (bytes: nu
   const to = path.join(folder, wheel.filename);
   const answer = await fetch(wheel.url);
   if (!answer.ok || !answer.body)
-    throw new Error(`Cannot download ${wheel.filename}: ${new URL(wheel.url).host} answered ${answer.status}`);
+    throw new Error(`Cannot download ${wheel.filename}: ${new URL(wheel.url).host} responded with ${answer.status}`);
   const hash = createHash('sha256');
   const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
     for await (const chunk of chunks) {

@@ -92,7 +92,7 @@ function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Sends a file, and retries after a lost connection, a full queue or a busy service. Returns the id of the transcription; null if the file is no longer wanted. */
+/** Sends a file, and retries after a lost connection, a full queue or a busy service. Returns the id of the transcription; null if the upload was cancelled. */
 async function persist(upload: Upload, wanted: () => boolean, told: (part: Partial<Upload>) => void): Promise<string | null> {
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(upload, (sent) => told({ sent }));

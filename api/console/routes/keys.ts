@@ -27,7 +27,7 @@ export const newKey = page({
     const { name, scopes, expires_at } = await context.body();
     const expires = expires_at === null ? null : new Date(expires_at);
     if (expires && (expires.getTime() <= Date.now() || expires.getUTCFullYear() > LAST_YEAR)) {
-      throw invalid([{ field: 'expires_at', message: `must be in the future, and no later than the year ${LAST_YEAR} at the latest` }]);
+      throw invalid([{ field: 'expires_at', message: `must be in the future, and no later than the year ${LAST_YEAR}` }]);
     }
     const key = { name: name || null, scopes: [...new Set(['read' as const, ...scopes])], expiresAt: expires };
     return json(201, await context.db.workspace(actor.workspaceId, (tx) => createKey(tx, actor, key)));

@@ -71,7 +71,7 @@ export const tryDraft = page({
     const { name, prompt, transcription_id: transcriptionId } = await context.body();
     const wanted = { slug: slugOf(name) || 'draft', name, prompt, transcriptionId };
     const id = await context.db.workspace(actor.workspaceId, (tx) => startPreview(tx, actor, wanted, context.limits));
-    if (!id) throw invalid([{ field: 'transcription_id', message: 'is not a completed transcript that you may see' }]);
+    if (!id) throw invalid([{ field: 'transcription_id', message: 'is not a completed transcript that you have access to' }]);
     return json(202, { id, status: 'queued' });
   },
 });

@@ -35,13 +35,13 @@ export const authorizePage = route({
     const home = await returnAddress(context, parameters);
     if (!home) {
       badCredentials.count(address);
-      return told('Cannot go on: this client or its return address is not registered here. Connect the assistant again.');
+      return told('Cannot continue: this client or its redirect_uri is not registered here. Connect the assistant again.');
     }
     try {
       await readConsent(context, parameters);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      if (!isOwnMachine(home)) return told(`Cannot go on: ${error.message}. Connect the assistant again.`); // anybody can register a client, so do not redirect to other sites (open redirect)
+      if (!isOwnMachine(home)) return told(`Cannot continue: ${error.message}. Connect the assistant again.`); // anybody can register a client, so do not redirect to other sites (open redirect)
       return see(
         back(home, {
           error: error.error,
@@ -79,12 +79,12 @@ async function returnAddress({ db }: Context, parameters: Parameters): Promise<s
 /** Validates a consent request. Throws OAuthError. */
 export async function readConsent(context: Context, parameters: Parameters): Promise<ConsentRequest> {
   const redirectUri = await returnAddress(context, parameters);
-  if (!redirectUri) throw new OAuthError('invalid_request', 'The client or its return address is not registered');
+  if (!redirectUri) throw new OAuthError('invalid_request', 'The client or its redirect_uri is not registered');
   const client = (await context.db.acrossTenants((tx) => findClient(tx, one(parameters, 'client_id')!)))!;
   if (one(parameters, 'response_type') !== 'code') throw new OAuthError('unsupported_response_type', 'response_type must be code');
   const challenge = one(parameters, 'code_challenge');
   if (!challenge || !/^[\w-]{43,128}$/.test(challenge) || one(parameters, 'code_challenge_method') !== 'S256') {
-    throw new OAuthError('invalid_request', 'PKCE is needed: code_challenge with code_challenge_method=S256');
+    throw new OAuthError('invalid_request', 'PKCE is required: send code_challenge with code_challenge_method=S256');
   }
   const resource = readResource(one(parameters, 'resource'), originOf(context.request, context.settings));
   return { client, redirectUri, scopes: readScopes(one(parameters, 'scope')), resource, challenge, state: one(parameters, 'state') };
@@ -102,7 +102,7 @@ export async function approve(context: Context, actor: MemberActor, asked: Conse
 export function deny(context: Context, { redirectUri, state }: ConsentRequest): string {
   return back(redirectUri, {
     error: 'access_denied',
-    error_description: 'The person did not agree',
+    error_description: 'The user denied access',
     state,
     iss: originOf(context.request, context.settings),
   });

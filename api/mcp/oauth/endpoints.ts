@@ -85,7 +85,7 @@ export const register = route({
       if (!Array.isArray(uris) || !uris.length || uris.length > 10 || !uris.every((uri) => typeof uri === 'string' && isRedirectUri(uri))) {
         throw new OAuthError(
           'invalid_redirect_uri',
-          'redirect_uris must hold 1 to 10 addresses: https, http on 127.0.0.1 or localhost, or a private scheme',
+          'redirect_uris must contain 1 to 10 URLs: https, http on 127.0.0.1 or localhost, or a private scheme',
         );
       }
       const method = body?.token_endpoint_auth_method ?? 'none';
@@ -121,7 +121,10 @@ export const token = route({
       const tokens = await exchange(context, form);
       if (!tokens) {
         badCredentials.count(request.address);
-        throw new OAuthError('invalid_grant', 'The code or refresh token is unknown, expired, used or not of this client; start again');
+        throw new OAuthError(
+          'invalid_grant',
+          'The code or refresh token is unknown, expired, already used, or belongs to another client; start again',
+        );
       }
       return {
         access_token: tokens.accessToken,
@@ -168,7 +171,7 @@ export const revoke = route({
       badCredentials.count(request.address); // the response does not reveal whether the token existed
       const form = await readForm(context);
       const [value, clientId] = [form.get('token'), form.get('client_id')];
-      if (!value || !clientId) throw new OAuthError('invalid_request', 'token and client_id are needed');
+      if (!value || !clientId) throw new OAuthError('invalid_request', 'token and client_id are required');
       await context.db.acrossTenants((tx) => revokeToken(tx, value, clientId));
       return {};
     }),
@@ -199,7 +202,7 @@ async function readForm({ request }: Context): Promise<Map<string, string>> {
   const form = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
     if (form.has(name)) throw new OAuthError('invalid_request', `${name.slice(0, 50)} was sent twice`);
-    if (value.includes('\0')) throw new OAuthError('invalid_request', `${name.slice(0, 50)} holds NUL, which nothing does`);
+    if (value.includes('\0')) throw new OAuthError('invalid_request', `${name.slice(0, 50)} contains NUL, which is not allowed`);
     form.set(name, value);
   }
   return form;

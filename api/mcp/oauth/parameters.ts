@@ -46,7 +46,7 @@ export function readScopes(text: string | undefined): readonly Scope[] {
 export function readResource(asked: string | undefined, origin: string): string {
   const resource = asked ?? `${origin}/mcp`;
   if ([origin, `${origin}/`, `${origin}/mcp`, `${origin}/v1`].includes(resource)) return resource;
-  throw new OAuthError('invalid_target', `Tokens are made for ${origin}/mcp only, not for ${resource.slice(0, 200)}`);
+  throw new OAuthError('invalid_target', `Tokens are issued only for ${origin}/mcp, not for ${resource.slice(0, 200)}`);
 }
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];

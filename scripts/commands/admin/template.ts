@@ -37,7 +37,7 @@ export function addTemplate(group: Command): void {
       const { changeTemplate, deleteTemplate, findTemplate } = await templates();
       return operate(db, ['workspace', workspace], async (tx, actor) => {
         const id = await findTemplate(tx, actor, slug, owner);
-        if (!id) throw new Error(`There is no template ${slug} there`);
+        if (!id) throw new Error(`There is no template ${slug} in this workspace`);
         if (name === 'publish') await changeTemplate(tx, actor, id, { status: 'published' });
         else await deleteTemplate(tx, actor, id);
         return { slug };

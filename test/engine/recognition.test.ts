@@ -153,6 +153,22 @@ t.test('recogniseAll() hears windows that are cut elsewhere than those of the ch
   t.equal(asked.length, 1);
 });
 
+t.test('recogniseAll() takes no checkpoint of one channel for the other at the same time', async (t) => {
+  const saved = new Map<string, Uint8Array>();
+  const both = ([0, 1] as const).map((channel) => ({ ...windows[0]!, channel }));
+  const ears = both.map((): [string, number][] => [['en', 0.99]]);
+  await recogniseAll(both.slice(0, 1), recording, listener(ears).job, options(saved));
+  const { asked, job } = listener(ears);
+  const { words } = await recogniseAll(both, recording, job, options(saved));
+  t.equal(asked.length, 1, 'the other channel is heard');
+  t.strictSame(words.map(({ channel }) => channel).sort(), [0, 1]);
+});
+
+t.test('recogniseAll() takes the language of the recording from all windows, not from the first', async (t) => {
+  const ears = windows.map((_, i): [string, number][] => [[i === 0 ? 'de' : 'es', 0.97]]);
+  t.equal((await recogniseAll(windows, recording, listener(ears).job, options())).language, 'es');
+});
+
 t.test('recogniseAll() keeps the language that was asked for, and names none where there are no windows', async (t) => {
   const { job } = listener([[['en', 0.99]]]);
   t.equal((await recogniseAll(windows.slice(0, 1), recording, job, { ...options(), language: 'fr' })).language, 'fr');

@@ -34,4 +34,5 @@ t.test('peak() is the highest probability between two times', async (t) => {
   const speech = findSpeech(curve([0.2, 100], [0.9, 100], [0.3, 100]), STEP, STEP / 2);
   t.ok(Math.abs(peak(speech, { start: 1.2, end: 1.4 }) - 0.9) < 1e-6);
   t.ok(Math.abs(peak(speech, { start: 0.1, end: 0.5 }) - 0.2) < 1e-6);
+  t.ok(Math.abs(peak(speech, { start: 0.5, end: 2.5 }) - 0.9) < 1e-6, 'in the middle');
 });

@@ -2,6 +2,7 @@ import type { Change } from './change.ts';
 
 /** Thresholds of diarization. */
 export const DIARIZATION: Change[] = [
+  ['engine/diarization/tracks.ts', 'highest = Math.max(highest,', 'highest = Math.min(highest,'],
   ['engine/diarization/clustering.ts', 'const BLOCK_VECTORS = 1200;', 'const BLOCK_VECTORS = 4800;'],
   ['engine/diarization/clustering.ts', 'const MAX_CLUSTERED = 1800;', 'const MAX_CLUSTERED = 7200;'],
   ['engine/diarization/clustering.ts', 'const MAX_SPEAKERS = 100;', 'const MAX_SPEAKERS = 400;'],

@@ -1,7 +1,19 @@
 import type { Change } from './change.ts';
 
-/** Thresholds of speech recognition. */
+/** Speech recognition: what it decides, and its thresholds. */
 export const RECOGNITION: Change[] = [
+  ['engine/recognition.ts', 'function key({ pieces, channel }: Window)', "function key({ pieces }: Window, channel = 'any')"],
+  [
+    'engine/recognition.ts',
+    'decideLanguage(telling.length ? telling : heard)',
+    'decideLanguage((telling.length ? telling : heard).slice(0, 1))',
+  ],
+  ['engine/asr/speech.ts', 'let frame = first; frame < last; frame++', 'let frame = first; frame < first + 1; frame++'],
+  [
+    'engine/asr/whisper/constraints.ts',
+    '.filter((span) => span.end - span.start > 0.15)',
+    '.filter((span) => span.end - span.start > 0.6)',
+  ],
   ['engine/asr/speech.ts', 'const CLOSEST = 0.1;', 'const CLOSEST = 0.4;'],
   ['engine/asr/speech.ts', 'const OFFSET = 0.35;', 'const OFFSET = 0.105;'],
   ['engine/asr/speech.ts', 'const ONSET = 0.5;', 'const ONSET = 0.15;'],

@@ -52,6 +52,9 @@ t.test('speechLeft() names the timestamp where uncovered speech begins', async (
   t.equal(speechLeft([1000, 5], speech, TIMES), null, 'a segment is open');
   t.equal(speechLeft([], speech, TIMES), 1000, 'nothing was said yet');
   t.equal(speechLeft([1000, 5, 1100], speech, { ...TIMES, tick: 0.022 }), 1132, 'where a step is longer');
+  const syllables = [3, 4].map((start) => ({ start, end: start + 0.3 }));
+  t.equal(speechLeft([1000, 5, 1100], [speech[0]!, ...syllables], TIMES), 1145, 'syllables of 0.3 s count');
+  t.equal(speechLeft([1000, 5, 1100], [speech[0]!, { start: 2.5, end: 2.6 }, ...syllables], TIMES), 1145, 'a click of 0.1 s does not');
 });
 
 t.test('speechBetween() counts seconds of speech within a time', async (t) => {

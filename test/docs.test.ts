@@ -127,6 +127,11 @@ t.test('pages run npm scripts and tests that exist', async (t) => {
   }
 });
 
+t.test('the architecture picture shows every process', async (t) => {
+  const picture = read('docs/images/architecture.svg');
+  for (const name of ['api', 'engine', 'courier', 'PostgreSQL', 'Spool']) t.ok(picture.includes(`>${name}</text>`), name);
+});
+
 t.test('pictures are small', async (t) => {
   const pictures = files.filter((name) => name.startsWith('docs/images/') && existsSync(path.join(ROOT, name)));
   t.ok(pictures.length > 2);

@@ -42,6 +42,14 @@ const TERMS: [home: RegExp, field: string][] = [
   [/\bsays? of itself\b/i, 'describes; descriptor'],
   [/\bwhose turn it is\b/i, 'next, round-robin'],
   [/\bnobody waits (any more|for it)\b/i, 'no longer awaited'],
+  [/\bfiles from strangers\b|\bgets the better of\b/i, 'untrusted files; exploits'],
+  [/\bholds NUL\b|\bmust hold a word\b|\bis no filter\b/i, 'contains; is not a filter'],
+  [/\bthe answer of then\b|\bthe form asked for\b/i, 'the original response; the requested format'],
+  [/\b(is|are) told to this address\b|\bAddresses that are told\b|\bsecond belt\b/i, 'notified; second line of defence'],
+  [/\bFilters combine\b/, 'combined with AND'],
+  [/\bmake another with\b|\bis yours to decide\b|\bkeeps it out of the list of processes\b/i, 'create another; the process list'],
+  [/\bThe way of a recording\b|\bWho may import whom is enforced\b/i, 'how a recording is processed'],
+  [/\bgoes over keyed hashes\b|\bwhat was learnt\b/i, 'uses keyed hashes; lessons'],
 ];
 
 /** Fractions in words instead of percentages: "a sixtieth less time". */

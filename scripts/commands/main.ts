@@ -1,8 +1,5 @@
-import { CommanderError } from 'commander';
-import { openProgram } from './program.ts';
-import { reason, sentence } from './sentence.ts';
-
-const USAGE_ERROR = 2;
+import { execute } from './execute.ts';
+import { reason } from './sentence.ts';
 
 /**
  * The reader may stop early, as `head` does, or its disk may be full: the command still runs to its end, and succeeds in the first case.
@@ -14,12 +11,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on('error', () => {});
 
-try {
-  await openProgram().parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
-  else {
-    process.stderr.write(`${sentence(error)}\n`);
-    process.exitCode = 1;
-  }
-}
+const status = await execute(process.argv.slice(2));
+if (status !== null) process.exitCode = status;

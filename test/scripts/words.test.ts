@@ -3,6 +3,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testApi } from '../support/client.ts';
 import { testDatabase } from '../support/database.ts';
+import { longhandHere } from '../support/here.ts';
 import { finish, freePort, LONGHAND, longhand, ROOT } from '../support/processes.ts';
 
 const folder = t.testdir({ 'a.wav': 'a', 'bad.json': '{' });
@@ -23,7 +24,8 @@ t.test('longhand says in words what is missing, and ends with 1', async (t) => {
     [['admin', 'template', 'preview', path.join(folder, 'bad.json'), '--slug', 'tasks'], /bad\.json is not JSON with segments/],
     [['migrate'], /Cannot open the database: .*Start it, or correct DATABASE_URL/, { DATABASE_URL: nowhere }],
   ];
-  for (const [args, words, more] of calls) t.match(await longhand(args, { ...env, ...more }), { code: 1, stderr: words }, args.join(' '));
+  for (const [args, words, more] of calls)
+    t.match(await longhandHere(args, { ...env, ...more }), { code: 1, stderr: words }, args.join(' '));
 });
 
 t.test('longhand refuses wrong values before it does anything, with what it wants, and ends with 2', async (t) => {
@@ -45,7 +47,9 @@ t.test('longhand refuses wrong values before it does anything, with what it want
     [['bench', '--peer', 'siri'], /faster-whisper, whisper\.cpp/],
     [['bench', '--no-speed', '--load', '1h/day'], /--no-speed/],
   ];
-  for (const [args, words] of calls) t.match(await longhand(args, env), { code: 2, stdout: '', stderr: words }, args.join(' '));
+  const [started] = calls;
+  t.match(await longhand(started![0], env), { code: 2, stdout: '', stderr: started![1] }, 'as a process of its own');
+  for (const [args, words] of calls) t.match(await longhandHere(args, env), { code: 2, stdout: '', stderr: words }, args.join(' '));
 });
 
 const noFull = existsSync('/dev/full') ? false : 'this system has no /dev/full';
@@ -58,7 +62,7 @@ t.test('longhand says that its output cannot be written, and ends with 1', { ski
 t.test('longhand tells its version, and which options a command cannot do without', async (t) => {
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   t.match(await longhand(['--version'], env), { code: 0, stdout: `${version}\n` });
-  t.match(await longhand(['admin', 'key', 'create', '--help'], env), { code: 0, stdout: /--member <id> .*\(required\)/ });
+  t.match(await longhandHere(['admin', 'key', 'create', '--help'], env), { code: 0, stdout: /--member <id> .*\(required\)/ });
 });
 
 t.test('doctor goes on when the database cannot be reached, and says what to do', async (t) => {

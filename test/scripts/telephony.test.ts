@@ -57,7 +57,10 @@ const accepted = async () =>
 async function untilIdle(): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
     await fetch(`${api.url}/healthz`); // what arrived before this has been read
-    const open = await api.db.query('*', 'select id::text from upload_leases union all select key from idempotency_keys where answer is null');
+    const open = await api.db.query(
+      '*',
+      'select id::text from upload_leases union all select key from idempotency_keys where answer is null',
+    );
     quiet = open.length ? 0 : quiet + 1;
     if (open.length) await sleep(50);
   }

@@ -1,4 +1,4 @@
-import { RATE } from './sound.ts';
+import { SAMPLE_RATE } from './sound.ts';
 
 export type Point = readonly [x: number, y: number, z: number];
 
@@ -27,7 +27,7 @@ export function absorption({ size: [x, y, z], reverberation }: Shoebox): number 
 export function impulseResponse(room: Shoebox, source: Point, microphone: Point): Float32Array {
   const reflected = Math.sqrt(1 - absorption(room));
   const farthest = SPEED * Math.max(HEARD * room.reverberation, (distance(source, microphone) + 1) / SPEED);
-  const response = new Float32Array(Math.ceil((farthest / SPEED) * RATE) + 2 * TAPS);
+  const response = new Float32Array(Math.ceil((farthest / SPEED) * SAMPLE_RATE) + 2 * TAPS);
   const axes = [0, 1, 2].map((axis) => images(room.size[axis]!, source[axis]!, microphone[axis]!, farthest));
   for (const x of axes[0]!) {
     for (const y of axes[1]!) {
@@ -35,7 +35,7 @@ export function impulseResponse(room: Shoebox, source: Point, microphone: Point)
       if (flat > farthest ** 2) continue;
       for (const z of axes[2]!) {
         const metres = Math.sqrt(flat + z.offset ** 2);
-        if (metres <= farthest) addEcho(response, (metres / SPEED) * RATE, reflected ** (x.walls + y.walls + z.walls) / metres);
+        if (metres <= farthest) addEcho(response, (metres / SPEED) * SAMPLE_RATE, reflected ** (x.walls + y.walls + z.walls) / metres);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { type Clip, englishClips, type Split, type TrueTurn, voices } from './clips.ts';
 import { type Random, seeded } from './random.ts';
-import { level, mixInto, paced, RATE, samplesOf, scaled, telephone } from './sound.ts';
+import { level, mixInto, paced, SAMPLE_RATE, samplesOf, scaled, telephone } from './sound.ts';
 import { speechSpans } from './truth.ts';
 
 export interface TrueWordRun extends TrueTurn {
@@ -64,7 +64,7 @@ export async function conversation(seed: number, options: ConversationOptions): 
     .slice(0, options.speakers);
   const decks = new Map(cast.map(([speaker]) => [speaker, [] as Clip[]]));
   const gains = new Map(cast.map(([speaker]) => [speaker, random.between(0.6, 1.4)]));
-  const samples = new Float32Array(Math.ceil((options.seconds + 30) * RATE));
+  const samples = new Float32Array(Math.ceil((options.seconds + 30) * SAMPLE_RATE));
   const tracks = options.apart ? cast.map(() => new Float32Array(samples.length)) : undefined;
   const turns: TrueTurn[] = [];
   const said: TrueWordRun[] = [];
@@ -81,7 +81,7 @@ export async function conversation(seed: number, options: ConversationOptions): 
     const spans = speechSpans(voice);
     const overlapping = turns.length > 0 && speaker !== last && random.next() < (options.overlaps ?? 0);
     const start = Math.max(0.1, overlapping ? end - random.between(0.4, 1.2) : end + random.between(0.15, 1.2)) - spans[0]!.start;
-    const at = Math.max(0, Math.round(start * RATE));
+    const at = Math.max(0, Math.round(start * SAMPLE_RATE));
     mixInto(samples, voice, at);
     if (tracks) mixInto(tracks[cast.findIndex(([name]) => name === speaker)]!, voice, at);
     for (const span of spans) turns.push({ speaker, start: start + span.start, end: start + span.end });
@@ -89,7 +89,7 @@ export async function conversation(seed: number, options: ConversationOptions): 
     end = Math.max(end, start + spans.at(-1)!.end);
     last = speaker;
   }
-  const length = Math.ceil((end + 0.5) * RATE);
+  const length = Math.ceil((end + 0.5) * SAMPLE_RATE);
   const made = finish(`conversation ${seed}`, samples.subarray(0, length), turns, said, cast.length, options, random);
   return tracks ? { ...made, tracks: tracks.map((track) => track.subarray(0, length)) } : made;
 }
@@ -120,7 +120,7 @@ export interface JoinedOptions {
  */
 export async function joined(seconds: number, { seed = 1, data, split }: JoinedOptions = {}): Promise<Conversation> {
   const random = seeded(seed);
-  const samples = new Float32Array(Math.ceil((seconds + 40) * RATE));
+  const samples = new Float32Array(Math.ceil((seconds + 40) * SAMPLE_RATE));
   const said: TrueWordRun[] = [];
   let at = 0.5;
   const distinct = englishClips(data, split).filter((clip) => clip.category === '1');
@@ -129,19 +129,19 @@ export async function joined(seconds: number, { seed = 1, data, split }: JoinedO
       if (at >= seconds) break;
       const clean = await cleanSamples(clip);
       const spans = speechSpans(clean);
-      mixInto(samples, scaled(clean, 0.06 / (level(clean) || 1)), Math.round(at * RATE));
+      mixInto(samples, scaled(clean, 0.06 / (level(clean) || 1)), Math.round(at * SAMPLE_RATE));
       said.push({
         speaker: clip.speaker || clip.file,
         start: at + spans[0]!.start,
         end: at + spans.at(-1)!.end,
         transcript: clip.transcript,
       });
-      at += clean.length / RATE + random.between(0.3, 1.2);
+      at += clean.length / SAMPLE_RATE + random.between(0.3, 1.2);
     }
   }
   return {
     name: 'joined clips',
-    samples: samples.subarray(0, Math.ceil(at * RATE)),
+    samples: samples.subarray(0, Math.ceil(at * SAMPLE_RATE)),
     turns: said,
     said,
     speakers: new Set(said.map((s) => s.speaker)).size,

@@ -8,7 +8,7 @@ import { bestMapping } from './der.ts';
 import { diarization, transcript } from './measure.ts';
 import { englishWords } from './normalise.ts';
 import { seeded } from './random.ts';
-import { level, mixInto, RATE, scaled, writeWav } from './sound.ts';
+import { level, mixInto, SAMPLE_RATE, scaled, writeWav } from './sound.ts';
 import { speechSpans } from './truth.ts';
 
 /** One or two isolated words cut from a clip, to overlap another speaker's speech. */
@@ -91,7 +91,7 @@ export async function talkWithInterjections(seed: number, seconds: number, data 
   const cast = random.shuffle(able).slice(0, 2 + (seed % 3));
   const names = cast.map(([name]) => name);
   const gains = new Map(names.map((name) => [name, random.between(0.7, 1.3)]));
-  const samples = new Float32Array(Math.ceil((seconds + 60) * RATE));
+  const samples = new Float32Array(Math.ceil((seconds + 60) * SAMPLE_RATE));
   const talk: Talk = { name: `talk ${seed}`, samples, turns: [], said: [], speakers: cast.length, interjections: [] };
   const loudness = (speaker: string, clean: Float32Array) => (0.06 * gains.get(speaker)!) / (level(clean) || 1);
   let end = 0.5;
@@ -99,8 +99,12 @@ export async function talkWithInterjections(seed: number, seconds: number, data 
 
   const throwIn = async (words: ShortWords, over: boolean, from: number) => {
     const clean = await cleanSamples(words.clip);
-    const cut = clean.slice(Math.round((words.start - MARGIN) * RATE), Math.round((words.end + MARGIN) * RATE));
-    mixInto(samples, scaled(faded(cut), loudness(words.speaker, clean) * random.between(0.7, 2)), Math.round((from - MARGIN) * RATE));
+    const cut = clean.slice(Math.round((words.start - MARGIN) * SAMPLE_RATE), Math.round((words.end + MARGIN) * SAMPLE_RATE));
+    mixInto(
+      samples,
+      scaled(faded(cut), loudness(words.speaker, clean) * random.between(0.7, 2)),
+      Math.round((from - MARGIN) * SAMPLE_RATE),
+    );
     const own = { speaker: words.speaker, start: from, end: from + words.end - words.start };
     talk.turns.push(own);
     talk.interjections.push({ ...own, transcript: words.text, over });
@@ -116,7 +120,7 @@ export async function talkWithInterjections(seed: number, seconds: number, data 
       const voice = scaled(clean, loudness(speaker, clean));
       const spans = speechSpans(voice);
       const start = end + random.between(0.2, 0.9) - spans[0]!.start;
-      mixInto(samples, voice, Math.max(0, Math.round(start * RATE)));
+      mixInto(samples, voice, Math.max(0, Math.round(start * SAMPLE_RATE)));
       const own = spans.map((span) => ({ speaker, start: start + span.start, end: start + span.end }));
       talk.turns.push(...own);
       const [first, last] = [own[0]!.start, own.at(-1)!.end];
@@ -134,11 +138,11 @@ export async function talkWithInterjections(seed: number, seconds: number, data 
       if (random.next() < 0.5) end = await throwIn(random.pick(fit), false, end + random.between(0.12, 0.4));
     }
   }
-  return { ...talk, samples: samples.subarray(0, Math.ceil((end + 0.5) * RATE)) };
+  return { ...talk, samples: samples.subarray(0, Math.ceil((end + 0.5) * SAMPLE_RATE)) };
 }
 
 function faded(samples: Float32Array): Float32Array {
-  const ramp = MARGIN * RATE;
+  const ramp = MARGIN * SAMPLE_RATE;
   return samples.map((x, i) => x * Math.min(1, i / ramp, (samples.length - 1 - i) / ramp));
 }
 

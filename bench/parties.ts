@@ -9,7 +9,7 @@ import { conversation, type TrueWordRun } from './conversations.ts';
 import { bestMapping } from './der.ts';
 import { addErrors, type Errors, englishWords, NO_ERRORS } from './normalise.ts';
 import { seeded } from './random.ts';
-import { mixInto, RATE, scaled, telephone, writeWav } from './sound.ts';
+import { mixInto, SAMPLE_RATE, scaled, telephone, writeWav } from './sound.ts';
 
 type Channels = [left: Float32Array, right: Float32Array];
 
@@ -38,7 +38,7 @@ export const LINES: Record<string, (parties: Channels) => Channels> = {
   'both on both': ([a, b]) => both(plus(a, b)),
   'both on both, mp3': ([a, b]) => both(plus(a, b)),
   'both on both, one 3 dB softer and a sample late': ([a, b]) => [plus(a, b), late(scaled(plus(a, b), gain(-3)), 1)],
-  'both on both, one 20 ms late': ([a, b]) => [plus(a, b), late(plus(a, b), 0.02 * RATE)],
+  'both on both, one 20 ms late': ([a, b]) => [plus(a, b), late(plus(a, b), 0.02 * SAMPLE_RATE)],
   'both on one': ([a, b]) => [plus(a, b), new Float32Array(a.length)],
   'two microphones in a room': ([a, b]) => [plus(a, b, -4, 3), plus(b, a, -4, 3)],
 };
@@ -114,7 +114,7 @@ function late(samples: Float32Array, by: number): Float32Array {
 /** Mixes an attenuated and delayed sound into another one. */
 function plus(own: Float32Array, other: Float32Array, decibels = 0, milliseconds = 0): Float32Array {
   const out = own.slice();
-  mixInto(out, scaled(other, gain(decibels)), Math.round((milliseconds * RATE) / 1000));
+  mixInto(out, scaled(other, gain(decibels)), Math.round((milliseconds * SAMPLE_RATE) / 1000));
   return out;
 }
 

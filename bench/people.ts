@@ -5,7 +5,7 @@ import type { Pool } from '../engine/runtime/pool.ts';
 import { voices } from './clips.ts';
 import { type ConversationOptions, conversation } from './conversations.ts';
 import { diarization } from './measure.ts';
-import { RATE, samplesOf, writeWav } from './sound.ts';
+import { SAMPLE_RATE, samplesOf, writeWav } from './sound.ts';
 
 /** Number of speakers found, by actual number. */
 export interface PeopleFound {
@@ -28,7 +28,7 @@ const COUNTS = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20];
 const SEEDS = [1, 2, 3];
 const ALIKE = 4; // pairs of the most similar voices
 const MONOLOGUES = 4;
-const PRINT = 3 * RATE + 240; // samples compared per clip
+const PRINT = 3 * SAMPLE_RATE + 240; // samples compared per clip
 
 /** Conversations of 1 to 20 people, three of each number; monologues; two very similar voices; eight people for 40 minutes. */
 export async function peopleFound(pool: Pool, folder: string, data?: string): Promise<PeopleFound[]> {

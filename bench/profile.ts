@@ -12,7 +12,7 @@ import { openSession } from '../engine/runtime/session.ts';
 import { readWhisper } from '../models/descriptor.ts';
 import { segmentationNetwork } from '../models/networks.ts';
 import { joined } from './conversations.ts';
-import { RATE } from './sound.ts';
+import { SAMPLE_RATE } from './sound.ts';
 
 /** Profile of recognition: seconds of one thread per hour of audio. */
 export interface Profile {
@@ -39,21 +39,21 @@ export async function measureProfile(models: { whisper: string; diarization: str
   try {
     const model = await openWhisper(models.whisper, readWhisper(models.whisper), { profile: folder });
     const full = Math.floor(packingFor(windowSeconds(model.facts)).longest);
-    const samples = (await joined(WINDOWS * full)).samples.subarray(0, WINDOWS * full * RATE);
+    const samples = (await joined(WINDOWS * full)).samples.subarray(0, WINDOWS * full * SAMPLE_RATE);
     const network = await segmentationNetwork(join(models.diarization, 'segmentation-3.0.onnx'));
     const segmentation = await openSession(network, { profile: join(folder, 'segmentation') });
     const recogniser = { model, tokenizer: await openTokenizer(models.whisper), decoder: new Decoder(model, WINDOWS - 1) };
     const started = performance.now();
     const heard = Array.from({ length: Math.ceil(samples.length / STEP) }, (_, i) => samples.subarray(i * STEP, i * STEP + HEARD));
     for (let i = 0; i < heard.length; i += WINDOWS_PER_BATCH) await segment(segmentation, heard.slice(i, i + WINDOWS_PER_BATCH));
-    const windows = Array.from({ length: WINDOWS }, (_, i) => samples.subarray(i * full * RATE, (i + 1) * full * RATE));
+    const windows = Array.from({ length: WINDOWS }, (_, i) => samples.subarray(i * full * SAMPLE_RATE, (i + 1) * full * SAMPLE_RATE));
     const speech = [{ start: 0, end: full }];
     const order = { job: 1, speech, peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };
     await Promise.all(windows.map((samples) => recognise({ ...order, samples }, recogniser, () => {})));
     const seconds = (performance.now() - started) / 1000;
     await model.close();
     await segmentation.close();
-    const hours = samples.length / RATE / 3600;
+    const hours = samples.length / SAMPLE_RATE / 3600;
     return { seconds: seconds / hours, parts: await parts(folder, hours) };
   } finally {
     await rm(folder, { recursive: true });

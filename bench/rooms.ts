@@ -1,7 +1,7 @@
 import { absorption, convolved, distance, impulseResponse, type Point, type Shoebox } from './acoustics.ts';
 import { type Split, type TrueTurn, voices } from './clips.ts';
 import { type Random, seeded } from './random.ts';
-import { level, mixInto, paced, RATE, scaled } from './sound.ts';
+import { level, mixInto, paced, SAMPLE_RATE, scaled } from './sound.ts';
 import { type Speaker, speakerOf, type Utterance } from './utterances.ts';
 
 export interface RoomOptions {
@@ -40,10 +40,10 @@ const ROOM_FOR = 40; // seconds after the requested end
 export async function meeting(seed: number, options: RoomOptions): Promise<Meeting> {
   const random = seeded(seed);
   const cast = await castOf(random, options);
-  const dry = cast.map(() => new Float32Array((options.seconds + ROOM_FOR) * RATE));
+  const dry = cast.map(() => new Float32Array((options.seconds + ROOM_FOR) * SAMPLE_RATE));
   const { turns, interjections, end } = spoken(random, cast, dry, options);
   const { room, microphones, places } = seated(random, cast.length);
-  const length = Math.ceil((end + 0.7) * RATE);
+  const length = Math.ceil((end + 0.7) * SAMPLE_RATE);
   const samples = new Float32Array(length);
   for (const [i, place] of places.entries()) {
     const responses = microphones.map((microphone) => impulseResponse(room, place, microphone));
@@ -93,12 +93,12 @@ function spoken(random: Random, cast: Speaker[], dry: Float32Array[], { seconds,
   let [end, last, together, speech] = [0.5, -1, 0, 0];
   const say = (who: number, utterance: Utterance, start: number): TrueTurn[] => {
     const pace = random.between(0.97, 1.03); // varies each sentence
-    const at = Math.round((start - utterance.spans[0]!.start / pace) * RATE);
+    const at = Math.round((start - utterance.spans[0]!.start / pace) * SAMPLE_RATE);
     mixInto(dry[who]!, paced(utterance.samples, pace), at);
     const said = utterance.spans.map((s) => ({
       speaker: cast[who]!.name,
-      start: at / RATE + s.start / pace,
-      end: at / RATE + s.end / pace,
+      start: at / SAMPLE_RATE + s.start / pace,
+      end: at / SAMPLE_RATE + s.end / pace,
     }));
     turns.push(...said);
     return said;

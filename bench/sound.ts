@@ -3,13 +3,13 @@ import { decode } from '../engine/audio/ffmpeg.ts';
 import { SAMPLE_RATE } from '../engine/types.ts';
 import type { Random } from './random.ts';
 
-export const RATE = SAMPLE_RATE;
+export { SAMPLE_RATE };
 
 /** All samples of a short file, downmixed, 16 kHz. */
 export async function samplesOf(path: string): Promise<Float32Array> {
   const recording = await decode(path, { signal: new AbortController().signal });
   try {
-    return await recording.read('mix', 0, 60 * 60 * RATE);
+    return await recording.read('mix', 0, 60 * 60 * SAMPLE_RATE);
   } finally {
     await recording.close();
   }
@@ -26,8 +26,8 @@ export async function writeWav(path: string, ...channels: Float32Array[]): Promi
   data.writeUInt32LE(16, 16);
   data.writeUInt16LE(1, 20);
   data.writeUInt16LE(count, 22);
-  data.writeUInt32LE(RATE, 24);
-  data.writeUInt32LE(RATE * count * 2, 28);
+  data.writeUInt32LE(SAMPLE_RATE, 24);
+  data.writeUInt32LE(SAMPLE_RATE * count * 2, 28);
   data.writeUInt16LE(count * 2, 32);
   data.writeUInt16LE(16, 34);
   data.write('data', 36);
@@ -59,7 +59,7 @@ export function level(samples: Float32Array): number {
 
 /** The same sound after some silence. */
 export function delayed(samples: Float32Array, seconds: number): Float32Array {
-  const before = Math.round(seconds * RATE);
+  const before = Math.round(seconds * SAMPLE_RATE);
   const out = new Float32Array(before + samples.length);
   out.set(samples, before);
   return out;
@@ -94,7 +94,7 @@ export function withoutRumble(samples: Float32Array): Float32Array {
 }
 
 function biquad(samples: Float32Array, hertz: number, pass: 'low' | 'high'): Float32Array {
-  const w = (2 * Math.PI * hertz) / RATE;
+  const w = (2 * Math.PI * hertz) / SAMPLE_RATE;
   const alpha = Math.sin(w) / (2 * Math.SQRT1_2);
   const c = Math.cos(w);
   const b1 = pass === 'low' ? 1 - c : -(1 + c);
@@ -110,11 +110,11 @@ function biquad(samples: Float32Array, hertz: number, pass: 'low' | 'high'): Flo
 
 /** Sounds without speech, on which every word is a hallucination. Seconds -> samples. */
 export const NOISES: Record<string, (seconds: number, random: Random) => Float32Array> = {
-  silence: (seconds) => new Float32Array(seconds * RATE),
-  'white noise': (seconds, random) => new Float32Array(seconds * RATE).map(() => 0.05 * random.normal()),
+  silence: (seconds) => new Float32Array(seconds * SAMPLE_RATE),
+  'white noise': (seconds, random) => new Float32Array(seconds * SAMPLE_RATE).map(() => 0.05 * random.normal()),
   'pink noise': (seconds, random) => {
     let [a, b, c] = [0, 0, 0];
-    return new Float32Array(seconds * RATE).map(() => {
+    return new Float32Array(seconds * SAMPLE_RATE).map(() => {
       const white = random.normal();
       a = 0.997 * a + 0.03 * white;
       b = 0.985 * b + 0.05 * white;
@@ -123,23 +123,25 @@ export const NOISES: Record<string, (seconds: number, random: Random) => Float32
     });
   },
   'ring tone': (seconds) =>
-    new Float32Array(seconds * RATE).map((_, i) =>
-      (i / RATE) % 3 < 1 ? 0.2 * (Math.sin((2 * Math.PI * 440 * i) / RATE) + Math.sin((2 * Math.PI * 480 * i) / RATE)) : 0,
+    new Float32Array(seconds * SAMPLE_RATE).map((_, i) =>
+      (i / SAMPLE_RATE) % 3 < 1
+        ? 0.2 * (Math.sin((2 * Math.PI * 440 * i) / SAMPLE_RATE) + Math.sin((2 * Math.PI * 480 * i) / SAMPLE_RATE))
+        : 0,
     ),
   'hold music': (seconds, random) => {
-    const out = new Float32Array(seconds * RATE);
+    const out = new Float32Array(seconds * SAMPLE_RATE);
     const scale = [0, 2, 4, 7, 9, 12, 14, 16];
     for (let beat = 0; beat * 0.4 < seconds; beat++) {
       for (const voice of [0.5, 1, 2]) {
         const hertz = 220 * voice * 2 ** (random.pick(scale) / 12);
-        for (let i = 0; i < 0.5 * RATE; i++) {
-          const at = Math.round(beat * 0.4 * RATE) + i;
+        for (let i = 0; i < 0.5 * SAMPLE_RATE; i++) {
+          const at = Math.round(beat * 0.4 * SAMPLE_RATE) + i;
           if (at < out.length)
             out[at] =
               out[at]! +
               0.06 *
-                Math.exp((-4 * i) / RATE) *
-                (Math.sin((2 * Math.PI * hertz * i) / RATE) + 0.4 * Math.sin((4 * Math.PI * hertz * i) / RATE));
+                Math.exp((-4 * i) / SAMPLE_RATE) *
+                (Math.sin((2 * Math.PI * hertz * i) / SAMPLE_RATE) + 0.4 * Math.sin((4 * Math.PI * hertz * i) / SAMPLE_RATE));
         }
       }
     }
@@ -147,9 +149,9 @@ export const NOISES: Record<string, (seconds: number, random: Random) => Float32
   },
   breathing: (seconds, random) => {
     let low = 0;
-    return new Float32Array(seconds * RATE).map((_, i) => {
+    return new Float32Array(seconds * SAMPLE_RATE).map((_, i) => {
       low = 0.9 * low + 0.1 * random.normal();
-      return 0.2 * low * Math.max(0, Math.sin((2 * Math.PI * i) / RATE / 3.7)) ** 2;
+      return 0.2 * low * Math.max(0, Math.sin((2 * Math.PI * i) / SAMPLE_RATE / 3.7)) ** 2;
     });
   },
 };

@@ -1,6 +1,6 @@
-import { level, RATE, withoutRumble } from './sound.ts';
+import { level, SAMPLE_RATE, withoutRumble } from './sound.ts';
 
-const STEP = RATE / 100; // samples per frame
+const STEP = SAMPLE_RATE / 100; // samples per frame
 const MARGIN = 15.9; // dB between the active speech level and the activity threshold: ITU-T P.56, method B
 const HANGOVER = 20; // frames of hangover after activity
 const LOWEST = 80; // dB below the loudest frame at which the search begins
@@ -34,7 +34,7 @@ export function speechSpans(samples: Float32Array): TrueSpan[] {
   const words = joinedRuns(bursts, CLOSURE).filter((word) => isVoiced(sound, word));
   const spoken = bursts.filter(({ start, end }) => words.some((word) => start >= word.start && end <= word.end));
   const spans = joinedRuns(spoken, PAUSE).filter(({ start, end }) => end - start >= SHORTEST);
-  if (!spans.length) return [{ start: 0, end: samples.length / RATE }];
+  if (!spans.length) return [{ start: 0, end: samples.length / SAMPLE_RATE }];
   return spans.map(({ start, end }) => ({ start: start / 100, end: end / 100 }));
 }
 
@@ -69,8 +69,8 @@ function activeFrames(energies: Float64Array, threshold: number): number {
 
 const VOICED = 3; // frames
 const ALIKE = 0.7; // autocorrelation of a voiced sound at its period; noise reaches 0.4
-const PERIODS = [RATE / 400, RATE / 70] as const; // samples, periods of the highest and the lowest voice
-const LOOK = 0.03 * RATE; // samples compared
+const PERIODS = [SAMPLE_RATE / 400, SAMPLE_RATE / 70] as const; // samples, periods of the highest and the lowest voice
+const LOOK = 0.03 * SAMPLE_RATE; // samples compared
 
 /** Whether at least a few frames are voiced. */
 function isVoiced(sound: Float32Array, { start, end }: TrueSpan): boolean {

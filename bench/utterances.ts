@@ -1,6 +1,6 @@
 import type { Clip } from './clips.ts';
 import { cleanSamples } from './conversations.ts';
-import { level, RATE, scaled } from './sound.ts';
+import { level, SAMPLE_RATE, scaled } from './sound.ts';
 import { speechSpans, type TrueSpan } from './truth.ts';
 
 /** A voice with its sentences, and words short enough for interjections. */
@@ -54,22 +54,22 @@ function firstWord(samples: Float32Array, span: TrueSpan): Utterance[] {
   const length = span.end - span.start;
   if (length < shortest) return [];
   if (length <= longest) return [cutOut(samples, [span])];
-  const step = RATE / 50;
-  const loudness = (at: number) => level(samples.subarray(Math.round(at * RATE), Math.round(at * RATE) + step));
+  const step = SAMPLE_RATE / 50;
+  const loudness = (at: number) => level(samples.subarray(Math.round(at * SAMPLE_RATE), Math.round(at * SAMPLE_RATE) + step));
   let dip = { at: span.start + shortest, loud: Number.POSITIVE_INFINITY };
   for (let at = span.start + shortest; at < span.start + longest; at += 0.01) if (loudness(at) < dip.loud) dip = { at, loud: loudness(at) };
   return [cutOut(samples, [{ start: span.start, end: dip.at + 0.01 }])];
 }
 
 function cutOut(samples: Float32Array, spans: readonly TrueSpan[]): Utterance {
-  const from = Math.max(0, Math.round((spans[0]!.start - FADE) * RATE));
-  const to = Math.min(samples.length, Math.round((spans.at(-1)!.end + FADE) * RATE));
-  const ramp = FADE * RATE;
+  const from = Math.max(0, Math.round((spans[0]!.start - FADE) * SAMPLE_RATE));
+  const to = Math.min(samples.length, Math.round((spans.at(-1)!.end + FADE) * SAMPLE_RATE));
+  const ramp = FADE * SAMPLE_RATE;
   const cut = samples.slice(from, to).map((x, i) => x * Math.min(1, i / ramp, (to - from - 1 - i) / ramp));
-  return { samples: cut, spans: spans.map(({ start, end }) => ({ start: start - from / RATE, end: end - from / RATE })) };
+  return { samples: cut, spans: spans.map(({ start, end }) => ({ start: start - from / SAMPLE_RATE, end: end - from / SAMPLE_RATE })) };
 }
 
 function concatenated(samples: Float32Array, spans: readonly TrueSpan[]): Float32Array {
-  const parts = spans.map(({ start, end }) => samples.subarray(Math.round(start * RATE), Math.round(end * RATE)));
+  const parts = spans.map(({ start, end }) => samples.subarray(Math.round(start * SAMPLE_RATE), Math.round(end * SAMPLE_RATE)));
   return Float32Array.from(parts.flatMap((part) => [...part]));
 }

@@ -5,7 +5,7 @@ export const STEP_SAMPLES = SAMPLE_RATE / 100;
 const READ_SAMPLES = 60 * SAMPLE_RATE; // samples per read
 
 const RUMBLE_HERTZ = 150; // below it there are hum and knocks, and only the fundamentals of voices
-const KEPT = 1 / (1 + (2 * Math.PI * RUMBLE_HERTZ) / SAMPLE_RATE); // coefficient of each of two first-order high-pass filters
+const HIGH_PASS = 1 / (1 + (2 * Math.PI * RUMBLE_HERTZ) / SAMPLE_RATE); // coefficient of each of two first-order high-pass filters
 
 /** Level of a mean square in dB. `floor` is added, so that digital silence has a finite level: 1e-10 is -100 dB. */
 export function decibels(meanSquare: number, floor = 1e-10): number {
@@ -39,8 +39,8 @@ export function levelsAboveRumble(samples: Float32Array): Float32Array {
     let sum = 0;
     for (let i = step * STEP_SAMPLES; i < (step + 1) * STEP_SAMPLES; i++) {
       const before = y;
-      y = KEPT * (y + samples[i]! - x);
-      z = KEPT * (z + y - before);
+      y = HIGH_PASS * (y + samples[i]! - x);
+      z = HIGH_PASS * (z + y - before);
       x = samples[i]!;
       sum += z * z;
     }

@@ -1,7 +1,9 @@
-/** Types shared by the stages of the engine. A leaf: imports nothing. Times are seconds of the recording unless noted otherwise. */
+/* Types shared by the stages of the engine. A leaf: imports nothing but the sample rate. Times are seconds of the recording unless noted otherwise. */
 
-/** Samples per second of everything that is decoded: what all models take. */
-export const SAMPLE_RATE = 16_000;
+export { SAMPLE_RATE } from '../models/sample-rate.ts';
+
+/** Values of a window's `certainty` per second. */
+export const CERTAINTY_RATE = 10;
 
 /** A time span; `end` is exclusive. */
 export interface Span {

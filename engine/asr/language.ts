@@ -16,17 +16,17 @@ export function decideLanguage(windows: readonly { languages: LanguageDetection[
   return likeliest(mean);
 }
 
-const UNCERTAIN = 0.6; // probability of the best language below which others are tried
-const POSSIBLE = 0.08; // minimum probability of a language to try
-const MOST = 3;
+const UNCERTAIN_PROBABILITY = 0.6; // probability of the best language below which others are tried
+const CANDIDATE_PROBABILITY = 0.08; // minimum probability of a language to try
+const MAX_CANDIDATES = 3;
 
 /** Languages to decode a window in as well if the best one is uncertain; the most probable text wins. */
 export function otherLanguages({ languages }: LanguageDetection): string[] {
   const best = likeliest(languages);
-  if (best.probability >= UNCERTAIN) return [];
-  const others = [...languages].filter(([code, probability]) => code !== best.language && probability >= POSSIBLE);
+  if (best.probability >= UNCERTAIN_PROBABILITY) return [];
+  const others = [...languages].filter(([code, probability]) => code !== best.language && probability >= CANDIDATE_PROBABILITY);
   return others
     .sort((a, b) => b[1] - a[1])
-    .slice(0, MOST)
+    .slice(0, MAX_CANDIDATES)
     .map(([code]) => code);
 }

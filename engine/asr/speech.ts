@@ -1,9 +1,9 @@
 import type { Span, Speech } from '../types.ts';
 
-const ONSET = 0.5; // a span begins above this probability
-const OFFSET = 0.35; // and lasts until below this one
-const SHORTEST = 0.15; // seconds above ONSET: shorter bursts are noise
-const CLOSEST = 0.1; // seconds: spans closer than this are merged
+const ONSET_PROBABILITY = 0.5; // a span begins above this probability
+const OFFSET_PROBABILITY = 0.35; // and lasts until below this one
+const MIN_SPEECH_SECONDS = 0.15; // seconds above ONSET_PROBABILITY: shorter bursts are noise
+const MIN_GAP_SECONDS = 0.1; // seconds: spans closer than this are merged
 
 /**
  * Speech spans.
@@ -12,22 +12,22 @@ const CLOSEST = 0.1; // seconds: spans closer than this are merged
 export function findSpeech(probability: Float32Array, frameStep: number, frameStart: number): Speech {
   const time = (frame: number) => Math.max(0, frameStart + (frame - 0.5) * frameStep);
   const spans: Span[] = [];
-  for (const { first, end } of runs(probability, SHORTEST / frameStep)) {
+  for (const { first, end } of runs(probability, MIN_SPEECH_SECONDS / frameStep)) {
     const before = spans.at(-1);
-    if (before && time(first) - before.end < CLOSEST) before.end = time(end);
+    if (before && time(first) - before.end < MIN_GAP_SECONDS) before.end = time(end);
     else spans.push({ start: time(first), end: time(end) });
   }
   return { frameStep, frameStart, probability, spans };
 }
 
-/** Runs of frames above ONSET for long enough, extended to where they fall below OFFSET. */
+/** Runs of frames above ONSET_PROBABILITY for long enough, extended to where they fall below OFFSET_PROBABILITY. */
 function* runs(probability: Float32Array, shortest: number): Generator<{ first: number; end: number }> {
   for (let frame = 0; frame < probability.length; frame++) {
-    if (probability[frame]! < OFFSET) continue;
+    if (probability[frame]! < OFFSET_PROBABILITY) continue;
     const first = frame;
     let longest = 0;
-    for (let above = 0; frame < probability.length && probability[frame]! >= OFFSET; frame++) {
-      above = probability[frame]! > ONSET ? above + 1 : 0;
+    for (let above = 0; frame < probability.length && probability[frame]! >= OFFSET_PROBABILITY; frame++) {
+      above = probability[frame]! > ONSET_PROBABILITY ? above + 1 : 0;
       longest = Math.max(longest, above);
     }
     if (longest >= shortest) yield { first, end: frame };

@@ -1,8 +1,5 @@
-import type { Recording, Span, Speech, Window } from '../types.ts';
+import { CERTAINTY_RATE, type Recording, SAMPLE_RATE, type Span, type Speech, type Window } from '../types.ts';
 import { peak } from './speech.ts';
-
-const RATE = 16_000;
-const TENTHS = 10; // values of a window's certainty per second
 
 /** How windows are packed; seconds. */
 export interface Packing {
@@ -16,15 +13,15 @@ export interface Packing {
   slack: number;
 }
 
-const SPARE = 1.5; // seconds of silence at the end of a full window
+const PADDING_SECONDS = 1.5; // seconds of silence at the end of a full window
 
 /** Packing for a model's window length. */
 export function packingFor(windowSeconds: number): Packing {
-  return { longest: windowSeconds - SPARE, pad: 0.25, pause: 1.5, slack: 8 };
+  return { longest: windowSeconds - PADDING_SECONDS, pad: 0.25, pause: 1.5, slack: 8 };
 }
 
-const WORTH = 10; // seconds of window length that outweigh one second of pause
-const LONG_PAUSE = 0.8; // seconds; longer pauses are not better places to cut
+const PAUSE_WEIGHT = 10; // seconds of window length that outweigh one second of pause
+const MAX_SCORED_PAUSE_SECONDS = 0.8; // seconds; longer pauses are not better places to cut
 
 /** Finds the quietest point in [start, end) of the recording, seconds. */
 export type Quietest = (range: Span) => Promise<number>;
@@ -87,7 +84,7 @@ function cutAfter(spans: readonly Span[], first: number, packing: Packing): numb
   let highest = Number.NEGATIVE_INFINITY;
   for (let end = fit; end > first && full - lengths[end - first - 1]! <= slack; end--) {
     const pause = spans[end]!.start - spans[end - 1]!.end;
-    const score = WORTH * Math.min(pause, LONG_PAUSE) - (full - lengths[end - first - 1]!);
+    const score = PAUSE_WEIGHT * Math.min(pause, MAX_SCORED_PAUSE_SECONDS) - (full - lengths[end - first - 1]!);
     if (score > highest) [best, highest] = [end, score];
   }
   return best;
@@ -139,13 +136,13 @@ function windowOf(spans: readonly Span[], first: number, end: number, { speech, 
 /** Mean speech probability per 0.1 s of a window. */
 function certaintyOf({ probability, frameStep, frameStart }: Speech, pieces: readonly Span[]): Float32Array {
   const length = pieces.reduce((sum, { start, end }) => sum + end - start, 0);
-  const [sums, counts] = [new Float32Array(Math.ceil(length * TENTHS)), new Float32Array(Math.ceil(length * TENTHS))];
+  const [sums, counts] = [new Float32Array(Math.ceil(length * CERTAINTY_RATE)), new Float32Array(Math.ceil(length * CERTAINTY_RATE))];
   let offset = 0; // start of the piece in the window, seconds
   for (const { start, end } of pieces) {
     for (let frame = Math.max(0, Math.ceil((start - frameStart) / frameStep)); frame < probability.length; frame++) {
       const time = frameStart + frame * frameStep;
       if (time >= end) break;
-      const tenth = Math.min(sums.length - 1, Math.floor((time - start + offset) * TENTHS));
+      const tenth = Math.min(sums.length - 1, Math.floor((time - start + offset) * CERTAINTY_RATE));
       sums[tenth]! += probability[frame]!;
       counts[tenth]!++;
     }
@@ -162,28 +159,28 @@ export async function readWindow(
 ): Promise<Float32Array> {
   let filled = 0;
   for (const { start, end } of pieces) {
-    const part = await recording.read(channel, Math.round(start * RATE), Math.round(end * RATE), room.subarray(filled));
+    const part = await recording.read(channel, Math.round(start * SAMPLE_RATE), Math.round(end * SAMPLE_RATE), room.subarray(filled));
     filled += part.length;
   }
   return room.subarray(0, filled);
 }
 
-const FRAME = 0.05 * RATE; // samples per loudness value
-const SHIFT = 0.01 * RATE;
+const LEVEL_FRAME_SAMPLES = 0.05 * SAMPLE_RATE; // samples per loudness value
+const LEVEL_SHIFT_SAMPLES = 0.01 * SAMPLE_RATE;
 
 /** Finds quiet points by the energy of the recording's samples, sequentially. */
 export function quietestOf(recording: Recording, channel: number | 'mix'): Quietest {
   let room = new Float32Array(0);
   return async ({ start, end }) => {
-    const [from, to] = [Math.round(start * RATE), Math.round(end * RATE)];
+    const [from, to] = [Math.round(start * SAMPLE_RATE), Math.round(end * SAMPLE_RATE)];
     if (room.length < to - from) room = new Float32Array(to - from);
     const samples = await recording.read(channel, from, to, room);
     let best = start;
     let lowest = Number.POSITIVE_INFINITY;
-    for (let at = 0; at + FRAME <= samples.length; at += SHIFT) {
+    for (let at = 0; at + LEVEL_FRAME_SAMPLES <= samples.length; at += LEVEL_SHIFT_SAMPLES) {
       let energy = 0;
-      for (let i = at; i < at + FRAME; i++) energy += samples[i]! * samples[i]!;
-      if (energy < lowest) [best, lowest] = [start + (at + FRAME / 2) / RATE, energy];
+      for (let i = at; i < at + LEVEL_FRAME_SAMPLES; i++) energy += samples[i]! * samples[i]!;
+      if (energy < lowest) [best, lowest] = [start + (at + LEVEL_FRAME_SAMPLES / 2) / SAMPLE_RATE, energy];
     }
     return best;
   };

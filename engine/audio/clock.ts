@@ -15,13 +15,13 @@ export interface Placed extends Frame {
   skip: number;
 }
 
-const NOTICED = 0.015 * SAMPLE_RATE; // samples: the shortest packets last 10 or 20 ms, and timestamps are rounded to 1 ms
-const AHEAD = SAMPLE_RATE; // samples of look-ahead: jitter is over by then, a loss is not
-const FRAMES = 64; // the same in frames
-const NEAR_END = 0.2 * SAMPLE_RATE; // samples that must be missing near the end, where there is too little look-ahead to distinguish a loss from jitter
-const MOST_DRIFT = 1 / 200; // share of the samples that may be dropped where the container's clock is slower than the sample count: 18 s per hour
-const GRACE = 0.1 * SAMPLE_RATE; // samples exempt from it
-const EVEN = { boundaries: 8, least: 0.01, most: 1.2, share: 0.8, near: 0.6 };
+const MIN_LAG_SAMPLES = 0.015 * SAMPLE_RATE; // the shortest packets last 10 or 20 ms, and timestamps are rounded to 1 ms
+const LOOK_AHEAD_SAMPLES = SAMPLE_RATE; // jitter is over by then, a loss is not
+const LOOK_AHEAD_FRAMES = 64; // the same in frames
+const MIN_END_LAG_SAMPLES = 0.2 * SAMPLE_RATE; // samples that must be missing near the end, where there is too little look-ahead to distinguish a loss from jitter
+const MAX_DRIFT = 1 / 200; // share of the samples that may be dropped where the container's clock is slower than the sample count: 18 s per hour
+const DRIFT_GRACE_SAMPLES = 0.1 * SAMPLE_RATE; // samples exempt from it
+const EVEN_LAG = { boundaries: 8, least: 0.01, most: 1.2, share: 0.8, near: 0.6 };
 
 /**
  * Places frames by the container's timestamps, so that output times match those of a player: silence is inserted where packets were lost,
@@ -53,7 +53,10 @@ export class Clock {
   *push(frame: Frame): Generator<Placed> {
     this.#waiting.push(frame);
     this.#ahead += frame.count;
-    while (this.#waiting.length > 1 && (this.#ahead - this.#waiting[0]!.count >= AHEAD || this.#waiting.length > FRAMES))
+    while (
+      this.#waiting.length > 1 &&
+      (this.#ahead - this.#waiting[0]!.count >= LOOK_AHEAD_SAMPLES || this.#waiting.length > LOOK_AHEAD_FRAMES)
+    )
       yield this.#next();
   }
 
@@ -63,13 +66,13 @@ export class Clock {
   }
 
   #next(): Placed {
-    const foreseen = this.#ahead >= AHEAD || this.#waiting.length > FRAMES;
+    const foreseen = this.#ahead >= LOOK_AHEAD_SAMPLES || this.#waiting.length > LOOK_AHEAD_FRAMES;
     const [least, most] = this.#errors();
-    if (foreseen) this.#isEven = least >= NOTICED && isEven(this.#waiting);
+    if (foreseen) this.#isEven = least >= MIN_LAG_SAMPLES && isEven(this.#waiting);
     const head = this.#waiting[0]!;
     let [silence, skip] = [0, 0];
-    if (least >= (foreseen || this.#isEven ? NOTICED : NEAR_END)) silence = this.#missing(least);
-    else if (most <= -NOTICED) skip = this.#surplus(head, -most);
+    if (least >= (foreseen || this.#isEven ? MIN_LAG_SAMPLES : MIN_END_LAG_SAMPLES)) silence = this.#missing(least);
+    else if (most <= -MIN_LAG_SAMPLES) skip = this.#surplus(head, -most);
     this.#before = head.lag;
     this.#waiting.shift();
     this.#ahead -= head.count;
@@ -94,9 +97,9 @@ export class Clock {
   }
 
   #surplus(head: Frame, early: number): number {
-    const leapt = this.#before !== null && head.lag - this.#before <= -NOTICED / 2;
+    const leapt = this.#before !== null && head.lag - this.#before <= -MIN_LAG_SAMPLES / 2;
     const skip = Math.min(early, head.count);
-    if (leapt || this.#skipped + skip > MOST_DRIFT * this.#placed + GRACE) {
+    if (leapt || this.#skipped + skip > MAX_DRIFT * this.#placed + DRIFT_GRACE_SAMPLES) {
       this.#honoured -= early;
       return 0;
     }
@@ -109,10 +112,10 @@ export class Clock {
 /** Whether every frame is late by about the same share of the previous frame's length. */
 function isEven(frames: readonly Frame[]): boolean {
   const steps = frames.slice(1).map(({ lag }, i) => lag - frames[i]!.lag);
-  if (steps.length < EVEN.boundaries) return false;
+  if (steps.length < EVEN_LAG.boundaries) return false;
   const samples = frames.reduce((sum, { count }) => sum + count, 0) - frames.at(-1)!.count;
   const grown = frames.at(-1)!.lag - frames[0]!.lag;
-  if (grown < EVEN.least * samples || grown > EVEN.most * samples) return false;
+  if (grown < EVEN_LAG.least * samples || grown > EVEN_LAG.most * samples) return false;
   const mean = grown / steps.length;
-  return steps.filter((step) => Math.abs(step - mean) <= EVEN.near * mean).length >= EVEN.share * steps.length;
+  return steps.filter((step) => Math.abs(step - mean) <= EVEN_LAG.near * mean).length >= EVEN_LAG.share * steps.length;
 }

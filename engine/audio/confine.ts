@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { MediaError } from '../types.ts';
-import { fences, NOBODY } from './fences.ts';
+import { fences, NOBODY_UID } from './fences.ts';
 
 export interface Confined {
   child: ChildProcessByStdio<null, Readable, Readable>;
@@ -35,9 +35,9 @@ interface Limits {
   signal?: AbortSignal;
 }
 
-const COMPLAINTS = 16_384; // characters of standard error to keep
-const KILLS = new Set<NodeJS.Signals | null>(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']); // sent by people, and by the kernel when memory runs out
-const FENCE = /^(?:unshare|setpriv|prlimit): .*/; // messages of the wrappers when they cannot start the program
+const MAX_STDERR_CHARACTERS = 16_384; // characters of standard error to keep
+const KILL_SIGNALS = new Set<NodeJS.Signals | null>(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']); // sent by people, and by the kernel when memory runs out
+const WRAPPER_ERROR = /^(?:unshare|setpriv|prlimit): .*/; // messages of the wrappers when they cannot start the program
 
 /**
  * Runs a media program on an untrusted file: no shell, empty environment, its own empty and already unlinked working directory, and the
@@ -57,7 +57,7 @@ export async function confined(program: string, args: string[], input: string, l
   rmdirSync(home); // the child has it as working directory already: nothing can be created in it, and a killed engine leaves nothing behind
   let complaints = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints = (complaints + text).slice(0, COMPLAINTS);
+    complaints = (complaints + text).slice(0, MAX_STDERR_CHARACTERS);
   });
   const watch = supervise(child, limits);
   const ended = watch.ended.then((end) => blameless(end, complaints, input));
@@ -67,9 +67,9 @@ export async function confined(program: string, args: string[], input: string, l
 
 /** Throws if the exit says nothing about the file, which then must not be rejected because of it. */
 async function blameless(end: End, complaints: string, input: string): Promise<End> {
-  if (KILLS.has(end.signal)) throw new Error(`Cannot decode the recording: the decoder was killed by ${end.signal} from outside`);
+  if (KILL_SIGNALS.has(end.signal)) throw new Error(`Cannot decode the recording: the decoder was killed by ${end.signal} from outside`);
   if (end.code === 0) return end;
-  const [fence] = FENCE.exec(complaints) ?? [];
+  const [fence] = WRAPPER_ERROR.exec(complaints) ?? [];
   if (fence) throw new Error(`Cannot decode the recording: the decoder could not be started (${fence})`);
   await access(input, constants.R_OK).catch((cause: Error) => {
     throw new Error('Cannot decode the recording: its file disappeared while it was being read', { cause });
@@ -124,10 +124,10 @@ function timeout(why: string): MediaError {
 /** Whether an unprivileged user could read the file: only then may the child run as one. */
 async function openToAll(path: string): Promise<boolean> {
   const file = await stat(path).catch(() => null);
-  if (!file || !(file.mode & 0o004 || (file.uid === NOBODY && file.mode & 0o400))) return false;
+  if (!file || !(file.mode & 0o004 || (file.uid === NOBODY_UID && file.mode & 0o400))) return false;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const { mode, uid } = await stat(folder);
-    if (!(mode & 0o001 || (uid === NOBODY && mode & 0o100))) return false;
+    if (!(mode & 0o001 || (uid === NOBODY_UID && mode & 0o100))) return false;
     if (folder === dirname(folder)) return true;
   }
 }

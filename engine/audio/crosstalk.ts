@@ -2,11 +2,11 @@ import { decibels } from '../loudness.ts';
 import { type Recording, SAMPLE_RATE, type Word } from '../types.ts';
 import { centred, type Leak, leaked, leakOf } from './leak.ts';
 
-const TWICE = 0.3; // seconds between the starts of the same word in two channels
-const BENEATH = 15; // dB below the channel's usual level, relative to the other channel: the other party is leaking in
-const USUAL = 0.8; // quantile of a channel's word levels; high, because most of its words may be leaks, which are quieter
-const OVER = 3; // dB above it: this party is speaking
-const CAME = 0.5; // share of a word's power that leaked from the other channel: above it the word belongs to the other party
+const MAX_START_DIFFERENCE_SECONDS = 0.3; // between the starts of the same word in two channels
+const LEAK_BELOW_USUAL = 15; // dB below the channel's usual level, relative to the other channel: the other party is leaking in
+const USUAL_LEVEL_QUANTILE = 0.8; // quantile of a channel's word levels; high, because most of its words may be leaks, which are quieter
+const OWN_ABOVE_USUAL = 3; // dB above it: this party is speaking
+const LEAKED_POWER_SHARE = 0.5; // share of a word's power that leaked from the other channel: above it the word belongs to the other party
 
 /**
  * Removes words that leaked from another party's channel. A word whose sound is a copy of another channel's belongs there. A word
@@ -28,8 +28,11 @@ export async function withoutCrosstalk(words: readonly Word[], recording: Record
     const own = level.get(channel)!;
     const under = (rival: Word, by: number) => own < level.get(channelOf(rival))! - by;
     const rivals = neighbours(ordered, i).filter((other) => channelOf(other) !== channel);
-    const again = rivals.filter((rival) => Math.abs(rival.start - word.start) <= TWICE && plain(rival.text) === plain(word.text));
-    if (rivals.some((rival) => shared(rival, word) >= 0.5 && under(rival, BENEATH)) || again.some((rival) => under(rival, 0))) continue;
+    const again = rivals.filter(
+      (rival) => Math.abs(rival.start - word.start) <= MAX_START_DIFFERENCE_SECONDS && plain(rival.text) === plain(word.text),
+    );
+    if (rivals.some((rival) => shared(rival, word) >= 0.5 && under(rival, LEAK_BELOW_USUAL)) || again.some((rival) => under(rival, 0)))
+      continue;
     const from = await cameFrom(word, level, leaks, recording);
     if (from === null) kept.push(word);
     else if (!again.length && !rivals.some((rival) => shared(rival, word) > 0)) kept.push({ ...word, channel: from }); // present in this channel only
@@ -41,8 +44,8 @@ export async function withoutCrosstalk(words: readonly Word[], recording: Record
 async function cameFrom(word: Word, level: Levels, leaks: readonly Leak[], recording: Recording): Promise<number | null> {
   const own = level.get(channelOf(word))!;
   for (const leak of leaks) {
-    if (leak.to !== channelOf(word) || own > level.get(leak.from)! + OVER) continue;
-    if ((await leaked(recording, leak, word)) >= CAME) return leak.from;
+    if (leak.to !== channelOf(word) || own > level.get(leak.from)! + OWN_ABOVE_USUAL) continue;
+    if ((await leaked(recording, leak, word)) >= LEAKED_POWER_SHARE) return leak.from;
   }
   return null;
 }
@@ -60,7 +63,7 @@ async function leaksBetween(
     for (const to of channels) {
       if (from === to) continue;
       signal?.throwIfAborted();
-      const spoken = words.filter((word, i) => channelOf(word) === from && levels[i]!.get(from)! > levels[i]!.get(to)! + OVER);
+      const spoken = words.filter((word, i) => channelOf(word) === from && levels[i]!.get(from)! > levels[i]!.get(to)! + OWN_ABOVE_USUAL);
       const leak = await leakOf(recording, from, to, spoken);
       if (leak) leaks.push(leak);
     }
@@ -90,7 +93,7 @@ async function levelsOf(
   }
   for (const channel of channels) {
     const said = found.flatMap((levels, i) => (channelOf(words[i]!) === channel ? levels.get(channel)! : [])).sort((a, b) => a - b);
-    const usual = said[Math.floor(said.length * USUAL)] ?? 0;
+    const usual = said[Math.floor(said.length * USUAL_LEVEL_QUANTILE)] ?? 0;
     for (const levels of found) levels.set(channel, levels.get(channel)! - usual);
   }
   return found;
@@ -106,7 +109,7 @@ function neighbours(ordered: readonly Word[], i: number): Word[] {
   let from = i;
   while (from > 0 && ordered[from - 1]!.start > word.start - 5) from--;
   let to = i + 1;
-  while (to < ordered.length && ordered[to]!.start < word.end + TWICE) to++;
+  while (to < ordered.length && ordered[to]!.start < word.end + MAX_START_DIFFERENCE_SECONDS) to++;
   return ordered.slice(from, to);
 }
 

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-export const NOBODY = 65_534;
-const MEMORY = 3 * 2 ** 30; // bytes of address space; decoding takes 60 MB resident
-const GRACE = 5; // seconds of CPU time between SIGXCPU, which shows the reason, and SIGKILL
-const PROCESSES = 512; // for all media programs together, threads included; only if no other programs run as that user
+export const NOBODY_UID = 65_534;
+const MAX_ADDRESS_SPACE_BYTES = 3 * 2 ** 30; // decoding takes 60 MB resident
+const CPU_GRACE_SECONDS = 5; // of CPU time between SIGXCPU, which shows the reason, and SIGKILL
+const MAX_PROCESSES = 512; // for all media programs together, threads included; only if no other programs run as that user
 
 /**
  * The command prefix that sandboxes a media program: no network, an unprivileged user if we are root, no gain from set-user-id programs, no
@@ -18,20 +18,20 @@ export async function fences(seconds: number, asNobody: boolean): Promise<string
   const fences: string[] = await networkless(root);
   if (existsSync('/usr/bin/setpriv')) {
     fences.push('/usr/bin/setpriv', '--no-new-privs');
-    if (asNobody) fences.push(`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups');
+    if (asNobody) fences.push(`--reuid=${NOBODY_UID}`, `--regid=${NOBODY_UID}`, '--clear-groups');
     if (root) fences.push('--bounding-set=-all', '--inh-caps=-all');
     fences.push('--');
   }
   if (existsSync('/usr/bin/prlimit')) {
     fences.push(
       '/usr/bin/prlimit',
-      `--as=${MEMORY}`,
-      `--cpu=${Math.ceil(seconds)}:${Math.ceil(seconds) + GRACE}`,
+      `--as=${MAX_ADDRESS_SPACE_BYTES}`,
+      `--cpu=${Math.ceil(seconds)}:${Math.ceil(seconds) + CPU_GRACE_SECONDS}`,
       '--nofile=64',
       '--fsize=0',
       '--core=0',
     );
-    if (asNobody) fences.push(`--nproc=${PROCESSES}`);
+    if (asNobody) fences.push(`--nproc=${MAX_PROCESSES}`);
     fences.push('--');
   }
   return fences;

@@ -6,7 +6,7 @@ import { Tracks } from './tracks.ts';
 export { type Probe, probe, type Track } from './probe.ts';
 export { findTools, type Tools } from './tools.ts';
 
-const MOST = 16; // maximum number of channels kept separate, over all tracks, and of tracks
+const MAX_CHANNELS = 16; // maximum number of channels kept separate, over all tracks, and of tracks
 
 export interface DecodeOptions extends Partial<Omit<TrackOptions, 'mostChannels'>> {
   /** From a probe; without them the file is probed. */
@@ -24,9 +24,9 @@ export interface DecodeOptions extends Partial<Omit<TrackOptions, 'mostChannels'
 export async function decode(path: string, options: DecodeOptions = {}): Promise<Recording> {
   const { maxSeconds = 36_000, signal } = options;
   const all = options.tracks ?? (await probe(path, { signal })).tracks;
-  const chosen = all.toSorted((a, b) => Number(b.default) - Number(a.default)).slice(0, MOST);
+  const chosen = all.toSorted((a, b) => Number(b.default) - Number(a.default)).slice(0, MAX_CHANNELS);
   const tracks = chosen.toSorted((a, b) => a.index - b.index);
-  const mostChannels = Math.floor(MOST / tracks.length);
+  const mostChannels = Math.floor(MAX_CHANNELS / tracks.length);
   const one = (track: Track) => decodeTrack(path, track, { ...options, maxSeconds, mostChannels });
   if (tracks.length === 1) return one(tracks[0]!);
   return Tracks.decoded(tracks, one);

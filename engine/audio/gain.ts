@@ -1,12 +1,12 @@
-const FAINT = 1e-3; // level (-60 dBFS) below which audio is amplified; recordings at -48 dBFS are best left as they are
-const RAISED = 0.1; // level to amplify to
-const LOUD = 4; // level above which audio is attenuated to 1; lossy codecs overshoot by less
-const MOST = 1000; // 60 dB; what needs more gain is not a recording of a voice
-const STRAY = 4; // seconds that may be far louder than all others: clicks
+const FAINT_PEAK = 1e-3; // level (-60 dBFS) below which audio is amplified; recordings at -48 dBFS are best left as they are
+const TARGET_PEAK = 0.1; // level to amplify to
+const MAX_PEAK = 4; // level above which audio is attenuated to 1; lossy codecs overshoot by less
+const MAX_GAIN = 1000; // 60 dB; what needs more gain is not a recording of a voice
+const MAX_CLICK_SECONDS = 4; // seconds that may be far louder than all others: clicks
 
 /** Whether the peak so far rules out that the recording needs gain. */
 export function isHeard(peak: number): boolean {
-  return peak >= FAINT;
+  return peak >= FAINT_PEAK;
 }
 
 /**
@@ -16,10 +16,10 @@ export function isHeard(peak: number): boolean {
  */
 export function gainFor(peaks: readonly number[]): number {
   const loudest = peaks.reduce((most, peak) => Math.max(most, peak), 0);
-  if (loudest > LOUD) {
-    const usual = peaks.toSorted((a, b) => b - a)[Math.min(STRAY, Math.floor(peaks.length / 20))]!;
-    if (usual > LOUD) return 1 / usual;
+  if (loudest > MAX_PEAK) {
+    const usual = peaks.toSorted((a, b) => b - a)[Math.min(MAX_CLICK_SECONDS, Math.floor(peaks.length / 20))]!;
+    if (usual > MAX_PEAK) return 1 / usual;
     return isHeard(usual) ? 1 : 1 / loudest;
   }
-  return loudest > 0 && !isHeard(loudest) ? Math.min(MOST, RAISED / loudest) : 1;
+  return loudest > 0 && !isHeard(loudest) ? Math.min(MAX_GAIN, TARGET_PEAK / loudest) : 1;
 }

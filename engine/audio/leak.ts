@@ -9,15 +9,15 @@ export interface Leak {
   gains: Float64Array;
 }
 
-const EARLIEST = -0.01 * SAMPLE_RATE; // earliest delay of a leaking voice, samples: recorders may start a channel slightly later
-const LATEST = 0.08 * SAMPLE_RATE; // latest delay: line echo
+const MIN_DELAY_SAMPLES = -0.01 * SAMPLE_RATE; // of a leaking voice: recorders may start a channel slightly later
+const MAX_DELAY_SAMPLES = 0.08 * SAMPLE_RATE; // of a leaking voice: line echo
 const TAPS = 64; // length of the impulse response, samples: 4 ms, most of an earpiece's response
-const LEAD = 12; // taps before the strongest one
-const ENOUGH = 2 * SAMPLE_RATE; // samples of speech needed for an estimate
-const MOST = 30 * SAMPLE_RATE; // samples used for an estimate
-const SEARCHED = 5 * SAMPLE_RATE; // samples used to find the delay
-const ALIKE = 0.1; // correlation from which on it is a leak; over several seconds two voices reach 0.03
-const STEADY = 1e-3; // regularization: share of the power added to the diagonal, so that no gain is invented in bands without sound
+const LEAD_TAPS = 12; // taps before the strongest one
+const MIN_SPEECH_SAMPLES = 2 * SAMPLE_RATE; // of speech, needed for an estimate
+const MAX_SPEECH_SAMPLES = 30 * SAMPLE_RATE; // of speech, used for an estimate
+const DELAY_SEARCH_SAMPLES = 5 * SAMPLE_RATE; // of speech, used to find the delay
+const MIN_LEAK_CORRELATION = 0.1; // from which on it is a leak; over several seconds two voices reach 0.03
+const REGULARIZATION = 1e-3; // share of the power added to the diagonal, so that no gain is invented in bands without sound
 
 /**
  * Estimates the leak from one channel into the other, from spans in which one party speaks and the other channel is quieter: the linear
@@ -27,15 +27,15 @@ export async function leakOf(recording: Recording, from: number, to: number, spo
   const parts: Stretch[] = [];
   let samples = 0;
   for (const span of spread(spoken)) {
-    if (samples >= MOST) break;
+    if (samples >= MAX_SPEECH_SAMPLES) break;
     const part = await stretch(recording, from, to, span);
     parts.push(part);
     samples += part.heard.length;
   }
-  if (samples < ENOUGH) return null;
+  if (samples < MIN_SPEECH_SAMPLES) return null;
   const strongest = delayOf(parts);
   if (strongest === null) return null;
-  const delay = Math.max(EARLIEST, strongest - LEAD);
+  const delay = Math.max(MIN_DELAY_SAMPLES, strongest - LEAD_TAPS);
   const own = new Float64Array(TAPS);
   const common = new Float64Array(TAPS);
   for (const part of parts) {
@@ -44,7 +44,7 @@ export async function leakOf(recording: Recording, from: number, to: number, spo
       common[k]! += product(part.heard, part.source, 0, part.first - delay - k, part.heard.length);
     }
   }
-  own[0]! *= 1 + STEADY;
+  own[0]! *= 1 + REGULARIZATION;
   return { from, to, delay, gains: solve(own, common) };
 }
 
@@ -63,7 +63,7 @@ export async function leaked(recording: Recording, { from, to, delay, gains }: L
 
 interface Stretch {
   heard: Float32Array;
-  /** The other channel, starting LATEST + TAPS samples earlier; `source[first]` is simultaneous with `heard[0]`. */
+  /** The other channel, starting MAX_DELAY_SAMPLES + TAPS samples earlier; `source[first]` is simultaneous with `heard[0]`. */
   source: Float32Array;
   first: number;
 }
@@ -71,10 +71,10 @@ interface Stretch {
 async function stretch(recording: Recording, from: number, to: number, { start, end }: Span): Promise<Stretch> {
   const [begin, stop] = [Math.round(start * SAMPLE_RATE), Math.round(Math.max(end, start + 0.05) * SAMPLE_RATE)];
   const heard = centred(await recording.read(to, begin, stop));
-  const first = LATEST + TAPS;
+  const first = MAX_DELAY_SAMPLES + TAPS;
   const before = Math.min(begin, first);
-  const read = centred(await recording.read(from, begin - before, stop - EARLIEST));
-  const source = new Float32Array(first + heard.length - EARLIEST); // zeros outside the recording
+  const read = centred(await recording.read(from, begin - before, stop - MIN_DELAY_SAMPLES));
+  const source = new Float32Array(first + heard.length - MIN_DELAY_SAMPLES); // zeros outside the recording
   source.set(read.subarray(0, source.length - first + before), first - before);
   return { heard, source, first };
 }
@@ -94,18 +94,18 @@ function spread(spans: readonly Span[]): Span[] {
 
 /** The delay with the highest correlation between the channels, or null. */
 function delayOf(parts: readonly Stretch[]): number | null {
-  const sums = new Float64Array(LATEST - EARLIEST);
+  const sums = new Float64Array(MAX_DELAY_SAMPLES - MIN_DELAY_SAMPLES);
   let [own, other, samples] = [0, 0, 0];
   for (const { heard, source, first } of parts) {
-    if (samples >= SEARCHED) break;
+    if (samples >= DELAY_SEARCH_SAMPLES) break;
     samples += heard.length;
     own += product(heard, heard, 0, 0, heard.length);
     other += product(source, source, first, first, heard.length);
-    for (let d = 0; d < sums.length; d++) sums[d]! += product(heard, source, 0, first - EARLIEST - d, heard.length);
+    for (let d = 0; d < sums.length; d++) sums[d]! += product(heard, source, 0, first - MIN_DELAY_SAMPLES - d, heard.length);
   }
   let best = 0;
   for (let d = 1; d < sums.length; d++) if (Math.abs(sums[d]!) > Math.abs(sums[best]!)) best = d;
-  return Math.abs(sums[best]!) >= ALIKE * Math.sqrt(own * other || 1) ? best + EARLIEST : null;
+  return Math.abs(sums[best]!) >= MIN_LEAK_CORRELATION * Math.sqrt(own * other || 1) ? best + MIN_DELAY_SAMPLES : null;
 }
 
 function product(a: Float32Array, b: Float32Array, fromA: number, fromB: number, count: number): number {

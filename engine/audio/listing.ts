@@ -25,9 +25,9 @@ const INPUT = /^Input #0, (\S+), from /;
 const STREAM = /^ {2,4}Stream #\d+:(\d+)(?:\[0x[0-9a-f]+\])?(?:\((\w+)\))?: (Audio|Video|Subtitle|Data|Attachment): (\w+)(.*)$/;
 const START = /^ {2}Duration: [^,]+, start: (-?\d+\.\d+),/;
 const DURATION = /^ {2}Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/;
-const COMPLAINT = /invalid|error|not found|could not|not implemented|moov/i;
-const LONGEST = 4096; // characters kept of a line, since tags may have any length
-const MOST = 512; // streams
+const ERROR_LINE = /invalid|error|not found|could not|not implemented|moov/i;
+const MAX_LINE_CHARACTERS = 4096; // characters kept of a line, since tags may have any length
+const MAX_STREAMS = 512;
 
 /** Parses ffmpeg's stream listing as it arrives: `Stream #0:1(und): Audio: aac (LC), 44100 Hz, stereo, fltp (default)`. */
 export class ListingReader {
@@ -41,7 +41,7 @@ export class ListingReader {
   push(text: string): void {
     const lines = text.split('\n');
     for (const [i, part] of lines.entries()) {
-      this.#line = (this.#line + part).slice(0, LONGEST);
+      this.#line = (this.#line + part).slice(0, MAX_LINE_CHARACTERS);
       if (i < lines.length - 1) this.#end();
     }
   }
@@ -62,11 +62,11 @@ export class ListingReader {
     this.#line = '';
     this.#format ||= INPUT.exec(line)?.[1] ?? '';
     const stream = streamOf(line);
-    if (stream && this.#streams.size < MOST && !this.#streams.has(stream.index)) this.#streams.set(stream.index, stream);
+    if (stream && this.#streams.size < MAX_STREAMS && !this.#streams.has(stream.index)) this.#streams.set(stream.index, stream);
     const [, hours, minutes, seconds] = DURATION.exec(line) ?? [];
     if (hours !== undefined) this.#durationSeconds ??= Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
     this.#startSeconds ||= Number(START.exec(line)?.[1] ?? 0);
-    if (COMPLAINT.test(line)) this.#complaint ||= firstLine(line);
+    if (ERROR_LINE.test(line)) this.#complaint ||= firstLine(line);
   }
 }
 
@@ -85,11 +85,11 @@ function streamOf(line: string): Stream | null {
   };
 }
 
-const EXPECTED = /not on whitelist|Failed to open codec in avformat_find_stream_info|Last message repeated/; // picture decoders are blocked on purpose
+const EXPECTED_ERROR = /not on whitelist|Failed to open codec in avformat_find_stream_info|Last message repeated/; // picture decoders are blocked on purpose
 
 /** ffmpeg's first error message, without memory addresses and the file's path. */
 export function firstLine(complaints: string): string {
-  const line = complaints.split('\n').find((line) => line.trim() && !EXPECTED.test(line)) ?? '';
+  const line = complaints.split('\n').find((line) => line.trim() && !EXPECTED_ERROR.test(line)) ?? '';
   return line
     .replace(/\[[^\]]+ @ 0x[0-9a-f]+\] /g, '')
     .replace(/file:\S*: /, '')

@@ -13,12 +13,12 @@ export interface Block {
   data: Uint8Array;
 }
 
-const MASTERS = new Set([0x18538067, 0x1654ae6b, 0xae, 0xe1, 0x1f43b675, 0xa0]); // Segment, Tracks, TrackEntry, Audio, Cluster, BlockGroup
+const MASTER_IDS = new Set([0x18538067, 0x1654ae6b, 0xae, 0xe1, 0x1f43b675, 0xa0]); // Segment, Tracks, TrackEntry, Audio, Cluster, BlockGroup
 const CHANNELS = 0x9f;
 const TIMESTAMP = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
-const LONGEST = 2 ** 20; // bytes per element; longer blocks are delivered in pieces
+const MAX_ELEMENT_BYTES = 2 ** 20; // bytes per element; longer blocks are delivered in pieces
 
 /** Incremental parser. */
 export class MatroskaReader {
@@ -50,11 +50,11 @@ export class MatroskaReader {
         if (!head) break;
         this.#left = size.value - head;
         at = body + head;
-      } else if (MASTERS.has(id.value))
+      } else if (MASTER_IDS.has(id.value))
         at = body; // descend into its children
       else {
-        if (size.value > LONGEST)
-          throw new Error(`Cannot read the decoder's output: an element of ${size.value} bytes, the maximum is ${LONGEST}`);
+        if (size.value > MAX_ELEMENT_BYTES)
+          throw new Error(`Cannot read the decoder's output: an element of ${size.value} bytes, the maximum is ${MAX_ELEMENT_BYTES}`);
         if (body + size.value > data.length) break;
         at = body + size.value;
         if (id.value === TIMESTAMP) this.#cluster = unsigned(data.subarray(body, at));
@@ -78,7 +78,7 @@ export class MatroskaReader {
   /** Bytes of the current block to deliver now, in whole sample frames: all of it, or what has arrived of a long one. */
   #piece(available: number): number {
     if (available >= this.#left) return this.#left;
-    if (this.#left <= LONGEST || available < LONGEST / 2) return 0;
+    if (this.#left <= MAX_ELEMENT_BYTES || available < MAX_ELEMENT_BYTES / 2) return 0;
     return available - (available % (this.#channels * Float32Array.BYTES_PER_ELEMENT));
   }
 }

@@ -12,16 +12,16 @@ export interface Parties {
   silent: boolean;
 }
 
-const FRAME = 480; // samples per loudness value: 30 ms
-const BLOCK = 10 * SAMPLE_RATE; // samples read at once
-const BLOCKS = 60; // spread over the recording: ten minutes are enough
-const FAINT = 1e-3; // RMS below which a frame is ignored (-60 dBFS)
-const SAME = 0.95; // correlation of samples from which on two channels are the same
-const OPPOSITE = -0.5; // and below which they would cancel out
-const TOGETHER = 0.6; // correlation of loudness (dB) from which on both microphones pick up the same people
-const COPIED = 0.9; // and from which on two tracks are the same audio encoded twice
-const EMPTY = 1e-4; // energy relative to the loudest channel of the track below which a channel is empty (-40 dB): noise and crosstalk
-const EMPTY_TRACK = 1e-6; // and relative to the loudest channel of all (-60 dB)
+const FRAME_SAMPLES = 480; // samples per loudness value: 30 ms
+const BLOCK_SAMPLES = 10 * SAMPLE_RATE; // samples read at once
+const MAX_BLOCKS = 60; // spread over the recording: ten minutes are enough
+const MIN_FRAME_RMS = 1e-3; // RMS below which a frame is ignored (-60 dBFS)
+const SAME_AUDIO_CORRELATION = 0.95; // correlation of samples from which on two channels are the same
+const OPPOSITE_PHASE_CORRELATION = -0.5; // and below which they would cancel out
+const SAME_ROOM_CORRELATION = 0.6; // correlation of loudness (dB) from which on both microphones pick up the same people
+const SAME_AUDIO_LOUDNESS_CORRELATION = 0.9; // and from which on two tracks are the same audio encoded twice
+const EMPTY_CHANNEL_ENERGY = 1e-4; // energy relative to the loudest channel of the track below which a channel is empty (-40 dB): noise and crosstalk
+const EMPTY_TRACK_ENERGY = 1e-6; // and relative to the loudest channel of all (-60 dB)
 
 /**
  * Groups the channels of a decoded recording into parties. Channels belong to different parties if their samples differ (correlation below
@@ -81,13 +81,15 @@ async function measure(recording: Recording, signal?: AbortSignal): Promise<Meas
   const samples = await recording.decoded;
   const { channels } = recording;
   const found: Measures = { energies: new Array(channels).fill(0), products: new Float64Array(channels * channels), loudness: [] };
-  const blocks = Math.ceil(samples / BLOCK);
-  const stride = Math.max(1, blocks / BLOCKS);
+  const blocks = Math.ceil(samples / BLOCK_SAMPLES);
+  const stride = Math.max(1, blocks / MAX_BLOCKS);
   const sampled = new Set<number>();
   for (let block = 0; block < blocks; block += stride) sampled.add(Math.floor(block));
   const add = async (block: number, into: Measures) => {
     signal?.throwIfAborted();
-    const read = Array.from({ length: channels }, (_, channel) => recording.read(channel, block * BLOCK, (block + 1) * BLOCK));
+    const read = Array.from({ length: channels }, (_, channel) =>
+      recording.read(channel, block * BLOCK_SAMPLES, (block + 1) * BLOCK_SAMPLES),
+    );
     addBlock((await Promise.all(read)).map(centred), into);
   };
   for (const block of sampled) await add(block, found);
@@ -100,12 +102,12 @@ async function measure(recording: Recording, signal?: AbortSignal): Promise<Meas
 
 function addBlock(block: readonly Float32Array[], { energies, products, loudness }: Measures): void {
   const channels = block.length;
-  for (let at = 0; at + FRAME <= block[0]!.length; at += FRAME) {
-    const power = block.map((samples) => energyOf(samples, at) / FRAME);
-    if (Math.sqrt(Math.max(...power)) < FAINT) continue;
+  for (let at = 0; at + FRAME_SAMPLES <= block[0]!.length; at += FRAME_SAMPLES) {
+    const power = block.map((samples) => energyOf(samples, at) / FRAME_SAMPLES);
+    if (Math.sqrt(Math.max(...power)) < MIN_FRAME_RMS) continue;
     loudness.push(Float32Array.from(power, (square) => decibels(square)));
     for (let a = 0; a < channels; a++) {
-      energies[a]! += power[a]! * FRAME;
+      energies[a]! += power[a]! * FRAME_SAMPLES;
       if (!power[a]) continue;
       for (let b = a + 1; b < channels; b++) if (power[b]) products[a * channels + b]! += product(block[a]!, block[b]!, at);
     }
@@ -118,19 +120,22 @@ function energyOf(samples: Float32Array, at: number): number {
 
 function product(a: Float32Array, b: Float32Array, at: number): number {
   let sum = 0;
-  for (let i = at; i < at + FRAME; i++) sum += a[i]! * b[i]!;
+  for (let i = at; i < at + FRAME_SAMPLES; i++) sum += a[i]! * b[i]!;
   return sum;
 }
 
 function isEmpty(channel: number, recording: Recording, { energies }: Measures): boolean {
   const own = energies.filter((_, other) => trackOf(other, recording) === trackOf(channel, recording));
-  return energies[channel]! <= Math.max(EMPTY * Math.max(...own), EMPTY_TRACK * Math.max(...energies));
+  return energies[channel]! <= Math.max(EMPTY_CHANNEL_ENERGY * Math.max(...own), EMPTY_TRACK_ENERGY * Math.max(...energies));
 }
 
 function isTogether(a: number, b: number, recording: Recording, measures: Measures): boolean {
   const same = alike(a, b, measures);
-  if (same >= SAME || same <= OPPOSITE) return true;
-  return loudTogether(a, b, measures) >= (trackOf(a, recording) === trackOf(b, recording) ? TOGETHER : COPIED);
+  if (same >= SAME_AUDIO_CORRELATION || same <= OPPOSITE_PHASE_CORRELATION) return true;
+  return (
+    loudTogether(a, b, measures) >=
+    (trackOf(a, recording) === trackOf(b, recording) ? SAME_ROOM_CORRELATION : SAME_AUDIO_LOUDNESS_CORRELATION)
+  );
 }
 
 /**
@@ -142,8 +147,8 @@ function withoutCopies(party: Party, recording: Recording, measures: Measures): 
   const chosen = party.find((channel) => originOf(channel, recording)?.default) ?? party[0]!;
   const own = tracks.size > 1 ? party.filter((channel) => trackOf(channel, recording) === trackOf(chosen, recording)) : party;
   const loudest = own.reduce((a, b) => (measures.energies[b]! > measures.energies[a]! ? b : a));
-  const opposite = own.some((a) => own.some((b) => alike(a, b, measures) <= OPPOSITE));
-  return opposite ? own.filter((channel) => channel === loudest || alike(channel, loudest, measures) > -OPPOSITE) : own;
+  const opposite = own.some((a) => own.some((b) => alike(a, b, measures) <= OPPOSITE_PHASE_CORRELATION));
+  return opposite ? own.filter((channel) => channel === loudest || alike(channel, loudest, measures) > -OPPOSITE_PHASE_CORRELATION) : own;
 }
 
 /** Correlation of two channels' samples. */
@@ -154,7 +159,7 @@ function alike(a: number, b: number, { energies, products }: Measures): number {
 
 /** Correlation of two channels' loudness where either has sound. */
 function loudTogether(a: number, b: number, { loudness }: Measures): number {
-  const quiet = decibels(FAINT * FAINT);
+  const quiet = decibels(MIN_FRAME_RMS * MIN_FRAME_RMS);
   const pairs = loudness.filter((frame) => frame[a]! > quiet || frame[b]! > quiet);
   const n = pairs.length || 1;
   const meanA = pairs.reduce((sum, frame) => sum + frame[a]!, 0) / n;

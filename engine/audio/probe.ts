@@ -32,11 +32,11 @@ export interface Probe {
   tracks: Track[];
 }
 
-const SECONDS = 30; // limit for crafted headers: ffmpeg's time is quadratic in the number of tags
-const UNKNOWN = new Set(['', 'unknown', 'none']); // codecs
-const STILLS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // picture codecs; a lone mjpeg stream is judged by its disposition
-const BROADCASTS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers
-const FURTHER = ['-probesize', '100000000', '-analyzeduration', '600000000']; // bytes, held in memory, and microseconds
+const PROBE_SECONDS = 30; // limit for crafted headers: ffmpeg's time is quadratic in the number of tags
+const UNKNOWN_CODECS = new Set(['', 'unknown', 'none']);
+const PICTURE_CODECS = new Set(['png', 'bmp', 'gif', 'tiff', 'webp', 'jpeg2000']); // a lone mjpeg stream is judged by its disposition
+const BROADCAST_FORMATS = new Set(['mpegts', 'mpeg', 'ogg', 'flv', 'wtv']); // containers whose timestamps may restart
+const DEEP_PROBE = ['-probesize', '100000000', '-analyzeduration', '600000000']; // bytes, held in memory, and microseconds
 
 /**
  * Input options: open nothing but the file itself, no formats that refer to other files (playlists), and only audio decoders, so that
@@ -64,21 +64,24 @@ export function hardened({ decoders }: Pick<Tools, 'decoders'>): string[] {
  * Determines the kind of recording from the container alone. Throws MediaError: FILE_CORRUPTED, FILE_NO_AUDIO, UNSUPPORTED_CODEC,
  * PROCESSING_TIMEOUT.
  */
-export async function probe(path: string, { signal, seconds = SECONDS }: { signal?: AbortSignal; seconds?: number } = {}): Promise<Probe> {
+export async function probe(
+  path: string,
+  { signal, seconds = PROBE_SECONDS }: { signal?: AbortSignal; seconds?: number } = {},
+): Promise<Probe> {
   let listing = await list(path, [], seconds, signal);
-  if (listing.streams.some(unheard)) listing = await list(path, FURTHER, seconds, signal);
+  if (listing.streams.some(unheard)) listing = await list(path, DEEP_PROBE, seconds, signal);
   const { streams, durationSeconds, complaint } = listing;
   const audio = streams.filter(({ type }) => type === 'audio');
   if (!streams.length) throw new MediaError('FILE_CORRUPTED', `Cannot read the file as media: ${complaint || 'it contains no streams'}`);
   if (!audio.length) throw new MediaError('FILE_NO_AUDIO', 'Cannot transcribe the file: it has no audio stream');
-  const known = audio.filter(({ codec }) => !UNKNOWN.has(codec));
+  const known = audio.filter(({ codec }) => !UNKNOWN_CODECS.has(codec));
   if (!known.length) {
     throw new MediaError(
       'UNSUPPORTED_CODEC',
       'Cannot decode the audio stream: its codec is unknown. Convert the file, for example to FLAC',
     );
   }
-  const pictures = streams.some(({ type, codec, cover }) => type === 'video' && !cover && !STILLS.has(codec));
+  const pictures = streams.some(({ type, codec, cover }) => type === 'video' && !cover && !PICTURE_CODECS.has(codec));
   return {
     durationSeconds,
     mediaType: pictures ? 'video' : 'audio',
@@ -94,13 +97,13 @@ function toTrack({ index, codec, layout, default: chosen, language }: Stream, { 
     default: chosen,
     language,
     startSeconds,
-    broadcast: BROADCASTS.has(format),
+    broadcast: BROADCAST_FORMATS.has(format),
   };
 }
 
 /** Whether an audio stream is declared but had no packets yet: a broadcast may begin with many pictures. */
 function unheard({ type, codec, layout }: Stream): boolean {
-  return type === 'audio' && !layout && !UNKNOWN.has(codec);
+  return type === 'audio' && !layout && !UNKNOWN_CODECS.has(codec);
 }
 
 /** Runs `ffmpeg -i` without an output: it lists the streams on standard error, opens no decoder, and exits with an error. */

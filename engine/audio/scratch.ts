@@ -3,12 +3,12 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Recording } from '../types.ts';
+import { type Recording, SAMPLE_RATE } from '../types.ts';
 import { gainFor, isHeard } from './gain.ts';
 
-const BLOCK = 16_000; // samples that share a scale: one second
-const BYTES = 2; // per sample: signed 16 bit, scaled per block
-const SANE = 1e9; // larger values are not audio
+const BLOCK_SAMPLES = SAMPLE_RATE; // one second; these samples share a scale
+const BYTES_PER_SAMPLE = 2; // signed 16 bit, scaled per block
+const MAX_AMPLITUDE = 1e9; // larger values are not audio
 
 /** Opens a private file: mode 0600, unlinked immediately. `folder` defaults to the system's temporary folder. */
 export async function openScratch(folder = tmpdir()): Promise<FileHandle> {
@@ -29,7 +29,7 @@ export class Scratch implements Recording {
   #scales: number[] = []; // [seconds x channels] row-major; 0: silence, not written
   #peaks: number[] = []; // [seconds] of the loudest channel
   #loudest = 0;
-  #block: Float32Array; // [channels x BLOCK] row-major, the second being filled
+  #block: Float32Array; // [channels x BLOCK_SAMPLES] row-major, the second being filled
   #filled = 0; // samples in it
   #readable = 0; // samples per channel on disk
   #gain = 1;
@@ -41,7 +41,7 @@ export class Scratch implements Recording {
   constructor(file: FileHandle, channels: number) {
     this.#file = file;
     this.channels = channels;
-    this.#block = new Float32Array(channels * BLOCK);
+    this.#block = new Float32Array(channels * BLOCK_SAMPLES);
     this.decoded = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -62,9 +62,9 @@ export class Scratch implements Recording {
   async append(samples: Float32Array): Promise<void> {
     const { channels } = this;
     for (let at = 0; at < samples.length; ) {
-      const count = Math.min((samples.length - at) / channels, BLOCK - this.#filled);
+      const count = Math.min((samples.length - at) / channels, BLOCK_SAMPLES - this.#filled);
       for (let channel = 0; channel < channels; channel++) {
-        const to = channel * BLOCK + this.#filled;
+        const to = channel * BLOCK_SAMPLES + this.#filled;
         for (let i = 0, from = at + channel; i < count; i++, from += channels) this.#block[to + i] = samples[from]!;
       }
       at += count * channels;
@@ -74,9 +74,9 @@ export class Scratch implements Recording {
 
   async appendSilence(samples: number): Promise<void> {
     for (let left = samples; left > 0; ) {
-      const count = Math.min(left, BLOCK - this.#filled);
+      const count = Math.min(left, BLOCK_SAMPLES - this.#filled);
       for (let channel = 0; channel < this.channels; channel++) {
-        const to = channel * BLOCK + this.#filled;
+        const to = channel * BLOCK_SAMPLES + this.#filled;
         this.#block.fill(0, to, to + count);
       }
       left -= count;
@@ -126,7 +126,7 @@ export class Scratch implements Recording {
 
   async #advance(count: number): Promise<void> {
     this.#filled += count;
-    if (this.#filled === BLOCK) await this.#write();
+    if (this.#filled === BLOCK_SAMPLES) await this.#write();
   }
 
   /** Writes the current second, full or not. */
@@ -135,14 +135,14 @@ export class Scratch implements Recording {
     if (!count) return;
     let peak = 0;
     for (let channel = 0; channel < this.channels; channel++) {
-      const samples = this.#block.subarray(channel * BLOCK, channel * BLOCK + count);
+      const samples = this.#block.subarray(channel * BLOCK_SAMPLES, channel * BLOCK_SAMPLES + count);
       const { scale, loudest } = scaleOf(samples);
       peak = Math.max(peak, loudest);
       const place = this.#scales.push(scale) - 1;
       if (!scale) continue;
       const pcm = new Int16Array(count);
       for (let i = 0; i < count; i++) pcm[i] = Math.round(samples[i]! / scale);
-      await write(this.#file, new Uint8Array(pcm.buffer), place * BLOCK * BYTES);
+      await write(this.#file, new Uint8Array(pcm.buffer), place * BLOCK_SAMPLES * BYTES_PER_SAMPLE);
     }
     this.#peaks.push(peak);
     this.#loudest = Math.max(this.#loudest, peak);
@@ -154,8 +154,8 @@ export class Scratch implements Recording {
   /** Reads samples of one channel from `start` on and multiplies them by `gain`. */
   async #fill(channel: number, start: number, samples: Float32Array, gain: number): Promise<void> {
     for (let done = 0; done < samples.length; ) {
-      const [block, from] = [Math.floor((start + done) / BLOCK), (start + done) % BLOCK];
-      const part = samples.subarray(done, done + BLOCK - from);
+      const [block, from] = [Math.floor((start + done) / BLOCK_SAMPLES), (start + done) % BLOCK_SAMPLES];
+      const part = samples.subarray(done, done + BLOCK_SAMPLES - from);
       const place = block * this.channels + channel;
       const scale = this.#scales[place]! * gain;
       done += part.length;
@@ -164,9 +164,9 @@ export class Scratch implements Recording {
         continue;
       }
       // Put the bytes at the end of the samples' own buffer: no byte is overwritten before it has been read.
-      const bytes = part.length * BYTES;
+      const bytes = part.length * BYTES_PER_SAMPLE;
       const pcm = new Int16Array(part.buffer, part.byteOffset + part.byteLength - bytes, part.length);
-      await readAll(this.#file, new Uint8Array(pcm.buffer, pcm.byteOffset, bytes), (place * BLOCK + from) * BYTES);
+      await readAll(this.#file, new Uint8Array(pcm.buffer, pcm.byteOffset, bytes), (place * BLOCK_SAMPLES + from) * BYTES_PER_SAMPLE);
       for (let i = 0; i < part.length; i++) part[i] = pcm[i]! * scale;
     }
   }
@@ -184,7 +184,7 @@ function scaleOf(samples: Float32Array): { scale: number; loudest: number } {
   for (let i = 0; i < samples.length; i++) {
     const sample = samples[i]!;
     if (!(sample <= highest && sample >= lowest)) {
-      if (!(Math.abs(sample) < SANE))
+      if (!(Math.abs(sample) < MAX_AMPLITUDE))
         samples[i] = 0; // also NaN
       else if (sample > highest) highest = sample;
       else lowest = sample;

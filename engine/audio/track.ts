@@ -8,9 +8,9 @@ import { hardened, type Track } from './probe.ts';
 import { openScratch, Scratch } from './scratch.ts';
 import { findTools, type Tools } from './tools.ts';
 
-const SHORTEST = 1; // seconds
-const SILENCE = 30; // seconds without output before ffmpeg counts as stuck
-const LEAP = 600; // seconds: a longer jump in a broadcast is a clock reset, not a pause
+const MIN_SECONDS = 1; // shortest audio that is accepted
+const SILENCE_TIMEOUT_SECONDS = 30; // without output, before ffmpeg counts as stuck
+const CLOCK_RESET_SECONDS = 600; // a longer jump in a broadcast is a clock reset, not a pause
 
 export interface TrackOptions {
   /** Tracks with more channels are downmixed to mono. */
@@ -30,7 +30,7 @@ export async function decodeTrack(path: string, track: Track, options: TrackOpti
   const { maxSeconds, signal } = options;
   const file = await openScratch(options.scratch);
   try {
-    const limits = { seconds: Math.max(120, 0.2 * maxSeconds), silence: SILENCE, signal };
+    const limits = { seconds: Math.max(120, 0.2 * maxSeconds), silence: SILENCE_TIMEOUT_SECONDS, signal };
     const run = await confined(tools.ffmpeg, argumentsFor(resolve(path), track, tools), resolve(path), limits);
     return await new Promise((open) => {
       let scratch: Scratch | undefined;
@@ -60,8 +60,8 @@ function argumentsFor(input: string, { index, codec, layout, startSeconds }: Tra
   ];
 }
 
-const FRAME = 2 ** 27; // milliseconds of output timestamps per frame
-const MIDDLE = FRAME / 2; // the middle of that range is a lag of 0
+const LAG_RANGE_MS = 2 ** 27; // milliseconds of output timestamps per frame
+const ZERO_LAG_MS = LAG_RANGE_MS / 2; // the middle of that range is a lag of 0
 
 /**
  * Filters for 16 kHz output in which each frame's timestamp encodes how far the file's timestamp is ahead of the samples decoded so far,
@@ -71,7 +71,7 @@ const MIDDLE = FRAME / 2; // the middle of that range is a lag of 0
 function filters(layout: Track['layout'], startSeconds: number): string {
   const lag = `if(isnan(PTS),ld(0),st(0,PTS-NB_CONSUMED_SAMPLES-${startSeconds * SAMPLE_RATE}))`;
   const samples = SAMPLE_RATE / 1000; // per millisecond
-  const time = `st(1,ld(1)+1)*${FRAME * samples}+clip(${lag},${-MIDDLE * samples},${(MIDDLE - 1) * samples})+${MIDDLE * samples}`;
+  const time = `st(1,ld(1)+1)*${LAG_RANGE_MS * samples}+clip(${lag},${-ZERO_LAG_MS * samples},${(ZERO_LAG_MS - 1) * samples})+${ZERO_LAG_MS * samples}`;
   return `aformat=sample_fmts=flt:sample_rates=${SAMPLE_RATE}${layout ? `:channel_layouts=${layout}` : ''},asetpts='${time}'`;
 }
 
@@ -79,7 +79,7 @@ function filters(layout: Track['layout'], startSeconds: number): string {
 async function fill(run: Confined, opened: (channels: number) => Scratch, { broadcast }: Track, options: TrackOptions): Promise<Scratch> {
   const { maxSeconds, mostChannels, onProgress } = options;
   const reader = new MatroskaReader();
-  const clock = new Clock(maxSeconds * SAMPLE_RATE, broadcast ? LEAP * SAMPLE_RATE : undefined);
+  const clock = new Clock(maxSeconds * SAMPLE_RATE, broadcast ? CLOCK_RESET_SECONDS * SAMPLE_RATE : undefined);
   let [channels, sound] = [0, 0];
   let scratch: Scratch | undefined;
   const place = async ({ silence, skip, count, samples }: Placed) => {
@@ -106,14 +106,14 @@ async function fill(run: Confined, opened: (channels: number) => Scratch, { broa
     throw error;
   }
   const { code } = await run.ended;
-  if (!scratch || sound < SHORTEST * SAMPLE_RATE) throw unusable(sound / SAMPLE_RATE, code, run.complaints());
+  if (!scratch || sound < MIN_SECONDS * SAMPLE_RATE) throw unusable(sound / SAMPLE_RATE, code, run.complaints());
   return scratch;
 }
 
 function frameOf({ time, data }: Block, channels: number): Frame {
   const samples = new Float32Array(data.length / Float32Array.BYTES_PER_ELEMENT); // a copy, aligned for floats
   new Uint8Array(samples.buffer).set(data);
-  return { lag: ((time % FRAME) - MIDDLE) * (SAMPLE_RATE / 1000), count: samples.length / channels, samples };
+  return { lag: ((time % LAG_RANGE_MS) - ZERO_LAG_MS) * (SAMPLE_RATE / 1000), count: samples.length / channels, samples };
 }
 
 /** Sample frames with all channels, or downmixed. */
@@ -147,7 +147,7 @@ function unusable(seconds: number, code: number | null, complaints: string): Med
   if (code === 0 && !why && seconds > 0) {
     return new MediaError(
       'RECORDING_TOO_SHORT',
-      `Cannot transcribe the recording: it lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${SHORTEST} s`,
+      `Cannot transcribe the recording: it lasts ${Math.floor(seconds * 100) / 100} s; the minimum is ${MIN_SECONDS} s`,
     );
   }
   return new MediaError('FILE_CORRUPTED', `Cannot decode the file: ${why || 'no audio could be decoded'}`);

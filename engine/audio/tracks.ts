@@ -2,8 +2,8 @@ import PQueue from 'p-queue';
 import { MediaError, type Origin, type Recording } from '../types.ts';
 import type { Track } from './probe.ts';
 
-const AT_ONCE = 4; // tracks decoded in parallel
-const FATAL = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that apply to the file, not to one track
+const CONCURRENT_TRACKS = 4; // tracks decoded in parallel
+const FATAL_CODES = new Set(['RECORDING_TOO_LONG', 'PROCESSING_TIMEOUT']); // codes that apply to the file, not to one track
 
 /** The tracks of one file as one recording: all channels in sequence, padded with silence to the longest track. */
 export class Tracks implements Recording {
@@ -30,14 +30,14 @@ export class Tracks implements Recording {
   static async decoded(tracks: readonly Track[], decode: (track: Track) => Promise<Recording>): Promise<Recording> {
     const parts: (Recording | undefined)[] = new Array(tracks.length);
     const failures: MediaError[] = [];
-    const queue = new PQueue({ concurrency: AT_ONCE });
+    const queue = new PQueue({ concurrency: CONCURRENT_TRACKS });
     const decodeOne = async (track: Track, i: number) => {
       const part = await decode(track);
       parts[i] = part;
       try {
         await part.decoded;
       } catch (error) {
-        if (!(error instanceof MediaError) || FATAL.has(error.code)) throw error;
+        if (!(error instanceof MediaError) || FATAL_CODES.has(error.code)) throw error;
         failures.push(error);
         parts[i] = undefined;
         await part.close();

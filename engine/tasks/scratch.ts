@@ -19,7 +19,7 @@ export interface Scratch {
 const MEMORY = '/dev/shm';
 const SMALL = 256 * 1_048_576; // bytes
 const ROOM = 4; // required free space in tmpfs, as a multiple of the file's size
-const NOBODY = 65_534; // user id of the decoder if this process runs as root
+const NOBODY_UID = 65_534; // user id of the decoder if this process runs as root
 
 /**
  * Creates the private folders of an engine: one on disk ($TMPDIR, else under `home`) and one in tmpfs where available. The names include
@@ -48,7 +48,7 @@ export async function openScratch(installation: string, engineId: string, home: 
       return join(folder, randomUUID());
     },
     async share(path) {
-      if (shared.get(dirname(path))) await chown(path, NOBODY, NOBODY);
+      if (shared.get(dirname(path))) await chown(path, NOBODY_UID, NOBODY_UID);
     },
     async clean(living) {
       let removed = 0;

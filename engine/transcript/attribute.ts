@@ -5,11 +5,11 @@ export interface SaidWord extends Word {
   speaker: number | null;
 }
 
-const NEAR = 0.5; // seconds: a word outside every turn is assigned to the nearest turn within this distance
-const STRANDED = 0.6; // seconds: a single word closer than this to its neighbours is part of their sentence
-const OWN = 0.4; // unless its own turn covers at least this share of it and stands alone
-const THROWN = { words: 2, seconds: 1.2, share: 0.6 }; // maximum words of an interjection, maximum length of its turn (seconds), and the share of each that the other must cover
-const MARK = /[\p{Po}\p{Pd}…][\p{Pf}\p{Pe}"]*\s*$/u; // end of a phrase
+const MAX_TURN_DISTANCE_SECONDS = 0.5; // seconds: a word outside every turn is assigned to the nearest turn within this distance
+const MAX_WORD_GAP_SECONDS = 0.6; // seconds: a single word closer than this to its neighbours is part of their sentence
+const MIN_OWN_TURN_SHARE = 0.4; // unless its own turn covers at least this share of it and stands alone
+const INTERJECTION = { words: 2, seconds: 1.2, share: 0.6 }; // maximum words of an interjection, maximum length of its turn (seconds), and the share of each that the other must cover
+const PHRASE_END = /[\p{Po}\p{Pd}…][\p{Pf}\p{Pe}"]*\s*$/u; // end of a phrase
 const APOSTROPHE = /['’]\s*$/; // exception to it
 
 /**
@@ -25,7 +25,7 @@ export function attribute(words: readonly Word[], turns: readonly Turn[]): SaidW
   let first = 0; // earlier turns ended long ago
   const longest = turns.reduce((most, turn) => Math.max(most, turn.end - turn.start), 0);
   for (const word of words) {
-    while (first < turns.length && turns[first]!.start + longest < word.start - NEAR) first++;
+    while (first < turns.length && turns[first]!.start + longest < word.start - MAX_TURN_DISTANCE_SECONDS) first++;
     said.push({ ...word, speaker: speakerOf(word, turns, first, said.at(-1)?.speaker ?? null) });
   }
   fillGaps(said);
@@ -36,10 +36,10 @@ export function attribute(words: readonly Word[], turns: readonly Turn[]): SaidW
 function speakerOf(word: Word, turns: readonly Turn[], first: number, talking: number | null): number | null {
   let best: number | null = null;
   let most = Number.NEGATIVE_INFINITY;
-  for (let t = first; t < turns.length && turns[t]!.start < word.end + NEAR; t++) {
+  for (let t = first; t < turns.length && turns[t]!.start < word.end + MAX_TURN_DISTANCE_SECONDS; t++) {
     const turn = turns[t]!;
     const shared = Math.min(word.end, turn.end) - Math.max(word.start, turn.start); // negative: the distance
-    if (shared < -NEAR) continue;
+    if (shared < -MAX_TURN_DISTANCE_SECONDS) continue;
     const score = shared + (turn.speaker === talking ? 1e-3 : 0);
     if (score > most) [best, most] = [turn.speaker, score];
   }
@@ -57,7 +57,7 @@ function rejoined(said: SaidWord[], turns: readonly Turn[]): SaidWord[] {
   for (let i = 1; i + 1 < said.length; i++) {
     const [before, word, after] = [said[i - 1]!, said[i]!, said[i + 1]!];
     const inside = before.speaker === after.speaker && word.speaker !== before.speaker;
-    const close = word.start - before.end < STRANDED && after.start - word.end < STRANDED;
+    const close = word.start - before.end < MAX_WORD_GAP_SECONDS && after.start - word.end < MAX_WORD_GAP_SECONDS;
     if (inside && close && !interjected(word, turns)) word.speaker = before.speaker;
   }
   return said;
@@ -69,21 +69,21 @@ function interjected(word: SaidWord, turns: readonly Turn[]): boolean {
   return turns.some((turn) => {
     if (turn.speaker !== word.speaker) return false;
     const shared = Math.min(word.end, turn.end) - Math.max(word.start, turn.start);
-    return shared / length >= OWN && shared / (turn.end - turn.start) >= OWN;
+    return shared / length >= MIN_OWN_TURN_SHARE && shared / (turn.end - turn.start) >= MIN_OWN_TURN_SHARE;
   });
 }
 
 /** Assigns short phrases that fill a short turn to its speaker: an interjection is not part of the sentence it overlaps. */
 function thrownIn(said: SaidWord[], turns: readonly Turn[]): SaidWord[] {
-  const short = turns.filter(({ start, end }) => end - start <= THROWN.seconds);
+  const short = turns.filter(({ start, end }) => end - start <= INTERJECTION.seconds);
   let first = 0; // earlier short turns are over
   for (const phrase of phrases(said)) {
     const [start, end] = [phrase[0]!.start, phrase.at(-1)!.end];
-    while (first < short.length && short[first]!.start + THROWN.seconds <= start) first++;
+    while (first < short.length && short[first]!.start + INTERJECTION.seconds <= start) first++;
     const fit = ({ start: from, end: to }: Turn) => (Math.min(end, to) - Math.max(start, from)) / Math.max(end - start, to - from);
     let best: Turn | null = null;
     for (let t = first; t < short.length && short[t]!.start < end; t++)
-      if (fit(short[t]!) >= (best ? fit(best) : THROWN.share)) best = short[t]!;
+      if (fit(short[t]!) >= (best ? fit(best) : INTERJECTION.share)) best = short[t]!;
     if (best) for (const word of phrase) word.speaker = best.speaker;
   }
   return said;
@@ -94,8 +94,8 @@ function phrases(said: readonly SaidWord[]): SaidWord[][] {
   const found: SaidWord[][] = [];
   let begin = 0;
   for (const [i, { text }] of said.entries()) {
-    if (!MARK.test(text) || APOSTROPHE.test(text)) continue;
-    if (i + 1 - begin <= THROWN.words) found.push(said.slice(begin, i + 1));
+    if (!PHRASE_END.test(text) || APOSTROPHE.test(text)) continue;
+    if (i + 1 - begin <= INTERJECTION.words) found.push(said.slice(begin, i + 1));
     begin = i + 1;
   }
   return found;

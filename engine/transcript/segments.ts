@@ -2,10 +2,10 @@ import { milli } from '../../api/contract/seconds.ts';
 import type { Segment } from '../types.ts';
 import type { SaidWord } from './attribute.ts';
 
-const PAUSE = 2; // seconds of silence that start a new segment
-const LONGEST = 60; // longest segment, seconds
+const SEGMENT_PAUSE_SECONDS = 2; // seconds of silence that start a new segment
+const MAX_SEGMENT_SECONDS = 60; // longest segment, seconds
 
-const PHRASE = 0.5; // seconds of silence that end a phrase where two parties may overlap
+const PHRASE_PAUSE_SECONDS = 0.5; // seconds of silence that end a phrase where two parties may overlap
 
 /**
  * Groups words into segments: a new one when the speaker changes, after a pause of more than 2 s, and at 60 s on a word boundary. Ids start
@@ -34,7 +34,7 @@ function phrases(words: readonly SaidWord[]): SaidWord[][] {
   const latest = new Map<number | undefined, SaidWord[]>();
   for (const word of spoken) {
     const phrase = latest.get(word.channel);
-    if (phrase && word.start - phrase.at(-1)!.end <= PHRASE) phrase.push(word);
+    if (phrase && word.start - phrase.at(-1)!.end <= PHRASE_PAUSE_SECONDS) phrase.push(word);
     else latest.set(word.channel, found[found.push([word]) - 1]!);
   }
   return found;
@@ -54,7 +54,7 @@ function inOrder(words: readonly SaidWord[], duration: number): SaidWord[] {
 function follows(group: SaidWord[], word: SaidWord, samePhrase: boolean): boolean {
   const [first, last] = [group[0]!, group.at(-1)!];
   const together = word.speaker === last.speaker && (samePhrase || word.start >= last.start);
-  return together && word.start - last.end <= PAUSE && word.end - first.start <= LONGEST;
+  return together && word.start - last.end <= SEGMENT_PAUSE_SECONDS && word.end - first.start <= MAX_SEGMENT_SECONDS;
 }
 
 function numbered(groups: SaidWord[][]): Segment[] {

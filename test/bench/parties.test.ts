@@ -1,6 +1,6 @@
 import t from 'tap';
 import { call, LINES, partyErrors, record } from '../../bench/parties.ts';
-import { level, RATE } from '../../bench/sound.ts';
+import { level, SAMPLE_RATE } from '../../bench/sound.ts';
 import { decode } from '../../engine/audio/ffmpeg.ts';
 import { partiesOf } from '../../engine/audio/parties.ts';
 import type { Segment } from '../../engine/types.ts';
@@ -43,7 +43,7 @@ t.test('record() writes the two channels that a line makes of a call', async (t)
     t.ok(line in LINES);
     const recording = await decode(await record(made, line, folder));
     const length = await recording.decoded;
-    t.ok(Math.abs(length - made.tracks[0].length) < RATE / 10, `${line}: ${length} samples of ${made.tracks[0].length}`);
+    t.ok(Math.abs(length - made.tracks[0].length) < SAMPLE_RATE / 10, `${line}: ${length} samples of ${made.tracks[0].length}`);
     layouts[line] = (await partiesOf(recording)).parties;
     await recording.close();
   }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { conversation } from '../../bench/conversations.ts';
-import { paced, RATE } from '../../bench/sound.ts';
+import { paced, SAMPLE_RATE } from '../../bench/sound.ts';
 
 const READER = 'librispeech:3080';
 
@@ -23,9 +23,9 @@ t.test('conversation() gives every clip another pace where that is asked for, an
 });
 
 t.test('paced() raises the pitch of a tone as it shortens it', async (t) => {
-  const tone = Float32Array.from({ length: RATE }, (_, i) => Math.sin((2 * Math.PI * 200 * i) / RATE));
+  const tone = Float32Array.from({ length: SAMPLE_RATE }, (_, i) => Math.sin((2 * Math.PI * 200 * i) / SAMPLE_RATE));
   const faster = paced(tone, 1.25);
-  t.equal(faster.length, 0.8 * RATE);
+  t.equal(faster.length, 0.8 * SAMPLE_RATE);
   const crossings = faster.filter((x, i) => i > 0 && faster[i - 1]! < 0 && x >= 0).length;
   t.ok(Math.abs(crossings - 200) <= 1, `${crossings} periods in 0.8 s`);
 });

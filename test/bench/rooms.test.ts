@@ -3,7 +3,7 @@ import { convolved, distance, impulseResponse, type Point } from '../../bench/ac
 import { diarizationError } from '../../bench/der.ts';
 import { seeded } from '../../bench/random.ts';
 import { castNames, meeting } from '../../bench/rooms.ts';
-import { RATE } from '../../bench/sound.ts';
+import { SAMPLE_RATE } from '../../bench/sound.ts';
 
 const ROOM = { size: [6, 4.5, 3], reverberation: 0.4 } as const;
 const SOURCE: Point = [1.5, 1.2, 1.3];
@@ -12,7 +12,7 @@ const MICROPHONE: Point = [3.6, 2.4, 0.8];
 t.test('impulseResponse() hears the direct sound after its distance, by its distance weaker, and nothing before', async (t) => {
   const response = impulseResponse(ROOM, SOURCE, MICROPHONE);
   const metres = distance(SOURCE, MICROPHONE);
-  const at = Math.round((metres / 343) * RATE);
+  const at = Math.round((metres / 343) * SAMPLE_RATE);
   const loudest = response.reduce((best, x, i) => (Math.abs(x) > Math.abs(response[best]!) ? i : best), 0);
   t.ok(Math.abs(loudest - at) <= 1, `${loudest} of ${at}`);
   t.ok(Math.abs(response[loudest]! * metres - 1) < 0.4, `${response[loudest]}`); // an echo that is not between samples has exactly 1
@@ -24,7 +24,7 @@ t.test('impulseResponse() falls by 60 dB in about the wanted time: in rooms that
     const response = impulseResponse({ ...ROOM, reverberation }, SOURCE, MICROPHONE);
     const left = new Float64Array(response.length + 1); // energy from each sample to the end (Schroeder)
     for (let i = response.length - 1; i >= 0; i--) left[i] = left[i + 1]! + response[i]! ** 2;
-    const after = (decibels: number) => left.findIndex((energy) => 10 * Math.log10(energy / left[0]!) < decibels) / RATE;
+    const after = (decibels: number) => left.findIndex((energy) => 10 * Math.log10(energy / left[0]!) < decibels) / SAMPLE_RATE;
     const measured = 3 * (after(-25) - after(-5));
     t.ok(measured > 0.75 * reverberation && measured < 1.5 * reverberation, `${measured} s of ${reverberation} s`);
   }
@@ -68,7 +68,7 @@ t.test('meeting() puts no sound where nobody speaks but noise and reverberation'
   const made = await meeting(5, { speakers: 3, seconds: 30, overlap: 0.1, split: 'tuning' });
   const first = made.turns[0]!.start;
   const energy = (from: number, to: number) => {
-    const part = made.samples.subarray(Math.round(from * RATE), Math.round(to * RATE));
+    const part = made.samples.subarray(Math.round(from * SAMPLE_RATE), Math.round(to * SAMPLE_RATE));
     return 10 * Math.log10(part.reduce((sum, x) => sum + x * x, 0) / part.length);
   };
   t.ok(energy(first, first + 0.5) > energy(0, first - 0.02) + 8, 'the first turn begins where it is said to');

@@ -1,14 +1,15 @@
 import t, { type Test } from 'tap';
 import { seeded } from '../../bench/random.ts';
-import { RATE } from '../../bench/sound.ts';
+import { SAMPLE_RATE } from '../../bench/sound.ts';
 import { speechSpans } from '../../bench/truth.ts';
 
 /** A clip with hiss of one level throughout and voice-like sound in the given spans. */
 function clip(seconds: number, hiss: number, spans: readonly [number, number][]): Float32Array {
   const random = seeded(1);
-  const out = new Float32Array(seconds * RATE).map(() => hiss * random.normal());
+  const out = new Float32Array(seconds * SAMPLE_RATE).map(() => hiss * random.normal());
   for (const [start, end] of spans)
-    for (let i = Math.round(start * RATE); i < end * RATE; i++) out[i] = out[i]! + 0.2 * Math.sin((2 * Math.PI * 180 * i) / RATE);
+    for (let i = Math.round(start * SAMPLE_RATE); i < end * SAMPLE_RATE; i++)
+      out[i] = out[i]! + 0.2 * Math.sin((2 * Math.PI * 180 * i) / SAMPLE_RATE);
   return out;
 }
 
@@ -35,12 +36,12 @@ t.test('speechSpans() takes breath and knocks for no speech, but what a word beg
   const random = seeded(3);
   const sound = clip(6, 1e-5, [[2, 3]]);
   const breathe = (start: number, end: number) => {
-    for (let i = start * RATE; i < end * RATE; i++) sound[i] = sound[i]! + 0.02 * random.normal();
+    for (let i = start * SAMPLE_RATE; i < end * SAMPLE_RATE; i++) sound[i] = sound[i]! + 0.02 * random.normal();
   };
   breathe(0.5, 0.9); // before
   breathe(1.85, 1.92); // a consonant, 80 ms before the vowel
   breathe(3.1, 3.25); // and one behind it
-  for (let i = 5 * RATE; i < 5.3 * RATE; i++) sound[i] = sound[i]! + 0.2 * Math.sin((2 * Math.PI * 40 * i) / RATE); // a knock on the table
+  for (let i = 5 * SAMPLE_RATE; i < 5.3 * SAMPLE_RATE; i++) sound[i] = sound[i]! + 0.2 * Math.sin((2 * Math.PI * 40 * i) / SAMPLE_RATE); // a knock on the table
   near(t, speechSpans(sound), [[1.85, 3.25]]);
 });
 
@@ -60,6 +61,6 @@ t.test('speechSpans() keeps a pause of up to 0.3 s, and takes a click for no spe
 
 t.test('speechSpans() takes a clip without any pause for speech from end to end', async (t) => {
   const random = seeded(2);
-  const noisy = new Float32Array(2 * RATE).map(() => 0.1 * random.normal());
+  const noisy = new Float32Array(2 * SAMPLE_RATE).map(() => 0.1 * random.normal());
   t.strictSame(speechSpans(noisy), [{ start: 0, end: 2 }]);
 });

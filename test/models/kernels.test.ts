@@ -1,6 +1,6 @@
 import t from 'tap';
 import { seeded } from '../../bench/random.ts';
-import { foldedFrames, MARGIN } from '../../engine/asr/whisper/frames.ts';
+import { foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
 import { openSession, tensor } from '../../engine/runtime/session.ts';
 import { cast, constant, createGraph, input, op, output } from '../../models/build/graph/graph.ts';
 import { ELEMENT } from '../../models/build/graph/onnx.ts';
@@ -126,8 +126,8 @@ t.test('foldedKernels() and foldedFilters() make of folded frames what a Fourier
   const [hop, frames] = [176, 6];
   const samples = Float32Array.from({ length: hop * frames }, (_, i) => Math.sin(i * i * 0.0007) + 0.3 * Math.sin(i * 1.3));
   const at = (i: number) => samples[i < 0 ? -i : i >= samples.length ? 2 * samples.length - 2 - i : i]!; // as in a mirror
-  const sound = new Float32Array(samples.length + 2 * MARGIN);
-  sound.set(samples, MARGIN);
+  const sound = new Float32Array(samples.length + 2 * MARGIN_SAMPLES);
+  sound.set(samples, MARGIN_SAMPLES);
   const folded = foldedFrames(sound, hop, new Float32Array(frames * 400));
   const [kernels, filters, sides] = [foldedKernels(), melFilters(80), foldedFilters(80)];
   for (let f = 0; f < frames; f++) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FRAME, foldedFrames, MARGIN } from '../../engine/asr/whisper/frames.ts';
+import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
 import { lseOf } from '../../engine/asr/whisper/sampling.ts';
 import { float32, int8, int64, openSession, type Tensor } from '../../engine/runtime/session.ts';
 import { fromFloat16 } from '../../models/build/whisper/safetensors.ts';
@@ -45,13 +45,13 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
     async encode(samples, rows) {
       const each = samples.length / rows;
       const frames = each / hop;
-      const folded = new Float32Array(rows * frames * FRAME);
+      const folded = new Float32Array(rows * frames * FRAME_SAMPLES);
       for (let row = 0; row < rows; row++) {
-        const sound = new Float32Array(each + FRAME);
-        sound.set(samples.subarray(row * each, (row + 1) * each), MARGIN);
-        foldedFrames(sound, hop, folded.subarray(row * frames * FRAME));
+        const sound = new Float32Array(each + FRAME_SAMPLES);
+        sound.set(samples.subarray(row * each, (row + 1) * each), MARGIN_SAMPLES);
+        foldedFrames(sound, hop, folded.subarray(row * frames * FRAME_SAMPLES));
       }
-      return encoder.run({ frames: float32(folded, [rows, 4, frames, FRAME / 4]) });
+      return encoder.run({ frames: float32(folded, [rows, 4, frames, FRAME_SAMPLES / 4]) });
     },
     decode: (feeds) => decoder.run(feeds),
     async step(cross, tokens, asked = [...tokens.keys()]) {

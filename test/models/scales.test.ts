@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { FRAME, foldedFrames, MARGIN } from '../../engine/asr/whisper/frames.ts';
+import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../engine/asr/whisper/frames.ts';
 import { float32, openSession } from '../../engine/runtime/session.ts';
 import type { Weights } from '../../models/build/graph/graph.ts';
 import { createGraph } from '../../models/build/graph/graph.ts';
@@ -50,10 +50,10 @@ async function heard(weights: Weights, variant: 'float32' | 'int8-7bit', recipe:
   const session = await openSession(toBytes(g));
   try {
     const steps = 50;
-    const sound = new Float32Array(2 * steps * recipe.hop + 2 * MARGIN);
-    sound.set(samples().subarray(0, 2 * steps * recipe.hop), MARGIN);
-    const frames = foldedFrames(sound, recipe.hop, new Float32Array(2 * steps * FRAME));
-    const out = await session.run({ frames: float32(frames, [1, 4, 2 * steps, FRAME / 4]) });
+    const sound = new Float32Array(2 * steps * recipe.hop + 2 * MARGIN_SAMPLES);
+    sound.set(samples().subarray(0, 2 * steps * recipe.hop), MARGIN_SAMPLES);
+    const frames = foldedFrames(sound, recipe.hop, new Float32Array(2 * steps * FRAME_SAMPLES));
+    const out = await session.run({ frames: float32(frames, [1, 4, 2 * steps, FRAME_SAMPLES / 4]) });
     if (variant === 'float32') return numbers(out.cv1!);
     const scales = numbers(out.vsc1!); // [heads x width]
     const [, , keys, width] = out.cv1!.dims as [number, number, number, number];

@@ -1,28 +1,31 @@
 import { otherLanguages } from '../language.ts';
 import type { WindowRequest } from '../recogniser.ts';
 import { speechBetween } from './constraints.ts';
-import { isCertain, SHORT } from './coverage.ts';
+import { isCertain } from './coverage.ts';
 import { type DecodeRequest, type DecodeResult, type DecodingOptions, likeliest } from './decode-job.ts';
 import { encode } from './encode.ts';
 import { knownLanguage } from './model.ts';
 import { isInvented, isPoor, isSuspicious, isWordless, loop } from './quality.ts';
 import type { Recogniser } from './recognise.ts';
+import {
+  BEAM_SIZE,
+  DENSE_TOKENS_PER_SECOND,
+  MAX_PLAUSIBLE_LOOPS,
+  MAX_PROMPT_TOKENS,
+  OTHER_LANGUAGE_PROBABILITY,
+  OTHER_LANGUAGE_SECONDS,
+  RETRY_PART_SECONDS,
+  TOKEN_BUDGET,
+  TOKEN_BUDGET_PER_SECOND,
+  UNSURE_LOG_PROB,
+} from './thresholds.ts';
 
 const FAST: DecodingOptions = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
 const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beamSize: 1, temperature: 0 };
-const BEAMS = 3; // five cost 67 % more and found nothing more in 42 windows of joined speech
-const HOTTER: DecodingOptions[] = [
+const SAMPLED: DecodingOptions[] = [
   { ...PLAIN, temperature: 0.4 },
   { ...PLAIN, temperature: 0.8 },
 ];
-const UNSURE = -0.35; // mean log-probability below which `accurate` uses beam search: 50 % of clean windows; no gain in the others
-const DENSE = 8; // tokens per second of speech, in languages for which the model writes letters or bytes
-const FEW_LOOPS = 2; // cut off a row that may still be what was said
-const LIKELY = 0.5; // probability of another language than the recording's from which a window
-const LONG_ENOUGH = 2; // with at least this much speech (seconds) is decoded in both
-const PROMPT = 160; // maximum tokens of vocabulary
-const TOKENS = 450; // tokens decoded per window before its text is accepted as it is,
-const TOKENS_A_SECOND = 30; // plus this many per second of its speech
 
 /** Limits the cost of a window with all its spans: a language that the model hardly knows is not worth every retry. */
 export class Effort {
@@ -30,7 +33,7 @@ export class Effort {
 
   /** @param seconds of speech */
   constructor(seconds: number) {
-    this.#tokens = TOKENS + TOKENS_A_SECOND * seconds;
+    this.#tokens = TOKEN_BUDGET + TOKEN_BUDGET_PER_SECOND * seconds;
   }
 
   /** Whether only spans without any decoding are still decoded. */
@@ -62,9 +65,10 @@ export async function decodeWell(
   const certain = isCertain(request.certainty, request.speech);
   const seconds = speechBetween(request.speech, 0, Number.POSITIVE_INFINITY);
   // In certain speech, a loop is cut off and decoding continues; and where the model writes letters or bytes all tokens are improbable.
-  const heardOn = ({ tokens, loops = 0 }: DecodeResult) => certain && (tokens.length > DENSE * seconds || (seconds > SHORT && loops > 0));
+  const heardOn = ({ tokens, loops = 0 }: DecodeResult) =>
+    certain && (tokens.length > DENSE_TOKENS_PER_SECOND * seconds || (seconds > RETRY_PART_SECONDS && loops > 0));
   const poor = (result: DecodeResult) => isPoor(result, text(result)) && !heardOn(result);
-  const looped = ({ tokens, loops = 0 }: DecodeResult) => loops > FEW_LOOPS || loop(tokens) !== null;
+  const looped = ({ tokens, loops = 0 }: DecodeResult) => loops > MAX_PLAUSIBLE_LOOPS || loop(tokens) !== null;
   const wordless = (result: DecodeResult) => isWordless(text(result));
   const better = (other: DecodeResult, result: DecodeResult) => {
     if (looped(other) !== looped(result)) return looped(result) && !wordless(other); // repetitions are probable, whatever was said
@@ -73,21 +77,21 @@ export async function decodeWell(
   };
   const whole = depth === 0;
   const worthMore = (result: DecodeResult) => !effort.spent && (whole || request.accurate || wordless(result));
-  const unsure = (result: DecodeResult) => request.accurate && result.meanLogProb < UNSURE;
+  const unsure = (result: DecodeResult) => request.accurate && result.meanLogProb < UNSURE_LOG_PROB;
   const overruled = (result: DecodeResult) => {
     const { language, probability } = likeliest(result.languages);
     const doubted = request.language === 'auto' && request.expected !== null && language !== result.language;
-    return doubted && probability >= LIKELY && seconds >= LONG_ENOUGH ? language : null;
+    return doubted && probability >= OTHER_LANGUAGE_PROBABILITY && seconds >= OTHER_LANGUAGE_SECONDS ? language : null;
   };
   const timed: DecodingOptions = { ...FAST, pastLoops: certain };
-  const careful: DecodingOptions = { ...FAST, beamSize: Math.min(BEAMS, decoder.capacity) };
+  const careful: DecodingOptions = { ...FAST, beamSize: Math.min(BEAM_SIZE, decoder.capacity) };
   const fast: DecodeRequest = {
     file: request.job,
     options: timed,
     source: (into) => encode(request, model, into),
     language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
     expected: request.expected === null ? null : knownLanguage(model.facts, request.expected),
-    prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, PROMPT) : [],
+    prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, MAX_PROMPT_TOKENS) : [],
     speech: request.speech,
     again: (result) => suspicious(result) || poor(result) || unsure(result) || overruled(result) !== null,
     first: request.first,
@@ -125,7 +129,7 @@ export async function decodeWell(
         if ((poor(result) || wordless(result)) && better(plain, result)) result = plain;
       }
     }
-    for (const options of whole ? [careful, ...HOTTER] : [careful]) {
+    for (const options of whole ? [careful, ...SAMPLED] : [careful]) {
       if (!worthMore(result) || (!poor(result) && !(options === careful && (unsure(result) || wordless(result))))) break;
       const other = await again(options, result.language);
       const mended = poor(result) && !poor(other) && !wordless(other);

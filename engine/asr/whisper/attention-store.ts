@@ -1,7 +1,7 @@
-const PAGE = 64; // pieces allocated together
-const DROPPED = 20; // dropped mantissa bits
-const HALF = 1 << (DROPPED - 1);
-const LEAST = 96 << 23; // 2^-31 as float32
+const PIECES_PER_PAGE = 64; // pieces allocated together
+const DROPPED_BITS = 20; // dropped mantissa bits
+const ROUNDING = 1 << (DROPPED_BITS - 1);
+const MIN_VALUE_BITS = 96 << 23; // 2^-31 as float32
 
 /**
  * Stores attention as an 8-bit float: of a float32 in [2^-31, 1] the lower five bits of the exponent and the upper three of the mantissa,
@@ -15,14 +15,14 @@ export class AttentionStore {
   /** A copy of `length` values starting at `from`. */
   keep(values: Float32Array, from = 0, length = values.length): Uint8Array {
     if (this.#used + length > this.#page.length) {
-      this.#page = new Uint8Array(PAGE * length);
+      this.#page = new Uint8Array(PIECES_PER_PAGE * length);
       this.#used = 0;
     }
     const shares = this.#page.subarray(this.#used, (this.#used += length));
     const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
     for (let i = 0; i < length; i++) {
-      const rounded = bits[from + i]! + HALF;
-      shares[i] = rounded < LEAST ? 0 : rounded >>> DROPPED;
+      const rounded = bits[from + i]! + ROUNDING;
+      shares[i] = rounded < MIN_VALUE_BITS ? 0 : rounded >>> DROPPED_BITS;
     }
     return shares;
   }
@@ -30,5 +30,5 @@ export class AttentionStore {
 
 /** The float32 bits of a stored value. */
 export function bitsOf(share: number): number {
-  return LEAST | (share << DROPPED);
+  return MIN_VALUE_BITS | (share << DROPPED_BITS);
 }

@@ -1,5 +1,5 @@
 import { type Feeds, float32, type Tensor } from '../../runtime/session.ts';
-import { type Facts, NEVER } from './model.ts';
+import { type Facts, FORBIDDEN } from './model.ts';
 
 /**
  * Self-attention keys [rows x heads x width x positions] and values [rows x heads x positions x width] of the rows decoded together; unused
@@ -66,8 +66,8 @@ export class Cache {
       for (let q = 0; q < length; q++) {
         const at = (r * length + q) * width;
         positions[r * length + q] = BigInt(used + q);
-        mask.fill(NEVER, at + used, at + this.#positions);
-        mask.fill(NEVER, at + this.#positions + q + 1, at + width);
+        mask.fill(FORBIDDEN, at + used, at + this.#positions);
+        mask.fill(FORBIDDEN, at + this.#positions + q + 1, at + width);
       }
     }
     const feeds: Feeds = { mask: float32(mask, [rows, 1, length, width]) };

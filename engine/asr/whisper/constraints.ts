@@ -1,11 +1,6 @@
 import type { Span } from '../../types.ts';
-import { type Facts, STEPS } from './model.ts';
-
-/** Uncovered speech up to which end-of-text is accepted, seconds. */
-const TAIL = 0.5;
-/** Minimum length of a segment whose loop was cut off, seconds, and maximum growth per token: repeated text says little about its end. */
-const PASSED = 0.4;
-const PASSED_A_TOKEN = 0.25;
+import { type Facts, WINDOW_STEPS } from './model.ts';
+import { LOOP_SECONDS_PER_TOKEN, MAX_UNCOVERED_TAIL_SECONDS, MIN_LOOP_SEGMENT_SECONDS } from './thresholds.ts';
 
 /** What may come next in a row, besides the suppressed tokens. */
 export interface Allowed {
@@ -46,7 +41,9 @@ export function allowed(
 /** Timestamps that may close a segment opened by `start`. */
 function closing(tokens: readonly number[], start: number, { tick, vocabulary }: Facts): { from: number; to: number } {
   const said = tokens.length - tokens.lastIndexOf(start) - 1;
-  const [from, to] = [PASSED, PASSED + 0.2 + PASSED_A_TOKEN * said].map((seconds) => start + Math.round(seconds / tick));
+  const [from, to] = [MIN_LOOP_SEGMENT_SECONDS, MIN_LOOP_SEGMENT_SECONDS + 0.2 + LOOP_SECONDS_PER_TOKEN * said].map(
+    (seconds) => start + Math.round(seconds / tick),
+  );
   return { from: Math.min(vocabulary - 1, from!), to: Math.min(vocabulary, to!) };
 }
 
@@ -63,7 +60,7 @@ export function speechLeft(
   tokens: readonly number[],
   speech: readonly Span[],
   { firstTimestamp: first, tick }: Pick<Facts, 'firstTimestamp' | 'tick'>,
-  tail = TAIL,
+  tail = MAX_UNCOVERED_TAIL_SECONDS,
 ): number | null {
   const last = tokens.at(-1);
   if (last !== undefined && last < first) return null;
@@ -74,7 +71,7 @@ export function speechLeft(
     .filter((span) => span.end - span.start > 0.15);
   const seconds = rest.reduce((sum, span) => sum + span.end - span.start, 0);
   if (seconds < tail) return null;
-  return first + Math.min(STEPS, Math.max(Math.round(done / tick), Math.round((rest[0]!.start - 0.1) / tick)));
+  return first + Math.min(WINDOW_STEPS, Math.max(Math.round(done / tick), Math.round((rest[0]!.start - 0.1) / tick)));
 }
 
 /** Seconds of speech between two times of the window. */

@@ -1,19 +1,18 @@
-import type { Span } from '../../types.ts';
+import { CERTAINTY_RATE, type Span } from '../../types.ts';
 import { bitsOf } from './attention-store.ts';
 import { speechBetween } from './constraints.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
 import { loop } from './quality.ts';
+import {
+  ATTENDING_TOKENS,
+  CERTAIN_SPEECH_PROBABILITY,
+  MAX_PAUSE_SECONDS,
+  MIN_MISSING_SECONDS,
+  RETRY_PART_SECONDS,
+  SAME_SPAN_SHARE,
+} from './thresholds.ts';
 import type { Spoken } from './words.ts';
-
-/** Values of `certainty` per second of the window. */
-export const CERTAINTY_RATE = 10;
-const CERTAIN = 0.97; // mean speech probability: speech in 13 languages has at least 0.991, ring tones, music and humming at most 0.931
-const WORTH = 1.5; // seconds of speech without words that are worth another decoding
-export const SHORT = 8; // seconds of speech per part of a window that was cut off by a loop: what loops in 30 s seldom does in 8 s
-const NEARLY_ALL = 0.9; // of the speech of a window: a span with this share would be decoded the same way again
-const PAUSE = 1; // seconds between words that need not contain speech
-const LATEST = 5; // tokens whose attention shows how far a decoding has got
 
 /**
  * Whether detection is so certain of this speech that no text is dropped for low probability: in languages the model knows little all text
@@ -26,7 +25,7 @@ export function isCertain(certainty: Float32Array | undefined, speech: readonly 
     const last = Math.min(certainty.length, Math.ceil(end * CERTAINTY_RATE));
     for (let i = Math.max(0, Math.floor(start * CERTAINTY_RATE)); i < last; i++, count++) sum += certainty[i]!;
   }
-  return count > 0 && sum / count >= CERTAIN;
+  return count > 0 && sum / count >= CERTAIN_SPEECH_PROBABILITY;
 }
 
 /**
@@ -49,7 +48,7 @@ export function reliable<T extends DecodeResult>(result: T, heads: number, facts
 
 /** The frame that the latest tokens attend to most (median). */
 function lookedAt(attention: readonly Uint8Array[], heads: number): number {
-  const frames = attention.slice(-LATEST).map((row) => {
+  const frames = attention.slice(-ATTENDING_TOKENS).map((row) => {
     const each = row.length / heads;
     const bits = new Uint32Array(1);
     const value = new Float32Array(bits.buffer);
@@ -92,14 +91,14 @@ export function leftOut(
   }
   const rest = until ?? (open && said ? end : closed);
   if (rest !== null) found.push({ start: rest, end });
-  return found.filter((span) => speechBetween(speech, span.start, span.end) >= WORTH);
+  return found.filter((span) => speechBetween(speech, span.start, span.end) >= MIN_MISSING_SECONDS);
 }
 
-/** Seconds of speech that no word covers. Gaps up to PAUSE are pauses: speech detection closes them, and word edges are imprecise. */
+/** Seconds of speech that no word covers. Gaps up to MAX_PAUSE_SECONDS are pauses: speech detection closes them, and word edges are imprecise. */
 export function uncovered(words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): number {
   let [seconds, end] = [0, 0];
   for (const word of [...words, { start: Number.POSITIVE_INFINITY, end: 0 }]) {
-    if (word.start - end > PAUSE) seconds += speechBetween(speech, end, word.start);
+    if (word.start - end > MAX_PAUSE_SECONDS) seconds += speechBetween(speech, end, word.start);
     end = Math.max(end, word.end);
   }
   return seconds;
@@ -122,8 +121,9 @@ export function middleOf({ start, end }: Span, levels: Float32Array): number {
  */
 export function shorter(span: Span, speech: readonly Span[], levels: Float32Array, longest = Number.POSITIVE_INFINITY): Span[] {
   const all = speechBetween(speech, 0, Number.POSITIVE_INFINITY);
-  if (speechBetween(speech, span.start, span.end) < NEARLY_ALL * all) return parts(span, levels, Math.max(SHORT, longest));
-  return all > SHORT ? parts(span, levels, SHORT) : [];
+  if (speechBetween(speech, span.start, span.end) < SAME_SPAN_SHARE * all)
+    return parts(span, levels, Math.max(RETRY_PART_SECONDS, longest));
+  return all > RETRY_PART_SECONDS ? parts(span, levels, RETRY_PART_SECONDS) : [];
 }
 
 /** Splits a span into parts of at most `longest` seconds at quiet points. */

@@ -3,6 +3,7 @@ import type { Span } from '../../types.ts';
 import type { Prediction } from './batch.ts';
 import type { Facts } from './model.ts';
 import { lseOf } from './sampling.ts';
+import { SWITCH_LANGUAGE_PROBABILITY, SWITCH_LANGUAGE_SECONDS } from './thresholds.ts';
 
 /** The encoder's outputs for one window, by name. */
 export type Encoded = Record<string, Tensor>;
@@ -116,14 +117,11 @@ export function detectLanguage({ special, textLse }: Pick<Prediction, 'special' 
   return { languages, noSpeech: Math.exp(at(facts.noSpeech) - lseOf([...special, ...textLse])) };
 }
 
-const CLEARLY = 0.9; // minimum probability,
-const ENOUGH = 5; // and seconds of speech, of a window in another language than the rest
-
 /** The language to decode a window in: the most probable one, or the expected one if that is not clear. */
 export function languageOf(detection: LanguageDetection, expected: string | null, speech: readonly Span[]): string {
   const { language, probability } = likeliest(detection.languages);
   const seconds = speech.reduce((sum, span) => sum + span.end - span.start, 0);
-  return expected === null || (probability >= CLEARLY && seconds >= ENOUGH) ? language : expected;
+  return expected === null || (probability >= SWITCH_LANGUAGE_PROBABILITY && seconds >= SWITCH_LANGUAGE_SECONDS) ? language : expected;
 }
 
 /** The most probable key of a map with its probability. English with certainty for English-only models. */

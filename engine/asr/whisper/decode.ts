@@ -16,7 +16,7 @@ import { beyondSpeech, loopCut, repeats } from './loops.ts';
 import type { Whisper } from './model.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
 
-const SPARE = 1; // rows reserved for first windows, so that a short recording need not wait for a row of a long one
+const RESERVED_ROWS = 1; // rows reserved for first windows, so that a short recording need not wait for a row of a long one
 
 /** A request waiting for its result. */
 interface Pending extends DecodeRequest {
@@ -47,7 +47,7 @@ export class Decoder {
     this.#model = model;
     this.#interleaver = interleaver;
     this.capacity = capacity;
-    this.#batch = new Batch(model, capacity + SPARE);
+    this.#batch = new Batch(model, capacity + RESERVED_ROWS);
     this.#waiting = new DecodeQueue(interleaver);
   }
 

@@ -1,6 +1,6 @@
 import { bitsOf } from './attention-store.ts';
 
-const HALF = 3; // half width of the median filter, 7 frames
+const MEDIAN_HALF_WIDTH = 3; // half width of the median filter, 7 frames
 
 /**
  * The frame at which each token begins, increasing.
@@ -75,12 +75,12 @@ function standardised(rows: readonly Uint8Array[], heads: number, frames: Int32A
 
 /** Median over 7 frames of every row, mirrored at its ends, into `out`. */
 function smoothed(gain: Float32Array, tokens: number, frames: number, out: Float32Array): void {
-  const row = new Float32Array(frames + 2 * HALF);
+  const row = new Float32Array(frames + 2 * MEDIAN_HALF_WIDTH);
   for (let t = 0; t < tokens; t++) {
-    row.set(gain.subarray(t * frames, (t + 1) * frames), HALF);
-    for (let k = 1; k <= HALF; k++) {
-      row[HALF - k] = row[HALF + k]!;
-      row[HALF + frames - 1 + k] = row[HALF + frames - 1 - k]!;
+    row.set(gain.subarray(t * frames, (t + 1) * frames), MEDIAN_HALF_WIDTH);
+    for (let k = 1; k <= MEDIAN_HALF_WIDTH; k++) {
+      row[MEDIAN_HALF_WIDTH - k] = row[MEDIAN_HALF_WIDTH + k]!;
+      row[MEDIAN_HALF_WIDTH + frames - 1 + k] = row[MEDIAN_HALF_WIDTH + frames - 1 - k]!;
     }
     medians(row, out.subarray(t * frames, (t + 1) * frames));
   }
@@ -88,17 +88,17 @@ function smoothed(gain: Float32Array, tokens: number, frames: number, out: Float
 
 /** Running median of 7 values. The seven are kept sorted: one leaves, one is inserted. */
 function medians(row: Float32Array, out: Float32Array): void {
-  const seven = row.slice(0, 2 * HALF + 1).sort();
-  out[0] = seven[HALF]!;
+  const seven = row.slice(0, 2 * MEDIAN_HALF_WIDTH + 1).sort();
+  out[0] = seven[MEDIAN_HALF_WIDTH]!;
   for (let f = 1; f < out.length; f++) {
     const gone = row[f - 1]!;
-    const come = row[f + 2 * HALF]!;
+    const come = row[f + 2 * MEDIAN_HALF_WIDTH]!;
     let i = 0;
-    while (i < 2 * HALF && seven[i] !== gone) i++;
-    for (; i < 2 * HALF && seven[i + 1]! < come; i++) seven[i] = seven[i + 1]!;
+    while (i < 2 * MEDIAN_HALF_WIDTH && seven[i] !== gone) i++;
+    for (; i < 2 * MEDIAN_HALF_WIDTH && seven[i + 1]! < come; i++) seven[i] = seven[i + 1]!;
     for (; i > 0 && seven[i - 1]! > come; i--) seven[i] = seven[i - 1]!;
     seven[i] = come;
-    out[f] = seven[HALF]!;
+    out[f] = seven[MEDIAN_HALF_WIDTH]!;
   }
 }
 

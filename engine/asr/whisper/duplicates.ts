@@ -1,8 +1,5 @@
+import { MAX_JOINING_WORDS, MIN_ECHO_WORDS, MIN_SECONDS_PER_LETTER } from './thresholds.ts';
 import type { Spoken } from './words.ts';
-
-const FEWEST = 4; // minimum number of repeated words; shorter repetitions may be emphasis
-const JOINTS = 2; // maximum number of words between both copies, such as "and"
-const FASTEST = 0.013; // seconds per letter, 0.06 per word: over several words no speech is faster; in some scripts every character is a "word"
 
 /**
  * Removes words that the model wrote twice although they were said once: it repeats a sentence verbatim, and alignment finds no sound for
@@ -11,8 +8,8 @@ const FASTEST = 0.013; // seconds per letter, 0.06 per word: over several words 
  */
 export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
   const plain = words.map(({ text }) => text.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, ''));
-  for (let length = words.length >> 1; length >= FEWEST; length--) {
-    for (let between = 0; between <= JOINTS; between++) {
+  for (let length = words.length >> 1; length >= MIN_ECHO_WORDS; length--) {
+    for (let between = 0; between <= MAX_JOINING_WORDS; between++) {
       const both = 2 * length + between;
       for (let first = 0; first + both <= words.length; first++) {
         const second = first + length + between;
@@ -30,7 +27,7 @@ export function withoutEchoes(words: readonly Spoken[]): Spoken[] {
 
 function soundless(words: readonly Spoken[], plain: readonly string[], first: number, count: number): boolean {
   const letters = plain.slice(first, first + count).join('').length;
-  return words[first + count - 1]!.end - words[first]!.start < FASTEST * letters;
+  return words[first + count - 1]!.end - words[first]!.start < MIN_SECONDS_PER_LETTER * letters;
 }
 
 function repeats(plain: readonly string[], first: number, second: number, length: number): boolean {

@@ -1,15 +1,15 @@
 import { float32, tensor } from '../../runtime/session.ts';
-import type { Span } from '../../types.ts';
+import { SAMPLE_RATE, type Span } from '../../types.ts';
 import type { Encoded } from './decode-job.ts';
-import { FRAME, foldedFrames, MARGIN } from './frames.ts';
-import { type Facts, SAMPLE_RATE, STEPS, type Whisper } from './model.ts';
+import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from './frames.ts';
+import { type Facts, type Whisper, WINDOW_STEPS } from './model.ts';
 
-const QUIET = 10 ** (-50 / 20); // RMS below which a window is amplified
-const RAISED = 10 ** (-28 / 20);
+const QUIET_RMS = 10 ** (-50 / 20); // RMS below which a window is amplified
+const AMPLIFIED_RMS = 10 ** (-28 / 20);
 
-const SILENCE = SAMPLE_RATE; // minimum padding after the audio, samples: with 0.5 s, ends of sentences are lost
-const SHORTEST = 1000; // steps, padding included: with 750, more words are hallucinated after short clips; without a minimum, models loop
-const UNIT = 50; // granularity of the encoder, steps
+const MIN_PADDING_SAMPLES = SAMPLE_RATE; // minimum padding after the audio, samples: with 0.5 s, ends of sentences are lost
+const MIN_STEPS = 1000; // steps, padding included: with 750, more words are hallucinated after short clips; without a minimum, models loop
+const STEP_UNIT = 50; // granularity of the encoder, steps
 const FRAMES_PER_STEP = 2;
 
 const soundFor = new WeakMap<Whisper, Float32Array>();
@@ -29,32 +29,32 @@ interface Sound {
  */
 export async function encode({ samples, speech }: Sound, model: Whisper, into?: Encoded): Promise<Encoded> {
   const { unheardSum } = model.layout;
-  const steps = unheardSum === null ? STEPS : stepsHeard(samples.length, model.facts);
+  const steps = unheardSum === null ? WINDOW_STEPS : stepsHeard(samples.length, model.facts);
   const sound = soundOf(samples, speech, steps, model);
-  const memory = roomOf(framesFor, model, FRAMES_PER_STEP * STEPS * FRAME);
+  const memory = roomOf(framesFor, model, FRAMES_PER_STEP * WINDOW_STEPS * FRAME_SAMPLES);
   const frames = foldedFrames(sound, model.facts.samplesPerStep / FRAMES_PER_STEP, memory);
-  const feeds = { frames: float32(frames, [1, 4, FRAMES_PER_STEP * steps, FRAME / 4]) };
-  if (steps === STEPS || unheardSum === null) {
+  const feeds = { frames: float32(frames, [1, 4, FRAMES_PER_STEP * steps, FRAME_SAMPLES / 4]) };
+  if (steps === WINDOW_STEPS || unheardSum === null) {
     const said = await model.encoder.run(feeds, into);
     return into ?? said;
   }
-  const room = heardBy.get(model) ?? roomFor(model, STEPS);
+  const room = heardBy.get(model) ?? roomFor(model, WINDOW_STEPS);
   heardBy.set(model, room);
   const said = roomFor(model, steps, room);
   await model.encoder.run(feeds, said);
-  return filledUp(said, into ?? roomFor(model, STEPS), model.facts, unheardSum);
+  return filledUp(said, into ?? roomFor(model, WINDOW_STEPS), model.facts, unheardSum);
 }
 
 /** The samples of a number of steps, padded with silence and amplified if quiet, between margins. */
 function soundOf(samples: Float32Array, speech: readonly Span[], steps: number, model: Whisper): Float32Array {
   const { samplesPerStep } = model.facts;
   const length = steps * samplesPerStep;
-  const sound = roomOf(soundFor, model, STEPS * samplesPerStep + 2 * MARGIN).subarray(0, length + 2 * MARGIN);
-  const end = MARGIN + Math.min(samples.length, length);
-  sound.set(samples.subarray(0, length), MARGIN);
+  const sound = roomOf(soundFor, model, WINDOW_STEPS * samplesPerStep + 2 * MARGIN_SAMPLES).subarray(0, length + 2 * MARGIN_SAMPLES);
+  const end = MARGIN_SAMPLES + Math.min(samples.length, length);
+  sound.set(samples.subarray(0, length), MARGIN_SAMPLES);
   sound.fill(0, end);
   const level = levelOf(samples, speech);
-  if (level > 0 && level < QUIET) for (let i = MARGIN; i < end; i++) sound[i]! *= RAISED / level;
+  if (level > 0 && level < QUIET_RMS) for (let i = MARGIN_SAMPLES; i < end; i++) sound[i]! *= AMPLIFIED_RMS / level;
   return sound;
 }
 
@@ -67,7 +67,7 @@ function roomOf(rooms: WeakMap<Whisper, Float32Array>, model: Whisper, length: n
 
 /** Steps of a window that the encoder processes. */
 function stepsHeard(samples: number, { samplesPerStep }: Facts): number {
-  return Math.min(STEPS, Math.max(SHORTEST, UNIT * Math.ceil((samples + SILENCE) / samplesPerStep / UNIT)));
+  return Math.min(WINDOW_STEPS, Math.max(MIN_STEPS, STEP_UNIT * Math.ceil((samples + MIN_PADDING_SAMPLES) / samplesPerStep / STEP_UNIT)));
 }
 
 /**

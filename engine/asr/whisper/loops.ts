@@ -1,14 +1,11 @@
 import type { Hypothesis } from './decode-job.ts';
 import type { Facts } from './model.ts';
 import { loop } from './quality.ts';
-
-const LOOKS = 8; // tokens between checks of a row for loops, in its latest
-const RECENT = 64; // tokens
-const MOST = 16; // maximum loops cut off per row
+import { LOOP_CHECK_INTERVAL, LOOP_CHECK_TOKENS, MAX_LOOP_CUTS } from './thresholds.ts';
 
 /** Whether a row has started to repeat itself. Checked only every few tokens: most calls return false immediately. */
 export function repeats(tokens: readonly number[]): boolean {
-  return tokens.length % LOOKS === 0 && loop(tokens.slice(-RECENT)) !== null;
+  return tokens.length % LOOP_CHECK_INTERVAL === 0 && loop(tokens.slice(-LOOP_CHECK_TOKENS)) !== null;
 }
 
 /**
@@ -16,8 +13,8 @@ export function repeats(tokens: readonly number[]): boolean {
  * not requested, or done often enough.
  */
 export function loopCut({ job, tokens, cuts }: Pick<Hypothesis, 'job' | 'tokens' | 'cuts'>): number | null {
-  if (!job.options.pastLoops || cuts.length >= MOST) return null;
-  const recent = tokens.slice(-RECENT);
+  if (!job.options.pastLoops || cuts.length >= MAX_LOOP_CUTS) return null;
+  const recent = tokens.slice(-LOOP_CHECK_TOKENS);
   const found = loop(recent);
   return found && tokens.length - recent.length + found.start + found.length;
 }

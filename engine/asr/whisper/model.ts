@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import type { WhisperDescriptor } from '../../../models/descriptor.ts';
 import { type Device, openSession, type Session } from '../../runtime/session.ts';
 
-export const SAMPLE_RATE = 16000;
 /** Attention frames of a window, as the decoder always gets them. The encoder processes less of the padding: encode.ts. */
-export const STEPS = 1500;
+export const WINDOW_STEPS = 1500;
 /** Forbids a token. Not -Infinity, because sums of infinities are NaN. */
-export const NEVER = -1e9;
+export const FORBIDDEN = -1e9;
 
 /** The parts of a model's descriptor that the decoding rules need. Numbers are token ids unless a unit is given. */
 export interface Facts {
@@ -83,7 +82,7 @@ export async function openWhisper(
 
 /** Length of the longest window, seconds. */
 export function windowSeconds({ tick }: Facts): number {
-  return STEPS * tick;
+  return WINDOW_STEPS * tick;
 }
 
 /** The parts of a descriptor that the decoding rules need. */

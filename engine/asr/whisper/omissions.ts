@@ -1,15 +1,17 @@
 import type { Span } from '../../types.ts';
 import { speechBetween } from './constraints.ts';
 import type { Facts } from './model.ts';
+import {
+  MIN_WORD_GAIN,
+  SPARSE_MIN_SECONDS,
+  SPARSE_TOKENS_PER_SECOND,
+  STRETCHED_BYTES_PER_SECOND,
+  STRETCHED_MAX_SPAN_SECONDS,
+  STRETCHED_MIN_SECONDS,
+} from './thresholds.ts';
 import type { Spoken } from './words.ts';
 
-const LONG = 8; // seconds of speech in a segment,
-const SCARCE = 1.6; // and tokens per second below which a sentence is missing from it: of 234 segments of clean speech this long the slowest had 1.8
-const DRAWN = 1.2; // seconds of speech under one word,
-const SLOW = 4; // and bytes per second below which words are missing: of 2,958 spans of clean speech the slowest complete one had 8, those with a missing sentence 4
-const DIGIT = 5; // approximate bytes of a spoken digit: "1813" is eighteen thirteen
-const WHOLE = 8; // seconds: the span of speech around such a word is decoded again as a whole up to this length
-const MORE = 1.3; // factor in the number of words from which on something was missing
+const BYTES_PER_DIGIT = 5; // approximate bytes of a spoken digit: "1813" is eighteen thirteen
 
 /**
  * Spans with far too little text for their speech: the model skips a sentence inside a segment, and neither its probabilities nor its
@@ -30,7 +32,8 @@ export function thinStretches(
     }
     const end = (token - firstTimestamp) * tick;
     const seconds = start === null ? 0 : speechBetween(speech, start, end);
-    if (start !== null && said > 0 && seconds >= LONG && said < SCARCE * seconds) found.push({ start, end });
+    if (start !== null && said > 0 && seconds >= SPARSE_MIN_SECONDS && said < SPARSE_TOKENS_PER_SECOND * seconds)
+      found.push({ start, end });
     start = end;
     said = 0;
   }
@@ -45,9 +48,11 @@ export function drawnOut(words: readonly Spoken[], speech: readonly Span[]): Spa
   const found: Span[] = [];
   for (const { text, start, end } of words) {
     const seconds = speechBetween(speech, start, end);
-    if (seconds < DRAWN || spokenBytes(text) >= SLOW * seconds) continue;
+    if (seconds < STRETCHED_MIN_SECONDS || spokenBytes(text) >= STRETCHED_BYTES_PER_SECOND * seconds) continue;
     const around = speech.filter(
-      (span) => Math.min(span.end, end) - Math.max(span.start, start) > DRAWN / 4 && span.end - span.start <= WHOLE,
+      (span) =>
+        Math.min(span.end, end) - Math.max(span.start, start) > STRETCHED_MIN_SECONDS / 4 &&
+        span.end - span.start <= STRETCHED_MAX_SPAN_SECONDS,
     );
     found.push({ start: Math.min(start, ...around.map((span) => span.start)), end: Math.max(end, ...around.map((span) => span.end)) });
   }
@@ -56,7 +61,7 @@ export function drawnOut(words: readonly Spoken[], speech: readonly Span[]): Spa
 
 /** Length of a word when spelled out as spoken. */
 function spokenBytes(text: string): number {
-  return Buffer.byteLength(text.trim().replaceAll(/\p{Nd}/gu, 'x'.repeat(DIGIT)));
+  return Buffer.byteLength(text.trim().replaceAll(/\p{Nd}/gu, 'x'.repeat(BYTES_PER_DIGIT)));
 }
 
 /** Merges spans, without overlap and in order. */
@@ -83,7 +88,7 @@ export function within(spans: readonly Span[], stretch: Span): Span[] {
  * Replaces the words of a span by `heard`, relative to its start, if these are `times` as many. A word on the border of the span keeps its
  * time: new words end where it begins.
  */
-export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[], times = MORE): Spoken[] {
+export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[], times = MIN_WORD_GAIN): Spoken[] {
   const middle = ({ start, end }: Spoken) => (start + end) / 2;
   const before = words.filter((word) => middle(word) < stretch.start);
   const after = words.filter((word) => middle(word) >= stretch.end);

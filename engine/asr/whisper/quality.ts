@@ -1,17 +1,17 @@
 import { deflateSync } from 'node:zlib';
 import { type DecodeResult, likeliest } from './decode-job.ts';
-
-/** Thresholds from 26 windows of noise and 175 real clips (docs/decisions/speech-recognition.md), none of which is lost. */
-const UNCERTAIN_LANGUAGE = 0.6;
-const LIKELY_SILENCE = 0.5;
-const DOUBTFUL = -0.9; // mean log-probability
-const REPETITIVE = 2.4; // characters of text per compressed byte
-const CLEAR_SPEECH = 0.96; // peak of the speech probability
-const WORST_SCORE = -1.25;
-const SILENCE = 0.7;
-const POOR = -1.0; // mean log-probability of a row to retry
-const GUESSED = -1.0; // mean log-probability of a segment after an overridden choice
-const LOOP = 4; // repetitions that count as a loop
+import {
+  CLEAR_SPEECH_PROBABILITY,
+  GUESSED_LOG_PROB,
+  LOOP_REPETITIONS,
+  MAX_COMPRESSION_RATIO,
+  MAX_NO_SPEECH,
+  MIN_SPEECH_SCORE,
+  POOR_LOG_PROB,
+  SUSPICIOUS_LANGUAGE_PROBABILITY,
+  SUSPICIOUS_LOG_PROB,
+  SUSPICIOUS_NO_SPEECH,
+} from './thresholds.ts';
 
 /**
  * Repetitiveness of a text: characters per compressed byte. Each character counts as one byte regardless of UTF-8: with three bytes per
@@ -25,23 +25,23 @@ export function compressionRatio(text: string): number {
 /** Whether a text may be a hallucination: the window is then decoded once more, plainly, to decide. */
 export function isSuspicious(result: DecodeResult, text: string, peak: number): boolean {
   return (
-    likeliest(result.languages).probability < UNCERTAIN_LANGUAGE ||
-    result.noSpeech > LIKELY_SILENCE ||
-    result.meanLogProb < DOUBTFUL ||
-    compressionRatio(text) > REPETITIVE ||
+    likeliest(result.languages).probability < SUSPICIOUS_LANGUAGE_PROBABILITY ||
+    result.noSpeech > SUSPICIOUS_NO_SPEECH ||
+    result.meanLogProb < SUSPICIOUS_LOG_PROB ||
+    compressionRatio(text) > MAX_COMPRESSION_RATIO ||
     isWordless(text) ||
-    peak < CLEAR_SPEECH
+    peak < CLEAR_SPEECH_PROBABILITY
   );
 }
 
 /** Whether a plain result (no timestamps, end-of-text never refused) indicates that nothing was spoken. */
 export function isInvented(plain: DecodeResult): boolean {
-  return plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability) < WORST_SCORE || plain.noSpeech > SILENCE;
+  return plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability) < MIN_SPEECH_SCORE || plain.noSpeech > MAX_NO_SPEECH;
 }
 
 /** Whether a decoding should be retried: it repeats itself, or its probability is low. */
 export function isPoor(result: DecodeResult, text: string): boolean {
-  return result.meanLogProb < POOR || compressionRatio(text) > REPETITIVE || loop(result.tokens) !== null;
+  return result.meanLogProb < POOR_LOG_PROB || compressionRatio(text) > MAX_COMPRESSION_RATIO || loop(result.tokens) !== null;
 }
 
 /** Whether a text contains no words: a dash, or music notes. */
@@ -55,7 +55,7 @@ export function loop(tokens: readonly number[]): { start: number; length: number
     for (let length = 1; length <= 12; length++) {
       let times = 1;
       while (same(tokens, start, start + times * length, length)) times++;
-      if (times >= LOOP && times * length >= 8) return { start, length, times };
+      if (times >= LOOP_REPETITIONS && times * length >= 8) return { start, length, times };
     }
   }
   return null;
@@ -83,7 +83,7 @@ export function withoutGuesses<T extends DecodeResult>(
     while (end < result.tokens.length && result.tokens[end]! < firstTimestamp) end++;
     const logProbs = result.logProbs.slice(at + 1, end);
     const mean = logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length);
-    const believed = mean >= GUESSED || isSpeech(result.tokens[at]!, result.tokens[end] ?? result.tokens[at]!);
+    const believed = mean >= GUESSED_LOG_PROB || isSpeech(result.tokens[at]!, result.tokens[end] ?? result.tokens[at]!);
     if (!believed) for (let i = at; i <= end; i++) cut.add(i);
   }
   const kept = <V>(list: readonly V[]) => list.filter((_, i) => !cut.has(i) || i >= result.tokens.length);

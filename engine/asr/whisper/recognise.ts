@@ -1,17 +1,25 @@
 import { levelsAboveRumble } from '../../loudness.ts';
-import type { Span } from '../../types.ts';
+import { CERTAINTY_RATE, SAMPLE_RATE, type Span } from '../../types.ts';
 import type { RecognisedWindow, WindowRequest } from '../recogniser.ts';
 import { type Attempts, decodeWell, Effort } from './attempts.ts';
 import { speechBetween } from './constraints.ts';
-import { CERTAINTY_RATE, isCertain, leftOut, reliable, SHORT, shorter, spanOf, uncovered } from './coverage.ts';
+import { isCertain, leftOut, reliable, shorter, spanOf, uncovered } from './coverage.ts';
 import type { Decoder } from './decode.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
-import { SAMPLE_RATE, type Whisper } from './model.ts';
+import type { Whisper } from './model.ts';
 import { drawnOut, merged, replaced, thinStretches, within } from './omissions.ts';
 import { loop, withoutGuesses, withoutLoops } from './quality.ts';
 import { sounding } from './silences.ts';
 import { toSound } from './snap-words.ts';
+import {
+  MAX_RETRY_DEPTH,
+  MIN_CERTAIN_SECONDS,
+  MIN_CERTAIN_SECONDS_AFTER_LOOP,
+  MIN_PROGRESS_SECONDS,
+  RETRY_PART_SECONDS,
+  TARGET_ROW_SHARE,
+} from './thresholds.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { toWords } from './words.ts';
 
@@ -22,12 +30,7 @@ export interface Recogniser {
   decoder: Decoder;
 }
 
-const PROGRESS = 1.5; // seconds of speech that a truncated decoding must have covered to be reliable
-const SAID = 1; // seconds of speech in a segment that is kept where detection is certain, …
-const SAID_AFTER_LOOP = 0.3; // … and in a row from which a loop was removed
-const LIKELIEST = 5; // number of languages reported per window
-const DEEPEST = 3; // maximum depth of spans within spans of a window
-const FILLED = 0.7; // target share of a row's tokens for a span, estimated from the previous decoding of the window
+const REPORTED_LANGUAGES = 5; // per window
 
 /**
  * The words of one window. Spans of speech that a decoding omits, or covers with far too few words, are decoded again separately, until
@@ -45,7 +48,7 @@ type Covered = Omit<RecognisedWindow, 'uncovered' | 'language'> & { language: st
 async function hearAll(request: WindowRequest, recogniser: Recogniser, check: () => void, attempts: Attempts): Promise<Covered> {
   const { missing, thin, levels, longest, ...heard } = await decodeWindow(request, recogniser, check, attempts);
   const { effort, depth } = attempts;
-  if (depth === DEEPEST) return heard;
+  if (depth === MAX_RETRY_DEPTH) return heard;
   const stretches = [
     ...(effort.spent ? [] : thin.map((span) => ({ span, accurate: true }))),
     ...missing.map((span) => ({ span, accurate: request.accurate })),
@@ -90,16 +93,19 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const { facts } = model;
   const { result, invented, tried } = await decodeWell(request, recogniser, check, attempts);
   const levels = levelsAboveRumble(request.samples);
-  if (invented) return { ...summary(result), words: [], tried, missing: [], thin: [], levels, longest: SHORT };
+  if (invented) return { ...summary(result), words: [], tried, missing: [], thin: [], levels, longest: RETRY_PART_SECONDS };
   const isSpeech = (from: number, to: number) => {
     const [start, end] = [from, to].map((token) => (token - facts.firstTimestamp) * facts.tick) as [number, number];
     const own = request.speech.map((span) => ({ start: Math.max(span.start, start), end: Math.min(span.end, end) }));
-    return speechBetween(request.speech, start, end) >= (result.loops ? SAID_AFTER_LOOP : SAID) && isCertain(request.certainty, own);
+    return (
+      speechBetween(request.speech, start, end) >= (result.loops ? MIN_CERTAIN_SECONDS_AFTER_LOOP : MIN_CERTAIN_SECONDS) &&
+      isCertain(request.certainty, own)
+    );
   };
   const guarded = withoutGuesses(result, facts.firstTimestamp, isSpeech);
   const cut = reliable(guarded, facts.alignmentHeads, facts);
   const certain = isCertain(request.certainty, request.speech);
-  const stuck = cut.until !== null && (!certain || speechBetween(request.speech, 0, cut.until) < PROGRESS);
+  const stuck = cut.until !== null && (!certain || speechBetween(request.speech, 0, cut.until) < MIN_PROGRESS_SECONDS);
   const kept = stuck ? withoutLoops(guarded) : cut.result; // text with each loop once is better than nothing
   const until = stuck ? null : cut.until;
   const speech = until === null ? request.speech : within(request.speech, { start: 0, end: until });
@@ -108,7 +114,7 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const words = withoutEchoes(written);
   const rest = leftOut(kept.tokens, request.speech, until, facts);
   const rate = kept.tokens.length / Math.max(1, speechBetween(speech, 0, Number.POSITIVE_INFINITY)); // tokens per second
-  const longest = loop(guarded.tokens) ? SHORT : (FILLED * facts.longestText) / rate;
+  const longest = loop(guarded.tokens) ? RETRY_PART_SECONDS : (TARGET_ROW_SHARE * facts.longestText) / rate;
   return {
     ...summary(result),
     words: toSound(words, levels),
@@ -122,6 +128,6 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
 
 function summary(result: DecodeResult): Omit<Covered, 'words' | 'tried'> {
   const { language, noSpeech, meanLogProb } = result;
-  const languages = [...result.languages].sort((a, b) => b[1] - a[1]).slice(0, LIKELIEST);
+  const languages = [...result.languages].sort((a, b) => b[1] - a[1]).slice(0, REPORTED_LANGUAGES);
   return { language, languages, noSpeech, meanLogProb };
 }

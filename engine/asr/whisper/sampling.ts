@@ -1,10 +1,8 @@
 import type { Prediction } from './batch.ts';
 import { type Allowed, speechBetween, speechLeft } from './constraints.ts';
 import type { Hypothesis } from './decode-job.ts';
-import { type Facts, NEVER } from './model.ts';
-
-const LEAP = 0.6; // seconds of speech that a new segment may not jump over
-const REFUSALS = 4; // per decoding, plus one for each loop removed: after that the model's choice stands
+import { type Facts, FORBIDDEN } from './model.ts';
+import { MAX_OVERRIDES, MAX_SKIPPED_SECONDS } from './thresholds.ts';
 
 export interface Choice {
   token: number;
@@ -26,9 +24,9 @@ export interface Scores {
 /** Scores the next token of row `i`; requires text logits if some text is forbidden. */
 export function weigh(prediction: Prediction, i: number, may: Allowed, { endOfText, vocabulary }: Facts): Scores {
   const special = prediction.special.subarray(i * (vocabulary - endOfText), (i + 1) * (vocabulary - endOfText));
-  const text = may.text ? textOf(prediction, i, may, endOfText) : NOTHING;
+  const text = may.text ? textOf(prediction, i, may, endOfText) : NO_TOKEN;
   const time = summary(special, may.from - endOfText, may.to - endOfText);
-  const end = may.endOfText ? special[0]! : NEVER;
+  const end = may.endOfText ? special[0]! : FORBIDDEN;
   const ends = end > text.max;
   return {
     textId: ends ? endOfText : text.id,
@@ -46,25 +44,25 @@ interface Summary {
   lse: number;
 }
 
-const NOTHING: Summary = { id: 0, max: NEVER, lse: NEVER };
+const NO_TOKEN: Summary = { id: 0, max: FORBIDDEN, lse: FORBIDDEN };
 
 function textOf({ textId, textMax, textLse, text }: Prediction, i: number, { except }: Allowed, endOfText: number): Summary {
   if (except.length === 0) return { id: Number(textId[i]), max: textMax[i]!, lse: textLse[i]! };
   const logits = text!.slice(i * endOfText, (i + 1) * endOfText);
-  for (const id of except) logits[id] = NEVER;
+  for (const id of except) logits[id] = FORBIDDEN;
   return summary(logits, 0, endOfText);
 }
 
-const SLIGHT = -30; // below the highest logit: negligible in a sum
+const NEGLIGIBLE_LOGIT = -30; // below the highest logit: negligible in a sum
 
 /** Maximum and log-sum-exp of the logits [from, to). */
 function summary(logits: Float32Array, from: number, to: number): Summary {
   let id = from;
   for (let k = from + 1; k < to; k++) if (logits[k]! > logits[id]!) id = k;
-  if (id >= to) return NOTHING;
+  if (id >= to) return NO_TOKEN;
   const max = logits[id]!;
   let sum = 0;
-  for (let k = from; k < to; k++) if (logits[k]! > max + SLIGHT) sum += Math.exp(logits[k]! - max);
+  for (let k = from; k < to; k++) if (logits[k]! > max + NEGLIGIBLE_LOGIT) sum += Math.exp(logits[k]! - max);
   return { id, max, lse: max + Math.log(sum) };
 }
 
@@ -88,7 +86,7 @@ export function greedy(scores: Scores): Choice {
 /** Samples a token at a temperature; its log-probability is that at temperature 1. `logits`: those of `logitsOf`. */
 export function sample(logits: Float32Array, scores: Scores, facts: Facts, temperature: number, random: () => number): Choice {
   const [from, to] = drawn(scores, facts);
-  let highest = NEVER;
+  let highest = FORBIDDEN;
   for (let id = from; id < to; id++) if (logits[id]! > highest) highest = logits[id]!;
   let sum = 0;
   for (let id = from; id < to; id++) sum += Math.exp((logits[id]! - highest) / temperature);
@@ -105,7 +103,7 @@ export function sample(logits: Float32Array, scores: Scores, facts: Facts, tempe
 export function most(logits: Float32Array, scores: Scores, facts: Facts, count: number): Choice[] {
   const [from, to] = drawn(scores, facts);
   const best: Choice[] = [];
-  let lowest = NEVER / 2;
+  let lowest = FORBIDDEN / 2;
   for (let id = from; id < to; id++) {
     if (logits[id]! <= lowest) continue;
     let at = best.length;
@@ -122,14 +120,14 @@ function drawn(scores: Scores, facts: Facts): [number, number] {
   return isTimed(scores) ? [facts.firstTimestamp, facts.vocabulary] : [0, facts.vocabulary];
 }
 
-/** Logits [vocabulary] of row `i`, NEVER for forbidden tokens; requires text logits. */
+/** Logits [vocabulary] of row `i`, FORBIDDEN for forbidden tokens; requires text logits. */
 export function logitsOf(prediction: Prediction, i: number, may: Allowed, facts: Facts): Float32Array {
   const { endOfText, vocabulary, suppressed } = facts;
-  const logits = new Float32Array(vocabulary).fill(NEVER);
+  const logits = new Float32Array(vocabulary).fill(FORBIDDEN);
   const special = i * (vocabulary - endOfText) - endOfText; // where id 0 would be
   if (may.text) {
     logits.set(prediction.text!.subarray(i * endOfText, (i + 1) * endOfText));
-    for (const id of [...suppressed, ...may.except]) logits[id] = NEVER;
+    for (const id of [...suppressed, ...may.except]) logits[id] = FORBIDDEN;
   }
   if (may.endOfText) logits[endOfText] = prediction.special[special + endOfText]!;
   if (may.from < may.to) logits.set(prediction.special.subarray(special + may.from, special + may.to), may.from);
@@ -142,12 +140,12 @@ export function logitsOf(prediction: Prediction, i: number, may: Allowed, facts:
  */
 export function corrected(token: number, row: Hypothesis, facts: Facts): number | null {
   const { job, tokens } = row;
-  if (!job.options.speechAware || row.resumed.length >= REFUSALS + row.cuts.length) return null;
+  if (!job.options.speechAware || row.resumed.length >= MAX_OVERRIDES + row.cuts.length) return null;
   if (token === facts.endOfText) return speechLeft(tokens, job.speech, facts);
   const last = tokens.at(-1);
   if (token < facts.firstTimestamp || last === undefined || last < facts.firstTimestamp || token <= last) return null;
   const seconds = (t: number) => (t - facts.firstTimestamp) * facts.tick;
-  if (speechBetween(job.speech, seconds(last), seconds(token)) < LEAP) return null;
+  if (speechBetween(job.speech, seconds(last), seconds(token)) < MAX_SKIPPED_SECONDS) return null;
   const next = speechLeft(tokens, job.speech, facts);
   return next !== null && next < token ? next : null;
 }

@@ -1,10 +1,10 @@
-import { ABOVE, APART, BELOW, BURST } from './silences.ts';
+import { MAX_BELOW_LOUD, MIN_ABOVE_QUIET, MIN_CONTRAST, MIN_SOUND_STEPS } from './silences.ts';
 import type { Spoken } from './words.ts';
 
 /** Lengths below are in steps of 10 ms, like the levels. */
-const PAUSE = 8; // a word with less space beside it has no edge of its own
-const INWARD = 25; // an edge moves at most this much into the word,
-const OUTWARD = 3; // or this much out of it while the sound lasts: beyond is breath and room noise
+const MIN_GAP_STEPS = 8; // a word with less space beside it has no edge of its own
+const MAX_INWARD_STEPS = 25; // an edge moves at most this much into the word,
+const MAX_OUTWARD_STEPS = 3; // or this much out of it while the sound lasts: beyond is breath and room noise
 
 /**
  * Aligns the edges of words beside pauses with their sound: attention and speech detection place those edges to 0.1 s, the loudness is
@@ -16,20 +16,20 @@ export function toSound(words: readonly Spoken[], levels: Float32Array): Spoken[
     const [first, end] = [Math.round(word.start * 100), Math.min(levels.length, Math.round(word.end * 100))];
     const room = first - Math.round((words[i - 1]?.end ?? -1) * 100);
     const roomAfter = Math.round((words[i + 1]?.start ?? levels.length / 100 + 1) * 100) - end;
-    if (end - first < 2 * BURST) return word;
+    if (end - first < 2 * MIN_SOUND_STEPS) return word;
     const middle = Math.floor((first + end) / 2);
     const loud = Math.max(...levels.subarray(first, end));
     let { start, end: last } = word;
-    if (room >= PAUSE) {
-      const threshold = between(loud, quietest(levels, first - 2 * OUTWARD, middle));
-      const from = Math.max(0, first - Math.min(OUTWARD, Math.floor(room / 2)));
-      start = onset((step) => levels[step]! >= threshold, first, from, Math.min(middle, first + INWARD)) / 100;
+    if (room >= MIN_GAP_STEPS) {
+      const threshold = between(loud, quietest(levels, first - 2 * MAX_OUTWARD_STEPS, middle));
+      const from = Math.max(0, first - Math.min(MAX_OUTWARD_STEPS, Math.floor(room / 2)));
+      start = onset((step) => levels[step]! >= threshold, first, from, Math.min(middle, first + MAX_INWARD_STEPS)) / 100;
     }
-    if (roomAfter >= PAUSE) {
-      const threshold = between(loud, quietest(levels, middle, end + 2 * OUTWARD));
-      const until = Math.min(levels.length, end + Math.min(OUTWARD, Math.floor(roomAfter / 2)));
+    if (roomAfter >= MIN_GAP_STEPS) {
+      const threshold = between(loud, quietest(levels, middle, end + 2 * MAX_OUTWARD_STEPS));
+      const until = Math.min(levels.length, end + Math.min(MAX_OUTWARD_STEPS, Math.floor(roomAfter / 2)));
       const mirrored = (step: number) => levels[-step]! >= threshold;
-      last = (1 - onset(mirrored, 1 - end, 1 - until, Math.min(-middle, 1 - end + INWARD))) / 100;
+      last = (1 - onset(mirrored, 1 - end, 1 - until, Math.min(-middle, 1 - end + MAX_INWARD_STEPS))) / 100;
     }
     return { ...word, start, end: Math.max(start, last) };
   });
@@ -44,13 +44,13 @@ function onset(sounds: (step: number) => boolean, at: number, earliest: number, 
   }
   for (let run = 0; step < latest; step++) {
     run = sounds(step) ? run + 1 : 0;
-    if (run === BURST) return step - BURST + 1;
+    if (run === MIN_SOUND_STEPS) return step - MIN_SOUND_STEPS + 1;
   }
   return at;
 }
 
 function between(loud: number, quiet: number): number {
-  return loud - quiet < APART ? Number.POSITIVE_INFINITY : Math.max(loud - BELOW, quiet + ABOVE);
+  return loud - quiet < MIN_CONTRAST ? Number.POSITIVE_INFINITY : Math.max(loud - MAX_BELOW_LOUD, quiet + MIN_ABOVE_QUIET);
 }
 
 /** Quiet level of a range: its lowest 10 %. */

@@ -1,7 +1,7 @@
 import type { Span } from '../../types.ts';
 import type { Spoken } from '../recogniser.ts';
 import { beginnings } from './dtw.ts';
-import { type Facts, STEPS } from './model.ts';
+import { type Facts, WINDOW_STEPS } from './model.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export type { Spoken };
@@ -61,7 +61,7 @@ export function toWords(
 
 /** Frames with speech; all frames of the window if those are too few for the tokens. */
 function framesOf(speech: readonly Span[], seconds: number, tokens: number, tick: number): Int32Array {
-  const count = Math.max(1, Math.min(STEPS, Math.round(seconds / tick)));
+  const count = Math.max(1, Math.min(WINDOW_STEPS, Math.round(seconds / tick)));
   const all = Int32Array.from({ length: count }, (_, i) => i);
   const heard = all.filter((i) => speech.some(({ start, end }) => i >= Math.round(start / tick) && i < Math.round(end / tick)));
   return heard.length > tokens ? heard : all;
@@ -100,9 +100,9 @@ function adjacent(frames: Int32Array, i: number): boolean {
   return i < frames.length && frames[i]! - frames[i - 1]! === 1;
 }
 
-const MARK = /^[\p{P}\p{S}]+$/u;
-const OPENING = /[\p{Ps}\p{Pi}]$/u;
-const PLAIN = /^[A-Za-z0-9.,']$/;
+const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
+const OPENING_PUNCTUATION = /[\p{Ps}\p{Pi}]$/u;
+const PLAIN_CHARACTER = /^[A-Za-z0-9.,']$/;
 
 /** Groups tokens into whole characters, and those into words; punctuation belongs to its word. */
 export function group(tokens: readonly number[], spaces: boolean, tokenizer: Tokenizer): { text: string; count: number }[] {
@@ -139,13 +139,13 @@ function* characters(tokens: readonly number[], tokenizer: Tokenizer): Generator
 
 /** Whether a text belongs to the next word, like a bracket or a quotation mark after a space. */
 function opens(text: string): boolean {
-  return MARK.test(text.trim()) && (text.startsWith(' ') || OPENING.test(text));
+  return PUNCTUATION.test(text.trim()) && (text.startsWith(' ') || OPENING_PUNCTUATION.test(text));
 }
 
 function joins(before: string, text: string, spaces: boolean): boolean {
   const bare = text.trim();
   if (!bare || opens(before) || /^\p{M}/u.test(bare)) return true;
-  if (MARK.test(bare)) return !opens(text);
+  if (PUNCTUATION.test(bare)) return !opens(text);
   if (text.startsWith(' ') || before.endsWith(' ')) return false;
-  return spaces || (PLAIN.test(before.at(-1) ?? '') && PLAIN.test(bare[0]!));
+  return spaces || (PLAIN_CHARACTER.test(before.at(-1) ?? '') && PLAIN_CHARACTER.test(bare[0]!));
 }

@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../../sample-rate.ts';
 import { constant, type Graph, ints, op, scalar, slice } from '../graph/graph.ts';
 
 /** Kaldi's log mel filterbank, on which CAM++ was trained; recipe in models/README.md, arithmetic as in kaldi-feat. */
@@ -6,7 +7,6 @@ const FRAME = 400; // samples: 25 ms
 const SHIFT = 160; // samples: 10 ms
 const FFT = 512;
 const BINS = FFT / 2; // without the Nyquist bin, as in Kaldi
-const RATE = 16_000;
 const LOW = 20; // Hz
 const FLOOR = 1.1920929e-7;
 const EMPHASIS = 0.97;
@@ -54,12 +54,12 @@ function spectralKernels(): Float32Array {
 /** Triangular filters of equal mel width from 20 Hz to the Nyquist frequency [80 x 256]. */
 function kaldiFilters(): Float32Array {
   const mel = (hz: number) => 1127 * Math.log(1 + hz / 700);
-  const width = (mel(RATE / 2) - mel(LOW)) / (MELS + 1);
+  const width = (mel(SAMPLE_RATE / 2) - mel(LOW)) / (MELS + 1);
   const filters = new Float32Array(MELS * BINS);
   for (let band = 0; band < MELS; band++) {
     const left = mel(LOW) + band * width;
     for (let bin = 0; bin < BINS; bin++) {
-      const m = mel((bin * RATE) / FFT);
+      const m = mel((bin * SAMPLE_RATE) / FFT);
       filters[band * BINS + bin] = Math.max(0, Math.min((m - left) / width, (left + 2 * width - m) / width));
     }
   }

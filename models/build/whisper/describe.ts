@@ -1,12 +1,12 @@
 import { INTERFACE, type Recipe, type WhisperDescriptor } from '../../descriptor.ts';
 import { rowBytes, threadBytes } from '../../memory.ts';
 import { rowsFor } from '../../recipes/default.ts';
+import { SAMPLE_RATE } from '../../sample-rate.ts';
 import type { Variant } from '../graph/graph.ts';
 import { BLOCK, type Config, framesPerKey, isInt8, POSITIONS } from './config.ts';
 import type { Generation } from './generation.ts';
 import type { WrittenFile } from './write.ts';
 
-const SAMPLE_RATE = 16_000;
 const LONGEST_TEXT = 448; // tokens, default for config.json
 const LATEST_START = 50; // steps, default for generation_config.json
 const OUT_OF_SIGHT = 1e7; // column sum that masks a key: its score is below all others and its weight 0

@@ -1,10 +1,11 @@
+import { SAMPLE_RATE } from '../../sample-rate.ts';
+
 /** Constants of Whisper's log-mel features. 16 kHz, 400-point DFT (25 ms), a frame every 160 samples (10 ms) in training. */
 
 export const FFT = 400;
 export const HOP = 160;
 export const BINS = FFT / 2 + 1;
 
-const SAMPLE_RATE = 16000;
 const LINEAR_HZ_PER_MEL = 200 / 3; // Slaney's mel scale: linear up to 1 kHz = 15 mel, logarithmic above
 const BREAK_MEL = 15;
 const BREAK_HZ = 1000;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Cache } from '../../../../engine/asr/whisper/cache.ts';
-import { type Facts, NEVER } from '../../../../engine/asr/whisper/model.ts';
+import { type Facts, FORBIDDEN } from '../../../../engine/asr/whisper/model.ts';
 import { float32, type Tensor } from '../../../../engine/runtime/session.ts';
 
 const HEADS = 2;
@@ -75,7 +75,7 @@ t.test('Cache.feeds() masks what a row has not used, and what comes after a new 
     [0, 1, 2, 64],
     [0, 1, 2, 64, 65],
   ]);
-  t.ok((mask!.data as Float32Array).every((v) => v === 0 || v === Math.fround(NEVER)));
+  t.ok((mask!.data as Float32Array).every((v) => v === 0 || v === Math.fround(FORBIDDEN)));
 });
 
 t.test('Cache refuses more positions than a model has', async (t) => {

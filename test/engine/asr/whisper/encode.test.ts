@@ -6,9 +6,10 @@ import { bitsOf } from '../../../../engine/asr/whisper/attention-store.ts';
 import { Decoder } from '../../../../engine/asr/whisper/decode.ts';
 import type { Encoded } from '../../../../engine/asr/whisper/decode-job.ts';
 import { encode } from '../../../../engine/asr/whisper/encode.ts';
-import { FRAME, foldedFrames, MARGIN } from '../../../../engine/asr/whisper/frames.ts';
-import { openWhisper, SAMPLE_RATE, STEPS, windowSeconds } from '../../../../engine/asr/whisper/model.ts';
+import { FRAME_SAMPLES, foldedFrames, MARGIN_SAMPLES } from '../../../../engine/asr/whisper/frames.ts';
+import { openWhisper, WINDOW_STEPS, windowSeconds } from '../../../../engine/asr/whisper/model.ts';
 import { float32 } from '../../../../engine/runtime/session.ts';
+import { SAMPLE_RATE } from '../../../../engine/types.ts';
 import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
@@ -29,13 +30,13 @@ function same(a: ArrayBufferView, b: ArrayBufferView): boolean {
 
 t.test('encode() hears a short window with a part of its silence, and lays out what it heard as a whole one', async (t) => {
   const { heads, headWidth } = model.facts;
-  const sound = new Float32Array(SEEN * model.facts.samplesPerStep + 2 * MARGIN);
-  sound.set(samples, MARGIN);
-  const frames = foldedFrames(sound, model.facts.samplesPerStep / 2, new Float32Array(2 * SEEN * FRAME));
-  const said = await model.encoder.run({ frames: float32(frames, [1, 4, 2 * SEEN, FRAME / 4]) });
+  const sound = new Float32Array(SEEN * model.facts.samplesPerStep + 2 * MARGIN_SAMPLES);
+  sound.set(samples, MARGIN_SAMPLES);
+  const frames = foldedFrames(sound, model.facts.samplesPerStep / 2, new Float32Array(2 * SEEN * FRAME_SAMPLES));
+  const said = await model.encoder.run({ frames: float32(frames, [1, 4, 2 * SEEN, FRAME_SAMPLES / 4]) });
   const found = await encode({ samples, speech }, model);
-  t.strictSame(found.ck5!.dims, [1, heads, 1, STEPS / 250, headWidth, 250]);
-  t.strictSame(found.cv0!.dims, [1, heads, STEPS / 2, headWidth]); // a layer that looks at means of two frames
+  t.strictSame(found.ck5!.dims, [1, heads, 1, WINDOW_STEPS / 250, headWidth, 250]);
+  t.strictSame(found.cv0!.dims, [1, heads, WINDOW_STEPS / 2, headWidth]); // a layer that looks at means of two frames
   for (const [name, rows, rest] of [
     ['ck0', heads, 0],
     ['cv0', heads, 0],
@@ -75,8 +76,8 @@ t.test('a decoder does not look at what the encoder has not heard', async (t) =>
   const { attention } = await new Decoder(model, 2).decode(request);
   const looked = attention.flatMap((shares) => {
     const weights = new Float32Array(Uint32Array.from(shares, bitsOf).buffer);
-    const heads = weights.length / STEPS;
-    return Array.from({ length: heads }, (_, head) => weights.slice(head * STEPS, (head + 1) * STEPS));
+    const heads = weights.length / WINDOW_STEPS;
+    return Array.from({ length: heads }, (_, head) => weights.slice(head * WINDOW_STEPS, (head + 1) * WINDOW_STEPS));
   });
   t.ok(looked.length > 5 * 8, `${looked.length} rows`);
   const sum = (values: Float32Array) => values.reduce((a, b) => a + b, 0);

@@ -3,9 +3,10 @@ import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
 import type { Decoder } from '../../../../engine/asr/whisper/decode.ts';
 import type { DecodeRequest, DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
-import { factsOf, SAMPLE_RATE, STEPS, type Whisper } from '../../../../engine/asr/whisper/model.ts';
+import { factsOf, type Whisper, WINDOW_STEPS } from '../../../../engine/asr/whisper/model.ts';
 import { recognise } from '../../../../engine/asr/whisper/recognise.ts';
 import { openTokenizer } from '../../../../engine/asr/whisper/tokenizer.ts';
+import { SAMPLE_RATE } from '../../../../engine/types.ts';
 import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
@@ -24,7 +25,7 @@ async function heard(says: (request: DecodeRequest) => Said) {
   const decode = async (request: DecodeRequest): Promise<DecodeResult> => {
     const { text, meanLogProb } = says(request);
     const tokens = [facts.firstTimestamp, ...tokenizer.encode(text), facts.firstTimestamp + Math.round(SECONDS / facts.tick)];
-    const flat = new AttentionStore().keep(new Float32Array(facts.alignmentHeads * STEPS).fill(1 / STEPS));
+    const flat = new AttentionStore().keep(new Float32Array(facts.alignmentHeads * WINDOW_STEPS).fill(1 / WINDOW_STEPS));
     const languages = new Map(Object.entries({ la: 0.4, en: 0.35 }));
     const shown = { language: request.language ?? 'la', languages, noSpeech: 0.01, meanLogProb, resumed: [] };
     return { ...shown, tokens, logProbs: tokens.map(() => meanLogProb), attention: [...tokens, 0].map(() => flat) };

@@ -1,0 +1,68 @@
+/*
+ * Thresholds of recognition, measured on Whisper base in 8 bits (docs/decisions/speech-recognition.md); all checkpoints use them.
+ * Log-probabilities are means over tokens. Seconds are seconds of detected speech, unless noted otherwise.
+ */
+
+/* Hallucinations: from 26 windows of noise and 175 real clips, of which none is lost. A suspicious window is decoded once more to decide. */
+export const SUSPICIOUS_LANGUAGE_PROBABILITY = 0.6; // of the most probable language; suspicious below
+export const SUSPICIOUS_NO_SPEECH = 0.5; // no-speech probability; suspicious above
+export const SUSPICIOUS_LOG_PROB = -0.9; // suspicious below
+export const CLEAR_SPEECH_PROBABILITY = 0.96; // peak of the speech probability; suspicious below
+export const MIN_SPEECH_SCORE = -1.25; // of log-probability + 0.5 ln(language probability): below it nothing was spoken
+export const MAX_NO_SPEECH = 0.7; // no-speech probability above which nothing was spoken
+export const GUESSED_LOG_PROB = -1.0; // of a segment after an overridden choice; below it the text is a guess
+
+/* Retries. */
+export const POOR_LOG_PROB = -1.0; // below it a window is decoded again
+export const MAX_COMPRESSION_RATIO = 2.4; // characters per compressed byte; above it text repeats itself
+export const LOOP_REPETITIONS = 4; // of the same tokens that count as a loop
+export const UNSURE_LOG_PROB = -0.35; // below it `accurate` uses beam search: 50 % of clean windows; no gain in the others
+export const BEAM_SIZE = 3; // five beams cost 67 % more and found nothing more in 42 windows of joined speech
+export const DENSE_TOKENS_PER_SECOND = 8; // from here on text is written in letters or bytes, whose tokens are all improbable
+export const MAX_PLAUSIBLE_LOOPS = 2; // removed from a row whose text may still be correct
+export const TOKEN_BUDGET = 450; // tokens decoded per window before its text is accepted as it is,
+export const TOKEN_BUDGET_PER_SECOND = 30; // plus this many per second
+export const MAX_RETRY_DEPTH = 3; // spans within spans of a window
+export const RETRY_PART_SECONDS = 8; // longest part of a window that was cut off by a loop: what loops in 30 s seldom does in 8 s
+export const TARGET_ROW_SHARE = 0.7; // of a row's tokens to use for a span, estimated from the previous decoding of the window
+export const SAME_SPAN_SHARE = 0.9; // a span with this share of a window's speech would be decoded the same way again
+export const MAX_PROMPT_TOKENS = 160; // of the vocabulary
+
+/* Languages of single windows, where the language of the recording is known. */
+export const OTHER_LANGUAGE_PROBABILITY = 0.5; // from here on a window is decoded in both languages
+export const OTHER_LANGUAGE_SECONDS = 2; // if it has this much speech
+export const SWITCH_LANGUAGE_PROBABILITY = 0.9; // from here on a window is decoded in its own language
+export const SWITCH_LANGUAGE_SECONDS = 5; // if it has this much speech
+
+/* Coverage: speech without text. Certain speech has at least 0.991 in 13 languages; ring tones, music and humming have at most 0.931. */
+export const CERTAIN_SPEECH_PROBABILITY = 0.97; // mean speech probability
+export const MIN_MISSING_SECONDS = 1.5; // speech without words that is decoded again
+export const MAX_UNCOVERED_TAIL_SECONDS = 0.5; // end-of-text is accepted up to here
+export const MAX_SKIPPED_SECONDS = 0.6; // speech that a new segment may skip
+export const MAX_OVERRIDES = 4; // corrections of the model's choices per decoding, plus one for each loop removed
+export const MAX_PAUSE_SECONDS = 1; // between words, of the window; need not contain speech
+export const ATTENDING_TOKENS = 5; // latest tokens, whose attention shows how far a decoding has got
+export const MIN_PROGRESS_SECONDS = 1.5; // that a truncated decoding must cover to be reliable
+export const MIN_CERTAIN_SECONDS = 1; // of certain speech in a segment whose text is kept however improbable it is,
+export const MIN_CERTAIN_SECONDS_AFTER_LOOP = 0.3; // and in a row from which a loop was removed
+
+/* Omissions: sentences skipped inside a segment. Of 234 long segments of clean speech the slowest had 1.8 tokens per second; of 2,958 spans
+   the slowest complete one had 8 bytes per second, those with a missing sentence 4. */
+export const SPARSE_TOKENS_PER_SECOND = 1.6; // below it a sentence is missing from a segment
+export const SPARSE_MIN_SECONDS = 8; // shortest segment to judge
+export const STRETCHED_BYTES_PER_SECOND = 4; // below it words are missing beside a word
+export const STRETCHED_MIN_SECONDS = 1.2; // shortest word to judge
+export const STRETCHED_MAX_SPAN_SECONDS = 8; // longest span of speech that is decoded again as a whole
+export const MIN_WORD_GAIN = 1.3; // factor in the number of words from which on something was missing
+
+/* Loops inside a row. */
+export const LOOP_CHECK_INTERVAL = 8; // tokens between checks,
+export const LOOP_CHECK_TOKENS = 64; // each of this many tokens
+export const MAX_LOOP_CUTS = 16; // per row
+export const MIN_LOOP_SEGMENT_SECONDS = 0.4; // of the window: length of a segment whose loop was cut off,
+export const LOOP_SECONDS_PER_TOKEN = 0.25; // and its maximum growth per token: repeated text says little about its end
+
+/* Echoes: a sentence written twice although it was said once. */
+export const MIN_ECHO_WORDS = 4; // shorter repetitions may be emphasis
+export const MAX_JOINING_WORDS = 2; // between both copies, such as "and"
+export const MIN_SECONDS_PER_LETTER = 0.013; // 0.06 per word: over several words no speech is faster; in some scripts every character is a "word"

@@ -54,7 +54,7 @@ function options(saved = new Map<string, Uint8Array>()) {
   };
 }
 
-t.test('recogniseAll() hears every window once, and those in doubt again when the others tell another language', async (t) => {
+t.test('recogniseAll() decodes every window once, and doubtful ones again if the others agree on another language', async (t) => {
   const sure: [string, number][] = [['es', 0.98]];
   const ears: [string, number][][] = [
     sure,
@@ -92,7 +92,7 @@ t.test('recogniseAll() hears every window once, and those in doubt again when th
   );
 });
 
-t.test('recogniseAll() keeps a window in another language than the rest when that text is the more probable one', async (t) => {
+t.test('recogniseAll() keeps a window in another language if its text is more probable', async (t) => {
   const german: [string, number][] = [['de', 0.99]];
   const english: [string, number][] = [
     ['en', 0.8],
@@ -113,7 +113,7 @@ t.test('recogniseAll() keeps a window in another language than the rest when tha
   }
 });
 
-t.test('recogniseAll() says how much speech no word covers', async (t) => {
+t.test('recogniseAll() reports the seconds of speech without words', async (t) => {
   const { job } = listener(windows.map(() => [['en', 0.99]]));
   const missing: Job['recognise'] = async (window) => ({ ...(await job.recognise(window)), uncovered: 1.5 });
   const saved = new Map<string, Uint8Array>();
@@ -123,14 +123,14 @@ t.test('recogniseAll() says how much speech no word covers', async (t) => {
   }
 });
 
-t.test('recogniseAll() names English where the model knows no other language, whatever was asked for', async (t) => {
+t.test('recogniseAll() reports English for an English-only model, whatever was requested', async (t) => {
   const { job } = listener([[['en', 1]]]);
   const only: Job['recognise'] = async (window) => ({ ...(await job.recognise(window)), language: 'en', languages: [] });
   const { language } = await recogniseAll(windows.slice(0, 1), recording, { ...job, recognise: only }, { ...options(), language: 'de' });
   t.equal(language, 'en');
 });
 
-t.test('recogniseAll() goes on from checkpoints without hearing those windows again', async (t) => {
+t.test('recogniseAll() resumes from checkpoints without decoding those windows again', async (t) => {
   const saved = new Map<string, Uint8Array>();
   const sure: [string, number][] = [['en', 0.99]];
   const all = windows.map(() => sure);
@@ -143,7 +143,7 @@ t.test('recogniseAll() goes on from checkpoints without hearing those windows ag
   t.equal(language, 'en');
 });
 
-t.test('recogniseAll() hears windows that are cut elsewhere than those of the checkpoints', async (t) => {
+t.test('recogniseAll() decodes windows whose cuts differ from those of the checkpoints', async (t) => {
   const saved = new Map<string, Uint8Array>();
   const all = windows.map((): [string, number][] => [['en', 0.99]]);
   await recogniseAll(windows, recording, listener(all).job, options(saved));
@@ -153,7 +153,7 @@ t.test('recogniseAll() hears windows that are cut elsewhere than those of the ch
   t.equal(asked.length, 1);
 });
 
-t.test('recogniseAll() takes no checkpoint of one channel for the other at the same time', async (t) => {
+t.test('recogniseAll() never uses a checkpoint of one channel for the other', async (t) => {
   const saved = new Map<string, Uint8Array>();
   const both = ([0, 1] as const).map((channel) => ({ ...windows[0]!, channel }));
   const ears = both.map((): [string, number][] => [['en', 0.99]]);
@@ -164,12 +164,12 @@ t.test('recogniseAll() takes no checkpoint of one channel for the other at the s
   t.strictSame(words.map(({ channel }) => channel).sort(), [0, 1]);
 });
 
-t.test('recogniseAll() takes the language of the recording from all windows, not from the first', async (t) => {
+t.test('recogniseAll() determines the language from all windows, not from the first one', async (t) => {
   const ears = windows.map((_, i): [string, number][] => [[i === 0 ? 'de' : 'es', 0.97]]);
   t.equal((await recogniseAll(windows, recording, listener(ears).job, options())).language, 'es');
 });
 
-t.test('recogniseAll() keeps the language that was asked for, and names none where there are no windows', async (t) => {
+t.test('recogniseAll() keeps the requested language, and reports none without windows', async (t) => {
   const { job } = listener([[['en', 0.99]]]);
   t.equal((await recogniseAll(windows.slice(0, 1), recording, job, { ...options(), language: 'fr' })).language, 'fr');
   t.equal((await recogniseAll([], recording, job, options())).language, null);

@@ -21,14 +21,14 @@ function heard(name: string, speakers: number | null = null): Promise<Transcript
   return transcribe(join(folder, name), options, { signal: new AbortController().signal, progress: () => {} }, pool);
 }
 
-t.test('hear() does not take one voice for two where the other channel of a call is silent', async (t) => {
+t.test('hear() finds one stream if the other channel of a call is silent', async (t) => {
   await ffmpeg('-i', JFK, '-af', 'pan=stereo|c0=0*c0|c1=c0', join(folder, 'silent.wav'));
   const { speakers, segments } = await heard('silent.wav', 2);
   t.equal(speakers, 1);
   t.match(segments[0]!.text, /fellow Americans/);
 });
 
-t.test('hear() hears the microphone on the second track as a party, and no word in the ringing before', async (t) => {
+t.test('hear() treats a microphone on the second track as a party, and masks the ringing before', async (t) => {
   const ring = ['-f', 'lavfi', '-i', "aevalsrc='0.2*sin(2*PI*425*t)*lt(mod(t,5),1):s=16000:d=11'"];
   const late = '[1:a]adelay=11500,aresample=16000[voice]';
   await ffmpeg(...ring, '-i', JFK, '-filter_complex', late, '-map', '0:a', '-map', '[voice]', '-c:a', 'pcm_s16le', join(folder, 'two.mov'));

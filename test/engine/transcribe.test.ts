@@ -25,7 +25,7 @@ t.test('transcribe()', async (t) => {
   const pool = await openPool({ models: await shippedModels(t.testdir()), threads: 2 });
   t.teardown(() => pool.close());
 
-  t.test('transcribe() says who said what, and when', async (t) => {
+  t.test('transcribe() returns words with speakers and times', async (t) => {
     const progress: [string, number][] = [];
     const run: Run = { ...quiet(), progress: (stage, fraction) => progress.push([stage, fraction]) };
     const transcript = await transcribe(recording('en_falcon_3spk.wav'), OPTIONS, run, pool);
@@ -62,7 +62,7 @@ t.test('transcribe()', async (t) => {
     t.ok(transcript.segments.every(({ speaker }) => speaker === null));
   });
 
-  t.test('transcribe() keeps the parties of a stereo call apart by channel', async (t) => {
+  t.test('transcribe() separates the parties of a stereo call by channel', async (t) => {
     const transcript = await transcribe(recording('en_faster-whisper_stereo_one-speaker-per-channel.wav'), OPTIONS, quiet(), pool);
     t.equal(transcript.speakers, 2);
     const spoken = (channel: number) =>
@@ -81,7 +81,7 @@ t.test('transcribe()', async (t) => {
     t.match(words(transcript), /ask not what your country can do for you ask what you can do for your country/);
   });
 
-  t.test('transcribe() goes on from finished windows', async (t) => {
+  t.test('transcribe() resumes from finished windows', async (t) => {
     const saved = new Map<string, Uint8Array>();
     const checkpoints = { load: async () => new Map(saved), save: async (key: string, bytes: Uint8Array) => void saved.set(key, bytes) };
     const options = { ...OPTIONS, diarize: false };
@@ -105,7 +105,7 @@ t.test('transcribe()', async (t) => {
     await t.rejects(transcribe(recording('en_falcon_3spk.wav'), OPTIONS, run, pool), { message: 'deleted' });
   });
 
-  t.test('transcribe() refuses what is no recording', async (t) => {
+  t.test('transcribe() rejects a file that is not a recording', async (t) => {
     await t.rejects(transcribe(fileURLToPath(import.meta.url), OPTIONS, quiet(), pool), { name: 'MediaError' });
   });
 });

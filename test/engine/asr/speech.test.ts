@@ -13,18 +13,18 @@ function spansOf(...parts: [number, number][]) {
   return findSpeech(curve(...parts), STEP, STEP / 2).spans.map(({ start, end }) => [round(start), round(end)]);
 }
 
-t.test('findSpeech() finds stretches above one half', async (t) => {
+t.test('findSpeech() returns the spans with a probability above 0.5', async (t) => {
   t.strictSame(spansOf([0, 50], [0.9, 100], [0, 50]), [[0.5, 1.5]]);
   t.strictSame(spansOf([0.9, 30]), [[0, 0.3]], 'to the very end');
   t.strictSame(spansOf([0, 100]), []);
 });
 
-t.test('findSpeech() takes bursts under 0.15 s for noise', async (t) => {
+t.test('findSpeech() ignores bursts shorter than 0.15 s', async (t) => {
   t.strictSame(spansOf([0, 50], [0.9, 14], [0, 50]), []);
   t.strictSame(spansOf([0, 50], [0.9, 16], [0, 50]), [[0.5, 0.66]]);
 });
 
-t.test('findSpeech() reaches out to where speech fades and joins what is closer than 0.1 s', async (t) => {
+t.test('findSpeech() extends spans to where speech fades, and merges spans closer than 0.1 s', async (t) => {
   t.strictSame(spansOf([0, 50], [0.4, 10], [0.9, 40], [0.4, 10], [0, 50]), [[0.5, 1.1]]);
   t.strictSame(spansOf([0.9, 50], [0, 8], [0.9, 50]), [[0, 1.08]]);
   t.strictSame(spansOf([0.9, 50], [0, 12], [0.9, 50]).length, 2);

@@ -28,7 +28,7 @@ function ramp(samples: number, quiet: [number, number] = [0, 0]): Recording {
   };
 }
 
-t.test('packWindows() keeps short pauses and cuts long ones down to the padding', async (t) => {
+t.test('packWindows() keeps short pauses and shortens long ones to the padding', async (t) => {
   const [window, ...rest] = await pack([
     [1, 3],
     [4, 6],
@@ -60,7 +60,7 @@ t.test('packWindows() ends a full window at a clearly longer pause shortly befor
   );
 });
 
-t.test('packWindows() cuts a span that fits no window at its quietest point', async (t) => {
+t.test('packWindows() cuts a span that exceeds a window at its quietest point', async (t) => {
   const windows = await packWindows(
     speechOf([{ start: 0, end: 50 }]),
     'mix',
@@ -90,7 +90,7 @@ t.test('packWindows() keeps every span whole, in order, once, in windows that ar
   );
 });
 
-t.test('timeline() leads back to the time of the recording', async (t) => {
+t.test('timeline() maps window times to the time of the recording', async (t) => {
   const line = timeline([
     { start: 10, end: 12 },
     { start: 20, end: 25 },

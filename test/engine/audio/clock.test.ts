@@ -60,14 +60,14 @@ t.test('Clock keeps pauses of any length, and a late start', async (t) => {
   t.equal(silence(place([...talk(0), frame(700 * RATE), frame(700 * RATE)])), 700 * RATE, 'also right before the end');
 });
 
-t.test('Clock leaves out pauses that do not fit: beyond the longest recording, and beyond what a broadcast means', async (t) => {
+t.test('Clock omits pauses that exceed the longest recording, or the longest plausible pause of a broadcast', async (t) => {
   const talk = (lag: number) => Array.from({ length: 100 }, () => frame(lag));
   const leaps = [0, 2e15, 4000 * RATE, -3e15, 4e3 * RATE].flatMap(talk);
   t.ok(silence(place(leaps, 3600 * RATE)) < 3600 * RATE);
   t.equal(silence(place([...talk(0), ...talk(700 * RATE), ...talk(1000 * RATE)], undefined, 600 * RATE)), 300 * RATE);
 });
 
-t.test('Clock takes a leap back for a clock reset: nothing is dropped, and what is lost later is still restored', async (t) => {
+t.test('Clock treats a jump back as a clock reset: nothing is dropped, and later losses are still filled', async (t) => {
   const talk = (lag: number) => Array.from({ length: 100 }, () => frame(lag));
   const placed = place([...talk(0), ...talk(-30_000), ...talk(-30_000 + 3 * PACKET)]);
   t.equal(skipped(placed), 0);
@@ -80,7 +80,7 @@ t.test('Clock takes a leap back for a clock reset: nothing is dropped, and what 
   );
 });
 
-t.test('Clock takes no jitter for a loss, and no clock that runs at twice the speed', async (t) => {
+t.test('Clock treats neither jitter nor a clock at twice the speed as a loss', async (t) => {
   const chance = random(7);
   const jitter = place(Array.from({ length: 5000 }, () => frame(Math.round(chance() * 0.15 * RATE))));
   t.ok(silence(jitter) < 0.2 * RATE, `${silence(jitter)}`);
@@ -93,7 +93,7 @@ t.test('Clock takes no jitter for a loss, and no clock that runs at twice the sp
   );
 });
 
-t.test('Clock follows a clock that runs a little slow or fast, to 20 ms', async (t) => {
+t.test('Clock follows a slightly slow or fast clock to within 20 ms', async (t) => {
   for (const drift of [-1e-3, -1e-4, 1e-4, 1e-3]) {
     const frames = Array.from({ length: 30_000 }, (_, i) => frame(Math.round(i * PACKET * drift)));
     const found = starts(place(frames));
@@ -102,7 +102,7 @@ t.test('Clock follows a clock that runs a little slow or fast, to 20 ms', async 
   }
 });
 
-t.test('Clock gives every sample of any times whatever, in order, within the longest recording', async (t) => {
+t.test('Clock returns every sample in order, for arbitrary timestamps, within the longest recording', async (t) => {
   for (let seed = 1; seed <= 50; seed++) {
     const chance = random(seed);
     const frames = Array.from({ length: 400 }, (_, i) => ({

@@ -3,7 +3,7 @@ import { withoutCrosstalk } from '../../../engine/audio/crosstalk.ts';
 import type { Word } from '../../../engine/types.ts';
 import { other, recordingOf, scaled, speech, sum } from './voices.ts';
 
-t.test('withoutCrosstalk() gives a word heard in both channels to the louder', async (t) => {
+t.test('withoutCrosstalk() assigns a word recognised in both channels to the louder one', async (t) => {
   const tone = (from: number, to: number, gain: number) =>
     Float32Array.from({ length: 16_000 * 6 }, (_, i) => (i >= from * 16_000 && i < to * 16_000 ? gain * Math.sin(i / 5) : 0));
   const left = sum(tone(0, 2, 0.5), tone(3, 4, 0.02));
@@ -30,7 +30,7 @@ t.test('withoutCrosstalk() gives a word heard in both channels to the louder', a
   t.equal((await withoutCrosstalk(both, recordingOf(tone(0, 2, 0.5), tone(0, 2, 0.4)))).length, 2, 'two who speak at once stay');
 });
 
-t.test('withoutCrosstalk() does not take a constant offset in both channels for a leak', async (t) => {
+t.test('withoutCrosstalk() does not mistake a constant offset in both channels for a leak', async (t) => {
   const raised = (samples: Float32Array) => samples.map((x) => x * 0.3 + 0.1);
   const words = [1.75, 2.4, 2.9, 5.4, 6.3, 8.2].flatMap((start) =>
     [0, 1].map((channel): Word => ({ start, end: start + 0.45, text: ` ${channel}${start}`, probability: 1, channel })),

@@ -38,7 +38,7 @@ async function probed(path: string): Promise<string> {
   );
 }
 
-t.test('decode() and probe() give unusable files the right code', async (t) => {
+t.test('decode() and probe() reject unusable files with the right code', async (t) => {
   await make('whole.mp4', '-i', clip('en_jfk.mp3'), '-c:a', 'aac');
   await make('silent-film.mp4', '-f', 'lavfi', '-i', 'testsrc=d=2:s=64x64');
   await make('half.wav', '-f', 'lavfi', '-i', 'sine=d=0.5');
@@ -78,7 +78,7 @@ t.test('decode() counts samples, whatever the file declares', async (t) => {
   t.ok(Math.abs(Number(await outcome(at('liar.wav'))) - 18.58) < 0.01);
 });
 
-t.test('decode() gives the samples of each channel and their mean, by range, while decoding goes on', async (t) => {
+t.test('decode() returns samples of each channel and their mean, by range, while decoding continues', async (t) => {
   const recording = await decode(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav'));
   t.teardown(() => recording.close());
   const end = await recording.read(0, 79_000, 200_000);
@@ -96,7 +96,7 @@ t.test('decode() gives the samples of each channel and their mean, by range, whi
   t.equal(await recording.decoded, 80_000);
 });
 
-t.test('decode() keeps the times of sound that begins after its pictures', async (t) => {
+t.test('decode() keeps the times of audio that begins after the video', async (t) => {
   const film = ['-f', 'lavfi', '-i', 'testsrc=d=8:s=64x64:r=5', '-itsoffset', '5', '-f', 'lavfi', '-i', 'sine=d=3:r=16000'];
   await make('late.mp4', ...film, '-c:a', 'aac');
   await make('late.mkv', ...film, '-c:a', 'pcm_s16le');
@@ -115,14 +115,14 @@ t.test('decode() keeps the times of sound that begins after its pictures', async
   t.equal(await outcome(at('late-half.mkv')), 'RECORDING_TOO_SHORT', 'silence is no sound');
 });
 
-t.test('probe() looks further where the pictures of a broadcast come long before its sound', async (t) => {
+t.test('probe() reads further if the video of a broadcast begins long before its audio', async (t) => {
   const film = ['-f', 'lavfi', '-i', 'testsrc2=d=15:s=1280x720:r=10', '-itsoffset', '12', '-f', 'lavfi', '-i', 'sine=d=3:r=16000'];
   await make('pictures-first.ts', ...film, '-c:v', 'mpeg2video', '-b:v', '20M', '-q:v', '1', '-c:a', 'aac');
   t.ok((await stat(at('pictures-first.ts'))).size > 8e6);
   t.match(await probe(at('pictures-first.ts')), { mediaType: 'video', tracks: [{ index: 1, codec: 'aac', layout: 'mono' }] });
 });
 
-t.test('decode() puts silence where sound is missing', async (t) => {
+t.test('decode() inserts silence where audio is missing', async (t) => {
   const filter = "asetpts='PTS+if(gte(T,2),5/TB,0)'";
   const made = { 'gap.mkv': 'libopus', 'gap.mp4': 'aac', 'gap.ts': 'mp2' };
   for (const [name, codec] of Object.entries(made)) {
@@ -164,7 +164,7 @@ t.test('decode() stops at once when aborted', async (t) => {
   await recording.close();
 });
 
-t.test('probe() calls only moving pictures video', async (t) => {
+t.test('probe() reports video only for moving pictures', async (t) => {
   await make('film.mp4', '-f', 'lavfi', '-i', 'testsrc=d=2:s=64x64', '-i', clip('en_jfk.mp3'), '-shortest');
   await make('cover.png', '-f', 'lavfi', '-i', 'testsrc=d=1:s=64x64', '-frames:v', '1');
   await make(
@@ -188,7 +188,7 @@ t.test('probe() calls only moving pictures video', async (t) => {
   t.match(await probe(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav')), { tracks: [{ layout: 'stereo' }] });
 });
 
-t.test('ListingReader reads streams as this ffmpeg lists them, whatever tags stand between them', async (t) => {
+t.test('ListingReader reads streams as this ffmpeg lists them, whatever tags are between them', async (t) => {
   const listingOf = async (name: string) => {
     const { stderr } = await promisify(execFile)(ffmpeg, ['-hide_banner', '-i', at(name)]).catch((error: { stderr: string }) => error);
     const reader = new ListingReader();
@@ -215,7 +215,7 @@ t.test('ListingReader reads streams as this ffmpeg lists them, whatever tags sta
   t.equal((await listingOf('tagged.mkv')).streams.length, 2);
 });
 
-t.test('lookUp() says what to do when there is no ffmpeg', async (t) => {
+t.test('lookUp() names the remedy if there is no ffmpeg', async (t) => {
   await t.rejects(lookUp({ FFMPEG_PATH: '/nowhere/ffmpeg' }), { message: /not found at FFMPEG_PATH=.*apt-get install ffmpeg/ });
   const { version, decoders } = await lookUp({ PATH: process.env.PATH });
   t.match(version, /\d/);

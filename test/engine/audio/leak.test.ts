@@ -36,7 +36,7 @@ const alone = ann.map((x, i) => (i < 96_000 ? x : 0));
 const other = bob.map((x, i) => (i < 96_000 ? 0 : x));
 const spoken = [{ start: 1.7, end: 3.9 }];
 
-t.test('leakOf() finds how late and how loud one voice comes over into the other channel', async (t) => {
+t.test('leakOf() finds the delay and level at which one voice leaks into the other channel', async (t) => {
   for (const [gain, delay] of [
     [0.3, 0],
     [-0.1, 320],
@@ -50,7 +50,7 @@ t.test('leakOf() finds how late and how loud one voice comes over into the other
   }
 });
 
-t.test('leaked() tells what came over from what is said in a channel, also at once', async (t) => {
+t.test('leaked() distinguishes leaked from own speech in a channel, also when simultaneous', async (t) => {
   const recording = recordingOf(alone, mixed(other, alone, 0.3, 320));
   const leak = (await leakOf(recording, 0, 1, spoken))!;
   t.ok((await leaked(recording, leak, { start: 2, end: 3.5 })) > 0.95, 'the other party alone');
@@ -59,7 +59,7 @@ t.test('leaked() tells what came over from what is said in a channel, also at on
   t.ok((await leaked(both, leak, { start: 7, end: 9 })) < 0.4, 'both at once');
 });
 
-t.test('leakOf() finds nothing where each channel has its own voice, or too little is said', async (t) => {
+t.test('leakOf() returns null if each channel has its own voice, or too little speech', async (t) => {
   t.equal(await leakOf(recordingOf(ann, bob), 0, 1, spoken), null);
   t.equal(await leakOf(recordingOf(ann, mixed(bob, ann, 0.3, 0)), 0, 1, [{ start: 2, end: 3 }]), null);
 });

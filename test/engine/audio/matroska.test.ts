@@ -21,7 +21,7 @@ function read(bytes: Uint8Array, step: number): Event[] {
   return events;
 }
 
-t.test('MatroskaReader reads channels, times and samples, however the bytes are cut', async (t) => {
+t.test('MatroskaReader reads channels, times and samples, however the bytes are split', async (t) => {
   const bytes = await written('N*10000');
   for (const step of [1, 7, 1000, bytes.length]) {
     const [head, ...blocks] = read(bytes, step);
@@ -37,7 +37,7 @@ t.test('MatroskaReader reads channels, times and samples, however the bytes are 
   }
 });
 
-t.test('MatroskaReader gives a long block in pieces of whole sample frames, each with the time of the block', async (t) => {
+t.test("MatroskaReader returns a long block in pieces of whole sample frames with the block's time", async (t) => {
   const block = 5_000_000 * 12;
   const size = Buffer.from([0x01, 0, 0, 0, 0, 0, 0, 0]);
   size.writeUInt32BE(block + 4, 4);

@@ -10,7 +10,7 @@ const noise = (seed: number, gain: number) =>
   speech.map((_, i) => gain * (((Math.imul(i + seed * 7919, 2654435761) >>> 8) % 2001) / 1000 - 1));
 const parties = async (...channels: Float32Array[]) => (await partiesOf(recordingOf(...channels))).parties;
 
-t.test('partiesOf() hears a call where each channel has its own voice, also with crosstalk', async (t) => {
+t.test('partiesOf() detects a call if each channel has its own voice, also with crosstalk', async (t) => {
   t.strictSame(await parties(speech, other), [[0], [1]]);
   t.strictSame(await parties(sum(speech, scaled(other, 0.05)), sum(other, scaled(speech, 0.05))), [[0], [1]]);
   const recording = await decode(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav'));
@@ -18,21 +18,21 @@ t.test('partiesOf() hears a call where each channel has its own voice, also with
   await recording.close();
 });
 
-t.test('partiesOf() mixes what is the same twice, and two microphones in one room', async (t) => {
+t.test('partiesOf() mixes identical channels, and two microphones in one room', async (t) => {
   t.strictSame(await parties(speech, speech), [[0, 1]]);
   t.strictSame(await parties(speech, scaled(speech, 0.4)), [[0, 1]]);
   const late = sum(scaled(speech, 0.8), new Float32Array([...new Float32Array(80), ...speech.subarray(0, speech.length - 80)])); // 5 ms later
   t.strictSame(await parties(speech, late), [[0, 1]]);
 });
 
-t.test('partiesOf() takes the only channel with sound, and one of two in opposite phase', async (t) => {
+t.test('partiesOf() selects the only channel with sound, and one of two in opposite phase', async (t) => {
   t.strictSame(await partiesOf(recordingOf(speech, nothing)), { parties: [[0]], silent: true });
   t.strictSame(await partiesOf(recordingOf(nothing, speech)), { parties: [[1]], silent: true });
   t.strictSame(await partiesOf(recordingOf(scaled(speech, -0.5), speech)), { parties: [[1]], silent: false });
   t.strictSame(await partiesOf(recordingOf(nothing, nothing)), { parties: [[0, 1]], silent: false });
 });
 
-t.test('partiesOf() knows parties, rooms and silence on any number of channels', async (t) => {
+t.test('partiesOf() distinguishes parties, rooms and silence on any number of channels', async (t) => {
   t.strictSame(await parties(nothing, nothing, speech), [[2]]);
   t.strictSame(await parties(speech, other, third), [[0], [1], [2]]);
   t.strictSame(await parties(speech, other, scaled(speech, 0.7), nothing, scaled(other, 0.2)), [
@@ -43,7 +43,7 @@ t.test('partiesOf() knows parties, rooms and silence on any number of channels',
   t.strictSame(await parties(...Array.from({ length: 15 }, (_, i) => noise(i, 0.002)), speech).then((found) => found.at(-1)), [15]);
 });
 
-t.test('partiesOf() takes tracks that differ for parties however faint one is, and the default one of two copies', async (t) => {
+t.test('partiesOf() treats different tracks as parties, however faint, and selects the default one of two copies', async (t) => {
   const tracks = async (chosen: number, ...channels: Float32Array[]) => {
     const origins = channels.map((_, track) => ({ track, default: track === chosen, language: null }));
     return (await partiesOf({ ...recordingOf(...channels), origins })).parties;
@@ -55,7 +55,7 @@ t.test('partiesOf() takes tracks that differ for parties however faint one is, a
   t.strictSame(await tracks(0, speech, late), [[0]]);
 });
 
-t.test('arranged() gives the mean of each party’s channels, and of all for the mix', async (t) => {
+t.test('arranged() returns the mean of each party’s channels, and of all for the mix', async (t) => {
   const voices = arranged(recordingOf(scaled(speech, 1), nothing, scaled(speech, 0.5), other), [[0, 2], [3]]);
   t.equal(voices.channels, 2);
   const [first, second, mix] = await Promise.all([
@@ -70,12 +70,12 @@ t.test('arranged() gives the mean of each party’s channels, and of all for the
   t.equal(mix.length, 60, 'as much as there is room for');
 });
 
-t.test('partiesOf() says of one channel at once that it is heard as it is, however much of it is still to be decoded', async (t) => {
+t.test('partiesOf() returns a single channel immediately, before it is decoded', async (t) => {
   const recording: Recording = { ...recordingOf(speech), decoded: new Promise(() => {}) };
   t.strictSame((await partiesOf(recording)).parties, [[0]]);
 });
 
-t.test('partiesOf() hears a party that speaks for ten seconds of half an hour, whichever they are', async (t) => {
+t.test('partiesOf() detects a party that speaks for any ten seconds of half an hour', async (t) => {
   for (const spoken of [0, 61, 124, 179]) {
     const recording: Recording = {
       channels: 2,
@@ -88,7 +88,7 @@ t.test('partiesOf() hears a party that speaks for ten seconds of half an hour, w
   }
 });
 
-t.test('partiesOf() takes no notice of a constant offset in the channels', async (t) => {
+t.test('partiesOf() ignores a constant offset in the channels', async (t) => {
   const raised = (samples: Float32Array, by: number) => samples.map((x) => x + by);
   for (const [left, right] of [
     [0.1, -0.1],

@@ -39,14 +39,14 @@ for (const channels of [1, 2] as const) {
   });
 }
 
-t.test('two channels: the right one, and the mean of both, in a room', async (t) => {
+t.test('Scratch reads the right one of two channels, and their mean, into a buffer', async (t) => {
   const scratch = await recorded(t, 2);
   const room = sharedSamples(100);
   t.strictSame(Array.from(await scratch.read(1, 10, 110, room)), counted(10, 110, -1));
   t.strictSame(Array.from(await scratch.read('mix', 10, 110, room)), new Array(100).fill(0));
 });
 
-t.test('what lies beyond the end, or beyond the room, is not there', async (t) => {
+t.test('Scratch returns nothing beyond the end of the recording or of the buffer', async (t) => {
   const scratch = await recorded(t, 1);
   const room = sharedSamples(100);
   t.strictSame(Array.from(await scratch.read(0, COUNT - 3, COUNT + 50, room)), counted(COUNT - 3, COUNT));
@@ -54,7 +54,7 @@ t.test('what lies beyond the end, or beyond the room, is not there', async (t) =
   t.equal((await scratch.read(0, 0, 200, room)).length, 100);
 });
 
-t.test('a reader waits for samples that are still to come, and hears when they never will', async (t) => {
+t.test('Scratch lets a reader wait for future samples, and rejects if they never come', async (t) => {
   const scratch = new Scratch(await openScratch(t.testdir()), 1);
   t.teardown(() => scratch.close());
   const waiting = scratch.read(0, 0, 4, sharedSamples(4));
@@ -65,7 +65,7 @@ t.test('a reader waits for samples that are still to come, and hears when they n
   await never;
 });
 
-t.test('Scratch keeps floats to 16 bits of the loudest in their second, however loud or faint, and silence takes no room', async (t) => {
+t.test("Scratch stores floats at any level with 16 bits relative to their second's peak; silence takes no space", async (t) => {
   const file = await openScratch(t.testdir());
   const scratch = new Scratch(file, 2);
   t.teardown(() => scratch.close());
@@ -95,7 +95,7 @@ t.test('Scratch keeps floats to 16 bits of the loudest in their second, however 
   t.ok((await file.stat()).blocks * 512 < 1_000_000, 'an hour of silence');
 });
 
-t.test('Scratch brings sound far beyond full scale and far below it to where speech is', async (t) => {
+t.test('Scratch normalises audio far beyond full scale or far below it to speech level', async (t) => {
   const levels: Record<string, number> = {};
   for (const gain of [100, 1, 5e-3, 2e-4, 2e-6]) {
     const scratch = new Scratch(await openScratch(t.testdir()), 1);

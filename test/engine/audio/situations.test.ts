@@ -41,7 +41,7 @@ const off = (found: readonly number[]) => {
   return distances[Math.floor(0.95 * (distances.length - 1))]!;
 };
 
-t.test('decode() keeps the times of sound of which packets were lost on the way', async (t) => {
+t.test('decode() keeps the times of audio with lost packets', async (t) => {
   await ffmpeg(...TICKS, '-c:a', 'libopus', '-frame_duration', '20', at('whole.mka'));
   for (const share of [0.05, 0.2]) {
     const name = `lost-${share}.webm`;
@@ -55,7 +55,7 @@ t.test('decode() keeps the times of sound of which packets were lost on the way'
   }
 });
 
-t.test('decode() keeps the times of sound whose frames are damaged, and of broadcasts that lost packets', async (t) => {
+t.test('decode() keeps the times of audio with damaged frames, and of broadcasts with lost packets', async (t) => {
   await ffmpeg(...FILM, ...TICKS, '-c:a', 'aac', '-b:a', '48k', at('whole.mp4'));
   await ffmpeg('-i', at('whole.mp4'), '-c', 'copy', '-bsf:a', "noise=amount='if(lt(random(0),0.06),1,0)'", at('damaged.mp4'));
   await ffmpeg('-i', at('whole.mp4'), '-c', 'copy', at('whole.ts'));
@@ -80,7 +80,7 @@ t.test('decode() keeps a pause of eleven minutes without a packet', async (t) =>
   t.ok(off(found) < 0.05);
 });
 
-t.test('probe() and decode() take the tracks that can be opened and call the others unsupported', async (t) => {
+t.test('probe() and decode() use the tracks that can be opened and report the others as unsupported', async (t) => {
   const two = ['-map', '0:a', '-map', '0:a', '-t', '4', '-ar', '44100', '-c:a', 'aac'];
   await ffmpeg(...TICKS, ...two, at('two.mp4'));
   await ffmpeg(...TICKS, ...two.slice(2), at('one.m4a'));
@@ -111,7 +111,7 @@ t.test('probe() and decode() take the tracks that can be opened and call the oth
   );
 });
 
-t.test('decode() gives all tracks their channels, a silent one its silence, and says which is the default one', async (t) => {
+t.test('decode() returns the channels of all tracks, silent ones included, and names the default track', async (t) => {
   const quiet = ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=mono:d=3'];
   const film = ['-f', 'lavfi', '-i', 'color=s=64x64:r=5:d=5', ...quiet, '-t', '5', ...TICKS, '-map', '0', '-map', '1', '-map', '2'];
   await ffmpeg(
@@ -161,7 +161,7 @@ t.test('decode() keeps floats far beyond full scale and far below it', async (t)
   }
 });
 
-t.test('hardened() lets no decoder of pictures be opened, and the kind of a film is found without', async (t) => {
+t.test('hardened() blocks all video decoders, and the kind of a film is found without them', async (t) => {
   const tools = await findTools();
   const film = ['-f', 'lavfi', '-i', 'testsrc=d=2:s=64x64', '-i', clip('en_jfk.mp3'), '-shortest'];
   const kinds = { 'mpeg4.mp4': 'mpeg4', 'png.mkv': 'png', 'mjpeg.avi': 'mjpeg', 'mpeg2video.ts': 'mpeg2video', 'flv.flv': 'flv' };

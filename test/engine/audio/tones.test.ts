@@ -76,7 +76,7 @@ async function coded(t: Test, samples: Float32Array, extension: string, ...codec
   return voice(path);
 }
 
-t.test('findTones() finds them at 8 kHz, in A-law and in mp3', async (t) => {
+t.test('findTones() finds tones at 8 kHz, in A-law and in mp3', async (t) => {
   for (const name of ['European ringing', 'British ringing', 'American ringing', 'American engaged tone']) {
     const samples = samplesOf(SIGNALS[name]!);
     for (const [extension, ...codec] of [
@@ -90,7 +90,7 @@ t.test('findTones() finds them at 8 kHz, in A-law and in mp3', async (t) => {
   }
 });
 
-t.test('findTones() takes no speech for a tone', async (t) => {
+t.test('findTones() does not mistake speech for a tone', async (t) => {
   for (const name of ['en_falcon_3spk.wav', 'en_jfk.mp3', 'fr_fleurs-test_000.ogg']) {
     const recording = await decode(clip(name));
     const whole = [{ start: 0, end: (await recording.decoded) / RATE }];
@@ -99,7 +99,7 @@ t.test('findTones() takes no speech for a tone', async (t) => {
   }
 });
 
-t.test('findTones() leaves a voice over a tone, and one between two tones', async (t) => {
+t.test('findTones() keeps a voice over a tone, and one between two tones', async (t) => {
   const tone = samplesOf(SIGNALS['European dial tone']!, 0.05);
   const said = other.subarray(0, tone.length);
   const level = (samples: Float32Array) => Math.sqrt(samples.reduce((sum, x) => sum + x * x, 0) / samples.length);

@@ -46,20 +46,20 @@ t.test('isPublic() refuses this machine, private, link-local, shared, reserved, 
   t.end();
 });
 
-t.test('post() sends body and headers, and gives back the status', async (t) => {
+t.test('post() sends body and headers, and returns the status', async (t) => {
   const { url, calls } = await receiver(t, 204);
   t.equal(await post({ ...parts, url }), 204);
   t.match(calls, [{ url: '/hook', body: '{"a":1}', headers: { 'longhand-delivery': 'd', 'content-length': '7' } }]);
 });
 
-t.test('post() does not follow redirects, and gives up on a receiver that does not answer', async (t) => {
+t.test('post() does not follow redirects, and times out if the receiver does not respond', async (t) => {
   const { url, calls } = await receiver(t, 302, 0);
   t.equal(await post({ ...parts, url }), 302);
   t.equal(calls.length, 1);
   await t.rejects(post({ ...parts, url, limitMs: 300 }), /no response within 0.3 s/);
 });
 
-t.test('post() comes to an end with a receiver that wants to speak another protocol', async (t) => {
+t.test('post() ends if the receiver requests another protocol', async (t) => {
   for (const goesOn of [true, false]) {
     const server = listen((socket) => {
       socket.on('error', () => {});
@@ -83,7 +83,7 @@ t.test('post() refuses private addresses, given as numbers or as names, before i
   t.equal(calls.length, 0);
 });
 
-t.test('post() asks once what a name stands for, and goes there and nowhere else', async (t) => {
+t.test('post() resolves a name once and connects to that address only', async (t) => {
   const { port, calls } = await receiver(t);
   const asked: string[] = [];
   const rebinding = async (name: string) => {

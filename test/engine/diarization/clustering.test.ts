@@ -23,7 +23,7 @@ function embeddings(people: number, each: number): Float32Array[] {
   });
 }
 
-t.test('clusterSpeakers() finds one voice a person', async (t) => {
+t.test('clusterSpeakers() finds one cluster per person', async (t) => {
   for (const people of [1, 2, 6, 20]) {
     const all = embeddings(people, 12);
     t.equal(
@@ -40,7 +40,7 @@ t.test('clusterSpeakers() finds one voice a person', async (t) => {
   }
 });
 
-t.test('clusterSpeakers() finds the same voices block by block', async (t) => {
+t.test('clusterSpeakers() finds the same speakers block by block', async (t) => {
   const all = embeddings(5, 600);
   const voices = await clusterSpeakers(
     all,
@@ -52,7 +52,7 @@ t.test('clusterSpeakers() finds the same voices block by block', async (t) => {
   for (const voice of voices) t.ok(Math.abs(dot(voice, voice) - 1) < 1e-4);
 });
 
-t.test('clusterSpeakers() keeps to a known number of speakers', async (t) => {
+t.test('clusterSpeakers() respects a known number of speakers', async (t) => {
   const all = embeddings(4, 10);
   t.equal(
     (
@@ -78,13 +78,13 @@ t.test('clusterSpeakers() keeps to a known number of speakers', async (t) => {
   );
 });
 
-t.test('clusterSpeakers() does not take a short stray sound for a person', async (t) => {
+t.test('clusterSpeakers() does not mistake a short stray sound for a person', async (t) => {
   const all = embeddings(2, 20);
   const stray = unit(Float32Array.from({ length: EMBEDDING_SIZE }, noise(99)));
   t.equal((await clusterSpeakers([...all, stray], [...all.map(() => 2), 1], 0.53, null)).length, 2);
 });
 
-t.test('clusterSpeakers() joins a voice to one that is nearly like enough while it says little', async (t) => {
+t.test('clusterSpeakers() merges a small cluster at a slightly lower similarity', async (t) => {
   const next = noise(3);
   const [ann, bob] = embeddings(2, 1) as [Float32Array, Float32Array];
   const other = unit(Float32Array.from({ length: EMBEDDING_SIZE }, next));
@@ -100,7 +100,7 @@ t.test('clusterSpeakers() joins a voice to one that is nearly like enough while 
   t.equal(await found(8), 3, 'twenty-four seconds');
 });
 
-t.test('clusterSpeakers() finds the voices among many sounds that are like nothing else, in bounded memory', async (t) => {
+t.test('clusterSpeakers() finds the speakers among many outliers, in bounded memory', async (t) => {
   const next = noise(5);
   const voices = embeddings(3, 60);
   const strays = Array.from({ length: 2400 }, () => unit(Float32Array.from({ length: EMBEDDING_SIZE }, next)));

@@ -42,12 +42,12 @@ t.test('diarize() finds three speakers in the falcon clip, boundaries within 0.5
   );
 });
 
-t.test('diarize() keeps to a known number of speakers', async (t) => {
+t.test('diarize() respects a known number of speakers', async (t) => {
   const { turns } = await turnsOf('en_falcon_3spk.wav', 2);
   t.equal(new Set(turns.map(({ speaker }) => speaker)).size, 2);
 });
 
-t.test('diarize() hears one speaker in a monologue', async (t) => {
+t.test('diarize() finds one speaker in a monologue', async (t) => {
   const { turns } = await turnsOf('en_jfk.mp3');
   t.strictSame([...new Set(turns.map(({ speaker }) => speaker))], [0]);
 });

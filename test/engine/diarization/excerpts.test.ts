@@ -21,7 +21,7 @@ function twoPieces(): Activity {
   return { step: FRAMES_PER_WINDOW, total: FRAMES_PER_WINDOW, locals: [local] };
 }
 
-t.test('diarize() embeds the sound of each excerpt and of no other, however long an excerpt with gaps is', async (t) => {
+t.test('diarize() embeds exactly the samples of each excerpt, however long an excerpt with gaps is', async (t) => {
   const length = (FRAMES_PER_WINDOW + 4) * HOP_SAMPLES;
   const samples = Float32Array.from({ length }, (_, i) => i); // each sample tells its place
   const recording: Recording = {

@@ -21,7 +21,7 @@ function track(first: number, end: number, ...active: Excerpt[]): Track {
 const LONG = { track: 0, first: 0, end: 150 };
 const short = (track: number) => ({ track, first: 170, end: 190 });
 
-t.test('assignSpeakers() gives an excerpt to the voice it is most like', async (t) => {
+t.test('assignSpeakers() assigns an excerpt to the most similar speaker', async (t) => {
   const excerpts = [LONG, { track: 1, first: 170, end: 320 }];
   const tracks = [track(0, 400, excerpts[0]!), track(0, 400, excerpts[1]!)];
   t.strictSame(
@@ -50,14 +50,14 @@ t.test(
   },
 );
 
-t.test('assignSpeakers() gives a short excerpt of doubtful embedding to the voice that its own track has beside it', async (t) => {
+t.test('assignSpeakers() assigns a short ambiguous excerpt to the speaker of its own track nearby', async (t) => {
   const excerpts = [LONG, short(0)];
   const both = track(0, 400, LONG, short(0));
   t.strictSame([...assignSpeakers(excerpts, [both], [embedding(0.8, 0.2), embedding(0.4, 0.41)], VOICES)], [ANN, ANN]);
   t.strictSame([...assignSpeakers(excerpts, [both], [embedding(0.8, 0.2), embedding(0.3, 0.7)], VOICES)], [ANN, BOB], 'no doubt');
 });
 
-t.test('assignSpeakers() takes two tracks that are active at once for two people', async (t) => {
+t.test('assignSpeakers() treats two tracks that are active at once as two people', async (t) => {
   const excerpts = [LONG, { track: 1, first: 100, end: 200 }];
   const tracks = [track(0, 400, excerpts[0]!), track(0, 400, excerpts[1]!)];
   t.strictSame([...assignSpeakers(excerpts, tracks, [embedding(0.8, 0.2), embedding(0.5, 0.1)], VOICES)], [ANN, BOB]);

@@ -13,7 +13,7 @@ function strangers(people: number): Float32Array[] {
   return Array.from({ length: 3 * people }, (_, i) => Float32Array.from({ length: EMBEDDING_SIZE }, (_, k) => (k === i % people ? 1 : 0)));
 }
 
-t.test('clusterSpeakers() finds up to a hundred people, and of more the hundred who speak most', async (t) => {
+t.test('clusterSpeakers() finds at most a hundred speakers, those who speak most', async (t) => {
   const found = (people: number) => {
     const embeddings = strangers(people);
     return clusterSpeakers(
@@ -32,7 +32,7 @@ t.test('clusterSpeakers() finds up to a hundred people, and of more the hundred 
   );
 });
 
-t.test('clusterSpeakers() keeps to a known number of people, though more or fewer would be found', async (t) => {
+t.test('clusterSpeakers() respects a known number of speakers even if it would find more or fewer', async (t) => {
   const embeddings = strangers(5);
   const seconds = embeddings.map(() => 4);
   for (const known of [2, 3, 5]) t.equal((await clusterSpeakers(embeddings, seconds, 0.53, known)).length, known);
@@ -62,13 +62,13 @@ t.test('cutExcerpts() bridges no pause over 0.1 s', async (t) => {
   t.equal(lengths(6), 2);
 });
 
-t.test('cutExcerpts() divides what one person says into excerpts of 4 s at most', async (t) => {
+t.test('cutExcerpts() divides the speech of one person into excerpts of at most 4 s', async (t) => {
   const excerpts = cutExcerpts(joinTracks(window([0, 474]))).map(({ first, end }) => end - first);
   t.strictSame(excerpts, [237, 237]);
   t.equal(cutExcerpts(joinTracks(window([0, 480]))).length, 3);
 });
 
-t.test('joinTracks() takes six common frames for one voice in two windows, not four', async (t) => {
+t.test('joinTracks() joins two windows with six common frames, but not with four', async (t) => {
   const tracks = (common: number) => {
     const step = 400;
     const [from, to] = [step + 50, step + 50 + common];
@@ -79,7 +79,7 @@ t.test('joinTracks() takes six common frames for one voice in two windows, not f
   t.equal(tracks(8), 1);
 });
 
-t.test('snapToSound() keeps a soft end 30 dB under the loud part, and drops one 40 dB under it', async (t) => {
+t.test('snapToSound() keeps a soft end 30 dB below the loud part, and drops one 40 dB below it', async (t) => {
   const end = (soft: number) => {
     const levels = Float32Array.from({ length: 300 }, (_, i) => (i < 50 || i >= 250 ? -90 : i < 200 ? -20 : soft));
     const unsure = new Float32Array(200).fill(0.6);
@@ -89,7 +89,7 @@ t.test('snapToSound() keeps a soft end 30 dB under the loud part, and drops one 
   t.equal(end(-60), 2.04);
 });
 
-t.test('attribute() gives a word over half a second from every turn to the speaker before, not to the next turn', async (t) => {
+t.test('attribute() assigns a word over 0.5 s from every turn to the previous speaker, not to the next turn', async (t) => {
   const word = (start: number, end: number) => ({ start, end, text: ' w', probability: 1 });
   const turns = [
     { speaker: 0, start: 0, end: 1 },

@@ -7,7 +7,7 @@ function at(...degrees: number[]) {
   return { count: degrees.length, width: 2, data };
 }
 
-t.test('link() joins what lies within the distance and keeps the rest apart', async (t) => {
+t.test('link() merges rows within the distance and keeps the others separate', async (t) => {
   t.strictSame([...link(at(0, 90, 5, 95, 180), [1, 1, 1, 1, 1], { stop: 0.5 })], [0, 1, 0, 1, 2]);
 });
 

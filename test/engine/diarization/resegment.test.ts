@@ -27,7 +27,7 @@ function listener() {
   return { heard, listen };
 }
 
-t.test('splitAtChanges() cuts an excerpt in which the voice changes to within a quarter of a second, in order', async (t) => {
+t.test('splitAtChanges() cuts an excerpt where the speaker changes, to within 0.25 s, in order', async (t) => {
   const { listen } = listener();
   const after = { track: 2, first: 700, end: 850 };
   const embeddings = [ANN, BOB, embedding(0.6, 0.5), ANN];
@@ -41,7 +41,7 @@ t.test('splitAtChanges() cuts an excerpt in which the voice changes to within a 
   t.ok(own[2]![0]! > 0.79 && own[3]![1]! > 0.79, 'each with its own embedding');
 });
 
-t.test('splitAtChanges() leaves a doubtful excerpt of one voice as it is', async (t) => {
+t.test('splitAtChanges() keeps an ambiguous excerpt of one speaker', async (t) => {
   const { heard, listen } = listener();
   const excerpt = { ...BOTH, first: CHANGE - 130, end: CHANGE };
   const embeddings = [ANN, BOB, embedding(0.6, 0.5)];
@@ -50,7 +50,7 @@ t.test('splitAtChanges() leaves a doubtful excerpt of one voice as it is', async
   t.strictSame([parts, own], [[...ALONE, excerpt], embeddings]);
 });
 
-t.test('splitAtChanges() looks at no excerpt that is clear, or short, or of the only voice', async (t) => {
+t.test('splitAtChanges() skips excerpts that are clear, short, or of the only speaker', async (t) => {
   const { heard, listen } = listener();
   await splitAtChanges([...ALONE, BOTH], [ANN, BOB, embedding(0.7, 0.4)], [ANN, BOB], listen);
   await splitAtChanges([...ALONE, { ...BOTH, end: 500 }], [ANN, BOB, embedding(0.6, 0.5)], [ANN, BOB], listen);
@@ -59,7 +59,7 @@ t.test('splitAtChanges() looks at no excerpt that is clear, or short, or of the 
   t.strictSame(heard, []);
 });
 
-t.test('splitAtChanges() measures an excerpt by the voice that the others have, of which itself may be the larger part', async (t) => {
+t.test("splitAtChanges() compares an excerpt with its speaker's other excerpts, even if it is the longest one", async (t) => {
   const { listen } = listener();
   const mixed = embedding(0.6, 0.6);
   const bobs = { track: 0, first: 360, end: 390 }; // too short to be a measure

@@ -29,7 +29,7 @@ t.test('levelsOf() is in dB of full scale, every 10 ms to the end', async (t) =>
   await t.rejects(levelsOf(recording, 'mix', stop.signal), { message: 'deleted' });
 });
 
-t.test('snapToSound() ends a turn where its sound ends, with 40 ms to spare', async (t) => {
+t.test('snapToSound() ends a turn 40 ms after its sound', async (t) => {
   const turn = { speaker: 0, start: 0.5, end: 2.5 };
   const sound = levels(3, -20, -60, [[0.8, 2.25]]);
   const unsure = speakerCounts(3, [
@@ -39,7 +39,7 @@ t.test('snapToSound() ends a turn where its sound ends, with 40 ms to spare', as
   t.strictSame(seconds(snapToSound([turn], sound, unsure)), [[0.76, 2.29]]);
 });
 
-t.test('snapToSound() takes a long pause out of a turn where the network doubts it, not a short one', async (t) => {
+t.test('snapToSound() removes a long pause from a turn if the model is uncertain, but not a short one', async (t) => {
   const turn = { speaker: 3, start: 0, end: 4 };
   const spoken: [number, number][] = [
     [0, 1],
@@ -69,7 +69,7 @@ t.test('snapToSound() keeps a turn whole in steady noise, and in silence', async
   t.strictSame(snapToSound([turn], levels(2, -180, -180, []), unsure), [turn]);
 });
 
-t.test('snapToSound() finds pauses in noise 20 dB under the voice', async (t) => {
+t.test('snapToSound() finds pauses in noise 20 dB below the voice', async (t) => {
   const turn = { speaker: 0, start: 0, end: 3 };
   const spoken: [number, number][] = [
     [0, 1],

@@ -26,7 +26,7 @@ function activityOf(people: [number, number][][], seats: number[][]): Activity {
   return { step: STEP, total: (seats.length - 1) * STEP + FRAMES_PER_WINDOW, locals };
 }
 
-t.test('joinTracks() follows a voice that changes its place from window to window', async (t) => {
+t.test('joinTracks() follows a voice that has another local index in each window', async (t) => {
   const people: [number, number][][] = [[[100, 800]], [[200, 400]]];
   const { tracks, speakerCounts } = joinTracks(
     activityOf(people, [
@@ -44,7 +44,7 @@ t.test('joinTracks() follows a voice that changes its place from window to windo
   );
 });
 
-t.test('cutExcerpts() takes stretches of one voice alone, at most 4 s long', async (t) => {
+t.test('cutExcerpts() selects spans of a single voice, at most 4 s long', async (t) => {
   const tracks = joinTracks(activityOf([[[0, 500]], [[480, 560]]], [[0, 1]]));
   const excerpts = cutExcerpts(tracks);
   t.ok(excerpts.every(({ first, end }) => end - first <= 260));
@@ -53,12 +53,12 @@ t.test('cutExcerpts() takes stretches of one voice alone, at most 4 s long', asy
   t.equal(alone.at(-1)!.end, 480, 'the part where both speak is left out');
 });
 
-t.test('sampleRange() gives few different lengths', async (t) => {
+t.test('sampleRange() returns few distinct lengths', async (t) => {
   const lengths = new Set(Array.from({ length: 237 }, (_, i) => sampleRange({ track: 0, first: 100, end: 101 + i }).samples));
   t.ok(lengths.size < 25, `${lengths.size} lengths`);
 });
 
-t.test('assignSpeakers() gives two tracks that are active at once to two voices', async (t) => {
+t.test('assignSpeakers() assigns two tracks that are active at once to two speakers', async (t) => {
   const { tracks } = joinTracks(activityOf([[[0, 300]], [[100, 250]]], [[0, 1]]));
   const excerpts = [
     { track: 0, first: 0, end: 100 },
@@ -72,7 +72,7 @@ t.test('assignSpeakers() gives two tracks that are active at once to two voices'
   );
 });
 
-t.test('toTurns() lets turns overlap where two speak, numbers by first appearance and orders by start', async (t) => {
+t.test('toTurns() lets turns overlap, numbers speakers by first appearance and orders by start', async (t) => {
   const tracks = joinTracks(activityOf([[[300, 500]], [[100, 350]]], [[0, 1]]));
   const excerpts = cutExcerpts(tracks);
   const who = Int32Array.from(excerpts, ({ track }) => track);

@@ -28,7 +28,7 @@ t.test('toSegments() starts a segment when the speaker changes and after a pause
   );
 });
 
-t.test('toSegments() ends a segment before it would last longer than 60 s', async (t) => {
+t.test('toSegments() ends a segment before it exceeds 60 s', async (t) => {
   const words = Array.from({ length: 150 }, (_, i) => word(i, i + 0.9, 0));
   const segments = toSegments(words, 150);
   t.strictSame(
@@ -41,14 +41,14 @@ t.test('toSegments() ends a segment before it would last longer than 60 s', asyn
   );
 });
 
-t.test('toSegments() leaves the speaker null when not diarized', async (t) => {
+t.test('toSegments() sets no speaker if not diarized', async (t) => {
   t.strictSame(
     toSegments([word(0, 1, null)], 1).map(({ speaker }) => speaker),
     [null],
   );
 });
 
-t.test('toSegments() keeps phrases of two parties whole who talk at once', async (t) => {
+t.test('toSegments() keeps phrases whole when two parties talk at once', async (t) => {
   const left = [0, 0.5, 1, 1.5].map((start) => word(start, start + 0.4, 0, ' l', 0));
   const right = [0.7, 1.2].map((start) => word(start, start + 0.4, 1, ' r', 1));
   const segments = toSegments(

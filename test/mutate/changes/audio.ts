@@ -19,7 +19,7 @@ export const AUDIO: Change[] = [
   ['engine/audio/parties.ts', 'const OPPOSITE_PHASE_CORRELATION = -0.5;', 'const OPPOSITE_PHASE_CORRELATION = -1.5;'],
   ['engine/audio/parties.ts', 'const SAME_AUDIO_CORRELATION = 0.95;', 'const SAME_AUDIO_CORRELATION = 0.285;'],
   ['engine/audio/parties.ts', 'const SAME_ROOM_CORRELATION = 0.6;', 'const SAME_ROOM_CORRELATION = 0.18;'],
-  ['engine/audio/scratch.ts', 'const BLOCK_SAMPLES = 16_000;', 'const BLOCK_SAMPLES = 64000;'],
+  ['engine/audio/scratch.ts', 'const BLOCK_SAMPLES = SAMPLE_RATE;', 'const BLOCK_SAMPLES = 4 * SAMPLE_RATE;'],
   ['engine/audio/scratch.ts', 'const BYTES_PER_SAMPLE = 2;', 'const BYTES_PER_SAMPLE = 8;'],
   ['engine/audio/tones.ts', 'const COARSE_ERROR_HERTZ = 40;', 'const COARSE_ERROR_HERTZ = 160;'],
   ['engine/audio/tones.ts', 'const MAX_PAUSE_SECONDS = 0.3;', 'const MAX_PAUSE_SECONDS = 1.2;'],

@@ -6,18 +6,18 @@ function kept(values: Float32Array): Float32Array {
   return new Float32Array(Uint32Array.from(new AttentionStore().keep(values), bitsOf).buffer);
 }
 
-t.test('AttentionStore keeps attention right within a sixteenth', async (t) => {
+t.test('AttentionStore keeps attention to within 6 %', async (t) => {
   const values = Float32Array.from({ length: 3000 }, (_, i) => 2 ** (-i / 100));
   const worst = kept(values).reduce((most, value, i) => Math.max(most, Math.abs(value / values[i]! - 1)), 0);
   t.ok(worst <= 1 / 16, `${worst}`);
   t.ok(worst > 1 / 32, 'and these values put it to the test');
 });
 
-t.test('AttentionStore keeps 1 as it is, and what is next to nothing as 2^-31', async (t) => {
+t.test('AttentionStore keeps 1 exactly, and stores the smallest values as 2^-31', async (t) => {
   t.strictSame([...kept(Float32Array.of(1, 2 ** -31, 2 ** -40, 0))], [1, 2 ** -31, 2 ** -31, 2 ** -31]);
 });
 
-t.test('AttentionStore keeps a part of the values, and each apart from the one before', async (t) => {
+t.test('AttentionStore copies a range of the values, each independently of the previous one', async (t) => {
   const shares = new AttentionStore();
   const values = Float32Array.of(0.5, 0.25, 0.125, 1);
   const [first, second] = [shares.keep(values, 1, 2), shares.keep(values, 2, 2)];

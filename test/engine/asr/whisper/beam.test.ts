@@ -48,7 +48,7 @@ function followed(tokens: number[], given: Record<number, number>, speechAware: 
   return rows.map((row) => row.tokens);
 }
 
-t.test('advance() keeps no hypothesis twice when end-of-text and leaps over speech are corrected to one timestamp', async (t) => {
+t.test('advance() keeps one of several hypotheses that are corrected to the same timestamp', async (t) => {
   const closed = [20, 5, 22]; // a segment of two seconds; speech goes on
   const found = followed(closed, { 10: 8, 26: 7, 27: 7, 28: 7 }, true);
   t.equal(new Set(found.map(String)).size, found.length, JSON.stringify(found));
@@ -58,7 +58,7 @@ t.test('advance() keeps no hypothesis twice when end-of-text and leaps over spee
   );
 });
 
-t.test('advance() goes on with as many different hypotheses as the beam is wide', async (t) => {
+t.test('advance() continues with as many distinct hypotheses as the beam size', async (t) => {
   const found = followed([20, 5], { 4: 3, 6: 2, 7: 1 }, true);
   t.strictSame(
     found.map((tokens) => tokens.at(-1)),
@@ -66,7 +66,7 @@ t.test('advance() goes on with as many different hypotheses as the beam is wide'
   );
 });
 
-t.test('advance() gives up a hypothesis that repeats itself, however likely it is', async (t) => {
+t.test('advance() drops a hypothesis that repeats itself, however probable it is', async (t) => {
   const repeated = Array(7).fill(5); // an eighth makes a loop
   const found = followed([20, 1, 2, 3, 4, 6, 8, 9, ...repeated], { 5: 9, 7: 4 }, false);
   t.ok(found.length && found.every((tokens) => tokens.at(-1) !== 5), JSON.stringify(found));

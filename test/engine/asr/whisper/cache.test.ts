@@ -37,7 +37,7 @@ function expected(row: number, length: number): number[] {
   return [...(fresh([row], 0, length).nk0!.data as Float32Array)];
 }
 
-t.test('Cache keeps every row when it is laid out longer and shorter, also in the same memory', async (t) => {
+t.test('Cache keeps every row when its layout grows and shrinks, also in the same memory', async (t) => {
   const cache = new Cache(facts, [64, 128, 240, 448], 3);
   cache.grow(0, 3, 60, 3);
   cache.append(0, 3, 60, fresh([0, 1, 2], 0, 60));
@@ -54,7 +54,7 @@ t.test('Cache keeps every row when it is laid out longer and shorter, also in th
   for (const row of [0, 1, 2]) t.strictSame(keys(cache, row, 110), expected(row, 110), `row ${row}, in memory that was there`);
 });
 
-t.test('Cache.copy() gives a row the positions of another one', async (t) => {
+t.test('Cache.copy() copies the positions of one row to another', async (t) => {
   const cache = new Cache(facts, [64, 128, 240, 448], 2);
   cache.append(0, 2, 30, fresh([0, 1], 0, 30));
   cache.rewind(1, 3);
@@ -63,7 +63,7 @@ t.test('Cache.copy() gives a row the positions of another one', async (t) => {
   t.strictSame(cache.feeds(1, 1, 2).positions, BigInt64Array.of(30n, 31n));
 });
 
-t.test('Cache.feeds() masks what a row has not used, and what comes after a new token', async (t) => {
+t.test('Cache.feeds() masks unused positions of a row, and those after a new token', async (t) => {
   const cache = new Cache(facts, [64, 128, 240, 448], 2);
   cache.append(0, 1, 3, fresh([0], 0, 3));
   const { mask } = cache.feeds(0, 1, 2).feeds;

@@ -14,26 +14,26 @@ function next(tokens: number[], timestamps = true, resumed: number[] = []): numb
 
 const WORDS = [0, 1, 2, 4, 5, 6, 7, 8, 9];
 
-t.test('allowed() lets a row begin with an early timestamp only', async (t) => {
+t.test('allowed() requires a row to begin with an early timestamp', async (t) => {
   t.strictSame(next([]), [20, 21, 22]);
 });
 
-t.test('allowed() lets text or nothing follow a start, and wants timestamps to rise within a segment', async (t) => {
+t.test('allowed() allows text or the end after a start, and requires increasing timestamps within a segment', async (t) => {
   t.strictSame(next([20]), [...WORDS, 10], 'after a start: text, or the end');
   t.strictSame(next([21, 5]), [...WORDS, 10, 22, 23, 24, 25, 26, 27, 28, 29], 'after text: text, the end, or a later time');
 });
 
-t.test('allowed() wants a timestamp or the end after a segment, never earlier than its end', async (t) => {
+t.test("allowed() requires a timestamp, not before the segment's end, or the end after a segment", async (t) => {
   t.strictSame(next([21, 5, 25]), [10, 25, 26, 27, 28, 29]);
   t.strictSame(next([21, 5, 25, 26]), [...WORDS, 10], 'a pair is complete');
 });
 
-t.test('allowed() takes every timestamp away where none are wanted', async (t) => {
+t.test('allowed() forbids all timestamps if none are requested', async (t) => {
   t.strictSame(next([], false), [1, 2, 4, 5, 6, 7, 8, 9], 'a row neither begins with a blank nor ends at once');
   t.strictSame(next([4], false), [...WORDS, 10]);
 });
 
-t.test('allowed() wants a row to go on after a token that was overruled', async (t) => {
+t.test('allowed() forbids the end right after an overridden token', async (t) => {
   t.strictSame(next([21, 5, 25], true, [2]), [25, 26, 27, 28, 29], 'no end after a timestamp at which speech goes on');
   t.strictSame(next([21, 5, 25, 26], true, [3]), WORDS);
   t.strictSame(next([21, 5, 25, 26, 7], true, [3]), [...WORDS, 10, 27, 28, 29], 'but later');
@@ -41,7 +41,7 @@ t.test('allowed() wants a row to go on after a token that was overruled', async 
 
 const TIMES = { firstTimestamp: 1000, tick: 0.02 };
 
-t.test('speechLeft() names the timestamp where uncovered speech begins', async (t) => {
+t.test('speechLeft() returns the timestamp at which uncovered speech begins', async (t) => {
   const speech = [
     { start: 0, end: 2 },
     { start: 3, end: 5 },
@@ -57,7 +57,7 @@ t.test('speechLeft() names the timestamp where uncovered speech begins', async (
   t.equal(speechLeft([1000, 5, 1100], [speech[0]!, { start: 2.5, end: 2.6 }, ...syllables], TIMES), 1145, 'a click of 0.1 s does not');
 });
 
-t.test('speechBetween() counts seconds of speech within a time', async (t) => {
+t.test('speechBetween() sums the seconds of speech between two times', async (t) => {
   t.equal(
     speechBetween(
       [
@@ -71,7 +71,7 @@ t.test('speechBetween() counts seconds of speech within a time', async (t) => {
   );
 });
 
-t.test('allowed() wants the segment closed after a loop, later the more was said in it, and never at once', async (t) => {
+t.test('allowed() requires the segment to be closed after a loop, later the more text it has, and never at once', async (t) => {
   const facts = { ...FACTS, tick: 0.2 };
   const closing = (tokens: number[]) => {
     const { text, endOfText, from, to } = allowed(tokens, facts, true, [], true);

@@ -41,25 +41,25 @@ t.test(
   },
 );
 
-t.test('reliable() keeps a decoding that ended by itself', async (t) => {
+t.test('reliable() keeps a decoding that ended regularly', async (t) => {
   const whole = result([at(0), 1, 2, at(4)], true);
   t.strictSame(reliable(whole, 1, facts), { result: whole, until: null });
 });
 
-t.test('reliable() keeps what its limit cut off up to the last closed segment', async (t) => {
+t.test('reliable() keeps a truncated decoding up to its last closed segment', async (t) => {
   const { result: kept, until } = reliable(result([at(0), 1, 2, at(4), at(4), 3, 4], false), 1, facts);
   t.strictSame(kept.tokens, [at(0), 1, 2, at(4)]);
   t.equal(kept.attention.length, 5, 'the next token bounds the last word');
   t.equal(until, 4);
 });
 
-t.test('reliable() goes by where the latest tokens look when no segment was closed', async (t) => {
+t.test('reliable() uses the attention of the latest tokens if no segment was closed', async (t) => {
   const { result: kept, until } = reliable(result([at(0), 1, 2, 3, 4, 5], false, [0, 2, 9, 10, 11, 12]), 1, facts);
   t.strictSame(kept.tokens, [at(0), 1, 2, 3, 4, 5]);
   t.equal(until, 10 * facts.tick);
 });
 
-t.test('reliable() leaves a loop out, even one that the decoding got out of', async (t) => {
+t.test('reliable() drops a loop, even if the decoding continued after it', async (t) => {
   const looped = [at(0), 1, 2, at(4), at(4), 7, 8, 7, 8, 7, 8, 7, 8, at(20)];
   const { result: kept, until } = reliable(result(looped, true), 1, facts);
   t.strictSame(kept.tokens, [at(0), 1, 2, at(4)]);
@@ -98,7 +98,7 @@ t.test('uncovered() counts the speech without words', async (t) => {
   );
 });
 
-t.test('middleOf() halves a stretch where it is quiet', async (t) => {
+t.test('middleOf() returns the quietest point in the middle of a span', async (t) => {
   const levels = new Float32Array(900).map((_, i) => (i >= 500 && i < 510 ? -60 : i < 100 ? -90 : -20));
   t.ok(Math.abs(middleOf({ start: 0, end: 9 }, levels) - 5.05) < 0.05, 'in the middle, not where it is quietest of all');
 });

@@ -139,7 +139,7 @@ t.test('Decoder decodes windows one by one when a step of all of them fails, and
   await t.rejects(decoded(new Decoder(fallen, 3), fallen, [{ seed: 1, options: GREEDY }]), { message: 'Cannot allocate' });
 });
 
-t.test('Decoder cuts a loop off and goes on behind it with what the network says there', async (t) => {
+t.test('Decoder cuts off a loop and continues with what the model predicts after it', async (t) => {
   const model = await openTiny(t, 'loops', { ...NEVER, ...LANGUAGES });
   const { firstTimestamp, endOfText } = model.facts;
   const looping = { ...model, decoder: { ...model.decoder, run: saysOnly(model, 40) } };

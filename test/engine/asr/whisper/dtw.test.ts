@@ -17,7 +17,7 @@ function looking(stretches: [number, number][]): Uint8Array[] {
 
 const all = Int32Array.from({ length: FRAMES }, (_, i) => i);
 
-t.test('beginnings() finds the frame from which each token is looked at', async (t) => {
+t.test('beginnings() finds the frame at which the attention of each token begins', async (t) => {
   t.strictSame(
     [
       ...beginnings(
@@ -34,7 +34,7 @@ t.test('beginnings() finds the frame from which each token is looked at', async 
   );
 });
 
-t.test('beginnings() sees only the frames it is given', async (t) => {
+t.test('beginnings() uses only the given frames', async (t) => {
   const speech = all.filter((frame) => frame < 20 || frame >= 40);
   const begin = beginnings(
     looking([
@@ -53,7 +53,7 @@ t.test('beginnings() spreads more tokens than frames evenly', async (t) => {
   t.strictSame([...beginnings(rows, HEADS, all.slice(0, 3))], [0, 0, 1, 1, 2, 2]);
 });
 
-t.test('beginnings() rise with every token', async (t) => {
+t.test('beginnings() increase with every token', async (t) => {
   const begin = beginnings(
     looking([
       [30, 60],

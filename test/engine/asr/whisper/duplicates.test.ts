@@ -10,13 +10,13 @@ function said(text: string, start: number, each: number): Spoken[] {
 const texts = (words: readonly Spoken[]) => words.map(({ text }) => text).join('');
 const SENTENCE = 'And so, my fellow Americans, ask not';
 
-t.test('withoutEchoes() takes out a sentence that is written twice where the second one has no sound', async (t) => {
+t.test('withoutEchoes() removes the copy of a sentence that has no sound', async (t) => {
   const heard = [...said('The chemical is.', 0, 0.3), ...said(SENTENCE, 1, 0.4)];
   const words = [...heard, ...said('and so my fellow Americans ask not', 4, 0.02), ...said('what', 5, 0.3)];
   t.strictSame(withoutEchoes(words), [...heard, ...said('what', 5, 0.3)]);
 });
 
-t.test('withoutEchoes() takes out a word or two that join a sentence to its echo, but not what was said between the two', async (t) => {
+t.test('withoutEchoes() removes one or two words that join a sentence to its echo, but not words spoken in between', async (t) => {
   const heard = said('That is as good as a knight.', 0, 0.3);
   t.strictSame(withoutEchoes([...heard, ...said('And that is as good as a knight', 2.1, 0.02)]), heard);
   const joint = said('And', 2.1, 0.4);
@@ -25,17 +25,17 @@ t.test('withoutEchoes() takes out a word or two that join a sentence to its echo
   t.equal(texts(withoutEchoes(apart)), texts(apart));
 });
 
-t.test('withoutEchoes() keeps the one of two that takes its time', async (t) => {
+t.test('withoutEchoes() keeps the copy with a plausible duration', async (t) => {
   const heard = said(SENTENCE, 0.2, 0.4);
   t.strictSame(withoutEchoes([...said(SENTENCE, 0, 0.02), ...heard]), heard);
 });
 
-t.test('withoutEchoes() takes out every further copy without sound', async (t) => {
+t.test('withoutEchoes() removes all further copies without sound', async (t) => {
   const heard = said(SENTENCE, 0, 0.3);
   t.strictSame(withoutEchoes([...heard, ...said(SENTENCE, 2.2, 0.01), ...said(SENTENCE, 2.3, 0.03)]), heard);
 });
 
-t.test('withoutEchoes() keeps what is said twice, even fast', async (t) => {
+t.test('withoutEchoes() keeps text that is spoken twice, even if fast', async (t) => {
   const words = [...said(SENTENCE, 0, 0.07), ...said(SENTENCE, 0.5, 0.07)];
   t.equal(texts(withoutEchoes(words)), texts(words));
 });
@@ -51,7 +51,7 @@ t.test('withoutEchoes() keeps short repetitions, and fast words that repeat noth
   t.strictSame(withoutEchoes([]), []);
 });
 
-t.test('withoutEchoes() tells words of any script apart', async (t) => {
+t.test('withoutEchoes() compares words of any script', async (t) => {
   const first = said('мы пойдём домой завтра утром', 0, 0.4);
   t.equal(withoutEchoes([...first, ...said('мы пойдём домой завтра утром', 2, 0.02)]).length, 5);
   t.equal(withoutEchoes([...first, ...said('мы поедем домой завтра вечером', 2, 0.02)]).length, 10);

@@ -28,7 +28,7 @@ function same(a: ArrayBufferView, b: ArrayBufferView): boolean {
   return bytes(a).equals(bytes(b));
 }
 
-t.test('encode() hears a short window with a part of its silence, and lays out what it heard as a whole one', async (t) => {
+t.test('encode() processes a short window with part of its padding, and returns the layout of a full one', async (t) => {
   const { heads, headWidth } = model.facts;
   const sound = new Float32Array(SEEN * model.facts.samplesPerStep + 2 * MARGIN_SAMPLES);
   sound.set(samples, MARGIN_SAMPLES);
@@ -60,7 +60,7 @@ t.test('encode() hears a short window with a part of its silence, and lays out w
   t.ok(same(found.ksc5!.data as Float32Array, said.ksc5!.data as Float32Array));
 });
 
-t.test('encode() leaves nothing of a longer window in memory that is used again', async (t) => {
+t.test('encode() leaves nothing of a longer window in reused memory', async (t) => {
   const seconds = windowSeconds(model.facts);
   t.equal(seconds, 33);
   const long = new Float32Array(seconds * SAMPLE_RATE).map((_, i) => Math.sin(i / 20) / 4);
@@ -69,7 +69,7 @@ t.test('encode() leaves nothing of a longer window in memory that is used again'
   for (const name of model.cross) t.ok(same(used[name]!.data as Float32Array, fresh[name]!.data as Float32Array), name);
 });
 
-t.test('a decoder does not look at what the encoder has not heard', async (t) => {
+t.test('encode() masks the padding that the encoder has not processed', async (t) => {
   const options = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
   const source = (into?: Encoded) => encode({ samples, speech }, model, into);
   const request = { file: 1, source, options, language: 'en', expected: null, prompt: [], speech, check: () => {} };

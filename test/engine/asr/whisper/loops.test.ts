@@ -5,25 +5,25 @@ import { beyondSpeech, loopCut, repeats } from '../../../../engine/asr/whisper/l
 const LOOPING = [100, 1, 2, 3, 7, 8, 9, 7, 8, 9, 7, 8, 9, 7, 8, 9];
 const job = (pastLoops: boolean) => ({ options: { pastLoops } }) as DecodeJob;
 
-t.test('repeats() sees that the latest tokens come again and again, at every eighth token', async (t) => {
+t.test('repeats() detects repetition in the latest tokens, at every eighth token', async (t) => {
   t.ok(repeats(LOOPING));
   t.notOk(repeats(LOOPING.slice(0, -1)), 'not at any other');
   t.notOk(repeats([...LOOPING.slice(0, -1), 4]), 'three times may be meant');
   t.ok(repeats([...Array.from({ length: 160 }, (_, i) => i), ...LOOPING]), 'late in a row');
 });
 
-t.test('loopCut() keeps what is repeated once, counted from the beginning of the row', async (t) => {
+t.test('loopCut() keeps one repetition, counted from the beginning of the row', async (t) => {
   t.equal(loopCut({ job: job(true), tokens: LOOPING, cuts: [] }), 7);
   const before = Array.from({ length: 160 }, (_, i) => 1000 + i);
   t.equal(loopCut({ job: job(true), tokens: [...before, ...LOOPING], cuts: [] }), 167);
 });
 
-t.test('loopCut() lets a loop end the row where going on is not wanted, or has been tried for long', async (t) => {
+t.test('loopCut() lets a loop end the row if continuing was not requested or was tried too often', async (t) => {
   t.equal(loopCut({ job: job(false), tokens: LOOPING, cuts: [] }), null);
   t.equal(loopCut({ job: job(true), tokens: LOOPING, cuts: Array(40).fill(2) }), null);
 });
 
-t.test('beyondSpeech() ends a row that was made to go on, as soon as its time has passed the last speech', async (t) => {
+t.test('beyondSpeech() ends a row that continued after a loop once its timestamps pass the last speech', async (t) => {
   const facts = { firstTimestamp: 1000, tick: 0.5 };
   const spoken = { ...job(true), speech: [{ start: 0, end: 2 }] } as unknown as DecodeJob;
   const ends = (tokens: number[], cuts: number[]) => beyondSpeech({ job: spoken, tokens, cuts }, facts);

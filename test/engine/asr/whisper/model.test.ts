@@ -27,7 +27,7 @@ t.test('openWhisper() takes the layout of cross-attention keys from the descript
   );
 });
 
-t.test('readDescriptor() refuses models of an earlier or another version, and says what to do', async (t) => {
+t.test('readDescriptor() refuses models of another version, with the remedy', async (t) => {
   const folder = join(home, 'earlier');
   await build(checkpoint, folder, { variant: 'int8' });
   const path = join(folder, 'model.json');
@@ -48,7 +48,7 @@ t.test('readDescriptor() refuses models of an earlier or another version, and sa
   });
 });
 
-t.test('openWhisper() never runs 8-bit networks on a GPU, and says what to do', async (t) => {
+t.test('openWhisper() refuses 8-bit models on a GPU, with the remedy', async (t) => {
   const folder = join(home, 'eight');
   await build(checkpoint, folder, { variant: 'int8' });
   await t.rejects(openWhisper(folder, readWhisper(folder), { device: 'cuda' }), {

@@ -5,7 +5,7 @@ const FACTS = { firstTimestamp: 1000, tick: 0.02 };
 const at = (seconds: number, { firstTimestamp, tick } = FACTS) => firstTimestamp + Math.round(seconds / tick);
 const text = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
-t.test('thinStretches() finds a segment with far too few tokens for its speech', async (t) => {
+t.test('thinStretches() finds segments with far too few tokens for their speech', async (t) => {
   const speech = [{ start: 0, end: 24 }];
   const tokens = [at(0), ...text(18), at(7), at(7), ...text(17), at(22.7), at(22.7), ...text(6), at(24)];
   t.match(thinStretches(tokens, speech, FACTS), [{ start: 7, end: 22.7 }]);
@@ -14,7 +14,7 @@ t.test('thinStretches() finds a segment with far too few tokens for its speech',
   t.match(thinStretches([at(0, slower), ...text(17), at(22, slower)], speech, slower), [{ start: 0, end: 22 }], 'where a step is longer');
 });
 
-t.test('thinStretches() leaves slow speech, pauses and short segments alone', async (t) => {
+t.test('thinStretches() ignores slow speech, pauses and short segments', async (t) => {
   const speech = [
     { start: 0, end: 9 },
     { start: 20, end: 28 },
@@ -25,7 +25,7 @@ t.test('thinStretches() leaves slow speech, pauses and short segments alone', as
   t.strictSame(thinStretches([at(9), at(28)], speech, FACTS), [], 'between segments');
 });
 
-t.test('drawnOut() finds a word that got the time of a sentence that was skipped, with the speech around it', async (t) => {
+t.test('drawnOut() finds a word that got the time of a skipped sentence, with the speech around it', async (t) => {
   const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
   const speech = [
     { start: 0, end: 2 },
@@ -45,7 +45,7 @@ t.test('drawnOut() finds a word that got the time of a sentence that was skipped
   );
 });
 
-t.test('merged() joins what overlaps', async (t) => {
+t.test('merged() joins overlapping spans', async (t) => {
   const spans = [
     { start: 5, end: 7 },
     { start: 1, end: 3 },
@@ -58,7 +58,7 @@ t.test('merged() joins what overlaps', async (t) => {
   ]);
 });
 
-t.test('within() cuts spans to a stretch', async (t) => {
+t.test('within() clips spans to a range', async (t) => {
   const spans = [
     { start: 1, end: 3 },
     { start: 4, end: 9 },
@@ -70,7 +70,7 @@ t.test('within() cuts spans to a stretch', async (t) => {
   ]);
 });
 
-t.test('replaced() takes what was heard in a stretch when it is clearly more', async (t) => {
+t.test('replaced() replaces the words of a span by clearly more words', async (t) => {
   const word = (text: string, start: number) => ({ text, start, end: start + 1, probability: 1 });
   const words = [word(' a', 0), word(' b', 6), word(' c', 8), word(' d', 12)];
   const stretch = { start: 5, end: 11 };
@@ -84,7 +84,7 @@ t.test('replaced() takes what was heard in a stretch when it is clearly more', a
   t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2)]), words);
 });
 
-t.test('replaced() keeps words in order and apart, where some lie on the border of the stretch', async (t) => {
+t.test('replaced() keeps words ordered and without overlap at the border of the span', async (t) => {
   const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
   const words = [word(' a', 4, 5.8), word(' b', 6, 7), word(' c', 10.5, 12)];
   const heard = [word(' x', 0, 1.2), word(' y', 2, 3), word(' z', 5.7, 6)];

@@ -30,25 +30,25 @@ function result(over: Partial<DecodeResult> = {}): DecodeResult {
   };
 }
 
-t.test('compressionRatio() tells a loop from speech', async (t) => {
+t.test('compressionRatio() distinguishes a loop from speech', async (t) => {
   t.ok(compressionRatio(' Thank you.'.repeat(20)) > 2.4);
   t.ok(compressionRatio('We hold these truths to be self-evident, that all men are created equal.') < 2.4);
   t.equal(compressionRatio(''), 0);
 });
 
-t.test('compressionRatio() calls prose of no language repetitive, however many bytes its letters take', async (t) => {
+t.test('compressionRatio() finds no prose repetitive, however many bytes its letters take', async (t) => {
   for (const { language, text } of readings()) t.ok(compressionRatio(text) < 2.4, `${language} ${compressionRatio(text).toFixed(2)}`);
   for (const { language, text } of readings(['hi', 'ta', 'ka']))
     t.ok(compressionRatio(text.slice(0, 20).repeat(20)) > 2.4, `${language}: a loop`);
 });
 
-t.test('loop() finds the same tokens said four times', async (t) => {
+t.test('loop() finds tokens that are repeated four times', async (t) => {
   t.strictSame(loop([9, 1, 2, 1, 2, 1, 2, 1, 2, 7]), { start: 1, length: 2, times: 4 });
   t.equal(loop([1, 2, 1, 2, 1, 2]), null, 'three times may be meant');
   t.equal(loop([5, 5, 5, 5]), null, 'so may one word said four times');
 });
 
-t.test('withoutLoops() says a loop once, attention included', async (t) => {
+t.test('withoutLoops() keeps one repetition of a loop, attention included', async (t) => {
   const cut = withoutLoops(result({ tokens: [9, 1, 2, 1, 2, 1, 2, 1, 2, 7] }));
   t.strictSame(cut.tokens, [9, 1, 2, 7]);
   t.equal(cut.logProbs.length, 4);
@@ -59,7 +59,7 @@ t.test('withoutLoops() says a loop once, attention included', async (t) => {
   );
 });
 
-t.test('withoutGuesses() cuts what followed an overruled end and was not believed', async (t) => {
+t.test('withoutGuesses() removes improbable text after an overridden end', async (t) => {
   const tokens = [TIME, 1, TIME + 50, TIME + 60, 8, 9, TIME + 90];
   const logProbs = [0, -0.1, 0, 0, -2.5, -1.2, 0];
   const unsure = withoutGuesses(result({ tokens, logProbs, resumed: [3] }), TIME);
@@ -69,7 +69,7 @@ t.test('withoutGuesses() cuts what followed an overruled end and was not believe
   t.strictSame(sure.tokens, tokens);
 });
 
-t.test('isSuspicious() asks for another decoding at any sign of a hallucination', async (t) => {
+t.test('isSuspicious() is true at any sign of a hallucination', async (t) => {
   t.notOk(isSuspicious(result(), 'Good morning.', 0.99));
   t.ok(isSuspicious(result(), 'Good morning.', 0.95), 'faint speech');
   t.ok(isSuspicious(result({ noSpeech: 0.6 }), 'Good morning.', 0.99), 'likely silence');
@@ -81,7 +81,7 @@ t.test('isSuspicious() asks for another decoding at any sign of a hallucination'
   t.notOk(isSuspicious(result({ meanLogProb: -0.85 }), 'Good morning.', 0.99), 'some doubt');
 });
 
-t.test('isInvented() weighs belief with the language', async (t) => {
+t.test('isInvented() combines the log-probability with that of the language', async (t) => {
   t.notOk(isInvented(result()));
   t.ok(isInvented(result({ noSpeech: 0.75 })));
   t.notOk(isInvented(result({ noSpeech: 0.65 })));
@@ -89,7 +89,7 @@ t.test('isInvented() weighs belief with the language', async (t) => {
   t.notOk(isInvented(result({ meanLogProb: -0.6, languages: new Map([['cy', 0.3]]) })));
 });
 
-t.test('isPoor() wants another result for doubt, repetition and loops', async (t) => {
+t.test('isPoor() is true for low probability, repetition and loops', async (t) => {
   t.notOk(isPoor(result(), 'Good morning.'));
   t.ok(isPoor(result({ meanLogProb: -1.1 }), 'Good morning.'));
   t.ok(isPoor(result({ tokens: [1, 2, 1, 2, 1, 2, 1, 2] }), 'Good morning.'));
@@ -116,7 +116,7 @@ t.test('decideLanguage() averages probabilities by seconds of speech, so that no
   t.match(decideLanguage(heard).probability.toFixed(3), '0.792');
 });
 
-t.test('otherLanguages() are tried only where none is certain', async (t) => {
+t.test('otherLanguages() returns languages only if none is certain', async (t) => {
   const heard = (languages: [string, number][]) => otherLanguages({ languages: new Map(languages), noSpeech: 0 });
   t.strictSame(
     heard([
@@ -136,7 +136,7 @@ t.test('otherLanguages() are tried only where none is certain', async (t) => {
   );
 });
 
-t.test('a text without a word is suspicious', async (t) => {
+t.test('isSuspicious() is true for a text without words', async (t) => {
   for (const text of ['', ' —', ' ♪♪', ' ...']) t.ok(isWordless(text), text);
   for (const text of [' No.', ' 7', ' 对。', ' नहीं']) t.notOk(isWordless(text), text);
   t.notOk(isPoor(result(), ' —'), 'but no reason to guess at random');

@@ -38,28 +38,28 @@ async function heard(says: (request: DecodeRequest) => Said) {
   return { text: words.map(({ text }) => text).join(''), tried };
 }
 
-t.test('recognise() takes the likelier of two languages in doubt', async (t) => {
+t.test('recognise() chooses the more probable of two languages in doubt', async (t) => {
   const { text } = await heard(({ language }) =>
     language === 'en' ? { text: ' But she said', meanLogProb: -0.2 } : { text: ' Batsi sed', meanLogProb: -0.4 },
   );
   t.equal(text, ' But she said');
 });
 
-t.test('recognise() never prefers a mark to words, however likely it is', async (t) => {
+t.test('recognise() never prefers punctuation to words, however probable it is', async (t) => {
   const { text } = await heard(({ language }) =>
     language === 'en' ? { text: ' —', meanLogProb: -0.1 } : { text: ' But she said', meanLogProb: -0.4 },
   );
   t.equal(text, ' But she said');
 });
 
-t.test('recognise() takes words that a search finds where the first result wrote a mark', async (t) => {
+t.test('recognise() accepts words from beam search if the first result was only punctuation', async (t) => {
   const { text } = await heard(({ options }) =>
     options.beamSize > 1 ? { text: ' But she said', meanLogProb: -0.5 } : { text: ' —', meanLogProb: -0.1 },
   );
   t.equal(text, ' But she said');
 });
 
-t.test('recognise() does not guess at random what a mark may stand for', async (t) => {
+t.test('recognise() does not sample words in place of punctuation', async (t) => {
   const { text, tried } = await heard(() => ({ text: ' —', meanLogProb: -0.1 }));
   t.equal(text.trim(), '—');
   t.notOk(
@@ -68,7 +68,7 @@ t.test('recognise() does not guess at random what a mark may stand for', async (
   );
 });
 
-t.test('recognise() does not take what repeats itself for what was said, however likely it is', async (t) => {
+t.test('recognise() rejects text that repeats itself, however probable it is', async (t) => {
   const { text } = await heard(({ options, language }) => {
     if (language === 'en') return { text: ' But she said', meanLogProb: -1.6 };
     return options.timestamps && options.beamSize === 1

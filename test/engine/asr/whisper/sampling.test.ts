@@ -30,14 +30,14 @@ function chosen(given: Record<number, number>, tokens: number[], timestamps = tr
 
 const share = (mine: number, all: number) => (mine / all).toFixed(4);
 
-t.test('greedy() takes the most probable token, of all that the rules allow', async (t) => {
+t.test('greedy() chooses the most probable allowed token', async (t) => {
   const e = Math.E;
   // eight words, end-of-text and the timestamps from 22 on may come beside word 4
   t.strictSame(chosen({ 3: 9, 4: 3, 15: 9, 20: 9 }, [21, 5]), { token: 4, probability: share(e ** 3, e ** 3 + 8 + 1 + 8) });
   t.strictSame(chosen({ 10: 4, 4: 3 }, [21, 5]), { token: 10, probability: share(e ** 4, e ** 4 + e ** 3 + 8 + 8) }, 'end-of-text');
 });
 
-t.test('greedy() sets a timestamp when all of them together are likelier than any text', async (t) => {
+t.test('greedy() chooses a timestamp if all of them together are more probable than any text token', async (t) => {
   const e = Math.E;
   t.strictSame(chosen({ 4: 2.5, 25: 2, 26: 2 }, [21, 5]), { token: 25, probability: share(e ** 2, e ** 2.5 + 9 + 2 * e ** 2 + 6) });
   t.equal(chosen({ 4: 3.1, 25: 2, 26: 2 }, [21, 5]).token, 4);
@@ -60,7 +60,7 @@ t.test(
   },
 );
 
-t.test('logitsOf() has the logits of what may come, which weigh the same', async (t) => {
+t.test('logitsOf() contains the logits of allowed tokens, with the same scores', async (t) => {
   const given = { 0: 1, 3: 7, 4: 2, 10: 0.5, 12: 9, 20: 3, 24: 1.5, 29: -1 };
   const prediction = predicted(given);
   for (const [tokens, timestamps, resumed] of [
@@ -85,7 +85,7 @@ t.test('logitsOf() has the logits of what may come, which weigh the same', async
   }
 });
 
-t.test('most() and sample() take nothing that may not come', async (t) => {
+t.test('most() and sample() never choose a forbidden token', async (t) => {
   const prediction = predicted({ 3: 9, 4: 3, 5: 2, 10: 2.5, 12: 9, 22: 1 });
   const may = allowed([21, 5], FACTS, true);
   const [logits, scores] = [logitsOf(prediction, 1, may, FACTS), weigh(prediction, 1, may, FACTS)];

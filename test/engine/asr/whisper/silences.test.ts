@@ -12,14 +12,14 @@ function levels(seconds: number, loud: number, quiet: number, spans: readonly [n
 
 const tone = (hertz: number) => Float32Array.from({ length: RATE }, (_, i) => 0.1 * Math.sin((2 * Math.PI * hertz * i) / RATE));
 
-t.test('levelsAboveRumble() hears voices as they are, and the rumble of a room hardly at all', async (t) => {
+t.test('levelsAboveRumble() keeps the level of voices and suppresses the rumble of a room', async (t) => {
   const of = (hertz: number) => levelsAboveRumble(tone(hertz)).at(-1)!;
   t.equal(levelsAboveRumble(tone(500)).length, STEPS);
   t.ok(Math.abs(of(1000) + 23) < 1, `1000 Hz: ${of(1000)}`);
   t.ok(of(30) < -48, `30 Hz: ${of(30)}`);
 });
 
-t.test('sounding() leaves out silences of 0.3 s or more, but for their edges', async (t) => {
+t.test('sounding() removes silences of 0.3 s or more, except for their edges', async (t) => {
   const spoken: [number, number][] = [
     [0, 1],
     [1.2, 2],
@@ -31,7 +31,7 @@ t.test('sounding() leaves out silences of 0.3 s or more, but for their edges', a
   ]);
 });
 
-t.test('sounding() takes a click in a silence for part of it', async (t) => {
+t.test('sounding() treats a click within silence as silence', async (t) => {
   const spoken: [number, number][] = [
     [0, 1],
     [1.3, 1.32],
@@ -43,13 +43,13 @@ t.test('sounding() takes a click in a silence for part of it', async (t) => {
   ]);
 });
 
-t.test('sounding() keeps a span in whose noise no pause can be heard, and one of silence', async (t) => {
+t.test('sounding() keeps a span if noise hides its pauses, and one of silence', async (t) => {
   const span = [{ start: 0.5, end: 2.5 }];
   t.strictSame(sounding(span, levels(3, -20, -32, [[0, 1]])), span);
   t.strictSame(sounding(span, levels(3, -120, -120, [])), span);
 });
 
-t.test('sounding() hears a soft voice a second behind a loud one', async (t) => {
+t.test('sounding() detects a soft voice a second after a loud one', async (t) => {
   const found = Float32Array.from({ length: 6 * STEPS }, (_, i) => (i < 2 * STEPS ? -15 : i < 3 * STEPS ? -75 : -55));
   t.strictSame(sounding([{ start: 0, end: 6 }], found), [
     { start: 0, end: 2.05 },

@@ -29,12 +29,12 @@ function edges(t: Test, words: { start: number; end: number }[], wanted: [start:
   );
 }
 
-t.test('toSound() moves the edges of a word beside pauses to where its sound begins and ends', async (t) => {
+t.test('toSound() moves the edges of a word beside pauses to the start and end of its sound', async (t) => {
   edges(t, toSound([word(0.92, 1.66)], tones([1, 1.5])), [[1, 1.5]], 'inward');
   edges(t, toSound([word(1.02, 1.48)], tones([1, 1.5])), [[1, 1.5]], 'outward, while the sound goes on');
 });
 
-t.test('toSound() leaves edges alone where a neighbour is near, and keeps words in order', async (t) => {
+t.test('toSound() keeps edges close to a neighbour, and the order of words', async (t) => {
   const heard = toSound([word(0.9, 1.2), word(1.2, 1.7)], tones([1, 1.5]));
   edges(t, heard, [
     [1, 1.2],
@@ -42,12 +42,12 @@ t.test('toSound() leaves edges alone where a neighbour is near, and keeps words 
   ]);
 });
 
-t.test('toSound() takes no click for a word, and leaves a word without any sound as it is', async (t) => {
+t.test('toSound() ignores clicks, and keeps a word without any sound unchanged', async (t) => {
   edges(t, toSound([word(0.8, 1.7)], tones([0.85, 0.86], [1, 1.5])), [[1, 1.5]]);
   edges(t, toSound([word(0.8, 1.7)], tones()), [[0.8, 1.7]]);
 });
 
-t.test('toSound() never moves an edge past the middle of the word or a quarter of a second', async (t) => {
+t.test('toSound() never moves an edge past the middle of the word or by more than 0.25 s', async (t) => {
   const [heard] = toSound([word(0.5, 2.5)], tones([1.6, 1.7]));
   t.strictSame([heard!.start, heard!.end], [0.5, 2.5]);
 });

@@ -6,7 +6,7 @@ import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
 const SHIPPED = join(SHIPPED_FOLDER, 'whisper-base');
 
-t.test('openTokenizer() does without tokenizer_config.json, which a checkpoint need not have', async (t) => {
+t.test('openTokenizer() works without the optional tokenizer_config.json', async (t) => {
   const folder = t.testdir();
   copyFileSync(join(SHIPPED, 'tokenizer.json'), join(folder, 'tokenizer.json'));
   const [bare, whole] = await Promise.all([openTokenizer(folder), openTokenizer(SHIPPED)]);

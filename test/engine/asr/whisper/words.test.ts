@@ -25,17 +25,17 @@ t.test('words', async (t) => {
     ]);
   });
 
-  t.test('group() gives each token of a language without spaces, and words of others whole', async (t) => {
+  t.test('group() splits languages without spaces by token, and others by word', async (t) => {
     t.strictSame(texts('我在Longhand工作。', false), ['我在', 'Longhand', '工作。']);
   });
 
-  t.test('group() never leaves half a character', async (t) => {
+  t.test('group() never splits a character', async (t) => {
     const words = texts(' naïve 👩‍🚀 東京', true).join('');
     t.notMatch(words, /\ufffd/);
     t.match(words, /naïve/);
   });
 
-  t.test('group() keeps the words behind a stray byte apart', async (t) => {
+  t.test('group() keeps the words after a stray byte separate', async (t) => {
     const [lead, middle] = tokenizer.encode(' 👩'); // bytes of one character; neither is one by itself
     const words = (tokens: number[], spaces = true) => group(tokens, spaces, tokenizer);
     const more = tokenizer.encode(' my dear friend');
@@ -58,7 +58,7 @@ t.test('words', async (t) => {
     );
   });
 
-  t.test('toWords() begins a word behind a pause and never passes the end', async (t) => {
+  t.test('toWords() starts a word after a pause and never exceeds the end', async (t) => {
     const tokens = tokenizer.encode(' one two');
     t.equal(tokens.length, 2);
     const frames = 1500;
@@ -83,7 +83,7 @@ t.test('words', async (t) => {
     t.ok(two!.end > 1.9 && two!.end <= 1.95, `ends with the window: ${two!.end}`);
   });
 
-  t.test('toWords() of no text is no words', async (t) => {
+  t.test('toWords() returns no words for no text', async (t) => {
     t.strictSame(toWords({ tokens: [facts.firstTimestamp], logProbs: [0], attention: [] }, 'en', [], 5, facts, tokenizer), []);
   });
 });

@@ -6,7 +6,7 @@ import { bestMapping, type Diarization, diarizationError, meanDiarization } from
 import { diarization } from './measure.ts';
 import { seeded } from './random.ts';
 import { type Meeting, meeting } from './rooms.ts';
-import { writeWav } from './sound.ts';
+import { SAMPLE_RATE, writeWav } from './sound.ts';
 
 export interface MeetingRates extends ReturnType<typeof meanDiarization> {
   /** Interjections of 0.25 to 0.9 s, and how many of them have a turn of their speaker over at least 50 % of their length. */
@@ -43,7 +43,7 @@ export async function meetingRates(pool: Pool, folder: string, options: MeetingO
     interjections += made.interjections.length;
     kept += interjectionsWithTurn(made, named(found.result));
     seconds += found.seconds;
-    audio += made.samples.length / 16_000;
+    audio += made.samples.length / SAMPLE_RATE;
   }
   return { ...meanDiarization(results), interjections, kept, minutesPerHour: (60 * seconds) / audio };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { conversation } from './conversations.ts';
 import { diarization, minutesPerHour, peakMemory, timed, transcript } from './measure.ts';
-import { writeWav } from './sound.ts';
+import { SAMPLE_RATE, writeWav } from './sound.ts';
 
 export interface Speed {
   audioMinutes: number;
@@ -82,7 +82,7 @@ async function makeFiles(minutes: number, folder: string): Promise<Paths> {
   const call = await conversation(8, { speakers: 2, seconds: 55, telephone: true });
   await writeWav(paths.long, long.samples);
   await writeWav(paths.call, call.samples);
-  await writeWav(paths.note, long.samples.subarray(0, 5 * 16_000));
+  await writeWav(paths.note, long.samples.subarray(0, 5 * SAMPLE_RATE));
   return paths;
 }
 

@@ -281,6 +281,14 @@ t.test('every package of package.json has its door', async (t) => {
   );
 });
 
+t.test('SAMPLE_RATE is defined once', async (t) => {
+  const defined = [...sources].filter(([file, text]) => !file.startsWith('test/') && /\bSAMPLE_RATE = |\b16_?000\b/.test(text));
+  t.strictSame(
+    defined.map(([file]) => file),
+    ['models/sample-rate.ts'],
+  );
+});
+
 t.test(`source files have at most ${MOST_LINES} lines`, async (t) => {
   const long = [...sources]
     .filter(([file]) => !file.startsWith('test/'))

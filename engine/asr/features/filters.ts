@@ -1,3 +1,5 @@
+import { SAMPLE_RATE } from '../../types.ts';
+
 /** Triangular mel filters from 0 to 8 kHz over the bins of a power spectrum. */
 
 /** One filter: its first bin and the weights from there. */
@@ -9,7 +11,6 @@ export interface Filter {
 export type MelScale = 'slaney' | 'htk';
 
 const TOP_HZ = 8000;
-const SAMPLE_RATE = 16_000;
 const LINEAR_HZ_PER_MEL = 200 / 3; // Slaney: linear up to 1 kHz = 15 mel, logarithmic above
 const BREAK_MEL = 15;
 const LOG_STEP = Math.log(6.4) / 27;

@@ -4,7 +4,13 @@
  */
 export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ...tests: string[]])[]>> = {
   '1 what the service does': [
-    ['one file as the raw body, transcribed while the caller polls', '3.1 POST is answered', 'a large upload arrives', '6 results are'],
+    [
+      'one file as the raw body, transcribed while the caller polls',
+      '3.1 POST is answered',
+      'POST /transcriptions says what',
+      'a large upload arrives',
+      '6 results are',
+    ],
     ['text with speakers, segments with times, language, duration, reports', '1 a CRM uploads', 'the printed lines upload'],
     ['the AI layer gives title, summary, topics and names when asked for', 'describe() finds the names', '2.4 a list item'],
     ['a report is a template applied to a transcript, named by its slug', '2.5 templates', 'templates: built-in', '202 with tickets'],

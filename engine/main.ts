@@ -88,7 +88,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
     process.stdout.write(`working on ${pool.device} with ${settings.LONGHAND_MODEL}, ${facts.concurrency} files at once\n`);
     log.info({ engine: id, device: pool.device, threads: pool.threads, concurrency: facts.concurrency }, 'working');
     const reason = await Promise.race([stopSignal(), outgrown(pool)]);
-    log.info({ reason, held: holdings.size }, 'stopping: no new work is claimed, work that does not finish soon is requeued');
+    log.info({ reason, jobsInProgress: holdings.size }, 'stopping: no new work is claimed; jobs that do not finish soon are requeued');
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
     await queue.stop();
     await running.stop(GRACE_MS);

@@ -66,7 +66,7 @@ async function work(settings: Settings, db: Db, log: Log): Promise<void> {
     );
     process.stdout.write(`delivering, with ${courier.writer.kind === 'model' ? 'a language model' : 'the built-in writer'} for reports\n`);
     const signal = await stopSignal();
-    log.info({ signal, held: holdings.size }, 'stopping: no new work is claimed, work that does not finish soon is requeued');
+    log.info({ signal, jobsInProgress: holdings.size }, 'stopping: no new work is claimed; jobs that do not finish soon are requeued');
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
     await queue.stop();
     await running.stop(GRACE_MS);

@@ -88,7 +88,7 @@ export const FAILURE: Record<string, string> = {
 /** Messages for failed reports. */
 export const NO_REPORT: Record<string, string> = {
   TRANSCRIPTION_FAILED: 'The recording could not be transcribed.',
-  TRANSCRIPT_EMPTY: 'Nobody speaks in this recording.',
+  TRANSCRIPT_EMPTY: 'No speech was detected in this recording.',
   TRANSCRIPT_TOO_LONG: 'The transcript is too long for the language model.',
   TEMPLATE_UNAVAILABLE: 'The template no longer exists.',
   LLM_UNAVAILABLE: 'The language model is not responding. Try again later.',

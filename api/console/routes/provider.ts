@@ -76,7 +76,7 @@ export const endOidc = route({
         return see(`/#/sign-in?${query}`, { 'set-cookie': await personCookie(context, person) });
       }
       signIns.count(person.email.toLowerCase());
-      return refuse('Nobody here has your address: ask a workspace owner to invite you');
+      return refuse('No workspace here has a member with your e-mail address: ask a workspace owner to invite you');
     } catch (error) {
       log.warn({ error: (error as Error).message }, 'a sign-in by OpenID Connect failed');
       if (error instanceof ApiError && error.code === 'rate_limit_exceeded')

@@ -40,7 +40,7 @@ t.test('a person who is late is shown what another wrote, and decides', async (t
   t.equal((await his.ask('PATCH', `/transcriptions/${id}/text`, { version: 1, segments: [{ id: 2, text: 'Good day.' }] })).status, 200);
   await page.fill('textarea', 'Good evening.');
   await page.click('.turn-editor >> text=Save');
-  await page.waitForSelector('[role=alert]:has-text("Bob changed this turn meanwhile: “Good day.”")');
+  await page.waitForSelector('[role=alert]:has-text("Bob has changed this turn in the meantime: “Good day.”")');
   t.strictSame(await findings(page), []);
   await page.click('text=Save mine instead');
   await page.waitForSelector('#turn-2 p:has-text("Good evening.")');

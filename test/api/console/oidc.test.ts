@@ -121,7 +121,11 @@ t.test('a member is bound to one person of the provider, whatever addresses chan
   const first: Person = { email: 'gus@example.com', email_verified: true, subject: 'gus-1' };
   t.ok(cookieOf((await goThrough(first)).last));
   const heir = { ...first, subject: 'gus-2' };
-  t.match(told((await goThrough(heir)).last), /Nobody here has your address/, 'who has the address now is somebody else');
+  t.match(
+    told((await goThrough(heir)).last),
+    /No workspace here has a member with your e-mail address/,
+    'who has the address now is somebody else',
+  );
   const { last } = await goThrough({ ...first, email: 'gustav@example.com' });
   t.match(
     (await visitor(api, cookieOf(last)!, '').ask('GET', '/session')).json,
@@ -172,7 +176,7 @@ t.test('nobody is signed in by an address that is not verified or not of an acti
   }
   for (const email of ['nobody@example.com', 'left@example.com', 'soon@example.com']) {
     const { last } = await goThrough({ email, email_verified: true });
-    t.match(told(last), /Nobody here has your address/, email);
+    t.match(told(last), /No workspace here has a member with your e-mail address/, email);
     t.notOk(last.headers['set-cookie']);
   }
 });

@@ -82,7 +82,7 @@ export function TurnEditor({ record, segment, close }: Props) {
       {other && (
         <div class="problem" role="alert">
           <p>
-            {authorOf(other)} changed this turn meanwhile{other.kind === 'text' ? <>: “{other.after}”</> : ', to another speaker'}
+            {authorOf(other)} has changed this turn in the meantime{other.kind === 'text' ? <>: “{other.after}”</> : ', to another speaker'}
           </p>
           <div class="row">
             <button type="button" class="small" onClick={() => close(true)}>

@@ -46,7 +46,7 @@ export function Reading({ record, label, colour, at, look, words, setWords, corr
   }, []);
   useEffect(() => setPlayed(null), [hit, at]);
   const move = (step: number) => hits.length && setHit((before) => (before + step + hits.length) % hits.length);
-  if (!record.segments.length) return <p class="empty">Nobody speaks in this recording.</p>;
+  if (!record.segments.length) return <p class="empty">No speech was detected in this recording.</p>;
   return (
     <section class="card" aria-label="Transcript">
       <div class="find no-print">

@@ -29,7 +29,8 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
   const pool = await openPool({ models: { whisper: folder, diarization }, threads });
   const scratch = await mkdtemp(join(tmpdir(), 'longhand-check-'));
   const end = performance.now() + 1000 * SECONDS;
-  const list = clipsFor(languagesOf(readDescriptor(folder)));
+  const known = languagesOf(readDescriptor(folder));
+  const list = clipsFor(known);
   const rates = new Map<string, { language: string; clips: number; words: number; errors: number }>();
   const sums = { audio: 0, seconds: 0, covered: 0, speech: 0, probability: 0, words: 0, invented: 0 };
   try {
@@ -43,7 +44,7 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
       rate.clips++;
       rate.words += found.reference;
       rate.errors += found.substituted + found.deleted + found.inserted;
-      rates.set(clip.language, rate);
+      if (known.includes(clip.language)) rates.set(clip.language, rate);
       sums.audio += result.durationSeconds;
       sums.seconds += seconds;
       sums.speech += result.durationSeconds;
@@ -87,5 +88,6 @@ function clipsFor(languages: readonly string[]): Clip[] {
   const others = foreign.map((code) => short(foreignClips()).filter(({ language }) => language === code));
   const first = others.flatMap((clips) => clips.slice(0, 1));
   const more = others.flatMap((clips) => clips.slice(1, each));
-  return [...english.slice(0, ENGLISH / 2), ...first, ...english.slice(ENGLISH / 2, ENGLISH), ...more];
+  const chosen = [...english.slice(0, ENGLISH / 2), ...first, ...english.slice(ENGLISH / 2, ENGLISH), ...more];
+  return chosen.length ? chosen : short(englishClips()).slice(0, ENGLISH / 2); // for confidence and speed alone
 }

@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import type { Variant } from './build/graph/graph.ts';
 import { build, checkpointSha256 } from './build/whisper/build.ts';
 import { isInt8 } from './build/whisper/config.ts';
 import { variantForCpu } from './cpu.ts';
 import { type Check, type Recipe, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
-import { manifestOf } from './manifest.ts';
+import { install, PARTIAL, refused } from './install.ts';
 import { candidates, SAFER } from './recipes/ladder.ts';
 import { recipeFor } from './recipes/recipes.ts';
 import { type Measure, type Measured, rateOf, refusal, tooFarOff } from './self-check.ts';
@@ -37,7 +36,6 @@ export interface ImportOptions {
   signal?: AbortSignal;
 }
 
-const PARTIAL = '.partial'; // suffix of a model being built; never listed
 const SECONDS = 120; // time limit for trying faster recipes; the current one is finished
 const WORSE = 0.003; // increase of the error rate accepted for a faster recipe
 
@@ -51,24 +49,11 @@ export async function importModel(checkpoint: string, options: ImportOptions): P
   await checkNew(name, variant, options.home);
   const findings = options.force ? [] : inspect(checkpoint);
   if (findings.length) throw refused(name, findings.join('; '));
-  const folder = join(options.home, 'models', name);
   await checkSpace(options.home, checkpoint, variant, Boolean(options.measure) && !options.quick);
-  await removeAbandoned(options.home);
-  const partial = join(options.home, 'models', `.${name}.${process.pid}.${randomUUID().slice(0, 8)}${PARTIAL}`);
-  try {
-    await mkdir(partial, { recursive: true });
+  return install(name, options.home, async (partial) => {
     const making = { checkpoint, name, variant, partial, options, createdAt: new Date().toISOString() };
     await (options.measure ? makeMeasured(making, options.measure) : make(making, recipeFor(await checkpointSha256(checkpoint), variant)));
-    await rename(partial, folder).catch((cause) => {
-      throw new Error(`Cannot import the model: another import has taken the name ${name} meanwhile; choose another with --name`, {
-        cause,
-      });
-    });
-    return { ...manifestOf(folder), folder, shipped: false };
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-    await rm(`${partial}.reference${PARTIAL}`, { recursive: true, force: true });
-  }
+  });
 }
 
 interface Making {
@@ -145,26 +130,5 @@ async function measureReference(making: Making, measure: Measure): Promise<Measu
     return await measure(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function refused(name: string, why: string): Error {
-  return new Error(`Cannot put the model ${name} into service: ${why}. Use --force to import it anyway`);
-}
-
-/** Removes what killed imports left behind. */
-async function removeAbandoned(home: string): Promise<void> {
-  for (const entry of await readdir(join(home, 'models')).catch(() => [])) {
-    const pid = Number(/\.(\d+)\.[0-9a-f]{8}\.partial/.exec(entry)?.[1]);
-    if (pid && !lives(pid)) await rm(join(home, 'models', entry), { recursive: true, force: true });
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

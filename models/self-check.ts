@@ -13,6 +13,9 @@ const USELESS = 0.5; // error rate in its best language
 const APART = 0.015; // difference accepted between 8 bits and float32
 const FEW_WORDS = 50; // languages with fewer are ignored
 const SURE = 0.6; // mean probability of words
+const FEWEST_WORDS = 20; // the same for models of one or two languages, of which there are fewer clips
+const SILENT = 0.05; // share of the recordings that words cover
+const DOUBTFUL = 0.5; // mean probability of words; trained models have 0.7 and more even in languages they do not know
 
 /** Errors per word over all languages. */
 export function rateOf(rates: Check['rates']): number {
@@ -30,11 +33,35 @@ export function tooFarOff(rates: Check['rates'], reference: Check['rates']): boo
  * @param checkpoint folder it was built from, and its weights if they are open
  */
 export function refusal(measured: Measured, checkpoint: string, weights?: Weights): string | null {
-  const telling = measured.rates.filter(({ words }) => words >= FEW_WORDS);
+  const found = failure(measured.rates, FEW_WORDS);
+  return found && `${found}: ${cause(measured, checkpoint, weights)}`;
+}
+
+/** Why a measured CTC or transducer model must not be used, likewise. A model without clips in its languages is judged by its confidence. */
+export function frameRefusal({ rates, coverage, confidence }: Measured): string | null {
+  const untold = rates.reduce((sum, { words }) => sum + words, 0) < FEWEST_WORDS;
+  const found = untold ? doubt(coverage, confidence) : failure(rates, FEWEST_WORDS);
+  if (!found) return null;
+  if (coverage < SILENT)
+    return `${found}: it writes next to nothing, so vocab.txt names another token as the blank, or it was never trained`;
+  if (confidence > SURE)
+    return `${found}: its confidence is high, so vocab.txt probably belongs to another model, or config.json to one with other features, or it was never trained`;
+  return `${found}: its weights are damaged or were never trained`;
+}
+
+/** What is wrong with a model of whose languages there are no clips, heard on English ones. */
+function doubt(coverage: number, confidence: number): string | null {
+  const percent = (share: number) => `${Math.round(100 * share)} %`;
+  if (coverage < SILENT) return `its words cover ${percent(coverage)} of the speech`;
+  return confidence < DOUBTFUL ? `the mean probability of its words is ${percent(confidence)}` : null;
+}
+
+/** The error rate in the best language, if it is too high. Languages with fewer words than `least` are ignored. */
+function failure(rates: Check['rates'], least: number): string | null {
+  const telling = rates.filter(({ words }) => words >= least);
   const best = telling.reduce((a, b) => (b.errors / b.words < a.errors / a.words ? b : a), telling[0]!);
   if (!best || best.errors < USELESS * best.words) return null;
-  const found = `of ${best.words} words in its best language (${best.language}) it got ${Math.min(best.errors, best.words)} wrong`;
-  return `${found}: ${cause(measured, checkpoint, weights)}`;
+  return `of ${best.words} words in its best language (${best.language}) it got ${Math.min(best.errors, best.words)} wrong`;
 }
 
 function cause({ confidence }: Measured, folder: string, weights?: Weights): string {

@@ -38,6 +38,7 @@ function row(model: Model, check: Check | undefined, hours: number | null) {
     variant,
     languages: descriptor ? languagesOf(descriptor).length : null,
     licence,
+    attribution: descriptor && 'attribution' in descriptor ? descriptor.attribution : null,
     mb: Math.round(files.reduce((sum, file) => sum + file.bytes, 0) / 1e6),
     gib_a_thread: descriptor ? Number((descriptor.memory.thread / GIB).toFixed(2)) : null,
     rtfx_here: check ? Math.round(check.rtfx) : recogniser ? NONE : null,
@@ -82,7 +83,8 @@ export async function checkAll(settings: Settings, names: string[]) {
 /** Description of a newly built model. */
 export function summary({ name, variant, folder, source, descriptor }: Model) {
   const check = descriptor?.check;
-  return { name, variant: variant ?? null, folder, source, ...(check ? figures(check) : { checked: false }) };
+  const attribution = descriptor && 'attribution' in descriptor ? { attribution: descriptor.attribution } : {};
+  return { name, variant: variant ?? null, folder, source, ...attribution, ...(check ? figures(check) : { checked: false }) };
 }
 
 function figures({ rates, reference, invented, rtfx, threadBytes }: Check) {

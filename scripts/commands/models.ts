@@ -9,6 +9,7 @@ interface Options {
   variant?: Variant;
   licence?: string;
   source?: string;
+  languages?: string;
   quick?: boolean;
   check: boolean;
   force?: boolean;
@@ -40,13 +41,29 @@ export function addModels(program: Command): void {
     });
 
   making(models.command('import'))
-    .description('convert and check a Whisper checkpoint from a local folder')
-    .argument('<folder>', 'config.json, tokenizer.json, model.safetensors or its shards; optionally generation_config.json')
+    .description(
+      'check and install a model from a local folder: a Whisper checkpoint, or a CTC or transducer model in the layout of onnx-asr',
+    )
+    .argument(
+      '<folder>',
+      'Whisper: config.json, tokenizer.json, model.safetensors or its shards; others: model.onnx, or encoder-model.onnx with decoder_joint-model.onnx, and vocab.txt, config.json',
+    )
     .option('--licence <expression>', 'licence of the model, as an SPDX expression')
-    .option('--source <text>', 'origin of the checkpoint')
+    .option('--source <text>', 'origin of the model; required for CC-BY licences, and shown in their attribution')
+    .option('--languages <codes>', 'languages of a CTC or transducer model, as ISO codes such as ru,kk')
     .action(async (folder: string, options: Options) => {
-      const { importModel } = await import('../../models/importing.ts');
-      await make(folder, options, (making) => importModel(folder, { ...making, licence: options.licence, source: options.source }));
+      const { licence, source, languages } = options;
+      const { isPublished } = await import('../../models/published/layout.ts');
+      if (!isPublished(folder)) {
+        const { importModel } = await import('../../models/importing.ts');
+        return make(folder, options, (making) => importModel(folder, { ...making, licence, source }));
+      }
+      const [{ importPublished }, { examine }] = await Promise.all([
+        import('../../models/published/importing.ts'),
+        import('../../engine/asr/examine.ts'),
+      ]);
+      const more = { licence, source, languages: languages?.split(',').map((code) => code.trim()), examine };
+      await make(folder, options, (making) => importPublished(folder, { ...making, ...more }));
     });
 
   models

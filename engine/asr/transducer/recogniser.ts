@@ -1,15 +1,19 @@
 import { join } from 'node:path';
 import { float32, int64, openSession } from '../../runtime/session.ts';
 import { portOf } from '../frames/ports.ts';
-import { frameRecogniser } from '../frames/recogniser.ts';
-import type { OpenRecogniser } from '../recogniser.ts';
+import { type FrameNetworks, frameRecogniser } from '../frames/recogniser.ts';
+import type { OpenRecogniser, RecogniserOptions } from '../recogniser.ts';
 import { greedy } from './greedy.ts';
 import { joinsSeveral, openJoint } from './joint.ts';
 
 const AHEAD = { rnnt: 8, tdt: 4 }; // frames joined at once: RNN-T writes several blanks between tokens, TDT skips most of them
 
 /** RNN-T and TDT models: an encoder, then predictor and joint for each token. */
-export const openTransducer: OpenRecogniser<'transducer'> = async ({ folder, descriptor, device }) => {
+export const openTransducer: OpenRecogniser<'transducer'> = async (options) =>
+  frameRecogniser(options.folder, options.descriptor, await openNetworks(options));
+
+/** Loads encoder, predictor and joint. */
+export async function openNetworks({ folder, descriptor, device }: RecogniserOptions<'transducer'>): Promise<FrameNetworks> {
   const { networks, tokens, durations, tokensPerFrame } = descriptor;
   const path = join(folder, networks.encoder);
   const encoder = await openSession(path, { device });
@@ -19,7 +23,7 @@ export const openTransducer: OpenRecogniser<'transducer'> = async ({ folder, des
   const joint = openJoint(decoder);
   const ahead = joinsSeveral(decoder) ? AHEAD[durations ? 'tdt' : 'rnnt'] : 1;
   const transducer = { tokens: tokens.count, blank: tokens.blank, durations, tokensPerFrame, ahead };
-  return frameRecogniser(folder, descriptor, {
+  return {
     device: encoder.device,
     tokens: async ({ values, bins, frames }, check) => {
       const feeds = { [signal]: float32(values, [1, bins, frames]), [length]: int64(BigInt64Array.of(BigInt(frames)), [1]) };
@@ -32,8 +36,8 @@ export const openTransducer: OpenRecogniser<'transducer'> = async ({ folder, des
       await encoder.close();
       await decoder.close();
     },
-  });
-};
+  };
+}
 
 /** The first frames of [width x frames]. */
 function cropped(values: Float32Array, frames: number, wanted: number): Float32Array {

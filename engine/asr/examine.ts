@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import type { FrameDescriptor } from '../../models/descriptor.ts';
+import { float32, int64, openSession, type Session } from '../runtime/session.ts';
+import { openFrontEnd } from './features/log-mel.ts';
+import { portOf } from './frames/ports.ts';
+import { JOINT, openJoint } from './transducer/joint.ts';
+
+/** Files of a published model, before it has a descriptor. */
+export interface Examinee extends Pick<FrameDescriptor, 'architecture' | 'features' | 'subsampling'> {
+  /** The CTC model, or encoder and decoder_joint. */
+  networks: readonly string[];
+}
+
+const SECOND = 16_000; // samples
+
+/**
+ * Runs a second of noise through a published model, as its layout says. Throws what does not fit. Blocks the thread: for the command line.
+ * @returns the width of its output: tokens, and durations of a TDT model
+ */
+export async function examine(folder: string, { architecture, networks, features, subsampling }: Examinee): Promise<number> {
+  const path = join(folder, networks[0]!);
+  const session = await openSession(path);
+  try {
+    const ports = architecture === 'ctc' ? (['logits'] as const) : (['encoded', 'encodedLength'] as const);
+    const [signal, length, output] = [portOf(session, 'signal', path), portOf(session, 'length', path), portOf(session, ports[0], path)];
+    if (ports[1]) portOf(session, ports[1], path);
+    const noise = Float32Array.from({ length: SECOND }, (_, i) => Math.sin(i * i) / 10);
+    const { values, bins, frames } = openFrontEnd(features)(noise);
+    const accepted = session.dimensions(signal)[1];
+    if (typeof accepted === 'number' && accepted > 0 && accepted !== bins)
+      throw new Error(`${networks[0]} takes ${accepted} mel bins, but config.json stands for ${bins}; they belong to different models`);
+    const feeds = { [signal]: float32(values, [1, bins, frames]), [length]: int64(BigInt64Array.of(BigInt(frames)), [1]) };
+    const { dims, data } = (await session.run(feeds, { [output]: null }))[output]!;
+    const [written, width] = (architecture === 'ctc' ? [dims[1], dims[2]] : [dims[2], dims[1]]) as [number, number];
+    const wanted = Math.floor((frames - 1) / subsampling) + 1;
+    if (Math.abs(written - wanted) > 1)
+      throw new Error(
+        `${networks[0]} writes ${written} frames for ${frames}, but config.json says one for ${subsampling} (subsampling_factor)`,
+      );
+    if (architecture === 'ctc') return width;
+    const first = Float32Array.from({ length: width }, (_, i) => (data as Float32Array)[i * written]!);
+    return await examineJoint(join(folder, networks[1]!), first);
+  } finally {
+    await session.close();
+  }
+}
+
+/** The width of a joint's output for one frame of its encoder. */
+async function examineJoint(path: string, frame: Float32Array): Promise<number> {
+  const session = await openSession(path);
+  try {
+    requirePorts(session, path);
+    const joint = openJoint(session);
+    return (await joint.run(frame, 1, 0, joint.start)).logits.length;
+  } finally {
+    await session.close();
+  }
+}
+
+function requirePorts({ inputs, outputs }: Session, path: string): void {
+  const wanted = [JOINT.frames, JOINT.targets, JOINT.targetLength, ...JOINT.states, JOINT.logits, ...JOINT.nextStates];
+  const missing = wanted.filter((name) => ![...inputs, ...outputs].includes(name));
+  if (missing.length) throw new Error(`${path} lacks ${missing.join(', ')}; found ${[...inputs, ...outputs].join(', ')}`);
+}

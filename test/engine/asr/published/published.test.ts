@@ -1,0 +1,54 @@
+/* Networks with random weights in the layout of onnx-asr: what it writes with them (make.py keeps it) is what we write. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { DATA } from '../../../../bench/clips.ts';
+import { openNetwork } from '../../../../engine/asr/ctc/recogniser.ts';
+import { examine } from '../../../../engine/asr/examine.ts';
+import { HOP, openFrontEnd } from '../../../../engine/asr/features/log-mel.ts';
+import type { FrameNetworks } from '../../../../engine/asr/frames/recogniser.ts';
+import { openNetworks } from '../../../../engine/asr/transducer/recogniser.ts';
+import { SAMPLE_RATE } from '../../../../engine/types.ts';
+import type { FrameDescriptor } from '../../../../models/descriptor.ts';
+import { importPublished } from '../../../../models/published/importing.ts';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const expected = JSON.parse(readFileSync(join(HERE, 'expected.json'), 'utf8')) as Record<
+  string,
+  Record<string, { tokens: number[]; seconds: number[] }>
+>;
+
+function samplesOf(clip: string): Float32Array {
+  const command = ['-v', 'error', '-i', join(DATA, clip), '-ac', '1', '-ar', '16000', '-t', '12', '-f', 'f32le', '-'];
+  return new Float32Array(new Uint8Array(execFileSync('ffmpeg', command, { maxBuffer: 2 ** 26 })).buffer);
+}
+
+function networksOf(folder: string, descriptor: FrameDescriptor): Promise<FrameNetworks> {
+  const device = 'cpu' as const;
+  return descriptor.architecture === 'ctc'
+    ? openNetwork({ folder, descriptor, device, rows: 1 })
+    : openNetworks({ folder, descriptor, device, rows: 1 });
+}
+
+for (const [kind, clips] of Object.entries(expected)) {
+  t.test(`tokens() of the ${kind} networks are those of onnx-asr, at the same times`, async (t) => {
+    const model = await importPublished(join(HERE, kind), { home: t.testdir(), name: kind, languages: ['en'], examine });
+    const descriptor = model.descriptor as FrameDescriptor;
+    const networks = await networksOf(model.folder, descriptor);
+    t.teardown(() => networks.close());
+    const front = openFrontEnd(descriptor.features);
+    for (const [clip, { tokens, seconds }] of Object.entries(clips)) {
+      const found = await networks.tokens(front(samplesOf(clip)), () => {});
+      t.ok(tokens.length > 20);
+      t.strictSame(
+        found.map(({ token }) => token),
+        tokens,
+        clip,
+      );
+      const times = found.map(({ first }) => Math.round((first * descriptor.subsampling * HOP * 1000) / SAMPLE_RATE) / 1000);
+      t.strictSame(times, seconds, `${clip}: times`);
+    }
+  });
+}

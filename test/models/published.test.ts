@@ -1,0 +1,161 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { examine } from '../../engine/asr/examine.ts';
+import { readDescriptor } from '../../models/descriptor.ts';
+import { fittingModel } from '../../models/fit.ts';
+import { importPublished } from '../../models/published/importing.ts';
+import { isPublished, layoutOf } from '../../models/published/layout.ts';
+import { frameRefusal, type Measured } from '../../models/self-check.ts';
+import { listModels, verifyModel } from '../../models/store.ts';
+
+const PUBLISHED = fileURLToPath(new URL('../engine/asr/published/', import.meta.url));
+
+/** A copy of one of the published folders. */
+function folderOf(t: Test, kind: string): string {
+  const folder = join(t.testdir(), kind);
+  mkdirSync(folder);
+  for (const name of readdirSync(join(PUBLISHED, kind))) copyFileSync(join(PUBLISHED, kind, name), join(folder, name));
+  return folder;
+}
+
+function imported(folder: string, more: Partial<Parameters<typeof importPublished>[1]> = {}) {
+  return importPublished(folder, { home: join(folder, '..', 'home'), name: 'new', languages: ['en'], examine, ...more });
+}
+
+const CARD = '---\nlicense: cc-by-4.0\nlanguage:\n- ru\n- kk\nbase_model: someone/their-model\n---\n# A model\n';
+
+t.test('importPublished() recognises CTC, RNN-T and TDT folders, and installs what can be listed and verified', async (t) => {
+  for (const [kind, wanted] of Object.entries({
+    ctc: { architecture: 'ctc', features: 'nemo80', subsampling: 8, tokens: { count: 11, blank: 10 } },
+    gigaam: { architecture: 'ctc', features: 'gigaam-v3', subsampling: 4, tokens: { count: 10, blank: 9 } },
+    rnnt: { architecture: 'transducer', features: 'nemo80', durations: 0, tokensPerFrame: 10 },
+    tdt: { architecture: 'transducer', features: 'nemo128', durations: 5 },
+  })) {
+    const folder = folderOf(t, kind);
+    const model = await imported(folder);
+    t.match(readDescriptor(model.folder), wanted, kind);
+    const home = join(folder, '..', 'home');
+    t.strictSame(await verifyModel('new', home), []);
+    t.equal((await listModels(home)).at(-1)!.kind, wanted.architecture);
+    t.equal((await fittingModel('new', home, false)).folder, model.folder, 'it runs as it is on any CPU');
+    rmSync(join(folder, '..'), { recursive: true });
+  }
+});
+
+t.test('importPublished() reads licence, origin and languages from the card, and keeps the attribution that CC-BY requires', async (t) => {
+  const folder = folderOf(t, 'ctc');
+  writeFileSync(join(folder, 'README.md'), CARD);
+  writeFileSync(join(folder, 'LICENSE'), 'the text');
+  const { descriptor, folder: made } = await imported(folder, { languages: undefined });
+  t.match(descriptor, {
+    licence: 'CC-BY-4.0',
+    source: 'https://huggingface.co/someone/their-model',
+    attribution: 'new, from https://huggingface.co/someone/their-model, licensed under CC-BY-4.0; the weights are unchanged',
+    languages: ['ru', 'kk'],
+  });
+  t.equal(readFileSync(join(made, 'LICENSE'), 'utf8'), 'the text');
+});
+
+t.test('importPublished() takes the 8-bit files where they are, or those that were asked for', async (t) => {
+  const folder = folderOf(t, 'tdt');
+  for (const name of ['encoder-model', 'decoder_joint-model'])
+    copyFileSync(join(folder, `${name}.onnx`), join(folder, `${name}.int8.onnx`));
+  t.match(layoutOf(folder), { variant: 'int8', networks: ['encoder-model.int8.onnx', 'decoder_joint-model.int8.onnx'] });
+  t.match(layoutOf(folder, 'float32'), { variant: 'float32', networks: ['encoder-model.onnx', 'decoder_joint-model.onnx'] });
+});
+
+t.test('isPublished() leaves checkpoints to the importer of Whisper', async (t) => {
+  t.ok(isPublished(join(PUBLISHED, 'ctc')));
+  t.notOk(isPublished(t.testdir({ 'model.safetensors': '', 'model.onnx': '' })));
+  t.notOk(isPublished(t.testdir({ 'config.json': '{}' })));
+  t.notOk(isPublished(join(t.testdir(), 'missing')));
+});
+
+const change = (name: string, edit: (text: string) => string) => (folder: string) =>
+  writeFileSync(join(folder, name), edit(readFileSync(join(folder, name), 'utf8')));
+
+const damages: [what: string, kind: string, damage: (folder: string) => void, says: RegExp, more?: object][] = [
+  ['no vocabulary', 'ctc', (folder) => rmSync(join(folder, 'vocab.txt')), /found no vocab\.txt/],
+  [
+    'no decoder',
+    'tdt',
+    (folder) => rmSync(join(folder, 'decoder_joint-model.onnx')),
+    /found encoder-model\.onnx, wanted .*decoder_joint-model\.onnx/,
+  ],
+  [
+    'another network',
+    'ctc',
+    (folder) => {
+      copyFileSync(join(folder, 'model.onnx'), join(folder, 'decoder_model_merged.onnx'));
+      rmSync(join(folder, 'model.onnx'));
+    },
+    /found decoder_model_merged\.onnx, wanted model\.onnx/,
+  ],
+  [
+    'a shorter vocabulary',
+    'ctc',
+    change('vocab.txt', (text) => text.split('\n').slice(0, 6).join('\n')),
+    /has 6 tokens, but the model writes 11/,
+  ],
+  ['a vocabulary without a blank', 'ctc', change('vocab.txt', (text) => text.replace('<blk>', 'z')), /has no <blk>/],
+  ['a vocabulary without numbers', 'ctc', change('vocab.txt', (text) => text.replace(' 3', '')), /line 4 of vocab\.txt has no number/],
+  ['a number twice', 'ctc', change('vocab.txt', (text) => text.replace('n 3', 'n 2')), /line 4 of vocab\.txt has the number 2 once more/],
+  ['a number too high', 'ctc', change('vocab.txt', (text) => text.replace('n 3', 'n 99999999999')), /has the number 99999999999/],
+  ['no beginnings of words', 'ctc', change('vocab.txt', (text) => text.replaceAll('\u2581', '')), /no token of vocab\.txt begins a word/],
+  [
+    'features of another model',
+    'ctc',
+    change('config.json', (text) => text.replace('80', '128')),
+    /takes 80 mel bins, but config\.json stands for 128/,
+  ],
+  [
+    'another subsampling',
+    'ctc',
+    change('config.json', (text) => text.replace('8}', '4}')),
+    /writes 13 frames for 100, but config\.json says one for 4/,
+  ],
+  ['a config that is not JSON', 'ctc', change('config.json', () => '{'), /config\.json is not a JSON object/],
+  [
+    'an attention decoder',
+    'ctc',
+    change('config.json', (text) => text.replace('-ctc', '-aed')),
+    /attention decoder; only CTC, RNN-T and TDT/,
+  ],
+  ['an unknown family', 'ctc', change('config.json', (text) => text.replace('nemo-conformer-ctc', 'kaldi-rnnt')), /says "kaldi-rnnt"/],
+  ['a Git LFS pointer', 'ctc', (folder) => writeFileSync(join(folder, 'model.onnx'), 'version https://git-lfs'), /Git LFS pointer/],
+  [
+    'a file that is no model',
+    'ctc',
+    (folder) => writeFileSync(join(folder, 'model.onnx'), Buffer.alloc(4096, 7)),
+    /Cannot import the model in .*model\.onnx/,
+  ],
+  ['no languages', 'ctc', () => {}, /nothing says which languages it recognises/, { languages: undefined }],
+  ['a wrong language', 'ctc', () => {}, /"Russian" is not an ISO code/, { languages: ['Russian'] }],
+  ['a CC-BY licence and no origin', 'ctc', () => {}, /CC-BY-4\.0 requires attribution/, { licence: 'CC-BY-4.0' }],
+];
+for (const [what, kind, damage, says, more] of damages) {
+  t.test(`importPublished() refuses a folder with ${what}, says what was found, and leaves nothing`, async (t) => {
+    const folder = folderOf(t, kind);
+    damage(folder);
+    await t.rejects(imported(folder, more), { message: says });
+    const home = join(folder, '..', 'home', 'models');
+    t.strictSame(readdirSync(join(folder, '..')).includes('home') ? readdirSync(home) : [], []);
+  });
+}
+
+/** What a check might find of a model of one language. */
+function found(errors: number, coverage: number, confidence: number, words = 100): Measured {
+  const rates = words ? [{ language: 'ru', clips: 5, words, errors }] : [];
+  return { at: '2026-01-01T00:00:00.000Z', machine: 'a test', rates, invented: 0, coverage, rtfx: 10, threadBytes: 1e8, confidence };
+}
+
+t.test('frameRefusal() says whether the blank, the vocabulary or the weights are wrong, also where there are no clips', async (t) => {
+  t.equal(frameRefusal(found(20, 0.6, 0.9)), null);
+  t.match(frameRefusal(found(100, 0.01, 0.9)), /100 wrong: it writes next to nothing/);
+  t.match(frameRefusal(found(90, 0.6, 0.9)), /90 wrong: its confidence is high, so vocab\.txt probably belongs to another model/);
+  t.match(frameRefusal(found(99, 0.6, 0.2)), /99 wrong: its weights are damaged or were never trained/);
+  t.equal(frameRefusal(found(0, 0.6, 0.8, 0)), null);
+  t.match(frameRefusal(found(0, 0.6, 0.2, 0)), /mean probability of its words is 20 %: its weights are damaged or were never trained/);
+});

@@ -259,6 +259,36 @@ t.test('nobody imports bench, test, scripts or a main.ts, except the command lin
   );
 });
 
+/** What a file loads when it runs: its imports of project files that are not of types alone. */
+function loads(file: string): string[] {
+  const text = sources
+    .get(file)!
+    .replace(/(?:^|\n)(?:import|export) type [^;]*;/g, '')
+    .replace(/(?:^|\n)import \{(?:\s*type [^,}]+,?)+\s*\} from [^;]*;/g, '');
+  return importsOf(file, text)
+    .filter((i) => !i.package && sources.has(i.to))
+    .map((i) => i.to);
+}
+
+t.test('no file loads itself, directly or through others', async (t) => {
+  const loaded = new Map([...sources.keys()].map((file) => [file, loads(file)]));
+  const reached = (file: string) => {
+    const found = new Set<string>();
+    const open = [...loaded.get(file)!];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (found.has(at)) continue;
+      found.add(at);
+      open.push(...loaded.get(at)!);
+    }
+    return found;
+  };
+  t.ok(loads('api/export/documents/content.ts').includes('api/export/documents/prose.ts'));
+  t.strictSame(
+    [...sources.keys()].filter((file) => reached(file).has(file)),
+    [],
+  );
+});
+
 t.test('every package is touched by the files that are named for it', async (t) => {
   const outside = imports.filter((i) => i.package && !within(i.from, ['test/', 'bench/']));
   for (const { from, to } of outside) t.ok(within(from, DOORS[to] ?? []), `${from} -> ${to}`);

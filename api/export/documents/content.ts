@@ -1,6 +1,6 @@
 import { clock, genericLabels } from '../../contract/text.ts';
 import type { Transcription } from '../../contract/transcription.ts';
-import { prose } from './prose.ts';
+import { clean, prose } from './prose.ts';
 
 /** Contents of a document: plain data that can be passed to another thread. No text has line breaks. */
 export interface Content {
@@ -62,15 +62,6 @@ export function contentOf(record: Shown, times: boolean): Content {
       ...turns(record, times),
     ],
   };
-}
-
-/** Removes line breaks and control characters, and composes accents. */
-export function clean(text: string): string {
-  return text
-    .replace(/[\s\u0085\u2028\u2029]+/g, ' ')
-    .replace(/[\u0000-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|\p{Cs}/gu, '')
-    .normalize('NFC')
-    .trim();
 }
 
 function heading(text: string): Paragraph {

@@ -1,5 +1,5 @@
 import { lexer, type Token, type Tokens } from 'marked';
-import { type Block, clean, type Paragraph, type Span } from './content.ts';
+import type { Block, Paragraph, Span } from './content.ts';
 
 /** Converts a report's Markdown to blocks of a document. Links and images are reduced to their text, raw HTML is shown verbatim. */
 export function prose(markdown: string): Block[] {
@@ -53,6 +53,15 @@ function spansOf(tokens: readonly Token[], bold: boolean): Span[] {
     const plain = inline('text' in token && typeof token.text === 'string' && token.type !== 'html' ? token.text : token.raw);
     return plain ? [bold ? { text: plain, bold } : { text: plain }] : [];
   });
+}
+
+/** Removes line breaks and control characters, and composes accents. */
+export function clean(text: string): string {
+  return text
+    .replace(/[\s\u0085\u2028\u2029]+/g, ' ')
+    .replace(/[\u0000-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|\p{Cs}/gu, '')
+    .normalize('NFC')
+    .trim();
 }
 
 /** As `clean`, but keeps leading and trailing spaces. */

@@ -1,7 +1,7 @@
 import { left, size } from '../show.ts';
 import type { Upload, UploadQueue } from '../uploading.ts';
+import { Going } from './going.tsx';
 import { Icon } from './icons.tsx';
-import { Going } from './table.tsx';
 
 /** A file that is not in the list yet: on its way, or refused. */
 export function Sending({ upload: { key, id, file, sent, since, state, problem }, uploads }: { upload: Upload; uploads: UploadQueue }) {

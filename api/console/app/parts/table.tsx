@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact';
 import { clock, day, FAILURE, language, left, length, STAGE, STATUS, when } from '../show.ts';
 import type { Row } from '../types.ts';
 import type { Upload, UploadQueue } from '../uploading.ts';
+import { Going } from './going.tsx';
 import { Marked } from './marked.tsx';
 import { Sending } from './sending.tsx';
 
@@ -142,19 +142,6 @@ function State({ row }: { row: Row }) {
       <span class="chip bad">{STATUS[row.status]}</span>
       {row.error_code && <div class="quiet reason">{FAILURE[row.error_code] ?? row.error_code}</div>}
     </>
-  );
-}
-
-/** A bar with what is going on. */
-export function Going({ label, value, children }: { label: string; value: number; children: ComponentChildren }) {
-  return (
-    <div class="going">
-      <div class="row middle">
-        <progress max={1} value={value} aria-label={label} />
-        <span class="quiet figure">{Math.floor(value * 100)} %</span>
-      </div>
-      <div class="quiet">{children}</div>
-    </div>
   );
 }
 

@@ -85,9 +85,10 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
         await registerEngine(db, facts);
       },
     );
+    const stopping = stopSignal(); // before it says that it works: whoever waits for that may stop it at once
     process.stdout.write(`working on ${pool.device} with ${settings.LONGHAND_MODEL}, ${facts.concurrency} files at once\n`);
     log.info({ engine: id, device: pool.device, threads: pool.threads, concurrency: facts.concurrency }, 'working');
-    const reason = await Promise.race([stopSignal(), outgrown(pool)]);
+    const reason = await Promise.race([stopping, outgrown(pool)]);
     log.info({ reason, jobsInProgress: holdings.size }, 'stopping: no new work is claimed; jobs that do not finish soon are requeued');
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
     await queue.stop();

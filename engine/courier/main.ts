@@ -64,8 +64,9 @@ async function work(settings: Settings, db: Db, log: Log): Promise<void> {
         await registerEngine(db, facts);
       },
     );
+    const stopping = stopSignal(); // before it says that it works: whoever waits for that may stop it at once
     process.stdout.write(`delivering, with ${courier.writer.kind === 'model' ? 'a language model' : 'the built-in writer'} for reports\n`);
-    const signal = await stopSignal();
+    const signal = await stopping;
     log.info({ signal, jobsInProgress: holdings.size }, 'stopping: no new work is claimed; jobs that do not finish soon are requeued');
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
     await queue.stop();

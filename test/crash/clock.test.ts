@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { aftermath } from '../support/aftermath.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { TINY } from '../support/models.ts';
 import { ROOT } from '../support/processes.ts';
 import { connectRaw, head } from '../support/raw.ts';
 import { SEED, seeded } from '../support/seeded.ts';
@@ -17,7 +18,7 @@ const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
 for (let round = 0; round < ROUNDS; round++) {
   t.test('hosts whose clocks are wrong by up to a day in either direction work together as if they were right', async (t) => {
-    const service = await openService(t);
+    const service = await openService(t, { model: TINY });
     const { db, key, workspaceId } = service;
     const shifted = (ms: number) => ({ CLOCK_SHIFT_MS: String(ms), NODE_OPTIONS: `--import=${join(ROOT, 'test/support/shifted.mjs')}` });
     const [later, earlier] = [shifted(Math.round(DAY_MS * (1 - 0.9 * random()))), shifted(-Math.round(DAY_MS * (1 - 0.9 * random())))];

@@ -9,6 +9,7 @@ import t from 'tap';
 import { aftermath } from '../support/aftermath.ts';
 import { noDisks } from '../support/disk.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { TINY } from '../support/models.ts';
 import { eventually, impatient, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
@@ -17,7 +18,7 @@ const TOKEN = 'a-token-for-the-monitor';
 const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
 t.test('a share that is not mounted costs no recording a try: the engine says so, waits, and goes on', { skip }, async (t) => {
-  const service = await openService(t);
+  const service = await openService(t, { model: TINY });
   const { db, key } = service;
   const [disk, share] = [join(service.home, 'disk'), join(service.home, 'share')];
   for (const folder of [disk, share]) mkdirSync(folder);
@@ -72,7 +73,7 @@ t.test('a share that is not mounted costs no recording a try: the engine says so
 });
 
 t.test('a recording that is really missing from a sound spool ends as ENGINE_ERROR, and the others do not wait for it', async (t) => {
-  const service = await openService(t);
+  const service = await openService(t, { model: TINY });
   const media = { LONGHAND_MEDIA: join(service.home, 'share') };
   const api = await service.api(media);
   const wav = await conversation(1);

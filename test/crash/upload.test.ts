@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { aftermath } from '../support/aftermath.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
 import { holdCommits, holding, waiting } from '../support/gate.ts';
+import { TINY } from '../support/models.ts';
 import { connectRaw, head, type RawAnswer } from '../support/raw.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 import { type Api, eventually, openService } from '../support/service.ts';
@@ -16,7 +17,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the choice of the moments`);
 
-const service = await openService(t);
+const service = await openService(t, { model: TINY });
 const { db, key } = service;
 const limits = { LONGHAND_LIMIT_UPLOADS_PER_KEY: '1' }; // so that a slot that leaks is noticed at once
 const wav = await conversation(1);

@@ -8,6 +8,8 @@ export interface Shape {
   decoderLayers: number;
   /** Published alignment heads and token ids; false: the folder lacks generation_config.json, as many fine-tuned checkpoints do. */
   generation: boolean;
+  /** Text that the model says whatever it hears; at most 60 bytes. Without it the weights are noise and mean nothing. */
+  says?: string;
 }
 
 export type Dtype = 'F32' | 'F16' | 'BF16';
@@ -15,6 +17,12 @@ export type Dtype = 'F32' | 'F16' | 'BF16';
 export const SHAPES: Record<string, Shape> = {
   plain: { mels: 80, encoderLayers: 2, decoderLayers: 2, generation: true },
   other: { mels: 128, encoderLayers: 1, decoderLayers: 3, generation: false },
+};
+
+/** Says the same of every window, at once and with confidence. */
+export const TALKING: Shape = {
+  ...{ mels: 80, encoderLayers: 1, decoderLayers: 2, generation: true },
+  says: ' the quick brown fox jumps over my lazy dog, twice a week.',
 };
 
 export const WIDTH = 64;
@@ -52,7 +60,16 @@ export function writeCheckpoint(folder: string, shape: Shape, dtype: Dtype, shar
     ...{ encoder_attention_heads: HEADS, decoder_attention_heads: HEADS, num_mel_bins: shape.mels, vocab_size: VOCABULARY },
     ...{ eos_token_id: END_OF_TEXT, decoder_start_token_id: END_OF_TEXT + 1, activation_function: 'gelu' },
   });
-  json('tokenizer.json', { added_tokens: SPECIAL.map((name, i) => ({ id: END_OF_TEXT + i, content: `<|${name}|>` })) });
+  json('tokenizer.json', {
+    added_tokens: SPECIAL.map((name, i) => ({ id: END_OF_TEXT + i, content: `<|${name}|>`, special: true })),
+    ...{
+      normalizer: null,
+      pre_tokenizer: { type: 'ByteLevel', add_prefix_space: false },
+      post_processor: null,
+      decoder: { type: 'ByteLevel' },
+    },
+    model: { type: 'BPE', vocab: Object.fromEntries(bytesAsCharacters().map((character, i) => [character, i])), merges: [] },
+  });
   if (shape.generation) {
     const ids = { eos_token_id: END_OF_TEXT, decoder_start_token_id: END_OF_TEXT + 1, no_timestamps_token_id: FIRST_TIMESTAMP - 1 };
     json('generation_config.json', {
@@ -75,9 +92,16 @@ export function writeCheckpoint(folder: string, shape: Shape, dtype: Dtype, shar
   if (shards > 1) json('model.safetensors.index.json', { weight_map });
 }
 
+/** A token for every byte, written as GPT-2's vocabulary writes bytes: those that are no printable Latin-1 follow at U+0100. */
+function bytesAsCharacters(): string[] {
+  let next = 0x100;
+  const printable = (byte: number) => (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);
+  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printable(byte) ? byte : next++));
+}
+
 type Tensor = { shape: number[]; values: Float32Array };
 
-function tensorsOf({ mels, encoderLayers, decoderLayers }: Shape): Record<string, Tensor> {
+function tensorsOf({ mels, encoderLayers, decoderLayers, says }: Shape): Record<string, Tensor> {
   const tensors: Record<string, Tensor> = {};
   let seed = 1;
   const add = (name: string, shape: number[], exponent: number, offset = 0) => {
@@ -118,7 +142,21 @@ function tensorsOf({ mels, encoderLayers, decoderLayers }: Shape): Record<string
   add('decoder.embed_positions.weight', [448, WIDTH], -9);
   for (let l = 0; l < decoderLayers; l++) layer(`decoder.layers.${l}`);
   norm('decoder.layer_norm');
+  if (says) sayAtEachPosition(tensors, says);
   return tensors;
+}
+
+const PERIOD = 64; // positions after which the text begins again
+
+/** Makes each position 64 times the embedding of the token to come, which outweighs whatever the layers add before the logits. */
+function sayAtEachPosition(tensors: Record<string, Tensor>, says: string): void {
+  const text = Buffer.from(says);
+  const { values: tokens } = tensors['model.decoder.embed_tokens.weight']!;
+  const { values, shape } = tensors['model.decoder.embed_positions.weight']!;
+  for (let position = 0; position < shape[0]!; position++) {
+    const token = text[position % PERIOD] ?? END_OF_TEXT;
+    for (let i = 0; i < WIDTH; i++) values[position * WIDTH + i] = 64 * tokens[token * WIDTH + i]!;
+  }
 }
 
 function safetensors(tensors: [string, Tensor][], dtype: Dtype): Buffer {

@@ -4,13 +4,16 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import { testDatabase } from '../support/database.ts';
+import { addTiny, TINY } from '../support/models.ts';
 import { environment, LONGHAND, ROOT, start } from '../support/processes.ts';
 
 const LAUNCH = join(ROOT, 'scripts/commands/launch.mjs');
 const { url } = await testDatabase(t);
-const settings = { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), PORT: '0' };
+const home = t.testdir();
+await addTiny(home);
+const settings = { DATABASE_URL: url, LONGHAND_HOME: home, LONGHAND_MODEL: TINY, LONGHAND_THREADS: '1', PORT: '0' };
 
-for (const part of ['api', 'engine']) {
+for (const part of ['api', 'engine', 'courier']) {
   t.test(`${part} does not outlive an up that is killed while it loads`, async (t) => {
     const child = fork(LAUNCH, [part], { env: environment(settings), stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     t.teardown(() => child.kill('SIGKILL'));
@@ -21,7 +24,7 @@ for (const part of ['api', 'engine']) {
 
   t.test(`${part} ends in good order when its terminal is closed`, async (t) => {
     const running = start(t, LONGHAND, [part], settings);
-    await running.said(/^(listening|working) on/m);
+    await running.said(/^(listening on|working on|delivering)/m);
     t.equal(await running.stop('SIGHUP'), 0);
   });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSpool, type Spool } from '../../db/spool/spool.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
-import { shareFitted } from './models.ts';
+import { addTiny, shareFitted, TINY } from './models.ts';
 import { ROOT, RUN, type Running, start } from './processes.ts';
 import { type Bench, openBench } from './work.ts';
 
@@ -41,14 +41,22 @@ interface Test {
   testdir(): string;
 }
 
-/** `database` is one of the test's own instead of a copy on the shared server. */
-export async function engineBench(t: Test, database?: TestDatabase): Promise<EngineBench> {
+interface Options {
+  /** One of the test's own instead of a copy on the shared server. */
+  database?: TestDatabase;
+  /** Of the engines. TINY where words do not matter: it takes a third of the processor. */
+  model?: string;
+}
+
+/** Opens a database and a spool, closed at teardown, and starts engines and couriers on them when asked to. */
+export async function engineBench(t: Test, { database, model = 'whisper-base' }: Options = {}): Promise<EngineBench> {
   const { db, url } = database ?? (await testDatabase(t));
   const bench = await openBench(db);
   const home = t.testdir();
   const scratch = join(home, 'tmp');
   mkdirSync(scratch, { mode: 0o777 });
   shareFitted(home);
+  if (model === TINY) await addTiny(home);
   const spool = await openSpool({ LONGHAND_HOME: home });
   return {
     ...bench,
@@ -62,6 +70,7 @@ export async function engineBench(t: Test, database?: TestDatabase): Promise<Eng
         LONGHAND_MASTER_KEY: bench.masterKey,
         LOG_FORMAT: 'json',
         LOG_LEVEL: 'debug',
+        LONGHAND_MODEL: model,
         LONGHAND_THREADS: '1', // each opens every network: three seconds of a processor
         TMPDIR: scratch,
         ...env,

@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PoolOptions } from '../../engine/runtime/pool.ts';
 import { fittingModel } from '../../models/fit.ts';
+import { importModel } from '../../models/importing.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
+import { TALKING, writeCheckpoint } from '../models/checkpoint.ts';
 import { sharedFolder } from './postgres.ts';
 
 const MAKERS = ['manifest.ts', 'fit.ts', 'descriptor.ts', 'build/graph/requantise.ts', 'build/graph/quantise.ts'].map((name) =>
   join(SHIPPED_FOLDER, name),
 );
+
+/** Name of a speech model of random weights: it says the same in an instant whatever it hears, for tests in which words do not matter. */
+export const TINY = 'tiny';
 
 /** Folders of the shipped models in their form for this CPU; conversions are stored under `home`. */
 export async function shippedModels(home: string): Promise<PoolOptions['models']> {
@@ -24,4 +29,33 @@ export function shareFitted(home: string): void {
   mkdirSync(shared, { recursive: true });
   mkdirSync(join(home, 'models'), { recursive: true, mode: 0o700 });
   symlinkSync(shared, join(home, 'models', '.7bit'));
+}
+
+/** Adds the tiny speech model to a new state folder. It is built once for all tests of this checkout, from its sources. */
+export async function addTiny(home: string): Promise<void> {
+  const built = join(sharedFolder(), `${TINY}-${fingerprint()}`);
+  if (!existsSync(built)) await buildTiny(built);
+  cpSync(join(built, 'models', TINY), join(home, 'models', TINY), { recursive: true });
+}
+
+/** Appears whole. If several build at once the first result stays. */
+async function buildTiny(built: string): Promise<void> {
+  const partial = mkdtempSync(`${built}.`);
+  try {
+    writeCheckpoint(join(partial, 'checkpoint'), TALKING, 'F16');
+    await importModel(join(partial, 'checkpoint'), { home: partial, name: TINY });
+    renameSync(partial, built);
+  } catch (error) {
+    if (!existsSync(built)) throw error;
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+}
+
+/** Changes with every source that has a part in building a model. */
+function fingerprint(): string {
+  const hash = createHash('sha256').update(readFileSync(new URL('../models/checkpoint.ts', import.meta.url)));
+  const sources = readdirSync(SHIPPED_FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  for (const name of sources.sort()) hash.update(readFileSync(join(SHIPPED_FOLDER, name)));
+  return hash.digest('hex').slice(0, 12);
 }

@@ -27,8 +27,8 @@ interface Test {
   testdir(): string;
 }
 
-export async function openService(t: Test, options: { database?: TestDatabase; minutes?: number } = {}): Promise<Service> {
-  const bench = await engineBench(t, options.database);
+export async function openService(t: Test, options: { database?: TestDatabase; minutes?: number; model?: string } = {}): Promise<Service> {
+  const bench = await engineBench(t, options);
   const world = openWorld(bench.db, bench.vault);
   const workspaceId = await bench.workspace({ minutes: options.minutes ?? 1000 });
   const owner = await world.member(workspaceId, { role: 'owner' });

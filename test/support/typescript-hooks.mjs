@@ -11,8 +11,14 @@ const VERSION = '1';
 
 let blank;
 
-/** Files that run side by side in a process (`?together=3`) have a `tap` of their own. */
+const NO_TSX = { url: 'data:text/javascript,export const register = () => {};', format: 'module', shortCircuit: true };
+
+/**
+ * Files that run side by side in a process (`?together=3`) have a `tap` of their own. Threads of the engine register `tsx`, which takes a second of a
+ * processor: it is not needed here.
+ */
 export async function resolve(specifier, context, next) {
+  if (specifier === 'tsx/esm/api' && context.parentURL?.endsWith('/engine/runtime/worker.mjs')) return NO_TSX;
   const together = specifier === 'tap' && /\?together=\d+$/.exec(context.parentURL ?? '');
   return together ? { url: TAP_OF_A_FILE + together[0], format: 'module', shortCircuit: true } : next(specifier, context);
 }

@@ -10,6 +10,7 @@ import { MediaError } from '../../../engine/types.ts';
 import { aftermath } from '../../support/aftermath.ts';
 import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
 import { hunt, mediaPrograms } from '../../support/hunt.ts';
+import { TINY } from '../../support/models.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
@@ -52,7 +53,7 @@ await t.test('probe() and decode() tell a killed program from a damaged file, at
 });
 
 await t.test('an engine whose decoder is killed tries again: the transcript is whole, or it ends as ENGINE_ERROR', async (t) => {
-  const bench = await engineBench(t);
+  const bench = await engineBench(t, { model: TINY });
   const engine = await bench.engine();
   const workspace = await bench.workspace({ minutes: 100 });
   const wav = await conversation(2);

@@ -50,6 +50,12 @@ const TERMS: [home: RegExp, field: string][] = [
   [/\bmake another with\b|\bis yours to decide\b|\bkeeps it out of the list of processes\b/i, 'create another; the process list'],
   [/\bThe way of a recording\b|\bWho may import whom is enforced\b/i, 'how a recording is processed'],
   [/\bgoes over keyed hashes\b|\bwhat was learnt\b/i, 'uses keyed hashes; lessons'],
+  [/\bcounts for nothing\b/i, 'not counted'],
+  [/\bsomebody asks for\b/i, 'requested'],
+  [/\bthat comes on top\b/i, 'in addition'],
+  [/\bfor those who wait\b|\bwhen nobody waits\b/i, 'waiting requests; idle'],
+  [/\bat work on\b/i, 'working on, processing'],
+  [/\bthe queue says\b|\blook into the file\b/i, 'a message of the queue; probe, inspect'],
 ];
 
 /** Fractions in words instead of percentages: "a sixtieth less time". */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { countErrors, named, wordsAttributed } from './align.ts';
+import { type ChangeRate, changeRates } from './changes.ts';
 import { clips, englishClips, type Split, turnsOf } from './clips.ts';
 import { type ConversationOptions, conversation } from './conversations.ts';
 import { type Diarization, diarizationError, meanDiarization } from './der.ts';
@@ -27,6 +28,8 @@ interface Measures {
   languages: { language: string; rate: number; detected: string }[];
   /** All clips in other languages, each at several offsets; words, or characters in languages without word separators. */
   foreign: Rate;
+  /** Recordings in which the language changes. */
+  changes: ChangeRate[];
   conversations: ReturnType<typeof meanDiarization> & { wordsAttributed: number; wordErrorRate: number };
   /** Transcripts of the same two parties over several kinds of lines: words missing, wrong, duplicated or attributed to the other party. */
   calls: { line: string; wrong: number; twice: number; parties: number }[];
@@ -68,6 +71,7 @@ const PARTS = {
   clips: async (pool, _, { data, split, accurate }) => ({ clips: await rateOf(pool, englishClips(data, split), accurate) }),
   joined: joinedRate,
   languages: languageRates,
+  changes: changeRates,
   conversations: conversationRates,
   rooms: async (pool, folder, options) => ({ rooms: await meetingRates(pool, folder, options) }),
   calls: async (pool, folder, options) => ({ calls: await callRates(pool, folder, options) }),

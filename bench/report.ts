@@ -127,6 +127,11 @@ function* accuracyRows(accuracy: Accuracy): Generator<[name: string, value: stri
   }
   for (const l of languages ?? []) yield [`error rate, ${l.language}`, `${percent(l.rate)}; language right ${l.detected}`];
   if (foreign) yield ['error rate, all other languages', rateText(foreign)];
+  for (const change of accuracy.changes ?? [])
+    yield [
+      `error rate, the language changes after ${change.seconds} s`,
+      `${rateText(change)}; ${change.lost} of ${change.stretches} stretches lost, at most ${change.gap} words in a row`,
+    ];
   if (conversations) {
     const { files, error, miss, falseAlarm, confusion, rightCount, wordsAttributed, wordErrorRate } = conversations;
     const parts = `miss ${percent(miss)}, false ${percent(falseAlarm)}, confusion ${percent(confusion)}`;

@@ -78,6 +78,8 @@ interface Finished {
   meanLogProb?: number;
   /** Seconds of speech that no word covers. */
   uncovered?: number;
+  /** The language changes within the window: each part was decoded in its own. */
+  mixed?: boolean;
 }
 
 /** Checkpoint key: the window's position in the recording, because another version or model may place windows differently. */
@@ -110,8 +112,8 @@ async function recogniseOne(
   const times = timeline(window.pieces);
   const channel = window.channel === 'mix' ? undefined : window.channel;
   const words = heard.words.map((word) => ({ ...word, ...times.originalSpan(word), ...(channel === undefined ? {} : { channel }) }));
-  const { languages, meanLogProb, uncovered } = heard;
-  return { language: heard.language, languages, words, meanLogProb, uncovered };
+  const { language: spoken, languages, meanLogProb, uncovered, mixed } = heard;
+  return { language: spoken, languages, words, meanLogProb, uncovered, ...(mixed && { mixed }) };
 }
 
 /** Whether the second decoding, in another language, is longer or more probable than the first. */
@@ -148,8 +150,8 @@ function spokenIn(windows: readonly Window[], results: readonly Finished[]): str
 }
 
 /** Whether a window was decoded in another language than it would have been with the recording's language known. */
-function strays({ language, languages }: Finished, { speech }: Window, expected: string): boolean {
-  return languageOf({ languages: new Map(languages), noSpeech: 0 }, expected, speech) !== language;
+function strays({ language, languages, mixed }: Finished, { speech }: Window, expected: string): boolean {
+  return !mixed && languageOf({ languages: new Map(languages), noSpeech: 0 }, expected, speech) !== language;
 }
 
 function spoken(spans: readonly Span[]): number {

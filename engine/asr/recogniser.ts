@@ -40,6 +40,8 @@ export interface RecognisedWindow {
   tried: string[];
   /** Seconds of speech without words after all retries. */
   uncovered: number;
+  /** The language changes within the window; `languages` are then those of its parts, by their share of the speech. */
+  mixed?: boolean;
 }
 
 /** A word in seconds of its window. `text` begins with a space in languages that use them. */

@@ -8,6 +8,7 @@ const PARTS: Part[] = [
   'clips',
   'joined',
   'languages',
+  'changes',
   'conversations',
   'rooms',
   'turns',

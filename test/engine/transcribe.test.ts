@@ -1,5 +1,9 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { changing } from '../../bench/changes.ts';
+import { unitsOf } from '../../bench/normalise.ts';
+import { writeWav } from '../../bench/sound.ts';
 import { openPool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import type { Options, Run, Transcript } from '../../engine/types.ts';
@@ -60,6 +64,23 @@ t.test('transcribe()', async (t) => {
     t.match(transcript, { language: 'fr', diarized: false, speakers: 0 });
     t.match(words(transcript), /laccident a eu lieu en terrain montagneux/);
     t.ok(transcript.segments.every(({ speaker }) => speaker === null));
+  });
+
+  t.test('transcribe() keeps each language of a recording in which it changes', async (t) => {
+    for (const order of [
+      ['en', 'es'],
+      ['es', 'en'],
+    ]) {
+      const file = join(t.testdir(), 'changing.wav');
+      const { samples, said } = await changing(order, 5, { split: 'test' });
+      await writeWav(file, samples);
+      const heard = words(await transcribe(file, { ...OPTIONS, diarize: false }, quiet(), pool)).split(/\s+/);
+      for (const { language, transcript } of said) {
+        const wanted = new Set(unitsOf(transcript, 'es'));
+        const right = heard.filter((word) => wanted.has(word)).length;
+        t.ok(right > 0.6 * unitsOf(transcript, 'es').length, `${language} of ${order}: ${heard.join(' ')}`);
+      }
+    }
   });
 
   t.test('transcribe() separates the parties of a stereo call by channel', async (t) => {

@@ -7,6 +7,7 @@ import { isCertain, leftOut, reliable, shorter, spanOf, uncovered } from './cove
 import type { Decoder } from './decode.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
+import { type DoubtedPart, doubtedParts, type LanguageSpan, sharesOf } from './mixed.ts';
 import type { Whisper } from './model.ts';
 import { drawnOut, merged, replaced, thinStretches, within } from './omissions.ts';
 import { loop, withoutGuesses, withoutLoops } from './quality.ts';
@@ -46,9 +47,11 @@ type Covered = Omit<RecognisedWindow, 'uncovered' | 'language'> & { language: st
 
 /** The words of a window or a span of one. The spans of one decoding are decoded in parallel. */
 async function hearAll(request: WindowRequest, recogniser: Recogniser, check: () => void, attempts: Attempts): Promise<Covered> {
-  const { missing, thin, levels, longest, ...heard } = await decodeWindow(request, recogniser, check, attempts);
+  const { missing, thin, doubted, levels, longest, ...heard } = await decodeWindow(request, recogniser, check, attempts);
   const { effort, depth } = attempts;
   if (depth === MAX_RETRY_DEPTH) return heard;
+  const mixed = effort.spent ? null : await inSeveralLanguages(request, heard, doubted, recogniser, check, attempts);
+  if (mixed) return mixed;
   const stretches = [
     ...(effort.spent ? [] : thin.map((span) => ({ span, accurate: true }))),
     ...missing.map((span) => ({ span, accurate: request.accurate })),
@@ -64,6 +67,38 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
     heard.words = replaced(heard.words, stretches[i]!.span, words);
   }
   return heard;
+}
+
+/**
+ * The words of a window in which the language changes: parts in doubt are decoded in their own language, and replace the window's text
+ * together if one of them is clearly in another language and more probable in it. Null: the window is in one language.
+ */
+async function inSeveralLanguages(
+  request: WindowRequest,
+  heard: Covered,
+  doubted: readonly DoubtedPart[],
+  recogniser: Recogniser,
+  check: () => void,
+  { effort, depth }: Attempts,
+): Promise<Covered | null> {
+  const { language } = heard;
+  const found = await Promise.all(
+    doubted.map(({ span }) => hearAll({ ...partOf(request, span), expected: language }, recogniser, check, { effort, depth: depth + 1 })),
+  );
+  const another = found.some((own, i) => own.words.length > 0 && own.language !== language && own.meanLogProb > doubted[i]!.meanLogProb);
+  if (!another) return null;
+  const mixed = { ...heard, mixed: true };
+  const parts: LanguageSpan[] = [];
+  for (const [i, own] of found.entries()) {
+    const { span } = doubted[i]!;
+    mixed.tried = [...mixed.tried, 'part', ...own.tried];
+    if (!own.words.length) continue;
+    mixed.words = replaced(mixed.words, span, own.words, 0);
+    parts.push({ language: own.language, span });
+  }
+  mixed.languages = sharesOf(parts, language, request.speech);
+  mixed.language = mixed.languages[0]![0];
+  return mixed;
 }
 
 /** A span of a window as a window of its own. */
@@ -82,6 +117,8 @@ interface Decoded extends Covered {
   /** Spans without words, and those with far too few. */
   missing: Span[];
   thin: Span[];
+  /** Parts that may be in another language. */
+  doubted: DoubtedPart[];
   levels: Float32Array;
   /** Seconds of the longest span whose text fits into one row. */
   longest: number;
@@ -93,7 +130,7 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const { facts } = model;
   const { result, invented, tried } = await decodeWell(request, recogniser, check, attempts);
   const levels = levelsAboveRumble(request.samples);
-  if (invented) return { ...summary(result), words: [], tried, missing: [], thin: [], levels, longest: RETRY_PART_SECONDS };
+  if (invented) return { ...summary(result), words: [], tried, missing: [], thin: [], doubted: [], levels, longest: RETRY_PART_SECONDS };
   const isSpeech = (from: number, to: number) => {
     const [start, end] = [from, to].map((token) => (token - facts.firstTimestamp) * facts.tick) as [number, number];
     const own = request.speech.map((span) => ({ start: Math.max(span.start, start), end: Math.min(span.end, end) }));
@@ -121,6 +158,7 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
     tried,
     missing: certain ? (stuck ? [spanOf(request.speech)] : rest) : [],
     thin: merged([...thinStretches(kept.tokens, speech, facts), ...drawnOut(words, spoken)]),
+    doubted: attempts.depth === 0 && request.language === 'auto' ? doubtedParts(result, request.speech, facts) : [],
     levels,
     longest,
   };

@@ -34,6 +34,11 @@ export const OTHER_LANGUAGE_SECONDS = 2; // if it has this much speech
 export const SWITCH_LANGUAGE_PROBABILITY = 0.9; // from here on a window is decoded in its own language
 export const SWITCH_LANGUAGE_SECONDS = 5; // if it has this much speech
 
+/* Languages that change within a window, whose text is then in one of them. A guess from 12 joins of tuning clips. */
+export const MIN_PART_SECONDS = 2; // shorter speech does not tell its language
+export const FOREIGN_LOG_PROB = -0.7; // of a part: mock words have -0.77 to -1.7, text in the right language -0.05 to -0.6
+export const SECOND_LANGUAGE_PROBABILITY = 0.1; // from here on the language of the window is in doubt
+
 /* Coverage: speech without text. Certain speech has at least 0.991 in 13 languages; ring tones, music and humming have at most 0.931. */
 export const CERTAIN_SPEECH_PROBABILITY = 0.97; // mean speech probability
 export const MIN_MISSING_SECONDS = 1.5; // speech without words that is decoded again

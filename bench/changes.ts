@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import type { Pool } from '../engine/runtime/pool.ts';
+import { SAMPLE_RATE } from '../engine/types.ts';
+import type { Accuracy, AccuracyOptions } from './accuracy.ts';
+import { errorsOfRuns, longestGap } from './align.ts';
+import { type Clip, englishClips, foreignClips, type Split } from './clips.ts';
+import { cleanSamples } from './conversations.ts';
+import { textOf, transcript } from './measure.ts';
+import { errorRate, unitsOf } from './normalise.ts';
+import { seeded } from './random.ts';
+import { level, mixInto, scaled, writeWav } from './sound.ts';
+import { type Rate, rated } from './word-errors.ts';
+
+/** Recordings in which the language changes, by the seconds of each stretch. */
+export interface ChangeRate extends Rate {
+  seconds: number;
+  stretches: number;
+  /** Stretches with more than 60 % of their words wrong: skipped, or written in another language. */
+  lost: number;
+  /** Longest run of deleted words. */
+  gap: number;
+}
+
+const STRETCHES = [5, 15, 40, 120]; // seconds
+const LEAST = 30; // seconds of clips in a language that is used
+const LOST = 0.6;
+
+/** One recording: stretches in several languages, with what is said in each. */
+export interface Changing {
+  samples: Float32Array;
+  said: { language: string; transcript: string }[];
+}
+
+/** Error rates of stretches when the language changes, in both orders of two and three languages. */
+export async function changeRates(pool: Pool, folder: string, options: AccuracyOptions): Promise<Pick<Accuracy, 'changes'>> {
+  const changes: ChangeRate[] = [];
+  for (const seconds of STRETCHES) {
+    const found = [];
+    for (const order of orders(usable(options))) found.push(await oneRate(pool, folder, order, seconds, options));
+    const errors = found.flatMap(({ errors }) => errors);
+    const lost = errors.filter((own) => errorRate(own) > LOST).length;
+    changes.push({ ...rated(errors), seconds, stretches: errors.length, lost, gap: Math.max(...found.map(({ gap }) => gap)) });
+  }
+  return { changes };
+}
+
+async function oneRate(pool: Pool, folder: string, order: readonly string[], seconds: number, options: AccuracyOptions) {
+  const made = await changing(order, seconds, options);
+  const path = join(folder, 'changing.wav');
+  await writeWav(path, made.samples);
+  const text = textOf(await transcript(path, pool, { diarize: false, accurate: options.accurate }));
+  const heard = plainWords(text);
+  const runs = made.said.map(({ transcript }) => plainWords(transcript));
+  const errors = errorsOfRuns(runs, heard);
+  for (const [i, own] of errors.entries())
+    if (errorRate(own) > LOST) options.log(`  ${order.join(', ')}, ${seconds} s each: ${made.said[i]!.language} is lost (number ${i + 1})`);
+  return { errors, gap: longestGap(runs.flat(), heard) };
+}
+
+/** Clips with a complete transcript of what a single speaker says. */
+const usable = ({ data, split }: { data?: string; split?: Split }) =>
+  [...englishClips(data, split), ...foreignClips(data, split)].filter((clip) => clip.seconds >= 3);
+
+/** All pairs of the languages of which there is enough, and three of them, in both orders. */
+function orders(list: readonly Clip[]): string[][] {
+  const seconds = new Map<string, number>();
+  for (const clip of list) seconds.set(clip.language, (seconds.get(clip.language) ?? 0) + clip.seconds);
+  const languages = [...seconds].flatMap(([language, sum]) => (sum >= LEAST ? [language] : []));
+  const pairs = languages.flatMap((first, i) => languages.slice(i + 1).map((second) => [first, second]));
+  return [...pairs, languages.slice(0, 3)].flatMap((order) => [order, order.toReversed()]);
+}
+
+/** Words of any of the languages; unlike `englishWords` spellings are not unified. */
+const plainWords = (text: string) => unitsOf(text, 'de');
+
+/** Clips of each language in turn, normalised to the same loudness, about `seconds` of each. */
+export async function changing(
+  order: readonly string[],
+  seconds: number,
+  { seed = 1, data, split }: { seed?: number; data?: string; split?: Split } = {},
+): Promise<Changing> {
+  const random = seeded(seed);
+  const list = usable({ data, split });
+  const parts: { samples: Float32Array; at: number }[] = [];
+  const said: Changing['said'] = [];
+  let at = 0.3;
+  for (const language of order) {
+    const texts: string[] = [];
+    const end = at + seconds;
+    for (const clip of repeated(random.shuffle(list.filter((clip) => clip.language === language)))) {
+      const clean = await cleanSamples(clip);
+      parts.push({ samples: scaled(clean, 0.06 / (level(clean) || 1)), at });
+      texts.push(clip.transcript);
+      at += clean.length / SAMPLE_RATE + random.between(0.3, 1.2);
+      if (at >= end) break;
+    }
+    said.push({ language, transcript: texts.join(' ') });
+  }
+  const samples = new Float32Array(Math.ceil(at * SAMPLE_RATE));
+  for (const part of parts) mixInto(samples, part.samples, Math.round(part.at * SAMPLE_RATE));
+  return { samples, said };
+}
+
+function* repeated(list: readonly Clip[]): Generator<Clip> {
+  if (!list.length) throw new Error('There are no clips of a language in this set');
+  for (;;) yield* list;
+}

@@ -15,7 +15,7 @@ import { type Rate, rated } from './word-errors.ts';
 export interface ChangeRate extends Rate {
   seconds: number;
   stretches: number;
-  /** Stretches with more than 60 % of their words wrong: skipped, or written in another language. */
+  /** Stretches with a word error rate above 60 %: skipped, or written in another language. */
   lost: number;
   /** Longest run of deleted words. */
   gap: number;

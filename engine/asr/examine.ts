@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { FrameDescriptor } from '../../models/descriptor.ts';
+import { SAMPLE_RATE } from '../../models/sample-rate.ts';
 import { float32, int64, openSession, type Session } from '../runtime/session.ts';
 import { openFrontEnd } from './features/log-mel.ts';
 import { portOf } from './frames/ports.ts';
@@ -10,8 +11,6 @@ export interface Examinee extends Pick<FrameDescriptor, 'architecture' | 'featur
   /** The CTC model, or encoder and decoder_joint. */
   networks: readonly string[];
 }
-
-const SECOND = 16_000; // samples
 
 /**
  * Runs a second of noise through a published model, as its layout says. Throws what does not fit. Blocks the thread: for the command line.
@@ -24,7 +23,7 @@ export async function examine(folder: string, { architecture, networks, features
     const ports = architecture === 'ctc' ? (['logits'] as const) : (['encoded', 'encodedLength'] as const);
     const [signal, length, output] = [portOf(session, 'signal', path), portOf(session, 'length', path), portOf(session, ports[0], path)];
     if (ports[1]) portOf(session, ports[1], path);
-    const noise = Float32Array.from({ length: SECOND }, (_, i) => Math.sin(i * i) / 10);
+    const noise = Float32Array.from({ length: SAMPLE_RATE }, (_, i) => Math.sin(i * i) / 10);
     const { values, bins, frames } = openFrontEnd(features)(noise);
     const accepted = session.dimensions(signal)[1];
     if (typeof accepted === 'number' && accepted > 0 && accepted !== bins)

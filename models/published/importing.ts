@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { type FrameDescriptor, INTERFACE, readDescriptor, TOKENS, writeDescriptor } from '../descriptor.ts';
 import type { ImportOptions } from '../importing.ts';
 import { install, refused as unfit } from '../install.ts';
+import { SAMPLE_RATE } from '../sample-rate.ts';
 import { frameRefusal } from '../self-check.ts';
 import { requireSpace } from '../space.ts';
 import { checkNew, type Model } from '../store.ts';
@@ -111,7 +112,7 @@ function descriptorOf(layout: Layout, { tokens, blank }: Vocabulary, durations: 
     ...{ interface: INTERFACE as typeof INTERFACE, variant, features, subsampling, files, ...about },
     devices: ['cpu' as const],
     createdAt: new Date().toISOString(),
-    window: { sampleRate: 16_000, steps: 100 * WINDOW_SECONDS, samplesPerStep: 160 },
+    window: { sampleRate: SAMPLE_RATE, steps: 100 * WINDOW_SECONDS, samplesPerStep: 160 },
     tokens: { count: tokens.length, blank },
     memory: { row: 0, thread: Math.round(COPIES * bytes + WORKING_BYTES) },
   };

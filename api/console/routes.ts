@@ -7,7 +7,7 @@ import { changes, correctText } from './routes/corrections.ts';
 import { documents, manyDocuments } from './routes/documents.ts';
 import { invitations, newInvitation, removeInvitation } from './routes/invitations.ts';
 import { deleteKey, keys, newKey } from './routes/keys.ts';
-import { installation, operator, putSettings, settings } from './routes/operator.ts';
+import { activity, installation, putSettings, settings } from './routes/operator.ts';
 import { createMember, deleteMember, invited, memberLink, updateMember } from './routes/people.ts';
 import { newProject, projectMembers, putProjectMember, uploadPlaces } from './routes/projects.ts';
 import { choices, endOidc, startOidc } from './routes/provider.ts';
@@ -71,7 +71,7 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     readDraft,
     deliveries,
     replay,
-    operator,
+    activity,
     installation,
     settings,
     putSettings,

@@ -75,16 +75,22 @@ async function readAll(tx: Tx): Promise<Facts> {
     ),
     engines: await liveEngines(tx),
     minutes: Number((await tx.row<{ sum: string }>('select coalesce(sum(minutes), 0) as sum from charged'))!.sum),
-    realTimeFactor: (await tx.row<{ factor: number | null }>(
-      `select (sum(t.duration_seconds) / nullif(sum(extract(epoch from t.completed_at - t.started_at)), 0))::float8 as factor
-       from (select transcription_id from ledger where minutes < 0 order by id desc limit ?) l
-       join transcriptions t on t.id = l.transcription_id and t.status = 'completed'`,
-      [RECENT],
-    ))!.factor,
+    realTimeFactor: await realTimeFactor(tx),
     uploadsInFlight: (await tx.row<{ count: number }>(
       'select count(*)::int as count from upload_leases where lease_until > clock_timestamp()',
     ))!.count,
   };
+}
+
+/** RTFx of the latest recordings of the installation; null if there are none. */
+export async function realTimeFactor(tx: Tx): Promise<number | null> {
+  const row = await tx.row<{ factor: number | null }>(
+    `select (sum(t.duration_seconds) / nullif(sum(extract(epoch from t.completed_at - t.started_at)), 0))::float8 as factor
+     from (select transcription_id from ledger where minutes < 0 order by id desc limit ?) l
+     join transcriptions t on t.id = l.transcription_id and t.status = 'completed'`,
+    [RECENT],
+  );
+  return row!.factor;
 }
 
 function liveEngines(tx: Tx): Promise<EngineFact[]> {

@@ -1,5 +1,6 @@
 import { type Actor, requireOwner } from '../../api/contract/actor.ts';
 import type { Tx } from '../postgres/orm.ts';
+import { realTimeFactor } from './facts.ts';
 
 /* SQL: totals by state and hour. */
 
@@ -42,10 +43,42 @@ export async function overview(tx: Tx, actor: Actor) {
   return { queue, reports, hours, failures };
 }
 
+const DAYS = 30; // of the figures of a workspace
+const SECOND_LOOK = 0.6; // mean confidence below which a transcript is worth a look
+const MOST = 10;
+
+/** Charged minutes by day, project and member, time to transcript, and what wants a second look, over the last 30 days. */
+export async function insight(tx: Tx, actor: Actor) {
+  requireOwner(actor);
+  const { workspaceId } = actor;
+  const usage = await tx.rows(
+    `select to_char(l.created_at at time zone 'utc', 'YYYY-MM-DD') as day, p.name as project, coalesce(t.author_name, t.author_email) as member,
+       round(- sum(l.minutes), 2)::float8 as minutes
+     from ledger l left join transcriptions t on t.id = l.transcription_id and t.workspace_id = l.workspace_id
+     left join projects p on p.id = coalesce(t.project_id, l.project_id) and p.workspace_id = l.workspace_id
+     where l.workspace_id = ?::uuid and l.minutes < 0 and l.transcription_id is not null
+       and l.created_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc' - interval '${DAYS - 1} days'
+     group by 1, 2, 3 order by 1`,
+    [workspaceId],
+  );
+  const ready = await tx.row<{ p50: number | null; p95: number | null }>(
+    `select percentile_cont(0.5) within group (order by s) as p50, percentile_cont(0.95) within group (order by s) as p95
+     from (select extract(epoch from t.completed_at - t.created_at)::float8 as s from transcriptions t where t.workspace_id = ?::uuid
+       and t.status = 'completed' and t.created_at > now() - interval '${DAYS} days') q`,
+    [workspaceId],
+  );
+  const unsure = await tx.rows<{ id: string; confidence: number }>(
+    `select t.id, t.confidence from transcriptions t where t.workspace_id = ?::uuid and t.status = 'completed' and t.confidence is not null
+       and t.confidence < ${SECOND_LOOK} order by t.confidence, t.id limit ${MOST}`,
+    [workspaceId],
+  );
+  return { usage, ready, unsure };
+}
+
 /** Engines with their hosts, and queued and running work of each workspace, for operators. */
 export async function installationLoad(tx: Tx) {
   const engines = await tx.rows(
-    `select id, host, device, model, concurrency, last_seen, last_seen > now() - interval '60 seconds' as alive
+    `select id, host, version, device, model, concurrency, working, last_seen, last_seen > now() - interval '60 seconds' as alive
      from engines where role = 'engine' and last_seen > now() - interval '1 day' order by last_seen desc limit 50`,
   );
   const workspaces = await tx.rows(
@@ -54,5 +87,10 @@ export async function installationLoad(tx: Tx) {
      from transcriptions t join workspaces w on w.id = t.workspace_id where t.status in ('queued', 'processing')
      group by w.id order by count(*) desc, w.id limit 100`,
   );
-  return { engines, workspaces };
+  const queue = await tx.row(
+    `select count(*) filter (where status = 'queued')::int as queued, count(*) filter (where status = 'processing')::int as processing,
+       coalesce(extract(epoch from now() - min(created_at) filter (where status = 'queued')), 0)::int as oldest_seconds
+     from transcriptions where status in ('queued', 'processing')`,
+  );
+  return { engines, workspaces, queue, rtfx: await realTimeFactor(tx) };
 }

@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { call, ended, remember, type Session } from './client.ts';
+import { Activity } from './pages/activity.tsx';
 import { Authorize } from './pages/authorize.tsx';
+import { Installation } from './pages/installation.tsx';
 import { List } from './pages/list.tsx';
-import { Operator } from './pages/operator.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { TranscriptPage } from './pages/transcript.tsx';
 import { Workspace } from './pages/workspace.tsx';
@@ -46,7 +47,8 @@ export function App() {
         <nav aria-label="Main">
           <Tab to="/" path={path} label="Transcripts" />
           <Tab to="/workspace" path={path} label="Workspace" />
-          {(session.operator || session.member.role === 'owner') && <Tab to="/operator" path={path} label="Operation" />}
+          {session.member.role === 'owner' && <Tab to="/activity" path={path} label="Activity" />}
+          {session.operator && <Tab to="/installation" path={path} label="Installation" />}
         </nav>
         <div class="own">
           <Bell />
@@ -79,7 +81,8 @@ function Content({ path, query, session, uploads }: Place) {
       />
     );
   if (path.startsWith('/workspace')) return <Workspace session={session} tab={path.split('/')[2] ?? ''} />;
-  if (path === '/operator' && (session.operator || session.member.role === 'owner')) return <Operator />;
+  if (path === '/activity' && session.member.role === 'owner') return <Activity />;
+  if (path === '/installation' && session.operator) return <Installation />;
   if (path === '/authorize') return <Authorize />;
   return <List query={query} session={session} uploads={uploads} />;
 }

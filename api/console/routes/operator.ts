@@ -1,21 +1,32 @@
 import { z } from 'zod';
-import { installationLoad, overview } from '../../../db/ops/overview.ts';
+import { insight, installationLoad, overview } from '../../../db/ops/overview.ts';
 import { whileWanted } from '../../../db/postgres/wanted.ts';
 import { readPreferences, writePreferences } from '../../../db/tenants/preferences.ts';
+import { listTitles } from '../../../db/transcripts/list.ts';
 import { requireOperator } from '../../contract/actor.ts';
 import { json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
-/** Activity of the own workspace, for its owners; engines and the load of every workspace, for operators of the installation. */
-export const operator = page({
+/** Activity of the own workspace, for its owners. */
+export const activity = page({
   method: 'GET',
-  path: '/operator',
-  async handler({ db, request }, actor) {
-    const own = await whileWanted(request.signal, () => db.workspace(actor.workspaceId, (tx) => overview(tx, actor)));
-    const installation = actor.runsInstallation
-      ? await whileWanted(request.signal, () => db.acrossTenants(installationLoad))
-      : { engines: null, workspaces: null };
-    return json(200, { ...own, ...installation });
+  path: '/activity',
+  async handler({ db, vault, request }, actor) {
+    const answer = await whileWanted(request.signal, () =>
+      db.workspace(actor.workspaceId, async (tx) => {
+        const { usage, ready, unsure } = await insight(tx, actor);
+        const titles = await listTitles(
+          tx,
+          vault,
+          actor,
+          unsure.map(({ id }) => id),
+        );
+        const confidence = new Map(unsure.map((one) => [one.id, one.confidence]));
+        const second_look = titles.map(({ id, title }) => ({ id, title, confidence: confidence.get(id) }));
+        return { ...(await overview(tx, actor)), usage, ready, second_look };
+      }),
+    );
+    return json(200, answer);
   },
 });
 

@@ -68,7 +68,7 @@ t.test('a session that a reading key opened reads what the key reads, and nothin
     '/webhooks',
     '/settings',
     '/templates',
-    '/operator',
+    '/activity',
     '/workspace/members',
   ])
     t.equal((await reader.ask('GET', path)).status, 403, path);

@@ -151,22 +151,23 @@ t.test('a template is tried on the transcript before it is saved, then published
   await page.waitForSelector('article:has-text("Delivery check") >> text=Back to draft');
 });
 
-t.test('operation is shown', async (t) => {
-  await page.click('a:text-is("Operation")');
-  await page.waitForSelector('.chart');
+t.test('the installation and the activity of the workspace are shown', async (t) => {
+  await page.click('a:text-is("Installation")');
+  await page.waitForSelector('.lines');
   t.match(await page.textContent('.lines'), /Online.*whisper-base on cpu/);
-  const heights = await page
-    .locator('.chart')
-    .first()
-    .locator('.bar i')
-    .evaluateAll((bars) => bars.map((bar) => bar.clientHeight));
-  t.equal(heights.length, 48);
+  t.match(await page.textContent('.figures'), /RTFx\d+\.\d/);
+  t.strictSame(await findings(page), []);
+  await shot(page, 'installation');
+  await page.click('a:text-is("Activity")');
+  await page.waitForSelector('.chart');
+  const heights = await page.locator('.chart .bar i').evaluateAll((bars) => bars.map((bar) => bar.clientHeight));
+  t.equal(heights.length, 30);
   t.ok(
     heights.slice(-2).some((height) => height > 10),
-    'the recording was transcribed in this hour, or the last',
+    'the recording was transcribed today, or yesterday',
   );
   t.strictSame(await findings(page), []);
-  await shot(page, 'operation');
+  await shot(page, 'activity');
 });
 
 t.test('signing out ends the session', async (t) => {

@@ -133,7 +133,7 @@ t.test('who may only look sees no upload and no buttons that would be refused', 
   await viewer.click('text=Language, speakers, project');
   await viewer.waitForSelector('.drop option:text-is("Sales")', { state: 'attached' });
   t.equal(await viewer.locator('.drop option:text-is("Closed")').count(), 0);
-  t.equal(await viewer.locator('a:text-is("Operation")').count(), 0);
+  t.equal(await viewer.locator('a:text-is("Activity")').count(), 0);
   const seen = await world.transcription(ann, { projectId: closed });
   t.strictSame(await look(viewer, seen), { rename: 0, remove: 0 });
   await viewer.goto(`${url}/#/t/${talk}`);

@@ -23,14 +23,19 @@ const other = await world.member(await world.workspace({ name: 'Other' }), { rol
 await world.transcription(other, { status: 'queued' });
 
 t.test('the installation is seen by its operator and by no owner of a workspace', async (t) => {
-  const { json } = await ann.ask('GET', '/operator');
-  t.match(json, { queue: { queued: 0 }, engines: null, workspaces: null });
+  const { json } = await ann.ask('GET', '/activity');
+  t.match(json, { queue: { queued: 0 } });
   t.notMatch(JSON.stringify(json), /host-a|Other/);
   t.equal((await ann.ask('GET', '/session')).json.operator, false);
   const operator = await visit(api, { link: await linkOf(root.id) });
   t.equal((await operator.ask('GET', '/session')).json.operator, true);
-  t.equal((await operator.ask('GET', '/operator')).status, 403, "the workspace is its owners'");
-  t.match((await operator.ask('GET', '/installation')).json, { engines: [{ host: 'host-a' }], workspaces: [{ name: 'Other', queued: 1 }] });
+  t.equal((await operator.ask('GET', '/activity')).status, 403, "the workspace is its owners'");
+  t.match((await operator.ask('GET', '/installation')).json, {
+    engines: [{ host: 'host-a', version: '1', working: 0 }],
+    workspaces: [{ name: 'Other', queued: 1 }],
+    queue: { queued: 1 },
+    rtfx: null,
+  });
   t.equal((await ann.ask('GET', '/installation')).status, 403);
 });
 

@@ -42,7 +42,7 @@ const PAGES: Record<string, string> = {
   [`/t/${poor}`]: 'text=71.5 minutes are needed and 3 are left',
   [`/t/${busy}`]: 'text=Transcribing',
   '/t/nothing': 'text=Not found',
-  '/operator': '.chart',
+  '/activity': 'text=Nothing was transcribed in the last 30 days',
   '/workspace': 'text=minutes',
   '/workspace/keys': 'text=Revoke',
   '/workspace/templates': 'text=Built-in',

@@ -138,7 +138,7 @@ t.test('page() keeps what is for owners from users', async (t) => {
     ['POST', '/webhooks', { url: 'https://example.com/' }],
     ['GET', '/settings'],
     ['PUT', '/settings', { vocabulary: '', retention_days: 1 }],
-    ['GET', '/operator'],
+    ['GET', '/activity'],
   ];
   for (const [method, path, body] of closed)
     t.match(await bob.ask(method, path, body), { status: 403, json: { code: null } }, `${method} ${path}`);

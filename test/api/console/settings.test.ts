@@ -47,7 +47,7 @@ t.test('times are UTC, RFC 3339 with milliseconds and Z: what PostgreSQL writes 
 });
 
 t.test('overview() counts the queue, the hours and the failures of the own workspace', async (t) => {
-  const empty = (await ann.ask('GET', '/operator')).json;
+  const empty = (await ann.ask('GET', '/activity')).json;
   t.match(empty, { queue: { queued: 0, processing: 0, oldest_seconds: 0 }, failures: [] });
   t.equal(empty.hours.length, 48);
   for (const hour of empty.hours)
@@ -64,21 +64,18 @@ t.test('overview() counts the queue, the hours and the failures of the own works
       `insert into engines (id, host, pid, version, device, model, concurrency) values (gen_random_uuid(), 'a', 1, '1.0.0', 'cpu', 'whisper-base', 2)`,
     ),
   );
-  const { json } = await ann.ask('GET', '/operator');
+  const { json } = await ann.ask('GET', '/activity');
   t.match(json, {
     queue: { queued: 1, processing: 1 },
     reports: { queued: 1, processing: 0 },
     failures: [{ id: failed, error_code: 'FILE_CORRUPTED' }],
-    engines: null,
-    workspaces: null,
   });
   const sum = (name: string) => json.hours.reduce((total: number, hour: Record<string, number>) => total + hour[name]!, 0);
   t.strictSame(['arrived', 'minutes', 'completed', 'failed'].map(sum), [4, 1.5, 1, 1]);
   t.ok(json.queue.oldest_seconds >= 90 && json.queue.oldest_seconds < 600);
-  t.match((await other.ask('GET', '/operator')).json, {
+  t.match((await other.ask('GET', '/activity')).json, {
     queue: { queued: 0, processing: 0 },
     failures: [],
-    engines: null,
   });
-  t.ok((await other.ask('GET', '/operator')).json.hours.every((hour: { arrived: number }) => hour.arrived === 0));
+  t.ok((await other.ask('GET', '/activity')).json.hours.every((hour: { arrived: number }) => hour.arrived === 0));
 });

@@ -1,6 +1,6 @@
 import { call } from '../client.ts';
 import { Action, Problem, Waiting } from '../parts/basics.tsx';
-import { useLoaded } from '../use.ts';
+import { useLoaded, useTitle } from '../use.ts';
 
 const MEANING: Record<string, string> = {
   read: 'read transcripts and reports that you may see',
@@ -11,6 +11,7 @@ const MEANING: Record<string, string> = {
 
 /** Asks for consent to an assistant's access on the person's behalf. */
 export function Authorize() {
+  useTitle('Allow access');
   const query = location.search.slice(1);
   const { value, error } = useLoaded<{ client: { name: string }; redirect_host: string; scopes: string[]; workspace: string }>(
     `/consent?${query}`,

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { call, type Session } from '../client.ts';
 import { Field, Form, Problem } from '../parts/basics.tsx';
 import { Brand } from '../parts/icons.tsx';
-import { go, useLoaded } from '../use.ts';
+import { go, useLoaded, useTitle } from '../use.ts';
 
 type Proof = { key: string } | { link: string } | { invitation: string } | { workspace_id: string };
 
@@ -11,6 +11,7 @@ type Proof = { key: string } | { link: string } | { invitation: string } | { wor
  * one.
  */
 export function SignIn({ query, onSignedIn }: { query: URLSearchParams; onSignedIn: (session: Session) => void }) {
+  useTitle('Sign in');
   const [link, invitation, error] = ['link', 'invitation', 'error'].map((name) => query.get(name));
   const { value: ways } = useLoaded<{ oidc: { name: string } | null; version: string }>('/options');
   const [problem, setProblem] = useState<Error | null>(error ? new Error(error) : null);

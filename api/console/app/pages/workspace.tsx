@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Session } from '../client.ts';
 import { Problem, Waiting } from '../parts/basics.tsx';
 import type { WorkspaceInfo } from '../types.ts';
-import { useLoaded } from '../use.ts';
+import { useLoaded, useTitle } from '../use.ts';
 import { Keys } from './workspace/keys.tsx';
 import { Members } from './workspace/members.tsx';
 import { Preferences } from './workspace/preferences.tsx';
@@ -27,6 +27,7 @@ export function Workspace({ session, tab }: { session: Session; tab: string }) {
       : []),
   ] as [string, string, JSX.Element][];
   const [, title, content] = tabs.find(([name]) => name === tab) ?? tabs[0]!;
+  useTitle(title);
   return (
     <div class="with-side">
       <nav class="side" aria-label="Workspace">

@@ -5,20 +5,22 @@ import type { Transcription } from './types.ts';
 export interface Loaded<T> {
   value: T | null;
   error: Error | null;
+  /** What `value` was loaded from: the previous path while the next one loads. */
+  from: string | null;
   /** Reloads. */
   again: () => void;
 }
 
 /** Loads `path` from the API, again when the path changes. Null: loads nothing. */
 export function useLoaded<T>(path: string | null): Loaded<T> {
-  const [state, set] = useState<{ value: T | null; error: Error | null }>({ value: null, error: null });
+  const [state, set] = useState<Omit<Loaded<T>, 'again'>>({ value: null, error: null, from: null });
   const [round, next] = useState(0);
   useEffect(() => {
     if (path === null) return;
     let current = true;
     call<T>('GET', path).then(
-      (value) => current && set({ value, error: null }),
-      (error) => current && set((before) => ({ value: before.value, error })),
+      (value) => current && set({ value, error: null, from: path }),
+      (error) => current && set((before) => ({ ...before, error })),
     );
     return () => {
       current = false;

@@ -115,7 +115,7 @@ t.test('the text is searched over all transcripts', async (t) => {
   await page.fill('search input[name=q]', 'squire');
   await page.keyboard.press('Enter');
   await page.waitForSelector('tr a.open:has-text("two-speakers.wav")');
-  t.match(await page.textContent('[aria-label="Search results"]'), /squire/);
+  t.match(await page.textContent('[aria-label="Search results"] .hit-list'), /squire/);
 });
 
 t.test('a key is made, shown once, works, and is revoked', async (t) => {

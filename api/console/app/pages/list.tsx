@@ -24,7 +24,8 @@ export function List({ query, session, uploads }: { query: URLSearchParams; sess
   const asked = new URLSearchParams(query);
   asked.set('limit', String(PAGE));
   if (search) asked.delete('status');
-  const { value, error, again } = useLoaded<Page<Row>>(`/listing?${asked}`);
+  const { value: loaded, from, error, again } = useLoaded<Page<Row>>(`/listing?${asked}`);
+  const value = search && from !== `/listing?${asked}` ? null : loaded; // rows of before are no results
   const [totals, count] = useTotals(filters.toString());
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
   const sending = useSending(uploads, value?.items);

@@ -18,6 +18,7 @@ const DISTRIBUTION = [
   { program: 'chromium', packages: ['chromium'] }, // test/api/console
   { program: 'nginx', packages: ['nginx-light'] }, // test/deploy
   { program: 'haproxy', packages: ['haproxy'] }, // test/deploy
+  { program: 'pgbouncer', packages: ['pgbouncer'] }, // test/db/postgres/pgbouncer.test.ts
   { program: 'faketime', packages: ['faketime'] }, // test/crash/clock.test.ts
   { program: 'php', packages: ['php-cli', 'php-curl'] }, // test/api/openapi/guides.test.ts
 ];

@@ -63,7 +63,7 @@ export function openPool(address: string, name: string, max: number, patience: P
 
   async function acquire(): Promise<{ connection: Connection; release: (broken?: Error) => void }> {
     const lent = await pool.connect().catch((error: Error) => {
-      if (!/^timeout exceeded|timeout expired$/.test(error.message)) throw error;
+      if (!/^timeout exceeded|timeout expired$|connection timeout$/.test(error.message)) throw error; // pg has a message for each phase
       throw new DatabaseUnavailable(`Cannot reach the database: no connection within ${patience.acquireMs} ms`, { cause: error });
     });
     const connection = lent as unknown as Connection;

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { claimNext } from '../../../db/jobs/claim.ts';
+import { complete } from '../../../db/jobs/complete.ts';
+import { type Db, openDb } from '../../../db/postgres/orm.ts';
+import { startBouncer } from '../../support/bouncer.ts';
+import { testDatabase } from '../../support/database.ts';
+import { conversation } from '../../support/engine.ts';
+import { needPrograms } from '../../support/programs.ts';
+import { openService } from '../../support/service.ts';
+import { send } from '../../support/uploads.ts';
+import { finished, openBench } from '../../support/work.ts';
+
+/* The real PgBouncer in transaction mode: each transaction of a client may run on another connection of the server. */
+
+const { pgbouncer } = needPrograms(t, 'pgbouncer');
+const SERVERS = 12; // connections to PostgreSQL
+const CLIENTS = 12; // connections of a host to PgBouncer
+const direct = await testDatabase(t);
+const url = await startBouncer(t, pgbouncer, direct.url, SERVERS);
+const bench = await openBench(direct.db);
+const database = new URL(url).pathname.slice(1);
+
+async function hosts(count: number, pool: number): Promise<Db[]> {
+  const opened = await Promise.all(Array.from({ length: count }, () => openDb({ url, pool, name: 'longhand-client' })));
+  t.teardown(() => Promise.all(opened.map((db) => db.close())));
+  return opened;
+}
+
+/** Connections of the server that PgBouncer uses. */
+async function serverConnections(): Promise<number> {
+  const [row] = await direct.db.query<{ n: number }>(
+    '*',
+    `select count(*)::int as n from pg_stat_activity where datname = '${database}' and pid <> pg_backend_pid() and application_name = 'longhand-client'`,
+  );
+  return row!.n;
+}
+
+t.test(
+  '120 connections of ten hosts share a few to the server, and no transaction sees the workspace, role or limits of another',
+  async (t) => {
+    const workspaces = await Promise.all(Array.from({ length: 10 }, () => bench.workspace()));
+    for (const workspace of workspaces) await bench.transcription(workspace);
+    const fleet = (await hosts(10, CLIENTS)).flatMap((db) => Array.from({ length: CLIENTS }, () => db));
+    const seen = `select current_setting('longhand.workspace') as scope, current_user as role, current_setting('lock_timeout') as lock,
+    (select array_agg(distinct workspace_id::text) from transcriptions) as visible`;
+    let most = 0;
+    const wrong: unknown[] = [];
+    for (let round = 0; round < 4; round++) {
+      await Promise.all(
+        fleet.map(async (db, i) => {
+          const workspace = workspaces[(i + round) % workspaces.length]!;
+          if (i % 5 === 0) await db.workspace(workspace, (tx) => tx.rows('select 1 / 0')).catch(() => {}); // one that fails leaves nothing behind
+          const rows = i % 2 ? await db.query(workspace, seen) : await db.workspace(workspace, (tx) => tx.rows(seen));
+          const [row] = rows as { scope: string; role: string; lock: string; visible: string[] }[];
+          if (row!.scope !== workspace || row!.role !== 'longhand_app' || row!.lock !== '20s' || row!.visible.join() !== workspace)
+            wrong.push(row);
+        }),
+      );
+      most = Math.max(most, await serverConnections());
+    }
+    t.strictSame(wrong, []);
+    t.ok(most > 0 && most <= SERVERS, `${most} connections`);
+  },
+);
+
+t.test('claimNext() through PgBouncer gives each transcription to one of 20 engines, and each is charged once', async (t) => {
+  const workspace = await bench.workspace({ concurrency: 100, minutes: 1000 });
+  const ids = await Promise.all(Array.from({ length: 60 }, () => bench.transcription(workspace)));
+  const engines = (await hosts(4, 5)).flatMap((db) => Array.from({ length: 5 }, () => db));
+  const claimed: string[] = [];
+  await Promise.all(
+    engines.map(async (db) => {
+      const engineId = randomUUID();
+      for (let misses = 0; misses < 20; ) {
+        const claim = await claimNext(db, { engineId, shortOnly: false });
+        if (!claim || !('lease' in claim) || claim.lease.workspaceId !== workspace) {
+          misses++;
+          continue;
+        }
+        claimed.push(claim.lease.id);
+        await complete(db, claim.lease, finished(60));
+      }
+    }),
+  );
+  t.strictSame([...claimed].sort(), [...ids].sort());
+  t.equal(await bench.balance(workspace), 940);
+});
+
+t.test('the service works through PgBouncer: an upload is transcribed and charged once', async (t) => {
+  const other = await testDatabase(t);
+  const through = await startBouncer(t, pgbouncer, other.url, SERVERS);
+  const service = await openService(t, { database: { db: other.db, url: through } });
+  const [api] = await Promise.all([service.api(), service.engine()]);
+  const wav = await conversation(1);
+  const answer = await send(
+    api.url,
+    service.key,
+    { 'Content-Disposition': 'attachment; filename="call.wav"', 'Idempotency-Key': 'one' },
+    '',
+    wav,
+  );
+  t.equal(answer.status, 201);
+  await service.until<{ status: string }>(String(answer.json.uuid), ({ status }) => status === 'completed', 300);
+  t.match(await service.record(api, String(answer.json.uuid)), { status: 'completed' });
+  const charges = await other.db.query('*', `select 1 from ledger where workspace_id = '${service.workspaceId}' and minutes < 0`);
+  t.equal(charges.length, 1);
+});

@@ -5,7 +5,7 @@ const ALLOWED: [reason: RegExp, why: string][] = [
   [/^LLM_BASE_URL is not set$/, 'a language model is a server of somebody'],
   [/8-bit .* saturate|saturate on this processor/, 'the other kind of processor runs them'],
   [
-    /is not installed$|^needs (setpriv|libfaketime|postgresql of)|^this host allows no /,
+    /is not installed$|^needs (setpriv|libfaketime|pgbouncer|postgresql of)|^this host allows no /,
     'prepare --test installs programs where it may: a host that forbids it says so in the last lines',
   ],
 ];

@@ -15,7 +15,7 @@ const FEW_WORDS = 50; // languages with fewer are ignored
 const SURE = 0.6; // mean probability of words
 const FEWEST_WORDS = 20; // the same for models of one or two languages, of which there are fewer clips
 const SILENT = 0.05; // share of the recordings that words cover
-const DOUBTFUL = 0.5; // mean probability of words; trained models have 0.7 and more even in languages they do not know
+const DOUBTFUL = 0.5; // mean probability of words, for models whose languages have no clips here; a guess: no published model was measured
 
 /** Errors per word over all languages. */
 export function rateOf(rates: Check['rates']): number {

@@ -3,66 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { countErrors, named, wordsAttributed } from './align.ts';
-import { type ChangeRate, changeRates } from './changes.ts';
-import { clips, englishClips, type Split, turnsOf } from './clips.ts';
+import { changeRates } from './changes.ts';
+import { clips, englishClips, turnsOf } from './clips.ts';
 import { type ConversationOptions, conversation } from './conversations.ts';
 import { type Diarization, diarizationError, meanDiarization } from './der.ts';
-import { interjectionsKept, type Kept } from './interjections.ts';
+import { interjectionsKept } from './interjections.ts';
 import { diarization, textOf, transcript } from './measure.ts';
-import { type MeetingRates, meetingRates } from './meetings.ts';
+import type { Accuracy, AccuracyOptions, Measures } from './measures.ts';
+import { meetingRates } from './meetings.ts';
 import { addErrors, englishWords, errorRate, NO_ERRORS } from './normalise.ts';
 import { call, LINES, partyErrors, record } from './parties.ts';
-import { type PeopleFound, peopleFound } from './people.ts';
+import { peopleFound } from './people.ts';
 import { seeded } from './random.ts';
 import { NOISES, writeWav } from './sound.ts';
-import { joinedRate, languageRates, quietRates, type Rate, rateOf } from './word-errors.ts';
-
-/** The measurements; all of them, unless parts were selected. */
-export type Accuracy = Partial<Measures>;
-
-interface Measures {
-  /** English clips one by one, with language `auto`. */
-  clips: Rate;
-  /** `gap`: longest run of deleted words. */
-  joined: Rate & { gap: number; minutesPerHour: number };
-  languages: { language: string; rate: number; detected: string }[];
-  /** All clips in other languages, each at several offsets; words, or characters in languages without word separators. */
-  foreign: Rate;
-  /** Recordings in which the language changes. */
-  changes: ChangeRate[];
-  conversations: ReturnType<typeof meanDiarization> & { wordsAttributed: number; wordErrorRate: number };
-  /** Transcripts of the same two parties over several kinds of lines: words missing, wrong, duplicated or attributed to the other party. */
-  calls: { line: string; wrong: number; twice: number; parties: number }[];
-  /** Number of speakers found, for 1 to 20 speakers. */
-  people: PeopleFound[];
-  /** Recognised short interjections, overlapping another speaker and in pauses. */
-  interjections: Record<'over' | 'pauses', Kept>;
-  /** Diarization of simulated rooms. */
-  rooms: MeetingRates;
-  realTurns: { file: string; error: number; speakers: number; trueSpeakers: number }[];
-  /** Hallucinated words in audio without speech, by kind of sound. */
-  invented: Record<string, number>;
-  /** The same English clips at -26 and at -60 dBFS. */
-  quiet: { loud: Rate; quiet: Rate };
-  /** Error of word timestamps at the edges of joined clips, seconds. */
-  wordTimes: { p50: number; p90: number; compared: number; unheard: number; disordered: number };
-}
-
-export interface AccuracyOptions {
-  /** Minutes of joined speech. */
-  minutes: number;
-  conversations: number;
-  accurate: boolean;
-  /** Folder of clips; default: bench/data. */
-  data?: string;
-  /** Set of voices and sentences: thresholds are tuned on `tuning`, results are reported for `test`. */
-  split: Split;
-  /** Seed for orders, conversations and rooms. */
-  seed: number;
-  /** Default: all. */
-  parts?: readonly Part[];
-  log: (line: string) => void;
-}
+import { joinedRate, languageRates, quietRates, rateOf } from './word-errors.ts';
 
 type Measure = (pool: Pool, folder: string, options: AccuracyOptions) => Promise<Accuracy>;
 
@@ -84,8 +38,8 @@ const PARTS = {
 
 export type Part = keyof typeof PARTS;
 
-/** WER, DER, hallucinations: everything that must not get worse when the engine gets faster. */
-export async function measureAccuracy(pool: Pool, options: AccuracyOptions): Promise<Accuracy> {
+/** WER, DER, hallucinations: everything that must not get worse when the engine gets faster. `parts`: default: all. */
+export async function measureAccuracy(pool: Pool, options: AccuracyOptions & { parts?: readonly Part[] }): Promise<Accuracy> {
   const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
   const found: Accuracy = {};
   try {

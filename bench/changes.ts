@@ -1,25 +1,15 @@
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { SAMPLE_RATE } from '../engine/types.ts';
-import type { Accuracy, AccuracyOptions } from './accuracy.ts';
 import { errorsOfRuns, longestGap } from './align.ts';
 import { type Clip, englishClips, foreignClips, type Split } from './clips.ts';
 import { cleanSamples } from './conversations.ts';
 import { textOf, transcript } from './measure.ts';
+import type { Accuracy, AccuracyOptions, ChangeRate } from './measures.ts';
 import { errorRate, unitsOf } from './normalise.ts';
 import { seeded } from './random.ts';
 import { level, mixInto, scaled, writeWav } from './sound.ts';
-import { type Rate, rated } from './word-errors.ts';
-
-/** Recordings in which the language changes, by the seconds of each stretch. */
-export interface ChangeRate extends Rate {
-  seconds: number;
-  stretches: number;
-  /** Stretches with a word error rate above 60 %: skipped, or written in another language. */
-  lost: number;
-  /** Longest run of deleted words. */
-  gap: number;
-}
+import { rated } from './word-errors.ts';
 
 const STRETCHES = [5, 15, 40, 120]; // seconds
 const LEAST = 30; // seconds of clips in a language that is used

@@ -15,7 +15,7 @@ import { startEmbedded } from '../db/postgres/embedded.ts';
 import { migrate } from '../db/postgres/migrate.ts';
 import { type Db, openDb } from '../db/postgres/orm.ts';
 import { openVault } from '../db/secrets/vault.ts';
-import { openSpool } from '../db/spool/spool.ts';
+import { openSpool } from '../db/spool/open.ts';
 import { call, makePeople, middleOf, type People, writeCalls } from './calls.ts';
 import { askList } from './lists.ts';
 

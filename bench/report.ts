@@ -1,9 +1,8 @@
-import type { Accuracy } from './accuracy.ts';
 import { coverageRows, type LanguageCoverage } from './coverage.ts';
+import type { Accuracy, Rate } from './measures.ts';
 import type { Profile } from './profile.ts';
 import type { Sizing } from './sizing.ts';
 import type { Speed } from './speed.ts';
-import type { Rate } from './word-errors.ts';
 
 /** The results of one run; keys that other tools read are documented in the command reference. */
 export interface Report {

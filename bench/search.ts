@@ -17,7 +17,7 @@ import { type Db, openDb } from '../db/postgres/orm.ts';
 import { mergeDue } from '../db/search/blocks.ts';
 import { searchKey, termsOf } from '../db/search/terms.ts';
 import { openVault, type Vault } from '../db/secrets/vault.ts';
-import { openSpool } from '../db/spool/spool.ts';
+import { openSpool } from '../db/spool/open.ts';
 import { makePeople, type People, writeCalls } from './calls.ts';
 import { askList, type Page } from './lists.ts';
 import { nameOf, openScripts, type Script, textOf, wordOf } from './said.ts';

@@ -1,21 +1,14 @@
 import { join } from 'node:path';
 import { storedLanguage } from '../api/contract/languages.ts';
 import type { Pool } from '../engine/runtime/pool.ts';
-import type { Accuracy, AccuracyOptions } from './accuracy.ts';
 import { countErrors, errorsOfRuns, longestGap, quantile, wordTimes } from './align.ts';
 import { interval } from './bootstrap.ts';
 import { type Clip, englishClips, foreignClips } from './clips.ts';
 import { joined } from './conversations.ts';
 import { minutesPerHour, textOf, timed, transcript } from './measure.ts';
+import type { Accuracy, AccuracyOptions, Rate } from './measures.ts';
 import { addErrors, type Errors, englishWords, errorRate, NO_ERRORS, unitsOf } from './normalise.ts';
 import { delayed, level, samplesOf, scaled, writeWav } from './sound.ts';
-
-/** Word error rate, number of words, and the 95 % interval by bootstrap over the recordings. */
-export interface Rate {
-  rate: number;
-  errors: Errors;
-  interval: [low: number, high: number];
-}
 
 const LOUD = -26; // dBFS
 const QUIET = -60; // dBFS

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { decideLanguage } from './asr/language.ts';
 import { timeline } from './asr/timeline.ts';
-import { languageOf } from './asr/whisper/decode-job.ts';
+import { languageOf } from './asr/whisper/language-detection.ts';
 import { readWindow } from './asr/windows.ts';
 import type { Job, Pool } from './runtime/pool.ts';
 import type { Checkpoints, Options, Recording, Span, Window, Word } from './types.ts';

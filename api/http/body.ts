@@ -1,4 +1,4 @@
-import type { RawResponse } from './response.ts';
+import type { RawResponse } from './raw-response.ts';
 
 /** How reading a body ended. */
 export type Ending = 'complete' | 'aborted' | 'stalled' | 'late';

@@ -1,24 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { setImmediate as tick } from 'node:timers/promises';
 import type { Body } from './body.ts';
+import type { RawResponse } from './raw-response.ts';
 import type { Reply } from './route.ts';
-
-/** The parts of a uWebSockets response that are used. Using it after an abort or its end throws: see `Life`. */
-export interface RawResponse {
-  pause(): unknown;
-  resume(): unknown;
-  onData(handler: (chunk: ArrayBuffer, last: boolean) => void): unknown;
-  onAborted(handler: () => void): unknown;
-  onWritable(handler: (offset: number) => boolean): unknown;
-  cork(work: () => void): unknown;
-  writeStatus(status: string): unknown;
-  writeHeader(name: string, value: string | Uint8Array): unknown;
-  write(chunk: Uint8Array): boolean;
-  end(body?: Uint8Array, close?: boolean): unknown;
-  endWithoutBody(length?: number, close?: boolean): unknown;
-  close(): unknown;
-  getRemoteAddressAsText(): ArrayBuffer;
-}
 
 /** The connection of one request: once `over` is true the raw response must not be used. */
 export interface Life {

@@ -9,8 +9,9 @@ import { clientAddress, trusted } from './client-address.ts';
 import { makeContext } from './context.ts';
 import { refusal } from './error-response.ts';
 import { requirePort } from './port.ts';
+import type { RawResponse } from './raw-response.ts';
 import { parseQuery, type Request, readJson } from './request.ts';
-import { type Life, type RawResponse, send, sendContinue } from './response.ts';
+import { type Life, send, sendContinue } from './response.ts';
 import { NO_STORE, type Reply, type Route, type Services } from './route.ts';
 import { routeTable } from './router.ts';
 

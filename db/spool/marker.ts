@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../../api/contract/settings.ts';
 import type { Log } from '../ops/log.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
-import { openSpool, type Spool } from './spool.ts';
+import { openSpool } from './open.ts';
+import type { Spool } from './spool.ts';
 
 /*
  * SQL: hosts that check concurrently must agree.

@@ -1,7 +1,3 @@
-import { join } from 'node:path';
-import type { Settings } from '../../api/contract/settings.ts';
-import { openFolderSpool } from './folder.ts';
-
 export interface SpoolWriter {
   /**
    * Writes bytes; they are copied before it returns. Resolves when the store has accepted them: await it for back-pressure. Rejects with
@@ -39,16 +35,4 @@ export interface Spool {
   marked(mark: string): Promise<boolean>;
   /** Writes an installation id permanently: it is neither listed nor removed. */
   mark(mark: string): Promise<void>;
-}
-
-/** Opens the place in LONGHAND_MEDIA: a folder, or `s3://bucket/prefix`. */
-export async function openSpool(
-  settings: Pick<Settings, 'LONGHAND_HOME'> & Partial<Pick<Settings, 'LONGHAND_MEDIA' | 'S3_ENDPOINT'>>,
-): Promise<Spool> {
-  const place = settings.LONGHAND_MEDIA ?? join(settings.LONGHAND_HOME, 'spool');
-  if (place.startsWith('s3://')) {
-    const { openS3Spool } = await import('./s3.ts'); // loaded on demand: the library takes 20 MB
-    return openS3Spool(place, settings.S3_ENDPOINT);
-  }
-  return openFolderSpool(place);
 }

@@ -1,4 +1,5 @@
-import { type LanguageDetection, likeliest } from './whisper/decode-job.ts';
+import type { LanguageDetection } from './whisper/decode-job.ts';
+import { likeliest } from './whisper/language-detection.ts';
 
 /**
  * The language of a recording from several windows: mean probabilities, weighted by seconds of speech. With mean logarithms a single window

@@ -5,7 +5,7 @@ import { registerEngine } from '../../db/jobs/engines.ts';
 import { type Log, openLog } from '../../db/ops/log.ts';
 import { pendingMigrations } from '../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
-import { requirePolicies } from '../../db/postgres/role.ts';
+import { requirePolicies } from '../../db/postgres/policies.ts';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openWriter } from '../reports/writer.ts';

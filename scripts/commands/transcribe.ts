@@ -2,19 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isLanguage } from '../../api/contract/languages.ts';
 import { LIMITS } from '../../api/contract/limits.ts';
 import { loadSettings } from './environment.ts';
-import { FORMATS, type Format } from './formats.ts';
-
-export interface TranscribeOptions {
-  language: string;
-  speakers?: number;
-  diarize: boolean;
-  format: Format;
-  json?: boolean;
-  model?: string;
-  words?: boolean;
-  accurate?: boolean;
-  outputDir?: string | true;
-}
+import { FORMATS } from './formats.ts';
+import type { TranscribeOptions } from './transcribing.ts';
 
 /** `transcribe`: files to transcripts, without a server or a database. */
 export function addTranscribe(program: Command): void {

@@ -7,12 +7,23 @@ import type { Settings } from '../../api/contract/settings.ts';
 import type { Pool } from '../../engine/runtime/pool.ts';
 import { transcribe } from '../../engine/transcribe.ts';
 import type { Transcript } from '../../engine/types.ts';
-import { render } from './formats.ts';
+import { type Format, render } from './formats.ts';
 import { limited } from './limited.ts';
 import { openLocalPool } from './pool.ts';
 import { openBar } from './progress.ts';
 import { reason, sentence } from './sentence.ts';
-import type { TranscribeOptions } from './transcribe.ts';
+
+export interface TranscribeOptions {
+  language: string;
+  speakers?: number;
+  diarize: boolean;
+  format: Format;
+  json?: boolean;
+  model?: string;
+  words?: boolean;
+  accurate?: boolean;
+  outputDir?: string | true;
+}
 
 const ROOM = 'An hour takes 115 MB per channel: free some space, or set TMPDIR to another folder';
 

@@ -1,24 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadSettings } from './environment.ts';
 import { positive } from './numbers.ts';
-
-export interface UploadOptions {
-  url: string;
-  key: string;
-  externalId?: string;
-  metadata?: string;
-  author?: string;
-  reports?: string;
-  language?: string;
-  parallel: number;
-  /** Seconds. */
-  minAge?: number;
-  doneDir?: string;
-  ledger?: string;
-  again?: boolean;
-  wait?: boolean;
-  json?: boolean;
-}
+import type { UploadOptions } from './uploading.ts';
 
 /** `upload`: a client of a running service. */
 export function addUpload(program: Command): void {

@@ -9,7 +9,24 @@ import { print } from './output.ts';
 import { NO_BAR, openBar } from './progress.ts';
 import { moveTo, type Recording } from './recordings.ts';
 import { sentence } from './sentence.ts';
-import type { UploadOptions } from './upload.ts';
+
+export interface UploadOptions {
+  url: string;
+  key: string;
+  externalId?: string;
+  metadata?: string;
+  author?: string;
+  reports?: string;
+  language?: string;
+  parallel: number;
+  /** Seconds. */
+  minAge?: number;
+  doneDir?: string;
+  ledger?: string;
+  again?: boolean;
+  wait?: boolean;
+  json?: boolean;
+}
 
 const POLL_MS = 5000;
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openVault } from '../../db/secrets/vault.ts';
-import { openSpool } from '../../db/spool/spool.ts';
+import { openSpool } from '../../db/spool/open.ts';
 import { testDatabase } from '../support/database.ts';
 import { shareFitted } from '../support/models.ts';
 import { LONGHAND, ROOT, type Running, start } from '../support/processes.ts';

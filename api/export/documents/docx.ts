@@ -13,7 +13,7 @@ import {
   WidthType,
 } from 'docx';
 import { rightToLeft } from '../lines.ts';
-import type { Block, Content, Paragraph, Span, Table } from './content.ts';
+import type { Block, Content, Paragraph, Span, Table } from './blocks.ts';
 
 const TWIPS = 20; // per point
 const INDENT = 18 * TWIPS; // per level of an item

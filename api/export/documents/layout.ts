@@ -1,6 +1,6 @@
 import bidiFactory from 'bidi-js';
 import LineBreaker from 'linebreak';
-import type { Span } from './content.ts';
+import type { Span } from './blocks.ts';
 import { type Fonts, MISSING, type Piece, type Weight } from './fonts.ts';
 
 /** Text of one font, colour and direction. */

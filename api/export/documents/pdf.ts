@@ -1,6 +1,6 @@
 import PDFDocument from 'pdfkit';
 import { rightToLeft } from '../lines.ts';
-import type { Block, Content, Paragraph, Span, Table } from './content.ts';
+import type { Block, Content, Paragraph, Span, Table } from './blocks.ts';
 import { cut, Fonts, MISSING, type Piece, type Weight } from './fonts.ts';
 import { drawRun } from './glyphs.ts';
 import { type Line, linesOf, type Measure, prepare, type Run } from './layout.ts';

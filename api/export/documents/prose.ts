@@ -1,5 +1,5 @@
 import { lexer, type Token, type Tokens } from 'marked';
-import type { Block, Paragraph, Span } from './content.ts';
+import type { Block, Paragraph, Span } from './blocks.ts';
 
 /** Converts a report's Markdown to blocks of a document. Links and images are reduced to their text, raw HTML is shown verbatim. */
 export function prose(markdown: string): Block[] {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { ApiError } from '../../contract/errors.ts';
 import type { DocumentFormat } from '../../contract/formats.ts';
-import type { Content } from './content.ts';
+import type { Content } from './blocks.ts';
 
 const AT_ONCE = 2; // each uses a core and, for ten hours of speech, several hundred megabytes
 const WAITING = 8;

@@ -2,11 +2,12 @@ import { otherLanguages } from '../language.ts';
 import type { WindowRequest } from '../recogniser.ts';
 import { speechBetween } from './constraints.ts';
 import { isCertain } from './coverage.ts';
-import { type DecodeRequest, type DecodeResult, type DecodingOptions, likeliest } from './decode-job.ts';
+import type { Decoder } from './decode.ts';
+import type { DecodeRequest, DecodeResult, DecodingOptions } from './decode-job.ts';
 import { encode } from './encode.ts';
-import { knownLanguage } from './model.ts';
+import { likeliest } from './language-detection.ts';
+import { knownLanguage, type Whisper } from './model.ts';
 import { isInvented, isPoor, isSuspicious, isWordless, loop } from './quality.ts';
-import type { Recogniser } from './recognise.ts';
 import {
   BEAM_SIZE,
   DENSE_TOKENS_PER_SECOND,
@@ -19,6 +20,7 @@ import {
   TOKEN_BUDGET_PER_SECOND,
   UNSURE_LOG_PROB,
 } from './thresholds.ts';
+import type { Tokenizer } from './tokenizer.ts';
 
 const FAST: DecodingOptions = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
 const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beamSize: 1, temperature: 0 };
@@ -26,6 +28,13 @@ const SAMPLED: DecodingOptions[] = [
   { ...PLAIN, temperature: 0.4 },
   { ...PLAIN, temperature: 0.8 },
 ];
+
+/** What a thread needs to recognise speech. */
+export interface Recogniser {
+  model: Whisper;
+  tokenizer: Tokenizer;
+  decoder: Decoder;
+}
 
 /** Limits the cost of a window with all its spans: a language that the model hardly knows is not worth every retry. */
 export class Effort {

@@ -3,15 +3,8 @@ import { AttentionStore } from './attention-store.ts';
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { allowed } from './constraints.ts';
-import {
-  type DecodeJob,
-  type DecodeRequest,
-  type DecodeResult,
-  detectLanguage,
-  type Hypothesis,
-  instructions,
-  languageOf,
-} from './decode-job.ts';
+import { type DecodeJob, type DecodeRequest, type DecodeResult, type Hypothesis, instructions } from './decode-job.ts';
+import { detectLanguage, languageOf } from './language-detection.ts';
 import { beyondSpeech, loopCut, repeats } from './loops.ts';
 import type { Whisper } from './model.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';

@@ -1,14 +1,12 @@
 import { levelsAboveRumble } from '../../loudness.ts';
 import { CERTAINTY_RATE, SAMPLE_RATE, type Span } from '../../types.ts';
 import type { RecognisedWindow, WindowRequest } from '../recogniser.ts';
-import { type Attempts, decodeWell, Effort } from './attempts.ts';
+import { type Attempts, decodeWell, Effort, type Recogniser } from './attempts.ts';
 import { speechBetween } from './constraints.ts';
 import { isCertain, leftOut, reliable, shorter, spanOf, uncovered } from './coverage.ts';
-import type { Decoder } from './decode.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
 import { type DoubtedPart, doubtedParts, type LanguageSpan, sharesOf } from './mixed.ts';
-import type { Whisper } from './model.ts';
 import { drawnOut, merged, replaced, thinStretches, within } from './omissions.ts';
 import { loop, withoutGuesses, withoutLoops } from './quality.ts';
 import { sounding } from './silences.ts';
@@ -21,15 +19,7 @@ import {
   RETRY_PART_SECONDS,
   TARGET_ROW_SHARE,
 } from './thresholds.ts';
-import type { Tokenizer } from './tokenizer.ts';
 import { toWords } from './words.ts';
-
-/** What a thread needs to recognise speech. */
-export interface Recogniser {
-  model: Whisper;
-  tokenizer: Tokenizer;
-  decoder: Decoder;
-}
 
 const REPORTED_LANGUAGES = 5; // per window
 

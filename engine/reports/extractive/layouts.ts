@@ -1,5 +1,5 @@
 import type { Cue } from './cues/cue.ts';
-import type { Heading } from './headings/index.ts';
+import type { Heading } from './headings/translation.ts';
 
 /** One section of a built-in report; `kind` selects the function in `sections.ts` that fills it. */
 export type Section =

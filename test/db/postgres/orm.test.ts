@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { Project } from '../../../db/postgres/entities/member.ts';
 import { openDb, type Tx } from '../../../db/postgres/orm.ts';
-import { requirePolicies } from '../../../db/postgres/role.ts';
+import { requirePolicies } from '../../../db/postgres/policies.ts';
 import { Unwanted, whileWanted } from '../../../db/postgres/wanted.ts';
 import { testDatabase } from '../../support/database.ts';
 import { superuserPassword } from '../../support/postgres.ts';

@@ -4,7 +4,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3';
 import t from 'tap';
-import { openSpool, type Spool } from '../../../db/spool/spool.ts';
+import { openSpool } from '../../../db/spool/open.ts';
+import type { Spool } from '../../../db/spool/spool.ts';
 import { needPrograms } from '../../support/programs.ts';
 import { CREDENTIALS, startS3 } from '../../support/s3.ts';
 

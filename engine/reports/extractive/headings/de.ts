@@ -1,4 +1,4 @@
-import type { Translation } from './index.ts';
+import type { Translation } from './translation.ts';
 
 export const de: Translation = {
   extract: 'Ohne Sprachmodell zusammengestellt: Die folgenden Zeilen sind unveränderte Sätze der Aufnahme.',

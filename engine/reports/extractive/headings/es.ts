@@ -1,4 +1,4 @@
-import type { Translation } from './index.ts';
+import type { Translation } from './translation.ts';
 
 export const es: Translation = {
   extract: 'Elaborado sin modelo de lenguaje: las líneas siguientes son frases de la grabación, sin cambios.',

@@ -1,4 +1,4 @@
-import type { Translation } from './index.ts';
+import type { Translation } from './translation.ts';
 
 export const fr: Translation = {
   extract: "Établi sans modèle de langage : les lignes ci-dessous sont des phrases de l'enregistrement, inchangées.",

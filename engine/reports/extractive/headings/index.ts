@@ -6,11 +6,7 @@ import { fr } from './fr.ts';
 import { it } from './it.ts';
 import { pt } from './pt.ts';
 import { ru } from './ru.ts';
-
-export type Heading = keyof typeof en;
-
-/** `unknownLanguage` is only used in English. */
-export type Translation = Record<Exclude<Heading, 'unknownLanguage'>, string>;
+import type { Heading } from './translation.ts';
 
 const TRANSLATIONS: Record<Code, Partial<Record<Heading, string>>> = { en, de, es, fr, ru, pt, it };
 

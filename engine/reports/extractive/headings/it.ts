@@ -1,4 +1,4 @@
-import type { Translation } from './index.ts';
+import type { Translation } from './translation.ts';
 
 export const it: Translation = {
   extract: 'Redatto senza modello linguistico: le righe seguenti sono frasi della registrazione, invariate.',

@@ -1,4 +1,4 @@
-import type { Translation } from './index.ts';
+import type { Translation } from './translation.ts';
 
 export const pt: Translation = {
   extract: 'Elaborado sem modelo de linguagem: as linhas abaixo são frases da gravação, sem alterações.',

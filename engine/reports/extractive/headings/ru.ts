@@ -1,4 +1,4 @@
-import type { Translation } from './index.ts';
+import type { Translation } from './translation.ts';
 
 export const ru: Translation = {
   extract: 'Составлено без языковой модели: строки ниже — фразы из записи без изменений.',

@@ -5,7 +5,17 @@ import { Prose } from '../../parts/prose.tsx';
 import { NO_REPORT } from '../../show.ts';
 import type { Item, Page } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
-import type { Custom } from './templates.tsx';
+
+export interface Custom {
+  id: string;
+  slug: string;
+  name: string;
+  description: string | null;
+  scope: 'workspace' | 'personal';
+  status: 'draft' | 'published';
+  prompt: string;
+  owner: { id: string; email: string } | null;
+}
 
 interface Props {
   template: Partial<Custom>;

@@ -2,18 +2,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
 import { Action, Problem } from '../../parts/basics.tsx';
 import { useLoaded } from '../../use.ts';
-import { Editor } from './editor.tsx';
-
-export interface Custom {
-  id: string;
-  slug: string;
-  name: string;
-  description: string | null;
-  scope: 'workspace' | 'personal';
-  status: 'draft' | 'published';
-  prompt: string;
-  owner: { id: string; email: string } | null;
-}
+import { type Custom, Editor } from './editor.tsx';
 
 /** Report templates, built-in and custom. */
 export function Templates({ owner }: { owner: boolean }) {

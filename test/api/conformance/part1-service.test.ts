@@ -19,7 +19,7 @@ async function company() {
   return { workspace, owner, manager, key, managerKey: (await world.key(manager)).key };
 }
 
-t.test('1 a CRM uploads a call with its deal and its manager, finds it again by either, and reads text and report', async (t) => {
+t.test('1 a CRM uploads a call with its deal and manager, finds it by either, and reads its text and report', async (t) => {
   const { workspace, manager, key } = await company();
   const headers = { 'X-External-Id': 'deal-4711', 'X-Metadata': '{"stage":"won","call":7}', 'X-Author': `email:${manager.email}` };
   const { status, json } = await send(api.url, key, headers, '?reports=sales-call-review');
@@ -40,7 +40,7 @@ t.test('1 a CRM uploads a call with its deal and its manager, finds it again by 
   });
 });
 
-t.test('1 minutes of the plan are what a file costs, the same with and without reports and the AI layer', async (t) => {
+t.test('1 minutes of the plan are charged for a file, the same with and without reports and the AI layer', async (t) => {
   for (const query of ['', '?ai_metadata=true', '?reports=summary,tasks']) {
     const { workspace, key } = await company();
     const { json } = await send(api.url, key, {}, query);
@@ -51,7 +51,7 @@ t.test('1 minutes of the plan are what a file costs, the same with and without r
   }
 });
 
-t.test('1 what was said, named and reported is not readable in the database; what one searches by is', async (t) => {
+t.test('1 transcripts, names and reports are not readable in the database; searchable fields are', async (t) => {
   const { owner, key } = await company();
   const secret = 'Rumpelstilzchen';
   const id = await world.transcription(owner, {
@@ -84,7 +84,7 @@ t.test('1 deleting removes text and reports for all members', async (t) => {
   }
 });
 
-t.test('1 every operation is there, and none that the specification leaves to the web app', async (t) => {
+t.test('1 every operation of the specification exists, and none of those that it leaves to the web app', async (t) => {
   // those with another API's refusals are additions, and webhooks are
   const served = ROUTES.filter(
     ({ path, hidden, refusals, tag }) => path.startsWith('/v1/') && !hidden && !refusals && tag !== 'Webhooks',

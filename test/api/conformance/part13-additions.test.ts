@@ -9,14 +9,14 @@ const anna = await world.member(workspace, { role: 'owner' });
 const { key } = await world.key(anna);
 const get = (path: string, headers: Record<string, string> = {}) => api.call(key, 'GET', `/v1/transcriptions/${path}`, { headers });
 
-t.test('progress: only while queued or processing', async (t) => {
+t.test('progress: only present while queued or processing', async (t) => {
   const id = await world.transcription(anna, { status: 'processing', stage: 'transcribing', fraction: 0.33333 });
   t.strictSame((await get(id)).json.progress, { stage: 'transcribing', fraction: 0.333 });
   t.strictSame((await get(await world.transcription(anna, { status: 'queued' }))).json.progress, { stage: 'waiting', fraction: 0 });
   t.notOk('progress' in (await get(await world.transcription(anna))).json);
 });
 
-t.test('words: only with the parameter, which is true, false, 1 or 0; never in exports', async (t) => {
+t.test('words: only returned with the parameter, which is true, false, 1 or 0; never in exports', async (t) => {
   const id = await world.transcription(anna);
   for (const query of ['', '?words=false', '?words=0']) t.notOk('words' in (await get(id + query)).json.segments[0]);
   for (const query of ['?words=true', '?words=1'])
@@ -58,7 +58,7 @@ t.test('ETag: If-None-Match gives 304 without a body, until anything in the reco
   t.not((await get(`${spoken}?words=true`)).headers.etag, (await get(spoken)).headers.etag, 'words have a tag of their own');
 });
 
-t.test('ETag: a record that was deleted or hidden is 404, whatever was remembered', async (t) => {
+t.test('ETag: a record that was deleted or hidden gives 404, even if it was cached', async (t) => {
   const bob = await world.member(workspace);
   const bobKey = (await world.key(bob)).key;
   const id = await world.transcription(anna, { author: bob });
@@ -81,7 +81,7 @@ t.test('subtitles: srt and vtt of a completed transcription, named after the tit
   t.match(vtt.text, /^WEBVTT\n\n00:00:00\.500 --> 00:00:04\.200\n<v Speaker 1>- Hello there\.<\/v>\n<v Speaker 2>- Hi\.<\/v>\n$/);
 });
 
-t.test('subtitles: nothing said gives no cues; before completion 409; other formats 422; absent 404', async (t) => {
+t.test('subtitles: nothing said gives no cues; 409 before completion, 422 for other formats, 404 for absent ids', async (t) => {
   const id = await world.transcription(anna, { turns: [], speakers: [] });
   t.equal((await get(`${id}/subtitles`)).text, '');
   t.equal((await get(`${id}/subtitles?format=vtt`)).text, 'WEBVTT\n');

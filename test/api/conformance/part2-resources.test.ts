@@ -47,7 +47,7 @@ t.test('2.1 the full record of a completed transcription has exactly the publish
   t.match(json.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-t.test('2.1 text has one line a segment; unnamed speakers are Speaker 1, Speaker 2 by first appearance', async (t) => {
+t.test('2.1 text has one line per segment; unnamed speakers are Speaker 1, Speaker 2 by first appearance', async (t) => {
   const id = await world.transcription(anna);
   const { json } = await get(`/transcriptions/${id}`);
   t.equal(json.text, '[00:00] Speaker 1: Hello there.\n[00:02] Speaker 2: Hi.');
@@ -68,12 +68,12 @@ t.test('2.1 an undiarized transcription has no speakers, and Speaker 1 on every 
   t.match(json, { speakers: [], segments: [{ speaker_id: null, speaker_name: null }, { speaker_id: null }] });
 });
 
-t.test('2.1 an empty transcript is completed with an empty text', async (t) => {
+t.test('2.1 an empty transcript is completed and has an empty text', async (t) => {
   const { json } = await get(`/transcriptions/${await world.transcription(anna, { speakers: [], turns: [] })}`);
   t.match(json, { status: 'completed', text: '', segments: [], language: null });
 });
 
-t.test('2.1 before completion text is null and segments are empty; error_code and minutes belong to their statuses', async (t) => {
+t.test('2.1 before completion, text is null and segments are empty; error_code and minutes belong to their statuses', async (t) => {
   for (const status of ['queued', 'processing', 'failed', 'insufficient_balance'] as const) {
     const id = await world.transcription(anna, { status, errorCode: 'FILE_CORRUPTED', required: 10.001, available: 7.999 });
     const { json } = await get(`/transcriptions/${id}`);
@@ -86,7 +86,7 @@ t.test('2.1 before completion text is null and segments are empty; error_code an
   }
 });
 
-t.test('2.2 segments count from 1 over all blocks, keep the diarization id, and show the name that a person gave', async (t) => {
+t.test('2.2 segments count from 1 across all blocks, keep the diarization id, and show the name that a person gave', async (t) => {
   const turns = Array.from({ length: 401 }, (_, i) => ({ start: i, end: i + 0.5, speaker: `speaker_${(i % 2) + 1}`, text: `Turn ${i}.` }));
   const speakers = [
     { id: 'speaker_1', ai_name: 'Ann', name: 'Anna: B' },
@@ -106,7 +106,7 @@ t.test('2.2 segments count from 1 over all blocks, keep the diarization id, and 
   t.ok(json.text.startsWith('[00:00] Anna B: Turn 0.\n'), 'a colon in a name is a space in text');
 });
 
-t.test('2.3 reports show their text when completed and their error when failed, in the order of their requests', async (t) => {
+t.test('2.3 reports show their text when completed and their error when failed, in the order they were requested', async (t) => {
   const id = await world.transcription(anna);
   for (const status of ['completed', 'failed', 'processing', 'queued'] as const)
     await world.report(id, `a-${status}`, status, status === 'completed' ? 'It went well.' : undefined);
@@ -120,7 +120,7 @@ t.test('2.3 reports show their text when completed and their error when failed, 
   t.strictSame(Object.keys(json.prompt_results[0]), 'id slug name status error_code text created_at completed_at'.split(' '));
 });
 
-t.test('2.4 a list item has exactly the light fields: no text, no segments, no status', async (t) => {
+t.test('2.4 a list item has exactly the summary fields: no text, no segments, no status', async (t) => {
   await world.transcription(anna, { summary: 'They spoke.', topics: ['Price', 'Time'], title: 'A talk', externalId: 'light' });
   const { json } = await get('/transcriptions?external_id=light');
   t.strictSame(Object.keys(json), ['items', 'total', 'limit', 'offset']);

@@ -48,7 +48,7 @@ t.test(
   },
 );
 
-t.test('3.1 a file that cannot be processed is failed with its error_code, costs nothing, and its reports fail with it', async (t) => {
+t.test('3.1 a file that cannot be processed fails with its error_code, is not charged, and its reports fail with it', async (t) => {
   const { get, available, key, id } = await begin(10, '?reports=summary');
   await probe();
   const { lease } = await take();
@@ -65,19 +65,16 @@ t.test('3.1 a file that cannot be processed is failed with its error_code, costs
   });
 });
 
-t.test(
-  '3.1 too few minutes when its turn comes end it insufficient_balance with both numbers, and its Idempotency-Key is free',
-  async (t) => {
-    const { get, available, key, id } = await begin(1, '', { 'Idempotency-Key': 'short' });
-    await probe(100.2);
-    await take();
-    t.match(await get(), { ...{ status: 'insufficient_balance', ...UNFINISHED }, required_minutes: 1.67, available_minutes: 1 });
-    t.equal(await available(), 1);
-    const again = await send(api.url, key, { 'Idempotency-Key': 'short' });
-    t.equal(again.status, 201);
-    t.not(again.json.uuid, id);
-  },
-);
+t.test('3.1 too few minutes when processing starts give insufficient_balance with both numbers and free the Idempotency-Key', async (t) => {
+  const { get, available, key, id } = await begin(1, '', { 'Idempotency-Key': 'short' });
+  await probe(100.2);
+  await take();
+  t.match(await get(), { ...{ status: 'insufficient_balance', ...UNFINISHED }, required_minutes: 1.67, available_minutes: 1 });
+  t.equal(await available(), 1);
+  const again = await send(api.url, key, { 'Idempotency-Key': 'short' });
+  t.equal(again.status, 201);
+  t.not(again.json.uuid, id);
+});
 
 t.test('3.1 files beyond the parallelism of the plan wait as queued', async (t) => {
   const { workspace, key, get } = await begin();
@@ -92,7 +89,7 @@ t.test('3.1 files beyond the parallelism of the plan wait as queued', async (t) 
 });
 
 t.test(
-  '3.1 DELETE removes it in every status: reads are 404, reserved minutes are free, and an engine that goes on changes nothing',
+  '3.1 DELETE removes it in every status: reads give 404, reserved minutes are released, a running engine changes nothing',
   async (t) => {
     for (const until of ['queued', 'probed', 'processing', 'completed', 'failed', 'insufficient_balance']) {
       const { workspace, id, key, get, available, remove } = await begin(until === 'insufficient_balance' ? 0.5 : 10);
@@ -119,27 +116,21 @@ t.test(
   },
 );
 
-t.test(
-  '3.2 a report goes queued, processing, completed with text, or failed with error_code; the transcription is completed before',
-  async (t) => {
-    const { workspace, id, get } = await begin(10, '?reports=summary,tasks');
-    const reports = async () =>
-      (await get()).prompt_results as { slug: string; status: string; text: string | null; error_code: string | null }[];
-    t.equal(await claimReport(db, engineId), null, 'reports wait for the text');
-    await probe();
-    await complete(db, (await take()).lease, await result(workspace, id, 60));
-    t.match(await get(), { status: 'completed', prompt_results: [{ status: 'queued' }, { status: 'queued' }] });
-    const first = (await claimReport(db, engineId))!;
-    t.match(await reports(), [
-      { slug: 'summary', status: 'processing', text: null },
-      { slug: 'tasks', status: 'queued' },
-    ]);
-    t.equal(await completeReport(db, vault, first, 'They said hello.'), true);
-    t.match(await reports(), [
-      { status: 'completed', text: 'They said hello.', error_code: null, completed_at: /Z$/ },
-      { status: 'queued' },
-    ]);
-    t.equal(await failReport(db, (await claimReport(db, engineId))!, 'LLM_TIMEOUT'), true);
-    t.match(await reports(), [{ status: 'completed' }, { status: 'failed', text: null, error_code: 'LLM_TIMEOUT', completed_at: null }]);
-  },
-);
+t.test('3.2 a report goes from queued to processing to completed or failed, after the transcription is completed', async (t) => {
+  const { workspace, id, get } = await begin(10, '?reports=summary,tasks');
+  const reports = async () =>
+    (await get()).prompt_results as { slug: string; status: string; text: string | null; error_code: string | null }[];
+  t.equal(await claimReport(db, engineId), null, 'reports wait for the text');
+  await probe();
+  await complete(db, (await take()).lease, await result(workspace, id, 60));
+  t.match(await get(), { status: 'completed', prompt_results: [{ status: 'queued' }, { status: 'queued' }] });
+  const first = (await claimReport(db, engineId))!;
+  t.match(await reports(), [
+    { slug: 'summary', status: 'processing', text: null },
+    { slug: 'tasks', status: 'queued' },
+  ]);
+  t.equal(await completeReport(db, vault, first, 'They said hello.'), true);
+  t.match(await reports(), [{ status: 'completed', text: 'They said hello.', error_code: null, completed_at: /Z$/ }, { status: 'queued' }]);
+  t.equal(await failReport(db, (await claimReport(db, engineId))!, 'LLM_TIMEOUT'), true);
+  t.match(await reports(), [{ status: 'completed' }, { status: 'failed', text: null, error_code: 'LLM_TIMEOUT', completed_at: null }]);
+});

@@ -17,7 +17,7 @@ const record = async (id: string, key = ownerKey.key) => (await api.call(key, 'G
 const link = (member: string, external_id: string) =>
   api.call(ownerKey.key, 'PUT', `/v1/workspace/members/${member}/identities`, { body: { provider: 'crm', external_id } });
 
-t.test('X-Author: email in any case, user and a linked external id name the owner; without it the creator of the key does', async (t) => {
+t.test('X-Author: email in any case, user and a linked external id name the author; the default is the creator of the key', async (t) => {
   await link(ben.id, 'agent:7');
   for (const author of [
     'email:bEN@eXAMPLE.com',
@@ -47,7 +47,7 @@ t.test("X-Author: permissions, limits and minutes stay the key's; an author outs
   t.match((await api.call(benKey, 'GET', '/v1/projects')).json, { items: [], total: 0 }, 'he is not in the project for that');
 });
 
-t.test('X-Author: a refused author costs nothing and falls back to nobody', async (t) => {
+t.test('X-Author: a refused author costs nothing and has no fallback', async (t) => {
   const before = (await api.call(ownerKey.key, 'GET', '/v1/transcriptions?status=queued')).json.total;
   for (const [author, code] of [
     ['email:nobody@example.com', 'author_not_member'],
@@ -61,7 +61,7 @@ t.test('X-Author: a refused author costs nothing and falls back to nobody', asyn
   t.match((await api.call(ownerKey.key, 'GET', '/v1/workspace')).json, { balance: { available_minutes: 10 } });
 });
 
-t.test('identities go with their member: uploads that name them fail until they are linked again after rejoining', async (t) => {
+t.test('identities are removed with their member: uploads that name them fail until they are linked again after rejoining', async (t) => {
   const carla = await world.member(workspace, { email: 'carla@example.com', name: 'Carla' });
   for (const id of ['one', 'two']) t.equal((await link(carla.id, id)).status, 201, 'a member may have many');
   const named = { 'X-Author': 'external:crm:two' };

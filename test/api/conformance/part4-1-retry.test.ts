@@ -28,7 +28,7 @@ const total = async () =>
 const age = (name: string, column: string) =>
   api.db.acrossTenants((tx) => tx.rows(`update idempotency_keys set ${column} = now() - interval '1 second' where key = ?`, [name]));
 
-t.test('a key used again answers the original 201 with 200, under another key of the workspace and on another host too', async (t) => {
+t.test('an Idempotency-Key used again gives 200 with the original body, also with another API key and on another host', async (t) => {
   const first = await send(api.url, key, { 'Idempotency-Key': 'again' }, '?reports=tasks,summary');
   t.equal(first.status, 201);
   t.notOk(first.headers.has('idempotency-replayed'));
@@ -44,7 +44,7 @@ t.test('a key used again answers the original 201 with 200, under another key of
   }
 });
 
-t.test('a key of one workspace means nothing in another', async (t) => {
+t.test('an Idempotency-Key of one workspace has no meaning in another', async (t) => {
   const { key: stranger } = await api.world.key(await api.world.member(await api.world.workspace(), { role: 'owner' }));
   const mine = await send(api.url, key, { 'Idempotency-Key': 'shared' });
   const theirs = await send(api.url, stranger, { 'Idempotency-Key': 'shared' });
@@ -52,7 +52,7 @@ t.test('a key of one workspace means nothing in another', async (t) => {
   t.not(theirs.json.uuid, mine.json.uuid);
 });
 
-t.test('a key in flight answers 409 with Retry-After, and 200 once the first upload is through', async (t) => {
+t.test('an Idempotency-Key in flight gives 409 with Retry-After, and 200 once the first upload is complete', async (t) => {
   const first = await connectRaw(api.url);
   first.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { 'Idempotency-Key': 'flying' })));
   first.write(FILE.subarray(0, 100));
@@ -66,7 +66,7 @@ t.test('a key in flight answers 409 with Retry-After, and 200 once the first upl
   first.end();
 });
 
-t.test('replay and conflict are answered before minutes and limits are looked at', async (t) => {
+t.test('replay and conflict are answered before minutes and limits are checked', async (t) => {
   const spent = await api.world.workspace();
   const { key: spender } = await api.world.key(await api.world.member(spent, { role: 'owner' }));
   t.equal((await send(api.url, spender, { 'Idempotency-Key': 'early' })).status, 201);
@@ -84,13 +84,13 @@ t.test('replay and conflict are answered before minutes and limits are looked at
   first.end();
 });
 
-t.test('a refused attempt frees its key at once', async (t) => {
+t.test('a refused attempt releases its Idempotency-Key at once', async (t) => {
   const { key: poor } = await api.world.key(await api.world.member(await api.world.workspace({ minutes: 0 }), { role: 'owner' }));
   for (let tries = 0; tries < 2; tries++)
     t.match(await knock(api.url, poor, { 'Idempotency-Key': 'poor' }), provokes(POST, 402, 'insufficient_balance'));
 });
 
-t.test('a key is free again after 24 hours, and after its transcription was deleted', async (t) => {
+t.test('an Idempotency-Key is free again after 24 hours, and after its transcription is deleted', async (t) => {
   const first = await send(api.url, key, { 'Idempotency-Key': 'day' });
   await age('day', 'expires_at');
   const next = await send(api.url, key, { 'Idempotency-Key': 'day' });
@@ -110,7 +110,7 @@ async function transcribeAll(): Promise<number> {
   return Number((await api.db.acrossTenants((tx) => tx.row<{ n: string }>('select count(*) as n from ledger')))!.n);
 }
 
-t.test('N parallel uploads under one key, on two hosts, give one transcription and one charge (property)', async () => {
+t.test('N parallel uploads with one Idempotency-Key, on two hosts, give one transcription and one charge (property)', async () => {
   let charges = await transcribeAll();
   await fc.assert(
     fc.asyncProperty(fc.uuid(), fc.integer({ min: 2, max: 8 }), async (name, n) => {
@@ -147,7 +147,7 @@ t.test('claimKey() passes a key without heartbeats to the next attempt, and the 
   t.strictSame(await claim(0), { state: 'done', answer });
 });
 
-t.test('beat() keeps a key and a place alive', async (t) => {
+t.test('beat() keeps an Idempotency-Key and an upload slot alive', async (t) => {
   const node = randomUUID();
   const id = randomUUID();
   const claim: IdempotencyClaim = { workspaceId: workspace, key: 'beaten', token: randomUUID() };

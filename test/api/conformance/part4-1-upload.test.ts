@@ -129,13 +129,13 @@ t.test('POST /transcriptions says what to send instead of a form, with a Content
   }
 });
 
-t.test('POST /transcriptions names the unknown slug and the fields at fault', async (t) => {
+t.test('POST /transcriptions names the unknown slug and the invalid fields', async (t) => {
   t.strictSame((await knock(api.url, key, {}, '?reports=Summary,%20No-Such%20,other')).json.detail, { slug: 'no-such' });
   const { detail } = (await knock(api.url, key, {}, '?language=xx')).json;
   t.equal(detail.errors[0].field, 'language');
 });
 
-t.test('POST /transcriptions refuses a header that was sent twice, for nothing is silently dropped', async (t) => {
+t.test('POST /transcriptions refuses a header that is sent twice instead of silently dropping one', async (t) => {
   const twice: [string, string, string, string?][] = [
     ['Content-Length', String(2048), 'length_required'],
     ['Content-Disposition', 'attachment; filename="b.mp3"', 'filename_required'],
@@ -167,7 +167,7 @@ t.test('POST /transcriptions accepts each of the 73 extensions and 99 languages'
   }
 });
 
-t.test('POST /transcriptions stores what was asked for, and returns metadata byte for byte', async (t) => {
+t.test('POST /transcriptions stores the requested options, and returns metadata byte for byte', async (t) => {
   await api.db.acrossTenants((tx) =>
     tx.rows(`insert into identities (workspace_id, member_id, provider, external_id) values (?, ?, 'crm', ' Agent:7')`, [
       workspace,
@@ -223,7 +223,7 @@ t.test('POST /transcriptions stores a zero in X-Metadata however it is written',
   t.strictSame(row, { metadata: { a: 0, b: [0, '0e99999'], c: 1000, d: 100, e: 0 } });
 });
 
-t.test('POST /transcriptions stores the file although a template was deleted while it came', async (t) => {
+t.test('POST /transcriptions stores the file although a template was deleted during the upload', async (t) => {
   await api.world.template(workspace, 'doomed');
   const connection = await connectRaw(api.url);
   connection.write(head('POST', '/v1/transcriptions?reports=doomed,summary', uploadHeaders(key)));
@@ -238,27 +238,24 @@ t.test('POST /transcriptions stores the file although a template was deleted whi
   t.match(record.json.prompt_results, [{ slug: 'doomed', name: 'doomed', status: 'queued' }, { slug: 'summary' }]);
 });
 
-t.test(
-  'POST /transcriptions says to try again when its workspace was deleted while the file came, and then that there is no such key',
-  async (t) => {
-    const gone = await api.world.workspace();
-    const { key: last } = await api.world.key(await api.world.member(gone, { role: 'owner' }), ['read', 'uploads:write']);
-    const connection = await connectRaw(api.url);
-    connection.write(head('POST', '/v1/transcriptions', uploadHeaders(last)));
-    connection.write(FILE.subarray(0, 1000));
-    for (let tries = 0; tries < 100 && !(await rows('upload_leases')); tries++) await sleep(50);
-    await api.db.acrossTenants((tx) => tx.rows('delete from workspaces where id = ?::uuid', [gone]));
-    connection.write(FILE.subarray(1000));
-    t.match(await connection.answer(), { status: 503, json: { code: 'service_unavailable' } });
-    connection.end();
-    const next = await send(api.url, last); // the key is known for a second more
-    t.ok([503, 401].includes(next.status), `${next.status}`);
-    await sleep(1000);
-    t.equal((await send(api.url, last)).status, 401);
-  },
-);
+t.test('POST /transcriptions says to try again if its workspace is deleted during the upload, then that the key is unknown', async (t) => {
+  const gone = await api.world.workspace();
+  const { key: last } = await api.world.key(await api.world.member(gone, { role: 'owner' }), ['read', 'uploads:write']);
+  const connection = await connectRaw(api.url);
+  connection.write(head('POST', '/v1/transcriptions', uploadHeaders(last)));
+  connection.write(FILE.subarray(0, 1000));
+  for (let tries = 0; tries < 100 && !(await rows('upload_leases')); tries++) await sleep(50);
+  await api.db.acrossTenants((tx) => tx.rows('delete from workspaces where id = ?::uuid', [gone]));
+  connection.write(FILE.subarray(1000));
+  t.match(await connection.answer(), { status: 503, json: { code: 'service_unavailable' } });
+  connection.end();
+  const next = await send(api.url, last); // the key is known for a second more
+  t.ok([503, 401].includes(next.status), `${next.status}`);
+  await sleep(1000);
+  t.equal((await send(api.url, last)).status, 401);
+});
 
-t.test('POST /transcriptions takes an OAuth token within its scopes', async (t) => {
+t.test('POST /transcriptions accepts an OAuth token within its scopes', async (t) => {
   const { key: token } = await api.world.token(owner, ['read', 'uploads:write']);
   t.equal((await send(api.url, token)).status, 201);
   t.match(await knock(api.url, token, {}, '?reports=summary'), provokes(POST, 403, 'reports_scope_required'));

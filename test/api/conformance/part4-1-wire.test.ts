@@ -36,7 +36,7 @@ const leases = async () =>
     tx.rows('select id from upload_leases union all select transcription_id from idempotency_keys where answer is null'),
   );
 
-t.test('an upload has time, and limits of time', async (t) => {
+t.test('an upload has limits on stalls and on total time', async (t) => {
   t.jobs = 3; // they only wait
   t.test('a stalled upload is answered 408 after the limit, and leaves a failed record', { buffered: true }, async (t) => {
     const connection = await start({ 'X-External-Id': 'stalled', 'X-Metadata': '{"a":1}', 'Idempotency-Key': 'stall' });
@@ -59,7 +59,7 @@ t.test('an upload has time, and limits of time', async (t) => {
     t.match(await record('endless'), { error_code: 'UPLOAD_INCOMPLETE' });
   });
 
-  t.test('a very slow upload gets through', { buffered: true }, async (t) => {
+  t.test('a very slow upload succeeds', { buffered: true }, async (t) => {
     const connection = await start({});
     for (let sent = 0; sent < FILE.length; sent += 150) {
       connection.write(FILE.subarray(sent, sent + 150));
@@ -70,7 +70,7 @@ t.test('an upload has time, and limits of time', async (t) => {
   });
 });
 
-t.test('a body that breaks off leaves a failed record, no file, and gives place and key back', async (t) => {
+t.test('a body that breaks off leaves a failed record and no file, and releases its slot and Idempotency-Key', async (t) => {
   const before = await spooled();
   const connection = await start({ 'X-External-Id': 'broken', 'Idempotency-Key': 'broken' });
   connection.write(FILE.subarray(0, 2000));
@@ -83,7 +83,7 @@ t.test('a body that breaks off leaves a failed record, no file, and gives place 
   t.equal((await send(api.url, key, { 'Idempotency-Key': 'broken' })).status, 201);
 });
 
-t.test('a head and a body in single bytes and odd segments arrive whole', async (t) => {
+t.test('a head and a body in single bytes and odd segments arrive intact', async (t) => {
   const connection = await connectRaw(api.url);
   const text = head(
     'POST',
@@ -105,7 +105,7 @@ t.test('a head and a body in single bytes and odd segments arrive whole', async 
   connection.end();
 });
 
-t.test('an early answer arrives whole while the client still sends, and the connection closes once it falls silent', async (t) => {
+t.test('an early answer arrives in full while the client still sends, and the connection closes once the client stops', async (t) => {
   const connection = await connectRaw(api.url);
   connection.write(head('POST', '/v1/transcriptions', uploadHeaders('nobody', { 'Content-Length': 50_000_000 })));
   connection.write(Buffer.alloc(1_000_000));
@@ -128,7 +128,7 @@ t.test('an early answer survives a client that sends everything before it reads'
   }
 });
 
-t.test('a connection is used again after an upload, and after an answer to a whole body', async (t) => {
+t.test('a connection is reused after an upload, and after an answer to a complete body', async (t) => {
   const connection = await connectRaw(api.url);
   for (const [disposition, status] of [
     ['attachment; filename="1.mp3"', 201],
@@ -144,32 +144,29 @@ t.test('a connection is used again after an upload, and after an answer to a who
   connection.end();
 });
 
-t.test(
-  'a request that is sent ahead behind an upload is answered after it; in one segment with its end the connection closes',
-  async (t) => {
-    const get = head('GET', '/v1/workspace', { Authorization: `Bearer ${key}` });
-    for (let pause = 1; ; pause *= 2) {
-      const ahead = await start({});
-      ahead.write(FILE);
-      await sleep(pause);
-      ahead.write(get);
-      const first = await ahead.answer().catch((error: Error) => error);
-      if (first instanceof Error && pause < 1000) continue; // a busy server read both at once, as below
-      t.match(first, { status: 201, json: { status: 'queued' } });
-      t.match(await ahead.answer(), { status: 200, json: { workspace: { id: workspace } } });
-      ahead.end();
-      break;
-    }
+t.test('a pipelined request after an upload is answered in order; in one segment with its end the connection closes', async (t) => {
+  const get = head('GET', '/v1/workspace', { Authorization: `Bearer ${key}` });
+  for (let pause = 1; ; pause *= 2) {
+    const ahead = await start({});
+    ahead.write(FILE);
+    await sleep(pause);
+    ahead.write(get);
+    const first = await ahead.answer().catch((error: Error) => error);
+    if (first instanceof Error && pause < 1000) continue; // a busy server read both at once, as below
+    t.match(first, { status: 201, json: { status: 'queued' } });
+    t.match(await ahead.answer(), { status: 200, json: { workspace: { id: workspace } } });
+    ahead.end();
+    break;
+  }
 
-    const together = await start({ 'Idempotency-Key': 'pipelined' });
-    await sleep(200);
-    together.write(Buffer.concat([FILE, Buffer.from(get)]));
-    t.equal(await together.closed(5_000), '', 'nobody is answered, and nothing is answered wrongly');
-    let again = await send(api.url, key, { 'Idempotency-Key': 'pipelined' });
-    while (again.status === 409) again = await send(api.url, key, { 'Idempotency-Key': 'pipelined' });
-    t.equal(again.status, 200, 'the file had arrived: the client asks again under its key, and has it once');
-  },
-);
+  const together = await start({ 'Idempotency-Key': 'pipelined' });
+  await sleep(200);
+  together.write(Buffer.concat([FILE, Buffer.from(get)]));
+  t.equal(await together.closed(5_000), '', 'nobody is answered, and nothing is answered wrongly');
+  let again = await send(api.url, key, { 'Idempotency-Key': 'pipelined' });
+  while (again.status === 409) again = await send(api.url, key, { 'Idempotency-Key': 'pipelined' });
+  t.equal(again.status, 200, 'the file had arrived: the client asks again under its key, and has it once');
+});
 
 t.test('Expect: 100-continue is answered 100 by the HTTP layer, then the checks are the same', async (t) => {
   const connection = await start({ Expect: '100-continue' });
@@ -178,7 +175,7 @@ t.test('Expect: 100-continue is answered 100 by the HTTP layer, then the checks 
   connection.end();
 });
 
-t.test('a large upload arrives identical', async (t) => {
+t.test('a large upload arrives unchanged', async (t) => {
   const body = Buffer.allocUnsafe(20_000_000);
   for (let at = 0; at < body.length; at += 4) body.writeUInt32LE((Math.imul(at, 2654435761) >>> 0) % 4294967296, at);
   const { json } = await send(api.url, key, {}, '', body);

@@ -55,7 +55,7 @@ t.test('limit, offset, sort, dates and project_id that cannot be read are 422 va
   }
 });
 
-t.test('sort: by created_at or duration, both ways; null durations come last both ways', async (t) => {
+t.test('sort: by created_at or duration, in both directions; null durations come last in both', async (t) => {
   t.strictSame(await titles('?sort=created_at'), ['a.mp3', 'b.mp3', 'c.mp3', 'd.mp3']);
   t.strictSame(await titles('?sort=-created_at'), ['d.mp3', 'c.mp3', 'b.mp3', 'a.mp3']);
   t.strictSame(await titles('?sort=duration'), ['a.mp3', 'd.mp3', 'b.mp3', 'c.mp3']);
@@ -69,7 +69,7 @@ t.test('date_from and date_to are whole days in UTC; an inverted range is empty'
   t.match((await list('?date_from=2026-01-03&date_to=2026-01-01')).json, { items: [], total: 0 });
 });
 
-t.test('project_id, language and external_id match exactly; unknown ones give an empty list; filters combine', async (t) => {
+t.test('project_id, language and external_id match exactly; unknown ones give an empty list; filters are combined with AND', async (t) => {
   t.strictSame(await titles(`?project_id=${project}`), ['b.mp3']);
   t.strictSame(await titles(`?project_id=${project.toUpperCase()}`), ['b.mp3']);
   t.strictSame(await titles('?project_id=11111111-1111-1111-1111-111111111111'), []);
@@ -101,7 +101,7 @@ t.test('metadata.<key> compares with the text of a scalar, or of an element of a
   t.match(await list('?metadata.n=1&metadata.n=2'), provokes('GET /transcriptions', 422, 'validation_error'));
 });
 
-t.test('metadata[key] means metadata.key, and no other name that begins with metadata is passed over', async (t) => {
+t.test('metadata[key] means metadata.key, and no other name that begins with metadata is ignored', async (t) => {
   for (const filter of ['[n]=42', '%5Bn%5D=42', '[a.b]=dot', '[n]=42&metadata.b=true', '[n]=42&metadata[b]=true'])
     t.strictSame(await titles(`?metadata${filter}`), ['a.mp3'], filter);
   t.strictSame(await titles('?metadata[n]=43'), []);
@@ -134,7 +134,7 @@ t.test('unknown query parameters are ignored; U+0000 in a known one is refused, 
   for (const query of ['?external_id=%00', '?language=%00', '?status=%00']) t.ok((await list(query)).status < 500);
 });
 
-t.test('pages: walked by offset they hold each item once, and on the last offset plus items reaches total', async (t) => {
+t.test('pages: walked by offset, they contain each item once; on the last page, offset plus items equals total', async (t) => {
   for (const sort of ['created_at', '-created_at', 'duration', '-duration']) {
     const seen: string[] = [];
     for (let last = false; !last; ) {

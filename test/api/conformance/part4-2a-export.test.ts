@@ -66,7 +66,7 @@ t.test('export: md by default, with byte-order mark, YAML in the published order
   t.ok(body!.includes('[00:00] Speaker 1: Hello there.'));
 });
 
-t.test('export: an unfinished transcription exports with what exists', async (t) => {
+t.test('export: an unfinished transcription is exported with what exists', async (t) => {
   const id = await world.transcription(anna, { status: 'failed', errorCode: 'FILE_CORRUPTED', filename: 'x.mp3' });
   const { status, text } = await get(id);
   t.equal(status, 200);
@@ -127,7 +127,7 @@ t.test('bulk export: one file each, unique names, unknown ids skipped, duplicate
   }
 });
 
-t.test('bulk export: json and txt hold what the single export holds', async (t) => {
+t.test('bulk export: json and txt are the same as in the single export', async (t) => {
   const id = await world.transcription(anna, { metadata: '{"n": 1.0}', title: 'One' });
   for (const format of ['json', 'txt', 'md']) {
     const [file] = await unzip((await bulk({ ids: [id], format })).bytes);
@@ -136,7 +136,7 @@ t.test('bulk export: json and txt hold what the single export holds', async (t) 
   }
 });
 
-t.test('bulk export: nothing found is a valid empty archive of 22 bytes', async (t) => {
+t.test('bulk export: nothing found gives a valid empty archive of 22 bytes', async (t) => {
   const { status, bytes } = await bulk({ ids: [ABSENT] });
   t.match({ status, length: bytes.length }, { status: 200, length: 22 });
   t.strictSame(await unzip(bytes), []);

@@ -17,7 +17,7 @@ const one = (key: { key: string }, method: string, id: string, body?: unknown) =
 const PATCH = 'PATCH /transcriptions/{id}';
 const DELETE = 'DELETE /transcriptions/{id}';
 
-t.test('GET: an absent, deleted or malformed id is 404 without a code', async (t) => {
+t.test('GET: an absent, deleted or malformed id gives 404 without a code', async (t) => {
   const bodies = [];
   for (const id of ['7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e', 'not-an-id', '%F0%9F%92%A9', "1'--", 'a%2Fb']) {
     const answer = await one(ownerKey, 'GET', id);
@@ -54,7 +54,7 @@ t.test('PATCH works in any status', async (t) => {
   }
 });
 
-t.test('PATCH: a member who gives a transcription away still gets the record as the answer', async (t) => {
+t.test('PATCH: a member who gives a transcription away still gets the record in the response', async (t) => {
   const id = await world.transcription(bob, { author: anna });
   t.match(await one(annaKey, 'PATCH', id, { author: `user:${bob.id}` }), { status: 200, json: { author: { id: bob.id } } });
   t.match(await one(annaKey, 'GET', id), { status: 404 });
@@ -72,7 +72,7 @@ t.test('PATCH: authors that cannot be read, of another kind, or not active membe
     t.match(await one(annaKey, 'PATCH', id, { author }), provokes(PATCH, 422, 'author_not_member'));
 });
 
-t.test('PATCH: another field, malformed JSON and a missing body are validation_error', async (t) => {
+t.test('PATCH: another field, malformed JSON and a missing body give validation_error', async (t) => {
   const id = await world.transcription(anna);
   for (const body of [{ author: null, title: 'x' }, '{"author":', '', '[]', 'null', undefined])
     t.match(await one(annaKey, 'PATCH', id, body), provokes(PATCH, 422, 'validation_error'));
@@ -90,7 +90,7 @@ t.test('PATCH: order of refusals is token, scope, 404, 422, edit right', async (
   t.match(await one(bobKey, 'PATCH', id, { author: `user:${bob.id}` }), provokes(PATCH, 403, null));
 });
 
-t.test('PATCH: editors and owners of its project may; a key always may reassign what it uploaded', async (t) => {
+t.test('PATCH: editors and owners of its project may reassign it; a key may always reassign what it uploaded', async (t) => {
   for (const role of ['editor', 'owner'] as const) {
     const project = await world.project(workspace, role);
     await world.join(project, bob, role);
@@ -103,7 +103,7 @@ t.test('PATCH: editors and owners of its project may; a key always may reassign 
   t.match(await one(bobKey, 'PATCH', id, { author: `user:${bob.id}` }), { status: 200 });
 });
 
-t.test('DELETE removes the transcription in any status, with all that hangs on it; again is 404', async (t) => {
+t.test('DELETE removes the transcription in any status, with everything that belongs to it; a second DELETE gives 404', async (t) => {
   for (const status of ['queued', 'processing', 'completed', 'failed', 'insufficient_balance'] as const) {
     const id = await world.transcription(anna, { status, metadata: '{"a":1}' });
     await world.report(id, 'summary', 'queued');
@@ -132,7 +132,7 @@ t.test('DELETE removes the transcription in any status, with all that hangs on i
   }
 });
 
-t.test('DELETE: without the scope 403 for any id; visible without edit right 403 without a code', async (t) => {
+t.test('DELETE: without the scope, 403 for any id; without the right to edit a visible one, 403 without a code', async (t) => {
   const project = await world.project(workspace, 'Shared');
   await world.join(project, bob, 'viewer');
   const id = await world.transcription(anna, { projectId: project });
@@ -141,7 +141,7 @@ t.test('DELETE: without the scope 403 for any id; visible without edit right 403
   t.match(await one(ownerKey, 'DELETE', id), { status: 204 });
 });
 
-t.test('DELETE: 30 a minute and key, 404s included; then delete_rate_exceeded with Retry-After; other keys go on', async (t) => {
+t.test('DELETE: 30 a minute per key, including 404s; then delete_rate_exceeded with Retry-After; other keys are unaffected', async (t) => {
   const key = await world.key(anna);
   const answers = await Promise.all(Array.from({ length: 31 }, () => one(key, 'DELETE', 'none')));
   t.strictSame(answers.map((answer) => answer.status).sort(), [...Array.from({ length: 30 }, () => 404), 429]);

@@ -13,7 +13,7 @@ const setUp = async () => {
 const ask = (key: string, id: string, reports: unknown) => api.call(key, 'POST', `/v1/transcriptions/${id}/reports`, { body: { reports } });
 const { workspace, anna, key } = await setUp();
 
-t.test('202 with tickets in the order of the request; names are trimmed, lower-cased and taken once', async (t) => {
+t.test('202 with tickets in the order of the request; names are trimmed, lower-cased and deduplicated', async (t) => {
   const id = await world.transcription(anna);
   const { status, json } = await ask(key, id, [' Tasks', 'summary', 'TASKS', '']);
   t.equal(status, 202);
@@ -28,7 +28,7 @@ t.test('202 with tickets in the order of the request; names are trimmed, lower-c
   t.match(record.prompt_results, [{ slug: 'tasks', name: 'Tasks', status: 'queued', text: null }, { slug: 'summary' }]);
 });
 
-t.test('a queued, processing or completed report is returned, not made again; a failed one may be requested again', async (t) => {
+t.test('a queued, processing or completed report is returned, not generated again; a failed one may be requested again', async (t) => {
   const id = await world.transcription(anna);
   const kept = [await world.report(id, 'summary', 'completed', 'Fine.'), await world.report(id, 'tasks', 'processing')];
   const failed = await world.report(id, 'quotes', 'failed');
@@ -52,7 +52,7 @@ t.test('a transcription that is queued or processing accepts requests, as a comp
   t.equal(Number(await waiting()), before + 3);
 });
 
-t.test('a transcription that failed or lacked minutes refuses requests', async (t) => {
+t.test('a transcription that failed or had insufficient minutes refuses requests', async (t) => {
   for (const status of ['failed', 'insufficient_balance'] as const) {
     const id = await world.transcription(anna, { status });
     t.match(await ask(key, id, ['summary']), provokes(REPORTS, 409, 'transcription_failed'));
@@ -73,7 +73,7 @@ t.test('refusals: scope before 404; more than 3 before unknown ones; the first u
   t.strictSame((await api.call(key, 'GET', `/v1/transcriptions/${id}`)).json.prompt_results, []);
 });
 
-t.test("templates: built-in, the workspace's, and one's own published ones; drafts and those of others do not exist", async (t) => {
+t.test("templates: built-in ones, the workspace's and the caller's own published ones exist; drafts and others' do not", async (t) => {
   const bob = await world.member(workspace);
   const stranger = await setUp();
   await world.template(workspace, 'shared');
@@ -102,7 +102,7 @@ t.test("templates: built-in, the workspace's, and one's own published ones; draf
   );
 });
 
-t.test('30 generations a transcription, failed ones included; then report_generation_limit, a day to wait', async (t) => {
+t.test('30 generations per transcription, including failed ones; then report_generation_limit with a day to wait', async (t) => {
   const id = await world.transcription(anna);
   await api.db.acrossTenants((tx) => tx.rows('update transcriptions set reports_made = 28 where id = ?', [id]));
   const answer = await ask(key, id, ['summary', 'tasks', 'quotes']);
@@ -113,7 +113,7 @@ t.test('30 generations a transcription, failed ones included; then report_genera
   t.match(await ask(key, id, ['quotes']), { status: 429 });
 });
 
-t.test('300 reports a workspace and UTC day; Retry-After points to midnight', async (t) => {
+t.test('300 reports per workspace and UTC day; Retry-After gives the seconds until midnight', async (t) => {
   const other = await setUp();
   const id = await world.transcription(other.anna);
   await ask(other.key, id, ['summary']);
@@ -127,7 +127,7 @@ t.test('300 reports a workspace and UTC day; Retry-After points to midnight', as
   t.match(await ask(other.key, id, ['tasks', 'summary']), { status: 202 });
 });
 
-t.test('200 reports waiting in a workspace; then too_many_queued_reports', async (t) => {
+t.test('200 reports waiting per workspace; then too_many_queued_reports', async (t) => {
   const other = await setUp();
   const id = await world.transcription(other.anna);
   await api.db.acrossTenants((tx) =>
@@ -142,7 +142,7 @@ t.test('200 reports waiting in a workspace; then too_many_queued_reports', async
   t.match(await ask(other.key, id, ['tasks']), { status: 202 });
 });
 
-t.test('requests that race for one slug make one report; requests that race for the last places never pass the cap', async (t) => {
+t.test('concurrent requests for one slug make one report; concurrent requests for the last places never exceed the limit', async (t) => {
   const other = await setUp();
   const id = await world.transcription(other.anna);
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(other.key, id, ['summary'])));

@@ -75,26 +75,23 @@ t.test('GET members: at most 1,000, and total is the number returned', async (t)
   t.equal(json.total, 1000);
 });
 
-t.test(
-  'members endpoints: a token is api_key_required, before members_scope_required; a member who is no owner never has the scope',
-  async (t) => {
-    const token = (await world.token(olga, ['read'])).key;
-    const plain = (await world.key(olga, ['read'])).key;
-    const calls = (as: string) => [api.call(as, 'GET', '/v1/workspace/members'), put('x', {}, as), unlink('x', 'a/b', as)] as const;
-    const [a, b, c] = await Promise.all(calls(token));
-    t.match(a, provokes(MEMBERS, 403, 'api_key_required'));
-    t.match(b, provokes(PUT, 403, 'api_key_required'));
-    t.match(c, provokes(DELETE, 403, 'api_key_required'));
-    for (const as of [plain, bobKey]) {
-      const [d, e, f] = await Promise.all(calls(as));
-      t.match(d, provokes(MEMBERS, 403, 'members_scope_required'));
-      t.match(e, provokes(PUT, 403, 'members_scope_required'));
-      t.match(f, provokes(DELETE, 403, 'members_scope_required'));
-    }
-  },
-);
+t.test('members endpoints: a token gives api_key_required before members_scope_required; only owners can have the scope', async (t) => {
+  const token = (await world.token(olga, ['read'])).key;
+  const plain = (await world.key(olga, ['read'])).key;
+  const calls = (as: string) => [api.call(as, 'GET', '/v1/workspace/members'), put('x', {}, as), unlink('x', 'a/b', as)] as const;
+  const [a, b, c] = await Promise.all(calls(token));
+  t.match(a, provokes(MEMBERS, 403, 'api_key_required'));
+  t.match(b, provokes(PUT, 403, 'api_key_required'));
+  t.match(c, provokes(DELETE, 403, 'api_key_required'));
+  for (const as of [plain, bobKey]) {
+    const [d, e, f] = await Promise.all(calls(as));
+    t.match(d, provokes(MEMBERS, 403, 'members_scope_required'));
+    t.match(e, provokes(PUT, 403, 'members_scope_required'));
+    t.match(f, provokes(DELETE, 403, 'members_scope_required'));
+  }
+});
 
-t.test('PUT identity: 201 when linked, 200 when it was; the provider is lower-cased, the id is case-sensitive', async (t) => {
+t.test('PUT identity: 201 when newly linked, 200 when already linked; the provider is lower-cased, the id is case-sensitive', async (t) => {
   const body = { provider: 'Tele_Phony-1', external_id: 'Ext: 1/a~' };
   t.match(await put(bob.id, body), { status: 201, json: { provider: 'tele_phony-1', external_id: 'Ext: 1/a~' } });
   t.match(await put(bob.id.toUpperCase(), { ...body, provider: 'tele_phony-1' }), { status: 200 });
@@ -102,7 +99,7 @@ t.test('PUT identity: 201 when linked, 200 when it was; the provider is lower-ca
   t.match(await put(olga.id, body), provokes(PUT, 409, 'identity_conflict'));
 });
 
-t.test('PUT identity: members come before fields; whatever breaks the rules is invalid_identity', async (t) => {
+t.test('PUT identity: members come before fields in the checks; any invalid value gives invalid_identity', async (t) => {
   for (const id of [pending.id, removed.id, stranger.id, 'x', '7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e'])
     t.match(await put(id, { nothing: true }), provokes(PUT, 404, 'member_not_found'));
   const good = { provider: 'crm', external_id: '1' };
@@ -128,7 +125,7 @@ t.test('PUT identity: members come before fields; whatever breaks the rules is i
   t.match(await put(bob.id, { provider: 'x'.repeat(32), external_id: 'y'.repeat(128) }), { status: 201 });
 });
 
-t.test('PUT identity: of parallel links to two members one wins and the others get identity_conflict', async (t) => {
+t.test('PUT identity: one of several parallel links to two members succeeds; the others give identity_conflict', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, i) => put(i % 2 ? bob.id : olga.id, { provider: 'race', external_id: '1' })),
   );

@@ -16,7 +16,7 @@ async function raw(text: string): Promise<RawAnswer> {
   return connection.answer().finally(() => connection.end());
 }
 
-t.test('paths: trailing, doubled and encoded slashes, another case and unknown words are 404 without a code, as JSON', async (t) => {
+t.test('paths: trailing, doubled and encoded slashes, another case and unknown words give 404 without a code, as JSON', async (t) => {
   const words = '/v1 /v2/workspace /V1/workspace /v1/Workspace /v1//workspace /v1/workspace/ /v1/workspace;x=1 /v1/transcriptions/';
   for (const path of [...words.split(' '), `/v1/transcriptions%2F${id}`, `/v1/transcriptions/${id}/`, `/v1/transcriptions/${id}/text`]) {
     const answer = await call('GET', path);
@@ -28,7 +28,7 @@ t.test('paths: trailing, doubled and encoded slashes, another case and unknown w
   t.equal((await call('GET', '/v1/workspace?')).status, 200);
 });
 
-t.test('methods: HEAD is GET without a body; others are 405 with all that the path takes in Allow', async (t) => {
+t.test('methods: HEAD is GET without a body; others give 405 with every method of the path in Allow', async (t) => {
   const get = await call('GET', `/v1/transcriptions/${id}`);
   const without = await call('HEAD', `/v1/transcriptions/${id}`);
   t.match(without, { status: 200, text: '', headers: { etag: get.headers.etag, 'content-length': get.headers['content-length'] } });
@@ -48,7 +48,7 @@ t.test('methods: HEAD is GET without a body; others are 405 with all that the pa
   }
 });
 
-t.test('query: a known parameter that comes twice is 422 in any spelling; unknown ones are ignored, however often they come', async (t) => {
+t.test('query: a known parameter that is repeated gives 422 in any spelling; unknown ones are ignored, even if repeated', async (t) => {
   for (const query of ['limit=1&limit=1', 'limit=1&%6Cimit=2', 'status=&status=', 'metadata.a=1&metadata%2Ea=1'])
     t.match(await call('GET', `/v1/transcriptions?${query}`), { status: 422, json: { code: 'validation_error' } }, query);
   for (const query of ['x=1&x=2', 'Limit=1&Limit=2', 'limit%20=1', '%zz=1', '=', '&&', 'external_id=%zz'])
@@ -65,7 +65,7 @@ t.test('query: hundreds of metadata filters are answered as fast as three', asyn
   t.match((await call('GET', `/v1/transcriptions?${[...filters, 'metadata.other=1'].join('&')}`)).json, { items: [], total: 0 });
 });
 
-t.test('JSON bodies: nothing is silently dropped, and whatever cannot be read or stored is 422', async (t) => {
+t.test('JSON bodies: nothing is silently dropped, and whatever cannot be read or stored gives 422', async (t) => {
   const bodies = [
     ...['', ' ', '{', '{"author":null', '{"author":null}x', "{'author':null}", 'null', '"x"', '[]', '7'],
     ...[
@@ -88,7 +88,7 @@ t.test('JSON bodies: nothing is silently dropped, and whatever cannot be read or
   t.equal((await call('PATCH', `/v1/transcriptions/${id}`, '\ufeff {"author":\tnull}\n')).status, 200);
 });
 
-t.test('JSON bodies: chunked ones are read; any Content-Type is', async (t) => {
+t.test('JSON bodies: chunked ones are accepted, and so is any Content-Type', async (t) => {
   const auth = { Authorization: `Bearer ${key}` };
   const chunks = 'a\r\n{"author":\r\n5\r\nnull}\r\n0\r\n\r\n';
   t.equal((await raw(head('PATCH', `/v1/transcriptions/${id}`, { ...auth, 'Transfer-Encoding': 'chunked' }) + chunks)).status, 200);
@@ -96,7 +96,7 @@ t.test('JSON bodies: chunked ones are read; any Content-Type is', async (t) => {
   t.equal((await raw(`${head('PATCH', `/v1/transcriptions/${id}`, plain)}{"author":null}`)).status, 200);
 });
 
-t.test('a body that nobody asked for does no harm', async (t) => {
+t.test('an unexpected body does no harm', async (t) => {
   for (const method of ['GET', 'DELETE']) {
     const request = head(method, '/v1/transcriptions/none', { Authorization: `Bearer ${key}`, 'Content-Length': 5 });
     t.match(await raw(`${request}hello`), { status: 404, json: { code: null } });
@@ -106,7 +106,7 @@ t.test('a body that nobody asked for does no harm', async (t) => {
   t.match(await connection.closed(8_000), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/, 'nothing follows the head of an answer to HEAD');
 });
 
-t.test('what the HTTP parser refuses never reaches us: 400 and 505 are its own, and the connection closes', async (t) => {
+t.test('the HTTP parser answers malformed requests itself, with 400 or 505, and closes the connection', async (t) => {
   t.equal((await raw('GET /v1/workspace HTTP/1.0\r\n\r\n')).status, 505);
   t.equal((await raw('GET /v1/workspace HTTP/1.1\r\nAccept: */*\r\n\r\n')).status, 400, 'no Host');
   for (const length of ['-1', '+2048', '99999999999999999999', 'x'])

@@ -36,7 +36,7 @@ t.test('every endpoint answers 403 on a plan without API access', async (t) => {
     t.match(await api.call(free, method, path), expected, `${method} ${path}`);
 });
 
-t.test('every endpoint answers 405 under a method that it does not have', async (t) => {
+t.test('every endpoint answers 405 to a method that it does not support', async (t) => {
   for (const { expected, path } of provokesEverywhere(405, 'method_not_allowed')) {
     const answer = await api.call(key, 'OPTIONS', path);
     t.match(answer, expected, path);
@@ -80,7 +80,7 @@ t.test('a key is refused when it is malformed, in the query, or not in a Bearer 
   t.equal(await status(key, '/v1/transcriptions?metadata.token=x'), 200);
 });
 
-t.test('a revoked or expired key, and one whose creator has left, stops within about a second', async (t) => {
+t.test('a revoked or expired key, and one whose creator has left, stops working within about a second', async (t) => {
   const revoked = await api.world.key(owner);
   const expired = await api.world.key(owner);
   const leaver = await api.world.member(workspace);
@@ -115,7 +115,7 @@ const NEEDS: Record<string, [scope: Scope, code: string | null, token?: string]>
   ],
 };
 
-t.test('each endpoint needs its one permission, of a key and of a token, and no other', async (t) => {
+t.test('each endpoint needs exactly one permission, of a key and of a token alike', async (t) => {
   for (const scope of SCOPES) {
     const { key: made } = await api.world.key(owner, [scope]);
     const { key: token } = await api.world.token(owner, [scope]);
@@ -132,7 +132,7 @@ t.test('each endpoint needs its one permission, of a key and of a token, and no 
   }
 });
 
-t.test('the first refusal is the published one: 401, plan, token, scope', async (t) => {
+t.test('the first refusal follows the published order: 401, plan, token, scope', async (t) => {
   const poor = await api.world.member(await api.world.workspace({ plan: 'free' }));
   const { key: token } = await api.world.token(poor, []);
   t.match(await api.call(token, 'GET', '/v1/workspace/members'), { status: 403, json: { code: 'api_access_required' } });
@@ -156,7 +156,7 @@ t.test('members:write counts only while the creator owns the workspace', async (
   );
 });
 
-t.test('a flood of bad keys from one address is refused before any query, while known keys pass', async (t) => {
+t.test('a flood of bad keys from one address is refused before any query, while known keys still work', async (t) => {
   const flooded = await testApi(t);
   const member = await flooded.world.member(await flooded.world.workspace(), { role: 'owner' });
   const { key: known } = await flooded.world.key(member);
@@ -169,7 +169,7 @@ t.test('a flood of bad keys from one address is refused before any query, while 
   t.equal((await flooded.call(known, 'GET', '/v1/workspace')).status, 200);
 });
 
-t.test('newKey() and newToken() carry a checksum that kindOf() knows without a query', async (t) => {
+t.test('newKey() and newToken() include a checksum that kindOf() verifies without a query', async (t) => {
   for (let n = 0; n < 200; n++) {
     const [made, token] = [newKey(), newToken()];
     t.equal(kindOf(made), 'key');

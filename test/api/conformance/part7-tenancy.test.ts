@@ -64,7 +64,7 @@ t.test('a foreign, an absent and a malformed id give every role the same 404 on 
   t.match(await api.call(key, 'GET', `/v1/transcriptions/${foreign}`), { status: 200, json: { prompt_results: [] } });
 });
 
-t.test('no route that names something is forgotten here: the route table holds none but these', async (t) => {
+t.test('every route with an id is tested here: the route table has no others', async (t) => {
   const members = '/v1/workspace/members/{user_id}/identities';
   const asked = new Set([
     ...ABOUT.map(([method, path]) => `${method} ${path('{id}').split('?')[0]}`),
@@ -76,7 +76,7 @@ t.test('no route that names something is forgotten here: the route table holds n
   t.strictSame([...new Set(naming)].sort(), [...asked].sort());
 });
 
-t.test('lists, archives and searches hold nothing of another workspace', async (t) => {
+t.test('lists, archives and searches contain nothing of another workspace', async (t) => {
   const foreign = await theirs.make();
   const key = await keyOf(ours.people.owner);
   const filters = [`external_id=of-${theirs.workspace}`, `metadata.of=${theirs.workspace}`, `project_id=${theirs.project}`];
@@ -126,7 +126,7 @@ t.test('the same identity may be linked in two workspaces', async (t) => {
   }
 });
 
-t.test('within a workspace: who may see, who may change', async (t) => {
+t.test('within a workspace: who may see and who may change a transcription', async (t) => {
   const rights: Record<keyof typeof ours.people, 'all' | 'see' | 'none'> = {
     owner: 'all',
     author: 'all',

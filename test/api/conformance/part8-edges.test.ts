@@ -19,7 +19,7 @@ t.test('8 the limits are the published ones', async (t) => {
   });
 });
 
-t.test('8 what lies just within a limit of an upload is accepted, what lies just beyond is refused', async (t) => {
+t.test('8 values just within a limit of an upload are accepted, values just beyond it are refused', async (t) => {
   const filled = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
   const edges: [Headers, string, string | null][] = [
     [{ 'X-External-Id': 'x'.repeat(128) }, '', null],

@@ -8,7 +8,7 @@ import { testApi } from '../../support/client.ts';
 import { testDatabase } from '../../support/database.ts';
 import { provokesEverywhere } from '../../support/provokes.ts';
 
-t.test('openRateLimiter() lets a burst of 100 through over two hosts together, then refuses with the seconds to wait', async (t) => {
+t.test('openRateLimiter() lets a burst of 100 through across two hosts, then refuses with the seconds to wait', async (t) => {
   const { db } = await testDatabase(t);
   const hosts = [openRateLimiter(db, '600/min'), openRateLimiter(db, '600/min')];
   const start = performance.now();
@@ -25,7 +25,7 @@ t.test('openRateLimiter() lets a burst of 100 through over two hosts together, t
   t.ok((await hosts[0]!.take('key:2')).allowed, 'another key has its own');
 });
 
-t.test('openRateLimiter() gives the whole burst of 100 at 50 hosts too: two requests at each', async (t) => {
+t.test('openRateLimiter() gives the whole burst of 100 across 50 hosts too: two requests on each', async (t) => {
   const { db } = await testDatabase(t);
   const hosts = Array.from({ length: 50 }, () => openRateLimiter(db, '600/min'));
   for (const round of [1, 2]) {
@@ -37,7 +37,7 @@ t.test('openRateLimiter() gives the whole burst of 100 at 50 hosts too: two requ
   }
 });
 
-t.test('openRateLimiter() gives a lone host exactly its burst', async (t) => {
+t.test('openRateLimiter() gives a single host exactly its burst', async (t) => {
   const { db } = await testDatabase(t);
   const limiter = openRateLimiter(db, '6/min'); // a burst of 1, and one more in 10 s
   t.ok((await limiter.take('key:1')).allowed);
@@ -46,14 +46,14 @@ t.test('openRateLimiter() gives a lone host exactly its burst', async (t) => {
   t.ok(refused.retryAfterSeconds >= 9 && refused.retryAfterSeconds <= 10);
 });
 
-t.test('openRateLimiter() is off with 0', async (t) => {
+t.test('openRateLimiter() is off when set to 0', async (t) => {
   const { db } = await testDatabase(t);
   const limiter = openRateLimiter(db, '0');
   for (let n = 0; n < 500; n++) t.ok((await limiter.take('key:1')).allowed);
   t.strictSame((await limiter.take('key:1')).headers, {});
 });
 
-t.test('takeTokens() never hands out more than there is, and takes back what was not used', async (t) => {
+t.test('takeTokens() never grants more tokens than there are, and accepts unused ones back', async (t) => {
   const { db } = await testDatabase(t);
   const bucket = { burst: 20, perSecond: 0 };
   const parts = await Promise.all(Array.from({ length: 8 }, () => takeTokens(db, 's', bucket, 6, 0)));
@@ -65,7 +65,7 @@ t.test('takeTokens() never hands out more than there is, and takes back what was
   t.strictSame(await takeTokens(db, 's', bucket, 1, 50), { taken: 1, left: 19 });
 });
 
-t.test('openThrottle() refuses an address after 300 bad keys, and forgives 5 a second', async (t) => {
+t.test('openThrottle() refuses an address after 300 bad keys, and recovers at 5 a second', async (t) => {
   let now = 0;
   const throttle = openThrottle(BAD_KEYS, () => now);
   for (let n = 0; n < 300; n++) {
@@ -78,7 +78,7 @@ t.test('openThrottle() refuses an address after 300 bad keys, and forgives 5 a s
   t.doesNotThrow(() => throttle.check('192.0.2.1'));
 });
 
-t.test('openThrottle() takes an IPv6 /64 for one sender, and IPv4 in IPv6 for IPv4', async (t) => {
+t.test('openThrottle() treats an IPv6 /64 as one client, and IPv4-mapped IPv6 as IPv4', async (t) => {
   const throttle = openThrottle({ burst: 2, perSecond: 0 });
   for (const address of ['2001:db8:1:2::1', '2001:db8:1:2:ffff:0:0:9']) throttle.count(address);
   t.throws(() => throttle.check('2001:DB8:1:2:3:4:5:6'), { code: 'rate_limit_exceeded' });
@@ -91,7 +91,7 @@ t.test('openThrottle() takes an IPv6 /64 for one sender, and IPv4 in IPv6 for IP
   t.equal(networkOf('anna@example.org'), 'anna@example.org', 'identities stay as they are');
 });
 
-t.test('openThrottle() spares what was good just now, whatever else its address sends', async (t) => {
+t.test('openThrottle() lets recently valid keys pass, whatever else their address sends', async (t) => {
   let now = 0;
   const throttle = openThrottle({ burst: 1, perSecond: 0 }, () => now);
   throttle.count('192.0.2.1');
@@ -103,7 +103,7 @@ t.test('openThrottle() spares what was good just now, whatever else its address 
   t.throws(() => throttle.check('192.0.2.1', 'good'), { code: 'rate_limit_exceeded' });
 });
 
-t.test('every authenticated answer carries RateLimit-* headers, and 429 comes after the scope', async (t) => {
+t.test('every authenticated answer carries RateLimit-* headers, and 429 comes after the scope check', async (t) => {
   const api = await testApi(t, { LONGHAND_RATE_LIMIT: '30/min' }); // a burst of 5
   const other = await startApp({ ...api, log: openLog(api.settings, 'api') });
   t.teardown(() => other.stop(1));

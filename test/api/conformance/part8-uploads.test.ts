@@ -36,7 +36,7 @@ const until = async (met: () => Promise<boolean>) => {
   for (let tries = 0; tries < 200 && !(await met()); tries++) await new Promise((resolve) => setTimeout(resolve, 25));
 };
 
-t.test('uploads in flight are counted per key and per workspace, over both hosts', async (t) => {
+t.test('uploads in flight are counted per key and per workspace, across both hosts', async (t) => {
   const { workspace, one, two } = await newcomer();
   const held = [await openUpload(api.url, one), await openUpload(second.url, one)];
   await until(async () => (await places(workspace)) === 2);
@@ -52,7 +52,7 @@ t.test('uploads in flight are counted per key and per workspace, over both hosts
   t.equal((await send(api.url, one)).status, 201);
 });
 
-t.test('the place of a host that died is free after its lease', async (t) => {
+t.test('the upload slot of a host that died is free after its lease', async (t) => {
   const { workspace, one } = await newcomer();
   const lease = (seconds: number) =>
     api.db.acrossTenants((tx) =>
@@ -68,7 +68,7 @@ t.test('the place of a host that died is free after its lease', async (t) => {
   t.match(await knock(api.url, one), provokes(POST, 429, 'too_many_concurrent_uploads'));
 });
 
-t.test('files that wait, and uploads of the day, are limited', async (t) => {
+t.test('queued files and uploads per day are limited', async (t) => {
   const { workspace, one } = await newcomer();
   for (let n = 0; n < 6; n++) t.equal((await send(api.url, one)).status, 201);
   t.match(await knock(api.url, one), provokes(POST, 429, 'too_many_queued_files'));
@@ -80,14 +80,14 @@ t.test('files that wait, and uploads of the day, are limited', async (t) => {
   t.ok(Math.abs(Number(refused.headers.get('retry-after')) - midnight) < 60, 'until 00:00 UTC');
 });
 
-t.test('parallel uploads never pass the limit of waiting files', async (t) => {
+t.test('parallel uploads never exceed the limit of queued files', async (t) => {
   const { one, two } = await newcomer();
   for (let n = 0; n < 4; n++) await send(api.url, one);
   const answers = await Promise.all(Array.from({ length: 4 }, (_, i) => send(i % 2 ? second.url : api.url, i < 2 ? one : two)));
   t.equal(answers.filter(({ status }) => status === 201).length, 2);
 });
 
-t.test('reports that come with uploads in flight count against the day', async (t) => {
+t.test('reports requested by uploads in flight count towards the daily limit', async (t) => {
   const { workspace, one } = await newcomer();
   const held = await openUpload(api.url, one, '?reports=summary,tasks,quotes');
   await until(async () => (await places(workspace)) === 1);
@@ -99,7 +99,7 @@ t.test('reports that come with uploads in flight count against the day', async (
   t.equal((await send(api.url, one)).status, 201);
 });
 
-t.test('reports that wait are limited', async (t) => {
+t.test('queued reports are limited', async (t) => {
   const { workspace, one } = await newcomer();
   const { json } = await send(api.url, one);
   await api.db.acrossTenants((tx) =>
@@ -111,7 +111,7 @@ t.test('reports that wait are limited', async (t) => {
   t.match(await knock(api.url, one, {}, '?reports=summary'), provokes(POST, 429, 'too_many_queued_reports'));
 });
 
-t.test('of several limits that are reached the first published one answers: 402, in flight, queued, day, reports of the day', async (t) => {
+t.test('the first limit in the published order answers if several are reached: 402, in flight, queued, day, reports a day', async (t) => {
   const { workspace, one } = await newcomer();
   for (let n = 0; n < 6; n++) await send(api.url, one);
   const set = (sql: string) => api.db.acrossTenants((tx) => tx.rows(sql, [workspace]));
@@ -132,14 +132,14 @@ t.test('of several limits that are reached the first published one answers: 402,
   t.equal(await code(), 'daily_reports_quota_exceeded');
 });
 
-t.test('a refused upload leaves no place taken', async (t) => {
+t.test('a refused upload releases its slot', async (t) => {
   const { workspace, one } = await newcomer();
   await api.db.acrossTenants((tx) => tx.rows('update workspaces set balance_minutes = 0 where id = ?', [workspace]));
   t.match(await knock(api.url, one), provokes(POST, 402, 'insufficient_balance'));
   t.equal(await places(workspace), 0);
 });
 
-t.test('a full spool answers 503 with Retry-After and leaves nothing', async (t) => {
+t.test('a full spool gives 503 with Retry-After and leaves nothing behind', async (t) => {
   const { workspace, one } = await newcomer();
   const full = {
     ...api.spool,

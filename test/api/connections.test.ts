@@ -59,7 +59,7 @@ const ROUTES: Route[] = [
 const url = await serveRoutes(t, ROUTES);
 const alive = async () => (await fetch(`${url}/fast/x`)).status === 200;
 
-t.test('serve() waits 10 s for a JSON body that stalls, and not for ever', async (t) => {
+t.test('serve() waits 10 s for a stalled JSON body, and no longer', async (t) => {
   const connection = await connectRaw(url);
   connection.write(`${head('POST', '/bodies', { 'content-length': 100 })}{`);
   const answer = await connection.answer(14_000);
@@ -67,7 +67,7 @@ t.test('serve() waits 10 s for a JSON body that stalls, and not for ever', async
   await connection.closed(5_000);
 });
 
-t.test('serve() streams with back-pressure, and survives a client that leaves', async (t) => {
+t.test('serve() streams with back-pressure, and survives a client that disconnects', async (t) => {
   const whole = await fetch(`${url}/stream`);
   t.equal((await whole.arrayBuffer()).byteLength, 20 * MIB.length);
   const leaver = await connectRaw(url);
@@ -77,7 +77,7 @@ t.test('serve() streams with back-pressure, and survives a client that leaves', 
   t.ok(await alive());
 });
 
-t.test('serve() answers a request that is sent ahead after the one before, and closes when it came in the same segment', async (t) => {
+t.test('serve() answers a pipelined request in order, and closes the connection when it arrives in the same segment', async (t) => {
   const ahead = await connectRaw(url);
   ahead.write(head('GET', '/slow/one', {}));
   await waiting();
@@ -105,7 +105,7 @@ t.test('serve() answers a request that is sent ahead after the one before, and c
   t.ok(await alive());
 });
 
-t.test('serve() answers a client that has closed its side after the request', async (t) => {
+t.test('serve() answers a client that half-closes the connection after its request', async (t) => {
   const connection = await connectRaw(url);
   connection.write(head('GET', '/slow/one', {}));
   await waiting();
@@ -121,7 +121,7 @@ t.test('serve() never lets a value break out of its header', async (t) => {
   t.notMatch(await connection.closed(), 'x-evil');
 });
 
-t.test('serve() reads large heads in any segments, and leaves larger ones to the HTTP parser', async (t) => {
+t.test('serve() reads large heads in any segmentation, and leaves larger ones to the HTTP parser', async (t) => {
   const connection = await connectRaw(url);
   const text = head('GET', '/fast/b', { 'x-filler': 'y'.repeat(14_000) });
   connection.write(text.slice(0, 5000));
@@ -137,7 +137,7 @@ t.test('serve() reads large heads in any segments, and leaves larger ones to the
   t.match(await larger.closed(), /^HTTP\/1\.1 431 /);
 });
 
-t.test('serve() says 100 Continue to an expectation in any case, and then answers', async (t) => {
+t.test('serve() answers an expectation in any letter case with 100 Continue, then sends the response', async (t) => {
   for (const expect of ['100-continue', '100-Continue', '100-CONTINUE']) {
     const connection = await connectRaw(url);
     connection.write(head('POST', '/bodies', { expect, 'content-length': 12 }));
@@ -150,7 +150,7 @@ t.test('serve() says 100 Continue to an expectation in any case, and then answer
   }
 });
 
-t.test('serve() leaves an early answer readable while a slow client still sends, and closes once it falls silent', async (t) => {
+t.test('serve() keeps an early answer readable while a slow client still sends, and closes once the client stops', async (t) => {
   const slow = await connectRaw(url);
   slow.write(head('POST', '/refused', { 'content-length': 1_000_000 }));
   for (let i = 0; i < 12; i++) {

@@ -34,7 +34,7 @@ async function lineTo(database: string) {
   return { url: url.href, cut };
 }
 
-t.test('GET /healthz says that the process runs, GET /readyz what is missing', async (t) => {
+t.test('GET /healthz shows that the process is running, GET /readyz what is missing', async (t) => {
   const api = await testApi(t);
   t.match(await api.call('', 'GET', '/healthz'), { status: 200, json: { status: 'ok' } });
   t.match(await api.call('', 'GET', '/readyz'), {
@@ -90,7 +90,7 @@ t.test('GET /readyz is 503 and GET /healthz 200 without a database; requests get
   t.match(await (await fetch(app.metricsUrl!)).text(), /longhand_database_up 0/);
 });
 
-t.test('GET /metrics shows what waits, what runs and what was answered', async (t) => {
+t.test('GET /metrics shows what is queued, what is running and what was answered', async (t) => {
   const api = await testApi(t);
   const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
   const { key } = await api.world.key(owner);

@@ -30,7 +30,7 @@ function start(environment: Record<string, string> = {}): { child: ChildProcess;
   return { child, output: () => out, errors: () => err };
 }
 
-t.test('api/main.ts serves, and on SIGTERM lets an upload finish while it accepts nothing new', async (t) => {
+t.test('api/main.ts serves requests, and on SIGTERM lets an upload finish while it accepts nothing new', async (t) => {
   const { child, output, errors } = start();
   while (!output().includes('\n') && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 50));
   const url = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m.exec(output())?.[1];

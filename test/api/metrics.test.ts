@@ -9,13 +9,13 @@ import { testApi } from '../support/client.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 
-t.test('/metrics is on an address of its own and not on the main port, which proxies forward', async (t) => {
+t.test('/metrics is served at its own address and not on the main port, which proxies forward', async (t) => {
   const api = await testApi(t);
   t.match(await api.call('', 'GET', '/metrics'), { status: 404, json: { code: null } });
   t.match(await api.metrics(), /^longhand_database_up 1$/m);
 });
 
-t.test('/metrics with LONGHAND_METRICS=public is on the main port, for the token only', async (t) => {
+t.test('/metrics with LONGHAND_METRICS=public is served on the main port, only with the token', async (t) => {
   const api = await testApi(t, { LONGHAND_METRICS: 'public', LONGHAND_METRICS_TOKEN: TOKEN });
   const ask = (authorization: string) => api.call('', 'GET', '/metrics', { headers: { authorization } });
   for (const wrong of ['', `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, `Basic ${TOKEN}`, TOKEN]) {
@@ -31,7 +31,7 @@ t.test('/metrics with LONGHAND_METRICS=public is on the main port, for the token
   t.match(text, /^longhand_queue_depth\{/m);
 });
 
-t.test('LONGHAND_METRICS=public without a token, and what is no address, are refused at the start', async (t) => {
+t.test('LONGHAND_METRICS=public without a token is refused at startup, and so is an invalid address', async (t) => {
   t.throws(() => readSettings({ LONGHAND_METRICS: 'public' }), /needs LONGHAND_METRICS_TOKEN/);
   t.throws(() => readSettings({ LONGHAND_METRICS: 'public', LONGHAND_METRICS_TOKEN: 'short' }), /at least 16/);
   for (const odd of ['9464', '127.0.0.1', '127.0.0.1:99999', '::1:9464', 'http://x:1'])
@@ -39,7 +39,7 @@ t.test('LONGHAND_METRICS=public without a token, and what is no address, are ref
   for (const good of ['127.0.0.1:9464', '[::]:9464', 'localhost:0', 'off']) t.ok(readSettings({ LONGHAND_METRICS: good }), good);
 });
 
-t.test('the listener of /metrics asks for the token where one is set, and has nothing else', async (t) => {
+t.test('the listener of /metrics requires the token where one is set, and serves nothing else', async (t) => {
   const api = await testApi(t, { LONGHAND_METRICS_TOKEN: TOKEN });
   const shown = { db: api.db, metrics: openMetrics(), nodeId: randomUUID() };
   const listener = (await listenForMetrics(shown, readSettings({ LONGHAND_METRICS: 'localhost:0', LONGHAND_METRICS_TOKEN: TOKEN })))!;
@@ -50,7 +50,7 @@ t.test('the listener of /metrics asks for the token where one is set, and has no
   t.equal((await fetch(listener.url, { method: 'POST' })).status, 405);
 });
 
-t.test('listenForMetrics() goes on without the default address when it is taken, and refuses a taken one that was set', async (t) => {
+t.test('listenForMetrics() continues without the default address if it is in use, and refuses a configured one in use', async (t) => {
   const api = await testApi(t);
   const shown = { db: api.db, metrics: openMetrics(), nodeId: randomUUID() };
   const first = (await listenForMetrics(shown, readSettings({ LONGHAND_METRICS: '127.0.0.1:0' })))!;
@@ -60,7 +60,7 @@ t.test('listenForMetrics() goes on without the default address when it is taken,
   await t.rejects(listenForMetrics(shown, { ...taken, given: ['LONGHAND_METRICS'] }), /Cannot serve \/metrics at .* \(EADDRINUSE\)/);
 });
 
-t.test('each series of an engine comes from one of many API hosts; when that is not asked any more, from another', async (t) => {
+t.test('each series of an engine comes from one of several API hosts, and from another when that one is no longer scraped', async (t) => {
   const api = await testApi(t);
   await api.db.acrossTenants((tx) => tx.rows(`insert into engines (id, host, pid) values (?, 'h', 1)`, [randomUUID()]));
   const others = await Promise.all(
@@ -84,7 +84,7 @@ t.test('each series of an engine comes from one of many API hosts; when that is 
   t.match(await (await fetch(next.metricsUrl!)).text(), /^longhand_engines_connected 1$/m);
 });
 
-t.test('what a monitor reads does not touch the ledger as a whole', async (t) => {
+t.test('a metrics scrape does not read the whole ledger', async (t) => {
   const api = await testApi(t);
   const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
   const reads = async () => {

@@ -71,7 +71,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
     ['retry 2: in flight is 409 with Retry-After', 'an Idempotency-Key in flight'],
     ['retry 3: successes only, for 24 hours', 'a refused attempt releases', 'an Idempotency-Key is free again', 'a body that breaks off'],
     ['retry 4: without a key each POST is a file', '1 minutes of the plan', 'upload tries again under one'],
-    ['identifier and metadata are stored unencrypted; secrets are refused', '1 transcripts, names', 'looksSecret() knows'],
+    ['identifier and metadata are stored unencrypted; secrets are refused', '1 transcripts, names', 'looksSecret() recognises'],
     ['nothing is cut or dropped', 'POST /transcriptions refuses a header', 'POST /transcriptions refuses before', 'JSON bodies: nothing'],
     ['4.1.1 languages and 4.1.2 formats', 'POST /transcriptions accepts each'],
   ],

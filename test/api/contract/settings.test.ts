@@ -11,7 +11,7 @@ function told(environment: Record<string, string>): string {
   return 'taken';
 }
 
-t.test('readSettings() takes addresses of PostgreSQL, and tells of others what is wanted', async (t) => {
+t.test('readSettings() accepts addresses of PostgreSQL, and says what is expected where one is invalid', async (t) => {
   for (const address of [
     'postgres://longhand:secret@db.example:5432/longhand',
     'postgresql://db/longhand?sslmode=require',
@@ -41,7 +41,7 @@ t.test('readSettings() takes addresses of PostgreSQL, and tells of others what i
   t.match(told({ DATABASE_URL: 'mysql://root:hidden-word@db/longhand' }), 'DATABASE_URL="mysql://[hidden]@db/longhand"');
 });
 
-t.test('readSettings() takes ports, and tells of others what is wanted', async (t) => {
+t.test('readSettings() accepts ports, and says what is expected where one is invalid', async (t) => {
   t.equal(readSettings({ PORT: '0' }).PORT, 0);
   t.equal(readSettings({ PORT: '65535' }).PORT, 65_535);
   t.equal(readSettings({ PORT: '' }).PORT, 8080);
@@ -49,7 +49,7 @@ t.test('readSettings() takes ports, and tells of others what is wanted', async (
     t.equal(told({ PORT: port }), `PORT=${JSON.stringify(port)}: must be a whole number from 0 to 65535, where 0 picks a free port`);
 });
 
-t.test('readSettings() tells every mistake at once, with the nearest name of one that does not exist', async (t) => {
+t.test('readSettings() reports every mistake at once, with the nearest name for an unknown setting', async (t) => {
   t.equal(
     told({ PORT: 'x', LONGHAND_THREADS: '0', LONGHAND_MODLE: 'a', LONGHAND_LIMIT_UPLOADS_PER_KEY: '1000000' }).replace(
       /from 1 to \d+/,

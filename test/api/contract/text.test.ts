@@ -24,11 +24,11 @@ t.test('transcriptText() labels everything Speaker 1 when not diarized', async (
   t.equal(transcriptText([]), '');
 });
 
-t.test('transcriptText() keeps to the pattern of the contract', async (t) => {
+t.test('transcriptText() matches the pattern of the contract', async (t) => {
   const text = transcriptText([line(59.999, 'a', 'x: y', ' : '), line(36000, 'b', '')]);
   for (const row of text.split('\n')) t.match(row, /^\[\d{2,}:\d{2}\] [^:]+: /);
 });
 
-t.test('clock() rounds down and counts minutes on', async (t) => {
+t.test('clock() rounds down, and counts minutes beyond the hour', async (t) => {
   t.strictSame([0, 59.999, 60, 3600, 6000].map(clock), ['00:00', '00:59', '01:00', '60:00', '100:00']);
 });

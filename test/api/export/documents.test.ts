@@ -70,7 +70,7 @@ function recordOf(texts: readonly string[], title = 'A call') {
 
 const tight = (text: string) => text.replace(/[\s\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, ' ');
 
-t.test('pdf() lets words of every script be found by pdftotext', async (t) => {
+t.test('pdf() contains words of every script so that pdftotext finds them', async (t) => {
   const file = path.join(folder, 'scripts.pdf');
   const bytes = await pdf(contentOf(recordOf(Object.values(SAID)), true));
   writeFileSync(file, bytes);
@@ -106,7 +106,7 @@ function meanings(pdf: Buffer): string {
     .join(' ');
 }
 
-t.test('pdf() draws what no font has as a sign of its own, keeps what it means, and breaks the longest word', async (t) => {
+t.test('pdf() draws a replacement for characters that no font has, keeps their meaning, and breaks the longest word', async (t) => {
   const long = 'x'.repeat(3_000);
   const bytes = await pdf(contentOf(recordOf(['smile 😀 end', long, '', '\u0000\u202e\ud800 odd', ' '], ''), false));
   t.match(meanings(bytes), '😀');
@@ -118,7 +118,7 @@ t.test('pdf() draws what no font has as a sign of its own, keeps what it means, 
   t.equal(text.match(/x/g)?.length, 3_000, 'nothing is cut off');
 });
 
-t.test('pdf() and docx() name a speaker once for all that is said in a row, unless times are asked for', async (t) => {
+t.test('pdf() and docx() name a speaker once for consecutive segments, unless times are requested', async (t) => {
   const record = recordOf(['One.', 'Two.', 'Three.']);
   for (const segment of record.segments) segment.speaker_id = 'speaker_1';
   const names = (times: boolean) => contentOf(record, times).blocks.filter(({ kind }) => kind === 'speaker').length;
@@ -126,7 +126,7 @@ t.test('pdf() and docx() name a speaker once for all that is said in a row, unle
   t.equal(names(true), 3);
 });
 
-t.test('docx() holds every word, speakers in colour, and paragraphs from right to left where the text is', async (t) => {
+t.test('docx() contains every word, speakers in colour, and right-to-left paragraphs where the text is right-to-left', async (t) => {
   const bytes = await docx(contentOf(recordOf(Object.values(SAID), 'A <call> & "more"'), true));
   const xml = await member(bytes, 'word/document.xml');
   for (const [script, said] of Object.entries(SAID)) t.match(xml, said, script);

@@ -29,7 +29,7 @@ const titles = fc.oneof(
   ),
 );
 
-t.test('baseName() of any title is safe as a file name everywhere', (t) => {
+t.test('baseName() makes any title safe as a file name on every system', (t) => {
   fc.assert(
     fc.property(titles, (title) => {
       const name = baseName(title);
@@ -45,7 +45,7 @@ t.test('baseName() of any title is safe as a file name everywhere', (t) => {
   t.end();
 });
 
-t.test('baseName() drops a known media extension only', (t) => {
+t.test('baseName() drops only a known media extension', (t) => {
   t.strictSame(['a.mp3', 'a.MP4', 'a.exe.mp3', 'a.txt', 'v1.2', 'mp3', '.mp3', '', null].map(baseName), [
     'a',
     'a',
@@ -60,7 +60,7 @@ t.test('baseName() drops a known media extension only', (t) => {
   t.end();
 });
 
-t.test('entryNames() are unique ignoring case and composition; titles come first, counters skip taken names', (t) => {
+t.test('entryNames() are unique regardless of case and composition; titles come first, counters skip taken names', (t) => {
   t.strictSame(entryNames(['A', 'A', 'A (2)'], 'md'), ['A.md', 'A (3).md', 'A (2).md']);
   t.strictSame(entryNames(['x', 'X.mp3', 'x'], 'txt'), ['x.txt', 'X (2).txt', 'x (3).txt']);
   t.strictSame(entryNames(['οδος', 'ΟΔΟΣ', 'οδοσ'], 'md'), ['οδος.md', 'ΟΔΟΣ (2).md', 'οδοσ (3).md']);
@@ -74,7 +74,7 @@ t.test('entryNames() are unique ignoring case and composition; titles come first
   t.end();
 });
 
-t.test('attachment() of any name is one header line that reads back as the name', (t) => {
+t.test('attachment() encodes any name as one header line that decodes to the same name', (t) => {
   fc.assert(
     fc.property(titles, (title) => {
       const name = `${baseName(title)}.md`;

@@ -46,7 +46,7 @@ const turns = fc.array(fc.record({ speaker: fc.constantFrom('speaker_1', 'speake
 });
 
 t.test(
-  'subtitles() of any talk in turn: strict parsers read them, nothing overlaps or is too long or wide, words lie inside, none is lost',
+  'subtitles() of speakers in turn: strict parsers accept them, no cue overlaps or is too long or wide, no word is lost or outside its cue',
   async (t) => {
     await fc.assert(
       fc.asyncProperty(turns, fc.constantFrom('srt' as const, 'vtt' as const), async (given, format) => {
@@ -86,7 +86,7 @@ t.test(
   },
 );
 
-t.test('subtitles() of people who talk at once: nothing overlaps, and words lie inside wherever two lines can hold them', async (t) => {
+t.test('subtitles() of overlapping speech: no cues overlap, and words lie within their cue wherever two lines can hold them', async (t) => {
   const overlapping = fc.array(fc.record({ at: fc.integer({ min: 0, max: 12 }), count: fc.integer({ min: 1, max: 7 }) }), {
     minLength: 2,
     maxLength: 3,

@@ -14,7 +14,7 @@ t.test('subtitles() breaks at sentences and phrases, not within them', async (t)
   );
 });
 
-t.test('subtitles() cuts at a pause that readers feel', async (t) => {
+t.test('subtitles() starts a new cue at a noticeable pause', async (t) => {
   const [one, two] = [turn(1, null, 0, 'so we went to the market', 0.3), turn(1, null, 4, ' and bought some apples', 0.3)];
   const merged = { ...one, text: one.text + two.text, words: [...one.words, ...two.words] };
   const cues = readSrt(await subtitles(talk([merged]), 'srt'));
@@ -24,7 +24,7 @@ t.test('subtitles() cuts at a pause that readers feel', async (t) => {
   );
 });
 
-t.test('subtitles() marks changes of speaker: a dash, or the name that somebody gave', async (t) => {
+t.test('subtitles() marks changes of speaker with a dash, or with the name if one was given', async (t) => {
   const turns = [
     turn(1, 'speaker_1', 0, 'Good morning to all of you.'),
     turn(2, 'speaker_2', 5, 'Thank you.'),
@@ -50,7 +50,7 @@ t.test('subtitles() marks changes of speaker: a dash, or the name that somebody 
   t.notOk(alone.includes('<v') || alone.includes('- '), 'one speaker needs no marks');
 });
 
-t.test('subtitles() puts people who talk at once into one cue, a line each', async (t) => {
+t.test('subtitles() puts overlapping speakers into one cue, on a line each', async (t) => {
   const turns = [turn(1, 'speaker_1', 0, 'I was about to say that', 0.4), turn(2, 'speaker_2', 0.9, 'No, wait.', 0.5)];
   const cues = readSrt(await subtitles(talk(turns), 'srt'));
   t.strictSame(
@@ -69,28 +69,25 @@ t.test('subtitles() fits Chinese by width, breaks between words, and never begin
   t.ok(lines.some((line) => line.endsWith('，')));
 });
 
-t.test(
-  'subtitles() keeps the times of pieces that a dictionary takes for one word, where it is too wide or too long for a line',
-  async (t) => {
-    const spoken = (...given: [start: number, end: number, text: string][]) => {
-      const words = given.map(([start, end, text]) => ({ start, end, text }));
-      return subtitles(talk([{ id: 1, start: 0, end: 20, speaker_id: null, text: '', words }], { language: 'th' }), 'srt');
-    };
-    const thai = 'ผมชื่อสมชายและผมทำงานที่กรุงเทพมหานครมาตั้งแต่ปีที่แล้ว';
-    const wide = readSrt(await spoken([0, 0.3, ' yes'], [0.3, 0.3, thai], [0.3, 0.3, ` ${LONG}`], [0.3, 0.3, ' yes']));
-    t.ok(wide[0]!.lines[0]!.startsWith('yes') && wide[0]!.end >= 300, JSON.stringify(wide));
-    const long = readSrt(await spoken([0, 0.3, 'yes'], [9, 9.5, 'ผม']));
-    t.strictSame(
-      long.map(({ start, lines }) => [start, ...lines]),
-      [
-        [0, 'yes'],
-        [9_000, 'ผม'],
-      ],
-    );
-    const torn = readSrt(await spoken([0, 0.3, 'ผมช'], [9, 9.5, 'ื่อ']));
-    t.strictSame(torn[0]!.lines, ['ผมชื่อ'], 'marks stay with their letter');
-  },
-);
+t.test('subtitles() keeps the times of the pieces of a dictionary word that is too wide or too long for a line', async (t) => {
+  const spoken = (...given: [start: number, end: number, text: string][]) => {
+    const words = given.map(([start, end, text]) => ({ start, end, text }));
+    return subtitles(talk([{ id: 1, start: 0, end: 20, speaker_id: null, text: '', words }], { language: 'th' }), 'srt');
+  };
+  const thai = 'ผมชื่อสมชายและผมทำงานที่กรุงเทพมหานครมาตั้งแต่ปีที่แล้ว';
+  const wide = readSrt(await spoken([0, 0.3, ' yes'], [0.3, 0.3, thai], [0.3, 0.3, ` ${LONG}`], [0.3, 0.3, ' yes']));
+  t.ok(wide[0]!.lines[0]!.startsWith('yes') && wide[0]!.end >= 300, JSON.stringify(wide));
+  const long = readSrt(await spoken([0, 0.3, 'yes'], [9, 9.5, 'ผม']));
+  t.strictSame(
+    long.map(({ start, lines }) => [start, ...lines]),
+    [
+      [0, 'yes'],
+      [9_000, 'ผม'],
+    ],
+  );
+  const torn = readSrt(await spoken([0, 0.3, 'ผมช'], [9, 9.5, 'ื่อ']));
+  t.strictSame(torn[0]!.lines, ['ผมชื่อ'], 'marks stay with their letter');
+});
 
 t.test('subtitles() spreads words over their segment where there are no word timestamps', async (t) => {
   const cues = readSrt(await subtitles(talk([{ id: 1, start: 10, end: 20, speaker_id: null, text: 'word '.repeat(30).trim() }]), 'srt'));
@@ -98,7 +95,7 @@ t.test('subtitles() spreads words over their segment where there are no word tim
   t.ok(cues.at(-1)!.end >= 20_000 && cues.length >= 2);
 });
 
-t.test('subtitles() of hour 100 and of nothing are valid', async (t) => {
+t.test('subtitles() are valid at hour 100 and for an empty transcript', async (t) => {
   t.match(
     await subtitles(talk([turn(1, null, 360_000, 'Late.')], { durationSeconds: 360_001 }), 'srt'),
     /^1\n100:00:00,000 --> 100:00:01,000\nLate\.\n$/,

@@ -4,7 +4,7 @@ import { encoded, headerValue, judge, odd, openTarget, RUNS, request } from '../
 
 const { api, id, bearer, exchange, always } = await openTarget(t);
 
-t.test('hostile messages to /mcp are answered in JSON-RPC or in shape', async (t) => {
+t.test('hostile messages to /mcp get answers in JSON-RPC or well-formed refusals', async (t) => {
   const word = (words: string) => fc.constantFrom(...words.split(' '));
   const methods = 'initialize tools/list tools/call ping resources/list notifications/initialized notifications/cancelled';
   const method = fc.oneof(word(methods), odd);
@@ -41,7 +41,7 @@ t.test('hostile messages to /mcp are answered in JSON-RPC or in shape', async (t
   );
 });
 
-t.test('hostile OAuth parameters are refused in shape', async (t) => {
+t.test('hostile OAuth parameters get well-formed refusals', async (t) => {
   const registered = await api.call('', 'POST', '/oauth/register', {
     body: { client_name: 'x', redirect_uris: ['http://127.0.0.1:9/cb'] },
   });
@@ -104,7 +104,7 @@ t.test('hostile OAuth parameters are refused in shape', async (t) => {
   await always(t, calls, async (bytes) => judge(await exchange(bytes), bytes.includes('/oauth/authorize') ? 'page' : 'oauth'), 3 * RUNS);
 });
 
-t.test('NUL in a parameter of OAuth is refused, however it comes', async (t) => {
+t.test('NUL in an OAuth parameter is refused, however it is sent', async (t) => {
   const uri = 'http://127.0.0.1:9/cb';
   const { json: client } = await api.call('', 'POST', '/oauth/register', { body: { client_name: 'x', redirect_uris: [uri] } });
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };

@@ -40,13 +40,13 @@ const query = pairs(QUERY, encoded).map((all) =>
     .join('&'),
 );
 
-t.test('every route of the console is tried', (t) => {
+t.test('every route of the console is tested', (t) => {
   t.ok(routes.length >= 30, `${routes.length} routes`);
   t.ok(BODY.length >= 10 && QUERY.length >= 3);
   t.end();
 });
 
-t.test('hostile requests to /v1/app with a session are answered in shape', async (t) => {
+t.test('hostile requests to /v1/app with a session get well-formed answers', async (t) => {
   const body = fc.oneof({ weight: 4, arbitrary: pairs(BODY, value).map((all) => JSON.stringify(all)) }, { weight: 1, arbitrary: odd });
   const route = fc
     .constantFrom(...routes)
@@ -67,7 +67,7 @@ t.test('hostile requests to /v1/app with a session are answered in shape', async
   t.equal((await ask('GET', '/session')).status, 200, 'the session was alive throughout');
 });
 
-t.test('hostile cookies and CSRF tokens open nothing', async (t) => {
+t.test('hostile cookies and CSRF tokens give no access', async (t) => {
   const cookies = fc.oneof(
     headerValue,
     headerValue.map((text) => `longhand_session=${text}`),

@@ -4,7 +4,7 @@ import { headerValue, inPath, judge, odd, openTarget, RUNS, request } from '../.
 
 const { id, owner, bearer, exchange, always } = await openTarget(t);
 
-t.test('hostile headers harm no request', async (t) => {
+t.test('hostile headers do no harm', async (t) => {
   const name = fc
     .stringMatching(/^[A-Za-z][A-Za-z-]{0,20}$/)
     .filter((name) => !/^(content-length|transfer-encoding|connection|expect|upgrade)$/i.test(name));
@@ -60,7 +60,7 @@ t.test('hostile headers harm no request', async (t) => {
   );
 });
 
-t.test('hostile paths and queries are refused in shape', async (t) => {
+t.test('hostile paths and queries get well-formed refusals', async (t) => {
   const parameter = fc.oneof(
     fc.constantFrom(
       'limit',
@@ -120,7 +120,7 @@ t.test('hostile paths and queries are refused in shape', async (t) => {
   );
 });
 
-t.test('hostile JSON bodies are refused in shape', async (t) => {
+t.test('hostile JSON bodies get well-formed refusals', async (t) => {
   const text = fc.oneof(odd, fc.uuid(), fc.constantFrom('owner@example.org', 'md', 'summary', id, owner.id, `user:${owner.id}`));
   const value: fc.Arbitrary<unknown> = fc.oneof(
     text,

@@ -5,7 +5,7 @@ import { FILE, uploadHeaders } from '../../support/uploads.ts';
 
 const { key, bearer, exchange, always } = await openTarget(t);
 
-t.test('uploads with hostile headers are refused in shape, or kept so that they can be read', async (t) => {
+t.test('uploads with hostile headers get well-formed refusals, or are stored and can be read', async (t) => {
   const field = (names: string[]) => fc.constantFrom(...names);
   const disposition = fc
     .oneof(
@@ -67,7 +67,7 @@ t.test('uploads with hostile headers are refused in shape, or kept so that they 
   );
 });
 
-t.test('multipart uploads of any form are refused in shape', async (t) => {
+t.test('multipart uploads of any form get well-formed refusals', async (t) => {
   const part = fc
     .tuple(odd, odd)
     .map(([name, content]) => `--x\r\nContent-Disposition: form-data; name="${name}"; filename="${name}.mp3"\r\n\r\n${content}\r\n`);

@@ -5,7 +5,7 @@ import { connectRaw } from '../../support/raw.ts';
 
 const { api, always } = await openTarget(t);
 
-t.test('bytes that are no request end in the parser', async (t) => {
+t.test('bytes that are not a request are refused by the parser', async (t) => {
   const lines = fc.array(
     fc.oneof(
       fc.constantFrom(
@@ -43,7 +43,7 @@ t.test('bytes that are no request end in the parser', async (t) => {
 const OLD = Number(process.versions.modules) < 127; // the parser for Node 20 takes it for a head that goes on, those of Node 22 and newer know it
 
 // More bytes do not extend the 10 s of uWebSockets (measured: 8 to 12).
-t.test('a head that never ends holds nothing, and its connection is closed by the idle limit', async (t) => {
+t.test('a head that never ends takes no upload slot, and its connection is closed by the idle limit', async (t) => {
   const line = 'POST /v1/transcriptions HTTP/1.1\r\nHost: x\r\n';
   const refused = OLD ? /^$/ : /^HTTP\/1\.1 400 /;
   const heads: [text: string, answer: RegExp][] = [

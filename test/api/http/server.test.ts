@@ -70,7 +70,7 @@ t.test('serve() answers HEAD like GET, without the body', async (t) => {
   t.equal(await other.text(), '');
 });
 
-t.test('serve() refuses queries that repeat or break a known parameter, and ignores unknown ones', async (t) => {
+t.test('serve() refuses a known parameter that is repeated or invalid, and ignores unknown ones', async (t) => {
   t.match(await call('/things/a/parts/b?format=b&x=1&x=2'), { status: 200, json: { format: 'b' } });
   const wrong = await call('/things/a/parts/b?format=c');
   t.match(wrong, { status: 422, json: { code: 'validation_error', detail: { errors: [{ field: 'format' }] } } });
@@ -78,7 +78,7 @@ t.test('serve() refuses queries that repeat or break a known parameter, and igno
   t.match(await call('/things/a/parts/b?format=%00'), { status: 422, json: { code: 'validation_error' } });
 });
 
-t.test('serve() takes strict JSON bodies only', async (t) => {
+t.test('serve() accepts only strict JSON bodies', async (t) => {
   const post = (body?: BodyInit) => call('/things', { method: 'POST', body, headers: { 'content-type': 'application/json' } });
   t.match(await post('{"name":"x"}'), { status: 201, json: { name: 'x' } });
   const bad = ['', '{', '{"name":1}', '{"name":"x","more":1}', '[]', 'null', '{"name":"\\u0000"}', Buffer.from([0x22, 0xff, 0x22])];
@@ -86,7 +86,7 @@ t.test('serve() takes strict JSON bodies only', async (t) => {
   t.match(await post(JSON.stringify({ name: 'x'.repeat(1_100_000) })), { status: 422, json: { code: 'validation_error' } }, 'over 1 MiB');
 });
 
-t.test('serve() says nothing about what failed inside', async (t) => {
+t.test('serve() reveals nothing about internal errors', async (t) => {
   const failed = await call('/broken/code');
   t.match(failed, { status: 500, json: { code: 'internal_error' } });
   t.notMatch(JSON.stringify(failed.json), /secret/);
@@ -95,7 +95,7 @@ t.test('serve() says nothing about what failed inside', async (t) => {
   t.match(away.headers.get('retry-after'), /^[1-9]\d*$/);
 });
 
-t.test('serve() believes X-Forwarded-For from trusted proxies only', async (t) => {
+t.test('serve() accepts X-Forwarded-For only from trusted proxies', async (t) => {
   const trusting = await serveRoutes(t, ROUTES, { LONGHAND_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
   const address = async (base: string, forwarded?: string) =>
     (

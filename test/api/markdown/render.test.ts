@@ -35,7 +35,7 @@ const HOSTILE = [
   '[01:12](javascript:alert(1))',
 ];
 
-t.test('renderMarkdown() makes nothing of a hostile report but text, its addresses no links', async (t) => {
+t.test('renderMarkdown() renders a hostile report as text only, without links to its addresses', async (t) => {
   for (const text of HOSTILE) {
     for (const html of [report(text), report(text, () => '#/t/1?turn=2'), report(`> ${text}\n\n* ${text}`)]) {
       t.strictSame(
@@ -48,7 +48,7 @@ t.test('renderMarkdown() makes nothing of a hostile report but text, its address
   }
 });
 
-t.test('renderMarkdown() links pages only to http, https, mailto and this site', async (t) => {
+t.test('renderMarkdown() links only to http, https, mailto and pages of this site', async (t) => {
   for (const text of HOSTILE) {
     const html = renderMarkdown(text, { kind: 'page' });
     t.strictSame(
@@ -64,7 +64,7 @@ t.test('renderMarkdown() links pages only to http, https, mailto and this site',
   );
 });
 
-t.test('renderMarkdown() lets no tag through that is not its own (property)', async (t) => {
+t.test('renderMarkdown() emits no tags but its own (property)', async (t) => {
   const piece = fc.constantFrom(
     ...HOSTILE,
     '<',
@@ -97,7 +97,7 @@ t.test('renderMarkdown() lets no tag through that is not its own (property)', as
   t.pass();
 });
 
-t.test('renderMarkdown() renders what reports are written in', async (t) => {
+t.test('renderMarkdown() renders the Markdown that reports use', async (t) => {
   t.equal(
     report('# Tasks\n- [ ] Call **Ann**\n- [x] Send *it*'),
     '<h3>Tasks</h3>\n<ul>\n<li>☐ Call <strong>Ann</strong></li>\n<li>☑ Send <em>it</em></li>\n</ul>\n',
@@ -109,7 +109,7 @@ t.test('renderMarkdown() renders what reports are written in', async (t) => {
   t.equal(report('see [here](https://example.com/a)'), '<p>see here (https://example.com/a)</p>\n');
 });
 
-t.test('renderMarkdown() makes a time a link to its turn', async (t) => {
+t.test('renderMarkdown() links a time to its turn', async (t) => {
   const seek = (seconds: number) => (seconds < 4000 ? `#/t/1?turn=${seconds}` : null);
   t.equal(report('“Yes” [01:12]', seek), '<p>“Yes” <a href="#/t/1?turn=72">[01:12]</a></p>\n');
   t.equal(report('[1:02:03] and [99:59]', seek), '<p><a href="#/t/1?turn=3723">[1:02:03]</a> and [99:59]</p>\n');

@@ -2,7 +2,7 @@ import t from 'tap';
 import { testApi } from '../../support/client.ts';
 import { BACK } from '../../support/oauth.ts';
 
-t.test('a flood of bad codes from one address is refused before any query, while known keys pass', async (t) => {
+t.test('a flood of bad codes from one address is refused before any query, while known keys still work', async (t) => {
   const token = { method: 'POST', path: '/oauth/token', body: 'grant_type=refresh_token&client_id=x&refresh_token=y' };
   const revoke = { method: 'POST', path: '/oauth/revoke', body: 'client_id=x&token=y' };
   const authorize = { method: 'GET', path: '/oauth/authorize?client_id=x', body: undefined };
@@ -24,7 +24,7 @@ t.test('a flood of bad codes from one address is refused before any query, while
   t.equal((await flooded.call(key, 'GET', '/v1/workspace')).status, 200);
 });
 
-t.test('a flood of registrations from one address is refused after sixty, and keeps nobody else out', async (t) => {
+t.test('a flood of registrations from one address is refused after sixty, and locks nobody else out', async (t) => {
   const flooded = await testApi(t);
   const register = () => flooded.call('', 'POST', '/oauth/register', { body: { redirect_uris: [BACK] } });
   const answers = await Promise.all(Array.from({ length: 100 }, register));

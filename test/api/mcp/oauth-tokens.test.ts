@@ -6,7 +6,7 @@ import { BACK, oauthBench, REFUSED } from '../../support/oauth.ts';
 const { api, person, answerConsent, request, form, connected, sql, works } = await oauthBench(t);
 const pause = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // what was looked up a moment ago is not looked up again
 
-t.test('a code works once, for its client, address and verifier only; presented twice it revokes its tokens', async (t) => {
+t.test('a code works once, for its client, address and verifier only; its second use revokes its tokens', async (t) => {
   const { address, clientId, verifier } = await request();
   const code = (await answerConsent(address, true)).searchParams.get('code')!;
   const good = { grant_type: 'authorization_code', client_id: clientId, redirect_uri: BACK, code, code_verifier: verifier };
@@ -20,7 +20,7 @@ t.test('a code works once, for its client, address and verifier only; presented 
   t.equal((await api.call(tokens.json.access_token, 'GET', '/v1/workspace')).status, 401);
 });
 
-t.test('redeemCode() takes a code of this client only, before it is over, of an active member', async (t) => {
+t.test('redeemCode() accepts a code only from its own client, before it expires, for an active member', async (t) => {
   const { clientId: stranger } = await request();
   const one = await connected();
   t.match(await one.redeem({ client_id: stranger }), REFUSED, 'another client');
@@ -34,7 +34,7 @@ t.test('redeemCode() takes a code of this client only, before it is over, of an 
   await sql(`update members set status = 'active' where id = ?`, [person.id]);
 });
 
-t.test('refresh() takes a token of this client only, before it is over, of an active member, and widens nothing', async (t) => {
+t.test('refresh() accepts a token only from its client, before it expires, for an active member, and never adds scopes', async (t) => {
   const { clientId: stranger } = await request();
   const { redeem, renew } = await connected('read');
   const { json: tokens } = await redeem();
@@ -51,7 +51,7 @@ t.test('refresh() takes a token of this client only, before it is over, of an ac
   t.match(await renew(next.refresh_token), REFUSED, 'over');
 });
 
-t.test('refresh() answers once more while the answer may be lost, and ends the tokens of the first answer', async (t) => {
+t.test('refresh() answers once more while the first answer may have been lost, and revokes the tokens of the first', async (t) => {
   const { redeem, renew } = await connected();
   const { json: tokens } = await redeem();
   const { json: lost } = await renew(tokens.refresh_token);
@@ -70,7 +70,7 @@ t.test('refresh() answers once more while the answer may be lost, and ends the t
   t.notOk(await works(last.access_token));
 });
 
-t.test('POST /oauth/revoke ends every token of the consent, for its own client only', async (t) => {
+t.test('POST /oauth/revoke revokes every token of the consent, for its own client only', async (t) => {
   const { clientId: stranger } = await request();
   for (const kind of ['access_token', 'refresh_token']) {
     const { clientId, redeem, renew } = await connected();
@@ -102,7 +102,7 @@ t.test('a grant ends with the key in whose session it was given', async (t) => {
   t.match(await redeem(unspent), REFUSED);
 });
 
-t.test('forgetClients() forgets those that nobody let in, and keeps the others', async (t) => {
+t.test('forgetClients() removes clients that were never authorized, and keeps the others', async (t) => {
   const used = await connected();
   await used.redeem();
   const { clientId: fresh } = await request();

@@ -79,14 +79,14 @@ t.test('the official client signs in by OAuth, uses its tokens, refreshes them, 
   t.equal((await api.call(next.json.access_token, 'GET', '/v1/workspace')).status, 401, 'and its reuse revokes the whole family');
 });
 
-t.test('a refusal goes back to the client as access_denied', async (t) => {
+t.test('a refused consent returns to the client as access_denied', async (t) => {
   const { address } = await request();
   const back = await answerConsent(address, false);
   t.equal(back.searchParams.get('error'), 'access_denied');
   t.equal(back.searchParams.get('state'), 'xyz');
 });
 
-t.test('revoked and expired tokens and tokens of another audience are refused with where to sign in', async (t) => {
+t.test('revoked and expired tokens and tokens of another audience are refused with the address of the sign-in', async (t) => {
   const bad = await api.world.token(person);
   await api.db.acrossTenants((tx) => tx.rows(`update oauth_tokens set resource = 'https://elsewhere.example/mcp' where id = ?`, [bad.id]));
   const old = await api.world.token(person);
@@ -102,7 +102,7 @@ t.test('revoked and expired tokens and tokens of another audience are refused wi
   t.match(json, { resource: `${api.url}/mcp`, authorization_servers: [api.url] });
 });
 
-t.test('requests for consent without PKCE, for another audience, scope or address are refused', async (t) => {
+t.test('consent requests without PKCE or for another audience, scope or address are refused', async (t) => {
   const { address } = await request();
   const changed = async (change: Record<string, string>) => {
     const url = new URL(address);
@@ -126,7 +126,7 @@ t.test('requests for consent without PKCE, for another audience, scope or addres
   }
 });
 
-t.test('tokens are asked for this service only', async (t) => {
+t.test('tokens are issued only for this service', async (t) => {
   const { redeem, renew } = await connected();
   const elsewhere = { resource: 'https://elsewhere.example/mcp' };
   t.match(await redeem(elsewhere), { status: 400, json: { error: 'invalid_target' } });
@@ -134,7 +134,7 @@ t.test('tokens are asked for this service only', async (t) => {
   t.match(await renew(tokens.refresh_token, elsewhere), { status: 400, json: { error: 'invalid_target' } });
 });
 
-t.test('nobody is led away from here by a bad request of a client that anybody may have registered', async (t) => {
+t.test('a bad request of a client that anybody may have registered does not redirect to another site', async (t) => {
   const site = 'https://evil.example/back';
   const { json } = await api.call('', 'POST', '/oauth/register', { body: { redirect_uris: [site, 'http://localhost/back'] } });
   const open = (redirect_uri: string) =>
@@ -150,7 +150,7 @@ t.test('nobody is led away from here by a bad request of a client that anybody m
   t.match(own.headers.get('location'), /^http:\/\/localhost:52001\/back\?error=invalid_request/);
 });
 
-t.test('browsers may ask the endpoints for assistants from other sites', async (t) => {
+t.test('browsers may call the assistant endpoints from other sites', async (t) => {
   for (const [path, method] of [
     ['/oauth/register', 'POST'],
     ['/oauth/token', 'POST'],

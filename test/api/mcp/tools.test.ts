@@ -52,7 +52,7 @@ t.test('the official client connects by API key and finds the eight tools, with 
   );
 });
 
-t.test('initialize grants every revision that is listed, and answers others with the newest; nothing is pushed', async (t) => {
+t.test('initialize accepts every listed revision, and answers others with the newest; nothing is pushed', async (t) => {
   for (const [offered, answered] of [
     ['2099-01-01', '2025-11-25'],
     ['1.0', '2025-11-25'],
@@ -69,7 +69,7 @@ t.test('initialize grants every revision that is listed, and answers others with
   }
 });
 
-t.test('a message under a revision that is not spoken is refused with those that are granted', async (t) => {
+t.test('a message with an unsupported revision is refused with the supported ones', async (t) => {
   const ask = (revision: string) =>
     api.call(key, 'POST', '/mcp', {
       body: { jsonrpc: '2.0', id: 7, method: 'tools/list', params: {} },
@@ -89,7 +89,7 @@ t.test('a batch is refused: each message counts against the request rate', async
   t.equal((await ask(message)).status, 200);
 });
 
-t.test('search_by_external_id finds a call by its deal id, and get_transcription reads it whole in parts', async (t) => {
+t.test('search_by_external_id finds a call by its deal id, and get_transcription returns all of it in parts', async (t) => {
   const found = await ask(client, 'search_by_external_id', { external_id: 'deal/42' });
   t.equal(found.structuredContent.items[0].id, id);
   const seen: number[] = [];
@@ -108,7 +108,7 @@ t.test('search_by_external_id finds a call by its deal id, and get_transcription
   );
 });
 
-t.test('get_transcription narrows by words, time and speaker', async (t) => {
+t.test('get_transcription filters by words, time and speaker', async (t) => {
   const only = async (input: object) => (await ask(client, 'get_transcription', { id, ...input })).structuredContent;
   t.match(await only({ search: 'RHINOCEROS' }), { segments_matching: 1, segments: [{ id: 701 }] });
   t.strictSame(
@@ -118,7 +118,7 @@ t.test('get_transcription narrows by words, time and speaker', async (t) => {
   t.equal((await only({ speaker: 'Speaker 2', end: 100 })).segments_matching, 12);
 });
 
-t.test('export_transcription gives a long document in parts that join to the whole', async (t) => {
+t.test('export_transcription returns a long document in parts that join to the whole', async (t) => {
   let whole = '';
   for (let from: number | null = 0; from !== null; ) {
     const { structuredContent } = await ask(client, 'export_transcription', { id, format: 'txt', from_character: from });
@@ -129,7 +129,7 @@ t.test('export_transcription gives a long document in parts that join to the who
   t.equal(whole, text.replace(/^\uFEFF/, ''));
 });
 
-t.test('export_transcription never cuts through a character', async (t) => {
+t.test('export_transcription never splits a character', async (t) => {
   const smiling = await api.world.transcription(ann, { turns: [{ start: 0, end: 1, speaker: null, text: `${'😀'.repeat(13_000)}` }] });
   for (const from_character of [0, 1]) {
     const { structuredContent } = await ask(client, 'export_transcription', { id: smiling, format: 'txt', from_character });
@@ -138,7 +138,7 @@ t.test('export_transcription never cuts through a character', async (t) => {
   }
 });
 
-t.test('request_reports starts reports with reports:write, and is refused in words without it', async (t) => {
+t.test('request_reports starts reports with reports:write, and is refused with an explanation without it', async (t) => {
   const made = await ask(client, 'request_reports', { id, reports: ['summary'] });
   t.match(made.structuredContent, { reports: [{ slug: 'summary', status: 'queued' }] });
   const reader = await connect((await api.world.key(ann, ['read'])).key);
@@ -148,7 +148,7 @@ t.test('request_reports starts reports with reports:write, and is refused in wor
   await reader.close();
 });
 
-t.test('every tool says what it answers, and the official client finds that it answers so', async (t) => {
+t.test('every tool declares its output, and the official client finds that the output matches', async (t) => {
   const { tools } = await client.listTools();
   for (const { name, outputSchema } of tools) t.match(outputSchema, { type: 'object', properties: {} }, name);
   await api.world.report(id, 'quotes', 'completed', 'a'.repeat(20_000));
@@ -180,7 +180,7 @@ t.test('every tool says what it answers, and the official client finds that it a
   t.ok(texts(later).every(([, length]: [string, number]) => length === 0));
 });
 
-t.test('a list of large records comes in parts that fit a context', async (t) => {
+t.test('a list of large records is returned in parts that fit a context', async (t) => {
   const eve = await api.world.member(await api.world.workspace(), { role: 'owner' });
   const metadata = JSON.stringify(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`key-${n}`, 'v'.repeat(100)])));
   for (let n = 0; n < 25; n++) await api.world.transcription(eve, { metadata, summary: 's'.repeat(1_000) });
@@ -196,7 +196,7 @@ t.test('a list of large records comes in parts that fit a context', async (t) =>
   await reader.close();
 });
 
-t.test('a token without the scope is refused, and what is wrong with a call is said in words', async (t) => {
+t.test('a token without the scope is refused, and invalid calls are explained', async (t) => {
   const { key: bare } = await api.world.token(ann, ['reports:write']);
   const refused = await api.call(bare, 'POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } });
   t.match(refused, { status: 403, json: { code: null, message: /lacks the permission "read"/ } });
@@ -216,7 +216,7 @@ t.test('a token without the scope is refused, and what is wrong with a call is s
   }
 });
 
-t.test('metadata comes as it was given: its numbers are not rounded', async (t) => {
+t.test('metadata is returned as it was given: its numbers are not rounded', async (t) => {
   const metadata = '{"id":1234567890123456789,"price":1.50,"ids":[-12345678901234567890,1E3,7],"text":"1234567890123456789 \\"1.50\\""}';
   const exact = await api.world.transcription(ann, { metadata, externalId: 'exact' });
   for (const [name, input] of [
@@ -231,7 +231,7 @@ t.test('metadata comes as it was given: its numbers are not rounded', async (t) 
   }
 });
 
-t.test('tools answer for what is foreign as if it did not exist', async (t) => {
+t.test('tools answer for foreign records as if they did not exist', async (t) => {
   const other = await api.world.member(await api.world.workspace(), { role: 'owner' });
   const stranger = await connect((await api.world.key(other)).key);
   for (const name of ['get_transcription', 'export_transcription']) {

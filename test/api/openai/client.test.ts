@@ -9,7 +9,7 @@ import { openService } from '../../support/service.ts';
 const RECORDING = path.join(ROOT, 'bench/data/two-speakers.wav');
 const SAID = /account of himself/i;
 
-t.test('the official client is answered in every format, and the recording is an ordinary transcription', async (t) => {
+t.test('the official client gets an answer in every format, and the recording is an ordinary transcription', async (t) => {
   const service = await openService(t);
   const [api] = await Promise.all([service.api(), service.engine()]);
   const client = new OpenAI({ apiKey: service.key, baseURL: `${api.url}/v1`, maxRetries: 0 });

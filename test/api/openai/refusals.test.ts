@@ -22,7 +22,7 @@ const refusalOf = (asked: Promise<unknown>) =>
 const waiting = async () => (await api.call(key, 'GET', '/v1/transcriptions?status=queued')).json.items as { id: string; title: string }[];
 const places = () => api.db.acrossTenants((tx) => tx.rows('select 1 from upload_leases'));
 
-t.test('POST /v1/audio/transcriptions refuses in the shape that the official client reads, and leaves nothing', async (t) => {
+t.test('POST /v1/audio/transcriptions refuses in the format that the official client reads, and leaves nothing behind', async (t) => {
   const [reading, empty] = [(await api.world.key(owner, ['read'])).key, (await api.world.key(broke)).key];
   const cases: [() => Promise<unknown>, object][] = [
     [
@@ -56,7 +56,7 @@ t.test('POST /v1/audio/transcriptions refuses in the shape that the official cli
   for await (const { id } of api.spool.list()) t.fail(`${id} is left in the spool`);
 });
 
-t.test('a transcript that is not ready in time is 504 with its id, is not sent again, and goes on', async (t) => {
+t.test('a transcript that is not ready in time gives 504 with its id, is not sent again, and continues', async (t) => {
   const error = await refusalOf(create({ response_format: 'text' }, FILE, 'Звонок.mp3'));
   t.match(error, { status: 504, code: 'transcription_timeout' });
   const left = await waiting();
@@ -66,7 +66,7 @@ t.test('a transcript that is not ready in time is 504 with its id, is not sent a
   t.equal((await api.call(key, 'DELETE', `/v1/transcriptions/${left[0]!.id}`)).status, 204);
 });
 
-t.test('a client that goes away, while it sends or while it waits, leaves nothing', async (t) => {
+t.test('a client that disconnects, while sending or while waiting, leaves nothing behind', async (t) => {
   const patient = await testApi(t);
   const person = await patient.world.member(await patient.world.workspace(), { role: 'owner' });
   const own = (await patient.world.key(person)).key;

@@ -26,7 +26,7 @@ t.test(
   },
 );
 
-t.test('describeApi() documents every code of part 7 at its endpoint, and invents none', async (t) => {
+t.test('describeApi() documents every code of part 7 at its endpoint, and no others', async (t) => {
   for (const [endpoint, status, code] of PAIRS) {
     const found = operations.find((each) => each.endpoint === endpoint);
     t.ok(found && documented(found.operation, status).includes(code), `${endpoint} ${status} ${code}`);
@@ -39,7 +39,7 @@ t.test('describeApi() documents every code of part 7 at its endpoint, and invent
   }
 });
 
-t.test('describeApi() makes a document without loose ends', async (t) => {
+t.test('describeApi() returns a document without dangling references', async (t) => {
   const text = JSON.stringify(document);
   t.notMatch(text, /"\$schema"|"\$id"|"\$defs"|#\/\$defs/);
   for (const [, id] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) t.ok(id! in document.components.schemas, id!);
@@ -50,7 +50,7 @@ t.test('describeApi() makes a document without loose ends', async (t) => {
   }
 });
 
-t.test('describeApi() asks of requests only what is required', async (t) => {
+t.test('describeApi() requires only the mandatory parts of a request', async (t) => {
   const required = (name: string) => (document.components.schemas[name] as { required?: string[] }).required;
   t.strictSame(required('BulkExport'), ['ids']);
   const upload = document.paths['/transcriptions']!.post!;
@@ -61,7 +61,7 @@ t.test('describeApi() asks of requests only what is required', async (t) => {
   t.equal(upload.requestBody?.required, true);
 });
 
-t.test('GET /v1/openapi.json needs no key, and names the address under which it was asked', async (t) => {
+t.test('GET /v1/openapi.json needs no key, and names the address at which it was requested', async (t) => {
   const api = await testApi(t);
   const served = JSON.parse(JSON.stringify(describeApi(ROUTES, api.url)));
   t.strictSame((await api.call('', 'GET', '/v1/openapi.json')).json, served);

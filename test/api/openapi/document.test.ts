@@ -54,7 +54,7 @@ t.test('the document: every required name is among the properties', async (t) =>
   t.ok(Transcription!.properties.id, 'as the name of a field, `id` is no keyword');
 });
 
-t.test('the document: every example is valid, with no field that its schema does not have', async (t) => {
+t.test('the document: every example is valid, and has only fields of its schema', async (t) => {
   const faults = strictValidator();
   let seen = 0;
   const check = (where: string, schema: unknown, value: unknown) => {
@@ -76,7 +76,7 @@ t.test('the document: every example is valid, with no field that its schema does
   t.ok(faults({ $ref: '#/components/schemas/Author' }, { id: 'x' }), 'and the check can fail');
 });
 
-t.test('the document: nothing in it makes generators stumble', async (t) => {
+t.test('the document: generators can process all of it', async (t) => {
   for (const [place, object] of objects(document)) {
     t.notOk(object.allOf, `${place}: allOf becomes a class of its own`);
     if (Array.isArray(object.enum)) t.notOk(object.enum.includes(null), `${place}: null in an enum`);
@@ -91,7 +91,7 @@ t.test('the document: nothing in it makes generators stumble', async (t) => {
   t.notMatch(JSON.stringify(document), /text\/html/);
 });
 
-t.test('the document: refusals are plain Errors, their codes stand beside', async (t) => {
+t.test('the document: refusals are plain Errors, with their codes listed beside them', async (t) => {
   for (const { where, operation } of operations) {
     for (const [status, { content, 'x-codes': codes }] of Object.entries(operation.responses)) {
       if (Number(status) < 400) continue;
@@ -102,7 +102,7 @@ t.test('the document: refusals are plain Errors, their codes stand beside', asyn
   }
 });
 
-t.test('the document: exports are files, whatever their format', async (t) => {
+t.test('the document: exports are files, in every format', async (t) => {
   for (const path of ['/transcriptions/{id}/export', '/transcriptions/{id}/subtitles', '/transcriptions/export']) {
     for (const operation of Object.values(document.paths[path]!))
       for (const [type, { schema }] of Object.entries(operation.responses[200]!.content!))
@@ -110,7 +110,7 @@ t.test('the document: exports are files, whatever their format', async (t) => {
   }
 });
 
-t.test('the document: defaults, choices and filters are told', async (t) => {
+t.test('the document: defaults, choices and filters are described', async (t) => {
   const parameter = (path: string, method: string, name: string) =>
     document.paths[path]![method]!.parameters.find((one) => one.name === name)!;
   t.equal(parameter('/transcriptions', 'get', 'limit').schema.default, 20);
@@ -122,7 +122,7 @@ t.test('the document: defaults, choices and filters are told', async (t) => {
   t.match(parameter('/transcriptions', 'get', 'metadata'), { style: 'deepObject', explode: true, schema: { type: 'object' } });
 });
 
-t.test('the document: says where, by whom, under which licence', async (t) => {
+t.test('the document: names its server, contact and licence, and describes its tags and operations', async (t) => {
   t.strictSame(document.servers[0]!.url, `${ORIGIN}/v1`);
   t.match(document.info, { license: { name: 'MIT' }, contact: { url: ORIGIN } });
   for (const tag of document.tags as { name: string; description: string }[]) t.ok(tag.description, tag.name);

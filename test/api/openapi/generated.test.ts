@@ -8,7 +8,7 @@ import { finish, ROOT } from '../../support/processes.ts';
 
 const tool = (name: string) => path.join(ROOT, 'node_modules', '.bin', name);
 
-t.test('a client by openapi-typescript and openapi-fetch compiles and calls', async (t) => {
+t.test('a client made with openapi-typescript and openapi-fetch compiles, and its calls succeed', async (t) => {
   const api = await testApi(t);
   const owner = await api.world.member(await api.world.workspace(), { role: 'owner', email: 'anna@example.com' });
   const { key } = await api.world.key(owner);

@@ -107,7 +107,7 @@ async function fromOneC(nth: number, values: Record<string, string>, body?: Buff
   return answer;
 }
 
-t.test('the 1C guide uploads under a Cyrillic name and asks for the text', async (t) => {
+t.test('the 1C guide uploads under a Cyrillic name and requests the text', async (t) => {
   const [name, once] = [encodeURIComponent('Звонок клиенту.wav'), '"6e1f0b1c-1c1c-4c1c-8c1c-0123456789ab"'];
   const values = { Ключ: KEY!, Имя: name, 'Строка(Новый УникальныйИдентификатор)': once.slice(1, -1) };
   const sent = readFileSync(path.join(place, 'call.wav'));
@@ -136,7 +136,7 @@ t.test('the CRM recipe finds a call by its deal, with its checklist', async (t) 
   t.match(JSON.parse(await run('sh', 'list.sh', list!, '-eu')), { total: 1, items: [{ id: uuid, external_id: 'deal-4711' }] });
 });
 
-t.test('the telephony recipe sends a folder, and what was sent only once', async (t) => {
+t.test('the telephony recipe sends a folder, and each file only once', async (t) => {
   const [code] = samples('telephony', 'sh run');
   const first = JSON.parse(await run('sh', 'folder.sh', code!, '-eu'));
   t.match(first, { id: String, status: 'queued' });
@@ -144,7 +144,7 @@ t.test('the telephony recipe sends a folder, and what was sent only once', async
   t.equal((await longhand(['upload', '--help'])).code, 0);
 });
 
-t.test('the webhook samples know a signature from a forgery', async (t) => {
+t.test('the webhook samples distinguish a signature from a forgery', async (t) => {
   const [body, time] = ['{"event":"transcription.completed"}', 1_700_000_000];
   const signed = createHmac('sha256', 'whsec_x').update(`${time}.${body}`).digest('hex');
   const file = path.join(place, 'verify.mjs');

@@ -38,7 +38,7 @@ const ground = (page: Page, of: string) =>
   page.evaluate((selector) => getComputedStyle(document.querySelector(selector)!).backgroundColor, of);
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-t.test('GET /docs and /docs/guides need no key; their policy lets them load from this server only', async (t) => {
+t.test('GET /docs and /docs/guides need no key; their content security policy allows loading from this server only', async (t) => {
   for (const path of ['/docs', '/docs/guides']) {
     const page = await api.call('', 'GET', path);
     t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
@@ -54,7 +54,7 @@ t.test('GET /docs and /docs/guides need no key; their policy lets them load from
 });
 
 t.test(
-  'the reference shows every operation with the address of this server, a search and samples to copy, and asks nothing of others',
+  'the reference shows every operation with the address of this server, a search and samples to copy, and loads nothing from elsewhere',
   async (t) => {
     const { page, faults, strangers } = await openReference({ colorScheme: 'light' });
     await page.waitForSelector(`text="${api.url}/v1"`, PATIENCE);
@@ -79,7 +79,7 @@ t.test(
   },
 );
 
-t.test('the reference follows the system from light to dark, and fits a telephone', async (t) => {
+t.test('the reference follows the light or dark mode of the system, and fits a phone', async (t) => {
   const { page, strangers, faults } = await openReference({ colorScheme: 'light', viewport: { width: 390, height: 844 } });
   await page.waitForSelector(`text="${api.url}/v1"`, PATIENCE);
   t.equal(await overflow(page), 0, 'nothing is wider than 390 px');
@@ -93,7 +93,7 @@ t.test('the reference follows the system from light to dark, and fits a telephon
   t.strictSame([...strangers, ...faults], []);
 });
 
-t.test('the guides have a list, copy buttons and links to the reference, in light, dark and on a telephone', async (t) => {
+t.test('the guides have a list, copy buttons and links to the reference, in light and dark mode and on a phone', async (t) => {
   for (const [colorScheme, width] of [
     ['light', 1280],
     ['dark', 390],

@@ -6,7 +6,7 @@ import { looksSecret } from '../../../api/upload/secret.ts';
 import { runs } from '../../support/property.ts';
 import { refusal as code } from '../../support/refusal.ts';
 
-t.test('checkMetadata() answers the first fault of the published order', async (t) => {
+t.test('checkMetadata() answers the first fault in the published order', async (t) => {
   const cases: [string, string][] = [
     ['{}', 'accepted'],
     ['{"deal":4711,"tags":["a","b"],"who":{"x":null}}', 'accepted'],
@@ -81,7 +81,7 @@ t.test('checkMetadata() returns what any serialiser wrote, byte for byte (proper
   );
 });
 
-t.test('looksSecret() knows the structures of keys, and leaves ordinary ids alone', async (t) => {
+t.test('looksSecret() recognises the formats of keys, and accepts ordinary ids', async (t) => {
   const secrets = [
     'lh_4kq9Zt',
     'sk_live_4eC39HqLyjWDarjtT1zdp7dc',

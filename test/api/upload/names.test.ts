@@ -35,7 +35,7 @@ t.test('givenName() reads every form of Content-Disposition', async (t) => {
   for (const [header, name] of forms) t.equal(givenName(header), name, header);
 });
 
-t.test('cleanName() keeps a name that no file system or header is afraid of', async (t) => {
+t.test('cleanName() returns a name that is safe for every file system and header', async (t) => {
   const names: [string, string][] = [
     ['C:\\Users\\anna\\call.mp3', 'call.mp3'],
     ['../../etc/passwd.mp3', 'passwd.mp3'],
@@ -51,7 +51,7 @@ t.test('cleanName() keeps a name that no file system or header is afraid of', as
   for (const [given, clean] of names) t.equal(cleanName(given), clean, given);
 });
 
-t.test('readFileName() decides by what follows the last dot', async (t) => {
+t.test('readFileName() goes by the extension after the last dot', async (t) => {
   t.strictSame(readFileName('attachment; filename="a.exe.MP3"'), { name: 'a.exe.MP3', extension: 'mp3' });
   t.equal(
     code(() => readFileName('attachment; filename="a.mp3.exe"')),

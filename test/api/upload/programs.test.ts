@@ -42,7 +42,7 @@ const begun = PROGRAMS.map(([name, program, command]) => {
 
 for (const { name, program, printed } of begun) {
   const skip = !findProgram(program) && `${program} is not installed`;
-  t.test(`${name} prints the refusal of an upload over a slow line`, { skip }, async (t) => {
+  t.test(`${name} prints the refusal of an upload over a slow connection`, { skip }, async (t) => {
     for (const [i, text] of (await printed).entries()) {
       const { code } = REFUSALS[i]!;
       if (name === 'wget' && code === 'unauthorized') t.match(text, /HTTP\/1\.1 401/, 'wget never shows the body of a 401');

@@ -17,7 +17,7 @@ const kept = async (id: string) => {
   return vault.text(owner.workspaceId, `transcriptions|${id}|vocabulary`, row!.vocabulary_sealed);
 };
 
-t.test('X-Vocabulary is kept sealed with the recording, as ASCII or as RFC 8187 writes it', async (t) => {
+t.test('X-Vocabulary is stored encrypted with the recording, sent as ASCII or as RFC 8187 specifies', async (t) => {
   for (const [sent, wanted] of [
     [undefined, null],
     ['', null],

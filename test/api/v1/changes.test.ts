@@ -13,7 +13,7 @@ const list = async (query: string) => {
 const touch = (id: string) =>
   db.acrossTenants((tx) => tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [id]));
 
-t.test('updated_since gives what changed in the order of changes, and a cursor with which it goes on', async (t) => {
+t.test('updated_since returns changes in the order they were made, with a cursor to continue from', async (t) => {
   const before = new Date().toISOString();
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) ids.push(await world.transcription(owner));
@@ -33,7 +33,7 @@ t.test('updated_since gives what changed in the order of changes, and a cursor w
   t.notOk('next_cursor' in (await list('limit=1')).json, 'only with the parameters');
 });
 
-t.test('updated_since loses nothing that is committed out of order', async (t) => {
+t.test('updated_since misses nothing that is committed out of order', async (t) => {
   const [early, late] = [await world.transcription(owner), await world.transcription(owner)];
   const start = await list(`updated_since=${new Date(Date.now() + 1).toISOString()}`);
   let commit = () => {};
@@ -53,7 +53,7 @@ t.test('updated_since loses nothing that is committed out of order', async (t) =
   t.ok(after.ids.includes(early));
 });
 
-t.test('updated_since combines with filters and words, and refuses what contradicts it', async (t) => {
+t.test('updated_since can be combined with filters and search words, and refuses contradicting parameters', async (t) => {
   const id = await world.transcription(owner, {
     language: 'cs',
     externalId: 'x',
@@ -67,7 +67,7 @@ t.test('updated_since combines with filters and words, and refuses what contradi
     t.match(await list(bad), { status: 422, json: { code: 'validation_error' } }, bad);
 });
 
-t.test('a cursor of another database begins again', async (t) => {
+t.test('a cursor of another database starts from the beginning', async (t) => {
   const cursor = Buffer.from('900000000000000000/00000000-0000-0000-0000-000000000000').toString('base64url');
   t.ok((await list(`cursor=${cursor}`)).ids.length);
 });

@@ -18,7 +18,7 @@ const record = async (confidence: number | null, ...confidences: (number | undef
   return id;
 };
 
-t.test('words=true says how sure each word is, and each segment on average', async (t) => {
+t.test('words=true returns the confidence of each word, and the mean for each segment', async (t) => {
   const id = await record(0.7, 0.5, 0.9);
   const [segment] = (await get(`/${id}?words=true`)).segments;
   t.match(segment, {
@@ -33,7 +33,7 @@ t.test('words=true says how sure each word is, and each segment on average', asy
   t.notMatch(JSON.stringify((await get(`/${older}?words=true`)).segments), 'confidence', 'where it is not known there is none');
 });
 
-t.test('confidence_below finds recordings that want a second look, within other filters', async (t) => {
+t.test('confidence_below finds recordings that need review, combined with other filters', async (t) => {
   const sure = await record(0.95, 0.95);
   const unsure = await record(0.4, 0.4);
   const ids = async (query: string) => (await get(`?${query}`)).items.map((item: { id: string }) => item.id);

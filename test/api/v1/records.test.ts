@@ -42,7 +42,7 @@ function noting(statements: string[]): Db {
   };
 }
 
-t.test('find() asks for many records at once, and reads a record once per version', async (t) => {
+t.test('find() queries many records at once, and reads each record once per version', async (t) => {
   const statements: string[] = [];
   const records = openRecords(noting(statements), vault);
   const ids = await Promise.all(Array.from({ length: 5 }, () => world.transcription(anna)));
@@ -55,7 +55,7 @@ t.test('find() asks for many records at once, and reads a record once per versio
   t.equal(statements.length, 1, 'the second time the question alone');
 });
 
-t.test('find() decides who may see a record each time, whoever it was remembered for', async (t) => {
+t.test('find() checks who may see a record every time, whoever it was cached for', async (t) => {
   const records = openRecords(db, vault);
   const id = await world.transcription(anna);
   t.ok(await records.find(as(anna, 'owner'), id, false));
@@ -69,7 +69,7 @@ t.test('find() decides who may see a record each time, whoever it was remembered
   t.equal(foreign, null);
 });
 
-t.test('find() remembers no more than it was allowed, the least recently used goes first', async (t) => {
+t.test('find() caches no more than its limit, and evicts the least recently used record first', async (t) => {
   const statements: string[] = [];
   const ids = await Promise.all(Array.from({ length: 12 }, () => world.transcription(anna)));
   const size = (await openRecords(db, vault).find(as(anna, 'owner'), ids[0]!, false))!.body.length;
@@ -88,7 +88,7 @@ t.test('find() remembers no more than it was allowed, the least recently used go
   t.equal(await reads(ids[0]!), 1);
 });
 
-t.test('an absent, a foreign, a hidden and a malformed id cost the same statements', async (t) => {
+t.test('an absent, a foreign, a hidden and a malformed id run the same statements', async (t) => {
   const foreign = await world.transcription(stranger);
   const hidden = await world.transcription(anna);
   const viewer = as(bob, 'user');

@@ -19,7 +19,7 @@ const find = async (query: string, as = key) => {
 };
 const q = (text: string) => `q=${encodeURIComponent(text)}`;
 
-t.test('q finds recordings in which all words were said, with up to three places', async (t) => {
+t.test('q finds recordings in which all words were said, with up to three hits', async (t) => {
   const id = await record(['The quarterly invoice is late.', 'Which invoice?', 'The invoice of May.', 'Invoice, invoice!', 'Good day.']);
   const other = await record(['Good day to you.']);
   t.match((await find(q('INVOICE quarterly'))).json, {
@@ -40,7 +40,7 @@ t.test('q finds recordings in which all words were said, with up to three places
   t.notOk('hits' in (await find('limit=1')).json.items[0], 'only with the parameter');
 });
 
-t.test('q takes letter case, accents, compounds and scripts as people type them', async (t) => {
+t.test('q matches any letter case, accents, compounds and scripts as people type them', async (t) => {
   const ids = {
     german: await record('Die Straße ist lang, schöne Grüße.'),
     compound: await record("We don't send e-mail to example.com."),
@@ -61,7 +61,7 @@ t.test('q takes letter case, accents, compounds and scripts as people type them'
   for (const [text, name] of expected) t.strictSame((await find(q(text))).ids, [ids[name]], text);
 });
 
-t.test('q holds with every filter, with paging, and with who may see what', async (t) => {
+t.test('q can be combined with every filter and with paging, and respects who may see what', async (t) => {
   const project = await world.project(workspace, 'Calls');
   const ids: string[] = [];
   for (let i = 0; i < 5; i++)
@@ -106,7 +106,7 @@ t.test('q holds with every filter, with paging, and with who may see what', asyn
   t.strictSame((await find(q('zebra'), (await world.key(foreign)).key)).ids, []);
 });
 
-t.test('q finds what changed a moment ago as it is now, and nothing of what was deleted', async (t) => {
+t.test('q finds recent changes immediately, and nothing that was deleted', async (t) => {
   const id = await record('the first wording');
   t.strictSame((await find(q('wording'))).ids, [id]);
   const turns = JSON.stringify([{ id: 1, start: 0, end: 2, speaker: null, text: 'the corrected text' }]);
@@ -118,7 +118,7 @@ t.test('q finds what changed a moment ago as it is now, and nothing of what was 
   t.match((await find(q('corrected'))).json, { total: 0, items: [] });
 });
 
-t.test('the index finds the same when its transcripts are packed into blocks, and blocks into larger ones', async (t) => {
+t.test('the index finds the same after its transcripts are packed into blocks, and blocks into larger ones', async (t) => {
   const crowd = await world.member(await world.workspace(), { role: 'owner' });
   const mine = (await world.key(crowd)).key;
   const ids: string[] = [];
@@ -153,7 +153,7 @@ t.test('the index finds the same when its transcripts are packed into blocks, an
   t.match((await find(q('everywhere'), mine)).json, { total: 149 });
 });
 
-t.test('a dump of the database shows no word', async (t) => {
+t.test('a dump of the database contains no word of a transcript', async (t) => {
   await record('a pomegranate and a chrysanthemum');
   t.equal((await find(q('pomegranate'))).json.total, 1);
   const tables = await db.direct(`select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`);

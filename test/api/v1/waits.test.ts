@@ -10,7 +10,7 @@ const get = (id: string, query: string) => api.call(key, 'GET', `/v1/transcripti
 const become = (id: string, status: string) =>
   api.db.acrossTenants((tx) => tx.rows('update transcriptions set status = ?, updated_at = clock_timestamp() where id = ?', [status, id]));
 
-t.test('wait answers when the status changes, and when the transcription ends', async (t) => {
+t.test('wait returns when the status changes, and when the transcription ends', async (t) => {
   const id = await api.world.transcription(owner, { status: 'queued' });
   const begun = performance.now();
   const waiting = get(id, '?wait=30');
@@ -25,7 +25,7 @@ t.test('wait answers when the status changes, and when the transcription ends', 
   t.match(await get(id, '?wait=60'), { status: 200, json: { status: 'failed' } }, 'an ended one is answered at once');
 });
 
-t.test('wait answers after its seconds with what there is, and is clamped or refused like other numbers', async (t) => {
+t.test('wait returns the current state after the given seconds, and is clamped or refused like other numbers', async (t) => {
   const id = await api.world.transcription(owner, { status: 'queued' });
   const begun = performance.now();
   t.match(await get(id, '?wait=1'), { status: 200, json: { status: 'queued' } });
@@ -39,12 +39,12 @@ t.test('wait answers after its seconds with what there is, and is clamped or ref
   t.equal((await gone).status, 404, 'a deleted one ends the wait');
 });
 
-t.test('wait is answered after longer than the HTTP library keeps silent connections', async (t) => {
+t.test('wait can last longer than the HTTP library keeps idle connections open', async (t) => {
   const id = await api.world.transcription(owner, { status: 'queued' });
   t.match(await get(id, '?wait=16'), { status: 200, json: { status: 'queued' } });
 });
 
-t.test('300 who wait hold no connection of the pool, and every one is answered', async (t) => {
+t.test('300 waiting requests hold no connection of the pool, and every one is answered', async (t) => {
   const id = await api.world.transcription(owner, { status: 'processing' });
   const agent = new http.Agent({ keepAlive: true });
   const ask = () =>

@@ -45,7 +45,7 @@ const tell = (event: 'transcription.completed' | 'report.failed') =>
   );
 const verified = (secret: string) => new Webhook(secret).verify(calls[0]!.body, calls[0]!.headers as Record<string, string>);
 
-t.test('webhooks are made, read, changed and deleted by API', async (t) => {
+t.test('webhooks are created, read, changed and deleted through the API', async (t) => {
   const made = await ask('POST', '', { url, events: ['report.failed'] });
   t.match(made, { status: 201, json: { url, events: ['report.failed'], active: true, secret: /^whsec_/ } });
   const { id, secret: _, ...rest } = made.json;
@@ -65,7 +65,7 @@ t.test('webhooks are made, read, changed and deleted by API', async (t) => {
     t.match(await ask(method, path, body), { status: 404, json: { code: null } }, `${method} ${path}`);
 });
 
-t.test('webhooks need their scope, which only keys of owners have', async (t) => {
+t.test('webhooks need their own scope, which only keys of owners have', async (t) => {
   const lacking = await world.key(
     owner,
     SCOPES.filter((scope) => scope !== 'webhooks:write'),
@@ -79,7 +79,7 @@ t.test('webhooks need their scope, which only keys of owners have', async (t) =>
       t.match(await ask(method, path, body, as), { status: 403, json: { code: null } }, `${method} ${path}`);
 });
 
-t.test('addresses and changes that cannot be are refused when they are made', async (t) => {
+t.test('invalid addresses and changes of webhooks are refused immediately', async (t) => {
   for (const body of [
     {},
     { url: 'ftp://example.com' },
@@ -96,7 +96,7 @@ t.test('addresses and changes that cannot be are refused when they are made', as
   await ask('DELETE', `/${id}`);
 });
 
-t.test('addresses inside are refused where deliveries to them are', async (t) => {
+t.test('private webhook addresses are refused where deliveries to them are', async (t) => {
   const strict = await testApi(t);
   const person = await strict.world.member(await strict.world.workspace(), { role: 'owner' });
   const { key: other } = await strict.world.key(person);
@@ -112,7 +112,7 @@ t.test('addresses inside are refused where deliveries to them are', async (t) =>
   t.match(moved, { status: 422, json: { code: 'validation_error' } });
 });
 
-t.test('a webhook is told of the events it asks for, and of tests', async (t) => {
+t.test('a webhook receives the events it subscribes to, and test events', async (t) => {
   const { id, secret } = (await ask('POST', '', { url, events: ['report.failed'] })).json;
   await tell('transcription.completed');
   await tell('report.failed');
@@ -125,7 +125,7 @@ t.test('a webhook is told of the events it asks for, and of tests', async (t) =>
   await ask('DELETE', `/${id}`);
 });
 
-t.test('a new secret signs at once, and the one before it for a day more', async (t) => {
+t.test('a new secret signs at once, and the previous one for another day', async (t) => {
   const made = (await ask('POST', '', { url })).json;
   const rotated = await ask('POST', `/${made.id}/secret`);
   t.match(rotated, { status: 200, json: { id: made.id, secret: /^whsec_/ } });

@@ -12,7 +12,7 @@ const A_SECOND = 1_100; // a credential that was looked up a moment ago is not l
 const pause = () => new Promise((resolve) => setTimeout(resolve, A_SECOND));
 const works = async (key: string) => (await call(key, 'GET', '/v1/workspace')).status === 200;
 
-t.test('what came from a key ends with it: keys and their keys, sessions, links and what they opened', async (t) => {
+t.test('everything that a key created ends with it: keys and their keys, sessions, links and what they opened', async (t) => {
   const root = await world.key(owner);
   const first = await visit(api, root);
   const child = (
@@ -33,7 +33,7 @@ t.test('what came from a key ends with it: keys and their keys, sessions, links 
   t.equal((await other.ask('GET', '/session')).status, 200, 'what another key opened goes on');
 });
 
-t.test('a key that is revoked behind the verbs, or over, ends what came from it all the same', async (t) => {
+t.test('a key that is revoked directly in the database, or has expired, ends everything it created too', async (t) => {
   for (const end of ['revoked_at', 'expires_at']) {
     const root = await world.key(owner);
     const session = await visit(api, root);
@@ -46,7 +46,7 @@ t.test('a key that is revoked behind the verbs, or over, ends what came from it 
   }
 });
 
-t.test('a key that is made in the session of a key does not outlive it', async (t) => {
+t.test('a key that is created in the session of another key does not outlive it', async (t) => {
   const root = await world.key(owner);
   await db.acrossTenants((tx) => tx.rows(`update api_keys set expires_at = '2090-01-01T00:00:00Z' where id = ?`, [root.id]));
   const session = await visit(api, root);
@@ -55,7 +55,7 @@ t.test('a key that is made in the session of a key does not outlive it', async (
   t.match((await session.ask('POST', '/keys', { scopes: ['read'], expires_at: '2089-01-01T00:00:00Z' })).json, { expires_at: /^2089/ });
 });
 
-t.test('a session that a reading key opened reads what the key reads, and nothing else', async (t) => {
+t.test('a session that was opened with a read-only key reads what the key reads, and nothing else', async (t) => {
   const reader = await visit(api, await world.key(owner, ['read']));
   for (const path of ['/transcriptions', '/workspace', '/projects', '/listing?q=hello', '/session', '/notifications'])
     t.equal((await reader.ask('GET', path)).status, 200, path);
@@ -74,7 +74,7 @@ t.test('a session that a reading key opened reads what the key reads, and nothin
     t.equal((await reader.ask('GET', path)).status, 403, path);
 });
 
-t.test("sessions are listed and ended: one's own by everybody, those of the workspace by owners", async (t) => {
+t.test('sessions can be listed and ended: their own by everybody, those of the workspace by owners', async (t) => {
   const [ann, bob, old] = [
     await visit(api, await world.key(owner)),
     await visit(api, await world.key(user)),
@@ -99,7 +99,7 @@ t.test("sessions are listed and ended: one's own by everybody, those of the work
   t.equal((await bob.ask('GET', '/session')).status, 401);
 });
 
-t.test("grants are listed and ended: one's own by everybody, those of the workspace by owners", async (t) => {
+t.test('grants can be listed and ended: their own by everybody, those of the workspace by owners', async (t) => {
   const [ann, bob] = [await visit(api, await world.key(owner)), await visit(api, await world.key(user))];
   const token = await world.token(owner, ['read']);
   t.ok(await works(token.key));

@@ -30,7 +30,7 @@ await charge(randomUUID(), 100, 40);
 await took(first, 60, 0.41);
 await took(second, 120, 0.97);
 
-t.test('activity() counts minutes by day, project and member, times, and what wants a second look; for owners only', async (t) => {
+t.test('activity() counts minutes by day, project and member, durations, and recordings to review; for owners only', async (t) => {
   const { json } = await visit(api, await world.key(ann)).then((owner) => owner.ask('GET', '/activity'));
   t.match(json.usage, [
     { minutes: 3.5, project: null, member: 'Bob' },
@@ -60,7 +60,7 @@ for (const [look, width] of [
   ['light', 1440],
   ['dark', 390],
 ] as const)
-  t.test(`the pages of workspace and installation tell figures, or a sentence: ${look}, ${width} px`, async (t) => {
+  t.test(`the workspace and installation pages show figures, or a sentence: ${look}, ${width} px`, async (t) => {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: look });
     const page = await context.newPage();
     const faults = faultsOf(page);

@@ -22,7 +22,7 @@ const browser = await openBrowser(t, programs.chromium);
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 const faults = faultsOf(page);
 
-t.test('the first load is small, from this host only, under a strict policy', async (t) => {
+t.test('the first load is small, from this host only, under a strict content security policy', async (t) => {
   const answer = await fetch(`${base}/`, { headers: { 'accept-encoding': 'gzip' } });
   t.match(answer.headers.get('content-security-policy'), /default-src 'none'; script-src 'self'; style-src 'self';/);
   const html = await answer.text();
@@ -37,7 +37,7 @@ t.test('the first load is small, from this host only, under a strict policy', as
   t.comment(`first load: ${bytes} bytes compressed`);
 });
 
-t.test('a person signs in with a key; a wrong one is refused in words', async (t) => {
+t.test('a person signs in with a key; a wrong one is refused with an explanation', async (t) => {
   await page.goto(`${base}/`);
   await page.fill('input[name=key]', 'lh_wrong');
   await page.click('button:text-is("Sign in")');
@@ -51,7 +51,7 @@ t.test('a person signs in with a key; a wrong one is refused in words', async (t
   t.match(cookie, { httpOnly: true, sameSite: 'Strict' });
 });
 
-t.test('a recording is uploaded, followed while it is worked on, and read with its speakers', async (t) => {
+t.test('a recording is uploaded, followed while it is processed, and read with its speakers', async (t) => {
   await page.setInputFiles('input[type=file]', RECORDING);
   const listed = page.locator('tr:not(.sending) a.open:has-text("two-speakers.wav")');
   await listed.waitFor({ timeout: 60_000 });
@@ -73,7 +73,7 @@ t.test('a speaker is renamed, and every turn shows the name', async (t) => {
   t.equal(await page.locator('.speaker').first().textContent(), 'Dorothy');
 });
 
-t.test('words are found and marked, and tell their times', async (t) => {
+t.test('words are found and highlighted, and show their times', async (t) => {
   await page.fill('input[aria-label="Find"]', 'account');
   await page.waitForSelector('mark');
   t.match(await page.textContent('mark'), /account/i);
@@ -102,7 +102,7 @@ t.test('the transcript is exported in every format', async (t) => {
   }
 });
 
-t.test('the author is told that it is ready', async (t) => {
+t.test('the author is notified that the transcript is ready', async (t) => {
   await page.waitForSelector('.menu .count', { timeout: 30_000 });
   await page.click('summary[aria-label^="Ready"]');
   await page.click('.menu .choice:has-text("two-speakers.wav")');
@@ -110,7 +110,7 @@ t.test('the author is told that it is ready', async (t) => {
   t.equal(await page.textContent('h1'), 'two-speakers.wav');
 });
 
-t.test('the text is searched over all transcripts', async (t) => {
+t.test('the text is searched across all transcripts', async (t) => {
   await page.click('a:text-is("Transcripts")');
   await page.fill('search input[name=q]', 'squire');
   await page.keyboard.press('Enter');
@@ -118,7 +118,7 @@ t.test('the text is searched over all transcripts', async (t) => {
   t.match(await page.textContent('[aria-label="Search results"] .hit-list'), /squire/);
 });
 
-t.test('a key is made, shown once, works, and is revoked', async (t) => {
+t.test('a key is created, shown once, works, and is revoked', async (t) => {
   await page.click('a:text-is("Workspace")');
   await page.click('a:text-is("API keys")');
   await page.fill('input[name=name]', 'CRM');
@@ -135,7 +135,7 @@ t.test('a key is made, shown once, works, and is revoked', async (t) => {
   t.equal((await asked()).status, 401);
 });
 
-t.test('a template is tried on the transcript before it is saved, then published', async (t) => {
+t.test('a template is tested on the transcript before it is saved, then published', async (t) => {
   await page.click('a:text-is("Templates")');
   await page.click('text=New template');
   await page.fill('section[aria-label="Template"] input >> nth=0', 'Delivery check');

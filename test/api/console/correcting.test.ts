@@ -33,7 +33,7 @@ t.test('a person corrects a turn by keyboard, and the focus stays where it was',
   await page.waitForSelector('#turn-1 .edit:focus');
 });
 
-t.test('a person who is late is shown what another wrote, and decides', async (t) => {
+t.test('a person whose edit conflicts with another sees the other edit, and decides', async (t) => {
   await page.focus('#turn-2 .edit');
   await page.keyboard.press('Enter');
   await page.waitForSelector('textarea:focus');
@@ -46,7 +46,7 @@ t.test('a person who is late is shown what another wrote, and decides', async (t
   await page.waitForSelector('#turn-2 p:has-text("Good evening.")');
 });
 
-t.test('a person corrects the title, gives a turn to another speaker and merges two', async (t) => {
+t.test('a person corrects the title, assigns a turn to another speaker and merges two', async (t) => {
   await page.click('button[aria-label="Edit title"]');
   await page.fill('input[aria-label="Title"]', 'First call');
   await page.keyboard.press('Enter');
@@ -60,7 +60,7 @@ t.test('a person corrects the title, gives a turn to another speaker and merges 
   t.equal(await page.locator('.speakers li').count(), 1);
 });
 
-t.test('a person sees who corrected what, and takes it back', async (t) => {
+t.test('a person sees who corrected what, and undoes it', async (t) => {
   await page.click('summary:has-text("Corrections")');
   t.match(await page.textContent('.corrections'), /Bob.*Good day\./s);
   t.strictSame(await findings(page), []);
@@ -77,7 +77,7 @@ t.test('a person sees who corrected what, and takes it back', async (t) => {
   t.strictSame(faults, []);
 });
 
-t.test('a person who may not edit finds no buttons for it, also on a phone', async (t) => {
+t.test('a person who may not edit sees no buttons for it, also on a phone', async (t) => {
   const reader = await world.member(workspace, { name: 'Rita' });
   const project = await world.project(workspace, 'Sales');
   await world.join(project, reader, 'viewer');

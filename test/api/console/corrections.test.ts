@@ -25,7 +25,7 @@ const record = async (id: string, words = false) => (await call(key, 'GET', `/v1
 const changes = async (id: string) => (await ann.ask('GET', `/transcriptions/${id}/changes`)).json;
 const correct = (who: typeof ann, id: string, body: object, headers = {}) => who.ask('PATCH', `/transcriptions/${id}/text`, body, headers);
 
-t.test('correctText() changes title and text everywhere, keeps who and when, and word timestamps of untouched words', async (t) => {
+t.test('correctText() changes title and text everywhere, records who and when, and keeps word timestamps of unchanged words', async (t) => {
   const id = await make();
   const before = await call(key, 'GET', `/v1/transcriptions/${id}`);
   t.strictSame(await changes(id), { version: 0, items: [] });
@@ -70,7 +70,7 @@ t.test('correctText() changes title and text everywhere, keeps who and when, and
   for (const { c } of plain) t.notOk(/call|Hello|Bob/.test(c.toString('latin1')), 'sealed');
 });
 
-t.test('correctText() gives a segment to another speaker, merges two, and names follow the order in which they speak', async (t) => {
+t.test('correctText() assigns a segment to another speaker and merges two; speakers are named in the order they speak', async (t) => {
   const id = await make();
   await correct(bob, id, { segments: [{ id: 1, speaker_id: 'speaker_2' }] });
   const moved = await record(id);
@@ -95,7 +95,7 @@ t.test('correctText() gives a segment to another speaker, merges two, and names 
   t.match((await changes(id)).items, [{ undoes: 1, by: { name: 'Ann' } }, { undoes: 2 }, { kind: 'merge' }, { kind: 'speaker' }]);
 });
 
-t.test('correctText() undoes a text with its word timestamps, and an undoing too', async (t) => {
+t.test('correctText() undoes a text with its word timestamps, and an undo too', async (t) => {
   const id = await make();
   const before = await record(id, true);
   await correct(bob, id, { segments: [{ id: 3, text: 'That is you, perhaps.' }] });
@@ -106,7 +106,7 @@ t.test('correctText() undoes a text with its word timestamps, and an undoing too
   t.equal((await correct(bob, id, { undo: 9 })).status, 422);
 });
 
-t.test('correctText() refuses to overwrite what another changed unseen, and shows it; other places do not matter', async (t) => {
+t.test('correctText() refuses to overwrite an unseen change, and shows it; changes elsewhere do not matter', async (t) => {
   const id = await make();
   await correct(ann, id, { version: 0, segments: [{ id: 1, text: 'Hello, there!' }] });
   const late = await correct(bob, id, { version: 0, segments: [{ id: 1, text: 'Hello there.' }] });
@@ -125,7 +125,7 @@ t.test('correctText() refuses to overwrite what another changed unseen, and show
   t.strictSame(race.map(({ status }) => status).sort(), [200, 409], 'of two at once one is told');
 });
 
-t.test('correctText() is for those who may edit, on finished transcripts, and refuses what is not there', async (t) => {
+t.test('correctText() needs the right to edit and a finished transcript, and refuses what does not exist', async (t) => {
   const id = await make();
   const carl = await visit(api, await world.key(await world.member(workspace, { name: 'Carl' })));
   t.equal((await correct(carl, id, { title: 'X' })).status, 404);

@@ -10,7 +10,7 @@ const console_ = await openConsole(t, programs.chromium);
 const { world, url, ann, key, browser, workspace, call } = console_;
 const said = (text: string) => [{ start: 3, end: 5, speaker: 'speaker_1', text }];
 
-t.test('documents() makes files named after the title, for whoever sees the transcript', async (t) => {
+t.test('documents() returns files named after the title, to anyone who may see the transcript', async (t) => {
   const [hers, other] = [await visit(console_, { key }), await world.member(workspace, { name: 'Bob' })];
   const bob = await visit(console_, await world.key(other));
   const id = await world.transcription(ann, { title: 'Überblick.mp3', turns: said('Hello.'), speakers: SPEAKERS });
@@ -36,7 +36,7 @@ t.test('documents() makes files named after the title, for whoever sees the tran
   t.equal((await call(key, 'GET', `/v1/app/transcriptions/${id}/documents/pdf`)).status, 401, 'for people, not for keys');
 });
 
-t.test('documents() leaves the process free to answer while ten hours are laid out', async (t) => {
+t.test('documents() keeps the process responsive during the layout of ten hours', async (t) => {
   const turns = Array.from({ length: 6_000 }, (_, i) => ({
     ...{ start: i * 6, end: i * 6 + 5.5, speaker: `speaker_${(i % 2) + 1}` },
     text: 'we should look at the delivery date again because the supplier said that parts will not arrive before March.',
@@ -60,7 +60,7 @@ t.test('documents() leaves the process free to answer while ten hours are laid o
   t.comment(`${answers} requests answered meanwhile, ${bytes.length} bytes`);
 });
 
-t.test('a person takes a Word document and a PDF from the export menu, with times or without', async (t) => {
+t.test('a person downloads a Word document and a PDF from the export menu, with times or without', async (t) => {
   const id = await world.transcription(ann, { title: 'Board meeting', turns: said('Hello.'), speakers: SPEAKERS });
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   const faults = faultsOf(page);

@@ -9,7 +9,7 @@ const bob = await world.member(workspace, { name: 'Bob', email: 'bob@example.com
 const { key: bobsKey } = await world.key(bob);
 await world.transcription(ann, { title: 'Deliveries for March' });
 
-t.test('a sign-in link that is opened by somebody who is signed in leads to the list, and is sent nowhere', async (t) => {
+t.test('a sign-in link opened by somebody who is signed in leads to the list, and is not sent anywhere', async (t) => {
   const page = await browser.newPage();
   const faults = faultsOf(page);
   await signIn(page, url, key);
@@ -28,7 +28,7 @@ t.test('a sign-in link that is opened by somebody who is signed in leads to the 
   await page.close();
 });
 
-t.test('a sign-in link that is over does not stay in the address of somebody who signs in with a key instead', async (t) => {
+t.test('an expired sign-in link does not stay in the address when its visitor signs in with a key instead', async (t) => {
   const page = await (await browser.newContext()).newPage();
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
@@ -45,7 +45,7 @@ t.test('a sign-in link that is over does not stay in the address of somebody who
   await page.context().close();
 });
 
-t.test('a transcript under way is followed again when the service comes back', async (t) => {
+t.test('a transcript in progress is followed again when the service is back', async (t) => {
   const page = await (await browser.newContext()).newPage();
   const id = await world.transcription(ann, { status: 'processing', filename: 'now.mp3', stage: 'transcribing', fraction: 0.4 });
   await signIn(page, url, key);
@@ -61,7 +61,7 @@ t.test('a transcript under way is followed again when the service comes back', a
   await page.context().close();
 });
 
-t.test('a preview that was lost can be asked for again', async (t) => {
+t.test('a preview that was lost can be requested again', async (t) => {
   const page = await (await browser.newContext()).newPage();
   await signIn(page, url, key);
   await page.goto(`${url}/#/workspace/templates`);
@@ -78,7 +78,7 @@ t.test('a preview that was lost can be asked for again', async (t) => {
   await page.context().close();
 });
 
-t.test('files that one person could not send are neither shown to the next nor sent in their name', async (t) => {
+t.test('files that one person could not send are neither shown to the next person nor sent in their name', async (t) => {
   const page = await (await browser.newContext()).newPage();
   await signIn(page, url, key);
   await page.route('**/v1/app/transcriptions?language=auto*', (route) =>

@@ -7,7 +7,7 @@ const workspace = await api.world.workspace();
 const owner = await api.world.member(workspace, { role: 'owner' });
 const { key } = await api.world.key(owner);
 
-t.test('signedIn() counts requests per member, over all sessions, as keys are counted, with the same headers', async (t) => {
+t.test('signedIn() limits requests per member, across all sessions, in the same way as for keys, with the same headers', async (t) => {
   const [one, other] = [await visit(api, { key }), await visit(api, { key })];
   const answers = [];
   for (let n = 0; n < 7; n++) answers.push(await (n % 2 ? one : other).ask('GET', n < 3 ? '/session' : '/workspace'));
@@ -27,7 +27,7 @@ t.test('signedIn() counts requests per member, over all sessions, as keys are co
   t.match(refused, { status: 404, headers: { 'ratelimit-limit': '30' } }, 'refusals carry them too');
 });
 
-t.test('failed sign-ins are refused by address, in words, while those who are in stay in', async (t) => {
+t.test('failed sign-ins are refused by address, with an explanation, while open sessions continue', async (t) => {
   const here = await testApi(t);
   const person = await here.world.member(await here.world.workspace());
   const inside = await visit(here, await here.world.key(person));
@@ -38,7 +38,7 @@ t.test('failed sign-ins are refused by address, in words, while those who are in
   t.equal((await inside.ask('GET', '/session')).status, 200);
 });
 
-t.test('the same proof tried from many addresses is refused as well', async (t) => {
+t.test('the same credential tried from many addresses is refused as well', async (t) => {
   const here = await testApi(t, { LONGHAND_TRUST_PROXY: '127.0.0.1' });
   const from = (n: number, body: unknown) =>
     here.call('', 'POST', '/v1/app/session', { body, headers: { 'x-forwarded-for': `192.0.2.${n}` } });
@@ -49,7 +49,7 @@ t.test('the same proof tried from many addresses is refused as well', async (t) 
   t.equal((await from(250, { key: 'lh_another' })).status, 401, 'another proof, from an address that did nothing');
 });
 
-t.test('a flood of made-up cookies is refused before any query, and shuts nobody out who is signed in', async (t) => {
+t.test('a flood of made-up cookies is refused before any query, and locks out nobody who is signed in', async (t) => {
   const here = await testApi(t);
   const person = await here.world.member(await here.world.workspace());
   const signedIn = await here.call('', 'POST', '/v1/app/session', { body: { key: (await here.world.key(person)).key } });

@@ -11,7 +11,7 @@ await world.join(sales, bob, 'editor');
 await world.join(closed, bob, 'viewer');
 const talk = await world.transcription(ann, { projectId: sales });
 
-t.test('every filter of the list finds and leaves out, together and page by page; an empty list says so', async (t) => {
+t.test('every filter of the list includes and excludes, combined and across pages; an empty list says so', async (t) => {
   const many = await world.workspace({ name: 'Many' });
   const eve = await world.member(many, { role: 'owner' });
   const project = await world.project(many, 'Support');
@@ -72,7 +72,7 @@ t.test('every filter of the list finds and leaves out, together and page by page
   await page.close();
 });
 
-t.test('a service that cannot be reached is told in words, and tried again', async (t) => {
+t.test('an unreachable service is reported in a sentence, and tried again', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);
   await page.waitForSelector('tbody tr');
@@ -114,7 +114,7 @@ t.test('a failed upload says why, is sent again, and becomes one transcription',
   await page.close();
 });
 
-t.test('who may only look sees no upload and no buttons that would be refused', async (t) => {
+t.test('a person who may only read sees no upload and no buttons that would be refused', async (t) => {
   const look = async (page: Page, id: string) => {
     await page.goto(`${url}/#/t/${id}`);
     await page.waitForSelector('.turn');

@@ -61,13 +61,13 @@ t.test('the page says why there is no recording, and shows who speaks when', asy
   t.ok(colours.includes('47,75,199') && colours.includes('154,61,11'), colours.slice(0, 9).join(' '));
 });
 
-t.test('a copy of another length is pointed out', async (t) => {
+t.test('a copy of a different length is reported', async (t) => {
   await page.setInputFiles('.player input[type=file]', silence('other.wav', 9));
   await page.waitForSelector('.player [role=alert]:has-text("This file is 9 s long, the recording 10 min")');
   t.strictSame(await findings(page), []);
 });
 
-t.test('a copy is played beside its text: words are marked as they are said, and nothing is uploaded', async (t) => {
+t.test('a copy is played beside its text: words are highlighted as they are said, and nothing is uploaded', async (t) => {
   sent.length = 0;
   await page.setInputFiles('.player input[type=file]', silence('call.wav', 600));
   await page.waitForSelector('.word');
@@ -83,7 +83,7 @@ t.test('a copy is played beside its text: words are marked as they are said, and
   t.match(await page.getAttribute('audio', 'src'), /^blob:/);
 });
 
-t.test('a word, a time, the strip and the keyboard say from where to play, and the page follows', async (t) => {
+t.test('a word, a time, the speaker strip and the keyboard select where to play from, and the page follows', async (t) => {
   await page.click('.player >> text=Pause');
   await page.click('#turn-4 .word >> nth=2');
   t.ok(Math.abs((await at()) - 10) < 0.2, 'a word');
@@ -111,7 +111,7 @@ t.test('a word, a time, the strip and the keyboard say from where to play, and t
   t.strictSame(faults, []);
 });
 
-t.test('the player fits a phone, in the dark', async (t) => {
+t.test('the player fits a phone, in dark mode', async (t) => {
   const phone = await browser.newContext({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
   const other = await phone.newPage();
   await signIn(other, url, key);

@@ -42,7 +42,7 @@ function scrolled(page: Page) {
   }, STOPPED);
 }
 
-t.test('ten hours are read like ten minutes: few nodes however far one scrolls, found, copied and printed whole', async (t) => {
+t.test('ten hours are read like ten minutes: few nodes however far one scrolls, searched, copied and printed in full', async (t) => {
   const WORDS = 'we should look at the delivery date again because the supplier said that parts will not arrive before March'.split(' ');
   const turns = Array.from({ length: 6_000 }, (_, i) => ({
     ...{ start: i * 6, end: i * 6 + 5.5, speaker: `speaker_${(i % 2) + 1}` },

@@ -50,7 +50,7 @@ t.test('a member with a verified address is signed in by the provider', async (t
   t.match(session, { status: 200, json: { member: { id: ann.id }, workspace: { name: 'Acme' }, oidc: { name: '127.0.0.1' } } });
 });
 
-t.test('the address may come with the user information', async (t) => {
+t.test('the email address may come from the user information endpoint', async (t) => {
   const { last } = await goThrough({ ...known, apart: true });
   t.match(last, { status: 302, headers: { location: '/' } });
   t.ok(cookieOf(last));
@@ -64,7 +64,7 @@ async function choose(last: Response, workspaceId: string) {
   return { shown, entered };
 }
 
-t.test('an owner elsewhere who adds an address brings nobody into the own workspace', async (t) => {
+t.test('an owner of another workspace cannot bring a person into theirs by adding the address of that person', async (t) => {
   const bea = await api.world.member(workspace, { email: 'bea@example.com' });
   const foreign = await api.world.workspace({ name: 'Trap' });
   const trapper = await visit(api, await api.world.key(await api.world.member(foreign, { role: 'owner' })));
@@ -86,7 +86,7 @@ t.test('an owner elsewhere who adds an address brings nobody into the own worksp
   }
 });
 
-t.test('a person of several workspaces chooses; nobody chooses one of others, or in the name of others', async (t) => {
+t.test('a person with several workspaces chooses one; nobody can choose a workspace of others, or on behalf of others', async (t) => {
   const second = await api.world.workspace({ name: 'Second' });
   await api.world.member(workspace, { email: 'fay@example.com' });
   await api.world.member(second, { email: 'fay@example.com' });
@@ -116,7 +116,7 @@ t.test('a person of several workspaces chooses; nobody chooses one of others, or
   );
 });
 
-t.test('a member is bound to one person of the provider, whatever addresses change', async (t) => {
+t.test('a member is bound to one person of the provider, even if email addresses change', async (t) => {
   const gus = await api.world.member(workspace, { email: 'gus@example.com' });
   const first: Person = { email: 'gus@example.com', email_verified: true, subject: 'gus-1' };
   t.ok(cookieOf((await goThrough(first)).last));
@@ -134,7 +134,7 @@ t.test('a member is bound to one person of the provider, whatever addresses chan
   );
 });
 
-t.test('a provider that never says whether an address is verified is believed where the operator takes the risk by name', async (t) => {
+t.test('a provider that never states whether an address is verified is trusted only if the operator accepts the risk', async (t) => {
   const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret };
   const risky = await testApi(t, { ...settings, OIDC_UNVERIFIED_EMAIL: 'trust_and_risk_impersonation' });
   await risky.world.member(await risky.world.workspace(), { email: 'ann@example.com' });
@@ -154,7 +154,7 @@ t.test('the return path stays on this site', async (t) => {
   }
 });
 
-t.test('nobody is signed in by a token that is wrong in any way', async (t) => {
+t.test('a token that is wrong in any way signs nobody in', async (t) => {
   const wrong: Record<string, Person> = {
     'another nonce': { ...known, claims: { nonce: 'replayed' } },
     'another audience': { ...known, claims: { aud: 'somebody-else' } },
@@ -170,7 +170,7 @@ t.test('nobody is signed in by a token that is wrong in any way', async (t) => {
   }
 });
 
-t.test('nobody is signed in by an address that is not verified or not of an active member', async (t) => {
+t.test('an address that is not verified or not of an active member signs nobody in', async (t) => {
   for (const person of [{ email: 'ann@example.com', email_verified: false }, { email: 'ann@example.com' }, {}]) {
     t.match(told((await goThrough(person)).last), /does not confirm/, JSON.stringify(person));
   }
@@ -181,7 +181,7 @@ t.test('nobody is signed in by an address that is not verified or not of an acti
   }
 });
 
-t.test('an answer is taken only in the browser that asked, with its state, once', async (t) => {
+t.test('an answer is accepted only in the browser that asked, with its state, once', async (t) => {
   const swapped = await goThrough(known, { change: (url) => new URL(url.href.replace(/state=[^&]+/, 'state=x')) });
   t.match(told(swapped.last), /The sign-in failed/);
   const without = await api.call('', 'GET', swapped.url.pathname + swapped.url.search);
@@ -194,7 +194,7 @@ t.test('an answer is taken only in the browser that asked, with its state, once'
   t.match(told(again), /The sign-in failed/, 'a code that was used');
 });
 
-t.test('who fails too often is told to wait, by person and by address', async (t) => {
+t.test('a person or address with too many failed sign-ins has to wait', async (t) => {
   const said = async (person: Person) => {
     for (let tries = 0; ; tries++) {
       const text = told((await goThrough(person)).last);
@@ -208,7 +208,7 @@ t.test('who fails too often is told to wait, by person and by address', async (t
   t.match(forger.text, /Too many failed sign-ins/);
 });
 
-t.test('without a provider, or with one that is not to be trusted or not there, people are told so', async (t) => {
+t.test('a missing, insecure or unreachable provider is reported to the person', async (t) => {
   const none = await testApi(t);
   t.match((await none.call('', 'GET', '/v1/app/options')).json, { oidc: null });
   t.match(told(await none.call('', 'GET', '/v1/app/oidc/start')), /No sign-in provider/);

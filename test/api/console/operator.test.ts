@@ -22,7 +22,7 @@ await db.acrossTenants((tx) =>
 const other = await world.member(await world.workspace({ name: 'Other' }), { role: 'owner' });
 await world.transcription(other, { status: 'queued' });
 
-t.test('the installation is seen by its operator and by no owner of a workspace', async (t) => {
+t.test('the installation is visible to its operator and to no owner of a workspace', async (t) => {
   const { json } = await ann.ask('GET', '/activity');
   t.match(json, { queue: { queued: 0 } });
   t.notMatch(JSON.stringify(json), /host-a|Other/);
@@ -39,7 +39,7 @@ t.test('the installation is seen by its operator and by no owner of a workspace'
   t.equal((await ann.ask('GET', '/installation')).status, 403);
 });
 
-t.test('nobody becomes the operator by what an owner can do', async (t) => {
+t.test('the operator role cannot be gained by what an owner can do', async (t) => {
   const trap = await visit(api, await world.key(other));
   const { id } = (await trap.ask('POST', '/members', { email: 'root@example.com', role: 'owner' })).json;
   const link = async (visitor: typeof trap, member: string) =>
@@ -57,7 +57,7 @@ t.test('nobody becomes the operator by what an owner can do', async (t) => {
   }
 });
 
-t.test('registered clients are listed and removed by operators, with every grant they have', async (t) => {
+t.test('registered clients are listed and removed by operators, with all their grants', async (t) => {
   const { json: client } = await api.call('', 'POST', '/oauth/register', {
     body: { client_name: 'Helper', redirect_uris: ['https://helper.example/'] },
   });
@@ -78,7 +78,7 @@ t.test('registered clients are listed and removed by operators, with every grant
   t.equal((await api.call(token.key, 'GET', '/v1/workspace')).status, 401);
 });
 
-t.test('a key of the operator opens the installation when it has every right, and until the role is taken away', async (t) => {
+t.test('a key of the operator opens the installation if it has every right, and until the role is removed', async (t) => {
   const make = (scopes: ['read'] | ['read', 'uploads:write', 'transcriptions:delete', 'reports:write']) =>
     db.workspace(workspace, (tx) => createKey(tx, operatorOf(workspace), { memberId: root.id, scopes }));
   const reader = await visit(api, await make(['read']));

@@ -67,7 +67,7 @@ async function consent(): Promise<string> {
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  t.test(`every page has no serious finding of axe, fits a narrow screen and does not fail: ${colorScheme}`, async (t) => {
+  t.test(`every page has no serious axe finding, fits a narrow screen and does not fail: ${colorScheme}`, async (t) => {
     const context = await browser.newContext({ viewport: { width: 360, height: 740 }, colorScheme });
     const page = await context.newPage();
     const faults = faultsOf(page);
@@ -91,7 +91,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-t.test('hands on the keyboard sign in, upload, open a transcript, rename a speaker, ask for a report and export', async (t) => {
+t.test('keyboard users sign in, upload, open a transcript, rename a speaker, request a report and export', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);
   const chosen = page.waitForEvent('filechooser'); // from now on, no window of the system opens

@@ -39,7 +39,7 @@ t.test('POST /v1/app/members invites, PATCH changes and activates, DELETE ends a
   t.equal((await call(key, 'GET', '/v1/workspace')).status, 401);
 });
 
-t.test('keepsOwner() lets the last owner neither leave nor step down, also when two try at once', async (t) => {
+t.test('keepsOwner() does not let the last owner leave or step down, even when two try at once', async (t) => {
   for (const id of [owner.id, owner.id.toUpperCase()]) {
     t.match(await ann.ask('DELETE', `/members/${id}`), { status: 422, json: { code: 'validation_error' } });
     t.match(await ann.ask('PATCH', `/members/${id}`, { role: 'user' }), { status: 422, json: { code: 'validation_error' } });
@@ -56,7 +56,7 @@ t.test('keepsOwner() lets the last owner neither leave nor step down, also when 
   await api.db.acrossTenants((tx) => tx.rows('update api_keys set revoked_at = null where workspace_id = ?', [workspace]));
 });
 
-t.test('projects belong to whoever makes them; their owners decide who is in them', async (t) => {
+t.test('projects belong to whoever creates them; their owners decide who is in them', async (t) => {
   const [ann, bob] = [await visit(api, await world.key(owner)), await visit(api, await world.key(user))];
   const made = await bob.ask('POST', '/projects', { name: ' Sales ' });
   t.match(made, { status: 201, json: { name: 'Sales', id: String } });
@@ -79,7 +79,7 @@ t.test('projects belong to whoever makes them; their owners decide who is in the
   t.equal((await bob.ask('PUT', `${path}/${foreign.id}`, { role: 'viewer' })).status, 404, 'nobody from elsewhere');
 });
 
-t.test('the page learns where a person may upload and what may be changed: a viewer gets neither', async (t) => {
+t.test('the page learns where a person may upload and what they may change: nothing for a viewer', async (t) => {
   const [anna, ben] = [await visit(api, await world.key(owner)), await visit(api, await world.key(user))];
   const [open, closed, hidden] = [
     await world.project(workspace, 'B open'),
@@ -139,7 +139,7 @@ t.test('keys are shown once, limited to their scopes, listed by their hint and r
   t.type((await bob.ask('GET', '/keys')).json.items.find((one: { id: string }) => one.id === id).revoked_at, 'string');
 });
 
-t.test('nobody reaches people, keys or projects of another workspace', async (t) => {
+t.test('people, keys and projects of another workspace cannot be reached', async (t) => {
   const project = await world.project(workspace, 'Secret');
   const { id } = await world.key(owner);
   const tries: [string, string, unknown?][] = [

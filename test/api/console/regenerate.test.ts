@@ -19,7 +19,7 @@ async function engineWrites(text: string | null): Promise<void> {
 
 const results = async (id: string) => (await call(key, 'GET', `/v1/transcriptions/${id}`)).json.prompt_results;
 
-t.test('regenerate() puts a new report in the place of the old, which stays in the history', async (t) => {
+t.test('regenerate() replaces the old report with a new one, and keeps the old one in the history', async (t) => {
   const id = await world.transcription(ann);
   const old = await world.report(id, 'summary', 'completed', 'The first.');
   const before = await call(key, 'GET', `/v1/transcriptions/${id}`);
@@ -47,7 +47,7 @@ t.test('regenerate() puts a new report in the place of the old, which stays in t
   t.notMatch(exported, /The first|The second/);
 });
 
-t.test('regenerate() gives the place back when the new report fails', async (t) => {
+t.test('regenerate() restores the old report when the new one fails', async (t) => {
   const id = await world.transcription(ann);
   const old = await world.report(id, 'tasks', 'completed', 'Call Bob.');
   const { json } = await hers.ask('POST', `/transcriptions/${id}/reports/${old}/regenerate`);
@@ -66,7 +66,7 @@ t.test('regenerate() gives the place back when the new report fails', async (t) 
   await engineWrites('Call Bob today.');
 });
 
-t.test('regenerate() counts, is limited and is refused as a request for a report is', async (t) => {
+t.test('regenerate() is counted, limited and refused like a request for a report', async (t) => {
   const id = await world.transcription(ann);
   const old = await world.report(id, 'bant', 'completed', 'Budget.');
   const path = `/transcriptions/${id}/reports/${old}/regenerate`;
@@ -98,7 +98,7 @@ t.test('regenerate() counts, is limited and is refused as a request for a report
   t.match(await hers.ask('POST', `/transcriptions/${id}/reports/${own}/regenerate`), { json: { code: 'prompt_not_found' } });
 });
 
-t.test('a person has a report written again and reads what it said before, by keyboard', async (t) => {
+t.test('a person regenerates a report and reads its earlier version, by keyboard', async (t) => {
   const id = await world.transcription(ann, { title: 'A call' });
   await world.report(id, 'summary', 'completed', 'They **agreed**.');
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });

@@ -19,7 +19,7 @@ const HOSTILE = `# <img src=x onerror="document.title='owned'"> Minutes
 | ![x](https://evil.example/pixel.png) | <svg/onload=alert(1)> |
 `;
 
-t.test('a report in hostile Markdown does nothing: it is read as text, and its times lead to their turns', async (t) => {
+t.test('a report in hostile Markdown does no harm: it is shown as text, and its times link to their turns', async (t) => {
   const turns = [
     { start: 0, end: 1.5, speaker: 'speaker_1', text: 'Good morning.' },
     { start: 2, end: 4, speaker: 'speaker_2', text: 'Please call Ann.' },
@@ -54,7 +54,7 @@ t.test('a report in hostile Markdown does nothing: it is read as text, and its t
   t.strictSame(faults, []);
 });
 
-t.test('a checklist is a scored table whose evidence leads to its moment; a report without a language model says so', async (t) => {
+t.test('a checklist is a scored table whose evidence links to its moment; a report without a language model says so', async (t) => {
   const turns = [
     { start: 0, end: 1.5, speaker: 'speaker_1', text: 'Good morning.' },
     { start: 72, end: 74, speaker: 'speaker_2', text: 'Thank you.' },

@@ -33,7 +33,7 @@ const running = await world.transcription(ann, {
 await db.acrossTenants((tx) => tx.rows(`update transcriptions set started_at = now() - interval '60 seconds' where id = ?`, [running]));
 const waiting = await world.transcription(bob, { status: 'queued', filename: 'next.mp3', projectId: project });
 
-t.test('listing() says of each row how it begins, how far it is and when it will be ready', async (t) => {
+t.test('listing() shows for each row how it begins, its progress and when it will be ready', async (t) => {
   const owner = await visit(api, await world.key(ann));
   const rows = new Map((await owner.ask('GET', '/listing')).json.items.map((row: { id: string }) => [row.id, row]));
   t.equal(rows.size, 4);
@@ -85,7 +85,7 @@ for (const [look, width] of [
   ['light', 1440],
   ['dark', 390],
 ] as const)
-  t.test(`the list tells, is searched and is clicked anywhere: ${look}, ${width} px`, async (t) => {
+  t.test(`the list shows details, is searchable and clickable anywhere: ${look}, ${width} px`, async (t) => {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: look });
     const page = await context.newPage();
     const faults = faultsOf(page);
@@ -120,7 +120,7 @@ for (const [look, width] of [
     await context.close();
   });
 
-t.test('several are chosen by keyboard alone, exported, moved and deleted after a question', async (t) => {
+t.test('several rows are selected by keyboard alone, exported, moved and, after a confirmation, deleted', async (t) => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   const faults = faultsOf(page);

@@ -13,7 +13,7 @@ const { key } = await world.key(owner);
 const link = (person = owner) => db.acrossTenants((tx) => makeSignInLink(tx, { workspaceId: workspace, memberId: person.id }));
 const signIn = (body: unknown, headers = {}) => call('', 'POST', '/v1/app/session', { body, headers });
 
-t.test('POST /v1/app/session signs in with a key, behind a cookie that scripts and other sites cannot use', async (t) => {
+t.test('POST /v1/app/session signs in with a key, and sets a cookie that scripts and other sites cannot use', async (t) => {
   const answer = await signIn({ key });
   t.match(answer, {
     status: 201,
@@ -34,14 +34,14 @@ t.test('POST /v1/app/session signs in with a key, behind a cookie that scripts a
   t.notOk(cookie.includes(row!.hash), 'the secret itself is not stored');
 });
 
-t.test('POST /v1/app/session marks the cookie Secure where clients come by https', async (t) => {
+t.test('POST /v1/app/session marks the cookie Secure when clients use https', async (t) => {
   const secure = await testApi(t, { LONGHAND_PUBLIC_URL: 'https://longhand.example' });
   const person = await secure.world.member(await secure.world.workspace(), { role: 'owner' });
   const answer = await secure.call('', 'POST', '/v1/app/session', { body: await secure.world.key(person).then(({ key }) => ({ key })) });
   t.match(String(answer.headers['set-cookie']), /; Secure/);
 });
 
-t.test('POST /v1/app/session takes a link once, for a day, while its member is active', async (t) => {
+t.test('POST /v1/app/session accepts a link once, for a day, while its member is active', async (t) => {
   const once = await link();
   const [first, second] = await Promise.all([signIn({ link: once }), signIn({ link: once })]);
   t.strictSame([first.status, second.status].sort(), [201, 401]);
@@ -53,7 +53,7 @@ t.test('POST /v1/app/session takes a link once, for a day, while its member is a
   t.equal((await signIn({ link: await link(gone) })).status, 401);
 });
 
-t.test('POST /v1/app/session refuses what proves nobody, and requests from other sites', async (t) => {
+t.test('POST /v1/app/session refuses invalid credentials, and requests from other sites', async (t) => {
   const token = await world.token(owner);
   for (const body of [{}, { key: 'lh_wrong' }, { link: 'x' }, { key: token.key }])
     t.match(await signIn(body), { status: 401, json: { code: 'unauthorized' }, headers: { 'www-authenticate': 'Bearer' } });
@@ -64,7 +64,7 @@ t.test('POST /v1/app/session refuses what proves nobody, and requests from other
   t.equal((await signIn({ key }, { origin: api.url, 'sec-fetch-site': 'same-origin' })).status, 201);
 });
 
-t.test('signedIn() asks for the session, not for an API key', async (t) => {
+t.test('signedIn() requires the session, not an API key', async (t) => {
   for (const path of ['/v1/app/session', '/v1/app/transcriptions', '/v1/app/keys', '/v1/app/listing?q=hello']) {
     t.match(await call(key, 'GET', path), { status: 401, json: { code: 'unauthorized' }, headers: { 'www-authenticate': 'Bearer' } }, path);
     t.equal((await call('', 'GET', path, { headers: { cookie: `longhand_session=${'A'.repeat(43)}` } })).status, 401, path);
@@ -73,7 +73,7 @@ t.test('signedIn() asks for the session, not for an API key', async (t) => {
   t.strictSame((await call('', 'GET', '/v1/app/options')).json, { oidc: null, version }, 'the ways to sign in need no session');
 });
 
-t.test('signedIn() lets nothing change without the CSRF token of the session, or from another origin', async (t) => {
+t.test('signedIn() refuses changes without the CSRF token of the session, or from another origin', async (t) => {
   const [one, other] = [await visit(api, { key }), await visit(api, { key })];
   const make = (headers: Record<string, string>) =>
     call('', 'POST', '/v1/app/projects', { body: { name: 'P' }, headers: { cookie: one.cookie, ...headers } });
@@ -99,7 +99,7 @@ t.test('DELETE /v1/app/session ends this session permanently, and no other', asy
   t.equal((await other.ask('GET', '/session')).status, 200);
 });
 
-t.test('findSession() knows a session no longer when its time, its member or its key is over', async (t) => {
+t.test('findSession() finds no session after it expires, or after its member is removed or its key revoked', async (t) => {
   const leaver = await world.member(workspace);
   const made = await world.key(leaver);
   const byLink = await visit(api, { link: await link(leaver) });
@@ -126,7 +126,7 @@ t.test('a session has no more rights than the key that opened it', async (t) => 
   t.equal((await person.ask('DELETE', '/session')).status, 204);
 });
 
-t.test('page() keeps what is for owners from users', async (t) => {
+t.test('page() refuses requests of users for what is for owners', async (t) => {
   const bob = await visit(api, { link: await link(user) });
   const closed: [string, string, unknown?][] = [
     ['GET', '/members/pending'],
@@ -145,7 +145,7 @@ t.test('page() keeps what is for owners from users', async (t) => {
   t.match(await bob.ask('GET', '/session'), { json: { operator: false } });
 });
 
-t.test('people of a workspace without API access use the console all the same', async (t) => {
+t.test('people of a workspace without API access can still use the console', async (t) => {
   const free = await world.workspace({ plan: 'free' });
   const person = await world.member(free, { role: 'owner' });
   const made = await world.key(person);

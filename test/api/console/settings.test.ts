@@ -10,7 +10,7 @@ const ann = await visit(api, await world.key(owner));
 const foreign = await world.member(await world.workspace({ name: 'Other' }), { role: 'owner' });
 const other = await visit(api, await world.key(foreign));
 
-t.test('settings keep vocabulary, sealed, and retention', async (t) => {
+t.test('settings store vocabulary, encrypted, and retention', async (t) => {
   t.strictSame((await ann.ask('GET', '/settings')).json, { vocabulary: '', retention_days: null });
   const wish = { vocabulary: 'Longhand, Zwolle, naïve', retention_days: 30 };
   t.strictSame((await ann.ask('PUT', '/settings', wish)).json, wish);
@@ -27,7 +27,7 @@ t.test('settings keep vocabulary, sealed, and retention', async (t) => {
   for (const body of bad) t.equal((await ann.ask('PUT', '/settings', body)).status, 422, JSON.stringify(body).slice(0, 60));
 });
 
-t.test('times are UTC, RFC 3339 with milliseconds and Z: what PostgreSQL writes by itself, not every browser can read', async (t) => {
+t.test('times are UTC, RFC 3339 with milliseconds and Z: not every browser can read the default format of PostgreSQL', async (t) => {
   const { json: key } = await ann.ask('POST', '/keys', { scopes: ['read'], expires_at: '2090-01-01T01:00:00+01:00' });
   const { json: webhook } = await ann.ask('POST', '/webhooks', { url: 'https://example.com/' });
   const { json: template } = await ann.ask('POST', '/templates', { name: 'Mine', prompt: 'What was agreed upon?' });
@@ -46,7 +46,7 @@ t.test('times are UTC, RFC 3339 with milliseconds and Z: what PostgreSQL writes 
   for (const [, name, time] of times) t.match(time, /^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$/, name!);
 });
 
-t.test('overview() counts the queue, the hours and the failures of the own workspace', async (t) => {
+t.test('overview() counts the queue, the hours and the failures of its own workspace', async (t) => {
   const empty = (await ann.ask('GET', '/activity')).json;
   t.match(empty, { queue: { queued: 0, processing: 0, oldest_seconds: 0 }, failures: [] });
   t.equal(empty.hours.length, 48);

@@ -17,7 +17,7 @@ const other = await visit(api, await world.key(foreign));
 const PROMPT = 'Say which questions stayed open.';
 const slugs = async (key: string) => (await call(key, 'GET', '/v1/prompts')).json.prompts.map((one: { slug: string }) => one.slug);
 
-t.test('a draft is seen by nobody but who wrote it; published, it is there for its scope', async (t) => {
+t.test('a draft is visible only to its author; once published, it is visible in its scope', async (t) => {
   const made = await bob.ask('POST', '/templates', { name: 'Open questions', prompt: PROMPT });
   t.match(made, {
     status: 201,
@@ -50,7 +50,7 @@ t.test('owners write and publish templates for the workspace', async (t) => {
   t.match(await bob.ask('GET', '/prompts'), { status: 200, json: { prompts: Array } });
 });
 
-t.test('a slug is free, well formed and not built in; faults are told by field', async (t) => {
+t.test('a slug is unused, well formed and not built in; errors are reported by field', async (t) => {
   const bad = [
     { name: 'Summary', slug: 'summary', prompt: PROMPT },
     { name: 'Again', slug: 'for-all', prompt: PROMPT, scope: 'workspace' },
@@ -67,14 +67,14 @@ t.test('a slug is free, well formed and not built in; faults are told by field',
     );
 });
 
-t.test('templates of another workspace are not there', async (t) => {
+t.test('templates of another workspace do not exist', async (t) => {
   const [{ id }] = (await ann.ask('GET', '/templates')).json.items;
   t.equal((await other.ask('PATCH', `/templates/${id}`, { name: 'X' })).status, 404);
   t.equal((await other.ask('DELETE', `/templates/${id}`)).status, 404);
   t.strictSame((await other.ask('GET', '/templates')).json.items, []);
 });
 
-t.test('a draft is tried on a sample or on a transcript; nobody else sees what came of it', async (t) => {
+t.test('a draft is tested on a sample or on a transcript; nobody else sees the result', async (t) => {
   const draft = { name: 'Open questions', prompt: PROMPT };
   const started = await bob.ask('POST', '/templates/preview', draft);
   t.match(started, { status: 202, json: { id: String, status: 'queued' } });

@@ -16,7 +16,7 @@ const foreign = await world.member(await world.workspace({ name: 'Other' }), { r
 const other = await visit(api, await world.key(foreign));
 const said = (text: string) => [{ start: 0, end: 2, speaker: 'speaker_1', text }];
 
-t.test('listing() finds words in what the person may see, newest first, and says how many there are', async (t) => {
+t.test('listing() finds words in what the person may see, newest first, and returns the total', async (t) => {
   const hers = await world.transcription(owner, { turns: said('The Invoice is overdue.'), createdAt: '2026-01-01T00:00:00Z' });
   const his = await world.transcription(user, {
     turns: said('Send the invoice again.'),
@@ -50,7 +50,7 @@ t.test('listing() finds words in what the person may see, newest first, and says
     t.equal((await ann.ask('GET', `/listing?${query}`)).status, 422, query);
 });
 
-t.test('listing() reaches the oldest of many transcripts, and holds with filters', async (t) => {
+t.test('listing() reaches the oldest of many transcripts, also with filters', async (t) => {
   const [, crowd] = [await world.workspace(), await world.member(await world.workspace({ name: 'Crowd' }), { role: 'owner' })];
   const oldest = await world.transcription(crowd, { turns: said('a needle'), createdAt: '2025-01-01T00:00:00Z' });
   for (let i = 0; i < 60; i++) await world.transcription(crowd, { turns: said('hay') });
@@ -59,7 +59,7 @@ t.test('listing() reaches the oldest of many transcripts, and holds with filters
   t.match((await reader.ask('GET', '/listing?q=needle&date_from=2025-01-02')).json, { total: 0, items: [] });
 });
 
-t.test('renameSpeaker() overrides the name of the AI everywhere, changes the ETag, and can be taken back', async (t) => {
+t.test('renameSpeaker() overrides the name given by the AI everywhere, changes the ETag, and can be undone', async (t) => {
   const id = await world.transcription(user, {
     speakers: [
       { id: 'speaker_1', ai_name: 'Robert', name: null },
@@ -94,7 +94,7 @@ t.test('renameSpeaker() needs the right to edit', async (t) => {
   t.equal((await call(annKey.key, 'PATCH', `/v1/app/transcriptions/${id}/speakers/speaker_1`, { body: { name: 'X' } })).status, 401);
 });
 
-t.test('notifications reach the author, are marked as read, and go with the right to see', async (t) => {
+t.test('notifications reach the author, can be marked as read, and disappear with the right to see the transcript', async (t) => {
   const ids = [
     await world.transcription(owner, { author: third, title: 'First' }),
     await world.transcription(owner, { author: third, filename: 'second.mp3' }),
@@ -123,7 +123,7 @@ t.test('notifications reach the author, are marked as read, and go with the righ
   t.equal((await carl.ask('GET', '/notifications')).json.items.length, 1);
 });
 
-t.test('twins() answer as /v1 does, with the session in place of the key', async (t) => {
+t.test('twins() answer as /v1 does, with a session instead of a key', async (t) => {
   const id = await world.transcription(user);
   const [plain, twin] = await Promise.all([
     call(bobKey.key, 'GET', `/v1/transcriptions/${id}?words=true`),

@@ -77,7 +77,7 @@ async function tell(externalId: string): Promise<string> {
   return id;
 }
 
-t.test('a webhook to an address that deliveries would be refused is refused when it is made, and the setting is named', async (t) => {
+t.test('a webhook to an address to which deliveries would be refused is refused when created, and the setting is named', async (t) => {
   const strict = await testApi(t);
   const visitor = await visit(strict, await strict.world.key(await strict.world.member(await strict.world.workspace(), { role: 'owner' })));
   for (const url of [
@@ -100,7 +100,7 @@ t.test('a webhook to an address that deliveries would be refused is refused when
   t.equal((await visitor.ask('POST', '/webhooks', { url: 'https://93.184.215.14/hook' })).status, 201);
 });
 
-t.test('webhooks are made with a secret that is shown once, switched off and removed', async (t) => {
+t.test('webhooks are created with a secret that is shown once, switched off and removed', async (t) => {
   const made = await ann.ask('POST', '/webhooks', { url: 'https://crm.example/hook' });
   t.match(made, { status: 201, json: { url: 'https://crm.example/hook', secret: /^whsec_[\w+/]{43}=$/, active: true } });
   const path = `/webhooks/${made.json.id}`;
@@ -125,7 +125,7 @@ t.test('webhooks are made with a secret that is shown once, switched off and rem
   t.equal((await ann.ask('DELETE', path)).status, 404);
 });
 
-t.test('a receiver that answers 500, breaks off and stalls gets it all the same, and can tell that it is the same', async (t) => {
+t.test('a receiver that answers 500, breaks off and stalls still gets the delivery, and can recognise it as the same', async (t) => {
   const { url, calls } = await receiver(
     t,
     (response) => response.writeHead(500).end('x'.repeat(1_000_000)),
@@ -170,7 +170,7 @@ t.test('a receiver that answers 500, breaks off and stalls gets it all the same,
   t.equal((await ann.ask('DELETE', `/webhooks/${hook.id}`)).status, 204);
 });
 
-t.test('a paused webhook is sent nothing and loses nothing: what waited and what came meanwhile goes out once it is resumed', async (t) => {
+t.test('a paused webhook is sent nothing and loses nothing: what was pending and what is new is sent when it is resumed', async (t) => {
   const { url, calls } = await receiver(t, (response) => response.writeHead(500).end());
   const { json: hook } = await ann.ask('POST', '/webhooks', { url });
   const path = `/webhooks/${hook.id}`;
@@ -193,7 +193,7 @@ t.test('a paused webhook is sent nothing and loses nothing: what waited and what
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
-t.test('deliveries go out in the order of what they tell, one webhook failing does not hold up another', async (t) => {
+t.test('deliveries are sent in the order of their events; one failing webhook does not delay another', async (t) => {
   const [bad, good] = [
     await receiver(t, ...Array.from({ length: 3 }, () => (response: ServerResponse) => void response.writeHead(503).end())),
     await receiver(t),
@@ -211,7 +211,7 @@ t.test('deliveries go out in the order of what they tell, one webhook failing do
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
-t.test('a delivery that is never taken is given up after eleven attempts, and can still be replayed', async (t) => {
+t.test('a delivery that is never accepted is abandoned after eleven attempts, and can still be replayed', async (t) => {
   const { url, calls } = await receiver(
     t,
     ...Array.from({ length: 11 }, () => (response: ServerResponse) => void response.writeHead(410).end()),

@@ -7,7 +7,7 @@ const { world, db, url, workspace, ann, key, browser } = await openConsole(t, pr
 const talk = await world.transcription(ann);
 await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
 
-t.test('members, identities, projects, vocabulary and webhooks are kept', async (t) => {
+t.test('members, identities, projects, vocabulary and webhooks are saved', async (t) => {
   const context = await browser.newContext();
   const page = await context.newPage();
   const faults = faultsOf(page);

@@ -13,7 +13,7 @@ t.test('the sources type-check under Deno', async (t) => {
   t.equal(code, 0, stderr);
 });
 
-t.test('the command line says under Deno what it can do', async (t) => {
+t.test('the command line prints its help under Deno', async (t) => {
   const { code, stdout, stderr } = await finish(deno, ['run', '-A', ...FLAGS, MAIN, '--help']);
   t.equal(code, 0, stderr);
   t.match(stdout, /transcribe \[options\] <file\.\.\.>/);

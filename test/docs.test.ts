@@ -32,7 +32,7 @@ function anchors(text: string): string[] {
   );
 }
 
-t.test('links: every relative one resolves, to a heading where it names one', async (t) => {
+t.test('links: every relative link resolves, and so does its heading if it names one', async (t) => {
   const broken = pages.flatMap(({ file, text }) => {
     const targets = [...prose(text).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(([, link, source]) => link ?? source!);
     return targets.filter((target) => !/^(https?|mailto):/.test(target) && !resolves(file, target)).map((target) => `${file}: ${target}`);
@@ -60,7 +60,7 @@ t.test(`README has at most ${MOST_WORDS} words`, async (t) => {
   t.ok(read('README.md').split(/\s+/).length <= MOST_WORDS);
 });
 
-t.test('generatedPages() equal what is committed; `npm run docs` writes them', async (t) => {
+t.test('generatedPages() equal the committed pages; `npm run docs` writes them', async (t) => {
   const old = generatedPages().filter(({ file, text }) => read(`docs/${file}`) !== text);
   t.strictSame(
     old.map(({ file }) => `docs/${file}: run npm run docs`),
@@ -72,7 +72,7 @@ t.test('heldOut() equals the committed chart; `node --import tsx bench/plot.ts` 
   t.equal(read('docs/images/rtfx-wer.svg'), heldOut());
 });
 
-t.test('pages name settings that exist, and every setting stands in the configuration', async (t) => {
+t.test('pages name settings that exist, and every setting is in the configuration', async (t) => {
   const configuration = read('docs/configuration.md');
   t.strictSame(
     SETTING_NAMES.filter((name) => !configuration.includes(`\`${name}\``)),
@@ -127,7 +127,7 @@ t.test('pages run npm scripts and tests that exist', async (t) => {
   }
 });
 
-t.test('the architecture picture shows every process', async (t) => {
+t.test('the architecture diagram shows every process', async (t) => {
   const picture = read('docs/images/architecture.svg');
   for (const name of ['api', 'engine', 'courier', 'PostgreSQL', 'Spool']) t.ok(picture.includes(`>${name}</text>`), name);
 });
@@ -141,7 +141,7 @@ t.test('pictures are small', async (t) => {
   );
 });
 
-t.test('sources cite no page that is not in the repository', async (t) => {
+t.test('sources cite only pages that are in the repository', async (t) => {
   const sources = files.filter((file) => /\.(ts|tsx|mjs|css|sh|ya?ml)$/.test(file) && existsSync(path.join(ROOT, file)));
   const strays = sources.flatMap((file) => {
     const comments = read(file).match(/\/\*[\s\S]*?\*\/|(?:^|\s)(?:\/\/|#).*$/gm) ?? [];

@@ -97,7 +97,7 @@ function partsOf(pid: number): Map<string, number> {
   );
 }
 
-await t.test('the printed lines upload a recording and read who said what', async (t) => {
+await t.test('the printed lines upload a recording and return who said what', async (t) => {
   const { uuid } = JSON.parse(await shell(printed.upload!));
   t.match(uuid, /^[0-9a-f-]{36}$/);
   const found = await eventually(async () => {
@@ -115,7 +115,7 @@ await t.test('the printed lines upload a recording and read who said what', asyn
   t.match(found.text, /^\[00:0\d\] Speaker 1: .*\n\[00:0\d\] Speaker 2: /);
 });
 
-await t.test('what is no recording ends with its code and leaves nothing behind', async (t) => {
+await t.test('files that are not recordings fail with their code and leave nothing behind', async (t) => {
   const sample = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
   const picture = ['-f', 'lavfi', '-i', 'testsrc=duration=3:size=160x120:rate=10'];
   const film = await ffmpeg('film.mp4', ...picture, '-i', sample, '-shortest', '-c:v', 'mpeg4', '-c:a', 'aac');
@@ -145,19 +145,19 @@ await t.test('silence and noise give an empty transcript', async (t) => {
   }
 });
 
-await t.test('a second program on the same state folder is refused', async (t) => {
+await t.test('a second process on the same state folder is refused', async (t) => {
   const { code, stdout, stderr } = await finish(LONGHAND, ['up'], env);
   t.match([code, stdout, stderr], [1, /^$/, /process \d+ is running on it/]);
 });
 
-await t.test('parts that are killed are started again, and work goes on', async (t) => {
+await t.test('killed processes are restarted, and work continues', async (t) => {
   for (const part of ['api', 'engine']) process.kill(partsOf(up.child.pid!).get(part)!, 'SIGKILL');
   await eventually(async () => (await fetch(`${base}/readyz`).catch(() => null))?.ok);
   const found = await transcribed('again.wav', readFileSync(path.join(ROOT, 'bench', 'data', 'clips', 'en_jfk.mp3')));
   t.match(found, { status: 'completed', text: /ask not what your country can do for you/i });
 });
 
-await t.test('up ends in good order, and a second start prints only its address and has everything', async (t) => {
+await t.test('up shuts down cleanly, and a second start prints only its address and still has everything', async (t) => {
   const list = async (address: string) => {
     const answer = await fetch(`${address}/v1/transcriptions`, { headers: authorization });
     return ((await answer.json()) as { items: ListItem[] }).items;

@@ -115,7 +115,7 @@ t.test('importsOf() finds static, re-exported, side-effect and lazy imports', as
   );
 });
 
-t.test('imports: every one names a file that is there', async (t) => {
+t.test('imports: every import names a file that exists', async (t) => {
   t.strictSame(
     imports.filter((i) => !i.package && !sources.has(i.to) && !/\.(json|css|js)$/.test(i.to)).map((i) => `${i.from} -> ${i.to}`),
     [],
@@ -136,7 +136,7 @@ t.test('api/contract is a leaf: it imports zod, an edit distance and itself', as
   );
 });
 
-t.test('db imports itself and the contract', async (t) => {
+t.test('db imports only itself and the contract', async (t) => {
   t.strictSame(
     strays(
       (file) => within(file, ['db/']),
@@ -163,7 +163,7 @@ t.test(
   },
 );
 
-t.test('the threads and the pipeline of the engine do not know the database', async (t) => {
+t.test('the threads and the pipeline of the engine do not import the database', async (t) => {
   const heart = [
     'engine/runtime/worker.ts',
     'engine/runtime/pool.ts',
@@ -219,7 +219,7 @@ function reach(file: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-t.test('the engine, which opens hostile files, holds nothing that calls out; the courier, which calls out, opens no files', async (t) => {
+t.test('the engine, which opens untrusted files, makes no outgoing requests; the courier, which makes them, opens no files', async (t) => {
   const engine = reach('engine/main.ts');
   const courier = reach('engine/courier/main.ts');
   t.ok(engine.has('engine/audio/ffmpeg.ts') && courier.has('engine/courier/post.ts'), 'the search goes deep');
@@ -230,7 +230,7 @@ t.test('the engine, which opens hostile files, holds nothing that calls out; the
   t.strictSame([...courier].filter(files), []);
 });
 
-t.test('models import themselves', async (t) => {
+t.test('models import only themselves', async (t) => {
   t.strictSame(
     strays(
       (file) => within(file, ['models/']),
@@ -240,7 +240,7 @@ t.test('models import themselves', async (t) => {
   );
 });
 
-t.test('nobody imports bench, test, scripts or a main.ts, except the command line and the tests', async (t) => {
+t.test('bench, test, scripts and every main.ts are imported only by the command line and the tests', async (t) => {
   const apart = (to: string) => /^(bench|test|scripts)\//.test(to) || /(^|\/)main\.ts$/.test(to);
   const own = (to: string, from: string) => to.split('/')[0] === from.split('/')[0] && !/(^|\/)main\.ts$/.test(to);
   t.strictSame(
@@ -259,7 +259,7 @@ t.test('nobody imports bench, test, scripts or a main.ts, except the command lin
   );
 });
 
-t.test('no file imports itself, directly or through others, not even for types', async (t) => {
+t.test('no file imports itself, directly or through others', async (t) => {
   const targets = new Map([...sources.keys()].map((file): [string, string[]] => [file, []]));
   for (const { from, to } of imports) if (sources.has(to)) targets.get(from)!.push(to);
   const reached = (file: string) => {
@@ -279,12 +279,12 @@ t.test('no file imports itself, directly or through others, not even for types',
   );
 });
 
-t.test('every package is touched by the files that are named for it', async (t) => {
+t.test('every package is imported only by the files that are listed for it', async (t) => {
   const outside = imports.filter((i) => i.package && !within(i.from, ['test/', 'bench/']));
   for (const { from, to } of outside) t.ok(within(from, DOORS[to] ?? []), `${from} -> ${to}`);
 });
 
-t.test('every package of package.json has its door', async (t) => {
+t.test('every package of package.json has a list of files that may import it', async (t) => {
   const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   const unnamed = Object.keys(dependencies).filter((name) => !(name in DOORS) && !BY_FILES.test(name));
   t.strictSame(unnamed, []);

@@ -14,7 +14,7 @@ const read = (file: string) => JSON.parse(readFileSync(path.join(ROOT, file), 'u
 const { packages } = read('package-lock.json') as { packages: Record<string, Entry> };
 
 t.test(
-  'package-lock.json: every package has its checksum, also those of other systems; the two of our own lie in scripts/stubs',
+  'package-lock.json: every package has its checksum, including those of other systems; our own two are in scripts/stubs',
   async (t) => {
     const open = Object.entries(packages).filter(([place, { integrity }]) => place && !integrity);
     const own = open.filter(([place, { link }]) => link || place.includes('scripts/stubs/'));
@@ -27,7 +27,7 @@ t.test(
   },
 );
 
-t.test('package-lock.json: no package comes from anywhere but the registry that npm is set to', async (t) => {
+t.test('package-lock.json: packages come only from the registry that npm is set to', async (t) => {
   const elsewhere = Object.entries(packages).filter(
     ([, { resolved, link }]) => resolved && !link && !resolved.startsWith('https://registry.npmjs.org/'),
   );

@@ -42,7 +42,7 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
   ],
   '3 states': [
     ['queued, processing, completed; minutes are reserved when processing starts', '3.1 POST is answered'],
-    ['failed with error_code', '3.1 a file that cannot', 'what is no recording ends', 'files that hold no recording end'],
+    ['failed with error_code', '3.1 a file that cannot', 'files that are not recordings', 'files that hold no recording end'],
     ['insufficient_balance: not kept, both numbers reported', '3.1 too few minutes', 'claimNext() reserves the probed'],
     ['uploads beyond the parallelism wait', '3.1 files beyond'],
     ['DELETE in every status', '3.1 DELETE removes', 'deleting a running transcription'],

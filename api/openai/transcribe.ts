@@ -10,7 +10,7 @@ import { TERMINAL } from '../contract/transcription.ts';
 import type { Context, Reply } from '../http/route.ts';
 import { checkSize } from '../upload/checks.ts';
 import { commit } from '../upload/receive.ts';
-import { inPlace } from '../upload/upload.ts';
+import { withSlot } from '../upload/upload.ts';
 import { cleanVocabulary } from '../upload/vocabulary.ts';
 import { answerWith } from './answer.ts';
 import { readForm } from './form.ts';
@@ -24,7 +24,7 @@ export async function transcribeForm(context: Context): Promise<Reply> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > limits.MAX_FILE_BYTES + FORM_BYTES) throw new ApiError('file_size_limit_exceeded');
   const upload = unnamed(context);
-  const asked = await inPlace(context, upload, null, () => take(context, upload));
+  const asked = await withSlot(context, upload, null, () => take(context, upload));
   try {
     return await answerWith(await ended(context, upload.id), asked);
   } catch (error) {

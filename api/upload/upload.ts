@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { beat, takePlace, type UploadRequest } from '../../db/uploads/accept.ts';
+import { beat, takeSlot, type UploadRequest } from '../../db/uploads/accept.ts';
 import { claimKey, type IdempotencyClaim } from '../../db/uploads/idempotency.ts';
 import { ApiError } from '../contract/errors.ts';
 import { LEASE } from '../contract/limits.ts';
 import type { Uploaded } from '../contract/transcription.ts';
 import { type Context, json, type Reply, type Services } from '../http/route.ts';
 import { checkHead, readIdempotencyKey } from './checks.ts';
-import { giveBack, receive } from './receive.ts';
+import { receive, releaseUpload } from './receive.ts';
 
 const CONFLICT_SECONDS = 5;
 
@@ -15,11 +15,11 @@ export async function upload(context: Context): Promise<Reply> {
   const upload = await checkHead(context);
   const claim = await claimed(context, upload);
   if (claim && 'answer' in claim) return replay(claim.answer);
-  return inPlace(context, upload, claim, async () => json(201, await receive(context, upload, claim)));
+  return withSlot(context, upload, claim, async () => json(201, await receive(context, upload, claim)));
 }
 
 /** Runs `work` with an upload slot, whose lease is renewed meanwhile. Releases slot and key if it fails. */
-export async function inPlace<T>(
+export async function withSlot<T>(
   context: Context,
   upload: UploadRequest,
   claim: IdempotencyClaim | null,
@@ -28,10 +28,10 @@ export async function inPlace<T>(
   context.uploadsInFlight.add(upload.id);
   context.metrics.uploads.inc();
   try {
-    await context.db.workspace(upload.actor.workspaceId, (tx) => takePlace(tx, upload, context.nodeId, context.limits));
+    await context.db.workspace(upload.actor.workspaceId, (tx) => takeSlot(tx, upload, context.nodeId, context.limits));
     return await work();
   } catch (error) {
-    await giveBack(context, upload, claim).catch((failure: unknown) =>
+    await releaseUpload(context, upload, claim).catch((failure: unknown) =>
       context.log.warn({ request: context.request.id, error: failure }, 'cannot release an upload lease; it expires within a minute'),
     );
     throw error;

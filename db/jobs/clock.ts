@@ -29,7 +29,7 @@ export async function hasTimesAhead(db: Db): Promise<boolean> {
 }
 
 /** Corrects times further ahead than is ever set, after the clock was set back. Otherwise dead engines would hold work for that long. */
-export async function mendTimes(db: Db): Promise<number> {
+export async function correctTimes(db: Db): Promise<number> {
   const leased = `lease_until > ${AHEAD.held}`;
   const renewed = `lease_until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds'`;
   const waits = `run_after > ${AHEAD.due}`;
@@ -45,7 +45,7 @@ export async function mendTimes(db: Db): Promise<number> {
     `update idempotency_keys set ${renewed} where answer is null and ${leased} returning 1`,
     `update engines set last_seen = clock_timestamp() where last_seen > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
   ];
-  let mended = 0;
-  for (const statement of statements) mended += (await db.query('*', statement)).length;
-  return mended;
+  let corrected = 0;
+  for (const statement of statements) corrected += (await db.query('*', statement)).length;
+  return corrected;
 }

@@ -15,7 +15,7 @@ export interface Lease {
 }
 
 /** A lease with its holder's progress. */
-export interface Sign {
+export interface Heartbeat {
   lease: Lease;
   stage?: string;
   /** Of the whole work, 0 to 1. */
@@ -41,18 +41,18 @@ const KINDS = ['transcriptions', 'reports', 'previews'] as const;
  * Renews leases and stores progress, in one narrow row each. Returns lost tokens, as `findLost` does. Rows locked by others are skipped
  * until the next heartbeat: waiting for them while holding other locks could deadlock with a deletion.
  */
-export async function renew(tx: Tx, signs: readonly Sign[]): Promise<Set<string>> {
+export async function renew(tx: Tx, heartbeats: readonly Heartbeat[]): Promise<Set<string>> {
   await tx.rows(
-    `with signs as (select * from jsonb_to_recordset(?::jsonb) v (token uuid, stage text, fraction real)),
-       free as (select l.token from leases l join signs v on v.token = l.token for no key update of l skip locked)
+    `with heartbeats as (select * from jsonb_to_recordset(?::jsonb) v (token uuid, stage text, fraction real)),
+       free as (select l.token from leases l join heartbeats v on v.token = l.token for no key update of l skip locked)
      update leases l set until = clock_timestamp() + interval '${LEASE.expirySeconds} seconds', stage = coalesce(v.stage, l.stage),
        fraction = greatest(l.fraction, v.fraction)
-     from signs v join free on free.token = v.token where l.token = v.token`,
-    [JSON.stringify(signs.map(({ lease: { token }, stage, fraction }) => ({ token, stage, fraction })))],
+     from heartbeats v join free on free.token = v.token where l.token = v.token`,
+    [JSON.stringify(heartbeats.map(({ lease: { token }, stage, fraction }) => ({ token, stage, fraction })))],
   );
   return findLost(
     tx,
-    signs.map(({ lease }) => lease),
+    heartbeats.map(({ lease }) => lease),
   );
 }
 
@@ -73,7 +73,7 @@ export async function findLost(tx: Pick<Tx, 'rows'>, leases: readonly Lease[]): 
  * Requeues unfinished work, to be claimed by any engine after `seconds`. With `blameless` the attempt does not count: the holder is being
  * stopped. False: the lease was already lost.
  */
-export async function handBack(tx: Tx, lease: Lease, { seconds = 0, blameless = false } = {}): Promise<boolean> {
+export async function requeue(tx: Tx, lease: Lease, { seconds = 0, blameless = false } = {}): Promise<boolean> {
   const progress = lease.kind === 'transcriptions' ? `, stage = ${STAGE}, fraction = ${FRACTION}` : '';
   const rows = await tx.rows(
     `update ${lease.kind} t set ${FREE}${progress}, attempt = greatest(0, attempt - ?::int), run_after = now() + ?::float8 * interval '1 second'

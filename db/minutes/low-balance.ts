@@ -14,7 +14,7 @@ export interface LowBalance {
  * Notifies the owners of workspaces whose balance fell below the workspace's threshold, once until it has been above it again. Workspaces
  * that were never granted minutes are skipped. One host does this; the caller also sends the result by e-mail.
  */
-export function tellLowBalances(db: Db): Promise<LowBalance[]> {
+export function notifyLowBalances(db: Db): Promise<LowBalance[]> {
   return db.acrossTenants(async (tx) => {
     await tx.rows(
       'update workspaces set low_balance_told_at = null where low_balance_told_at is not null and balance_minutes >= low_balance_minutes',

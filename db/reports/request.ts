@@ -148,7 +148,7 @@ export async function requestReports(
     throw new ApiError('report_generation_limit', { retryAfterSeconds: NEVER_SECONDS });
   if (fresh.length) {
     await lockReports(tx, workspaceId);
-    await forgetPlaces(tx, workspaceId);
+    await releaseExpiredSlots(tx, workspaceId);
   }
   await checkReportQuota(tx, workspaceId, fresh.length, limits);
   const made = await insertReports(tx, { workspaceId, transcriptionId: target.id }, fresh);
@@ -173,7 +173,7 @@ export async function lockReports(tx: Tx, workspaceId: string): Promise<void> {
  * accepted beside those that took its slot. An upload whose heartbeat is being written at this moment still counts. The counter must be
  * locked.
  */
-export async function forgetPlaces(tx: Tx, workspaceId: string): Promise<void> {
+export async function releaseExpiredSlots(tx: Tx, workspaceId: string): Promise<void> {
   await tx.rows(
     `delete from upload_leases where workspace_id = ?::uuid and id in (select l.id from upload_leases l
        where l.workspace_id = ?::uuid and l.lease_until < clock_timestamp() for update skip locked)`,

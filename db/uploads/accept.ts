@@ -4,7 +4,7 @@ import { LEASE, type Limits } from '../../api/contract/limits.ts';
 import type { ReportTicket } from '../../api/contract/transcription.ts';
 import { enqueue } from '../jobs/queue.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
-import { checkReportQuota, forgetPlaces, insertReports, lockReports, type TemplateRef } from '../reports/request.ts';
+import { checkReportQuota, insertReports, lockReports, releaseExpiredSlots, type TemplateRef } from '../reports/request.ts';
 import type { Vault } from '../secrets/vault.ts';
 import type { AuthorRow } from '../tenants/authors.ts';
 import { announce } from '../webhooks/outbox.ts';
@@ -39,11 +39,11 @@ const QUEUE_SECONDS = 30;
  * Takes an upload slot as a lease renewed by `beat`. Uploads of one workspace are counted serially across hosts, and those in progress
  * count as accepted. Throws 402, then 429, in the published order.
  */
-export async function takePlace(tx: Tx, request: UploadRequest, nodeId: string, limits: Limits): Promise<void> {
+export async function takeSlot(tx: Tx, request: UploadRequest, nodeId: string, limits: Limits): Promise<void> {
   const { workspaceId } = request.actor;
   if (request.templates.length) await lockReports(tx, workspaceId); // in the same order as `accept`
   await lockUploads(tx, workspaceId);
-  await forgetPlaces(tx, workspaceId);
+  await releaseExpiredSlots(tx, workspaceId);
   const use = await tx.row<{ solvent: boolean; own: number; inFlight: number; queued: number; today: number; midnight: number }>(
     `select
        (select w.balance_minutes > coalesce((select sum(r.minutes) from reservations r where r.workspace_id = w.id), 0)
@@ -90,7 +90,7 @@ async function lockUploads(tx: Tx, workspaceId: string): Promise<void> {
 }
 
 /** Releases the slot. False: it had expired and was reassigned, and the file may have been removed as an orphan. */
-export async function leavePlace(tx: Tx, request: UploadRequest): Promise<boolean> {
+export async function releaseSlot(tx: Tx, request: UploadRequest): Promise<boolean> {
   const rows = await tx.rows('delete from upload_leases l where l.workspace_id = ?::uuid and l.id = ?::uuid returning 1', [
     request.actor.workspaceId,
     request.id,
@@ -119,7 +119,7 @@ export async function beat(db: Db, nodeId: string, ids: readonly string[]): Prom
  * deleted meanwhile.
  */
 export async function accept(tx: Tx, vault: Vault, request: UploadRequest, file: { bytes: number; key: Buffer }): Promise<ReportTicket[]> {
-  if (!(await leavePlace(tx, request))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
+  if (!(await releaseSlot(tx, request))) throw new ApiError('service_unavailable', { retryAfterSeconds: BUSY_SECONDS });
   const key = await vault.seal(request.actor.workspaceId, `transcriptions|${request.id}|media_key`, file.key);
   await insert(tx, vault, request, { status: 'queued', bytes: file.bytes, mediaKey: key });
   const reports = await insertReports(tx, { workspaceId: request.actor.workspaceId, transcriptionId: request.id }, request.templates);

@@ -20,7 +20,7 @@ const COUNTED = 100; // maximum number of waiting deliveries that are counted pe
  * SQL: the position of the next delivery of a webhook (`w`) among all waiting ones of its workspace if webhooks are served round-robin. As
  * a job's priority it also alternates between workspaces, and a slow or unreachable webhook does not delay others.
  */
-const PLACE = `(select sum(case when h.id = w.id then h.waiting else least(h.waiting, own.waiting + 1) end)::int from backlog h, backlog own where own.id = w.id)`;
+const POSITION = `(select sum(case when h.id = w.id then h.waiting else least(h.waiting, own.waiting + 1) end)::int from backlog h, backlog own where own.id = w.id)`;
 const BACKLOG = `backlog as (select h.id, (select count(*) from (select from deliveries p where p.webhook_id = h.id and p.status = 'pending' limit ${COUNTED}) x)
   as waiting from webhooks h where h.workspace_id = ?::uuid)`;
 
@@ -29,19 +29,19 @@ const BACKLOG = `backlog as (select h.id, (select count(*) from (select from del
  * paused webhooks wait.
  */
 export async function announce(tx: Tx, workspaceId: string, event: Event): Promise<void> {
-  const rows = await tx.rows<{ id: string; place: number; active: boolean }>(
+  const rows = await tx.rows<{ id: string; position: number; active: boolean }>(
     `with ${BACKLOG}, made as (insert into deliveries (workspace_id, webhook_id, event, body)
        select w.workspace_id, w.id, ?, ?::jsonb from webhooks w where w.workspace_id = ?::uuid and (w.events is null or ? = any (w.events))
        returning id, webhook_id)
-     select made.id, w.active, ${PLACE} + row_number() over (order by w.created_at)::int - 1 as place from made join webhooks w on w.id = made.webhook_id`,
+     select made.id, w.active, ${POSITION} + row_number() over (order by w.created_at)::int - 1 as position from made join webhooks w on w.id = made.webhook_id`,
     [workspaceId, event.event, JSON.stringify(event), workspaceId, event.event],
   );
-  for (const { id, place, active } of rows) if (active) await enqueueDelivery(tx, id, 0, place);
+  for (const { id, position, active } of rows) if (active) await enqueueDelivery(tx, id, 0, position);
 }
 
 /** Adds the job of a delivery's next attempt, or reschedules it. */
-function enqueueDelivery(tx: Tx, id: string, runAfterSeconds: number, place = 0): Promise<void> {
-  return enqueue(tx, 'deliver', { id }, { key: `deliver:${id}`, runAfterSeconds, priority: place });
+function enqueueDelivery(tx: Tx, id: string, runAfterSeconds: number, position = 0): Promise<void> {
+  return enqueue(tx, 'deliver', { id }, { key: `deliver:${id}`, runAfterSeconds, priority: position });
 }
 
 const RESUMED = 1000; // deliveries; the sweep adds the jobs of the rest
@@ -52,7 +52,7 @@ export async function resumeDeliveries(tx: Tx, workspaceId: string, webhookId: s
     `select d.id from deliveries d where d.workspace_id = ?::uuid and d.webhook_id = ?::uuid and d.status = 'pending' order by d.next_at limit ${RESUMED}`,
     [workspaceId, webhookId],
   );
-  for (const [place, { id }] of rows.entries()) await enqueueDelivery(tx, id, 0, place);
+  for (const [position, { id }] of rows.entries()) await enqueueDelivery(tx, id, 0, position);
 }
 
 /** Sends a delivery again at once. */
@@ -151,7 +151,7 @@ export function requeueDeliveries(db: Db): Promise<number> {
       `select due.id from webhooks w cross join lateral (select d.id from deliveries d where d.webhook_id = w.id and d.status = 'pending'
          and d.next_at < now() - interval '1 minute' order by d.next_at limit 100) due where w.active limit ${RESUMED}`,
     );
-    for (const [place, { id }] of rows.entries()) await enqueueDelivery(tx, id, 0, place);
+    for (const [position, { id }] of rows.entries()) await enqueueDelivery(tx, id, 0, position);
     return rows.length;
   });
 }

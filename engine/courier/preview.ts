@@ -1,4 +1,4 @@
-import { handBack } from '../../db/jobs/leases.ts';
+import { requeue } from '../../db/jobs/leases.ts';
 import { claimPreview, endPreview, type PreviewClaim } from '../../db/reports/previews.ts';
 import { loadSource } from '../../db/reports/work.ts';
 import { SAMPLE } from '../reports/sample.ts';
@@ -42,7 +42,7 @@ async function settle({ db, vault, log }: Courier, claim: PreviewClaim, { signal
   const error = signal.aborted ? signal.reason : thrown;
   if (error instanceof Lost) return;
   if (error instanceof Stopping) {
-    await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { blameless: true })));
+    await insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, { blameless: true })));
     return;
   }
   const code = error instanceof ReportError ? error.code : 'INTERNAL_ERROR';

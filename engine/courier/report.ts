@@ -1,5 +1,5 @@
 import { LEASE } from '../../api/contract/limits.ts';
-import { backOff, handBack } from '../../db/jobs/leases.ts';
+import { backOff, requeue } from '../../db/jobs/leases.ts';
 import { claimReport, completeReport, failReport, loadSource, type ReportClaim } from '../../db/reports/work.ts';
 import { ReportError, type ReportResult } from '../reports/writer.ts';
 import { type Holding, Lost, Stopping } from '../tasks/holdings.ts';
@@ -45,7 +45,7 @@ async function settle(courier: Courier, claim: ReportClaim, { signal }: Holding,
   const error = signal.aborted ? signal.reason : thrown;
   const fields = { report: lease.id, slug: claim.slug, attempt };
   const back = (how: { seconds?: number; blameless?: boolean }) =>
-    insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, how)));
+    insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, how)));
   if (error instanceof Lost) return log.info(fields, 'report stopped: deleted or taken over');
   if (error instanceof Stopping) return void (await back({ blameless: true }));
   const lasting = error instanceof ReportError && !error.retryable;

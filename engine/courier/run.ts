@@ -47,7 +47,7 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
       },
       (error) => log.warn({ error }, 'could not query for work; trying again'),
     );
-  const alive = () => giveSign(courier, facts, reports.running);
+  const alive = () => sendHeartbeat(courier, facts, reports.running);
   const timers = [setInterval(poll, POLL_MS * (0.9 + Math.random() / 5)), setInterval(alive, ALIVE_MS)];
   for (const slots of all) slots.wake();
   return {
@@ -76,7 +76,7 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
 }
 
 /** Sends a heartbeat with the courier's metrics. A courier that was taken for dead registers again. */
-async function giveSign({ id, db, writer, log }: Courier, facts: EngineFacts, working: number): Promise<void> {
+async function sendHeartbeat({ id, db, writer, log }: Courier, facts: EngineFacts, working: number): Promise<void> {
   try {
     const known = await seen(db, id, {
       ...{ polled: true, trouble: null, memoryBytes: process.memoryUsage.rss(), working },

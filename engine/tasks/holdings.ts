@@ -1,4 +1,4 @@
-import { findLost, type Lease, renew, type Sign } from '../../db/jobs/leases.ts';
+import { findLost, type Heartbeat, type Lease, renew } from '../../db/jobs/leases.ts';
 import type { Log } from '../../db/ops/log.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Stage } from '../types.ts';
@@ -41,10 +41,10 @@ export interface Holdings {
 }
 
 const TICK_MS = 1000; // how quickly a deletion is noticed
-const SIGN_MS = 15_000; // between renewals; a lease lasts four intervals
+const RENEWAL_MS = 15_000; // between renewals; a lease lasts four intervals
 const STEP = 0.1; // fraction of the whole work: progress reported immediately, as is a change of stage
 
-interface Held extends Sign {
+interface Held extends Heartbeat {
   /** What was last reported, and when (performance.now()). */
   told: { stage?: string; fraction: number; at: number };
 }
@@ -53,16 +53,17 @@ export function openHoldings(db: Db, log: Log): Holdings {
   const held = new Map<Holding, Held>();
   let ticking = false;
   const due = ({ stage, fraction = 0, told }: Held) =>
-    performance.now() - told.at >= SIGN_MS || stage !== told.stage || fraction - told.fraction >= STEP;
+    performance.now() - told.at >= RENEWAL_MS || stage !== told.stage || fraction - told.fraction >= STEP;
   const tick = async () => {
     if (ticking || !held.size) return;
     ticking = true;
     const asked = [...held];
     try {
       const lost = await db.reserved(async (tx) => {
-        const signs = asked.map(([, sign]) => sign).filter(due);
-        if (signs.length) await renew(tx, signs);
-        for (const sign of signs) sign.told = { stage: sign.stage, fraction: sign.fraction ?? 0, at: performance.now() };
+        const heartbeats = asked.map(([, heartbeat]) => heartbeat).filter(due);
+        if (heartbeats.length) await renew(tx, heartbeats);
+        for (const heartbeat of heartbeats)
+          heartbeat.told = { stage: heartbeat.stage, fraction: heartbeat.fraction ?? 0, at: performance.now() };
         return findLost(
           tx,
           asked.map(([, { lease }]) => lease),
@@ -70,7 +71,7 @@ export function openHoldings(db: Db, log: Log): Holdings {
       });
       for (const [holding] of asked) if (lost.has(holding.lease.token)) holding.abort(new Lost());
     } catch (error) {
-      for (const [, sign] of asked) sign.told.at = Number.NEGATIVE_INFINITY; // the report may have been lost
+      for (const [, heartbeat] of asked) heartbeat.told.at = Number.NEGATIVE_INFINITY; // the report may have been lost
       log.warn({ error, held: asked.length }, 'leases could not be renewed; trying again');
     } finally {
       ticking = false;
@@ -80,22 +81,22 @@ export function openHoldings(db: Db, log: Log): Holdings {
   return {
     take(lease) {
       const controller = new AbortController();
-      const sign: Held = { lease, told: { fraction: 0, at: performance.now() } }; // claiming counts as a renewal
+      const heartbeat: Held = { lease, told: { fraction: 0, at: performance.now() } }; // claiming counts as a renewal
       let moved = performance.now();
       const holding: Holding = {
         lease,
         signal: controller.signal,
         abort: (reason) => controller.abort(reason),
         progress(stage, fraction) {
-          if (stage !== sign.stage || fraction > (sign.fraction ?? 0)) moved = performance.now();
-          Object.assign(sign, { stage, fraction: Math.max(sign.fraction ?? 0, fraction) });
+          if (stage !== heartbeat.stage || fraction > (heartbeat.fraction ?? 0)) moved = performance.now();
+          Object.assign(heartbeat, { stage, fraction: Math.max(heartbeat.fraction ?? 0, fraction) });
         },
         get idleMs() {
           return performance.now() - moved;
         },
         letGo: () => void held.delete(holding),
       };
-      held.set(holding, sign);
+      held.set(holding, heartbeat);
       return holding;
     },
     get size() {

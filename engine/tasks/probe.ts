@@ -2,7 +2,7 @@ import type { TranscriptionErrorCode } from '../../api/contract/errors.ts';
 import { LEASE } from '../../api/contract/limits.ts';
 import { type ClaimedTranscription, claimProbe, probed } from '../../db/jobs/claim.ts';
 import { fail } from '../../db/jobs/complete.ts';
-import { backOff, handBack } from '../../db/jobs/leases.ts';
+import { backOff, requeue } from '../../db/jobs/leases.ts';
 import { decode, probe } from '../audio/ffmpeg.ts';
 import { MediaError, SAMPLE_RATE } from '../types.ts';
 import type { Engine } from './engine.ts';
@@ -69,17 +69,17 @@ export async function settle(
   const fields = { transcription: lease.id, attempt };
   if (error instanceof Lost) return log.info(fields, 'stopped: deleted or taken over');
   if (error instanceof Stopping) {
-    await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { blameless: true })));
+    await insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, { blameless: true })));
     return log.info(fields, 'requeued');
   }
   if (hostFault(error) && claim.waitedSeconds < HOST_PATIENCE) {
     log.error({ ...fields, error }, 'this host cannot do the work now; it will be retried');
-    await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { seconds: HOST_PAUSE, blameless: true })));
+    await insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, { seconds: HOST_PAUSE, blameless: true })));
     return;
   }
   if (!(error instanceof MediaError) && attempt < LEASE.attempts) {
     log.warn({ ...fields, error }, 'failed; it will be retried');
-    await insist(() => db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, { seconds: backOff(attempt) })));
+    await insist(() => db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, { seconds: backOff(attempt) })));
     return;
   }
   const code = (error instanceof MediaError ? error.code : 'ENGINE_ERROR') as TranscriptionErrorCode;

@@ -55,7 +55,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
       },
       (error) => log.warn({ error }, 'could not query for work; trying again'),
     );
-  const alive = () => giveSign(engine, facts, transcriptions, performance.now() - polled);
+  const alive = () => sendHeartbeat(engine, facts, transcriptions, performance.now() - polled);
   const clean = async () => engine.scratch.clean(await livingEngines(engine.db)); // local to this host, so every engine does it
   const look = () => {
     void engine.trouble.look();
@@ -91,7 +91,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
 }
 
 /** Sends a heartbeat with the engine's metrics. An engine that was taken for dead registers again. */
-async function giveSign(engine: Engine, facts: EngineFacts, transcriptions: Slots, silentMs: number): Promise<void> {
+async function sendHeartbeat(engine: Engine, facts: EngineFacts, transcriptions: Slots, silentMs: number): Promise<void> {
   try {
     const { finished, failedDiarizations, uncoveredSeconds } = engine.counts;
     const known = await seen(engine.db, engine.id, {

@@ -1,5 +1,5 @@
 import { sweepBuckets } from '../../db/access/rate-limits.ts';
-import { databaseSeconds, hasTimesAhead, mendTimes } from '../../db/jobs/clock.ts';
+import { correctTimes, databaseSeconds, hasTimesAhead } from '../../db/jobs/clock.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
 import { enqueue, enqueuePurge, isSweepLate, purgeFailedJobs } from '../../db/jobs/queue.ts';
 import {
@@ -44,7 +44,7 @@ export function openSweeper(engine: Engine): Sweeper {
     const clock = await readClock();
     if (clock)
       await note(engine, 'times in the future, left by a clock that was set back', async () =>
-        clock.mend || (await hasTimesAhead(engine.db)) ? mendTimes(engine.db) : 0,
+        clock.mend || (await hasTimesAhead(engine.db)) ? correctTimes(engine.db) : 0,
       );
     if (clock?.latest) await sweepDead(engine, clock.latest);
     await note(engine, 'media of finished transcriptions', () => removeLeftovers(engine));
@@ -64,9 +64,9 @@ export function openSweeper(engine: Engine): Sweeper {
   const mend = () =>
     note(engine, 'times in the future, left by a clock that was set back', async () => {
       if (!(await engine.db.acrossTenants((tx) => isSweepLate(tx, LATE)))) return 0;
-      const mended = await mendTimes(engine.db);
+      const corrected = await correctTimes(engine.db);
       await engine.db.acrossTenants((tx) => enqueue(tx, 'sweep', {}, { key: 'sweep' }));
-      return mended + 1;
+      return corrected + 1;
     });
   const [sweeping, tidying] = [joined(sweep), joined(tidy)];
   return {

@@ -4,7 +4,7 @@ import { operatorOf } from '../../api/contract/actor.ts';
 import { listAudit } from '../../db/access/audit.ts';
 import { createKey, revokeKey } from '../../db/access/keys.ts';
 import { addMinutes, charge } from '../../db/minutes/balance.ts';
-import { tellLowBalances } from '../../db/minutes/low-balance.ts';
+import { notifyLowBalances } from '../../db/minutes/low-balance.ts';
 import { usage } from '../../db/minutes/usage.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { createProject } from '../../db/tenants/projects.ts';
@@ -60,12 +60,12 @@ t.test('usage() sums what was charged by day, key and project, also of recording
   );
 });
 
-t.test('tellLowBalances() tells owners once, and again after the balance had recovered; nobody who never had minutes', async (t) => {
+t.test('notifyLowBalances() tells owners once, and again after the balance had recovered; nobody who never had minutes', async (t) => {
   const { id: workspace } = await db.acrossTenants((tx) => createWorkspace(tx, vault, { name: 'Low', minutes: 100 }));
   await db.acrossTenants((tx) => createWorkspace(tx, vault, { name: 'Empty' }));
   const owner = await world.member(workspace, { role: 'owner', email: 'o@example.com' });
   await world.member(workspace);
-  const mine = async () => (await tellLowBalances(db)).filter(({ workspaceName }) => ['Low', 'Empty'].includes(workspaceName));
+  const mine = async () => (await notifyLowBalances(db)).filter(({ workspaceName }) => ['Low', 'Empty'].includes(workspaceName));
   t.strictSame(await mine(), []);
   const operator = operatorOf(workspace);
   await db.workspace(workspace, (tx) => addMinutes(tx, operator, -60));

@@ -11,7 +11,7 @@
  *
  *   broken                                                 found by schedule … as
  *   a place of uploads counted without its lock            1         more uploads in flight than the workspace may
- *   no place is needed at the end of an upload             1         accepted without a place
+ *   no slot is needed at the end of an upload              1         accepted without a slot
  *   one try too many                                       8         tried again after the last try
  *   a second death ends                                    5         given up before the last death
  *   lock of the cap of reports by an upload                34        more reports in a day than the workspace may
@@ -49,7 +49,7 @@
  *   a key is claimed though it is held                     1         two files under one key …
  *   deletion, retention leave the key                      3, 2      an answer for a file that is not there
  *   living uploads, their files or media are swept         2, 20, 1  a recording is gone that is still needed …
- *   a failed upload keeps its place, its key               1, 2      a place or a key that nobody gave back
+ *   a failed upload keeps its slot, its key                1, 2      a slot or a key that was not released
  *   an unsure upload removes its file                      1         a recording is gone that is still needed
  *   webhooks not told of failures, of reports that fail so 1, 1      an end of which webhooks were not told once
  *   attempt when a delivery is settled                     13        done by one who does not hold it

@@ -169,7 +169,7 @@ t.test('renew() waits for nobody: what a deletion has locked is neither renewed 
   const until = async (id: string) =>
     (await db.query<{ until: string }>('*', 'select until from leases where subject = ?', [id]))[0]?.until;
   const before = [await until(deleted), await until(other)];
-  const signs = () =>
+  const renewed = () =>
     db.reserved((tx) =>
       renew(
         tx,
@@ -178,11 +178,11 @@ t.test('renew() waits for nobody: what a deletion has locked is neither renewed 
     );
   await db.workspace(workspace, async (tx) => {
     await tx.rows('delete from transcriptions where workspace_id = ? and id = ?', [workspace, deleted]);
-    t.strictSame([...(await signs())], []);
+    t.strictSame([...(await renewed())], []);
     t.strictSame(await until(deleted), before[0]);
     t.not(String(await until(other)), String(before[1]));
   });
-  t.strictSame([...(await signs())], [leases.find(({ id }) => id === deleted)!.token]);
+  t.strictSame([...(await renewed())], [leases.find(({ id }) => id === deleted)!.token]);
 });
 
 t.test('claimProbe() gives a probe to one, and probed() lets the transcription wait for a slot', async (t) => {

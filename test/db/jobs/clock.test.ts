@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts';
-import { databaseSeconds, mendTimes } from '../../../db/jobs/clock.ts';
+import { correctTimes, databaseSeconds } from '../../../db/jobs/clock.ts';
 import { registerEngine } from '../../../db/jobs/engines.ts';
 import { testDatabase } from '../../support/database.ts';
 import { openBench } from '../../support/work.ts';
@@ -27,13 +27,13 @@ t.test('databaseSeconds() is the time of the database', async (t) => {
   t.ok(row!.near);
 });
 
-t.test('mendTimes() brings back what a clock put back by ten minutes left in the future, and touches nothing else', async (t) => {
+t.test('correctTimes() brings back what a clock put back by ten minutes left in the future, and touches nothing else', async (t) => {
   const workspace = await bench.workspace({ concurrency: 1 });
   const [held, waiting] = [await bench.transcription(workspace), await bench.transcription(workspace)];
   const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
   t.equal(claim.lease.id, held);
   await registerEngine(db, engine);
-  t.equal(await mendTimes(db), 0, 'nothing is wrong');
+  t.equal(await correctTimes(db), 0, 'nothing is wrong');
   const write = (sql: string) => db.query('*', sql);
   await write(`update transcriptions set run_after = run_after + interval '10 minutes'`);
   await write(`update leases set until = until + interval '10 minutes'`);
@@ -44,7 +44,7 @@ t.test('mendTimes() brings back what a clock put back by ten minutes left in the
     select id, 'k', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now() + interval '11 minutes' from workspaces`);
   await write(`insert into idempotency_keys (workspace_id, key, transcription_id, token, node_id, answer, expires_at)
     select id, 'kept', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '{}', now() + interval '1 day' from workspaces`);
-  t.equal(await mendTimes(db), 6);
+  t.equal(await correctTimes(db), 6);
   const [row] = await db.query(
     '*',
     `select (select until <= now() + interval '61 seconds' from leases where subject = ?) as lease,

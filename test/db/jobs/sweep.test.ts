@@ -4,7 +4,7 @@ import { checkpointsOf } from '../../../db/jobs/checkpoints.ts';
 import { type ClaimedTranscription, claimNext, claimProbe } from '../../../db/jobs/claim.ts';
 import { complete, fail, mediaRemoved } from '../../../db/jobs/complete.ts';
 import { buryDeadEngines, livingEngines, registerEngine, seen } from '../../../db/jobs/engines.ts';
-import { handBack } from '../../../db/jobs/leases.ts';
+import { requeue } from '../../../db/jobs/leases.ts';
 import {
   expireTranscripts,
   forgetExpired,
@@ -80,14 +80,14 @@ t.test('a probe whose engine died is due again after a while', async (t) => {
   t.ok(await claimProbe(db, engineId));
 });
 
-t.test('handBack() lets others go on at once, without blame when the engine stops', async (t) => {
+t.test('requeue() lets others go on at once, without blame when the engine stops', async (t) => {
   const id = await bench.transcription(await bench.workspace());
   const { lease } = (await next())!;
-  t.equal(await db.acrossTenants((tx) => handBack(tx, lease, { blameless: true })), true);
-  t.equal(await db.acrossTenants((tx) => handBack(tx, lease, { blameless: true })), false);
+  t.equal(await db.acrossTenants((tx) => requeue(tx, lease, { blameless: true })), true);
+  t.equal(await db.acrossTenants((tx) => requeue(tx, lease, { blameless: true })), false);
   const again = (await next())!;
   t.equal(again.attempt, 1);
-  await db.acrossTenants((tx) => handBack(tx, again.lease, { seconds: 60 }));
+  await db.acrossTenants((tx) => requeue(tx, again.lease, { seconds: 60 }));
   t.equal(await next(), null, 'the back-off holds');
   t.match(await bench.row('transcriptions', id), { attempt: 1, deaths: 0 });
 });

@@ -1,11 +1,11 @@
 /* What clients and their API do in the simulation of uploads, leases and charges. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../../../api/http/route.ts';
-import { giveBack, receive } from '../../../api/upload/receive.ts';
+import { receive, releaseUpload } from '../../../api/upload/receive.ts';
 import type { Db } from '../../../db/postgres/orm.ts';
 import { reportTarget, requestReports } from '../../../db/reports/request.ts';
 import { remove } from '../../../db/transcripts/mutate.ts';
-import { takePlace, type UploadRequest } from '../../../db/uploads/accept.ts';
+import { takeSlot, type UploadRequest } from '../../../db/uploads/accept.ts';
 import { claimKey, type IdempotencyClaim } from '../../../db/uploads/idempotency.ts';
 import { tokenOf } from '../../support/actors.ts';
 import { type Actor, Fault } from '../../support/interleave.ts';
@@ -62,7 +62,7 @@ async function oldest(db: Db, workspaceId: string, most: number): Promise<string
   return (await db.query<{ id: string }>(workspaceId, sql, [workspaceId, most])).map(({ id }) => id);
 }
 
-/** As api/upload/upload.ts does it behind its checks: key if there is one, place, body, then row, answer and job in one transaction. */
+/** As api/upload/upload.ts does it behind its checks: key if there is one, slot, body, then row, answer and job in one transaction. */
 async function send(actor: Actor, world: World, keys: readonly (string | null)[]): Promise<unknown> {
   const { db, chance } = actor;
   const { limits } = world;
@@ -86,14 +86,14 @@ async function send(actor: Actor, world: World, keys: readonly (string | null)[]
     request: { body: bodyOf(actor) },
   } as unknown as Context;
   try {
-    await db.workspace(workspaceId, (tx) => takePlace(tx, sent, node, limits));
+    await db.workspace(workspaceId, (tx) => takeSlot(tx, sent, node, limits));
     if (chance.random() < 0.1) {
       world.dead.add(sent.id); // the host dies, a part of the file is left
       return void world.spool.add(sent.id);
     }
     return await receive(context, sent, claim);
   } catch (error) {
-    const trespass = await fenced(actor, world, claim?.token ?? '', () => giveBack(context, sent, claim)).catch((failure: Error) => {
+    const trespass = await fenced(actor, world, claim?.token ?? '', () => releaseUpload(context, sent, claim)).catch((failure: Error) => {
       if (failure instanceof Fault) world.dead.add(sent.id);
       else throw failure;
     });

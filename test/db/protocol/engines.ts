@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { checkpointsOf } from '../../../db/jobs/checkpoints.ts';
 import { claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
 import { complete, raise } from '../../../db/jobs/complete.ts';
-import { backOff, handBack, renew } from '../../../db/jobs/leases.ts';
+import { backOff, renew, requeue } from '../../../db/jobs/leases.ts';
 import { claimReport, completeReport, failReport, type ReportClaim } from '../../../db/reports/work.ts';
 import { claimDelivery, settleDelivery } from '../../../db/webhooks/outbox.ts';
 import { Stopping } from '../../../engine/tasks/holdings.ts';
@@ -65,8 +65,8 @@ export const ENGINE: Part = {
     const some = [...recordings.map(({ claim }) => claim), ...reports].filter(() => chance.random() < 0.5);
     const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one of each, old or new
     return db.acrossTenants(async (tx) => {
-      const signs = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
-      const tokens = signs.map(({ lease }) => lease.token);
+      const heartbeats = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
+      const tokens = heartbeats.map(({ lease }) => lease.token);
       const held = (where: string, values: string[]) =>
         tx.rows<{ id: string; token: string }>(
           `select id, lease_token as token from transcriptions where ${where}
@@ -75,7 +75,7 @@ export const ENGINE: Part = {
         );
       const mine = async () => new Set((await held('lease_token = any (?::uuid[])', tokens)).map(({ token }) => token));
       const before = await mine();
-      const lost = await renew(tx, signs);
+      const lost = await renew(tx, heartbeats);
       const written = await held('id = any (?::uuid[]) and xmin = pg_current_xact_id()::xid', [...believed.keys()]);
       if (written.some(({ id, token }) => believed.get(id)!.token !== token)) return 'prolonged what another holds';
       if (tokens.some((token) => !before.has(token) && !lost.has(token))) return 'not told that it is lost';
@@ -111,7 +111,7 @@ function writing(odds: number, act: (actor: Actor, held: ReportClaim, world: Wor
 const back =
   (how: { seconds?: number; blameless?: boolean }) =>
   (actor: Actor, { lease }: ReportClaim) =>
-    actor.db.workspace(lease.workspaceId, (tx) => handBack(tx, lease, how));
+    actor.db.workspace(lease.workspaceId, (tx) => requeue(tx, lease, how));
 
 async function claimOne({ db }: Actor, { reports }: World): Promise<void> {
   const claim = await claimReport(db, randomUUID());

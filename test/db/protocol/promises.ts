@@ -117,7 +117,7 @@ const WITNESS = (sweepers: number) => `
   begin
     if who() < ${sweepers} and new.status = 'queued'
       and not exists (select from done where who = new.id::text and token = pg_current_xact_id()::text) then
-      insert into witness values ('accepted without a place'); end if;
+      insert into witness values ('accepted without a slot'); end if;
     return null;
   end $$;
   create constraint trigger witness_accepting after insert on transcriptions initially deferred for each row execute function witness_accepting();
@@ -138,7 +138,7 @@ const WITNESS = (sweepers: number) => `
   create function witness_sweeping() returns trigger language plpgsql security definer as $$
   begin
     if who() >= ${sweepers} and old.lease_until > clock_timestamp() then insert into witness values ('a living upload was swept'); end if;
-    insert into done values (old.id::text, pg_current_xact_id()::text); -- a file that is accepted leaves its place at the same time
+    insert into done values (old.id::text, pg_current_xact_id()::text); -- a file that is accepted releases its slot at the same time
     return null;
   end $$;
   create trigger witness after delete on upload_leases for each row execute function witness_sweeping();

@@ -34,7 +34,7 @@ const USUAL: Cast = {
   parts: [ENGINE, ENGINE, ENGINE, CLERK, CLERK, CLIENT, CLIENT, SWEEPER, KEEPER],
   ...{ workspaces: 2, recordings: 5, minutes: [1, 8], caps: [2, 100, 2], attempts: [0, 1, 2, 3], deaths: [0, 1, 2] },
 };
-/** Many clients want the last place. */
+/** Many clients want the last slot. */
 const CROWD: Cast = {
   parts: [ENGINE, ENGINE, CLERK, EAGER, EAGER, EAGER, EAGER, SWEEPER, NIGHT],
   ...{ workspaces: 1, recordings: 5, minutes: [20, 21], caps: [1, 3, 1], attempts: [0], deaths: [0] },
@@ -107,7 +107,7 @@ export async function end(world: World): Promise<string[]> {
     '*',
     'select id from upload_leases union select transcription_id from idempotency_keys where answer is null',
   );
-  const leak = kept.some(({ id }) => !world.dead.has(id)) ? ['a place or a key that nobody gave back'] : [];
+  const leak = kept.some(({ id }) => !world.dead.has(id)) ? ['a slot or a key that was not released'] : [];
   const past = `lease_until = clock_timestamp() - interval '1 second'`;
   await db.query('*', `update leases set until = clock_timestamp() - interval '1 second'`);
   await db.query('*', `update upload_leases set ${past}`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../api/contract/limits.ts';
 import { reportTarget, requestReports } from '../../db/reports/request.ts';
-import { accept, leavePlace, recordIncomplete, takePlace, type UploadRequest } from '../../db/uploads/accept.ts';
+import { accept, recordIncomplete, releaseSlot, takeSlot, type UploadRequest } from '../../db/uploads/accept.ts';
 import { tokenOf } from '../support/actors.ts';
 import { testDatabase } from '../support/database.ts';
 import { seeded } from '../support/seeded.ts';
@@ -18,23 +18,23 @@ const file = { bytes: 2048, key: Buffer.alloc(32) };
 /** An upload in flight, with one report, and whose host falls silent. */
 async function silent(workspaceId: string): Promise<UploadRequest> {
   const wish = { ...requestOf(workspaceId, null, chance), templates: [SUMMARY] };
-  await db.workspace(workspaceId, (tx) => takePlace(tx, wish, randomUUID(), caps));
+  await db.workspace(workspaceId, (tx) => takeSlot(tx, wish, randomUUID(), caps));
   await db.query('*', `update upload_leases set lease_until = clock_timestamp() - interval '1 second' where id = ?::uuid`, [wish.id]);
   return wish;
 }
 
 const accepted = (wish: UploadRequest) => db.workspace(wish.actor.workspaceId, (tx) => accept(tx, bench.vault, wish, file));
 
-t.test('an upload whose place ran out is accepted while nobody has asked for it', async (t) => {
+t.test('an upload whose slot expired is accepted as long as no other upload took it', async (t) => {
   const wish = await silent(await bench.workspace());
   t.equal((await accepted(wish)).length, 1);
 });
 
-t.test('one whose place was given to another is not: no cap of the day is passed', async (t) => {
+t.test('an upload whose slot was taken by another is not accepted: no daily limit is exceeded', async (t) => {
   const workspace = await bench.workspace();
   const late = await silent(workspace);
   const other = { ...requestOf(workspace, null, chance), templates: [SUMMARY] };
-  await db.workspace(workspace, (tx) => takePlace(tx, other, randomUUID(), caps));
+  await db.workspace(workspace, (tx) => takeSlot(tx, other, randomUUID(), caps));
   await t.rejects(accepted(late), { code: 'service_unavailable' });
   t.equal((await accepted(other)).length, 1);
 });
@@ -55,9 +55,9 @@ t.test('an upload that broke off is one of the day: its record stays', async (t)
   const workspace = await bench.workspace();
   const broken = requestOf(workspace, null, chance);
   const day = { ...caps, UPLOADS_PER_DAY: 1 };
-  const take = (request: UploadRequest) => db.workspace(workspace, (tx) => takePlace(tx, request, randomUUID(), day));
+  const take = (request: UploadRequest) => db.workspace(workspace, (tx) => takeSlot(tx, request, randomUUID(), day));
   await take(broken);
   await db.workspace(workspace, (tx) => recordIncomplete(tx, bench.vault, broken, 100));
-  await db.workspace(workspace, (tx) => leavePlace(tx, broken));
+  await db.workspace(workspace, (tx) => releaseSlot(tx, broken));
   await t.rejects(take(requestOf(workspace, null, chance)), { code: 'upload_quota_exceeded' });
 });

@@ -19,7 +19,7 @@ const { db } = await testDatabase(t);
 const vault = await openVault(db, [randomBytes(32)]);
 const world = openWorld(db, vault);
 
-t.test('usage() sums what was charged by day, key and project, also of recordings that are gone, and of no other workspace', async (t) => {
+t.test('usage() sums charges by day, key and project, includes deleted recordings and excludes other workspaces', async (t) => {
   const workspace = await world.workspace();
   const person = await world.member(workspace, { role: 'owner' });
   const { id: key } = await world.key(person);
@@ -60,7 +60,7 @@ t.test('usage() sums what was charged by day, key and project, also of recording
   );
 });
 
-t.test('notifyLowBalances() tells owners once, and again after the balance had recovered; nobody who never had minutes', async (t) => {
+t.test('notifyLowBalances() notifies owners once, and again after a recovery, but not if there never were minutes', async (t) => {
   const { id: workspace } = await db.acrossTenants((tx) => createWorkspace(tx, vault, { name: 'Low', minutes: 100 }));
   await db.acrossTenants((tx) => createWorkspace(tx, vault, { name: 'Empty' }));
   const owner = await world.member(workspace, { role: 'owner', email: 'o@example.com' });
@@ -82,7 +82,7 @@ t.test('notifyLowBalances() tells owners once, and again after the balance had r
   t.strictSame(await mine(), [], '0 is never');
 });
 
-t.test('audit() writes down who did what to which, without a word, in the transaction that does it', async (t) => {
+t.test('audit() records actor, action and target in the same transaction, without any content', async (t) => {
   const workspace = await world.workspace();
   const person = await world.member(workspace, { role: 'owner', email: 'secret@example.com' });
   const operator = operatorOf(workspace);

@@ -115,7 +115,7 @@ function told(steps: readonly Step[]): string {
   return steps.map(({ who, what, rows = '-' }) => `${who} ${rows} ${what.replace(/\s+/g, ' ')}\n`).join('');
 }
 
-t.test('uploads, leases and charges keep every promise under any interleaving', async (t) => {
+t.test('uploads, leases and charges keep every invariant under any interleaving', async (t) => {
   const failures: string[] = [];
   for (let seed = SEED; seed < SEED + SCHEDULES && failures.length < 3; seed++) {
     const played = await play(seed);

@@ -25,12 +25,12 @@ async function silent(workspaceId: string): Promise<UploadRequest> {
 
 const accepted = (wish: UploadRequest) => db.workspace(wish.actor.workspaceId, (tx) => accept(tx, bench.vault, wish, file));
 
-t.test('an upload whose slot expired is accepted as long as no other upload took it', async (t) => {
+t.test('accept() accepts an upload whose slot has expired while no other upload has taken it', async (t) => {
   const wish = await silent(await bench.workspace());
   t.equal((await accepted(wish)).length, 1);
 });
 
-t.test('an upload whose slot was taken by another is not accepted: no daily limit is exceeded', async (t) => {
+t.test('accept() rejects an upload whose slot was given to another, so that no daily limit is exceeded', async (t) => {
   const workspace = await bench.workspace();
   const late = await silent(workspace);
   const other = { ...requestOf(workspace, null, chance), templates: [SUMMARY] };
@@ -39,7 +39,7 @@ t.test('an upload whose slot was taken by another is not accepted: no daily limi
   t.equal((await accepted(other)).length, 1);
 });
 
-t.test('nor one whose reports were left to somebody who asked for others', async (t) => {
+t.test('accept() rejects an upload whose report quota was used by another request', async (t) => {
   const workspace = await bench.workspace();
   const late = await silent(workspace);
   const viewer = tokenOf({ workspaceId: workspace, id: randomUUID() });
@@ -51,7 +51,7 @@ t.test('nor one whose reports were left to somebody who asked for others', async
   await t.rejects(accepted(late), { code: 'service_unavailable' });
 });
 
-t.test('an upload that broke off is one of the day: its record stays', async (t) => {
+t.test('takeSlot() counts an interrupted upload towards the daily limit, because its record stays', async (t) => {
   const workspace = await bench.workspace();
   const broken = requestOf(workspace, null, chance);
   const day = { ...caps, UPLOADS_PER_DAY: 1 };

@@ -33,7 +33,7 @@ t.test('claimNext() gives each transcription to one of many claimers, within the
   t.equal((await drain()).length, 1, 'a slot that became free is taken once');
 });
 
-t.test('claimNext() serves workspaces in turn, and each in the order of its uploads', async (t) => {
+t.test('claimNext() serves workspaces round-robin, each in the order of its uploads', async (t) => {
   const [a, b] = [await bench.workspace({ concurrency: 10 }), await bench.workspace({ concurrency: 10 })];
   const many: string[] = [];
   for (let i = 0; i < 4; i++) many.push(await bench.transcription(a));
@@ -50,7 +50,7 @@ t.test('claimNext() serves workspaces in turn, and each in the order of its uplo
   t.ok(ids.indexOf(few[1]!) <= 3, 'the small batch does not wait for the large one');
 });
 
-t.test('claimNext() leaves long recordings to others when asked for short ones', async (t) => {
+t.test('claimNext() skips long recordings when asked for short ones', async (t) => {
   const workspace = await bench.workspace();
   await bench.transcription(workspace, { seconds: 3600 });
   const short = await bench.transcription(workspace, { seconds: 5 });
@@ -61,7 +61,7 @@ t.test('claimNext() leaves long recordings to others when asked for short ones',
   t.equal((await drain()).length, 1);
 });
 
-t.test('claimNext() reserves the probed minutes, and ends what the balance does not cover', async (t) => {
+t.test('claimNext() reserves the probed minutes, and fails a recording that the balance does not cover', async (t) => {
   const workspace = await bench.workspace({ minutes: 2.5 });
   const ids = [
     await bench.transcription(workspace, { seconds: 90 }),
@@ -84,7 +84,7 @@ t.test('claimNext() reserves the probed minutes, and ends what the balance does 
   t.equal(await bench.balance(workspace), 2.5, 'nothing is charged before the end');
 });
 
-t.test('complete() charges the decoded length once, releases the rest and starts the reports', async (t) => {
+t.test('complete() charges the decoded duration once, releases the rest and starts the reports', async (t) => {
   const workspace = await bench.workspace({ minutes: 10 });
   const id = await bench.transcription(workspace, { seconds: 120, reports: ['summary'] });
   const claim = (await next())!;
@@ -98,7 +98,7 @@ t.test('complete() charges the decoded length once, releases the rest and starts
   t.equal(await bench.jobs('report'), 1);
 });
 
-t.test('complete() and raise() reserve what decoding found beyond the reservation, or end it for want of minutes', async (t) => {
+t.test('complete() and raise() reserve duration beyond the reservation, or fail the recording if minutes are insufficient', async (t) => {
   const workspace = await bench.workspace({ minutes: 3 });
   const ids = [await bench.transcription(workspace, { seconds: 60 }), await bench.transcription(workspace, { seconds: 60 })];
   const claims = await drain();
@@ -110,7 +110,7 @@ t.test('complete() and raise() reserve what decoding found beyond the reservatio
   t.equal(await bench.balance(workspace), 1);
 });
 
-t.test('raise() of many at once never spends the same minutes twice', async (t) => {
+t.test('raise() called concurrently never spends the same minutes twice', async (t) => {
   for (let round = 0; round < 5; round++) {
     const workspace = await bench.workspace({ minutes: 10, concurrency: 8 });
     for (let i = 0; i < 8; i++) await bench.transcription(workspace, { seconds: 60 });
@@ -126,7 +126,7 @@ t.test('raise() of many at once never spends the same minutes twice', async (t) 
   }
 });
 
-t.test('a token that was overtaken writes nothing', async (t) => {
+t.test('complete(), fail(), raise() and renew() with a stale lease token write nothing', async (t) => {
   const workspace = await bench.workspace({ minutes: 10 });
   const id = await bench.transcription(workspace);
   const { lease } = (await next())!;
@@ -139,7 +139,7 @@ t.test('a token that was overtaken writes nothing', async (t) => {
   t.equal(await bench.balance(workspace), 10);
 });
 
-t.test('an engine that finishes a deleted transcription does not bring it back', async (t) => {
+t.test('complete() does not restore a deleted transcription', async (t) => {
   const workspace = await bench.workspace({ minutes: 10 });
   const id = await bench.transcription(workspace);
   const { lease } = (await next())!;
@@ -150,7 +150,7 @@ t.test('an engine that finishes a deleted transcription does not bring it back',
   t.equal((await db.query('*', 'select 1 from reservations')).length, 0);
 });
 
-t.test('renew() keeps progress from falling and says which leases are lost', async (t) => {
+t.test('renew() never lowers progress and returns the leases that are lost', async (t) => {
   const workspace = await bench.workspace();
   const id = await bench.transcription(workspace);
   const { lease } = (await next())!;
@@ -162,7 +162,7 @@ t.test('renew() keeps progress from falling and says which leases are lost', asy
   t.strictSame([...(await sign('transcribing', 0.75))], [lease.token]);
 });
 
-t.test('renew() waits for nobody: what a deletion has locked is neither renewed nor lost until that has ended', async (t) => {
+t.test('renew() does not wait for locks: a row locked by a deletion is neither renewed nor lost meanwhile', async (t) => {
   const workspace = await bench.workspace();
   const [deleted, other] = [await bench.transcription(workspace), await bench.transcription(workspace)];
   const leases = [(await next())!.lease, (await next())!.lease];
@@ -185,7 +185,7 @@ t.test('renew() waits for nobody: what a deletion has locked is neither renewed 
   t.strictSame([...(await renewed())], [leases.find(({ id }) => id === deleted)!.token]);
 });
 
-t.test('claimProbe() gives a probe to one, and probed() lets the transcription wait for a slot', async (t) => {
+t.test('claimProbe() gives a probe to one claimer, and probed() queues the transcription for a worker slot', async (t) => {
   const workspace = await bench.workspace();
   const id = await bench.transcription(workspace, { seconds: null });
   t.equal(await next(), null, 'nothing starts before its probe');

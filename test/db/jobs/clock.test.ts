@@ -20,14 +20,14 @@ const engine = {
   workerIds: [],
 };
 
-t.test('databaseSeconds() is the time of the database', async (t) => {
+t.test('databaseSeconds() returns the time of the database', async (t) => {
   const [row] = await db.query<{ near: boolean }>('*', `select abs(extract(epoch from now()) - ?::float8) < 5 as near`, [
     await databaseSeconds(db),
   ]);
   t.ok(row!.near);
 });
 
-t.test('correctTimes() brings back what a clock put back by ten minutes left in the future, and touches nothing else', async (t) => {
+t.test('correctTimes() corrects timestamps left in the future when the clock was set back by ten minutes, and nothing else', async (t) => {
   const workspace = await bench.workspace({ concurrency: 1 });
   const [held, waiting] = [await bench.transcription(workspace), await bench.transcription(workspace)];
   const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;

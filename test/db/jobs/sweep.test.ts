@@ -24,7 +24,7 @@ const next = async () => (await claimNext(db, { engineId, shortOnly: false })) a
 
 t.afterEach(() => db.acrossTenants((tx) => tx.rows('delete from transcriptions')));
 
-t.test('reclaimTranscriptions() hands on what a dead engine held, with its finished chunks, and the reservation stays', async (t) => {
+t.test('reclaimTranscriptions() requeues work of a dead engine with its finished chunks and its reservation', async (t) => {
   const workspace = await bench.workspace({ minutes: 10, concurrency: 1 });
   const id = await bench.transcription(workspace);
   const first = (await next())!;
@@ -49,7 +49,7 @@ t.test('reclaimTranscriptions() hands on what a dead engine held, with its finis
   t.equal((await db.query('*', 'select 1 from checkpoints')).length, 0);
 });
 
-t.test('a transcription that ends three engines ends as ENGINE_ERROR and costs nothing', async (t) => {
+t.test('reclaimTranscriptions() fails a transcription with ENGINE_ERROR, free of charge, after three engines died on it', async (t) => {
   const workspace = await bench.workspace({ minutes: 10 });
   const id = await bench.transcription(workspace, { reports: ['summary'] });
   for (const [handedOn, ended] of [
@@ -70,7 +70,7 @@ t.test('a transcription that ends three engines ends as ENGINE_ERROR and costs n
   t.equal((await db.query('*', 'select 1 from reservations')).length, 0);
 });
 
-t.test('a probe whose engine died is due again after a while', async (t) => {
+t.test('reclaimTranscriptions() makes a probe due again after its engine has died', async (t) => {
   const id = await bench.transcription(await bench.workspace(), { seconds: null });
   t.ok(await claimProbe(db, engineId));
   await bench.expire('transcriptions', id);
@@ -80,7 +80,7 @@ t.test('a probe whose engine died is due again after a while', async (t) => {
   t.ok(await claimProbe(db, engineId));
 });
 
-t.test('requeue() lets others go on at once, without blame when the engine stops', async (t) => {
+t.test('requeue() requeues work immediately, and does not count an attempt when the engine stops', async (t) => {
   const id = await bench.transcription(await bench.workspace());
   const { lease } = (await next())!;
   t.equal(await db.acrossTenants((tx) => requeue(tx, lease, { blameless: true })), true);
@@ -92,7 +92,7 @@ t.test('requeue() lets others go on at once, without blame when the engine stops
   t.match(await bench.row('transcriptions', id), { attempt: 1, deaths: 0 });
 });
 
-t.test('leftoverMedia() finds media of ended transcriptions, unneeded() files that nobody waits for', async (t) => {
+t.test('leftoverMedia() finds media of finished transcriptions, and unneeded() files that no transcription needs', async (t) => {
   const workspace = await bench.workspace();
   const [ended, waiting, stranger, uploading] = [
     await bench.transcription(workspace),
@@ -114,7 +114,7 @@ t.test('leftoverMedia() finds media of ended transcriptions, unneeded() files th
   t.strictSame((await unneeded(db, [ended, waiting, stranger, uploading])).sort(), [stranger, ended].sort());
 });
 
-t.test('expireTranscripts() keeps to the shorter of the ages that the workspace and the installation set', async (t) => {
+t.test('expireTranscripts() applies the shorter of the retention periods of the workspace and the installation', async (t) => {
   const [strict, lax] = [await bench.workspace(), await bench.workspace()];
   await db.acrossTenants((tx) => tx.rows('update workspaces set retention_days = 5 where id = ?', [strict]));
   const old = async (workspace: string, days: number) => {
@@ -138,7 +138,7 @@ t.test('expireTranscripts() keeps to the shorter of the ages that the workspace 
   t.ok(await bench.row('transcriptions', b));
 });
 
-t.test('engines without a heartbeat are removed; one that was removed in error registers again', async (t) => {
+t.test('sweep: engines without a heartbeat are removed, and one that was removed in error registers again', async (t) => {
   const facts = {
     role: 'engine' as const,
     host: 'h',
@@ -175,7 +175,7 @@ t.test('forgetExpired() runs on a full schema', async (t) => {
   await t.resolves(forgetExpired(db));
 });
 
-t.test('claimReport() waits for its transcription, gives each report to one, and workspaces share the places', async (t) => {
+t.test('claimReport() waits for the transcription, gives each report to one claimer and shares slots among workspaces', async (t) => {
   const [a, b] = [await bench.workspace(), await bench.workspace()];
   const ids = [
     await bench.transcription(a, { reports: ['summary', 'quotes', 'tasks'] }),
@@ -201,7 +201,7 @@ t.test('claimReport() waits for its transcription, gives each report to one, and
   t.equal(await loadSource(db, bench.vault, { ...mine, transcriptionId: randomUUID() }), null);
 });
 
-t.test('reclaimReports() ends a report that three engines died of as INTERNAL_ERROR', async (t) => {
+t.test('reclaimReports() fails a report with INTERNAL_ERROR after three engines died on it', async (t) => {
   const workspace = await bench.workspace();
   await bench.transcription(workspace, { reports: ['summary'] });
   await complete(db, (await next())!.lease, finished(60));

@@ -12,7 +12,7 @@ const PROGRAM = `
   process.stdout.write('at work');`;
 
 for (const format of ['json', 'pretty'] as const) {
-  t.test(`openLog() in ${format}: a log that cannot be written, on a full disk, ends no program`, async (t) => {
+  t.test(`openLog() in ${format}: a log that cannot be written because the disk is full does not end the program`, async (t) => {
     const full = openSync('/dev/full', 'w');
     const { status, stdout } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', PROGRAM], {
       cwd: ROOT,

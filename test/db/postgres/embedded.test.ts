@@ -24,7 +24,7 @@ function asSuperuser(server: Embedded, secret: string): Promise<object[]> {
   return ask({ ...server, url: url.href }, 'select rolsuper from pg_roles where rolname = current_user');
 }
 
-t.test('startEmbedded() makes a database for an owner without special rights, behind a password of its own', async (t) => {
+t.test('startEmbedded() creates a database for an unprivileged owner, protected by a generated password', async (t) => {
   const server = await startEmbedded(folder);
   await ask(server, 'create table kept (x int)');
   t.strictSame(await ask(server, 'select rolsuper, rolbypassrls from pg_roles where rolname = current_user'), [
@@ -42,7 +42,7 @@ t.test('startEmbedded() makes a database for an owner without special rights, be
   t.not(server.process.exitCode, null);
 });
 
-t.test('startEmbedded() gives the superuser of an older cluster a password of its own', async (t) => {
+t.test('startEmbedded() gives the superuser of an older cluster a generated password', async (t) => {
   const server = await startEmbedded(folder);
   const old = new URL(server.url);
   Object.assign(old, { username: 'postgres', password: readFileSync(path.join(folder, 'superuser-password'), 'utf8') });
@@ -55,7 +55,7 @@ t.test('startEmbedded() gives the superuser of an older cluster a password of it
   await mended.stop();
 });
 
-t.test('startEmbedded() ends a server that outlived its program, and keeps what it had committed', async (t) => {
+t.test('startEmbedded() stops a server that outlived its program, and keeps its committed data', async (t) => {
   const orphan = await startEmbedded(folder);
   await ask(orphan, 'insert into kept values (1)');
   const server = await startEmbedded(folder);
@@ -71,7 +71,7 @@ t.test('startEmbedded() ends a server that outlived its program, and keeps what 
   }
 });
 
-t.test('startEmbedded() says why it cannot', async (t) => {
+t.test('startEmbedded() reports why it cannot start', async (t) => {
   const broken = path.join(root, 'broken');
   mkdirSync(path.join(broken, 'data'), { recursive: true });
   writeFileSync(path.join(broken, 'data', 'PG_VERSION'), '9\n');

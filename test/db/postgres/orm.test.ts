@@ -14,7 +14,7 @@ async function workspace(name: string): Promise<string> {
   return row!.id;
 }
 
-t.test('transactions commit what they did, and nothing when they throw', async (t) => {
+t.test('transactions commit their changes, and roll back when they throw', async (t) => {
   const id = randomUUID();
   const insert = `insert into facts (name, value) values (?, '\\x00')`;
   await t.rejects(
@@ -29,7 +29,7 @@ t.test('transactions commit what they did, and nothing when they throw', async (
   t.equal((await db.query('*', 'select 1 from facts where name = ?', [id])).length, 1);
 });
 
-t.test('transactions whose failed statement was swallowed do not pass for committed', async (t) => {
+t.test('transactions that swallow the error of a failed statement are not reported as committed', async (t) => {
   await t.rejects(
     db.acrossTenants(async (tx) => {
       await tx.rows('select 1 / 0').catch(() => {});
@@ -43,7 +43,7 @@ t.test('statements of one transaction run in the order of the calls', async (t) 
   t.strictSame(rows, [{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
 
-t.test('parameters arrive as they are', async (t) => {
+t.test('parameters reach PostgreSQL unchanged', async (t) => {
   const values = ['it\'s "x", \\y ? $1', 12.5, true, null, Buffer.from([0, 255, 39]), ['a,"b\\', null], { a: [1, 'ü'] }, new Date(0)];
   const row = await db.acrossTenants((tx) =>
     tx.row(
@@ -65,14 +65,14 @@ t.test('parameters arrive as they are', async (t) => {
   });
 });
 
-t.test('read() answers again and again on prepared statements, and after an error', async (t) => {
+t.test('read() can be repeated on prepared statements, also after an error', async (t) => {
   for (let i = 0; i < 10; i++) t.strictSame(await db.query('*', 'select ?::int + 1 as n', [i]), [{ n: i + 1 }]);
   await t.rejects(db.query('*', 'select 1 / ?::int as n', [0]), { code: '22012' });
   await t.rejects(db.query('*', 'select nonsense'), { code: '42703' });
   t.strictSame(await db.query('*', 'select 1 / ?::int as n', [1]), [{ n: 1 }]);
 });
 
-t.test('read() that fails again and again leaves no prepared statement on its connection', async (t) => {
+t.test('read() that fails repeatedly leaves no prepared statement on its connection', async (t) => {
   const kept = 'select count(*)::int as n from pg_prepared_statements';
   const count = () => db.acrossTenants(async (tx) => (await tx.row<{ n: number }>(kept))!.n);
   await count();
@@ -100,7 +100,7 @@ t.test('row-level security hides other workspaces from queries without a predica
   t.equal((await db.workspace(mine, (tx) => tx.rows('delete from projects where workspace_id = ? returning 1', [other]))).length, 0);
 });
 
-t.test('Tx.em reads and writes entities in the transaction: its commit, its workspace, its undoing', async (t) => {
+t.test('Tx.em reads and writes entities within the transaction: commit, workspace and rollback', async (t) => {
   const [mine, other] = [await workspace('em mine'), await workspace('em other')];
   await db.workspace(mine, async (tx) => {
     tx.em.create(Project, { workspaceId: mine, name: 'by entity' });
@@ -134,7 +134,7 @@ t.test('Tx.em reads and writes entities in the transaction: its commit, its work
   await t.rejects(db.orm.em.fork().find(Project, {}), /outside a transaction/);
 });
 
-t.test('requirePolicies() refuses a role that bypasses row-level security, and a table where it was switched off', async (t) => {
+t.test('requirePolicies() rejects a role that bypasses row-level security, and a table where it is disabled', async (t) => {
   const own = await testDatabase(t);
   await requirePolicies(own.db);
   await own.db.direct('alter table projects no force row level security');
@@ -149,7 +149,7 @@ t.test('requirePolicies() refuses a role that bypasses row-level security, and a
   );
 });
 
-t.test('whileWanted() cancels the query of a client that has gone, and begins no other', async (t) => {
+t.test('whileWanted() cancels the query when its client disconnects, and starts no other', async (t) => {
   const leaving = new AbortController();
   const slow = whileWanted(leaving.signal, () => db.acrossTenants((tx) => tx.rows('select pg_sleep(60)')));
   setTimeout(() => leaving.abort(new Unwanted()), 200);
@@ -163,7 +163,7 @@ t.test('whileWanted() cancels the query of a client that has gone, and begins no
   t.same(await db.query('*', 'select 1 as n'), [{ n: 1 }], 'the connections still serve');
 });
 
-t.test('openDb() waits neither for a connection, a statement nor a lock beyond its patience', async (t) => {
+t.test('openDb() waits no longer than its timeout for a connection, a statement or a lock', async (t) => {
   const hasty = await openDb({ url, pool: 1, patience: 'request' });
   t.teardown(() => hasty.close());
   const id = await workspace('locked');
@@ -181,7 +181,7 @@ t.test('openDb() waits neither for a connection, a statement nor a lock beyond i
   t.same(await hasty.query('*', 'select 1 as n'), [{ n: 1 }]);
 });
 
-t.test('row-level security is forced on every table that has a workspace', async (t) => {
+t.test('row-level security is forced on every table with a workspace column', async (t) => {
   const open = await db.query(
     '*',
     `select c.table_name from information_schema.columns c join pg_class r on r.oid = c.table_name::regclass
@@ -207,7 +207,7 @@ t.test('reserved() works while every other connection is taken', async (t) => {
   t.same(answers[11], { n: 2 });
 });
 
-t.test('openDb() heeds all that an address says: it never goes without the TLS that is asked for', async (t) => {
+t.test('openDb() applies every parameter of the URL and never connects without the requested TLS', async (t) => {
   const address = new URL(url);
   address.searchParams.set('options', '-c statement_timeout=12345');
   const bounded = await openDb({ url: address.href, pool: 1, name: 'bounded' });

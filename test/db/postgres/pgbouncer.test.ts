@@ -37,7 +37,7 @@ async function serverConnections(): Promise<number> {
 }
 
 t.test(
-  '120 connections of ten hosts share a few to the server, and no transaction sees the workspace, role or limits of another',
+  'PgBouncer: 120 connections share a few server connections, and no transaction sees the workspace, role or limits of another',
   async (t) => {
     const workspaces = await Promise.all(Array.from({ length: 10 }, () => bench.workspace()));
     for (const workspace of workspaces) await bench.transcription(workspace);
@@ -64,7 +64,7 @@ t.test(
   },
 );
 
-t.test('claimNext() through PgBouncer gives each transcription to one of 20 engines, and each is charged once', async (t) => {
+t.test('claimNext() through PgBouncer gives each transcription to one of 20 engines, and charges each once', async (t) => {
   const workspace = await bench.workspace({ concurrency: 100, minutes: 1000 });
   const ids = await Promise.all(Array.from({ length: 60 }, () => bench.transcription(workspace)));
   const engines = (await hosts(4, 5)).flatMap((db) => Array.from({ length: 5 }, () => db));
@@ -87,7 +87,7 @@ t.test('claimNext() through PgBouncer gives each transcription to one of 20 engi
   t.equal(await bench.balance(workspace), 940);
 });
 
-t.test('the service works through PgBouncer: an upload is transcribed and charged once', async (t) => {
+t.test('PgBouncer: an upload through it is transcribed and charged once', async (t) => {
   const other = await testDatabase(t);
   const through = await startBouncer(t, pgbouncer, other.url, SERVERS);
   const service = await openService(t, { database: { db: other.db, url: through } });

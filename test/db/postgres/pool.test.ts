@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import { openDb } from '../../../db/postgres/orm.ts';
 
-t.test('a server that accepts connections and never answers counts as unavailable', async (t) => {
+t.test('openDb() treats a server that accepts connections but never responds as unavailable', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
   t.teardown(() => silent.close());
   await once(silent, 'listening');

@@ -15,7 +15,7 @@ t.test('the entities describe the migrated schema, column by column', async (t) 
  * MikroORM has no words for, and so the entities do not say: row-level security (002), triggers and their functions (turns, totals of lists, terms of
  * metadata), that `rates` is unlogged, and the fill factor of `leases`.
  */
-t.test('the entities are the truth of the schema: the difference that MikroORM finds is empty', async (t) => {
+t.test('the entities match the schema: MikroORM finds no difference', async (t) => {
   const { db, url } = await testDatabase(t);
   const { create, update } = await generateSchema(url);
   t.equal(update.trim(), '');
@@ -35,7 +35,7 @@ function shape(db: Db) {
   );
 }
 
-t.test('every foreign key has an index, so that what it points to can be deleted without a scan', async (t) => {
+t.test('every foreign key has an index, so that the referenced row can be deleted without a scan', async (t) => {
   const { db } = await testDatabase(t);
   const bare = await db.direct(
     `select c.conrelid::regclass || '.' || a.attname as key from pg_constraint c
@@ -47,7 +47,7 @@ t.test('every foreign key has an index, so that what it points to can be deleted
   t.strictSame(bare, []);
 });
 
-t.test('migrations wait only a moment for a locked table, let others pass, and try again', async (t) => {
+t.test('migrations wait only briefly for a locked table, let other queries pass, and retry', async (t) => {
   const { db, url } = await testDatabase(t);
   await db.direct(`delete from longhand_migrations where name = '020_turns_and_leases'`);
   await db.direct(
@@ -67,7 +67,7 @@ t.test('migrations wait only a moment for a locked table, let others pass, and t
   t.strictSame(await migrating, ['020_turns_and_leases']);
 });
 
-t.test('migrations take their time, whatever the server allows a transaction', async (t) => {
+t.test('migrations are not ended by a transaction timeout of the server', async (t) => {
   const { db, url } = await testDatabase(t);
   const owner = await openDb({ url, pool: 1 });
   t.teardown(() => owner.close());
@@ -79,7 +79,7 @@ t.test('migrations take their time, whatever the server allows a transaction', a
   t.strictSame(await compareSchema(db), []);
 });
 
-t.test('doctor names what is not as this version wants it, and does not mind what another version added', async (t) => {
+t.test('doctor reports differences from the schema of this version, and ignores additions of other versions', async (t) => {
   const { url } = await testDatabase(t);
   const owner = await openDb({ url, pool: 1 });
   const execute = (sql: string) => owner.direct(sql);

@@ -20,21 +20,18 @@ const files = readdirSync(`${ROOT}db`, { recursive: true, encoding: 'utf8' })
 /** Top-level declarations, each with the comment above it. */
 const declarations = (text: string) => text.split(/\n\n(?=\S)/);
 
-t.test(
-  'SQL in a file of tenants, access, templates and webhooks is given a reason where it stands; the rest goes through entities',
-  async (t) => {
-    const plain = files.filter(({ file }) => PLAIN.some((place) => file.startsWith(place)));
-    t.ok(plain.length > 15, 'there is something to look at');
-    const bare = plain.flatMap(({ file, text }) =>
-      declarations(text)
-        .filter((each) => SENDS.test(each) && !REASON.test(each))
-        .map((each) => `${file}: ${each.match(/function (\w+)/)?.[1] ?? each.slice(0, 60)}`),
-    );
-    t.strictSame(bare, []);
-  },
-);
+t.test('SQL in tenants, access, templates and webhooks states its reason at each statement; everything else uses entities', async (t) => {
+  const plain = files.filter(({ file }) => PLAIN.some((place) => file.startsWith(place)));
+  t.ok(plain.length > 15, 'there is something to look at');
+  const bare = plain.flatMap(({ file, text }) =>
+    declarations(text)
+      .filter((each) => SENDS.test(each) && !REASON.test(each))
+      .map((each) => `${file}: ${each.match(/function (\w+)/)?.[1] ?? each.slice(0, 60)}`),
+  );
+  t.strictSame(bare, []);
+});
 
-t.test('SQL elsewhere in db/ is given a reason, once for a file', async (t) => {
+t.test('SQL elsewhere in db/ states its reason once per file', async (t) => {
   const bare = files.filter(({ text }) => SENDS.test(text) && !REASON.test(text)).map(({ file }) => file);
   t.strictSame(bare, []);
 });

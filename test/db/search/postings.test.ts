@@ -11,7 +11,7 @@ const shapes = fc
   })
   .map(({ first, size, level }) => ({ first, last: first + size - 1, bits: level * 4 }));
 
-t.test('unpack() gives back what pack() was given, bucket by bucket', async () => {
+t.test('unpack() restores what pack() was given, bucket by bucket', async () => {
   fc.assert(
     fc.property(shapes, fc.array(fc.tuple(fc.maxSafeNat(), fc.double({ min: 0, max: 1, noNaN: true }))), (shape, drawn) => {
       const buckets = new Map<number, Postings>();
@@ -32,14 +32,14 @@ t.test('unpack() gives back what pack() was given, bucket by bucket', async () =
   );
 });
 
-t.test('pack() takes a byte for a number that is near the one before, and less where most transcripts hold the term', async (t) => {
+t.test('pack() uses one byte for a number close to the previous one, and less where most transcripts contain the term', async (t) => {
   const shape = { first: 1, last: 1024, bits: 8 };
   const every = (step: number) => Array.from({ length: 1024 / step }, (_, i) => 1 + i * step);
   t.ok(pack(new Map([[7, every(16)]]), shape).length <= 64 + 4);
   t.ok(pack(new Map([[7, every(1)]]), shape).length <= 128 + 4);
 });
 
-t.test('unpack() tells only the terms that are wanted', async (t) => {
+t.test('unpack() returns only the requested terms', async (t) => {
   const shape = { first: 1, last: 64, bits: 4 };
   const postings: Postings = new Map([3, 5, 9].map((term) => [term, [1, 2]]));
   const told: number[] = [];

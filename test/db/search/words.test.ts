@@ -1,7 +1,7 @@
 import t from 'tap';
 import { asked, fold, formsOf } from '../../../db/search/words.ts';
 
-t.test('fold() makes one form of letter cases, accents and characters that mean the same', async (t) => {
+t.test('fold() maps letter case, accents and equivalent characters to one form', async (t) => {
   const same: string[][] = [
     ['ärger', 'ÄRGER', 'A\u0308rger', 'arger'],
     ['straße', 'STRASSE', 'Strasse'],
@@ -17,7 +17,7 @@ t.test('fold() makes one form of letter cases, accents and characters that mean 
   for (const words of same) t.equal(new Set(words.map(fold)).size, 1, words.join(' '));
 });
 
-t.test('fold() keeps words apart that differ by more than an accent', async (t) => {
+t.test('fold() keeps words distinct that differ by more than an accent', async (t) => {
   for (const [one, other] of [
     ['か', 'が'],
     ['มา', 'มี'],
@@ -27,18 +27,18 @@ t.test('fold() keeps words apart that differ by more than an accent', async (t) 
     t.not(fold(one), fold(other));
 });
 
-t.test('formsOf() finds words between spaces and signs, compounds whole and in parts', async (t) => {
+t.test('formsOf() finds words between spaces and punctuation, and compounds whole and in parts', async (t) => {
   t.strictSame([...formsOf("Don't! (e-mail) 1,000…")].sort(), ['000', '1', '1000', 'don', 'dont', 'e', 'email', 'mail', 't'].sort());
   t.strictSame([...formsOf('— … !?')], []);
 });
 
-t.test('formsOf() finds words of scripts without spaces', async (t) => {
+t.test('formsOf() finds words in scripts without spaces', async (t) => {
   t.ok(formsOf('明日は大阪に行きます').has('大阪'));
   t.ok(formsOf('สวัสดีครับผม').has('สวัสดี'));
   t.ok(formsOf('我们明天去北京开会').has('北京'));
   t.ok(formsOf('3時にTeamsで会議').has('teams'));
 });
 
-t.test('asked() names each word once, and the parts of a compound', async (t) => {
+t.test('asked() returns each word once, and the parts of a compound', async (t) => {
   t.strictSame(asked('Well-known well-KNOWN'), [{ whole: 'wellknown', parts: ['well', 'known'] }]);
 });

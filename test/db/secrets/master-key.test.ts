@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadMasterKeys, parseMasterKeys } from '../../../db/secrets/master-key.ts';
 
-t.test('loadMasterKeys() makes one key, mode 0600, which all who start at once share', async (t) => {
+t.test('loadMasterKeys() creates one key with mode 0600, shared by all processes that start at once', async (t) => {
   const home = join(t.testdir(), 'state');
   const all = await Promise.all(Array.from({ length: 8 }, () => loadMasterKeys({ LONGHAND_HOME: home })));
   t.equal(new Set(all.map((keys) => keys[0]!.toString('hex'))).size, 1);
@@ -23,7 +23,7 @@ t.test('loadMasterKeys() prefers the variable, then the named file', async (t) =
   t.strictSame(await loadMasterKeys({ ...settings, LONGHAND_MASTER_KEY: `${a!.toString('base64')}, ${b!.toString('base64')}` }), [a, b]);
 });
 
-t.test('parseMasterKeys() says what is wrong without showing the key', (t) => {
+t.test('parseMasterKeys() reports what is wrong without revealing the key', (t) => {
   t.throws(() => parseMasterKeys('', 'X'), /X is empty/);
   const short = randomBytes(16).toString('base64');
   t.throws(() => parseMasterKeys(short, 'X'), /number 1 in X holds 16 bytes/);

@@ -14,7 +14,7 @@ async function workspace(db: Db, vault: Vault): Promise<string> {
   });
 }
 
-t.test('open() gives back what seal() took, also after a restart', async (t) => {
+t.test('open() decrypts what seal() encrypted, also after a restart', async (t) => {
   const { db } = await testDatabase(t);
   const vault = await openVault(db, [master]);
   const id = await workspace(db, vault);
@@ -30,7 +30,7 @@ t.test('open() gives back what seal() took, also after a restart', async (t) => 
   t.equal((await vault.open(id, 'x', await vault.seal(id, 'x', ''))).length, 0);
 });
 
-t.test('open() loads the keys of a workspace once, however many ask at the same time', async (t) => {
+t.test('open() loads the keys of a workspace once for concurrent calls', async (t) => {
   const { db } = await testDatabase(t);
   const vault = await openVault(db, [master]);
   const id = await workspace(db, vault);
@@ -48,7 +48,7 @@ t.test('open() loads the keys of a workspace once, however many ask at the same 
   t.equal(loads, 1);
 });
 
-t.test('open() refuses a value that was changed, cut, moved to another row, column or workspace', async (t) => {
+t.test('open() rejects a value that was changed, truncated, or moved to another row, column or workspace', async (t) => {
   const { db } = await testDatabase(t);
   const vault = await openVault(db, [master]);
   const [mine, other] = [await workspace(db, vault), await workspace(db, vault)];
@@ -65,7 +65,7 @@ t.test('open() refuses a value that was changed, cut, moved to another row, colu
   await t.rejects(vault.open(mine, 'reports|1|text', Buffer.alloc(0)));
 });
 
-t.test('openVault() refuses a wrong master key, and keeps refusing', async (t) => {
+t.test('openVault() rejects a wrong master key, every time', async (t) => {
   const { db } = await testDatabase(t);
   await openVault(db, [master]);
   await t.rejects(openVault(db, [randomBytes(32)]), /master key is not the one/);
@@ -73,7 +73,7 @@ t.test('openVault() refuses a wrong master key, and keeps refusing', async (t) =
   await openVault(db, [master]);
 });
 
-t.test('rotate() wraps every data key under the newest master key; the old one is then not needed', async (t) => {
+t.test('rotate() wraps every data key under the newest master key, so that the old one is no longer needed', async (t) => {
   const { db } = await testDatabase(t);
   const old = await openVault(db, [master]);
   const ids = [await workspace(db, old), await workspace(db, old)];
@@ -90,7 +90,7 @@ t.test('rotate() wraps every data key under the newest master key; the old one i
   await t.rejects(openVault(db, [master]), /master key is not the one/);
 });
 
-t.test('a workspace that is deleted takes its key along: nothing of it opens any more', async (t) => {
+t.test('open() decrypts nothing of a deleted workspace, because its key is deleted too', async (t) => {
   const { db } = await testDatabase(t);
   const vault = await openVault(db, [master]);
   const id = await workspace(db, vault);

@@ -21,7 +21,7 @@ async function names(spool: Spool): Promise<string[]> {
   return all;
 }
 
-t.test('open() gives back 50 MB, byte for byte, in a file that only we can read', async (t) => {
+t.test('open() returns 50 MB byte for byte, in a file that only this user can read', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(join(folder, 'spool'));
   const block = randomBytes(1_000_003);
@@ -47,7 +47,7 @@ t.test('open() gives back 50 MB, byte for byte, in a file that only we can read'
   t.strictSame(await names(spool), []);
 });
 
-t.test('files of every size around a chunk survive, and nothing of them is readable in the spool', async (t) => {
+t.test('write() and open() preserve files of every size around a chunk, with no plaintext in the spool', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(folder);
   for (const size of [0, 1, 262_143, 262_144, 262_145, 524_288, 524_289]) {
@@ -60,7 +60,7 @@ t.test('files of every size around a chunk survive, and nothing of them is reada
   }
 });
 
-t.test('open() refuses a file that is cut, changed, under another name or another key, and leaves no plain file', async (t) => {
+t.test('open() rejects a file that is truncated, changed, renamed or under another key, and leaves no unencrypted file', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(folder);
   const [id, twin] = [randomUUID(), randomUUID()];
@@ -86,7 +86,7 @@ t.test('open() refuses a file that is cut, changed, under another name or anothe
   await spool.open(id, 'mp3', key, plain);
 });
 
-t.test('abort() leaves nothing, at whatever moment', async (t) => {
+t.test('abort() leaves nothing behind, whenever it is called', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(folder);
   const early = await spool.create(randomUUID(), 'mp3');
@@ -103,7 +103,7 @@ t.test('abort() leaves nothing, at whatever moment', async (t) => {
   t.strictSame(await readdir(folder), []);
 });
 
-t.test('remove() also takes what a crash left unfinished', async (t) => {
+t.test('remove() also deletes what a crash left unfinished', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(folder);
   const id = randomUUID();
@@ -114,14 +114,14 @@ t.test('remove() also takes what a crash left unfinished', async (t) => {
   t.strictSame(await names(spool), []);
 });
 
-t.test('names that could leave the folder are refused', async (t) => {
+t.test('openFolderSpool() rejects names that would leave the folder', async (t) => {
   const spool = await openFolderSpool(t.testdir());
   await t.rejects(spool.create('../x', 'mp3'));
   await t.rejects(spool.create(randomUUID(), '../mp3'));
   await t.rejects(spool.remove(randomUUID(), 'mp3/../../x'));
 });
 
-t.test('a folder that is gone is a fault of the machine, not of a recording, and a mark tells the folder from another one', async (t) => {
+t.test('openFolderSpool() reports a missing folder as a fault of the machine, and a marker identifies the folder', async (t) => {
   const root = join(t.testdir(), 'spool');
   const spool = await openFolderSpool(root);
   t.equal(await spool.marked('mine'), false);
@@ -141,7 +141,7 @@ t.test('a folder that is gone is a fault of the machine, not of a recording, and
 });
 
 const skip = process.getuid?.() === 0 ? false : 'mounting a small file system needs root';
-t.test('write() rejects with ENOSPC on a full disk, writable() as well, and abort() frees the room', { skip }, async (t) => {
+t.test('write() and writable() reject with ENOSPC on a full disk, and abort() frees the space', { skip }, async (t) => {
   const folder = t.testdir();
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'pipe' });
   try {
@@ -161,7 +161,7 @@ t.test('write() rejects with ENOSPC on a full disk, writable() as well, and abor
   }
 });
 
-t.test('a shortened file in the spool is told from a whole one by its end alone', async (t) => {
+t.test('open() detects a truncated file in the spool by its end alone', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(folder);
   const id = randomUUID();

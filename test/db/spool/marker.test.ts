@@ -25,7 +25,7 @@ async function installation(t: Test) {
   };
 }
 
-t.test('the place that an API uses first is the spool; an engine that sees another folder knows that it is another', async (t) => {
+t.test('markers: the folder that an API uses first becomes the spool, and an engine that sees another folder detects it', async (t) => {
   const { api, engine } = await installation(t);
   await t.resolves((await engine('share')).reachable(), 'nothing was accepted yet');
   const first = await api('share');
@@ -34,7 +34,7 @@ t.test('the place that an API uses first is the spool; an engine that sees anoth
   await t.rejects((await engine('unmounted')).reachable(), FOREIGN);
 });
 
-t.test('an API does not put recordings where engines would not find them, while there is anything to lose', async (t) => {
+t.test('markers: an API does not write to an unknown folder while engines or waiting recordings use the known one', async (t) => {
   const { db, api, vouch } = await installation(t);
   const bench = await openBench(db);
   await (await api('share')).writable();
@@ -49,7 +49,7 @@ t.test('an API does not put recordings where engines would not find them, while 
   await t.resolves(stray.writable(), 'nothing was there any more');
 });
 
-t.test('a new place is taken when nothing waits, and then the old one is the wrong one', async (t) => {
+t.test('markers: a new folder is accepted when no recording is waiting, and the old one is then rejected', async (t) => {
   const { api, engine, vouch } = await installation(t);
   const old = await api('old');
   await old.writable();
@@ -61,7 +61,7 @@ t.test('a new place is taken when nothing waits, and then the old one is the wro
   await t.rejects((await engine('old')).reachable(), FOREIGN);
 });
 
-t.test('a place that comes back is known again', async (t) => {
+t.test('markers: a folder that returns is recognised again', async (t) => {
   const { home, api, engine } = await installation(t);
   const place = join(home, 'share');
   const [receiving, reading] = [await api('share'), await engine('share')];
@@ -73,7 +73,7 @@ t.test('a place that comes back is known again', async (t) => {
   await (await receiving.create(randomUUID(), 'mp3')).abort();
 });
 
-t.test('where the spool is lost permanently, the mark made by hand takes the new place, as the refusal says', async (t) => {
+t.test('markers: after a permanent loss, a marker made by hand accepts the new folder, as the error message says', async (t) => {
   const { db, home, api, engine } = await installation(t);
   const bench = await openBench(db);
   await (await api('lost')).writable();

@@ -30,7 +30,7 @@ async function names(spool: Spool): Promise<string[]> {
   return all;
 }
 
-t.test('open() gives back from S3 what was written, in one part or several', async (t) => {
+t.test('open() returns from S3 what was written, in one part or several', async (t) => {
   const spool = await open();
   await spool.writable();
   for (const size of [0, 1000, 20_000_000]) {
@@ -53,14 +53,14 @@ t.test('open() gives back from S3 what was written, in one part or several', asy
   }
 });
 
-t.test('a mark in S3 tells the place from another one', async (t) => {
+t.test('a marker in S3 identifies the spool', async (t) => {
   const [spool, other] = [await open(), await open()];
   await spool.mark('mine');
   t.strictSame([await spool.marked('mine'), await spool.marked('yours'), await other.marked('mine')], [true, false, false]);
   t.strictSame(await names(spool), [], 'no recording');
 });
 
-t.test('abort() leaves nothing in S3, and remove() takes what a crash left half uploaded', async (t) => {
+t.test('abort() leaves nothing in S3, and remove() deletes what a crash left partly uploaded', async (t) => {
   const place = await s3.place();
   const spool = await open(place);
   const [small, large, crashed] = [randomUUID(), randomUUID(), randomUUID()];
@@ -77,7 +77,7 @@ t.test('abort() leaves nothing in S3, and remove() takes what a crash left half 
   t.strictSame(await names(spool), []);
 });
 
-t.test('writable() rejects where there is no bucket, and under wrong credentials', async (t) => {
+t.test('writable() rejects without a bucket and with wrong credentials', async (t) => {
   await t.rejects((await open(`s3://absent-${randomUUID()}`)).writable(), { name: 'NoSuchBucket', code: 'EIO' });
   const place = await s3.place();
   process.env.AWS_SECRET_ACCESS_KEY = 'another secret';
@@ -86,7 +86,7 @@ t.test('writable() rejects where there is no bucket, and under wrong credentials
   Object.assign(process.env, CREDENTIALS);
 });
 
-t.test('write() and finish() reject while S3 is down, and the same spool goes on when it is back', async (t) => {
+t.test('write() and finish() reject while S3 is down, and the same spool works again when it is back', async (t) => {
   const spool = await open();
   const [kept, lost, broken] = [randomUUID(), randomUUID(), randomUUID()];
   const first = await spool.create(kept, 'wav');

@@ -40,7 +40,7 @@ t.test(
   },
 );
 
-t.test('deleteWorkspace() makes everything unreadable at once; nothing of it is begun or written any more', async (t) => {
+t.test('deleteWorkspace() makes everything unreadable immediately, and no work of it is started or written afterwards', async (t) => {
   const [id, other] = [await bench.workspace(), await bench.workspace()];
   await bench.transcription(id, { reports: ['summary'] });
   const claim = await claimNext(db, { engineId, shortOnly: false });
@@ -58,7 +58,7 @@ t.test('deleteWorkspace() makes everything unreadable at once; nothing of it is 
   t.ok(await bench.jobs('purge'));
 });
 
-t.test('purgeNext() removes what is left in batches; one that fails undoes none of those before, and the next goes on', async (t) => {
+t.test('purgeNext() deletes the rest in batches; a failed batch undoes no earlier one, and the next call continues', async (t) => {
   await db.acrossTenants((tx) => tx.rows('delete from workspaces'));
   const [id, other] = [await bench.workspace(), await bench.workspace()];
   for (const workspace of [id, other]) await bench.transcription(workspace, { reports: ['summary'] });

@@ -114,7 +114,7 @@ const queries: fc.Arbitrary<ListQuery> = fc.record({
   offset: fc.constantFrom(0, 0, 1, 7, 1000),
 });
 
-t.test('listItems() agrees with a plain filter in memory, for every filter, sort, page and role', async (t) => {
+t.test('listItems() equals a simple in-memory filter, for every filter, sort, page and role', async (t) => {
   await fc.assert(
     fc.asyncProperty(queries, fc.integer({ min: 0, max: 2 }), async (query, i) => {
       const person = people[i]!;

@@ -11,16 +11,16 @@ const SAID: StoredWord[] = [
 
 const joined = (words: readonly StoredWord[]) => words.map((word) => word[2]).join('');
 
-t.test('retime() keeps times and confidence of words that nobody touched, and gives a corrected one those of the old', async (t) => {
+t.test('retime() keeps timestamps and confidence of unchanged words, and a corrected word gets those of the old one', async (t) => {
   t.strictSame(retime(SAID, 'Please call Bob tomorrow.', 1, 3.5), [SAID[0], [1.5, 1.8, ' call'], SAID[2], SAID[3]]);
 });
 
-t.test('retime() shares the time of one word among two, and the time between neighbours among words that were left out', async (t) => {
+t.test('retime() splits the time of one word between two, and the gap between neighbours among inserted words', async (t) => {
   t.strictSame(retime(SAID, 'Please cal Bo bb tomorrow.', 1, 3.5), [SAID[0], SAID[1], [2, 2.3, ' Bo'], [2.3, 2.6, ' bb'], SAID[3]]);
   t.strictSame(retime(SAID, 'Please cal Bob at tomorrow.', 1, 3.5)[3], [2.6, 3, ' at']);
 });
 
-t.test('retime() takes words out, keeps marks with their words, and follows languages without spaces', async (t) => {
+t.test('retime() removes words, keeps punctuation with its word, and supports languages without spaces', async (t) => {
   t.strictSame(retime(SAID, 'Please Bob tomorrow.', 1, 3.5), [SAID[0], SAID[2], SAID[3]]);
   t.strictSame(retime(SAID, 'Please, cal Bob tomorrow.', 1, 3.5)[0], [1, 1.4, ' Please,', 0.9]);
   const chinese: StoredWord[] = [
@@ -36,7 +36,7 @@ t.test('retime() takes words out, keeps marks with their words, and follows lang
   ]);
 });
 
-t.test('retime() gives words that read as the text does, with times that stay within the segment', async (t) => {
+t.test('retime() returns words that spell the text, with timestamps within the segment', async (t) => {
   const word = fc.constantFrom('we', 'should', 'ask', 'Bob', 'Bob,', 'tomorrow.', '你好', 'что', '“no”');
   const property = fc.property(fc.array(word, { maxLength: 9 }), fc.array(word, { minLength: 1, maxLength: 9 }), (before, after) => {
     const words = before.map((text, index): StoredWord => [index, index + 0.8, ` ${text}`]);

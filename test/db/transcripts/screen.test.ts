@@ -86,7 +86,7 @@ t.test('listScreened() with remembered screens equals an uncached list after eve
   );
 });
 
-t.test('a number that came after a bitmap is not in it', async (t) => {
+t.test('listItems() ignores a number that is newer than the bitmap', async (t) => {
   const question = questionOf(await searchKey(vault, workspace), 'zebra')!;
   const found = await db.workspace(workspace, (tx) => match(tx, workspace, question));
   for (let i = 0; i < 20; i++) await record('the zebra');

@@ -50,7 +50,7 @@ const CHANGES: Record<string, (id: string, person: Person) => Promise<unknown>> 
   housekeeping: () => sumUpChanges(db),
 };
 
-t.test('listItems() with remembered totals is exact after whatever changes (property)', async (t) => {
+t.test('listItems() with cached totals is exact after any change (property)', async (t) => {
   for (let i = 0; i < 6; i++) await CHANGES[i % 2 ? 'upload' : 'late entry']!('', i % 3 ? olga : anna);
   const step = fc.record({ change: fc.constantFrom(...Object.keys(CHANGES)), at: fc.nat(), who: fc.constantFrom(olga, anna) });
   await fc.assert(
@@ -69,7 +69,7 @@ t.test('listItems() with remembered totals is exact after whatever changes (prop
   );
 });
 
-t.test('listItems() counts the days gone by once, and again only when something of them changed', async (t) => {
+t.test('listItems() counts past days once, and again only after a change', async (t) => {
   const totals = openTotals();
   let counts = 0;
   const watched = {
@@ -93,7 +93,7 @@ t.test('listItems() counts the days gone by once, and again only when something 
 });
 
 t.test(
-  'list_changes holds a few rows after sumUpChanges(), also when several hosts do it at once, and goes with its workspace',
+  'sumUpChanges() leaves a few rows in list_changes, also when several hosts run it at once; they are deleted with the workspace',
   async (t) => {
     const version = async () => (await db.query<{ n: string }>('*', 'select sum(changes) as n from list_changes'))[0]!.n;
     const before = await version();
@@ -107,7 +107,7 @@ t.test(
   },
 );
 
-t.test('openTotals() forgets what was asked longest ago', async (t) => {
+t.test('openTotals() evicts the least recently used entry', async (t) => {
   const totals = openTotals(2);
   const counted = { day: '2026-01-01', version: '1', total: 1, ids: null };
   for (const filter of ['a', 'b']) totals.keep(filter, counted);

@@ -41,7 +41,7 @@ async function webhook(workspace: string, active = true): Promise<string> {
   return row!.id;
 }
 
-t.test('announce() writes one delivery per webhook, paused ones too, with each terminal status, ids and status only', async (t) => {
+t.test('announce() writes one delivery per webhook and terminal status, with ids and status only, also for paused webhooks', async (t) => {
   const workspace = await bench.workspace();
   const hooks = [await webhook(workspace), await webhook(workspace, false)];
   await webhook(await bench.workspace());
@@ -63,7 +63,7 @@ t.test('announce() writes one delivery per webhook, paused ones too, with each t
   t.ok(await bench.jobs('deliver'));
 });
 
-t.test('announce() tells of a report that fails because its recording did', async (t) => {
+t.test('announce() includes a report that failed because its recording failed', async (t) => {
   await db.acrossTenants((tx) => tx.rows('delete from deliveries'));
   const workspace = await bench.workspace();
   await webhook(workspace);
@@ -76,7 +76,7 @@ t.test('announce() tells of a report that fails because its recording did', asyn
 });
 
 t.test(
-  'claimDelivery() gives each to one sender; failures wait ever longer for about a day and then are dead, each attempt with its job',
+  'claimDelivery() gives each delivery to one sender; failures back off for about a day, then are dead, with a job per attempt',
   async (t) => {
     await db.acrossTenants((tx) => tx.rows('delete from deliveries'));
     const workspace = await bench.workspace();
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test('claimDelivery() of one that somebody else has leaves a job for when that one counts as dead', async (t) => {
+t.test('claimDelivery() of a delivery held by another sender leaves a job for the time when that sender counts as dead', async (t) => {
   await db.acrossTenants((tx) => tx.rows(`update deliveries set status = 'pending', attempt = 0, next_at = now()`));
   const held = (await take())!;
   t.equal(await db.acrossTenants((tx) => claimDelivery(tx, held.id)), null);
@@ -123,7 +123,7 @@ t.test('claimDelivery() of one that somebody else has leaves a job for when that
   t.ok(job!.seconds > 100 && job!.seconds < 125, `${job!.seconds} s`);
 });
 
-t.test('settleDelivery() of a sender that was overtaken changes nothing', async (t) => {
+t.test('settleDelivery() with a stale lease changes nothing', async (t) => {
   await db.acrossTenants((tx) => tx.rows(`update deliveries set status = 'pending', attempt = 0, next_at = now()`));
   const stale = await take();
   await db.acrossTenants((tx) => tx.rows('update deliveries set next_at = now()'));
@@ -135,7 +135,7 @@ t.test('settleDelivery() of a sender that was overtaken changes nothing', async 
   ]);
 });
 
-t.test('announce() gives workspaces and their webhooks turns, so that one that is slow does not hold up the others', async (t) => {
+t.test('announce() serves workspaces and their webhooks round-robin, so that a slow one does not delay the others', async (t) => {
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
   const [slow, quick] = [await bench.workspace(), await bench.workspace()];
   const hooks: Record<string, string> = { a: await webhook(slow) };
@@ -154,7 +154,7 @@ t.test('announce() gives workspaces and their webhooks turns, so that one that i
   t.equal(order.join(' '), 'a c a c a b a a', 'c after one of a; b after two of a, for they share the turns of a workspace');
 });
 
-t.test('requeueDeliveries() gives a job to what is overdue and has none, but not to what is paused', async (t) => {
+t.test('requeueDeliveries() adds a job to overdue deliveries without one, except for paused webhooks', async (t) => {
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
   const workspace = await bench.workspace();
   const [active, paused] = [await webhook(workspace), await webhook(workspace, false)];

@@ -10,13 +10,13 @@ import { difference, numbers, openNetwork, told } from './network.ts';
 const wanted = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', 'base.json'), 'utf8')) as Record<string, number[]>;
 
 for (const name of SHIPPED) {
-  t.test(`verify() finds the shipped ${name} whole, with its licence`, async (t) => {
+  t.test(`verify() finds the shipped ${name} complete, with its licence`, async (t) => {
     t.strictSame(await verify(join(SHIPPED_FOLDER, name)), []);
     t.ok(manifestOf(join(SHIPPED_FOLDER, name)).files.some((file) => file.name.startsWith('LICENSE')));
   });
 }
 
-t.test('whisper-base in 8 bits, as it runs here, predicts what the network in numpy does', async (t) => {
+t.test('whisper-base in int8, as it runs here, predicts the same tokens as the numpy reference', async (t) => {
   const { whisper } = await shippedModels(t.testdir());
   const network = await openNetwork(t, whisper);
   const cross = await network.encode(speech(), 1);

@@ -84,14 +84,14 @@ const CASES: [name: string, shape: string, dtype: Dtype, shards: number][] = [
 ];
 
 for (const [name, shape, dtype, shards] of CASES) {
-  t.test(`build() in float32 equals the network in numpy on ${shape} weights in ${dtype}, ${shards} file(s)`, async (t) => {
+  t.test(`build() in float32 equals the numpy reference on ${shape} weights in ${dtype}, ${shards} file(s)`, async (t) => {
     const found = await outputs(t, await built(name, shape, dtype, 'float32', { shards }));
     const { name: furthest, by } = worst(found, `${shape}.`);
     t.ok(by < 1e-4, `${furthest}: ${by}`);
   });
 }
 
-t.test('build() writes the same graphs from the same numbers in any type', async (t) => {
+t.test('build() writes the same graphs from the same values in any data type', async (t) => {
   const sums = await Promise.all(
     (['F16', 'BF16', 'F32'] as const).map(async (dtype) => {
       writeCheckpoint(join(home, `same-${dtype}`), SHAPES.plain!, dtype);
@@ -107,7 +107,7 @@ for (const shape of Object.keys(SHAPES)) {
   for (const variant of VARIANTS) {
     const skip = variant === 'int8' && saturates;
     t.test(
-      `build() in ${variant} predicts what the network in numpy does on ${shape} weights, within ${TOLERANCE[variant]}`,
+      `build() in ${variant} predicts the same as the numpy reference on ${shape} weights, within ${TOLERANCE[variant]}`,
       { skip },
       async (t) => {
         const found = await outputs(t, await built(`variant-${shape}-${variant}`, shape, 'F16', variant));
@@ -118,7 +118,7 @@ for (const shape of Object.keys(SHAPES)) {
   }
 }
 
-t.test('recipeFor() gives what was measured on one checkpoint to that checkpoint alone, in 8 bits', async (t) => {
+t.test('recipeFor() applies settings measured on one checkpoint to that checkpoint only, in int8', async (t) => {
   t.strictSame(
     VARIANTS.map((variant) => [variant, recipeFor(CHECKPOINT, variant).hop, recipeFor('0'.repeat(64), variant).hop]),
     [
@@ -139,7 +139,7 @@ t.test('build() keeps keys and values within ±63 where products saturate', asyn
     );
 });
 
-t.test('build() puts large weights into a file of their own and the graph is the same', async (t) => {
+t.test('build() writes large weights to a separate file, and the graph is the same', async (t) => {
   const inside = await built('inside', 'plain', 'F16', 'float32');
   const outside = await built('outside', 'plain', 'F16', 'float32', { inlineLimit: 1000 });
   t.ok(existsSync(join(outside, 'decoder.onnx.data')));
@@ -147,7 +147,7 @@ t.test('build() puts large weights into a file of their own and the graph is the
   t.strictSame(await outputs(t, outside), await outputs(t, inside));
 });
 
-t.test('addDecoder() gives rows at different positions what each gets alone', async (t) => {
+t.test('addDecoder() computes rows at different positions as it computes each alone', async (t) => {
   const network = await openNetwork(t, await built('rows', 'plain', 'F16', 'float32'));
   const cross = await network.encode(samples(), 2);
   const alone = await Promise.all([0, 1].map((row) => network.encode(samples().subarray(row * 32000, (row + 1) * 32000), 1)));
@@ -188,7 +188,7 @@ t.test('addDecoder() gives rows at different positions what each gets alone', as
 
 for (const variant of VARIANTS) {
   const skip = variant === 'int8' && saturates;
-  t.test(`addDecoder() in ${variant} says of text what its logits say, without what a transcript never holds`, { skip }, async (t) => {
+  t.test(`addDecoder() in ${variant} returns text outputs that agree with its logits, without special tokens`, { skip }, async (t) => {
     const from = join(home, `never-${variant}-checkpoint`);
     writeCheckpoint(from, SHAPES.plain!, 'F16');
     const plain = await build(from, join(home, `never-${variant}-not`), { variant }).then(() => firstStep(t, `never-${variant}-not`));
@@ -217,7 +217,7 @@ async function firstStep(t: { teardown(after: () => unknown): void }, name: stri
 }
 
 for (const variant of VARIANTS) {
-  t.test(`addDecoder() in ${variant} leaves text out where nobody asks, all else is the same`, async (t) => {
+  t.test(`addDecoder() in ${variant} omits text outputs if not requested, and all else is the same`, async (t) => {
     const network = await openNetwork(t, await built(`nobody-${variant}`, 'plain', 'F16', variant));
     const cross = await network.encode(samples(), 2);
     const whole = await network.step(cross, PROMPTS);
@@ -228,7 +228,7 @@ for (const variant of VARIANTS) {
   });
 }
 
-t.test('build() refuses folders that are no Whisper checkpoint, and says what it wanted', async (t) => {
+t.test('build() rejects folders that are not a Whisper checkpoint, and says what it expected', async (t) => {
   await t.rejects(
     build(join(home, 'nowhere'), join(home, 'x'), { variant: 'int8' }),
     /Cannot read .*config\.json.*expected a Whisper checkpoint/,
@@ -243,7 +243,7 @@ t.test('build() refuses folders that are no Whisper checkpoint, and says what it
   await t.rejects(build(from, join(home, 'x'), { variant: 'int8' }), /no tensor model\.encoder\.layers\.1/);
 });
 
-t.test('build() refuses weights of another size than config.json says', async (t) => {
+t.test('build() rejects weights whose size differs from config.json', async (t) => {
   const from = join(home, 'other-size');
   for (const change of [{ vocab_size: VOCABULARY + 1 }, { d_model: 2 * WIDTH }, { num_mel_bins: 128 }]) {
     writeCheckpoint(from, SHAPES.plain!, 'F16');
@@ -253,7 +253,7 @@ t.test('build() refuses weights of another size than config.json says', async (t
   }
 });
 
-t.test('build() refuses weights whose header is damaged, and says so', async (t) => {
+t.test('build() rejects weights with a damaged header, and says so', async (t) => {
   const from = join(home, 'damaged');
   writeCheckpoint(from, SHAPES.plain!, 'F16');
   const path = join(from, 'model.safetensors');
@@ -277,7 +277,7 @@ t.test('build() refuses weights whose header is damaged, and says so', async (t)
   }
 });
 
-t.test('build() reports progress up to 1 and stops when told', async (t) => {
+t.test('build() reports progress up to 1 and stops when aborted', async (t) => {
   const from = join(home, 'progress');
   writeCheckpoint(from, SHAPES.plain!, 'F16');
   const seen: number[] = [];

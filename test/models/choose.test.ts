@@ -13,7 +13,7 @@ function check(errors: number, rtfx: number) {
   return { at: '2026-01-01T00:00:00.000Z', machine: 'a test', rates, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8 };
 }
 
-t.test('listed() knows short names with and without whisper- and by what people call them', async (t) => {
+t.test('listed() accepts short names with and without whisper-, and common names', async (t) => {
   t.equal(listed('whisper-small')?.repository, 'openai/whisper-small');
   t.equal(listed('turbo')?.name, 'large-v3-turbo');
   t.equal(listed('distil-large-v3.5')?.repository, 'distil-whisper/distil-large-v3.5');
@@ -21,7 +21,7 @@ t.test('listed() knows short names with and without whisper- and by what people 
   t.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length);
 });
 
-t.test('couldCarry() names a better model only where cores and memory reach for it', async (t) => {
+t.test('couldCarry() names a better model only where cores and memory suffice', async (t) => {
   t.equal(couldCarry({ cores: 1, memoryBytes: 2 * GIB }, ['whisper-base']), null);
   t.equal(couldCarry({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base'])?.name, 'small');
   t.equal(couldCarry({ cores: 16, memoryBytes: 64 * GIB }, ['whisper-base'])?.name, 'large-v3');
@@ -36,7 +36,7 @@ t.test('advice() is one line with the command, or nothing', async (t) => {
   t.equal(advice({ cores: 1, memoryBytes: GIB }, ['whisper-base']), '');
 });
 
-t.test('bestInstalled() takes the model with the fewest errors that is fast enough here', async (t) => {
+t.test('bestInstalled() selects the model with the lowest WER that is fast enough on this machine', async (t) => {
   const home = t.testdir();
   const room = { cores: 2, memoryBytes: 8 * GIB };
   t.equal((await bestInstalled(home, room)).name, 'whisper-base', 'none was checked');

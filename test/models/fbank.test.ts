@@ -43,12 +43,12 @@ t.test('addFbank() equals the Python reference', async (t) => {
   }
 });
 
-t.test('addFbank() takes whole frames only', async (t) => {
+t.test('addFbank() uses whole frames only', async (t) => {
   const counts = [400, 559, 560, 16000];
   t.strictSame(await Promise.all(counts.map(async (count) => (await features(new Float32Array(count))).frames)), [1, 1, 2, 98]);
 });
 
-t.test('centred() leaves every band with a mean of zero', async (t) => {
+t.test('centred() gives every band a mean of zero', async (t) => {
   const { values, frames } = await features(samples, centred);
   for (const band of [0, 40, 79]) {
     const mean = values.subarray(band * frames, (band + 1) * frames).reduce((sum, value) => sum + value, 0) / frames;

@@ -11,12 +11,12 @@ const tokens = new Map<string, number>(
   read('tokenizer.json').added_tokens.map((token: { content: string; id: number }) => [token.content, token.id]),
 );
 
-t.test('completeGeneration() leaves a complete file alone', (t) => {
+t.test('completeGeneration() does not change a complete file', (t) => {
   t.equal(completeGeneration(published, config, tokens), published);
   t.end();
 });
 
-t.test('completeGeneration() finds in config and tokenizer what OpenAI published', (t) => {
+t.test('completeGeneration() derives from config and tokenizer what OpenAI published', (t) => {
   const { alignment_heads, ...made } = completeGeneration({}, config, tokens);
   for (const [key, value] of Object.entries(made)) t.strictSame(value, published[key], key);
   for (const key of ['lang_to_id', 'no_timestamps_token_id', 'eos_token_id', 'suppress_tokens']) t.ok(key in made, key);
@@ -24,14 +24,14 @@ t.test('completeGeneration() finds in config and tokenizer what OpenAI published
   t.end();
 });
 
-t.test('completeGeneration() keeps what is there and fills only the gaps', (t) => {
+t.test('completeGeneration() keeps existing fields and fills in only missing ones', (t) => {
   const made = completeGeneration({ ...published, alignment_heads: null, max_initial_timestamp_index: 7 }, config, tokens);
   t.equal(made.max_initial_timestamp_index, 7);
   t.strictSame(made.alignment_heads, published.alignment_heads);
   t.end();
 });
 
-t.test('completeGeneration() takes no alignment heads of a larger decoder', (t) => {
+t.test('completeGeneration() ignores alignment heads of a larger decoder', (t) => {
   for (const alignment_heads of [
     [
       [5, 3],
@@ -61,7 +61,7 @@ t.test('completeGeneration() gives an English-only vocabulary no languages, thou
   t.end();
 });
 
-t.test('completeGeneration() takes the heads published for the size of a checkpoint, and the upper half of other decoders', (t) => {
+t.test('completeGeneration() uses the heads published for a checkpoint size, and the upper half for other decoders', (t) => {
   const heads = (layers: number, count: number, vocab_size = 51865) =>
     completeGeneration({}, { ...config, vocab_size, decoder_layers: layers, decoder_attention_heads: count }, tokens).alignment_heads;
   t.strictSame(heads(24, 16).length, 6, 'medium: 192 without them, 0.7 GB a thread');

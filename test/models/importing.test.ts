@@ -71,7 +71,7 @@ const damages: [what: string, damage: (folder: string) => void, says: RegExp][] 
   ],
 ];
 for (const [what, damage, says] of damages) {
-  t.test(`importModel() refuses a checkpoint with ${what}, says what was found, and leaves nothing`, async (t) => {
+  t.test(`importModel() rejects a checkpoint with ${what}, says what was found, and leaves nothing behind`, async (t) => {
     const folder = checkpoint();
     damage(folder);
     const home = t.testdir();
@@ -80,7 +80,7 @@ for (const [what, damage, says] of damages) {
   });
 }
 
-t.test('importModel() refuses a model that hears nothing right, unless it is forced to, and keeps what was found', async (t) => {
+t.test('importModel() rejects a model that transcribes nothing correctly unless forced, and records what was measured', async (t) => {
   const home = t.testdir();
   const folder = checkpoint();
   const measure = async () => found(0.9);
@@ -94,7 +94,7 @@ t.test('importModel() refuses a model that hears nothing right, unless it is for
   t.strictSame(await verifyModel('deaf', home), []);
 });
 
-t.test('importModel() takes the next safer form until 8 bits are as good as float32', async (t) => {
+t.test('importModel() falls back to safer quantisation until int8 is as accurate as float32', async (t) => {
   const seen: string[] = [];
   const measure = async (folder: string) => {
     const { variant, recipe } = readWhisper(folder);
@@ -110,7 +110,7 @@ t.test('importModel() takes the next safer form until 8 bits are as good as floa
   t.equal(descriptor.check!.reference![0]!.errors, 10);
 });
 
-t.test('importModel() keeps what is faster where it costs no words, and leaves what does', async (t) => {
+t.test('importModel() keeps a faster form only if it does not raise the WER', async (t) => {
   const measure = async (folder: string) => {
     const { variant, recipe } = readWhisper(folder);
     const faster = recipe.hop === 176 ? 12 : recipe.pooledLayers.length ? 20 : 10;
@@ -125,7 +125,7 @@ t.test('importModel() keeps what is faster where it costs no words, and leaves w
   t.equal(descriptor.window.samplesPerStep, 352);
 });
 
-t.test('importModel() lets one of two imports of a name win, and the other leaves it alone', async (t) => {
+t.test('importModel() lets one of two concurrent imports of a name win, and the other does not change it', async (t) => {
   const home = t.testdir();
   const ends = await Promise.allSettled(
     [checkpoint(), checkpoint()].map((folder) => importModel(folder, { home, name: 'same', variant: 'int8' })),
@@ -137,7 +137,7 @@ t.test('importModel() lets one of two imports of a name win, and the other leave
   t.strictSame(readdirSync(join(home, 'models')), ['same']);
 });
 
-t.test('refusal() tells a foreign tokenizer by how sure the model is, and damage by how unsure', async (t) => {
+t.test('refusal() recognises a foreign tokenizer by high confidence, and damage by low confidence', async (t) => {
   const folder = checkpoint();
   const shape = [4, 80, 3];
   const smooth = {
@@ -155,12 +155,12 @@ t.test('refusal() tells a foreign tokenizer by how sure the model is, and damage
   t.equal(refusal(found(0.3), folder, smooth), null);
 });
 
-t.test('tooFarOff() allows 8 bits a point and a half', async (t) => {
+t.test('tooFarOff() allows int8 1.5 percentage points', async (t) => {
   t.notOk(tooFarOff(found(0.065).rates, found(0.05).rates));
   t.ok(tooFarOff(found(0.07).rates, found(0.05).rates));
 });
 
-t.test('importBytes() counts that float32 networks are twice as large as a checkpoint in half precision', async (t) => {
+t.test('importBytes() allows for float32 models being twice as large as a float16 checkpoint', async (t) => {
   t.ok(importBytes(1e9, 'float32', false) > 2e9);
   t.ok(importBytes(1e9, 'int8', true) > 2.7e9, 'and that they are written for comparison');
   t.ok(importBytes(1e9, 'int8', false) < 1e9);

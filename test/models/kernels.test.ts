@@ -10,7 +10,7 @@ import { fromFloat16 } from '../../models/build/whisper/safetensors.ts';
 import { toBytes } from '../../models/build/whisper/write.ts';
 import { hasByteDotProduct, variantForCpu } from '../../models/cpu.ts';
 
-t.test('quantise() turns each row into a column of steps of its own peak / 127, halves to even', (t) => {
+t.test('quantise() turns each row into a column in steps of its peak / 127, and rounds half to even', (t) => {
   const { values, scales } = quantise(Float32Array.of(127, 2.5, -1.5, /**/ 0, 0, 0, /**/ -254, 1, 3), 3, 3, false);
   t.strictSame([...values], [127, 0, -127, 2, 0, 0, -2, 0, 2]);
   t.strictSame([...scales], [1, Math.fround(Math.fround(1e-8) / 127), 2]);
@@ -32,7 +32,7 @@ function pairSums(values: Int8Array, rows: number): number[] {
   return sums;
 }
 
-t.test('quantise() keeps two neighbours within ±128 together where products saturate, and one as large as it can be', (t) => {
+t.test('quantise() keeps the sum of two neighbours within ±128 where products saturate, and each as large as possible', (t) => {
   const { values, scales } = quantise(uneven, ROWS, COLUMNS, true);
   const plain = quantise(uneven, ROWS, COLUMNS, false);
   t.ok(Math.max(...pairSums(plain.values, ROWS).map(Math.abs)) > 250);
@@ -45,7 +45,7 @@ t.test('quantise() keeps two neighbours within ±128 together where products sat
   t.end();
 });
 
-t.test('withoutSaturation() gives matrices that were quantised already the same bounds', (t) => {
+t.test('withoutSaturation() gives the same bounds to already quantised matrices', (t) => {
   const { values } = quantise(uneven, ROWS, COLUMNS, false);
   const before = values.slice();
   const growth = withoutSaturation(values, ROWS);
@@ -58,7 +58,7 @@ t.test('withoutSaturation() gives matrices that were quantised already the same 
   t.end();
 });
 
-t.test('products of such matrices with the largest bytes are exact on this processor', async (t) => {
+t.test('withoutSaturation(): products with the largest bytes are exact on this processor', async (t) => {
   const { values } = quantise(uneven, ROWS, COLUMNS, true);
   const g = createGraph({ shape: () => [], float32: () => new Float32Array() }, 'int8-7bit');
   const bytes = input(g, 'bytes', 'uint8', ['M', COLUMNS]);
@@ -78,7 +78,7 @@ t.test('products of such matrices with the largest bytes are exact on this proce
   }
 });
 
-t.test('transpose() turns matrices that are not multiples of its tiles', (t) => {
+t.test('transpose() transposes matrices whose sizes are not multiples of its tiles', (t) => {
   const [rows, columns] = [70, 131];
   const turned = transpose(
     Float32Array.from({ length: rows * columns }, (_, i) => i),
@@ -95,13 +95,13 @@ t.test('transpose() turns matrices that are not multiples of its tiles', (t) => 
   t.end();
 });
 
-t.test('toFloat16() and fromFloat16() give back every finite half', (t) => {
+t.test('toFloat16() and fromFloat16() round-trip every finite half', (t) => {
   const halves = Uint16Array.from({ length: 65536 }, (_, i) => i).filter((h) => (h & 0x7c00) !== 0x7c00);
   t.strictSame(Buffer.compare(Buffer.from(toFloat16(fromFloat16(halves)).buffer), Buffer.from(halves.buffer)), 0);
   t.end();
 });
 
-t.test('toFloat16() rounds ties to even and keeps what does not fit finite', (t) => {
+t.test('toFloat16() rounds half to even and clamps out-of-range values to finite ones', (t) => {
   const of = (value: number) => fromFloat16(toFloat16(Float32Array.of(value)))[0];
   t.equal(of(1 + 2 ** -11), 1);
   t.equal(of(1 + 3 * 2 ** -11), 1 + 2 ** -9);
@@ -112,7 +112,7 @@ t.test('toFloat16() rounds ties to even and keeps what does not fit finite', (t)
   t.end();
 });
 
-t.test('melFilters() have the area of 1 per Hz that Slaney gave them', (t) => {
+t.test('melFilters() have an area of 1 per Hz (Slaney normalisation)', (t) => {
   for (const mels of [80, 128]) {
     const filters = melFilters(mels);
     const area = filters.subarray((mels - 1) * 201).reduce((a, b) => a + b) * 40; // 40 Hz a bin
@@ -122,7 +122,7 @@ t.test('melFilters() have the area of 1 per Hz that Slaney gave them', (t) => {
   t.end();
 });
 
-t.test('foldedKernels() and foldedFilters() make of folded frames what a Fourier transform and the filters make of the frames', (t) => {
+t.test('foldedKernels() and foldedFilters() on folded frames equal a Fourier transform and the filters on the frames', (t) => {
   const [hop, frames] = [176, 6];
   const samples = Float32Array.from({ length: hop * frames }, (_, i) => Math.sin(i * i * 0.0007) + 0.3 * Math.sin(i * 1.3));
   const at = (i: number) => samples[i < 0 ? -i : i >= samples.length ? 2 * samples.length - 2 - i : i]!; // as in a mirror
@@ -159,7 +159,7 @@ t.test('foldedKernels() and foldedFilters() make of folded frames what a Fourier
   t.end();
 });
 
-t.test('hasByteDotProduct() knows VNNI, the ARM dot product and what lacks them', (t) => {
+t.test('hasByteDotProduct() recognises VNNI, the ARM dot product, and processors without them', (t) => {
   t.ok(hasByteDotProduct('x64', 'flags : fpu avx2 avx512_vnni'));
   t.ok(hasByteDotProduct('x64', 'flags : fpu avx2 avx_vnni sha'));
   t.notOk(hasByteDotProduct('x64', 'flags : fpu avx2 avx512f avx512bw'));

@@ -26,7 +26,7 @@ function imported(folder: string, more: Partial<Parameters<typeof importPublishe
 
 const CARD = '---\nlicense: cc-by-4.0\nlanguage:\n- ru\n- kk\nbase_model: someone/their-model\n---\n# A model\n';
 
-t.test('importPublished() recognises CTC, RNN-T and TDT folders, and installs what can be listed and verified', async (t) => {
+t.test('importPublished() recognises CTC, RNN-T and TDT folders, and installs models that can be listed and verified', async (t) => {
   for (const [kind, wanted] of Object.entries({
     ctc: { architecture: 'ctc', features: 'nemo80', subsampling: 8, tokens: { count: 11, blank: 10 } },
     gigaam: { architecture: 'ctc', features: 'gigaam-v3', subsampling: 4, tokens: { count: 10, blank: 9 } },
@@ -44,7 +44,7 @@ t.test('importPublished() recognises CTC, RNN-T and TDT folders, and installs wh
   }
 });
 
-t.test('importPublished() reads licence, origin and languages from the card, and keeps the attribution that CC-BY requires', async (t) => {
+t.test('importPublished() reads licence, origin and languages from the card, and keeps the attribution for CC-BY', async (t) => {
   const folder = folderOf(t, 'ctc');
   writeFileSync(join(folder, 'README.md'), CARD);
   writeFileSync(join(folder, 'LICENSE'), 'the text');
@@ -58,7 +58,7 @@ t.test('importPublished() reads licence, origin and languages from the card, and
   t.equal(readFileSync(join(made, 'LICENSE'), 'utf8'), 'the text');
 });
 
-t.test('importPublished() takes the 8-bit files where they are, or those that were asked for', async (t) => {
+t.test('importPublished() uses int8 files if there are any, or the requested ones', async (t) => {
   const folder = folderOf(t, 'tdt');
   for (const name of ['encoder-model', 'decoder_joint-model'])
     copyFileSync(join(folder, `${name}.onnx`), join(folder, `${name}.int8.onnx`));
@@ -66,7 +66,7 @@ t.test('importPublished() takes the 8-bit files where they are, or those that we
   t.match(layoutOf(folder, 'float32'), { variant: 'float32', networks: ['encoder-model.onnx', 'decoder_joint-model.onnx'] });
 });
 
-t.test('isPublished() leaves checkpoints to the importer of Whisper', async (t) => {
+t.test('isPublished() leaves Whisper checkpoints to their own importer', async (t) => {
   t.ok(isPublished(join(PUBLISHED, 'ctc')));
   t.notOk(isPublished(t.testdir({ 'model.safetensors': '', 'model.onnx': '' })));
   t.notOk(isPublished(t.testdir({ 'config.json': '{}' })));
@@ -136,7 +136,7 @@ const damages: [what: string, kind: string, damage: (folder: string) => void, sa
   ['a CC-BY licence and no origin', 'ctc', () => {}, /CC-BY-4\.0 requires attribution/, { licence: 'CC-BY-4.0' }],
 ];
 for (const [what, kind, damage, says, more] of damages) {
-  t.test(`importPublished() refuses a folder with ${what}, says what was found, and leaves nothing`, async (t) => {
+  t.test(`importPublished() rejects a folder with ${what}, says what was found, and leaves nothing behind`, async (t) => {
     const folder = folderOf(t, kind);
     damage(folder);
     await t.rejects(imported(folder, more), { message: says });
@@ -151,7 +151,7 @@ function found(errors: number, coverage: number, confidence: number, words = 100
   return { at: '2026-01-01T00:00:00.000Z', machine: 'a test', rates, invented: 0, coverage, rtfx: 10, threadBytes: 1e8, confidence };
 }
 
-t.test('frameRefusal() says whether the blank, the vocabulary or the weights are wrong, also where there are no clips', async (t) => {
+t.test('frameRefusal() says whether the blank, the vocabulary or the weights are wrong, also without clips', async (t) => {
   t.equal(frameRefusal(found(20, 0.6, 0.9)), null);
   t.match(frameRefusal(found(100, 0.01, 0.9)), /100 wrong: it writes next to nothing/);
   t.match(frameRefusal(found(90, 0.6, 0.9)), /90 wrong: its confidence is high, so vocab\.txt probably belongs to another model/);

@@ -100,7 +100,7 @@ t.test('pullModel() downloads a checkpoint over broken connections and imports i
   t.strictSame(readdirSync(join(folder, 'models', '.downloads')), []);
 });
 
-t.test('pullModel() goes on in a later call where an aborted one stopped', async (t) => {
+t.test('pullModel() resumes where an aborted call stopped', async (t) => {
   const hub = await openHub(t, { 'owner/fine-tuned': sharded });
   const folder = home();
   const stop = new AbortController();
@@ -121,7 +121,7 @@ t.test('pullModel() goes on in a later call where an aborted one stopped', async
   );
 });
 
-t.test('pullModel() takes nothing that an interrupted call left of an earlier version, though it is as long', async (t) => {
+t.test('pullModel() discards a partial download of an earlier version, even if it has the same length', async (t) => {
   const repositories = { 'owner/fine-tuned': join(scratch, 'before') };
   writeCheckpoint(repositories['owner/fine-tuned'], SHAPES.plain!, 'F16');
   const hub = await openHub(t, repositories);
@@ -142,7 +142,7 @@ t.test('pullModel() takes nothing that an interrupted call left of an earlier ve
   );
 });
 
-t.test('pullModel() starts a file over where the server cannot resume', async (t) => {
+t.test('pullModel() restarts a file if the server cannot resume', async (t) => {
   const hub = await openHub(t, { 'openai/whisper-tiny': single });
   hub.ranges = false;
   hub.cuts = [300_000];
@@ -151,7 +151,7 @@ t.test('pullModel() starts a file over where the server cannot resume', async (t
   t.strictSame(await verifyModel('whisper-tiny', folder), []);
 });
 
-t.test('pullModel() refuses bytes whose checksum differs, large and small', async (t) => {
+t.test('pullModel() rejects files whose checksum differs, large and small', async (t) => {
   for (const damage of ['model.safetensors', 'tokenizer.json']) {
     const hub = await openHub(t, { 'openai/whisper-tiny': single });
     hub.damage = damage;
@@ -162,7 +162,7 @@ t.test('pullModel() refuses bytes whose checksum differs, large and small', asyn
   }
 });
 
-t.test('pullModel() takes a file whose length the hub does not tell, and checks it all the same', async (t) => {
+t.test('pullModel() accepts a file whose length the hub does not report, and still verifies it', async (t) => {
   const hub = await openHub(t, { 'openai/whisper-tiny': single });
   hub.unsized = 'tokenizer.json';
   const folder = home();
@@ -176,7 +176,7 @@ t.test('pullModel() takes a file whose length the hub does not tell, and checks 
   t.ok(progress.every((fraction) => fraction >= 0 && fraction <= 1 + 1e-9));
 });
 
-t.test('pullModel() says what is wrong with a name, a repository, a hub', async (t) => {
+t.test('pullModel() reports what is wrong with a name, a repository or a hub', async (t) => {
   const hub = await openHub(t, { 'openai/whisper-tiny': single, 'owner/empty': scratch });
   const folder = home();
   await t.rejects(pullModel('huge', { home: folder, hub: hub.base }), /Cannot find a model openai\/whisper-huge/);
@@ -185,14 +185,14 @@ t.test('pullModel() says what is wrong with a name, a repository, a hub', async 
   await t.rejects(pullModel('tiny', { home: folder, hub: 'http://127.0.0.1:1' }), /Cannot reach .*models import/);
 });
 
-t.test('pullModel() gives up after failures in a row without a new byte', async (t) => {
+t.test('pullModel() gives up after consecutive failures without a new byte', async (t) => {
   const hub = await openHub(t, { 'openai/whisper-tiny': single });
   hub.cuts = new Array(20).fill(0);
   await t.rejects(pullModel('tiny', { home: home(), hub: hub.base, retryDelayMs: 1 }));
   t.equal(hub.cuts.length, 14);
 });
 
-t.test('repositoryOf() knows sizes and repositories', (t) => {
+t.test('repositoryOf() accepts sizes and repositories', (t) => {
   t.strictSame(repositoryOf('large-v3-turbo'), { repository: 'openai/whisper-large-v3-turbo', revision: 'main' });
   t.equal(repositoryOf('turbo').repository, 'openai/whisper-large-v3-turbo');
   t.equal(repositoryOf('distil-large-v3.5').repository, 'distil-whisper/distil-large-v3.5');

@@ -70,13 +70,13 @@ function apart(found: number[], expected: number[]): number {
 
 const PLAIN: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, values: 'plain' } };
 
-t.test('equalised() leaves what a network says as it is', async (t) => {
+t.test('equalised() does not change the output of a model', async (t) => {
   const exact = await heard(withOutliers, 'float32', PLAIN);
   t.ok(apart(await heard(withOutliers, 'float32', DEFAULT), exact) < 1e-4);
   t.ok(apart(await heard(checkpoint, 'float32', PLAIN), exact) < 1e-4, 'and so do outliers that are undone');
 });
 
-t.test('equalised() keeps 8 bits as exact with outliers of 200 in the values as without', async (t) => {
+t.test('equalised() keeps int8 as exact with outliers of 200 in the values as without them', async (t) => {
   const exact = await heard(checkpoint, 'float32', PLAIN);
   const without = apart(await heard(checkpoint, 'int8-7bit', DEFAULT), exact);
   const plain = apart(await heard(withOutliers, 'int8-7bit', PLAIN), exact);
@@ -85,7 +85,7 @@ t.test('equalised() keeps 8 bits as exact with outliers of 200 in the values as 
   t.ok(plain > 1.5 * even, `${plain} without evening`);
 });
 
-t.test('scales per row equal scales per call, in the decoder too', async (t) => {
+t.test('build() with scales per row equals scales per call, in the decoder too', async (t) => {
   const exact = await heard(checkpoint, 'float32', PLAIN);
   const rowwise = ['q', 'k', 'v', 'out'].flatMap((part) => [0, 1].map((l) => `model.encoder.layers.${l}.self_attn.${part}_proj`));
   const byRow: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, rowwise: [...rowwise, 'model.decoder.layers.0.self_attn.q_proj'] } };

@@ -32,7 +32,7 @@ function apart(a: Local[], b: Local[]): { mean: number; most: number } {
   return { mean: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, most: Math.max(...gaps) };
 }
 
-t.test('in float32, the rebuilt segmentation model equals the published one', async (t) => {
+t.test('segmentation: the rebuilt model in float32 equals the published one', async (t) => {
   const { most } = apart(await heardBy(t, await segmentationNetwork(path, 'float32')), await heardBy(t, path));
   t.ok(most <= 1.001 / 255, `${most}`);
 });
@@ -42,13 +42,13 @@ for (const [variant, skip] of [
   ['int8', saturates],
   ['int8-7bit', false],
 ] as const) {
-  t.test(`in ${variant} it says nearly that`, { skip }, async (t) => {
+  t.test(`segmentation: the rebuilt model in ${variant} nearly equals the published one`, { skip }, async (t) => {
     const { mean, most } = apart(await heardBy(t, await segmentationNetwork(path, variant)), await heardBy(t, path));
     t.ok(mean > 0 && mean < 0.001, `${mean}`);
     t.ok(most < 0.07, `${most}`); // chance: sums in another order round to other bytes
   });
 }
 
-t.test('another file is refused by name', async (t) => {
+t.test('segmentation: another file is rejected by name', async (t) => {
   await t.rejects(segmentationNetwork(at('models/diarization/campplus-zh-en-common.onnx')), /found no weight n0\.weight/);
 });

@@ -17,7 +17,7 @@ const checkpoint = join(home, 'checkpoint');
 writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
 writeFileSync(join(checkpoint, 'LICENSE'), 'MIT');
 
-t.test('importModel() makes a model that is listed, found and whole', async (t) => {
+t.test('importModel() creates a model that can be listed, found and verified', async (t) => {
   const model = await importModel(checkpoint, { name: 'tiny', variant: 'int8', home, licence: 'MIT', source: 'a test' });
   t.match(await findModel('tiny', home), {
     name: 'tiny',
@@ -42,7 +42,7 @@ t.test('importModel() makes a model that is listed, found and whole', async (t) 
   t.strictSame(await verifyModel('tiny', home), []);
 });
 
-t.test('importModel() refuses names that are taken or odd, and leaves nothing of a failed import', async (t) => {
+t.test('importModel() rejects names that are taken or invalid, and leaves nothing of a failed import', async (t) => {
   await t.rejects(importModel(checkpoint, { name: 'tiny', home }), /the name tiny is taken.*models remove tiny/);
   await t.rejects(importModel(checkpoint, { name: 'whisper-base', home }), /taken/);
   await t.rejects(importModel(checkpoint, { name: '../out', home }), /Cannot name a model/);
@@ -51,7 +51,7 @@ t.test('importModel() refuses names that are taken or odd, and leaves nothing of
   t.strictSame(readdirSync(join(home, 'models')), ['tiny']);
 });
 
-t.test('verify() finds a flipped bit, a missing and a cut file', async (t) => {
+t.test('verify() detects a flipped bit, a missing file and a truncated file', async (t) => {
   const { folder } = await importModel(checkpoint, { name: 'hurt', variant: 'int8', home });
   const path = join(folder, 'decoder.onnx');
   const bytes = readFileSync(path);
@@ -74,7 +74,7 @@ t.test('removeModel() deletes imported models only', async (t) => {
   await t.rejects(removeModel('whisper-base', home), /part of the project/);
 });
 
-t.test('removeModel() deletes a model that only an earlier version could open, which every other use names', async (t) => {
+t.test('removeModel() deletes a model that only an earlier version could open, and every other command reports it', async (t) => {
   const folder = join(home, 'models', 'earlier');
   mkdirSync(folder);
   writeFileSync(join(folder, 'manifest.json'), '{}');
@@ -84,17 +84,17 @@ t.test('removeModel() deletes a model that only an earlier version could open, w
   t.notOk(existsSync(folder));
 });
 
-t.test('listModels() passes over folders that are no models', async (t) => {
+t.test('listModels() skips folders that are not models', async (t) => {
   mkdirSync(join(home, 'models', 'stray'));
   t.notOk((await listModels(home)).some(({ name }) => name === 'stray'));
 });
 
-t.test('fittingModel() gives the model itself where 8-bit products do not saturate', async (t) => {
+t.test('fittingModel() returns the model itself where int8 products do not saturate', async (t) => {
   t.equal((await fittingModel('tiny', home, true)).folder, join(home, 'models', 'tiny'));
   await t.rejects(fittingModel('diarization', home, true), /Cannot recognise speech with diarization/);
 });
 
-t.test('fittingModel() gives all who ask at once the same model, of the original as it is now', async (t) => {
+t.test('fittingModel() returns the same model to concurrent callers, built from the current original', async (t) => {
   const home = t.testdir();
   const before: string[] = [];
   for (const shape of [SHAPES.plain!, SHAPES.other!]) {
@@ -112,7 +112,7 @@ t.test('fittingModel() gives all who ask at once the same model, of the original
   }
 });
 
-t.test('fittingModel() turns an int8 model once into one that does not where they do, close to float32', async (t) => {
+t.test('fittingModel() converts an int8 model once where products saturate, and stays close to float32', async (t) => {
   const fitted = await fittingModel('tiny', home, false);
   t.match(fitted, { name: 'tiny', variant: 'int8-7bit' });
   t.strictSame(await verify(fitted.folder), []);

@@ -47,7 +47,7 @@ const open = async (t: { teardown(after: () => unknown): void }, variant?: CpuVa
   return session;
 };
 
-t.test('in float32, the rebuilt model equals the published one', async (t) => {
+t.test('speaker embeddings: the rebuilt model in float32 equals the published one', async (t) => {
   const session = await open(t, 'float32');
   for (const piece of pieces) {
     const [print] = await embed(session, [piece]);
@@ -61,22 +61,26 @@ for (const [variant, skip] of [
   ['int8', saturates],
   ['int8-7bit', false],
 ] as const) {
-  t.test(`in ${variant} it says nearly that, and voices stay as far apart`, { skip }, async (t) => {
-    const session = await open(t, variant);
-    const prints = await Promise.all(pieces.map(async (piece) => (await embed(session, [piece]))[0]!));
-    const known = await Promise.all(pieces.map(asPublished));
-    for (const [i, print] of prints.entries()) {
-      const likeness = cosine(print, known[i]!);
-      t.ok(likeness > 0.98, `${pieces[i]!.length} samples: ${likeness}`);
-      for (let j = 0; j < i; j++) {
-        const change = cosine(print, prints[j]!) - cosine(known[i]!, known[j]!);
-        t.ok(Math.abs(change) < 0.04, `pieces ${j} and ${i}: ${change}`);
+  t.test(
+    `speaker embeddings: the rebuilt model in ${variant} nearly equals the published one, and separates as well`,
+    { skip },
+    async (t) => {
+      const session = await open(t, variant);
+      const prints = await Promise.all(pieces.map(async (piece) => (await embed(session, [piece]))[0]!));
+      const known = await Promise.all(pieces.map(asPublished));
+      for (const [i, print] of prints.entries()) {
+        const likeness = cosine(print, known[i]!);
+        t.ok(likeness > 0.98, `${pieces[i]!.length} samples: ${likeness}`);
+        for (let j = 0; j < i; j++) {
+          const change = cosine(print, prints[j]!) - cosine(known[i]!, known[j]!);
+          t.ok(Math.abs(change) < 0.04, `pieces ${j} and ${i}: ${change}`);
+        }
       }
-    }
-  });
+    },
+  );
 }
 
-t.test('pieces that go through together have the prints that they have alone', async (t) => {
+t.test('speaker embeddings: pieces in a batch have the same embeddings as alone', async (t) => {
   const session = await open(t);
   const [a, b] = [pieces[0]!.slice(0, 16_240), pieces[1]!.slice(0, 16_240)];
   const together = await embed(session, [a, b]);
@@ -86,7 +90,7 @@ t.test('pieces that go through together have the prints that they have alone', a
   }
 });
 
-t.test('publishedWeights() names the weight that a network lacks', async (t) => {
+t.test('publishedWeights() names the weight that a model lacks', async (t) => {
   const weights = publishedWeights(readFileSync(path));
   t.strictSame(weights.shape('head.layer1.0.shortcut.0.weight'), [32, 32, 1, 1]);
   t.throws(() => weights.float32('head.conv9.weight'), { message: /found no weight head\.conv9\.weight/ });

@@ -26,7 +26,7 @@ async function run(...args: string[]): Promise<string> {
 
 const admin = async (...args: string[]): Promise<Record<string, string>> => JSON.parse(await run(...args, '--json'));
 
-t.test('admin lists and ends what was opened, changes workspaces, sums up usage and says who did what', async (t) => {
+t.test('admin lists and removes what was created, changes workspaces, sums up usage and prints the audit log', async (t) => {
   const workspace = (await admin('workspace', 'create', '--name', 'Run', '--minutes', '100')).id!;
   const at = ['--workspace', workspace];
   const member = (await admin('member', 'add', ...at, '--email', 'di@example.com', '--role', 'owner')).id!;

@@ -14,7 +14,7 @@ async function admin(...args: string[]): Promise<Record<string, string>> {
   return JSON.parse(stdout);
 }
 
-t.test('admin makes a workspace with minutes, a member and a key that is good for what it says', async (t) => {
+t.test('admin creates a workspace with minutes, a member and a key with the stated permissions', async (t) => {
   const workspace = await admin('workspace', 'create', '--name', 'Acme', '--minutes', '100');
   const member = await admin('member', 'add', '--workspace', workspace.id!, '--email', 'anna@example.com', '--role', 'owner');
   t.match(member, { email: 'anna@example.com', role: 'owner' });
@@ -33,7 +33,7 @@ t.test('admin makes a workspace with minutes, a member and a key that is good fo
   t.equal(await findCredential(db, key!), null);
 });
 
-t.test('admin ends a membership with everything that hangs on it', async (t) => {
+t.test('admin removes a membership and everything that depends on it', async (t) => {
   const workspace = await admin('workspace', 'create', '--name', 'Ends');
   const member = await admin('member', 'add', '--workspace', workspace.id!, '--email', 'bo@example.com', '--pending');
   await admin('member', 'activate', '--workspace', workspace.id!, '--member', member.id!);
@@ -45,7 +45,7 @@ t.test('admin ends a membership with everything that hangs on it', async (t) => 
   t.not(again.id, member.id, 'the address is free again');
 });
 
-t.test('admin makes projects and templates', async (t) => {
+t.test('admin creates projects and templates', async (t) => {
   const workspace = await admin('workspace', 'create', '--name', 'Projects');
   const member = await admin('member', 'add', '--workspace', workspace.id!, '--email', 'cy@example.com');
   const project = await admin('project', 'create', '--workspace', workspace.id!, '--name', 'Sales');
@@ -56,7 +56,7 @@ t.test('admin makes projects and templates', async (t) => {
   await t.rejects(admin(...template, '--slug', 'summary'), /built-in/);
 });
 
-t.test('admin workspace delete destroys the data key at once, and leaves the rest to a job', async (t) => {
+t.test('admin workspace delete destroys the data key immediately, and leaves the rest to a job', async (t) => {
   const workspace = await admin('workspace', 'create', '--name', 'Gone');
   await admin('workspace', 'delete', '--workspace', workspace.id!);
   t.strictSame(await db.query('*', 'select 1 from data_keys where workspace_id = ?', [workspace.id]), []);
@@ -64,7 +64,7 @@ t.test('admin workspace delete destroys the data key at once, and leaves the res
   t.equal(JSON.stringify(await admin('workspace', 'list')).includes(workspace.id!), false);
 });
 
-t.test('longhand exits with 2 on wrong use and with 1 when it could not do it', async (t) => {
+t.test('longhand exits with 2 on a usage error and with 1 on failure', async (t) => {
   const codes = [
     await longhand(['admin', 'key', 'create'], env),
     await longhand(['admin', 'token', 'create', '--workspace', 'x', '--member', 'y', '--ttl', '-1'], env),

@@ -56,7 +56,7 @@ async function heard(url: string, { id, key }: { id: string; key: string }): Pro
   return ((await answer.json()) as { text: string }).text;
 }
 
-t.test('a state folder is saved and restored; without the right master key the service refuses to start', async (t) => {
+t.test('backup: a state folder is saved and restored; without the right master key the service refuses to start', async (t) => {
   const at = folder(t);
   const [home, restored] = [join(at, 'home'), join(at, 'restored')];
   const paths = { BACKUP: join(at, 'backup'), SAFE: join(at, 'safe') };
@@ -92,7 +92,7 @@ t.test('a state folder is saved and restored; without the right master key the s
 const POSTGRES = distribution();
 
 t.test(
-  'a PostgreSQL of its own is dumped while it runs and restored on a new server',
+  'backup: an external PostgreSQL is dumped while it runs and restored on a new server',
   { skip: !POSTGRES && 'needs postgresql of the distribution' },
   async (t) => {
     const at = folder(t);

@@ -7,7 +7,7 @@ import { eventually, openService } from '../support/service.ts';
 
 const MEBIBYTES = 200; // so that the server is killed while it comes
 
-t.test('upload of a folder outlives a server that is killed half-way, and nothing is transcribed twice', async (t) => {
+t.test('upload of a folder survives a server that is killed half-way, and nothing is transcribed twice', async (t) => {
   const service = await openService(t);
   const folder = path.join(service.home, 'recordings');
   mkdirSync(folder);

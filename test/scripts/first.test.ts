@@ -12,7 +12,7 @@ const { db, url } = await testDatabase(t);
 const settings = readSettings({ LONGHAND_HOME: t.testdir() });
 const count = async (table: string) => (await db.query('*', `select 1 from ${table}`)).length;
 
-t.test('firstKey() that is broken off half-way leaves nothing, so the next start is the first', async (t) => {
+t.test('firstKey() that is interrupted leaves nothing behind, so that the next start counts as the first', async (t) => {
   const release = await holding(url, 'lock table api_keys in share mode');
   const first = firstKey(settings, url).catch((error: Error) => error);
   await eventually(async () => (await waiting(db, 'longhand-up')) > 0, 'it is about to write the key');
@@ -27,13 +27,13 @@ t.test('firstKey() that is broken off half-way leaves nothing, so the next start
   t.equal(await count('workspaces'), 0);
 });
 
-t.test('firstKey() of several hosts that start at once makes one workspace and one key', async (t) => {
+t.test('firstKey() called by several hosts at once creates one workspace and one key', async (t) => {
   const made = await Promise.all([1, 2, 3].map(() => firstKey(settings, url)));
   t.equal(made.filter((each) => each).length, 1);
   t.strictSame([await count('workspaces'), await count('members'), await count('api_keys')], [1, 1, 1]);
 });
 
-t.test('instructions() print the base URL that README and the guides call BASE, with its /v1', async (t) => {
+t.test('instructions() prints the base URL that README and the guides call BASE, with its /v1', async (t) => {
   const printed = instructions('http://127.0.0.1:8080', { workspace: 'w', member: 'm', key: 'k' });
   const [, base] = /base URL of the API .*(http:\S+)/.exec(printed) ?? [];
   t.equal(base, 'http://127.0.0.1:8080/v1');

@@ -22,7 +22,7 @@ async function wheel(folder: string, name: string): Promise<string> {
   return join(folder, name);
 }
 
-t.test('unpack() writes the shared libraries that are wanted, and tells which wheels the extras name', async (t) => {
+t.test('unpack() writes the required shared libraries, and returns the wheels that the extras name', async (t) => {
   const folder = t.testdir({ lib: {} });
   const path = await wheel(folder, 'onnxruntime_gpu-1.30.0-cp311-cp311-manylinux_2_28_x86_64.whl');
   const named = await unpack(path, join(folder, 'lib'), (name) => !name.includes('tensorrt'));
@@ -31,7 +31,7 @@ t.test('unpack() writes the shared libraries that are wanted, and tells which wh
   t.strictSame(named, ['nvidia-cufft~=12.0']);
 });
 
-t.test('findWheel() takes the version wanted for this processor, and download() checks it', async (t) => {
+t.test('findWheel() selects the required version for this processor, and download() verifies it', async (t) => {
   const folder = t.testdir();
   const arch = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
   const name = `onnxruntime_gpu-1.30.0-cp311-cp311-manylinux_2_28_${arch}.whl`;
@@ -71,7 +71,7 @@ t.test('findWheel() takes the version wanted for this processor, and download() 
   );
 });
 
-t.test('requirementsOf() and fitsRequirement() read what a wheel asks for', async (t) => {
+t.test('requirementsOf() and fitsRequirement() read the requirements of a wheel', async (t) => {
   const named = requirementsOf(
     'Requires-Dist: nvidia-cuda-nvrtc~=13.0; extra == "cuda"\nRequires-Dist: nvidia-cudnn-cu13~=9.0; extra == "cudnn"\n',
   );
@@ -82,7 +82,7 @@ t.test('requirementsOf() and fitsRequirement() read what a wheel asks for', asyn
   t.ok(fitsRequirement('nvidia-cublas').fits('13.1.0.3'));
 });
 
-t.test("explain() says in our words what is missing, from the runtime's", async (t) => {
+t.test('explain() translates the error of the runtime into what is missing', async (t) => {
   const failed = (library: string) =>
     `Failed to load library /x/libonnxruntime_providers_cuda.so with error: ${library}: cannot open shared object file: No such file or directory`;
   for (const [words, found, remedy] of [

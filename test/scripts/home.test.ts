@@ -10,7 +10,7 @@ const ROUNDS = 60;
 const PROCESSES = 4;
 const DEAD = JSON.stringify({ pid: 1, started: 'long ago', database: null, url: 'http://127.0.0.1:1' });
 
-t.test('claimHome() gives a folder that a dead process held to one alone of those that ask at once', async (t) => {
+t.test('claimHome() gives a folder held by a dead process to only one of several concurrent callers', async (t) => {
   const done = t.testdir();
   const folders = Array.from({ length: ROUNDS }, (_, round) => join(done, String(round)));
   for (const folder of folders) {
@@ -39,7 +39,7 @@ t.test('claimHome() gives a folder that a dead process held to one alone of thos
   t.strictSame(claimed, [...folders.keys()]);
 });
 
-t.test('claimHome() takes a folder from a process that has ended, also before its parent has noticed', async (t) => {
+t.test('claimHome() takes over the folder of a process that has ended, also before its parent has reaped it', async (t) => {
   const folder = t.testdir();
   const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] }); // never looks after the first
   t.teardown(() => parent.kill());
@@ -54,7 +54,7 @@ t.test('claimHome() takes a folder from a process that has ended, also before it
   claimHome(folder).release();
 });
 
-t.test('claimHome() leaves a file that it cannot read, and says what to do', async (t) => {
+t.test('claimHome() does not touch a file that it cannot read, and says what to do', async (t) => {
   const folder = t.testdir({ 'running.json': { inside: '' } });
   t.throws(() => claimHome(folder), { message: /^Cannot read .*running\.json \(EISDIR\): .* set LONGHAND_HOME to another folder\.$/ });
   t.equal(runningUrl(folder), null);

@@ -119,13 +119,13 @@ async function signIn() {
   };
 }
 
-await t.test('the search finds what lies open', async (t) => {
+await t.test('leak search: unencrypted text is found', async (t) => {
   t.strictSame(found(`x ${Buffer.from(`aa${FILE_NAME}`).toString('latin1')}`, [FILE_NAME]), [FILE_NAME]);
   t.strictSame(found('he was Hugely Pleased', SPOKEN), ['hugely pleased']);
   t.ok((await dump()).includes('Default'), 'the name of the workspace is no secret, and the dump holds it');
 });
 
-await t.test('mid-work and afterwards, nothing that was said, named or uploaded can be read in tables, files or logs', async (t) => {
+await t.test('leak search: nothing said, named or uploaded is readable in tables, files or logs, at any time', async (t) => {
   const person = await signIn();
   const { workspace } = (await ask('/v1/workspace')) as { workspace: { id: string } };
   const [member] = (await db.query<{ id: string }>('*', `select id from members where workspace_id = ? and role = 'owner'`, [
@@ -194,7 +194,7 @@ await t.test('mid-work and afterwards, nothing that was said, named or uploaded 
   t.match(up.output.stderr, uuid as string, 'the logs do tell of this transcription');
 });
 
-await t.test('the master key lies in one file, which only its owner reads', async (t) => {
+await t.test('leak search: the master key is in one file, readable only by its owner', async (t) => {
   const key = readFileSync(join(home, 'master.key'), 'utf8').trim();
   t.strictSame(
     files()

@@ -47,7 +47,7 @@ async function shown(test: { teardown(after: () => unknown): void }): Promise<Ma
   return found;
 }
 
-t.test('the dashboard and the alert rules name metrics and labels that exist, and leave none out', async (t) => {
+t.test('the dashboard and the alert rules use only existing metrics and labels, and every one of them', async (t) => {
   const metrics = await shown(t);
   const asked = new Set<string>();
   for (const { name, expr, legend = '' } of [
@@ -72,7 +72,7 @@ t.test('the dashboard and the alert rules name metrics and labels that exist, an
   );
 });
 
-t.test('every alert says how bad it is, what happened and what to do', async (t) => {
+t.test('every alert states its severity, what happened and what to do', async (t) => {
   t.ok(rules.length >= 8);
   for (const { alert, labels, annotations } of rules) {
     t.match(alert, /^Longhand\w+$/);
@@ -89,7 +89,7 @@ t.test('Prometheus accepts the alert rules', { skip: !promtool && 'promtool is n
   t.match(stdout, `${rules.length} rules found`);
 });
 
-t.test('Prometheus finds no fault with the metrics', { skip: !promtool && 'promtool is not installed' }, async (t) => {
+t.test('Prometheus accepts the metrics', { skip: !promtool && 'promtool is not installed' }, async (t) => {
   const file = join(t.testdir({ metrics: await page(t) }), 'metrics');
   const { code, stdout, stderr } = await finish('sh', ['-c', `"${promtool}" check metrics <"${file}"`]);
   t.ok(code === 0 || code === 3, 'it could read the page'); // 3: with advice

@@ -8,7 +8,7 @@ import { finish, LONGHAND, ROOT, start } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
 import { eventually } from '../support/service.ts';
 
-t.test('scripts/longhand names the one command in a clone without packages, never a stack trace', async (t) => {
+t.test('scripts/longhand in a clone without packages prints the command to run, not a stack trace', async (t) => {
   const clone = mkdtempSync(path.join(tmpdir(), 'longhand-clone-')); // outside the checkout, whose packages Node would find
   t.teardown(() => rmSync(clone, { recursive: true, force: true }));
   for (const name of ['scripts', 'api/version.ts', 'package.json'])
@@ -29,12 +29,12 @@ t.test('scripts/longhand names the one command in a clone without packages, neve
   t.match([without.code, without.stderr], [1, /^Longhand needs Node 20\.19 or newer, and there is no "node" on the PATH/]);
 });
 
-t.test('npm prints no warning before the first line of ours', async (t) => {
+t.test('npm start prints no npm warning before our first line', async (t) => {
   const { stderr } = await finish('npm', ['run', '--silent'], {}, ROOT);
   t.notMatch(stderr, /npm warn/i);
 });
 
-t.test('partsOf() knows what a changed source belongs to', async (t) => {
+t.test('partsOf() maps a changed source file to the parts that use it', async (t) => {
   t.strictSame(partsOf('api/v1/uploads.ts'), ['api']);
   t.strictSame(partsOf('api/contract/limits.ts'), ['api', 'engine']);
   t.strictSame(partsOf('db/jobs/claim.ts'), ['api', 'engine']);
@@ -44,7 +44,7 @@ t.test('partsOf() knows what a changed source belongs to', async (t) => {
   t.strictSame(partsOf('models/whisper-base/encoder.onnx'), []);
 });
 
-t.test('up --watch starts the API again when its source changes', async (t) => {
+t.test('up --watch restarts the API when its source changes', async (t) => {
   const home = mkdtempSync(path.join(tmpdir(), 'longhand-dev-'));
   const up = start(t, LONGHAND, ['up', '--watch', '--port', '0'], { LONGHAND_HOME: home, LONGHAND_THREADS: '1', LOG_LEVEL: 'info' });
   t.teardown(async () => {

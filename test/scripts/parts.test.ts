@@ -14,7 +14,7 @@ await addTiny(home);
 const settings = { DATABASE_URL: url, LONGHAND_HOME: home, LONGHAND_MODEL: TINY, LONGHAND_THREADS: '1', PORT: '0' };
 
 for (const part of ['api', 'engine', 'courier']) {
-  t.test(`${part} does not outlive an up that is killed while it loads`, async (t) => {
+  t.test(`${part} ends if its parent up is killed while it loads`, async (t) => {
     const child = fork(LAUNCH, [part], { env: environment(settings), stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     t.teardown(() => child.kill('SIGKILL'));
     const ended = once(child, 'exit').then(() => 'it ended');
@@ -22,7 +22,7 @@ for (const part of ['api', 'engine', 'courier']) {
     t.equal(await Promise.race([ended, once(child.stdout!, 'data').then(String)]), 'it ended');
   });
 
-  t.test(`${part} ends in good order when its terminal is closed`, async (t) => {
+  t.test(`${part} shuts down cleanly when its terminal is closed`, async (t) => {
     const running = start(t, LONGHAND, [part], settings);
     await running.said(/^(listening on|working on|delivering)/m);
     t.equal(await running.stop('SIGHUP'), 0);

@@ -19,7 +19,7 @@ t.test('preview writes a built-in report without database or model', async (t) =
   t.match(stdout, '- [01:05] Ann: I will send you the new plan by Thursday.');
 });
 
-t.test('preview gives a custom prompt to the configured model', async (t) => {
+t.test('preview sends a custom prompt to the configured model', async (t) => {
   const server = await startLlm();
   t.teardown(server.close);
   const { code, stdout } = await preview(['--prompt', 'List what was promised.', '--json'], { LLM_BASE_URL: server.url });
@@ -28,6 +28,6 @@ t.test('preview gives a custom prompt to the configured model', async (t) => {
   t.match(server.calls[0]!.body.messages[1]!.content, /<template>\nList what was promised.\n<\/template>/);
 });
 
-t.test('preview says what is missing', async (t) => {
+t.test('preview reports missing arguments and settings', async (t) => {
   t.match(await preview([]), { code: 2, stderr: /--prompt/ });
 });

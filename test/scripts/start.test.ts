@@ -32,14 +32,14 @@ async function begin(t: Test, file: string, ...args: string[]): Promise<Running>
   return running;
 }
 
-t.test('npm start ends with everything that it started when it is told SIGTERM', async (t) => {
+t.test('npm start stops everything that it started on SIGTERM', async (t) => {
   const npm = await begin(t, 'npm', 'start', '--');
   npm.child.kill('SIGTERM');
   t.strictSame(await once(npm.child, 'exit'), [0, null]);
   t.strictSame(working(), []);
 });
 
-t.test('up whose terminal is closed ends with everything that it started', async (t) => {
+t.test('up stops everything that it started when its terminal is closed', async (t) => {
   const up = await begin(t, LONGHAND, 'up');
   up.child.stderr!.destroy(); // as `up 2>&1 | tee` too, when Ctrl-C ends them both
   up.child.kill('SIGHUP');
@@ -47,7 +47,7 @@ t.test('up whose terminal is closed ends with everything that it started', async
   t.strictSame(working(), []);
 });
 
-t.test('up that is told to stop again ends at once, and leaves nothing that goes on', async (t) => {
+t.test('up stops immediately on a second signal, and leaves no process running', async (t) => {
   const up = await begin(t, LONGHAND, 'up');
   up.child.kill('SIGINT');
   await eventually(() => up.output.stderr.includes('stopping'), 'it has heard');
@@ -56,7 +56,7 @@ t.test('up that is told to stop again ends at once, and leaves nothing that goes
   await eventually(() => !working().length, 'the last of it gone', 60);
 });
 
-t.test('a command that starts PostgreSQL for itself and is interrupted leaves none of it', async (t) => {
+t.test('longhand commands that start PostgreSQL leave no process of it when interrupted', async (t) => {
   const list = start(t, LONGHAND, ['admin', 'workspace', 'list'], { LONGHAND_HOME: home });
   await eventually(() => working(['cmdline']).length > 0, 'PostgreSQL, which alone is told the folder as an argument');
   list.child.kill('SIGTERM');

@@ -67,7 +67,7 @@ async function untilIdle(): Promise<void> {
 }
 
 const analyze = findProgram('systemd-analyze');
-t.test('systemd accepts the service and the timer', { skip: !analyze && 'systemd-analyze is not installed' }, async (t) => {
+t.test('telephony recipe: systemd accepts service and timer', { skip: !analyze && 'systemd-analyze is not installed' }, async (t) => {
   const folder = t.testdir({
     'longhand-upload.service': unit.replace('/opt/longhand/scripts/longhand', '/bin/true').replace('User=asterisk', 'User=root'),
     'longhand-upload.timer': timer,
@@ -78,14 +78,14 @@ t.test('systemd accepts the service and the timer', { skip: !analyze && 'systemd
   }
 });
 
-t.test('the recipe keeps the key out of the list of processes', async (t) => {
+t.test('telephony recipe: the key does not appear in the process list', async (t) => {
   t.notMatch(unit, /--key|lh_/);
   t.strictSame(Object.keys(env).sort(), ['LONGHAND_KEY', 'LONGHAND_URL']);
   t.match(unit, /^EnvironmentFile=\/etc\/longhand-upload\.env$/m);
   t.match(unit, /^User=\w+$/m);
 });
 
-t.test('the recipe sends a call once: not while it grows, not tomorrow, not under another name', async (t) => {
+t.test('telephony recipe: a call is uploaded once: not while it grows, not the next day, not under another name', async (t) => {
   const [program, args] = command();
   const run = () => finish(program, args, env);
   record('2026/call-1.wav', '1');
@@ -104,7 +104,7 @@ t.test('the recipe sends a call once: not while it grows, not tomorrow, not unde
   t.ok(existsSync(path.join(sent, 'again.wav')));
 });
 
-t.test('the recipe charges nothing twice, at whatever moments it is killed', async (t) => {
+t.test('telephony recipe: nothing is charged twice, whenever the upload is killed', async (t) => {
   t.comment(`SEED=${SEED} repeats the choice of the moments`);
   const before = await accepted();
   const [program, args] = command();

@@ -9,7 +9,7 @@ const env = { LONGHAND_HOME: path.join(folder, 'home') };
 const talk = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
 const german = path.join(ROOT, 'bench', 'data', 'clips', 'de_fleurs-test_000.ogg');
 
-t.test('transcribe prints who said what, file by file in order, and goes on after one that fails', async (t) => {
+t.test('transcribe prints speakers and text, file by file in order, and continues after a file that fails', async (t) => {
   const broken = path.join(folder, 'broken.mp3');
   const { code, stdout, stderr } = await longhand(['transcribe', talk, broken, german], env);
   t.equal(code, 1);
@@ -20,7 +20,7 @@ t.test('transcribe prints who said what, file by file in order, and goes on afte
   t.match(second, /^\[00:0\d\] Speaker 1: .*\b(der|die|das|und)\b/, 'German comes out in German');
 });
 
-t.test('transcribe --format json has the fields of the API, and with --words their times', async (t) => {
+t.test('transcribe --format json has the fields of the API, and word timestamps with --words', async (t) => {
   const { code, stdout } = await longhand(['transcribe', talk, '--json', '--words', '--speakers', '2', '--language', 'EN'], env);
   t.equal(code, 0);
   const record = JSON.parse(stdout);
@@ -32,7 +32,7 @@ t.test('transcribe --format json has the fields of the API, and with --words the
   }
 });
 
-t.test('transcribe --output-dir writes subtitles and Markdown instead', async (t) => {
+t.test('transcribe --output-dir writes subtitles and Markdown', async (t) => {
   const copy = path.join(folder, 'talk.wav');
   copyFileSync(talk, copy);
   const srt = await longhand(['transcribe', copy, '--format', 'srt', '--output-dir', path.join(folder, 'out')], env);
@@ -43,13 +43,13 @@ t.test('transcribe --output-dir writes subtitles and Markdown instead', async (t
   t.match(readFileSync(path.join(folder, 'talk.md'), 'utf8'), /^\ufeff---\ntitle: "talk.wav"\n/);
 });
 
-t.test('transcribe --output-dir says at once that its folder is a file', async (t) => {
+t.test('transcribe --output-dir fails immediately if the path is a file', async (t) => {
   const { code, stdout, stderr } = await longhand(['transcribe', talk, '--output-dir', path.join(folder, 'broken.mp3')], env);
   t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: /^Cannot use .*broken\.mp3: it exists already\n$/ });
 });
 
 t.test(
-  'transcribe --output-dir leaves an older transcript whole when the disk is full, and goes on',
+  'transcribe --output-dir leaves an older transcript intact when the disk is full, and continues',
   { skip: noDisks() ?? false },
   async (t) => {
     const disk = smallDisk(t, 100_000);
@@ -65,14 +65,14 @@ t.test(
   },
 );
 
-t.test('transcribe says which disk is full when decoded sound has no room', { skip: noDisks() ?? false }, async (t) => {
+t.test('transcribe reports which disk is full if there is no space for decoded audio', { skip: noDisks() ?? false }, async (t) => {
   const disk = smallDisk(t, 200_000);
   const { code, stderr } = await longhand(['transcribe', talk, '--no-diarize'], { ...env, TMPDIR: disk.path });
   t.equal(code, 1);
   t.match(stderr, `${talk}: Cannot store decoded audio in ${disk.path}: the disk is full. An hour takes 115 MB per channel`);
 });
 
-t.test('longhand works through a symbolic link and from any folder, and doctor finds nothing wrong with it', async (t) => {
+t.test('longhand works through a symbolic link and from any folder, and doctor reports no problem', async (t) => {
   symlinkSync(LONGHAND, path.join(folder, 'link'));
   const { code, stdout } = await finish(path.join(folder, 'link'), ['doctor', '--json'], env, folder);
   const { ok, checks, settings } = JSON.parse(stdout);
@@ -87,7 +87,7 @@ t.test('longhand works through a symbolic link and from any folder, and doctor f
   );
 });
 
-t.test('models verify reads every byte of the models that ship', async (t) => {
+t.test('models verify reads every byte of the shipped models', async (t) => {
   const { code, stdout } = await longhand(['models', 'verify', '--json'], env);
   t.equal(code, 0);
   t.strictSame(JSON.parse(stdout), [

@@ -47,7 +47,7 @@ const refuse = (status: number, headers: Record<string, string>, body: object) =
   request.once('end', () => response.end()).resume();
 };
 
-t.test('upload tries again under one Idempotency-Key after overload and lost connections', async (t) => {
+t.test('upload retries with the same Idempotency-Key after overload and lost connections', async (t) => {
   const { seen, url } = await service(t, [
     refuse(503, { 'retry-after': '1' }, { code: 'service_unavailable', message: 'full' }),
     (request) => request.once('data', () => request.socket.destroy()),
@@ -74,7 +74,7 @@ t.test('upload tries again under one Idempotency-Key after overload and lost con
   t.match(seen.at(-1), { bytes: 200_000, url: '/v1/transcriptions?reports=summary', metadata: '{"wer":"J\\u00fcrgen"}' });
 });
 
-t.test('upload takes every recording of a folder, and sends no content again in a later run, whatever it is called', async (t) => {
+t.test('upload sends every recording of a folder, and no content again in a later run, even if renamed', async (t) => {
   const { seen, url } = await service(t, []);
   const first = await longhand(['upload', folder, '--url', `${url}/v1/`, '--key', 'k', '--json']);
   t.equal(first.code, 0);
@@ -97,7 +97,7 @@ t.test('upload takes every recording of a folder, and sends no content again in 
   t.not(seen[3]!.key, seen[2]!.key, 'a key of its own: else the service would answer with the first');
 });
 
-t.test('upload --min-age leaves young files alone, and --done-dir takes what was sent, also inside the folder', async (t) => {
+t.test('upload --min-age skips recently changed files, and --done-dir receives uploaded files, also inside the folder', async (t) => {
   const { seen, url } = await service(t, []);
   const spool = t.testdir({ 'old.wav': 'o'.repeat(5000), 'young.wav': 'y'.repeat(5000), deep: { 'old.wav': 'p'.repeat(5000) } });
   const ago = new Date(Date.now() - 90_000);
@@ -123,7 +123,7 @@ t.test('upload --min-age leaves young files alone, and --done-dir takes what was
   for (const odd of ['1 day', '-1', 'm']) t.equal((await longhand(['upload', spool, '--key', 'k', '--min-age', odd])).code, 2, odd);
 });
 
-t.test('upload that was killed before it heard the answer asks whether the service has the file, and does not send it again', async (t) => {
+t.test('upload that was killed before the response asks whether the service has the file, and does not send it again', async (t) => {
   let listed: object[] = [];
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
@@ -164,7 +164,7 @@ t.test('upload that was killed before it heard the answer asks whether the servi
   t.match(JSON.parse((await run(['upload', spool, '--json'], env)).stdout), { id: 'there', status: 'sent before' });
 });
 
-t.test('upload takes the recordings that links in a folder lead to, and follows none to a folder', async (t) => {
+t.test('upload follows symbolic links to recordings, but not to folders', async (t) => {
   const { seen, url } = await service(t, []);
   const links = t.testdir({ 'nowhere.wav': t.fixture('symlink', 'gone.wav') });
   symlinkSync(path.join(folder, 'a.wav'), path.join(links, 'link.wav'));
@@ -175,7 +175,7 @@ t.test('upload takes the recordings that links in a folder lead to, and follows 
   t.equal(seen.length, 1);
 });
 
-t.test('upload says so where something else answers, as a page that wants a sign-in', async (t) => {
+t.test('upload reports a response that is not from Longhand, such as a sign-in page', async (t) => {
   const page = async (request: IncomingMessage, response: ServerResponse) => {
     await buffer(request);
     response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
@@ -187,7 +187,7 @@ t.test('upload says so where something else answers, as a page that wants a sign
   t.equal(seen.length, 1);
 });
 
-t.test('upload does not try again what will be refused again, and goes on with the next file', async (t) => {
+t.test('upload does not retry permanent errors, and continues with the next file', async (t) => {
   const { seen, url } = await service(t, [refuse(413, {}, { code: 'file_size_limit_exceeded', message: 'too large' })]);
   const { code, stdout, stderr } = await longhand(['upload', folder, '--url', url, '--key', 'k']);
   t.equal(code, 1);
@@ -196,7 +196,7 @@ t.test('upload does not try again what will be refused again, and goes on with t
   t.match(stdout, /queued/);
 });
 
-t.test('upload --parallel sends so many files at once, and tells of them in order', async (t) => {
+t.test('upload --parallel sends that many files at once, and reports them in order', async (t) => {
   let here = 0;
   let bothHere = () => {};
   const both = new Promise<void>((resolve) => {

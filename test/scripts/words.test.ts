@@ -11,7 +11,7 @@ const env = { LONGHAND_HOME: path.join(folder, 'home') };
 const file = path.join(folder, 'a.wav');
 const nowhere = `postgres://127.0.0.1:${await freePort()}/longhand`;
 
-t.test('longhand says in words what is missing, and ends with 1', async (t) => {
+t.test('longhand reports in plain language what is missing, and exits with 1', async (t) => {
   const missing = path.join(folder, 'missing.wav');
   const calls: [string[], RegExp, Record<string, string>?][] = [
     [['transcribe', missing], /Cannot use .*missing\.wav: no such file/],
@@ -28,7 +28,7 @@ t.test('longhand says in words what is missing, and ends with 1', async (t) => {
     t.match(await longhandHere(args, { ...env, ...more }), { code: 1, stderr: words }, args.join(' '));
 });
 
-t.test('longhand refuses wrong values before it does anything, with what it wants, and ends with 2', async (t) => {
+t.test('longhand rejects invalid values before doing anything, says what is expected, and exits with 2', async (t) => {
   const calls: [string[], RegExp][] = [
     [['upload', file, '--key', 'k', '--url', 'localhost:8080'], /such as http:\/\/127\.0\.0\.1:8080/],
     [['upload', file, '--key', 'k', '--metadata', 'null'], /a JSON object/],
@@ -53,19 +53,19 @@ t.test('longhand refuses wrong values before it does anything, with what it want
 });
 
 const noFull = existsSync('/dev/full') ? false : 'this system has no /dev/full';
-t.test('longhand says that its output cannot be written, and ends with 1', { skip: noFull }, async (t) => {
+t.test('longhand reports that its output cannot be written, and exits with 1', { skip: noFull }, async (t) => {
   const { code, stderr } = await finish('/bin/sh', ['-c', `exec "${LONGHAND}" models list --json >/dev/full`], env);
   t.equal(stderr, 'Cannot write to standard output: the disk is full\n');
   t.equal(code, 1);
 });
 
-t.test('longhand tells its version, and which options a command cannot do without', async (t) => {
+t.test('longhand prints its version, and the required options of a command', async (t) => {
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   t.match(await longhand(['--version'], env), { code: 0, stdout: `${version}\n` });
   t.match(await longhandHere(['admin', 'key', 'create', '--help'], env), { code: 0, stdout: /--member <id> .*\(required\)/ });
 });
 
-t.test('doctor goes on when the database cannot be reached, and says what to do', async (t) => {
+t.test('doctor continues if the database cannot be reached, and says what to do', async (t) => {
   const { code, stdout } = await longhand(['doctor', '--json'], { ...env, DATABASE_URL: nowhere });
   const { ok, checks } = JSON.parse(stdout);
   t.strictSame([code, ok], [1, false]);
@@ -74,7 +74,7 @@ t.test('doctor goes on when the database cannot be reached, and says what to do'
   t.ok(named('spool'), 'what comes after it was looked at too');
 });
 
-t.test('neither up nor api shares the port of another Longhand', async (t) => {
+t.test('up and api refuse a port that another Longhand uses', async (t) => {
   const { url } = await testApi(t);
   const { port } = new URL(url);
   const told =
@@ -84,7 +84,7 @@ t.test('neither up nor api shares the port of another Longhand', async (t) => {
   t.match(await longhand(['api', '--port', port], { ...env, DATABASE_URL: database }), { code: 1, stdout: '', stderr: told });
 });
 
-t.test('api says which address is none of this machine', async (t) => {
+t.test('api names an address that does not belong to this machine', async (t) => {
   const { url: database } = await testDatabase(t);
   const { code, stdout, stderr } = await longhand(['api', '--port', '0', '--host', '192.0.2.1'], { ...env, DATABASE_URL: database });
   t.match(
@@ -93,7 +93,7 @@ t.test('api says which address is none of this machine', async (t) => {
   );
 });
 
-t.test('a .env file counts as Windows writes it: with a byte-order mark and CRLF; a folder of that name does not', async (t) => {
+t.test('.env files with a byte-order mark and CRLF, as on Windows, are read; a folder of that name is ignored', async (t) => {
   const at = t.testdir({ file: { '.env': '\uFEFFLOG_FORMAT=pretty\r\nLOG_LEVEL="warn"\r\n' }, folder: { '.env': { bin: {} } } });
   const shown = async (place: string) => {
     const { stdout } = await finish(LONGHAND, ['doctor', '--json'], env, path.join(at, place));

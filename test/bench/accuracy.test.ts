@@ -13,7 +13,7 @@ import { rateOf } from '../../bench/word-errors.ts';
 import { openPool } from '../../engine/runtime/pool.ts';
 import { shippedModels } from '../support/models.ts';
 
-t.test('bench/data holds clips of every kind that bench measures with', async (t) => {
+t.test('bench/data contains clips of every kind that bench uses', async (t) => {
   t.ok(englishClips().length >= 40);
   t.ok(new Set(foreignClips().map(({ language }) => language)).size >= 8);
   for (const split of ['tuning', 'test'] as const) t.ok(englishClips(DATA, split).length >= 20);
@@ -21,7 +21,7 @@ t.test('bench/data holds clips of every kind that bench measures with', async (t
   for (const { file } of clips().filter(({ category }) => category === '3')) t.ok(turnsOf(file).length, file);
 });
 
-t.test('clips() gives tuning and test no voice and no sentence in common, and each recording once', async (t) => {
+t.test('clips() gives tuning and test sets without a common speaker or sentence, and each recording once', async (t) => {
   const [tuning, test] = [clips(DATA, 'tuning'), clips(DATA, 'test')];
   t.equal(tuning.length + test.length, clips().length);
   for (const clip of clips()) t.ok(clip.split, clip.file);
@@ -43,7 +43,7 @@ t.test('clips() gives tuning and test no voice and no sentence in common, and ea
   t.equal(new Set(texts).size, texts.length, 'no sentence is held twice');
 });
 
-t.test('conversation() is the same for the same seed, and its truth lies within it', async (t) => {
+t.test('conversation() is the same for the same seed, and its reference lies within it', async (t) => {
   const [made, again, other] = [await conversation(5, SHORT), await conversation(5, SHORT), await conversation(6, SHORT)];
   t.strictSame(made.turns, again.turns);
   t.equal(Buffer.compare(Buffer.from(made.samples.slice().buffer), Buffer.from(again.samples.slice().buffer)), 0);
@@ -54,12 +54,12 @@ t.test('conversation() is the same for the same seed, and its truth lies within 
 
 const SHORT = { speakers: 3, seconds: 40, overlaps: 0.2 };
 
-t.test('accuracy does not fall', async (t) => {
+t.test('accuracy does not regress', async (t) => {
   const folder = t.testdir();
   const pool = await openPool({ models: await shippedModels(folder), threads: 1 });
   t.teardown(() => pool.close());
 
-  await t.test('rateOf() stays under a fifth of the words of six readers, some hard to follow', async (t) => {
+  await t.test('rateOf() returns a WER below 20 % for six readers, some hard to understand', async (t) => {
     const readers = ['1272-128104-0000', '2033-164914-0001', '2609-156975-0000', '3080-5032-0004', '367-130732-0001', 'LJ050-0131'];
     const list = englishClips(DATA).filter(({ file }) => readers.some((reader) => file.includes(reader)));
     t.equal(list.length, readers.length);
@@ -67,7 +67,7 @@ t.test('accuracy does not fall', async (t) => {
     t.ok(rate < 0.2, JSON.stringify(errors));
   });
 
-  await t.test('a conversation of three, with interruptions: who spoke when, who said what, and when', async (t) => {
+  await t.test('conversation() of three with interruptions: DER, speaker attribution and word timestamps are good', async (t) => {
     const made = await conversation(5, SHORT);
     const path = join(folder, 'talk.wav');
     await writeWav(path, made.samples);
@@ -82,7 +82,7 @@ t.test('accuracy does not fall', async (t) => {
     t.equal(disordered, 0);
   });
 
-  await t.test('no words are invented where nobody speaks', async (t) => {
+  await t.test('recordings without speech yield no hallucinations', async (t) => {
     for (const [name, make] of Object.entries(NOISES)) {
       const path = join(folder, 'noise.wav');
       await writeWav(path, make(20, seeded(3)));

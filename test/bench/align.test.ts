@@ -34,7 +34,7 @@ t.test('matches() pairs the equal words of the alignment with the fewest errors'
   t.strictSame(matches([], said), []);
 });
 
-t.test('matches() finds as many equal words as the error count leaves', async (t) => {
+t.test('matches() finds as many equal words as the error count implies', async (t) => {
   const texts = ['the cat sat on the mat', 'a cat sat the on mat', 'on on on', 'mat', 'the cat the cat sat'].map((text) => text.split(' '));
   for (const a of texts) {
     for (const b of texts) {
@@ -46,7 +46,7 @@ t.test('matches() finds as many equal words as the error count leaves', async (t
   }
 });
 
-t.test('countErrors() counts as many errors as the Levenshtein distance says (property)', async (t) => {
+t.test('countErrors() equals the Levenshtein distance (property)', async (t) => {
   const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
   fc.assert(
     fc.property(words, words, (reference, hypothesis) => {
@@ -57,7 +57,7 @@ t.test('countErrors() counts as many errors as the Levenshtein distance says (pr
   );
 });
 
-t.test('longestGap() tells a sentence that was dropped from words that are missing here and there', async (t) => {
+t.test('longestGap() distinguishes a dropped sentence from scattered missing words', async (t) => {
   const said = 'a b c d e f g'.split(' ');
   t.equal(longestGap(said, said), 0);
   t.equal(longestGap(said, 'a c e g'.split(' ')), 1);
@@ -75,7 +75,7 @@ t.test('wordsAttributed() counts words by the clip they came from, under the bes
   t.strictSame(wordsAttributed(made, found), { right: 8, total: 9 }); // "odd" was not understood, "really" has the wrong speaker
 });
 
-t.test('wordTimes() compares the first and the last word of each clip with where its speech begins and ends', async (t) => {
+t.test('wordTimes() compares the first and last word of each clip with the start and end of its speech', async (t) => {
   const found = [
     segment(0, ['How', 0.6, 0.7], ['old', 0.7, 0.9], ['is', 0.9, 1], ['the', 1, 1.1], ['bridge?', 1.1, 1.75]),
     segment(1, ['I', 3.5, 3.6], ["don't", 3.4, 3.6], ['no.', 3.6, 4]),

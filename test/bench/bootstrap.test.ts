@@ -6,7 +6,7 @@ import { byRecording, rated } from '../../bench/word-errors.ts';
 
 const part = (reference: number, substituted: number) => ({ reference, substituted, deleted: 0, inserted: 0 });
 
-t.test('interval() holds the rate, is narrower with more recordings, and nothing wide where all are alike', async (t) => {
+t.test('interval() contains the rate, narrows with more recordings, and has no width if all are equal', async (t) => {
   const mixed = (count: number) => Array.from({ length: count }, (_, i) => part(10, i % 4));
   const [few, many] = [interval(mixed(8)), interval(mixed(200))];
   for (const [low, high] of [few, many]) t.ok(low < 0.15 && high > 0.15, `${low} to ${high}`);
@@ -17,7 +17,7 @@ t.test('interval() holds the rate, is narrower with more recordings, and nothing
   t.strictSame(interval(mixed(8)), few, 'the same again');
 });
 
-t.test('errorsOfRuns() says in which sentence each error of a joined recording lies', async (t) => {
+t.test('errorsOfRuns() assigns each error of a joined recording to its sentence', async (t) => {
   const runs = [['a', 'b', 'c'], ['d', 'e'], ['f']];
   const heard = ['a', 'x', 'c', 'd', 'y', 'f', 'z'];
   const found = errorsOfRuns(runs, heard);
@@ -25,7 +25,7 @@ t.test('errorsOfRuns() says in which sentence each error of a joined recording l
   t.strictSame(found.reduce(addErrors), countErrors(runs.flat(), heard), 'together they are the errors of the whole');
 });
 
-t.test('byRecording() counts a sentence that is heard several times as one recording', async (t) => {
+t.test('byRecording() counts repeated runs of a sentence as one recording', async (t) => {
   const said = [{ transcript: 'one' }, { transcript: 'two' }, { transcript: 'one' }];
   const parts = byRecording(said, [part(5, 1), part(4, 0), part(5, 2)]);
   t.strictSame(parts, [part(10, 3), part(4, 0)]);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { coverageOf, coverageRows, readings } from '../../bench/coverage.ts';
 
-t.test('coverageOf() counts the speech that lies under words, and the longest stretch of it that does not', async (t) => {
+t.test('coverageOf() measures the speech covered by words, and the longest uncovered stretch', async (t) => {
   const speech = [
     { start: 0, end: 4 },
     { start: 5, end: 15 },
@@ -16,7 +16,7 @@ t.test('coverageOf() counts the speech that lies under words, and the longest st
   t.match(coverageOf([], []), { seconds: 0, covered: 1, longestGap: 0 });
 });
 
-t.test('coverageOf() does not count the pauses that nobody fills', async (t) => {
+t.test('coverageOf() does not count silent pauses', async (t) => {
   const speech = [
     { start: 0, end: 1 },
     { start: 9, end: 10 },
@@ -24,7 +24,7 @@ t.test('coverageOf() does not count the pauses that nobody fills', async (t) => 
   t.match(coverageOf(speech, speech), { covered: 1, longestGap: 0 });
 });
 
-t.test('readings() has texts of many scripts, and names those it has when asked for another', async (t) => {
+t.test('readings() has texts in many scripts, and lists them if asked for another', async (t) => {
   t.ok(readings().length >= 30);
   t.strictSame(
     readings(['hi', 'ka']).map(({ language, voice }) => [language, voice]),
@@ -36,7 +36,7 @@ t.test('readings() has texts of many scripts, and names those it has when asked 
   t.throws(() => readings(['xx']), /'xx'.*am, ar/);
 });
 
-t.test('coverageRows() names the worst of all languages', async (t) => {
+t.test('coverageRows() names the language with the lowest coverage', async (t) => {
   const found = ['hi', 'en'].map((language, i) => {
     return { language, detected: 'en', seconds: 50, covered: 0.4 + i / 2, longestGap: 9 - i, minutesPerHour: 1 };
   });

@@ -26,7 +26,7 @@ function segment(speaker: number, ...words: [text: string, start: number, end: n
 
 const turn = (speaker: number, start: number, end: number) => ({ speaker, start, end });
 
-t.test('kept() counts interjections with a turn of their own, those written, and those with the right speaker', async (t) => {
+t.test('kept() counts interjections with their own turn, those transcribed, and those with the right speaker', async (t) => {
   const turns = [turn(0, 0, 5), turn(1, 2.1, 2.4), turn(0, 5.2, 5.6), turn(1, 6, 9)];
   const segments = [
     segment(1, ['I', 0, 1.8], ['yes', 2, 2.4], ['went', 2.6, 5]),
@@ -39,12 +39,12 @@ t.test('kept() counts interjections with a turn of their own, those written, and
   });
 });
 
-t.test('kept() does not count a word elsewhere as heard', async (t) => {
+t.test('kept() does not count a word at another time as transcribed', async (t) => {
   const { over } = kept(talk, [turn(0, 0, 5), turn(1, 6, 9)], [segment(0, ['yes', 0, 0.4], ['went', 2, 2.4]), segment(1, ['so', 6, 9])]);
   t.strictSame(over, { count: 1, turns: 0, heard: 0, right: 0 });
 });
 
-t.test('kept() counts as heard only what was heard whole', async (t) => {
+t.test('kept() counts only complete interjections as transcribed', async (t) => {
   const two = { ...talk, interjections: [{ speaker: 'bob', start: 2, end: 2.4, transcript: 'of course', over: true }] };
   const written = (text: string) => [segment(0, ['I', 0, 1.8], [text, 2, 2.4], ['went', 2.6, 5]), segment(1, ['And', 6, 9])];
   const turns = [turn(0, 0, 5), turn(1, 6, 9)];
@@ -52,7 +52,7 @@ t.test('kept() counts as heard only what was heard whole', async (t) => {
   t.equal(kept(two, turns, written('of course')).over.heard, 1);
 });
 
-t.test('talkWithInterjections() throws short words of those who do not talk into speech and into pauses', async (t) => {
+t.test('talkWithInterjections() adds interjections of listeners to speech and to pauses', async (t) => {
   const made = await talkWithInterjections(2, 30);
   t.ok(made.interjections.some(({ over }) => over) && made.interjections.some(({ over }) => !over));
   for (const { speaker, start, end, over } of made.interjections) {
@@ -61,6 +61,6 @@ t.test('talkWithInterjections() throws short words of those who do not talk into
   }
 });
 
-t.test('interjectionsKept() says nothing where no short words are at hand', async (t) => {
+t.test('interjectionsKept() returns no figures without interjection clips', async (t) => {
   t.equal(await interjectionsKept(undefined as never, '', t.testdir({})), undefined);
 });

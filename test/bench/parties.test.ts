@@ -15,12 +15,12 @@ function segment(speaker: number, start: number, ...texts: string[]): Segment {
   return { id: 1, speaker, start, end: start + 1, text: texts.join(' '), words };
 }
 
-t.test('partyErrors() compares what each party said, whatever number they were given', async (t) => {
+t.test('partyErrors() compares the words of each party, whatever speaker number was assigned', async (t) => {
   const right = partyErrors(said, [segment(1, 0, 'How', 'old', 'is', 'the', 'bridge?'), segment(0, 2, 'Very', 'old.')]);
   t.match(right, { errors: { reference: 7, substituted: 0, deleted: 0, inserted: 0 }, twice: 0, parties: 2 });
 });
 
-t.test('partyErrors() counts words given to the other party, written twice, or by a third one', async (t) => {
+t.test('partyErrors() counts words assigned to the other party or to a third, and duplicated words', async (t) => {
   const given = partyErrors(said, [segment(0, 0, 'how', 'old', 'is', 'the'), segment(1, 1.6, 'bridge', 'very', 'old')]);
   t.match(given.errors, { deleted: 1, inserted: 1 });
   const again = partyErrors(said, [
@@ -33,7 +33,7 @@ t.test('partyErrors() counts words given to the other party, written twice, or b
   t.match(third, { errors: { deleted: 5, inserted: 1 }, parties: 3 });
 });
 
-t.test('record() writes the two channels that a line makes of a call', async (t) => {
+t.test('record() writes the two channels of a telephone call', async (t) => {
   const made = await call(3, 15);
   t.equal(made.tracks.length, 2);
   for (const track of made.tracks) t.ok(level(track) > 0.01, 'each party speaks');

@@ -4,13 +4,13 @@ import { paced, SAMPLE_RATE } from '../../bench/sound.ts';
 
 const READER = 'librispeech:3080';
 
-t.test('conversation() casts the voices it is given', async (t) => {
+t.test('conversation() uses the given voices', async (t) => {
   const { turns, speakers } = await conversation(1, { speakers: 1, seconds: 12, cast: [READER] });
   t.equal(speakers, 1);
   t.strictSame([...new Set(turns.map(({ speaker }) => speaker))], [READER]);
 });
 
-t.test('conversation() gives every clip another pace where that is asked for, and its truth with it', async (t) => {
+t.test('conversation() changes the pace of every clip if requested, and its reference accordingly', async (t) => {
   const [plain, varied] = await Promise.all([
     conversation(1, { speakers: 1, seconds: 12, cast: [READER] }),
     conversation(1, { speakers: 1, seconds: 12, cast: [READER], varied: true }),
@@ -22,7 +22,7 @@ t.test('conversation() gives every clip another pace where that is asked for, an
   t.ok(Math.abs(other / first - 1) < 0.06, `${other} s instead of ${first} s`);
 });
 
-t.test('paced() raises the pitch of a tone as it shortens it', async (t) => {
+t.test('paced() raises the pitch of a tone when it shortens it', async (t) => {
   const tone = Float32Array.from({ length: SAMPLE_RATE }, (_, i) => Math.sin((2 * Math.PI * 200 * i) / SAMPLE_RATE));
   const faster = paced(tone, 1.25);
   t.equal(faster.length, 0.8 * SAMPLE_RATE);

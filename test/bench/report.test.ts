@@ -16,7 +16,7 @@ const report: Report = {
   ],
 };
 
-t.test('chart() draws a bar for everything that was measured, as long as its time', async (t) => {
+t.test('chart() draws a bar for every measurement, proportional to its time', async (t) => {
   const svg = chart(report);
   const bars = [...svg.matchAll(/<rect x="260" y="\d+" width="([\d.]+)"/g)].map(([, width]) => Number(width));
   t.strictSame(bars, [84, 52.5, 420]);
@@ -24,11 +24,11 @@ t.test('chart() draws a bar for everything that was measured, as long as its tim
   t.equal(svg.match(/<text/g)?.length, svg.match(/<\/text>/g)?.length);
 });
 
-t.test('table() has a line for every peer with its time against ours', async (t) => {
+t.test('table() has a row for every peer with its relative time', async (t) => {
   t.match(table(report), /other & <careful> +4\.00 min\/h, 10\.0 % WER, 900 MB, relative time 8\.00/);
 });
 
-t.test('table() says what part of the time each network and its operators take', async (t) => {
+t.test('table() shows the share of time of each model and its operators', async (t) => {
   const parts = [
     { network: 'encoder', operator: 'MultiHeadAttention', seconds: 50 },
     { network: 'decoder', operator: 'MatMulInteger', seconds: 30 },
@@ -39,7 +39,7 @@ t.test('table() says what part of the time each network and its operators take',
   t.match(text, /JavaScript, copying, counting +20\.00 s \(20\.0 %\)/);
 });
 
-t.test('table() tells of accuracy what was measured, and nothing of the rest', async (t) => {
+t.test('table() shows only the accuracy figures that were measured', async (t) => {
   const errors = { reference: 200, substituted: 30, deleted: 10, inserted: 4 };
   const accuracy = {
     languages: [{ language: 'de', rate: 0.19, detected: '5/5' }],
@@ -55,7 +55,7 @@ t.test('table() tells of accuracy what was measured, and nothing of the rest', a
   t.equal(lines.filter((line) => line.startsWith('  ')).length, 2);
 });
 
-t.test('table() says how many words were left out, at most in a row, and of quiet speech', async (t) => {
+t.test('table() shows the omitted words, the longest omission, and the omissions in quiet speech', async (t) => {
   const errors = { reference: 200, substituted: 9, deleted: 6, inserted: 5 };
   const rate = { rate: 0.1, errors, interval: [0.08, 0.12] as [number, number] };
   const accuracy = {
@@ -67,7 +67,7 @@ t.test('table() says how many words were left out, at most in a row, and of quie
   t.match(text, /-60 dBFS +10\.0 % \/ 11\.0 % \(6 \/ 8 deleted of 200\)/);
 });
 
-t.test('table() says how many people were found, and what became of short words', async (t) => {
+t.test('table() shows the number of speakers detected and the interjections kept', async (t) => {
   const people = [{ what: '20 speak', files: 3, right: 2, off: 1, given: 3 }];
   const kept = { count: 20, turns: 12, heard: 8, right: 7 };
   const text = table({ ...report, accuracy: { people, interjections: { over: kept, pauses: { ...kept, right: 8 } } } });
@@ -76,7 +76,7 @@ t.test('table() says how many people were found, and what became of short words'
   t.match(text, /in pauses of another +12 of 20 have a turn; 8 written, 8 of them/);
 });
 
-t.test('compare() says in percent what got worse', async (t) => {
+t.test('compare() shows regressions in percent', async (t) => {
   const before: Report = { ...report, minutes_per_hour: { recognition: 0.4, diarization: 0.25, total: 0.8 }, wer: 0.1 };
   const text = compare(report, before);
   t.match(text, /recognition, min\/h +0\.400 -> 0\.500 +\(\+25\.0 %\)/);

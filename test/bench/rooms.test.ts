@@ -9,7 +9,7 @@ const ROOM = { size: [6, 4.5, 3], reverberation: 0.4 } as const;
 const SOURCE: Point = [1.5, 1.2, 1.3];
 const MICROPHONE: Point = [3.6, 2.4, 0.8];
 
-t.test('impulseResponse() hears the direct sound after its distance, by its distance weaker, and nothing before', async (t) => {
+t.test('impulseResponse() delays and attenuates the direct sound by its distance, and is zero before it', async (t) => {
   const response = impulseResponse(ROOM, SOURCE, MICROPHONE);
   const metres = distance(SOURCE, MICROPHONE);
   const at = Math.round((metres / 343) * SAMPLE_RATE);
@@ -19,7 +19,7 @@ t.test('impulseResponse() hears the direct sound after its distance, by its dist
   t.ok(response.subarray(0, at - 20).every((x) => x === 0));
 });
 
-t.test('impulseResponse() falls by 60 dB in about the wanted time: in rooms that are no cubes later than by the formula', async (t) => {
+t.test('impulseResponse() decays by 60 dB in about the requested time, in non-cubic rooms later than the formula predicts', async (t) => {
   for (const reverberation of [0.3, 0.6]) {
     const response = impulseResponse({ ...ROOM, reverberation }, SOURCE, MICROPHONE);
     const left = new Float64Array(response.length + 1); // energy from each sample to the end (Schroeder)
@@ -45,7 +45,7 @@ t.test('convolved() is the sum of delayed copies', async (t) => {
   }
 });
 
-t.test('meeting() is the same for the same seed, with as many people, as much overlap and such interjections as asked for', async (t) => {
+t.test('meeting() is the same for the same seed, with the requested number of speakers, overlap and interjections', async (t) => {
   const options = { speakers: 4, seconds: 60, overlap: 0.2, split: 'tuning' } as const;
   const [made, again] = [await meeting(3, options), await meeting(3, options)];
   t.strictSame(made.turns, again.turns);
@@ -64,7 +64,7 @@ t.test('meeting() is the same for the same seed, with as many people, as much ov
   );
 });
 
-t.test('meeting() puts no sound where nobody speaks but noise and reverberation', async (t) => {
+t.test('meeting() contains only noise and reverberation between speech', async (t) => {
   const made = await meeting(5, { speakers: 3, seconds: 30, overlap: 0.1, split: 'tuning' });
   const first = made.turns[0]!.start;
   const energy = (from: number, to: number) => {
@@ -75,7 +75,7 @@ t.test('meeting() puts no sound where nobody speaks but noise and reverberation'
   t.equal(diarizationError(made.turns, made.turns).error, 0);
 });
 
-t.test('castNames() gives tuning and test no voice in common, and enough voices to each', async (t) => {
+t.test('castNames() gives tuning and test sets no common voice, and enough voices each', async (t) => {
   const [tuning, held] = [castNames('tuning'), castNames('test')];
   t.strictSame(
     tuning.filter((name) => held.includes(name)),

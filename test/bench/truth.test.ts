@@ -23,7 +23,7 @@ for (const [name, hiss] of [
   ['a clean clip', 1e-5],
   ['a clip with hiss 23 dB under the voice', 0.01],
 ] as const) {
-  t.test(`speechSpans() leaves the pauses of ${name} out`, async (t) => {
+  t.test(`speechSpans() excludes the pauses of ${name}`, async (t) => {
     const spoken: [number, number][] = [
       [0.5, 1.5],
       [2.1, 3],
@@ -32,7 +32,7 @@ for (const [name, hiss] of [
   });
 }
 
-t.test('speechSpans() takes breath and knocks for no speech, but what a word begins and ends with without voice', async (t) => {
+t.test('speechSpans() excludes breaths and knocks, and includes unvoiced starts and ends of words', async (t) => {
   const random = seeded(3);
   const sound = clip(6, 1e-5, [[2, 3]]);
   const breathe = (start: number, end: number) => {
@@ -45,7 +45,7 @@ t.test('speechSpans() takes breath and knocks for no speech, but what a word beg
   near(t, speechSpans(sound), [[1.85, 3.25]]);
 });
 
-t.test('speechSpans() keeps a pause of up to 0.3 s, and takes a click for no speech', async (t) => {
+t.test('speechSpans() includes pauses of up to 0.3 s, and excludes a click', async (t) => {
   near(
     t,
     speechSpans(
@@ -59,7 +59,7 @@ t.test('speechSpans() keeps a pause of up to 0.3 s, and takes a click for no spe
   );
 });
 
-t.test('speechSpans() takes a clip without any pause for speech from end to end', async (t) => {
+t.test('speechSpans() treats a clip without pauses as speech from start to end', async (t) => {
   const random = seeded(2);
   const noisy = new Float32Array(2 * SAMPLE_RATE).map(() => 0.1 * random.normal());
   t.strictSame(speechSpans(noisy), [{ start: 0, end: 2 }]);

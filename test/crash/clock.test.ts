@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
 for (let round = 0; round < ROUNDS; round++) {
-  t.test('hosts whose clocks are wrong by up to a day in either direction work together as if they were right', async (t) => {
+  t.test('hosts with clocks up to a day fast or slow work together as if their clocks were right', async (t) => {
     const service = await openService(t, { model: TINY });
     const { db, key, workspaceId } = service;
     const shifted = (ms: number) => ({ CLOCK_SHIFT_MS: String(ms), NODE_OPTIONS: `--import=${join(ROOT, 'test/support/shifted.mjs')}` });

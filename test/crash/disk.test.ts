@@ -20,7 +20,7 @@ const LARGE = JSON.stringify({ note: 'x'.repeat(4000) });
 const skip = noDisks() ?? false;
 const wish = (name: string) => ({ 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' });
 
-t.test('a spool without room: 503 with Retry-After, nothing half-written, and later the same upload is taken', { skip }, async (t) => {
+t.test('API with a full spool responds 503 with Retry-After, leaves no partial file, and later accepts the upload', { skip }, async (t) => {
   const service = await openService(t);
   const disk = smallDisk(t, 8 * MB);
   const api = await service.api({ LONGHAND_MEDIA: disk.path });
@@ -46,7 +46,7 @@ t.test('a spool without room: 503 with Retry-After, nothing half-written, and la
   t.strictSame(files(), [`${answer.json.uuid}.wav`]);
 });
 
-t.test('an engine without room for samples tries until there is some; the recording is not blamed', { skip }, async (t) => {
+t.test('engine without space for samples retries until there is some, and does not fail the recording', { skip }, async (t) => {
   const service = await openService(t);
   const disk = smallDisk(t, 32 * MB);
   const engine = await service.engine({ TMPDIR: disk.path });
@@ -69,7 +69,7 @@ t.test('an engine without room for samples tries until there is some; the record
   );
 });
 
-t.test('a PostgreSQL without room makes the API answer 503, and work goes on when there is room', { skip }, async (t) => {
+t.test('API responds 503 while the disk of PostgreSQL is full, and work continues when there is space', { skip }, async (t) => {
   const disk = smallDisk(t, 256 * MB);
   const server = await startEmbedded(disk.path);
   const db = await openDb({ url: server.url, name: 'longhand-test' });

@@ -30,7 +30,7 @@ function signal(name: NodeJS.Signals): void {
   for (const pid of [server.process.pid!, ...children.map(Number)]) process.kill(pid, name);
 }
 
-t.test('a database that hangs costs no request its answer: 503 with Retry-After within 8 s, /readyz within 3 s', async (t) => {
+t.test('API responds to every request while the database hangs: 503 with Retry-After within 8 s, /readyz within 3 s', async (t) => {
   const service = await openService(t, { database: { db, url: server.url } });
   const api = await service.api();
   const headers = { authorization: `Bearer ${service.key}` };

@@ -30,7 +30,7 @@ function findLibrary(): string | null {
 }
 
 t.test(
-  'a PostgreSQL whose clock leaps ten minutes ahead, and back, loses no work and hands none to two',
+  'PostgreSQL whose clock jumps ten minutes ahead and back loses no work and assigns none twice',
   { skip: !FAKETIME && 'needs libfaketime: apt-get install faketime' },
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'longhand-clock-'));

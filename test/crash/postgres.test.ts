@@ -43,7 +43,7 @@ async function interrupt(signal: NodeJS.Signals): Promise<void> {
   server = await startEmbedded(folder);
 }
 
-t.test('PostgreSQL may be killed and restarted: clients hear 503 for a moment, nothing is lost and nothing is done twice', async (t) => {
+t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing is lost and nothing is done twice', async (t) => {
   const service = await openService(t, { database: { db, url: url.href } });
   const { key } = service;
   const [api, engine] = [await service.api(), await service.engine()];

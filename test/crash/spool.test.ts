@@ -17,7 +17,7 @@ const skip = noDisks() ?? false;
 const TOKEN = 'a-token-for-the-monitor';
 const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
-t.test('a share that is not mounted costs no recording a try: the engine says so, waits, and goes on', { skip }, async (t) => {
+t.test('engine whose share is not mounted reports it, waits and continues, without using up attempts', { skip }, async (t) => {
   const service = await openService(t, { model: TINY });
   const { db, key } = service;
   const [disk, share] = [join(service.home, 'disk'), join(service.home, 'share')];
@@ -72,7 +72,7 @@ t.test('a share that is not mounted costs no recording a try: the engine says so
   t.equal(await engine.stop(), 0);
 });
 
-t.test('a recording that is really missing from a sound spool ends as ENGINE_ERROR, and the others do not wait for it', async (t) => {
+t.test('engine fails a recording missing from an intact spool with ENGINE_ERROR, and the others do not wait for it', async (t) => {
   const service = await openService(t, { model: TINY });
   const media = { LONGHAND_MEDIA: join(service.home, 'share') };
   const api = await service.api(media);

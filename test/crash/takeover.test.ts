@@ -46,7 +46,7 @@ function stopwatch(): () => number {
 
 for (let round = 0; round < ROUNDS; round++) {
   await t.test(
-    'work of a killed engine goes on elsewhere within two minutes, and a key and a slot of a killed API come free',
+    'engines take over the work of a killed engine within two minutes, and the key and slot of a killed API are released',
     async (t) => {
       while (engines.size < 2) await begin();
       const [victim, survivor] = [await service.api(), await service.api({ LONGHAND_LIMIT_UPLOADS_PER_KEY: '1' })];
@@ -96,7 +96,7 @@ for (let round = 0; round < ROUNDS; round++) {
     },
   );
 
-  await t.test('a recording that three engines die of ends as ENGINE_ERROR, costs nothing, and leaves nothing behind', async (t) => {
+  await t.test('engines fail a recording that three of them died on with ENGINE_ERROR, free of charge, and leave no files', async (t) => {
     const id = await service.upload(workspaceId, await conversation(10));
     for (let death = 1; death <= 3; death++) {
       if (!engines.size) await begin();

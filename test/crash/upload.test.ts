@@ -68,7 +68,7 @@ async function suffer(t: Test, name: string, kill: (api: Api) => Promise<void>, 
 
 for (let round = 0; round < ROUNDS; round++) {
   for (let i = 0; i < 3; i++) {
-    await t.test('an API killed while bytes come leaves a client that repeats its upload with one transcription', async (t) => {
+    await t.test('API killed while receiving bytes: a client that repeats its upload gets one transcription', async (t) => {
       await suffer(
         t,
         `during-${round}-${i}`,
@@ -83,7 +83,7 @@ for (let round = 0; round < ROUNDS; round++) {
     });
   }
 
-  await t.test('an API killed after the last byte, before its transaction, leaves no trace that counts', async (t) => {
+  await t.test('API killed after the last byte and before its transaction leaves nothing that counts', async (t) => {
     await suffer(
       t,
       `received-${round}`,
@@ -103,7 +103,7 @@ for (let round = 0; round < ROUNDS; round++) {
     );
   });
 
-  await t.test('an API killed while PostgreSQL commits has accepted the file: the repetition is told so', async (t) => {
+  await t.test('API killed while PostgreSQL commits has accepted the file, and the repeated upload gets that response', async (t) => {
     await suffer(
       t,
       `committing-${round}`,
@@ -120,7 +120,7 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 }
 
-await t.test('afterwards everything ends well: each transcribed and charged once, no orphan file, no slot and no key held', async (t) => {
+await t.test('API afterwards: every upload is transcribed and charged once, with no orphan file, no slot and no key held', async (t) => {
   const engine = await service.engine();
   for (const { uuid } of sent) await service.until<TranscriptionRow>(uuid, ({ status }) => status === 'completed', 120);
   await aftermath(t, service);

@@ -15,7 +15,7 @@ const PARTS = ['api', 'engine', 'courier'];
 const OTHERS = ['POSTGRES_PASSWORD', 'POSTGRES_USER', 'POSTGRES_DB'];
 const known = (name: string) => SETTING_NAMES.includes(name) || OTHERS.includes(name) || /^AWS_/.test(name);
 
-t.test('compose.yaml starts parts that exist with settings that exist, the migration first, the engine cut off', async (t) => {
+t.test('compose.yaml starts existing parts with existing settings, the migration first, and isolates the engine', async (t) => {
   // biome-ignore lint/suspicious/noExplicitAny: a file of another program
   const compose: any = parse(read('compose.yaml'), { merge: true });
   for (const [name, service] of Object.entries<typeof compose>(compose.services)) {
@@ -40,7 +40,7 @@ t.test('compose.yaml starts parts that exist with settings that exist, the migra
   t.match(api.ports, [/^127\.0\.0\.1:8080:/, /^127\.0\.0\.1:9464:/], 'only the proxy and the monitor of this machine reach it');
 });
 
-t.test('the systemd units start parts that exist, with a file of settings that exist', async (t) => {
+t.test('systemd units start existing parts with a file of existing settings', async (t) => {
   for (const part of PARTS) {
     const unit = read(`systemd/longhand-${part}.service`);
     t.match(unit, `ExecStart=/opt/longhand/scripts/longhand ${part}\n`);
@@ -52,7 +52,7 @@ t.test('the systemd units start parts that exist, with a file of settings that e
 });
 
 const analyze = findProgram('systemd-analyze');
-t.test('systemd accepts the units', { skip: !analyze && 'systemd-analyze is not installed' }, async (t) => {
+t.test('systemd units are accepted by systemd-analyze', { skip: !analyze && 'systemd-analyze is not installed' }, async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'longhand-units-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   for (const part of PARTS) {
@@ -63,7 +63,7 @@ t.test('systemd accepts the units', { skip: !analyze && 'systemd-analyze is not 
   }
 });
 
-t.test('the Dockerfile copies what is there, as an account that is not root', async (t) => {
+t.test('Dockerfile copies existing files and runs as an account other than root', async (t) => {
   const text = read('Dockerfile');
   t.match(text, /^USER longhand$/m);
   t.match(text, /^ENTRYPOINT \["\/app\/scripts\/longhand"\]$/m);
@@ -81,7 +81,7 @@ t.test('the Dockerfile copies what is there, as an account that is not root', as
   }
 });
 
-t.test('compose.gpu.yaml gives the engine a GPU and an image with what it needs', async (t) => {
+t.test('compose.gpu.yaml gives the engine a GPU and an image with the GPU libraries', async (t) => {
   // biome-ignore lint/suspicious/noExplicitAny: a file of another program
   const { engine }: any = parse(read('compose.gpu.yaml')).services;
   t.equal(engine.build.args.GPU, '1');
@@ -109,7 +109,7 @@ const policyOf = (objects: Objects, part: string) =>
   objects.find(({ kind, spec }) => kind === 'NetworkPolicy' && spec.podSelector.matchLabels['app.kubernetes.io/component'] === part).spec;
 const podsOf = (objects: Objects) => objects.filter(({ spec }) => spec?.template?.spec?.containers).map(({ spec }) => spec.template);
 
-t.test('the Helm chart is without fault and renders', { skip: !helm && 'helm is not installed' }, async (t) => {
+t.test('Helm chart passes lint and renders', { skip: !helm && 'helm is not installed' }, async (t) => {
   const lint = await finish(helm!, ['lint', '--strict', CHART]);
   t.equal(lint.code, 0, lint.stdout + lint.stderr);
   const objects = await render('courier.secretName=model', 'courier.env.LLM_MODEL=m', 'env.LOG_LEVEL=warn');
@@ -131,7 +131,7 @@ t.test('the Helm chart is without fault and renders', { skip: !helm && 'helm is 
 });
 
 t.test(
-  'no pod has a token of Kubernetes, variables of its services, a right or a writable root',
+  'Helm chart gives no pod a Kubernetes token, service variables, capabilities or a writable root',
   { skip: !helm && 'helm is not installed' },
   async (t) => {
     for (const { spec } of podsOf(await render())) {
@@ -148,7 +148,7 @@ t.test(
 );
 
 t.test(
-  'network policies leave the engine the database, and the courier the internet',
+  'Helm chart: network policies allow the engine the database and the courier the internet',
   { skip: !helm && 'helm is not installed' },
   async (t) => {
     const objects = await render('network.database.to[0].ipBlock.cidr=10.1.2.3/32');
@@ -175,7 +175,7 @@ t.test(
 );
 
 t.test(
-  'network policies open the store of recordings to engines only when it is named',
+  'Helm chart: network policies allow engines the object store only if it is configured',
   { skip: !helm && 'helm is not installed' },
   async (t) => {
     await t.rejects(render('media=s3://bucket/x'), /network\.store\.to must name the S3 store/);
@@ -185,14 +185,18 @@ t.test(
   },
 );
 
-t.test('engine.gpu.enabled gives each engine one GPU and the image for it', { skip: !helm && 'helm is not installed' }, async (t) => {
-  const engines = async (...sets: string[]) =>
-    podsOf(await render(...sets)).find(({ spec }) => spec.containers[0].args[0] === 'engine').spec.containers[0];
-  t.match(await engines('engine.gpu.enabled=true'), {
-    image: 'longhand:1.1.0-gpu',
-    resources: { limits: { 'nvidia.com/gpu': 1, memory: '3Gi' } },
-  });
-  const plain = await engines();
-  t.equal(plain.image, 'longhand:1.1.0');
-  t.notOk('nvidia.com/gpu' in plain.resources.limits);
-});
+t.test(
+  'engine.gpu.enabled of the Helm chart gives each engine one GPU and its image',
+  { skip: !helm && 'helm is not installed' },
+  async (t) => {
+    const engines = async (...sets: string[]) =>
+      podsOf(await render(...sets)).find(({ spec }) => spec.containers[0].args[0] === 'engine').spec.containers[0];
+    t.match(await engines('engine.gpu.enabled=true'), {
+      image: 'longhand:1.1.0-gpu',
+      resources: { limits: { 'nvidia.com/gpu': 1, memory: '3Gi' } },
+    });
+    const plain = await engines();
+    t.equal(plain.image, 'longhand:1.1.0');
+    t.notOk('nvidia.com/gpu' in plain.resources.limits);
+  },
+);

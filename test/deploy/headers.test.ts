@@ -49,7 +49,7 @@ const upload = (more: Record<string, string>) =>
   });
 
 for (const name of ['nginx', 'haproxy'] as const) {
-  t.test(`${name}: values that would be cut are refused, others and odd names pass`, async (t) => {
+  t.test(`${name}: values that would be truncated are rejected; other values and unusual names pass`, async (t) => {
     const port = await front(name);
     const send = async (more: Record<string, string>) => {
       const connection = await connectRaw(`http://127.0.0.1:${port}`);

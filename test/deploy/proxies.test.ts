@@ -13,7 +13,7 @@ for (const proxy of PROXIES) {
   t.test(`Longhand behind ${proxy}`, async (t) => {
     await hosts.proxy(t, proxy);
 
-    t.test('a recording uploaded through it is worked on, read from one host and deleted from another', async (t) => {
+    t.test('an upload is transcribed, read through one host and deleted through another', async (t) => {
       const { uuid } = JSON.parse((await upload(front, RECORDING, 'call.wav')).text);
       let record = { status: 'queued', segments: [] as { text: string }[] };
       for (let i = 0; i < 240 && record.status !== 'completed'; i++) {
@@ -25,7 +25,7 @@ for (const proxy of PROXIES) {
       for (const port of [one, two, three]) t.equal((await ask(port, 'GET', `/v1/transcriptions/${uuid}`)).status, 404, 'gone at once');
     });
 
-    t.test('200 MB pass through it, and a file over the limit is refused in our words', async (t) => {
+    t.test('an upload of 200 MB passes, and a file over the limit gets our error', async (t) => {
       const large = await upload(front, Buffer.alloc(200_000_000, randomBytes(1_000_003)), 'large.mp3');
       t.match(large, { status: 201 });
       await ask(front, 'DELETE', `/v1/transcriptions/${JSON.parse(large.text).uuid}`);
@@ -34,13 +34,13 @@ for (const proxy of PROXIES) {
       t.match(refused, /file_size_limit_exceeded/);
     });
 
-    t.test('an upload slower than the HTTP library likes passes', async (t) => {
+    t.test('an upload slower than the timeouts of the HTTP library passes', async (t) => {
       const slow = hosts.begin(front, 'slow.wav');
       await sleep(14_000);
       t.equal(await slow.end(), 201);
     });
 
-    t.test('connections that idled for longer than the service keeps them are no trouble', async (t) => {
+    t.test('connections idle for longer than the keep-alive of the service cause no error', async (t) => {
       const agent = new http.Agent({ keepAlive: true, maxSockets: 4 });
       const four = () => Promise.all([1, 2, 3, 4].map(() => ask(front, 'GET', '/v1/workspace', { agent })));
       for (const answer of await four()) t.equal(answer.status, 200);
@@ -55,7 +55,7 @@ for (const proxy of PROXIES) {
       t.equal((await ask(front, 'DELETE', `${path}/crm/a%2Fb%3Ac`)).status, 204);
     });
 
-    t.test('caps on uploads hold over all hosts together', async (t) => {
+    t.test('upload limits apply across all hosts', async (t) => {
       const slow = Array.from({ length: 10 }, (_, i) => {
         const headers = uploadHeaders(`s${i}.wav`, 10_000);
         const request = http.request({ host: '127.0.0.1', port: i % 2 ? one : two, method: 'POST', path: '/v1/transcriptions', headers });

@@ -11,7 +11,7 @@ for (const proxy of PROXIES) {
   t.test(`Longhand behind ${proxy}`, async (t) => {
     await hosts.proxy(t, proxy);
 
-    t.test('a host that is told to stop finishes the upload that it receives, and nobody notices', async (t) => {
+    t.test('a host that is stopped finishes the upload in progress, without an error for the client', async (t) => {
       const upload = hosts.begin(front, 'drain.wav');
       const receives = async (port: number) => {
         const page = await fetch(`http://127.0.0.1:${port}/metrics`, {
@@ -32,7 +32,7 @@ for (const proxy of PROXIES) {
       await sleep(SEEN_MS);
     });
 
-    t.test('one host after the other is replaced, and no request fails', async (t) => {
+    t.test('hosts are replaced one after the other, and no request fails', async (t) => {
       let going = true;
       const failures: string[] = [];
       const clients = Array.from({ length: 4 }, async () => {
@@ -53,7 +53,7 @@ for (const proxy of PROXIES) {
       t.strictSame(failures, []);
     });
 
-    t.test('while no host answers, the proxy says so in our words', async (t) => {
+    t.test('the proxy responds with our error while no host responds', async (t) => {
       for (const name of ['one', 'two'] as const) await hosts.apis[name].stop();
       for (const method of ['GET', 'POST']) {
         const { status, headers, text } = await ask(front, method, '/v1/transcriptions');

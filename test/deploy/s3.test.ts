@@ -65,7 +65,7 @@ async function until(holds: () => Promise<boolean>, seconds: number, what: strin
   }
 }
 
-t.test('GET /readyz says that the spool cannot be used: S3 is down, or the credentials are wrong', async (t) => {
+t.test('GET /readyz reports an unusable spool: S3 is down, or the credentials are wrong', async (t) => {
   const ready = async (at: string) => {
     const answer = await fetch(`${at}/readyz`);
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
@@ -84,7 +84,7 @@ t.test('GET /readyz says that the spool cannot be used: S3 is down, or the crede
   t.match(await ready(url), { status: 200, body: { spool: true } });
 });
 
-t.test('an upload during which S3 goes down gets 503, leaves nothing, and its key is free again', async (t) => {
+t.test('an upload during which S3 goes down gets 503, leaves nothing behind, and its key is released', async (t) => {
   const bytes = Buffer.alloc(40_000_000, RECORDING);
   const headers = { 'Idempotency-Key': 'once', ...WAV };
   const connection = await connectRaw(url);
@@ -102,7 +102,7 @@ t.test('an upload during which S3 goes down gets 503, leaves nothing, and its ke
   t.match(await send(url, key, headers, '', RECORDING), { status: 201 });
 });
 
-t.test('a recording whose spool is down waits without blame, is finished when S3 is back, and nothing stays in S3', async (t) => {
+t.test('a recording whose spool is down waits without using an attempt, completes when S3 is back, and leaves nothing in S3', async (t) => {
   const { json } = await send(url, key, WAV, '', RECORDING);
   await s3.down();
   const engine = start(t, LONGHAND, ['engine'], { ...settings, ...CREDENTIALS });

@@ -12,7 +12,7 @@ t.test('testDatabase() gives every caller an empty, migrated database of its own
 
 const given = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL;
 t.test(
-  'testDatabase() connects as a role that row-level security holds for',
+  'testDatabase() connects as a role subject to row-level security',
   { skip: given && 'the role was chosen with the address' },
   async (t) => {
     const { db } = await testDatabase(t);

@@ -18,7 +18,7 @@ const folder = relative(ROOT, t.testdir(FILES));
 const run = (names: string[], ...options: string[]) =>
   finish(process.execPath, [...RUN, 'test/run.ts', '--jobs=1', ...options, ...names.map((name) => join(folder, `${name}.test.ts`))]);
 
-t.test('run.ts names what failed, threw, hung or ended its process, and goes on with the other files', async (t) => {
+t.test('run.ts names files that failed, threw, hung or ended their process, and continues with the others', async (t) => {
   const { code, stdout, stderr } = await run(['failing', 'throwing', 'ending', 'waiting', 'passing']);
   t.equal(stderr, '');
   t.equal(code, 1);
@@ -31,7 +31,7 @@ t.test('run.ts names what failed, threw, hung or ended its process, and goes on 
   t.match(stdout, /^# \{ total: 11, pass: 6, fail: 5, skip: 0 \}$/m);
 });
 
-t.test('run.ts counts skips with their reason; under --strict one that is not on the list fails', async (t) => {
+t.test('run.ts counts skips with their reason; under --strict an unlisted skip fails', async (t) => {
   for (const strict of [false, true]) {
     const { code, stdout } = await run(['skipping', 'lacking', 'passing'], ...(strict ? ['--strict'] : []));
     t.equal(code, strict ? 1 : 0);
@@ -41,7 +41,7 @@ t.test('run.ts counts skips with their reason; under --strict one that is not on
   }
 });
 
-t.test('isAllowed() knows the other kind of processor, a real language model, and programs that the host may lack', async (t) => {
+t.test('isAllowed() accepts the other kind of processor, a real language model, and programs that the host may lack', async (t) => {
   t.ok(isAllowed({ test: 'x', reason: 'LLM_BASE_URL is not set' }));
   t.ok(isAllowed({ test: 'x', reason: 'helm is not installed' }), 'the host may lack it; the last lines tell');
   t.notOk(isAllowed({ test: 'x', reason: 'needs no-such-program' }));
@@ -55,7 +55,7 @@ t.test('shuffled() keeps every file and gives the same order for the same seed',
   t.strictSame([...shuffled(files, 7)].sort(), [...files].sort());
 });
 
-t.test('lanesOf() gives every file to one lane, and lets those that wait run beside those that compute', async (t) => {
+t.test('lanesOf() assigns every file once, and runs waiting files beside computing ones', async (t) => {
   const files = ['test/a.test.ts', 'test/crash/disk.test.ts', 'test/b.test.ts', 'test/deploy/rolling.test.ts'];
   const lanes = lanesOf(files, 2);
   t.equal(lanes.length, 4);

@@ -35,7 +35,7 @@ async function receiver(t: Test, ...statuses: number[]): Promise<{ url: string; 
 const EXPECTED = '49f24e537407743fa4a0242bb63b94b9a47ee99cbbe071ccd8a22550ae411686';
 const parts = { body: '{"a":1}', headers: { 'Longhand-Delivery': 'd' }, limitMs: 2000, allowPrivate: true };
 
-t.test('isPublic() refuses this machine, private, link-local, shared, reserved, mapped and translated addresses', (t) => {
+t.test('isPublic() rejects loopback, private, link-local, shared, reserved, mapped and translated addresses', (t) => {
   const closed =
     '0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.9.9.9 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.8 192.168.1.1 198.18.0.1 198.51.100.7 203.0.113.9 224.0.0.1 240.0.0.1 255.255.255.255 ' +
     ':: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 64:ff9b::7f00:1 fe80::1 fc00::1 fd12::1 ff02::1 2001:db8::1 2001::1 2002:7f00:1::1 3fff::1';
@@ -74,7 +74,7 @@ t.test('post() ends if the receiver requests another protocol', async (t) => {
   }
 });
 
-t.test('post() refuses private addresses, given as numbers or as names, before it connects', async (t) => {
+t.test('post() rejects private addresses, given as numbers or as names, before it connects', async (t) => {
   const { port, calls } = await receiver(t);
   for (const host of ['127.0.0.1', 'localhost', '[::1]', '0x7f.1', '2130706433']) {
     await t.rejects(post({ ...parts, url: `http://${host}:${port}/`, allowPrivate: false }), /private network/, host);
@@ -99,7 +99,7 @@ t.test('post() resolves a name once and connects to that address only', async (t
   t.equal(calls[0]!.headers.host, `rebinding.example:${port}`, 'the receiver sees the name');
 });
 
-t.test('standardSignature() is accepted by the library of Standard Webhooks, and a changed body is not', (t) => {
+t.test('standardSignature() is accepted by the Standard Webhooks library, and a changed body is not', (t) => {
   const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
   const now = Math.floor(Date.now() / 1000);
   const headers = {
@@ -114,7 +114,7 @@ t.test('standardSignature() is accepted by the library of Standard Webhooks, and
   t.end();
 });
 
-t.test('standardSignature() is the HMAC-SHA256 of id, time and body under the bytes of the secret, in either alphabet of base64', (t) => {
+t.test('standardSignature() is the HMAC-SHA256 of id, time and body under the bytes of the secret, in either base64 alphabet', (t) => {
   // printf '%s' 'd-1.1700000000.{"a":1}' | openssl dgst -sha256 -mac HMAC -macopt hexkey:30313233343536373839fbff -binary | base64
   const expected = 'v1,EVshT9Xf5NbjbM5GBki0xyfDhB3yxRslqR+1ojkW2mk=';
   t.equal(standardSignature('whsec_MDEyMzQ1Njc4Ofv/', 'd-1', 1_700_000_000, '{"a":1}'), expected);

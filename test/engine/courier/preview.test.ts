@@ -37,7 +37,7 @@ const read = (person: Person, id: string | null) => readPreview(db, vault, viewe
 const courierWith = (writer: Writer): Courier => ({ id: randomUUID(), db, vault, log, holdings, writer, privateWebhooks: false });
 const work = async (writer: Writer = openWriter({})) => (await nextPreview(courierWith(writer)))?.();
 
-t.test('a preview on the sample is written by whatever writes reports, and only its member can read it', async (t) => {
+t.test('preview of the sample uses the report writer, and only the member who requested it can read it', async (t) => {
   const id = await start(anna, null);
   t.match(await read(anna, id), { id, status: 'queued', text: null, writer: null });
   await work();
@@ -50,7 +50,7 @@ t.test('a preview on the sample is written by whatever writes reports, and only 
   t.notOk(row!.text_sealed.includes('euros'), 'sealed like a report');
 });
 
-t.test('a preview of a talk needs one that is completed and visible to the member', async (t) => {
+t.test('preview of a transcription requires one that is completed and visible to the member', async (t) => {
   const own = await world.transcription(bert, {
     turns: [{ start: 0, end: 9, speaker: 'speaker_1', text: 'The lamp for the hall costs ninety euros, and we decided to buy it.' }],
   });
@@ -64,7 +64,7 @@ t.test('a preview of a talk needs one that is completed and visible to the membe
   t.strictSame(await db.query('*', 'select 1 from reports'), [], 'it is no report');
 });
 
-t.test('a new preview takes the place of the old one, whose model is not asked on', async (t) => {
+t.test('preview: a new one replaces the old one, whose model call is cancelled', async (t) => {
   const server = await startLlm((_, index) => (index === 0 ? { delay: 60_000 } : {}));
   t.teardown(server.close);
   const writer = openWriter({ baseUrl: server.url });
@@ -80,7 +80,7 @@ t.test('a new preview takes the place of the old one, whose model is not asked o
   t.match(await read(anna, second), { status: 'completed', writer: 'test-model' });
 });
 
-t.test('previews are as many a day as reports, for all members of a workspace together', async (t) => {
+t.test('preview requests are limited per day like reports, for all members of a workspace together', async (t) => {
   const owner = await world.member(await world.workspace(), { role: 'owner' });
   const limits = { ...LIMITS, REPORTS_PER_DAY: 2 };
   const wanted = { slug: 'draft', name: 'Prices', prompt: 'List the prices that were named.', transcriptionId: null };
@@ -92,7 +92,7 @@ t.test('previews are as many a day as reports, for all members of a workspace to
   await db.query('*', 'delete from previews where workspace_id = ?', [owner.workspaceId]);
 });
 
-t.test('a failure is told at once, with its code', async (t) => {
+t.test('preview failures are reported immediately, with their code', async (t) => {
   const server = await startLlm(() => ({ status: 401 }));
   t.teardown(server.close);
   const id = await start(anna, null);
@@ -103,7 +103,7 @@ t.test('a failure is told at once, with its code', async (t) => {
   t.match(await read(anna, unknown), { status: 'failed', error_code: 'TEMPLATE_UNAVAILABLE' });
 });
 
-t.test('a preview whose courier died is taken by another, ends when that dies too, and is gone after ten minutes', async (t) => {
+t.test('preview whose courier died is taken over by another, fails if that one dies too, and is deleted after ten minutes', async (t) => {
   const id = await start(anna, null);
   const dies = async () => {
     t.equal((await claimPreview(db, randomUUID()))?.lease.id, id);

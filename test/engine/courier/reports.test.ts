@@ -60,7 +60,7 @@ const owner: Person = await world.member(await world.workspace(), { role: 'owner
 const requested = async (slug = 'summary', turns = TURNS) =>
   world.report(await world.transcription(owner, { turns, language: 'en' }), slug, 'queued');
 
-t.test('200 reports of 5 workspaces are all written, each workspace in turn', async (t) => {
+t.test('couriers write all of 200 reports of 5 workspaces, round-robin', async (t) => {
   const people: Person[] = [];
   for (let i = 0; i < 5; i++) people.push(await world.member(await world.workspace({ name: `W${i}` }), { role: 'owner' }));
   const counts = [120, 40, 20, 15, 5]; // the first asked for all of its own before the others came
@@ -104,7 +104,7 @@ t.test('200 reports of 5 workspaces are all written, each workspace in turn', as
   t.strictSame([...new Set(logged.map((fields) => Object.keys(fields).join()))], ['report,slug,dropped,tokens']);
 });
 
-t.test('one courier with its two places serves every workspace in turn, not only those that came first', async (t) => {
+t.test('courier with two slots serves every workspace round-robin, not only those that came first', async (t) => {
   const people: Person[] = [];
   for (let i = 0; i < 4; i++) people.push(await world.member(await world.workspace(), { role: 'owner' }));
   for (const person of people)
@@ -131,7 +131,7 @@ t.test('one courier with its two places serves every workspace in turn, not only
   for (const round of [0, 4, 8]) t.strictSame(order.slice(round, round + 4).sort(), ids, 'each once in every round');
 });
 
-t.test('a report says in the log how much was dropped and spent, in numbers', async (t) => {
+t.test('courier logs figures of what a report dropped and spent', async (t) => {
   const server = await startLlm();
   t.teardown(server.close);
   const id = await requested();
@@ -141,7 +141,7 @@ t.test('a report says in the log how much was dropped and spent, in numbers', as
   t.notMatch(JSON.stringify(logged), /Hello|there/);
 });
 
-t.test('what the language model does wrong ends a report with its code, after as many attempts as may help', async (t) => {
+t.test('courier fails a report with the code of the language model error, after as many attempts as may help', async (t) => {
   const cases: [ReportErrorCode, number, Answer, object?][] = [
     ['LLM_UNAVAILABLE', LEASE.attempts, { status: 503 }],
     ['LLM_UNAVAILABLE', 1, { status: 401 }],
@@ -160,7 +160,7 @@ t.test('what the language model does wrong ends a report with its code, after as
   }
 });
 
-t.test('a talk that fits no context, says nothing, or lost its template ends its report with the code', async (t) => {
+t.test('courier fails the report of a transcript that is too long, empty or without its template with the right code', async (t) => {
   const server = await startLlm(() => ({ status: 400, error: { message: "This model's maximum context length is 16 tokens" } }));
   t.teardown(server.close);
   const long = [{ start: 0, end: 4, speaker: 'speaker_1', text: 'word '.repeat(2000) }];
@@ -170,7 +170,7 @@ t.test('a talk that fits no context, says nothing, or lost its template ends its
   t.match(await ended(openWriter({}), await requested('gone')), { status: 'failed', error_code: 'TEMPLATE_UNAVAILABLE', attempt: 1 });
 });
 
-t.test('a fault of our own ends a report as INTERNAL_ERROR, and a failed transcription its reports', async (t) => {
+t.test('courier fails a report with INTERNAL_ERROR on an internal fault, and a failed transcription fails its reports', async (t) => {
   const broken: Writer = {
     ...openWriter({}),
     kind: 'extractive',
@@ -189,6 +189,6 @@ t.test('a fault of our own ends a report as INTERNAL_ERROR, and a failed transcr
   provoked.add(row!.error_code!);
 });
 
-t.test('every error code of reports was provoked here', async (t) => {
+t.test('courier: every error code of reports was provoked here', async (t) => {
   t.strictSame([...provoked].sort(), [...REPORT_ERRORS].sort());
 });

@@ -50,7 +50,7 @@ const ended = (id: string) =>
   });
 
 for (let round = 0; round < ROUNDS; round++) {
-  t.test('a report whose courier is killed in the midst of a call is written by another, and the model is told to stop', async (t) => {
+  t.test('courier killed during a model call: the report is written by another, and the call is cancelled', async (t) => {
     const { server, wake, env } = await sleeper(t);
     const id = await report();
     const courier = await bench.courier(env);
@@ -77,7 +77,7 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 }
 
-t.test('a courier that is stopped in the midst of a call hands the report back without blame', async (t) => {
+t.test('courier stopped during a model call requeues the report without counting an attempt', async (t) => {
   const { server, wake, env } = await sleeper(t);
   const id = await report();
   const courier = await bench.courier(env);
@@ -91,7 +91,7 @@ t.test('a courier that is stopped in the midst of a call hands the report back w
   t.equal(await heir.stop(), 0);
 });
 
-t.test('a transcription that is deleted while its report is written closes the call', async (t) => {
+t.test('courier closes the model call if the transcription is deleted', async (t) => {
   const { server, env } = await sleeper(t);
   const id = await report();
   const courier = await bench.courier(env);

@@ -47,7 +47,7 @@ await Promise.all([
   ffmpeg(...TONE, at('honest.mp3')),
 ]);
 
-t.test('playlists and references to other files are never followed, whatever their name', async (t) => {
+t.test('decode() never follows playlists and references to other files, whatever their name', async (t) => {
   const dref = externalDref(readFileSync(at('honest.mov')), 'canary.wav');
   const attacks: [string, string | Uint8Array, string[]][] = [
     ['hls-absolute', hls(`file://${at('canary.ts')}`), ['-allowed_extensions', 'ALL']],
@@ -71,7 +71,7 @@ t.test('playlists and references to other files are never followed, whatever the
   t.match(await judge(write('imf.mp4', imf())), { code: 'FILE_CORRUPTED', seconds: 0 });
 });
 
-t.test('no file makes the decoder reach an address', async (t) => {
+t.test('decode() connects to no address, whatever the file', async (t) => {
   const url = `http://127.0.0.1:${port}/a.ts`;
   const attacks: [string, string | Uint8Array, string[]][] = [
     ['hls', hls(url), []],
@@ -101,7 +101,7 @@ t.test('no file makes the decoder reach an address', async (t) => {
   t.equal(visitors, 0);
 });
 
-t.test('containers with odd boxes, attachments, very many streams or two natures end, and give only their own sound', async (t) => {
+t.test('decode() handles odd boxes, attachments, very many streams or two formats, and returns only their own sound', async (t) => {
   for (const [name, bytes] of Object.entries(oddAtoms())) {
     const verdict = await judge(write(name, bytes));
     t.ok(REFUSED.has(verdict.code ?? 'decoded'), `${name}: ${verdict.code}, ${verdict.tookMs} ms`);
@@ -128,7 +128,7 @@ t.test('containers with odd boxes, attachments, very many streams or two natures
   t.ok(REFUSED.has(zip.code ?? 'decoded'), `archive: ${zip.code}`);
 });
 
-t.test('a small file that unfolds into many hours ends at the limit', async (t) => {
+t.test('decode() stops at the limit for a small file that expands into many hours', async (t) => {
   const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=16000:cl=mono', '-t', '20'];
   await ffmpeg(...silence, '-c:a', 'flac', at('seed.flac'));
   await ffmpeg(...silence, '-c:a', 'libopus', '-b:a', '6k', at('seed.opus'));
@@ -154,7 +154,7 @@ t.test('a small file that unfolds into many hours ends at the limit', async (t) 
   t.ok(Math.abs(lie.seconds - 3) < 0.1, 'the length is what was decoded, not what was declared');
 });
 
-t.test('nothing is left of all this, and this process has not grown', async (t) => {
+t.test('decode() leaves no files or processes behind, and this process has not grown', async (t) => {
   t.strictSame(await left(), []);
   t.ok(readdirSync(folder).length > 30);
   const grown = process.memoryUsage.rss() - before;

@@ -21,7 +21,7 @@ async function inside(program: string, args: string[], of = input): Promise<stri
   return printed + run.complaints();
 }
 
-t.test('confined() leaves no environment, and a folder of its own that is gone already: who is killed leaves none', async (t) => {
+t.test('confined() passes no environment, and removes its folder early, so that a killed program leaves none', async (t) => {
   const names = (await inside('/usr/bin/env', ['-0'])).split('\0').map((line) => line.split('=')[0]!);
   t.strictSame(
     names.filter((name) => name && !/^(_TAPJS_|NODE_OPTIONS$)/.test(name)),
@@ -34,7 +34,7 @@ t.test('confined() leaves no environment, and a folder of its own that is gone a
   t.strictSame(await left(), []);
 });
 
-t.test('confined() limits memory, processor time, descriptors, and what may be written', { skip: !findProgram('prlimit') }, async (t) => {
+t.test('confined() limits memory, CPU time, descriptors, and where the program may write', { skip: !findProgram('prlimit') }, async (t) => {
   const limits = await inside('/bin/cat', ['/proc/self/limits']);
   const limit = (name: string) => Number(new RegExp(`^${name} +(\\d+)`, 'm').exec(limits)?.[1]);
   t.equal(limit('Max address space'), 3 * 2 ** 30);
@@ -50,7 +50,7 @@ t.test('confined() limits memory, processor time, descriptors, and what may be w
   rmSync(open, { recursive: true });
 });
 
-t.test('confined() gives up every privilege', { skip: !findProgram('setpriv') && 'needs setpriv' }, async (t) => {
+t.test('confined() drops every privilege', { skip: !findProgram('setpriv') && 'needs setpriv' }, async (t) => {
   const status = await inside('/bin/cat', ['/proc/self/status']);
   const field = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
   for (const set of ['CapEff', 'CapPrm', 'CapInh', 'CapAmb']) t.match(field(set), /^0+$/, set);
@@ -71,7 +71,7 @@ t.test('confined() has no network', { skip: !NETLESS && 'this host allows no net
   t.strictSame((await inside('/bin/cat', ['/proc/net/route'])).trim().split('\n').slice(1), []);
 });
 
-t.test('confined() kills the whole group at the end of its time, on silence and on an abort', async (t) => {
+t.test('confined() kills the whole process group on timeout, on silence and on abort', async (t) => {
   const sleeper = ['-c', 'sleep 60 & sleep 60'];
   const ends: [Parameters<typeof confined>[3], { code?: string; name?: string; message?: string | RegExp }][] = [
     [

@@ -122,7 +122,7 @@ async function look(name: string, bytes: Buffer, told: Map<string, number>): Pro
 t.comment(`SEED=${SEED}`);
 const real = await realFiles();
 
-t.test('a real file of every extension decodes', async (t) => {
+t.test('decode() decodes a real file of every extension', async (t) => {
   t.strictSame(
     [...EXTENSIONS].filter((extension) => !real.has(extension) && !UNWRITABLE.includes(extension) && extension !== 'amr'),
     [],
@@ -137,7 +137,7 @@ t.test('a real file of every extension decodes', async (t) => {
   });
 });
 
-t.test('random bytes end with a code of the contract, under each of the 73 extensions', async (t) => {
+t.test('decode() ends random bytes with an error code of the contract, for each of the 73 extensions', async (t) => {
   const told = new Map<string, number>();
   const failures: string[] = [];
   await each([...[...EXTENSIONS].entries()], async ([index, extension]) => {
@@ -149,7 +149,7 @@ t.test('random bytes end with a code of the contract, under each of the 73 exten
   t.comment(JSON.stringify(Object.fromEntries(told)));
 });
 
-t.test('damage at random places ends in a clean decode or a code of the contract', async (t) => {
+t.test('decode() ends damage at random places in a clean decode or an error code of the contract', async (t) => {
   const told = new Map<string, number>();
   const failures: string[] = [];
   const cases = [...real].flatMap(([extension, bytes], index) =>
@@ -163,7 +163,7 @@ t.test('damage at random places ends in a clean decode or a code of the contract
   t.comment(JSON.stringify(Object.fromEntries(told)));
 });
 
-t.test('nothing is left of all this, and this process has not grown', async (t) => {
+t.test('decode() leaves no files or processes behind, and this process has not grown', async (t) => {
   t.strictSame(await left(), []);
   const grown = process.memoryUsage.rss() - before;
   t.ok(grown < 400 * 2 ** 20, `${Math.round(grown / 2 ** 20)} MiB`);

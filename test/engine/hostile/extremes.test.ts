@@ -36,7 +36,7 @@ async function expect(t: Test, cases: [string, Uint8Array | null, Wanted][]): Pr
   });
 }
 
-t.test('sample rates and channels that no recorder has', async (t) => {
+t.test('decode() handles sample rates and channel counts that no recorder has', async (t) => {
   const data = Buffer.alloc(2_000_000);
   await expect(t, [
     ['1hz.wav', wav({ rate: 1, data: data.subarray(0, 200) }), [99, 101]],
@@ -53,7 +53,7 @@ t.test('sample rates and channels that no recorder has', async (t) => {
   ]);
 });
 
-t.test('tags and pictures that are larger than the sound', async (t) => {
+t.test('decode() handles tags and pictures larger than the audio', async (t) => {
   const mp3 = readFileSync(at('honest.mp3'));
   const frame = (bytes: number) => {
     const body = Buffer.concat([Buffer.from('\0image/jpeg\0\x03\0', 'latin1'), Buffer.alloc(bytes, 0xff)]);
@@ -91,14 +91,14 @@ t.test('tags and pictures that are larger than the sound', async (t) => {
   ]);
 });
 
-t.test('a head that would be read for hours is given up at the limit', async (t) => {
+t.test('decode() gives up at the limit on a header that would take hours to read', async (t) => {
   const tag = (i: number) => Buffer.from(`ID3\x03\0\0\0\0\0\x1eTXXX\0\0\0\x14\0\0\0name${String(i).padStart(9)}\0texts`, 'latin1');
   const tags = (count: number) => Buffer.concat([...Array.from({ length: count }, (_, i) => tag(i)), readFileSync(at('honest.mp3'))]);
   t.match(await probe(write('few-tags.mp3', tags(100))), { tracks: [{ codec: 'mp3' }] });
   await t.rejects(probe(write('endless-tags.mp3', tags(400_000)), { seconds: 2 }), { code: 'PROCESSING_TIMEOUT' });
 });
 
-t.test('times that leap, run backwards or are missing', async (t) => {
+t.test('decode() handles timestamps that jump, run backwards or are missing', async (t) => {
   const packets = readFileSync(at('honest.ts'));
   /** Shifts the presentation times of all packets after the first third. */
   const leaping = (ticks: bigint) => {
@@ -136,7 +136,7 @@ t.test('times that leap, run backwards or are missing', async (t) => {
   ]);
 });
 
-t.test('nothing is left of all this, and this process has not grown', async (t) => {
+t.test('decode() leaves no files or processes behind, and this process has not grown', async (t) => {
   t.strictSame(await left(), []);
   const grown = process.memoryUsage.rss() - before;
   t.ok(grown < MEMORY, `${Math.round(grown / 2 ** 20)} MiB`);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { transcript } from '../../../bench/talks.ts';
 import { never, report, section, writer } from './built-in.ts';
 
-t.test('write() summarises the main point of a talk, in its language', async (t) => {
+t.test('write() summarises the main point of a conversation, in its language', async (t) => {
   const expected = {
     'en-sales': [/delivery routes are still wrong/, /route planning tool/, /let's go with the pilot/],
     'en-support': [/got my bill this morning and it's, it's just wrong/, /a hold on the direct debit/],
@@ -28,7 +28,7 @@ t.test('write() summarises the main point of a talk, in its language', async (t)
   }
 });
 
-t.test('write() finds tasks with who and when', async (t) => {
+t.test('write() finds tasks with owner and due date', async (t) => {
   const expected: Record<string, [heading: string, ...RegExp[]]> = {
     'en-sales': [
       'Tasks',
@@ -65,7 +65,7 @@ t.test('write() finds tasks with who and when', async (t) => {
   }
 });
 
-t.test('write() finds decisions and leaves proposals out', async (t) => {
+t.test('write() finds decisions and excludes proposals', async (t) => {
   const expected: Record<string, RegExp> = {
     'en-sales': /^- \[02:07\] Speaker 1: Then let's go with the pilot[^\n]+$/,
     'de-besprechung': /^- \[01:24\] Sprecher 1: Gut, dann haben wir entschieden[^\n]+$/,
@@ -91,7 +91,7 @@ t.test('write() pairs questions with answers, and objections with replies', asyn
   t.match(await report('fr-vente', 'objections'), /trop cher pour nous\.\n {2}- Réponse \[00:55\]/);
 });
 
-t.test('write() fills the templates of sales, support, HR and medicine from the right lines', async (t) => {
+t.test('write() fills the templates for sales, support, HR and medicine from the right lines', async (t) => {
   const bant = await report('ru-prodazhi', 'bant');
   t.match(section(bant, 'Бюджет и цена'), 'бюджет у нас двадцать пять тысяч');
   t.match(section(bant, 'Кто решает'), 'решение принимает директор');
@@ -110,7 +110,7 @@ t.test('write() fills the templates of sales, support, HR and medicine from the 
   t.match(standup, "- Blockers [00:06]: I'm blocked because the mail server on staging is broken.");
 });
 
-t.test('write() sorts a messy support call: what is wrong, what is wanted, what was offered, and no account number among it', async (t) => {
+t.test('write() sorts a messy support call into problem, request and offer, without the account number', async (t) => {
   const text = await report('en-support', 'complaint-summary');
   t.match(
     section(text, 'The complaint'),
@@ -123,7 +123,7 @@ t.test('write() sorts a messy support call: what is wrong, what is wanted, what 
     t.notMatch(await report('en-support', slug), /four four seven/, slug);
 });
 
-t.test('write() puts the main point of the shared recordings into their summary', async (t) => {
+t.test('write() includes the main point of the shared recordings in their summary', async (t) => {
   const clips: [language: string, text: string, phrase: string][] = [
     [
       'en',

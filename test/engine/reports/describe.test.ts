@@ -8,7 +8,7 @@ const builtIn = openWriter({});
 const named = async (language: string, lines: string) =>
   Object.fromEntries((await builtIn.describe(transcript(language, lines), never)).speakerNames.map(({ speaker, name }) => [speaker, name]));
 
-t.test('describe() finds the names that are said in introductions, in every language', async (t) => {
+t.test('describe() finds names said in introductions, in every language', async (t) => {
   const expected = {
     'en-sales': { 'Speaker 1': 'Laura', 'Speaker 2': 'Peter Collins' },
     'de-besprechung': { 'Sprecher 1': 'Sabine Krüger', 'Sprecher 2': 'Tobias Lang' },
@@ -31,7 +31,7 @@ t.test('describe() finds the names that are said in introductions, in every lang
   }
 });
 
-t.test('describe() names nobody on a guess', async (t) => {
+t.test('describe() does not guess names', async (t) => {
   t.strictSame(await named('en', '[00:00] A: Maria said that Peter will come.\n[00:05] B: I like Maria, and I am German.'), {}, 'mentions');
   t.strictSame(
     await named('en', '[00:00] A: Thank you, Maria.\n[00:05] B: You are welcome.\n[00:09] C: And I have a question.'),
@@ -43,12 +43,12 @@ t.test('describe() names nobody on a guess', async (t) => {
   t.strictSame(await named('en', '[00:00] A: Hello everyone.\n[00:05] B: Good morning, Doctor.'), {}, 'forms of address');
 });
 
-t.test('describe() takes a greeting of the only other speaker as evidence', async (t) => {
+t.test('describe() accepts a greeting by the only other speaker as evidence', async (t) => {
   t.strictSame(await named('en', '[00:00] A: Good morning, Maria. How are you?\n[00:05] B: Fine, thanks.'), { B: 'Maria' });
   t.strictSame(await named('de', '[00:00] A: Guten Tag, Frau Weber.\n[00:05] B: Guten Tag.'), { B: 'Frau Weber' });
 });
 
-t.test('describe() of the model keeps only names that the transcript proves', async (t) => {
+t.test('describe() with a language model keeps only names that the transcript supports', async (t) => {
   const claims = [
     { speaker: 'Speaker 1', name: 'Laura', kind: 'introduction', segment: 1, evidence: 'this is Laura from Northwind Software' },
     { speaker: 'Speaker 2', name: 'Peter', kind: 'address', segment: 3, evidence: 'Nice to meet you, Peter.' },
@@ -77,13 +77,13 @@ t.test('describe() of the model keeps only names that the transcript proves', as
   });
 });
 
-t.test('describe() of the model gives LLM_INVALID_OUTPUT when it gets no description', async (t) => {
+t.test('describe() with a language model fails with LLM_INVALID_OUTPUT if it gets no description', async (t) => {
   const server = await startLlm(() => ({ content: 'This is a conversation about a pilot.' }));
   t.teardown(server.close);
   await t.rejects(openWriter({ baseUrl: server.url }).describe(talk('en-sales'), never), { code: 'LLM_INVALID_OUTPUT' });
 });
 
-t.test('describe() reads a long talk in parts and collects names from all of them', async (t) => {
+t.test('describe() reads a long transcript in parts and collects names from all of them', async (t) => {
   const server = await startLlm(({ body }) => {
     const shown = body.messages[1]!.content;
     if (!body.messages[0]!.content.includes('"notes"')) return {};

@@ -13,7 +13,7 @@ t.test('CATALOGUE has the 26 templates of the contract, and each has a layout an
   t.strictSame(Object.keys(INSTRUCTIONS).sort(), CATALOGUE.map(({ slug }) => slug).sort());
 });
 
-t.test('write() gives every template of the catalogue in every language, the same twice, and only words that were said', async (t) => {
+t.test('write() fills every template of the catalogue in every language, deterministically, with only words that were said', async (t) => {
   for (const name of TALKS) {
     const evidence = evidenceOf(talk(name));
     for (const { slug } of CATALOGUE) {
@@ -30,7 +30,7 @@ t.test('write() gives every template of the catalogue in every language, the sam
   }
 });
 
-t.test('write() gives the main points where a template finds nothing of its own', async (t) => {
+t.test('write() falls back to the main points if a template matches nothing', async (t) => {
   t.match(section(await report('en-support', 'soap-note'), 'Main points'), 'got my bill this morning');
 });
 
@@ -46,13 +46,13 @@ t.test('write() gives the time of a sentence deep in a long turn, and the start 
   t.match(text, '- [02:36] Ann: We decided to build the new bridge in spring.');
 });
 
-t.test('write() says plainly what only a model can do', async (t) => {
+t.test('write() states what requires a language model', async (t) => {
   t.match(await report('en-sales', 'article-draft'), /only a language model can write/);
   t.match(await report('de-besprechung', 'follow-up-email'), /nur ein Sprachmodell/);
   t.match(await report('en-sales', 'candidate-scorecard'), /Not rated/);
 });
 
-t.test('write() answers a custom template with the passages nearest to its words', async (t) => {
+t.test('write() answers a custom template with the passages most similar to its words', async (t) => {
   const { text } = await writer.write(
     { slug: 'drivers', name: 'Drivers', prompt: 'What do the drivers think about the navigation app?' },
     talk('en-sales'),
@@ -74,12 +74,12 @@ t.test('write() ranks and outlines in a language whose phrases it does not know,
   t.match(tasks.text, '**Main points**');
 });
 
-t.test('write() recognises the language of a talk that came without one', async (t) => {
+t.test('write() detects the language of a transcript without one', async (t) => {
   const { text } = await writer.write({ slug: 'decisions', name: '', prompt: null }, { ...talk('de-besprechung'), language: null }, never);
   t.match(text, '**Entscheidungen**');
 });
 
-t.test('write() gives TRANSCRIPT_EMPTY without words and TEMPLATE_UNAVAILABLE without a template', async (t) => {
+t.test('write() fails with TRANSCRIPT_EMPTY without words and TEMPLATE_UNAVAILABLE without a template', async (t) => {
   await t.rejects(writer.write({ slug: 'summary', name: '', prompt: null }, { language: 'en', durationSeconds: 5, segments: [] }, never), {
     code: 'TRANSCRIPT_EMPTY',
     retryable: false,

@@ -13,18 +13,18 @@ const evidence = evidenceOf(
 const report = (...items: { text: string; segment?: number; quote?: string }[]) =>
   ground({ sections: [{ heading: 'H', style: 'list', items: items.map((item) => ({ segment: 0, quote: '', ...item })) }] }, evidence);
 
-t.test('ground() keeps a true quotation whatever its punctuation and case', async (t) => {
+t.test('ground() keeps a true quotation regardless of punctuation and case', async (t) => {
   t.strictSame(report({ text: 'Price', segment: 2, quote: 'the price is: two hundred Euros' }), {
     text: '**H**\n\n- Price — “the price is: two hundred Euros” [00:10, Bob]',
     dropped: 0,
   });
 });
 
-t.test('ground() gives a quotation the segment where it really was said', async (t) => {
+t.test('ground() assigns a quotation to the segment in which it was said', async (t) => {
   t.match(report({ text: 'Price', segment: 1, quote: 'not a cent more' }).text, '[00:10, Bob]');
 });
 
-t.test('ground() drops an invented quotation, and the item when nothing else is left', async (t) => {
+t.test('ground() drops an invented quotation, and the item if nothing else is left', async (t) => {
   t.strictSame(report({ text: 'Price', segment: 2, quote: 'I love this product' }), { text: '**H**\n\n- Price [00:10, Bob]', dropped: 1 });
   t.strictSame(report({ text: '', segment: 2, quote: 'I love this product' }), { text: '', dropped: 1 });
 });
@@ -33,14 +33,14 @@ t.test('ground() drops a segment that does not exist', async (t) => {
   t.strictSame(report({ text: 'Price', segment: 99 }), { text: '**H**\n\n- Price', dropped: 1 });
 });
 
-t.test('ground() drops sentences that quote what nobody said', async (t) => {
+t.test('ground() drops sentences with quotations that were never said', async (t) => {
   t.strictSame(report({ text: 'They met. Bob said "I would pay a million for it". All agreed on "the price".' }), {
     text: '**H**\n\n- They met. All agreed on "the price".',
     dropped: 1,
   });
 });
 
-t.test('groundProse() drops times at which nobody spoke and keeps times of day that were said', async (t) => {
+t.test('groundProse() drops timestamps without speech and keeps times of day that were said', async (t) => {
   t.strictSame(groundProse('They agree [01:31]. Bob laughs (45:00). They meet at 10:15.', evidence), {
     text: 'They agree [01:31]. Bob laughs. They meet at 10:15.',
     dropped: 1,
@@ -48,12 +48,12 @@ t.test('groundProse() drops times at which nobody spoke and keeps times of day t
   t.strictSame(groundProse('At 52:47 Bob left. They agree.', evidence), { text: 'They agree.', dropped: 1 });
 });
 
-t.test('ground() finds a quotation that runs over two segments or leaves words out', async (t) => {
+t.test('ground() finds a quotation that spans two segments or omits words', async (t) => {
   t.equal(report({ text: 'x', segment: 2, quote: 'not a cent more. Fine, I agree' }).dropped, 0);
   t.equal(report({ text: 'x', segment: 1, quote: 'We should meet … in the big hall' }).dropped, 0);
 });
 
-t.test('ground() prints paragraphs for running text, and no headings that could end a section of the export', async (t) => {
+t.test('ground() prints paragraphs for running text, without headings that could end a section of the export', async (t) => {
   const { text } = ground(
     {
       sections: [
@@ -72,7 +72,7 @@ t.test('ground() prints paragraphs for running text, and no headings that could 
   t.equal(text, '**Lead**\n\nOne.\n\nTwo. “two hundred euros” (Bob, 00:10)');
 });
 
-t.test('ground() and groundProse() are soon done with a model that writes blanks without end', (t) => {
+t.test('ground() and groundProse() handle a million blanks in linear time', (t) => {
   const blanks = ' '.repeat(1_000_000); // by the square of their number it would be minutes on any machine
   const began = performance.now();
   t.equal(groundProse(`They agree.${blanks}x`, evidence).dropped, 0);

@@ -15,7 +15,7 @@ function attacked() {
   return transcript;
 }
 
-t.test('write() tells the model the same rules whatever is said in the transcript', async (t) => {
+t.test('write() sends the model the same rules whatever the transcript says', async (t) => {
   const server = await startLlm();
   t.teardown(server.close);
   const writer = openWriter({ baseUrl: server.url, apiKey: 'sk-very-secret-0123456789' });
@@ -37,7 +37,7 @@ t.test('write() tells the model the same rules whatever is said in the transcrip
   t.notMatch(JSON.stringify(server.calls.map(({ body }) => body)), 'sk-very-secret', 'the key is in no prompt');
 });
 
-t.test('write() of the built-in writer changes nothing but the lines about the attacked turn', async (t) => {
+t.test('write() of the built-in writer changes only the lines about the attacked turn', async (t) => {
   const writer = openWriter({});
   for (const { slug, name } of CATALOGUE) {
     const { text } = await writer.write({ slug, name, prompt: null }, attacked(), never);

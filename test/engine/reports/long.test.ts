@@ -19,7 +19,7 @@ function turns(count: number): ReportTranscript {
   return { language: 'en', durationSeconds: count * 10, segments };
 }
 
-t.test('write() reads a transcript beyond the context in parts and keeps who said what', async (t) => {
+t.test('write() reads a transcript longer than the context in parts and keeps the speakers', async (t) => {
   const server = await startLlm();
   t.teardown(server.close);
   const transcript = turns(900);
@@ -55,7 +55,7 @@ t.test('write() learns a shorter context from the server and plans again', async
   t.ok(server.calls.length > 3);
 });
 
-t.test('write() gives TRANSCRIPT_TOO_LONG when no plan fits', async (t) => {
+t.test('write() fails with TRANSCRIPT_TOO_LONG if no plan fits', async (t) => {
   const server = await startLlm(() => ({ status: 413, error: { message: 'too large' } }));
   t.teardown(server.close);
   await t.rejects(openWriter({ baseUrl: server.url }).write(summary, turns(50), never), {
@@ -67,7 +67,7 @@ t.test('write() gives TRANSCRIPT_TOO_LONG when no plan fits', async (t) => {
   });
 });
 
-t.test('write() fails as a whole, and leaves no request open, when one part fails', async (t) => {
+t.test('write() fails as a whole if one part fails, and leaves no request open', async (t) => {
   const server = await startLlm((_, index) => (index === 1 ? { status: 401 } : { delay: 20 }));
   t.teardown(server.close);
   await t.rejects(openWriter({ baseUrl: server.url, contextTokens: 4096, concurrency: 4 }).write(summary, turns(900), never), {
@@ -84,7 +84,7 @@ t.test('chunk() keeps turns whole and in order', async (t) => {
   for (const part of chunks) t.ok(part.reduce((sum, line) => sum + line.tokens, 0) <= 200);
 });
 
-t.test('linesOf() cuts a turn that is longer than any context, under one number', async (t) => {
+t.test('linesOf() splits a turn that is longer than any context, under one number', async (t) => {
   const lines = linesOf({
     language: 'en',
     durationSeconds: 60,
@@ -101,7 +101,7 @@ t.test('linesOf() cuts a turn that is longer than any context, under one number'
   );
 });
 
-t.test('contextIn() reads what vLLM, llama.cpp, LM Studio, OpenRouter and Ollama tell', async (t) => {
+t.test('contextIn() reads the context length reported by vLLM, llama.cpp, LM Studio, OpenRouter and Ollama', async (t) => {
   t.equal(contextIn({ id: 'a', max_model_len: 32768 }), 32768);
   t.equal(contextIn({ id: 'a', meta: { n_ctx: 8192, n_ctx_train: 131072 } }), 8192);
   t.equal(contextIn({ id: 'a', loaded_context_length: 4096 }), 4096);
@@ -110,7 +110,7 @@ t.test('contextIn() reads what vLLM, llama.cpp, LM Studio, OpenRouter and Ollama
   t.equal(contextIn({ id: 'a' }), null);
 });
 
-t.test('write() asks beside /v1 for the context that the list does not tell, and reads long talks by it', async (t) => {
+t.test('write() queries endpoints outside /v1 for a context length missing in the model list, and applies it', async (t) => {
   const bare = [{ id: 'test-model', object: 'model', owned_by: 'me' }];
   const pages = {
     'llama.cpp': { '/props': { default_generation_settings: { n_ctx: 2048 }, total_slots: 1 } },
@@ -134,7 +134,7 @@ t.test('write() asks beside /v1 for the context that the list does not tell, and
   t.equal(silent.calls.length, 1, 'where nothing tells, 8192 tokens');
 });
 
-t.test('contextExceeded() tells the limit in the words of several servers, and nothing from other refusals', async (t) => {
+t.test('contextExceeded() extracts the limit from the messages of several servers, and nothing from other errors', async (t) => {
   t.equal(contextExceeded("This model's maximum context length is 4096 tokens."), 4096);
   t.equal(contextExceeded('the request exceeds the available context size (8192 tokens), try increasing it'), 8192);
   t.equal(contextExceeded('prompt is too long'), 0);

@@ -45,7 +45,7 @@ t.test('write() reads an answer that does not stream', async (t) => {
   t.match(report.text, 'They agreed on a pilot.');
 });
 
-t.test('write() removes what a reasoning model thinks', async (t) => {
+t.test('write() removes the thinking of a reasoning model', async (t) => {
   const thoughts = [
     '<think>The user wants {"sections": []}.</think>\n',
     'Hidden thoughts that began in the prompt</think>\n',
@@ -57,7 +57,7 @@ t.test('write() removes what a reasoning model thinks', async (t) => {
   }
 });
 
-t.test('write() does without schema, stream options, temperature or max_tokens where the server refuses them', async (t) => {
+t.test('write() omits schema, stream options, temperature or max_tokens if the server rejects them', async (t) => {
   const { report, server } = await write(t, ({ body }) => {
     const refuse = (message: string) => ({ status: 400, error: { message } });
     if (body.response_format?.type === 'json_schema') return refuse("'response_format.type' must be 'json_object' or 'text'");
@@ -79,7 +79,7 @@ t.test('write() accepts running text from a model that writes no JSON, and groun
   t.equal(report.dropped, 2);
 });
 
-t.test('write() repeats after 429, 500, a lost connection and an error in the stream', async (t) => {
+t.test('write() retries after 429, 500, a lost connection and an error in the stream', async (t) => {
   const faults: Answer[] = [
     { status: 429, headers: { 'retry-after': '0' }, error: { message: 'slow down' } },
     { status: 500, error: { message: 'oops' } },
@@ -94,13 +94,13 @@ t.test('write() repeats after 429, 500, a lost connection and an error in the st
   }
 });
 
-t.test('write() gives LLM_UNAVAILABLE, to be tried later, when the server keeps failing', async (t) => {
+t.test('write() fails with LLM_UNAVAILABLE, to be retried later, if the server keeps failing', async (t) => {
   const { error, server } = await write(t, () => ({ status: 503, error: { message: 'Loading model' } }));
   t.match(error, { code: 'LLM_UNAVAILABLE', retryable: true, message: /Loading model/ });
   t.equal(server.calls.length, 4);
 });
 
-t.test('write() gives LLM_UNAVAILABLE at once when nobody listens, the key is refused or the model is unknown', async (t) => {
+t.test('write() fails with LLM_UNAVAILABLE immediately if the connection or the key is refused or the model is unknown', async (t) => {
   const gone = await openWriter({ baseUrl: 'http://127.0.0.1:9/v1', model: 'm', backoffMilliseconds: 1 })
     .write(summary, talk('en-sales'), never)
     .catch((error) => error);
@@ -115,7 +115,7 @@ t.test('write() gives LLM_UNAVAILABLE at once when nobody listens, the key is re
   t.match(error, { code: 'LLM_UNAVAILABLE', message: /LLM_MODEL/ });
 });
 
-t.test('write() gives LLM_UNAVAILABLE when the server wants to speak another protocol', async (t) => {
+t.test('write() fails with LLM_UNAVAILABLE if the server switches protocols', async (t) => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => void socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'));
@@ -129,7 +129,7 @@ t.test('write() gives LLM_UNAVAILABLE when the server wants to speak another pro
   t.match(outcome, { code: 'LLM_UNAVAILABLE', retryable: true, message: /another protocol/ });
 });
 
-t.test('write() gives LLM_TIMEOUT when the model says nothing for too long, or never comes to an end', async (t) => {
+t.test('write() fails with LLM_TIMEOUT if the model is silent for too long, or never finishes', async (t) => {
   const silent = await write(t, () => ({ delay: 5000 }), { patience: { silentSeconds: 0.2, totalSeconds: 60 } });
   t.match(silent.error, { code: 'LLM_TIMEOUT', retryable: true, message: /0\.2 s/ });
   t.equal(silent.server.calls.length, 1);
@@ -139,21 +139,21 @@ t.test('write() gives LLM_TIMEOUT when the model says nothing for too long, or n
   t.match(endless.error, { code: 'LLM_TIMEOUT', message: /1 s/ });
 });
 
-t.test('write() waits for a model that is slow, as long as it goes on', async (t) => {
+t.test('write() waits for a slow model as long as it makes progress', async (t) => {
   const { report } = await write(t, () => ({ content: good, pieces: { count: 30, pause: 200 } }), {
     patience: { silentSeconds: 4, totalSeconds: 600 },
   });
   t.match(report.text, 'They agreed on a pilot.');
 });
 
-t.test('write() sets its own limits of time: the fetch of Node, which gives up after five minutes, is never used', async (t) => {
+t.test('write() sets its own timeouts and never uses the fetch of Node, which gives up after five minutes', async (t) => {
   const { fetch } = globalThis;
   t.teardown(() => void (globalThis.fetch = fetch));
   globalThis.fetch = () => Promise.reject(new Error('fetch was called'));
   t.match((await write(t, () => ({ content: good }))).report.text, 'They agreed on a pilot.');
 });
 
-t.test('write() gives LLM_REFUSED for a refusal in any form', async (t) => {
+t.test('write() fails with LLM_REFUSED for a refusal in any form', async (t) => {
   const refusals: Answer[] = [
     { content: '', refusal: 'I cannot help with that.' },
     { content: '', finish: 'content_filter' },
@@ -163,7 +163,7 @@ t.test('write() gives LLM_REFUSED for a refusal in any form', async (t) => {
   for (const refusal of refusals) t.match((await write(t, () => refusal)).error, { code: 'LLM_REFUSED', retryable: false });
 });
 
-t.test('write() asks again after malformed JSON or another shape, then gives LLM_INVALID_OUTPUT', async (t) => {
+t.test('write() retries after malformed JSON or another shape, then fails with LLM_INVALID_OUTPUT', async (t) => {
   for (const content of ['{"sections": [{"heading": "Sum', '{"sections": "none"}', '{"answer": 42}', '']) {
     const { error, server } = await write(t, () => ({ content }));
     t.match(error, { code: 'LLM_INVALID_OUTPUT' });
@@ -174,13 +174,13 @@ t.test('write() asks again after malformed JSON or another shape, then gives LLM
   t.match(report.text, 'They agreed on a pilot.');
 });
 
-t.test('write() gives a cut answer more room, then gives LLM_INVALID_OUTPUT', async (t) => {
+t.test('write() allows a truncated response more tokens, then fails with LLM_INVALID_OUTPUT', async (t) => {
   const { error, server } = await write(t, () => ({ content: '{"sections": [', finish: 'length' }));
   t.match(error, { code: 'LLM_INVALID_OUTPUT', message: /cut off/ });
   t.ok(server.calls[1]!.body.max_tokens! > server.calls[0]!.body.max_tokens!);
 });
 
-t.test('write() gives LLM_INVALID_OUTPUT at once for an answer that is longer than the limit', async (t) => {
+t.test('write() fails with LLM_INVALID_OUTPUT immediately for a response longer than the limit', async (t) => {
   for (const [words, whole] of [
     [100_000, false],
     [100_000, true],
@@ -192,7 +192,7 @@ t.test('write() gives LLM_INVALID_OUTPUT at once for an answer that is longer th
   }
 });
 
-t.test('write() asks once more when the answer is in another language', async (t) => {
+t.test('write() retries once if the response is in another language', async (t) => {
   const german = {
     sections: [
       {
@@ -213,7 +213,7 @@ t.test('write() asks once more when the answer is in another language', async (t
   t.match(server.calls[1]!.body.messages[1]!.content, /Write all of it in English/);
 });
 
-t.test('write() stops at once when cancelled, and the server sees it', async (t) => {
+t.test('write() stops immediately when cancelled, and closes its request', async (t) => {
   const server = await startLlm(() => ({ delay: 3000 }));
   t.teardown(server.close);
   const stop = new AbortController();
@@ -234,7 +234,7 @@ t.test('write() never has more requests open than `concurrency`', async (t) => {
   t.equal(server.calls.length, 9);
 });
 
-t.test('figures count calls by outcome, tokens, seconds, and what was invented', async (t) => {
+t.test('write() counts calls by outcome, tokens, seconds, and dropped statements', async (t) => {
   const invented = {
     sections: [{ heading: 'Summary', style: 'list', items: [{ text: 'Agreed.', segment: 17, quote: 'nobody ever said this' }] }],
   };

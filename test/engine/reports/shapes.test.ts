@@ -16,7 +16,7 @@ function all(schema: Schema): Schema[] {
   return [schema, ...Object.values(schema.properties ?? {}).flatMap(all), ...(schema.items ? all(schema.items) : [])];
 }
 
-t.test('schemas of answers use only what every server takes: all properties required, no others, no bounds', async (t) => {
+t.test('schemas use only features that every server supports: all properties required, no others, no bounds', async (t) => {
   for (const { name, schema } of [REPORT, NOTES, ABOUT]) {
     for (const part of all(schema as Schema)) {
       t.strictSame(
@@ -32,7 +32,7 @@ t.test('schemas of answers use only what every server takes: all properties requ
   }
 });
 
-t.test('parse() leaves out malformed entries of a list, fills in what may be missing, and refuses the rest', async (t) => {
+t.test('parse() drops malformed list entries, fills in optional fields, and rejects the rest', async (t) => {
   const item = { text: 'Send the offer', segment: 3, quote: 'I will send it' };
   const given = { sections: [{ heading: 'Tasks', items: [item, { quote: 'no text' }, 'none', { text: 'Call', segment: 1.5 }] }] };
   t.strictSame(parse(`Here it is:\n\`\`\`json\n${JSON.stringify(given)}\n\`\`\``, REPORT), {

@@ -17,13 +17,13 @@ const TALK = {
 };
 const { signal } = new AbortController();
 
-t.test('write() takes shares of talk from seconds, not from words', async (t) => {
+t.test('write() computes shares of talk from seconds, not from words', async (t) => {
   const { text } = await new ExtractiveWriter().write({ slug: 'meeting-minutes', name: 'Minutes', prompt: null }, TALK, signal);
   t.match(text, /Ann: spoke for 00:30, 75 %/);
   t.match(text, /Bob: spoke for 00:10, 25 %/);
 });
 
-t.test('describe() without a language model gives a summary, and neither title nor topics', async (t) => {
+t.test('describe() without a language model returns a summary, and neither title nor topics', async (t) => {
   const { title, topics, summary } = await new ExtractiveWriter().describe(TALK, signal);
   t.strictSame({ title, topics }, { title: '', topics: [] });
   t.match(summary, /delivery/);

@@ -18,26 +18,26 @@ function machineOf(cores: number, allowed: string, groups: string, files: Record
   };
 }
 
-t.test('readMachine() counts the cores that this process may use, second threads of one only once', async (t) => {
+t.test('readMachine() counts the physical cores that this process may use', async (t) => {
   t.equal(readMachine(t.testdir(machineOf(8, '0-15', '0::/\n'))).cores, 8);
   t.equal(readMachine(t.testdir(machineOf(8, '0-3,8-11', '0::/\n'))).cores, 4);
   t.equal(readMachine(t.testdir(machineOf(8, '2', '0::/\n'))).cores, 1);
 });
 
-t.test('readMachine() counts processors of which nothing more is known', async (t) => {
+t.test('readMachine() counts logical processors if the topology is unknown', async (t) => {
   const { proc } = machineOf(0, '0-3', '');
   t.equal(readMachine(t.testdir({ proc })).cores, 4, 'without a topology');
   t.strictSame(readMachine(t.testdir()), { cores: availableParallelism(), memoryBytes: totalmem() }, 'and where there is no such file');
 });
 
-t.test('readMachine() keeps to the limits of a container, and of those around it', async (t) => {
+t.test('readMachine() applies the limits of a container and of its parent groups', async (t) => {
   const pod = { 'cpu.max': '250000 100000\n', 'memory.max': 'max\n', 'memory.high': 'max\n' };
   const slice = { 'cpu.max': 'max 100000\n', 'memory.max': `${GIB / 4}\n` };
   const root = t.testdir(machineOf(8, '0-15', '0::/slice/pod\n', { slice: { ...slice, pod } as never }));
   t.strictSame(readMachine(root), { cores: 3, memoryBytes: GIB / 4 });
 });
 
-t.test('readMachine() reads the first version of control groups, where paths may be those of the host', async (t) => {
+t.test('readMachine() reads cgroup v1, where paths may be those of the host', async (t) => {
   const groups = '4:memory:/docker/0123\n3:cpu,cpuacct:/docker/0123\n1:name=systemd:/docker/0123\n0::/docker/0123\n';
   const files = {
     cpu: { 'cpu.cfs_quota_us': '400000\n', 'cpu.cfs_period_us': '100000\n' },
@@ -46,7 +46,7 @@ t.test('readMachine() reads the first version of control groups, where paths may
   t.strictSame(readMachine(t.testdir(machineOf(8, '0-15', groups, files))), { cores: 4, memoryBytes: GIB / 8 });
 });
 
-t.test('readMachine() takes no limit for one', async (t) => {
+t.test('readMachine() recognises the values that mean no limit', async (t) => {
   const groups = '4:memory:/\n3:cpu,cpuacct:/\n0::/\n';
   const files = {
     cpu: { 'cpu.cfs_quota_us': '-1\n', 'cpu.cfs_period_us': '100000\n' },
@@ -56,7 +56,7 @@ t.test('readMachine() takes no limit for one', async (t) => {
   t.strictSame(readMachine(t.testdir(machineOf(8, '0-15', groups, files))), { cores: 8, memoryBytes: totalmem() });
 });
 
-t.test('threadsFor() gives each core a thread, as far as the memory reaches', async (t) => {
+t.test('threadsFor() returns one thread per core, as far as memory allows', async (t) => {
   const thread = 0.55 * GIB;
   t.equal(threadsFor({ cores: 2, memoryBytes: 4 * GIB }, thread), 2);
   t.equal(threadsFor({ cores: 32, memoryBytes: 3 * GIB }, thread), 3);

@@ -24,12 +24,12 @@ function noise(seconds = 10) {
   return { read, speech: [{ start: 0, end: seconds }], peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };
 }
 
-t.test('openPool() says what is missing', async (t) => {
+t.test('openPool() reports a missing model', async (t) => {
   const models = { whisper: '/nowhere', diarization: MODELS.diarization };
   await t.rejects(openPool({ models, threads: 1 }), { name: 'EngineError', code: 'ENOENT', message: /nowhere/ });
 });
 
-t.test('openPool() says that a network is damaged, though other threads are opening theirs', async (t) => {
+t.test('openPool() reports a damaged model while other threads are loading theirs', async (t) => {
   const whisper = mkdtempSync(join(tmpdir(), 'longhand-pool-'));
   t.teardown(() => rmSync(whisper, { recursive: true }));
   cpSync(MODELS.whisper, whisper, { recursive: true });
@@ -42,7 +42,7 @@ t.test('openPool() shares threads among files', async (t) => {
   t.teardown(() => pool.close());
   t.equal(pool.device, 'cpu');
 
-  t.test('a failure comes back with its message, and the thread goes on', async (t) => {
+  t.test('openPool(): a failure is returned with its message, and the thread continues', async (t) => {
     const job = pool.job(never);
     const unequal = [new Float32Array(SECOND), new Float32Array(2 * SECOND)];
     await t.rejects(job.embed(unequal), { name: 'EngineError' });
@@ -50,7 +50,7 @@ t.test('openPool() shares threads among files', async (t) => {
     t.equal(print!.length, 192);
   });
 
-  t.test('a file that is stopped begins nothing more: what waits is never read, what is decoded ends at its next step', async (t) => {
+  t.test('openPool(): an aborted file starts nothing more, and its decoding ends at the next step', async (t) => {
     const stop = new AbortController();
     const job = pool.job(stop.signal);
     let read = 0;
@@ -75,7 +75,7 @@ t.test('openPool() shares threads among files', async (t) => {
     for (const { reason } of stopped as PromiseRejectedResult[]) t.equal(reason.message, 'deleted');
   });
 
-  t.test('a short file does not wait behind a long one', async (t) => {
+  t.test('openPool(): a short file does not wait for a long one', async (t) => {
     const stop = new AbortController();
     const long = pool.job(stop.signal);
     let finished = 0;
@@ -91,7 +91,7 @@ t.test('openPool() shares threads among files', async (t) => {
     await Promise.all(windows);
   });
 
-  t.test('windows are read when their turn comes, so that many files take no more memory than a few', async (t) => {
+  t.test('openPool(): windows are read lazily, so that many files take no more memory than a few', async (t) => {
     const stop = new AbortController();
     const buffers = new Set<Float32Array>();
     const files = Array.from({ length: 3 }, () => pool.job(stop.signal));
@@ -111,14 +111,14 @@ t.test('openPool() shares threads among files', async (t) => {
     t.ok(buffers.size <= pool.concurrency + files.length, `${buffers.size} buffers for ${windows.length} windows`);
   });
 
-  t.test('a window that cannot be read fails alone', async (t) => {
+  t.test('openPool(): a window that cannot be read fails alone', async (t) => {
     const job = pool.job(never);
     const read = async () => Promise.reject(new Error('the disk is gone'));
     await t.rejects(job.recognise({ ...noise(), read }), { message: 'the disk is gone' });
     t.ok(await job.recognise(noise(3)));
   });
 
-  t.test('threads survive many runs of several networks side by side', async (t) => {
+  t.test('openPool(): threads survive many concurrent runs of several models', async (t) => {
     const job = pool.job(never);
     const windows = Array.from({ length: 60 }, () => job.segment([new Float32Array(10 * SECOND)]));
     const prints = Array.from({ length: 60 }, () => job.embed([new Float32Array(SECOND).fill(0.01)]));

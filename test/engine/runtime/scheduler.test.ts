@@ -4,11 +4,11 @@ import { type Decodable, DecodeQueue, FairQueue, Interleaver, placesOn } from '.
 
 const never = new AbortController().signal;
 
-t.test('placesOn() gives each thread its rows and two windows more, and linking one place in all', async (t) => {
+t.test('placesOn() gives each thread its rows plus two windows, and linking one slot in total', async (t) => {
   t.strictSame(placesOn(3, 10), { recognise: 36, segment: 6, embed: 6, link: 1 });
 });
 
-t.test('FairQueue lets files in in turn, and a file without work inside whatever the others hold', async (t) => {
+t.test('FairQueue admits files round-robin, and always a file without work in progress', async (t) => {
   const queue = new FairQueue(2);
   const order: string[] = [];
   const enter = (job: number, name: string) =>
@@ -28,7 +28,7 @@ t.test('FairQueue lets files in in turn, and a file without work inside whatever
   t.strictSame(order, ['a1', 'a2', 'b1', 'b2'], 'the file with less inside goes first');
 });
 
-t.test('FairQueue.enter() rejects with the reason of an abort', async (t) => {
+t.test('FairQueue.enter() rejects with the reason of the abort signal', async (t) => {
   const queue = new FairQueue(1);
   await queue.enter(1, never);
   const stop = new AbortController();
@@ -49,13 +49,13 @@ function asking(interleaver: Interleaver, count: number): number[] {
   return entered;
 }
 
-t.test('Interleaver.enter() lets other networks run at once while nothing is decoded', async (t) => {
+t.test('Interleaver.enter() lets other models run immediately while nothing is decoded', async (t) => {
   const entered = asking(new Interleaver(), 3);
   await tick();
   t.strictSame(entered, [0, 1, 2]);
 });
 
-t.test('Interleaver.step() lets one unit run every eight steps while the decoder works, in order, and rest() forgets none', async (t) => {
+t.test('Interleaver.step() runs one unit every eight steps while the decoder works, in order, and rest() runs the others', async (t) => {
   const interleaver = new Interleaver();
   interleaver.begin();
   const entered = asking(interleaver, 4);
@@ -76,7 +76,7 @@ t.test('Interleaver.step() lets one unit run every eight steps while the decoder
   t.strictSame(entered, [0, 1, 2, 3]);
 });
 
-t.test('Interleaver.step() lets units of other files run every forty steps while the decoder is in a hurry for one', async (t) => {
+t.test('Interleaver.step() lets units of other files run every forty steps while the decoder prioritises one file', async (t) => {
   const interleaver = new Interleaver();
   interleaver.begin();
   await interleaver.enter(LONG, false);
@@ -116,23 +116,20 @@ function queue(windows: Window[], interleaver?: Interleaver): DecodeQueue<Window
 
 const fits = () => true;
 
-t.test(
-  'DecodeQueue.next() takes first windows before encoded ones, these before the rest, and the rest by how many rows their file has',
-  (t) => {
-    const [long, other, encoded, first] = [order(LONG), order(OTHER), order(LONG, { urgent: true }), order(NOTE, { first: true })];
-    const waiting = queue([long, other, encoded, first]);
-    const decoding = [order(LONG)];
-    const served = Array.from({ length: 4 }, () => waiting.next(decoding, fits));
-    t.strictSame(
-      served.map((each) => [first, encoded, other, long].indexOf(each!)),
-      [0, 1, 2, 3],
-    );
-    t.equal(waiting.next(decoding, fits), null);
-    t.end();
-  },
-);
+t.test('DecodeQueue.next() takes first windows, then encoded ones, then the rest by the number of rows of their file', (t) => {
+  const [long, other, encoded, first] = [order(LONG), order(OTHER), order(LONG, { urgent: true }), order(NOTE, { first: true })];
+  const waiting = queue([long, other, encoded, first]);
+  const decoding = [order(LONG)];
+  const served = Array.from({ length: 4 }, () => waiting.next(decoding, fits));
+  t.strictSame(
+    served.map((each) => [first, encoded, other, long].indexOf(each!)),
+    [0, 1, 2, 3],
+  );
+  t.equal(waiting.next(decoding, fits), null);
+  t.end();
+});
 
-t.test('DecodeQueue.next() lets a window with a larger beam than fits wait', (t) => {
+t.test('DecodeQueue.next() delays a window whose beam does not fit', (t) => {
   const waiting = queue([order(LONG, { beamSize: 3 })]);
   t.equal(
     waiting.next([], ({ beamSize }) => beamSize <= 2),
@@ -142,7 +139,7 @@ t.test('DecodeQueue.next() lets a window with a larger beam than fits wait', (t)
   t.end();
 });
 
-t.test('DecodeQueue.next() takes windows of other files every forty steps beside a first window, those of its own file at once', (t) => {
+t.test('DecodeQueue.next() beside a first window takes windows of other files every forty steps, of its own file immediately', (t) => {
   const interleaver = new Interleaver();
   interleaver.begin();
   const decoding = [order(NOTE, { first: true })];

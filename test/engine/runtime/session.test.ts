@@ -16,7 +16,7 @@ const THREADS = `
 const LOUD = ['CI', 'XDG_CACHE_HOME', 'ORT_DISABLE_TELEMETRY'].flatMap((name) => ['-u', name]); // where CI is set, the runtime is silent of itself
 
 for (const [where, program] of Object.entries({ 'the main thread': MAIN, 'worker threads': THREADS })) {
-  t.test(`openSession() in ${where}: the runtime keeps no record of its own, which it would send to its maker`, async (t) => {
+  t.test(`openSession() in ${where}: the runtime writes no telemetry records`, async (t) => {
     const at = t.testdir({ 'program.mts': program });
     const [HOME, TMPDIR] = [join(at, 'home'), join(at, 'temporary')];
     for (const folder of [HOME, TMPDIR]) mkdirSync(folder);

@@ -83,7 +83,7 @@ const moments: [string, Buffer, (chance: number) => Moment][] = [
 
 for (let round = 0; round < ROUNDS; round++) {
   for (const [name, wav, moment] of moments) {
-    t.test(`an engine that is killed ${name} loses nothing: another ends the work, and it is charged once`, async (t) => {
+    t.test(`engine killed ${name} loses nothing: another finishes the work, and it is charged once`, async (t) => {
       const engine = heir ?? (await bench.engine());
       const id = await caught(engine, wav, () => moment(random()));
       await bequeath(t, engine, id);
@@ -94,7 +94,7 @@ for (let round = 0; round < ROUNDS; round++) {
     });
   }
 
-  t.test('engines killed while one writes its transcript and its heir diarizes leave one transcript and one charge', async (t) => {
+  t.test('engines killed while one writes its transcript and its successor diarizes leave one transcript and one charge', async (t) => {
     let release = await holding(bench.url, 'lock table segments in share mode');
     const id = await bench.upload(workspace, long);
     await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the transcript being written', 240);
@@ -109,7 +109,7 @@ for (let round = 0; round < ROUNDS; round++) {
     t.match(await look(id), { deaths: 2 });
   });
 
-  t.test('an engine that is killed while PostgreSQL commits its transcript leaves one transcript and one charge', async (t) => {
+  t.test('engine killed while PostgreSQL commits its transcript leaves one transcript and one charge', async (t) => {
     const release = await holdCommits(db, bench.url, 'ledger');
     const id = await bench.upload(workspace, short);
     await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the commit waiting', 240);
@@ -123,7 +123,7 @@ for (let round = 0; round < ROUNDS; round++) {
     t.match(await look(id), { deaths: 0 });
   });
 
-  t.test('an engine that is frozen past its lease wakes to find the work done by another: one transcript, one charge', async (t) => {
+  t.test('engine frozen past its lease resumes after another has done the work: one transcript, one charge', async (t) => {
     const frozen = heir!;
     t.teardown(() => frozen.child.kill('SIGCONT')); // or it could not be ended
     const id = await caught(frozen, long, () => {
@@ -141,7 +141,7 @@ for (let round = 0; round < ROUNDS; round++) {
     heir = other;
   });
 
-  t.test('an engine whose connections are cut again and again ends its work all the same', async (t) => {
+  t.test('engine whose connections are cut repeatedly still finishes its work', async (t) => {
     const id = await bench.upload(workspace, long);
     for (let row = await look(id); !over(row) && row.status !== 'failed'; row = await look(id)) {
       await db.acrossTenants(async (tx) => {
@@ -157,4 +157,4 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 }
 
-t.test('the last engine stops in good order', async (t) => t.equal(await heir!.stop(), 0));
+t.test('engine: the last one shuts down cleanly', async (t) => t.equal(await heir!.stop(), 0));

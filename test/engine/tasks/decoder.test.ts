@@ -18,7 +18,7 @@ const SECONDS = 300;
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the choice of the moments`);
 
-await t.test('probe() and decode() tell a killed program from a damaged file, at any moment', async (t) => {
+await t.test('probe() and decode() distinguish a killed program from a damaged file, at any moment', async (t) => {
   const path = join(t.testdir(), 'long.wav');
   writeFileSync(path, await conversation(SECONDS / 20));
   const whole = async () => {
@@ -52,7 +52,7 @@ await t.test('probe() and decode() tell a killed program from a damaged file, at
   t.strictSame(mediaPrograms(process.pid), []);
 });
 
-await t.test('an engine whose decoder is killed tries again: the transcript is whole, or it ends as ENGINE_ERROR', async (t) => {
+await t.test('engine whose decoder is killed retries: the transcript is complete, or it fails with ENGINE_ERROR', async (t) => {
   const bench = await engineBench(t, { model: TINY });
   const engine = await bench.engine();
   const workspace = await bench.workspace({ minutes: 100 });

@@ -20,7 +20,7 @@ interface Row extends TranscriptionRow {
   language: string;
 }
 
-t.test('an engine and a courier turn an upload into a sealed transcript with its report, charge it once and leave no file', async (t) => {
+t.test('engine and courier turn an upload into a sealed transcript with its report, charge it once and leave no file', async (t) => {
   const id = await bench.upload(workspace, await conversation(1), { reports: ['summary'], aiMetadata: true });
   const row = await bench.until<Row>(id, ({ status, media_key_sealed }) => status === 'completed' && media_key_sealed === null);
   t.match(row, { language: 'en', error_code: null, lease_token: null });
@@ -51,7 +51,7 @@ t.test('an engine and a courier turn an upload into a sealed transcript with its
   t.strictSame(await bench.files(), []);
 });
 
-t.test('nothing that was said is readable in the database, the queue or the log', async (t) => {
+t.test('engine leaves no readable speech in the database, the queue or the log', async (t) => {
   const tables = await db.query<{ name: string }>(
     '*',
     `select table_name as name from information_schema.tables where table_schema = 'public'`,
@@ -69,7 +69,7 @@ t.test('nothing that was said is readable in the database, the queue or the log'
   for (const { output } of [engine, courier]) t.strictSame(spokenIn(output.stderr + output.stdout), []);
 });
 
-t.test('files that hold no recording end with the right code, cost nothing and leave no file', async (t) => {
+t.test('engine fails files without a recording with the right code, free of charge, and leaves no file', async (t) => {
   const before = await bench.balance(workspace);
   const wav = await conversation(1);
   const files: [string, Buffer, string][] = [
@@ -85,7 +85,7 @@ t.test('files that hold no recording end with the right code, cost nothing and l
   t.strictSame(await bench.files(), []);
 });
 
-t.test('a webhook hears of the end, signed, and again when it did not answer well', async (t) => {
+t.test('courier notifies a webhook of the end, signed, and retries after an error response', async (t) => {
   const calls: { headers: IncomingHttpHeaders; body: string }[] = [];
   const server = createServer(async (request, response) => {
     calls.push({ headers: request.headers, body: await text(request) });
@@ -113,7 +113,7 @@ t.test('a webhook hears of the end, signed, and again when it did not answer wel
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
-t.test('deleting a running transcription stops its work within 10 s, and the engine goes on with others', async (t) => {
+t.test('engine stops work on a deleted transcription within 10 s, and continues with others', async (t) => {
   const id = await bench.upload(workspace, await conversation(24));
   await bench.until<Row>(id, (row) => row.stage === 'transcribing');
   await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id]));
@@ -129,7 +129,7 @@ t.test('deleting a running transcription stops its work within 10 s, and the eng
   await bench.until<Row>(next, ({ status }) => status === 'completed');
 });
 
-t.test('an engine answers SIGTERM by requeueing its work, and another resumes from the finished chunks', async (t) => {
+t.test('engine requeues its work on SIGTERM, and another resumes from the finished chunks', async (t) => {
   const id = await bench.upload(workspace, await conversation(24));
   await bench.until<Row>(id, (row) => row.fraction > 0.25);
   t.equal(await engine.stop(), 0);

@@ -7,7 +7,7 @@ import { openScratch } from '../../../engine/tasks/scratch.ts';
 const installation = randomUUID().replaceAll('-', '');
 delete process.env.TMPDIR;
 
-t.test('openScratch() makes folders of its own that nobody else can list, and close() removes them', async (t) => {
+t.test('openScratch() creates private folders that no other user can list, and close() removes them', async (t) => {
   const home = t.testdir();
   const scratch = await openScratch(installation, randomUUID(), home);
   const places = [await scratch.place(1000), await scratch.place(10 * 2 ** 30)];
@@ -22,7 +22,7 @@ t.test('openScratch() makes folders of its own that nobody else can list, and cl
   for (const path of places) await t.rejects(stat(dirname(path)), { code: 'ENOENT' });
 });
 
-t.test('clean() removes what dead engines of this installation left, nothing else', async (t) => {
+t.test('clean() removes what dead engines of this installation left, and nothing else', async (t) => {
   const home = t.testdir();
   const [own, living, dead] = [randomUUID(), randomUUID(), randomUUID()];
   const scratch = await openScratch(installation, own, home);

@@ -21,7 +21,7 @@ function piece() {
   return { end, job: () => done };
 }
 
-t.test('openSlots() takes as much as fits, and more when a place becomes free', async (t) => {
+t.test('openSlots() takes as much work as fits, and more when a slot becomes free', async (t) => {
   const pieces = [piece(), piece(), piece()];
   let taken = 0;
   const slots = openSlots('test', 2, async () => pieces[taken++]?.job ?? null, log);
@@ -41,7 +41,7 @@ t.test('openSlots() takes as much as fits, and more when a place becomes free', 
   t.match(said, ['unexpected failure of a job']);
 });
 
-t.test('a wake-up that comes while work is asked for is not lost', async (t) => {
+t.test('wake() during a request for work is not lost', async (t) => {
   const waiting = [piece()];
   let asked = 0;
   let answer = () => {};
@@ -64,7 +64,7 @@ t.test('a wake-up that comes while work is asked for is not lost', async (t) => 
   t.ok(asked > 1);
 });
 
-t.test('close() takes nothing more and waits for what runs; a failing look is tried again at the next wake-up', async (t) => {
+t.test('close() takes no more work and waits for running work; a failed request for work is retried at the next wake-up', async (t) => {
   const only = piece();
   let asked = 0;
   const slots = openSlots(

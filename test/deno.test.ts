@@ -3,7 +3,7 @@ import t from 'tap';
 import { finish, ROOT } from './support/processes.ts';
 import { needPrograms } from './support/programs.ts';
 
-// The same sources under Deno: `sh scripts/systems/deno.sh` brings one and runs this.
+// The same sources under Deno: `sh scripts/systems/deno.sh` installs it and runs this.
 const { deno } = needPrograms(t, 'deno');
 const FLAGS = ['--no-lock', '--node-modules-dir=manual'];
 const MAIN = path.join('scripts', 'commands', 'main.ts');

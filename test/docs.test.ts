@@ -1,4 +1,4 @@
-/* The pages that people read: links that resolve, names that exist, commands that parse, tables that are current. */
+/* Documentation pages: links resolve, names exist, commands parse, tables are current. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';

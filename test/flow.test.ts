@@ -19,7 +19,7 @@ const folder = t.testdir({ media: {} });
 const home = path.join(folder, 'home');
 const env = { LONGHAND_HOME: home, PORT: '0', LOG_LEVEL: 'warn' };
 
-/** What `longhand up` says to a newcomer. */
+/** What `longhand up` prints on the first start. */
 function read(output: string) {
   const [upload, result] = [...output.matchAll(/^ +(curl .*)$/gm)].map((match) => match[1]!);
   return { key: /\blh_[0-9A-Za-z]+/.exec(output)?.[0] ?? '', upload, result };
@@ -38,7 +38,7 @@ async function ffmpeg(name: string, ...args: string[]): Promise<Buffer> {
   return readFileSync(file);
 }
 
-/** Asks again until `get` gives something. */
+/** Polls until `get` returns a value. */
 async function eventually<T>(get: () => Promise<T | null | undefined | false>): Promise<T> {
   for (const end = Date.now() + DONE_MS; Date.now() < end; await sleep(300)) {
     const found = await get();
@@ -47,7 +47,7 @@ async function eventually<T>(get: () => Promise<T | null | undefined | false>): 
   throw new Error(`It did not happen within ${DONE_MS / 1000} s`);
 }
 
-/** Share of the words of `said` that `heard` lacks, in order: word errors without insertions. */
+/** Share of the words of `said` that are missing from `heard`, in order: word error rate without insertions. */
 function missing(said: string, heard: string): number {
   const [a, b] = [said, heard].map((text) =>
     text
@@ -74,7 +74,7 @@ async function record(id: string): Promise<Transcription> {
   return (await fetch(`${base}/v1/transcriptions/${id}`, { headers: authorization })).json() as Promise<Transcription>;
 }
 
-/** Uploads and waits for the end. */
+/** Uploads and waits until the transcription ends. */
 async function transcribed(name: string, body: Uint8Array): Promise<Transcription> {
   const headers = { ...authorization, 'Content-Disposition': `attachment; filename="${name}"` };
   const answer = await fetch(`${base}/v1/transcriptions`, { method: 'POST', headers, body: Buffer.from(body) });
@@ -165,7 +165,7 @@ await t.test('up shuts down cleanly, and a second start prints only its address 
   const before = await list(base);
   t.ok(before.length);
   t.equal(await up.stop('SIGINT'), 0);
-  writeFileSync(path.join(home, 'postgres', 'data', 'postmaster.pid'), `${process.pid}\n`); // left by a crash; another program has the number now
+  writeFileSync(path.join(home, 'postgres', 'data', 'postmaster.pid'), `${process.pid}\n`); // left by a crash; another process has the id now
   const again = start(t, LONGHAND, ['up'], env);
   const address = (await again.said(/^listening on (http:\S+)$/m))[1]!;
   t.equal(again.output.stdout, `listening on ${address}\n`);
@@ -174,7 +174,7 @@ await t.test('up shuts down cleanly, and a second start prints only its address 
   const parts = partsOf(again.child.pid!);
   await again.stop('SIGKILL');
   const gone = (pid: number) => !existsSync(`/proc/${pid}`);
-  t.ok(await eventually(async () => gone(parts.get('api')!) && gone(parts.get('engine')!)), 'without it the parts end by themselves');
+  t.ok(await eventually(async () => gone(parts.get('api')!) && gone(parts.get('engine')!)), 'without it the parts exit by themselves');
   const last = start(t, LONGHAND, ['up'], env);
   const place = (await last.said(/^listening on (http:\S+)$/m))[1]!;
   t.strictSame(await list(place), before);

@@ -11,10 +11,10 @@ const SHARED = [
   ...['session', 'buffers', 'scheduler'].map((name) => `engine/runtime/${name}.ts`),
   'models/descriptor.ts',
   'models/sample-rate.ts',
-]; // what stages know
+]; // what stages may import
 const STAGES = ['audio', 'asr', 'diarization', 'transcript', 'reports'];
 
-/** The files (or folders, ending in a slash) that touch a package. Adding one is a decision: it is written down here. */
+/** The files (or folders, ending in a slash) that import a package. Adding one is a decision and is recorded here. */
 const DOORS: Record<string, string[]> = {
   '@aws-sdk/client-s3': ['db/spool/s3.ts'],
   '@aws-sdk/lib-storage': ['db/spool/s3.ts'],
@@ -102,7 +102,7 @@ function importsOf(file: string, text: string): Import[] {
 const within = (file: string, places: readonly string[]) =>
   places.some((place) => (place.endsWith('/') ? file.startsWith(place) : file === place));
 
-/** Imports of project files by what lies in `from` that reach beyond `allowed`. */
+/** Imports of project files, by files in `from`, that are not in `allowed`. */
 function strays(from: (file: string) => boolean, allowed: (to: string, from: string) => boolean): string[] {
   return imports.filter((i) => !i.package && from(i.from) && !allowed(i.to, i.from)).map((i) => `${i.from} -> ${i.to}`);
 }
@@ -209,7 +209,7 @@ t.test('api never imports the engine, nor the engine api beyond the contract', a
   );
 });
 
-/** Everything that a file imports, and what that imports, with packages by name. */
+/** Everything that a file imports, directly or indirectly, with packages by name. */
 function reach(file: string, found = new Set<string>()): Set<string> {
   for (const { to, package: foreign } of imports.filter((i) => i.from === file)) {
     if (found.has(to)) continue;
@@ -222,7 +222,7 @@ function reach(file: string, found = new Set<string>()): Set<string> {
 t.test('the engine, which opens untrusted files, makes no outgoing requests; the courier, which makes them, opens no files', async (t) => {
   const engine = reach('engine/main.ts');
   const courier = reach('engine/courier/main.ts');
-  t.ok(engine.has('engine/audio/ffmpeg.ts') && courier.has('engine/courier/post.ts'), 'the search goes deep');
+  t.ok(engine.has('engine/audio/ffmpeg.ts') && courier.has('engine/courier/post.ts'), 'the search follows indirect imports');
   const out = (name: string) => ['openai', 'undici', 'standardwebhooks'].includes(name) || /^engine\/(reports|courier)\//.test(name);
   t.strictSame([...engine].filter(out), []);
   const files = (name: string) =>
@@ -291,13 +291,13 @@ t.test('every package of package.json has a list of files that may import it', a
   t.strictSame(
     Object.keys(DOORS).filter((name) => !(name in dependencies)),
     [],
-    'and no other has one',
+    'every listed package is a dependency',
   );
   const touched = (name: string, door: string) => imports.some((i) => i.to === name && within(i.from, [door]));
   t.strictSame(
     Object.entries(DOORS).flatMap(([name, doors]) => doors.filter((door) => !touched(name, door)).map((door) => `${name}: ${door}`)),
     [],
-    'every door is used',
+    'every listed file is used',
   );
 });
 

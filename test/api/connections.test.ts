@@ -8,7 +8,7 @@ import { PLAIN, serveRoutes } from '../support/serving.ts';
 
 const MIB = Buffer.alloc(1_048_576, 'a');
 
-/** Lets the requests that wait in /slow go on. */
+/** Releases the requests that wait in /slow. */
 const slow: (() => void)[] = [];
 const waiting = async () => {
   while (!slow.length) await sleep(5);
@@ -90,7 +90,7 @@ t.test('serve() answers a pipelined request in order, and closes the connection 
 
   const together = await connectRaw(url);
   together.write(head('GET', '/slow/one', {}) + head('GET', '/slow/two', {}));
-  t.equal(await together.closed(), '', 'no answer, so none to the wrong request: the client sends both again');
+  t.equal(await together.closed(), '', 'no answer, so no wrong one either: the client sends both requests again');
   slow.shift()!();
 
   const three = await connectRaw(url);
@@ -131,7 +131,7 @@ t.test('serve() reads large heads in any segmentation, and leaves larger ones to
   connection.end();
   const larger = await connectRaw(url);
   const long = head('GET', '/fast/b', { 'x-filler': 'y'.repeat(40_000) });
-  larger.write(long.slice(0, 20_000)); // in one segment it would be read: the limit is of what waits for the rest
+  larger.write(long.slice(0, 20_000)); // in one segment it would be read: the limit applies to incomplete heads
   await sleep(30);
   larger.write(long.slice(20_000));
   t.match(await larger.closed(), /^HTTP\/1\.1 431 /);
@@ -145,7 +145,7 @@ t.test('serve() answers an expectation in any letter case with 100 Continue, the
     connection.write('{"name":"a"}');
     t.match(await connection.answer(), { status: 201, json: { name: 'a' } }, expect);
     connection.write(head('GET', '/fast/b', {}));
-    t.match(await connection.answer(), { status: 200, json: { name: 'b' } }, 'and the connection goes on');
+    t.match(await connection.answer(), { status: 200, json: { name: 'b' } }, 'the connection stays usable');
     connection.end();
   }
 });
@@ -154,11 +154,11 @@ t.test('serve() keeps an early answer readable while a slow client still sends, 
   const slow = await connectRaw(url);
   slow.write(head('POST', '/refused', { 'content-length': 1_000_000 }));
   for (let i = 0; i < 12; i++) {
-    slow.write(Buffer.alloc(1000)); // for longer than the 3 s that were given once, with pauses shorter than 5 s
+    slow.write(Buffer.alloc(1000)); // for longer than 3 s (an earlier limit), with pauses shorter than 5 s
     await sleep(400);
   }
   t.match(await slow.answer(), { status: 402, json: { code: 'insufficient_balance' } });
   const since = performance.now();
   await slow.closed(9_000);
-  t.ok(performance.now() - since > 3_000, 'silence is given some seconds');
+  t.ok(performance.now() - since > 3_000, 'the connection stays open for a few seconds of silence');
 });

@@ -10,9 +10,9 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { testApi } from '../support/client.ts';
 import { send } from '../support/uploads.ts';
 
-const fresh = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // readiness is asked at most once a second
+const fresh = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // readiness is checked at most once a second
 
-/** A connection to a database server that can be cut like a cable. */
+/** A connection to a database server that can be cut. */
 async function lineTo(database: string) {
   const target = new URL(database);
   const sockets = new Set<net.Socket>();
@@ -57,7 +57,7 @@ t.test('GET /readyz is 503 without a writable spool', async (t) => {
   const api = await testApi(t);
   const spool = join(api.settings.LONGHAND_HOME, 'spool');
   renameSync(spool, `${spool}.aside`);
-  writeFileSync(spool, 'a file where the folder was: also root cannot write into it');
+  writeFileSync(spool, 'a file in place of the folder: even root cannot write into it');
   t.match(await api.call('', 'GET', '/readyz'), { status: 503, json: { status: 'unready', spool: false } });
   rmSync(spool);
   renameSync(`${spool}.aside`, spool);
@@ -136,7 +136,7 @@ t.test('GET /metrics shows what is queued, what is running and what was answered
     'longhand_real_time_factor 20',
     'longhand_uploads_in_flight 0',
     'longhand_responses_total{method="POST",route="/v1/transcriptions",code="201"} 1',
-    'longhand_responses_total{method="other",route="unknown",code="405"} 2', // strangers make no labels
+    'longhand_responses_total{method="other",route="unknown",code="405"} 2', // unknown methods and routes create no labels
   ])
     t.ok(text.includes(line), line);
 });

@@ -77,7 +77,7 @@ t.test('each series of an engine comes from one of several API hosts, and from a
     all.map((page) => /^longhand_engines_connected /m.test(page)),
     [true, false, false, false],
   );
-  for (const page of all) t.match(page, /^longhand_database_up 1$/m, 'every host shows itself');
+  for (const page of all) t.match(page, /^longhand_database_up 1$/m, 'every host reports its own series');
   await api.db.acrossTenants((tx) => tx.rows(`update metrics_source set until = now() - interval '1 second'`));
   const next = await startApp({ ...api, settings: { ...api.settings, PORT: 0 }, log: openLog(api.settings, 'api') });
   t.teardown(() => next.stop(1));

@@ -10,7 +10,7 @@ const api = await testApi(t);
 const { db, vault, world } = api;
 const hand = openByHand(api);
 
-/** A workspace with a manager, whose calls a CRM uploads under a key of the owner. */
+/** A workspace with a manager, whose calls a CRM uploads with a key of the owner. */
 async function company() {
   const workspace = await world.workspace({ minutes: 10 });
   const owner = await world.member(workspace, { role: 'owner' });
@@ -85,7 +85,7 @@ t.test('1 deleting removes text and reports for all members', async (t) => {
 });
 
 t.test('1 every operation of the specification exists, and none of those that it leaves to the web app', async (t) => {
-  // those with another API's refusals are additions, and webhooks are
+  // routes with the errors of another API are additions, and so are webhooks
   const served = ROUTES.filter(
     ({ path, hidden, refusals, tag }) => path.startsWith('/v1/') && !hidden && !refusals && tag !== 'Webhooks',
   ).map(({ method, path }) => `${method} ${path.slice(3)}`);
@@ -97,5 +97,5 @@ t.test('1 every operation of the specification exists, and none of those that it
   const ask = () => api.call(key, 'POST', `/v1/transcriptions/${id}/reports`, { body: { reports: ['summary'] } });
   const first = (await ask()).json.reports[0].id;
   await completeReport(db, vault, (await claimReport(db, hand.engineId))!, 'Once.');
-  t.match((await ask()).json.reports, [{ id: first, status: 'completed' }], 'a report is not made again');
+  t.match((await ask()).json.reports, [{ id: first, status: 'completed' }], 'a report is not generated again');
 });

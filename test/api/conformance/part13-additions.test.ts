@@ -55,7 +55,7 @@ t.test('ETag: If-None-Match gives 304 without a body, until anything in the reco
   await world.report(id, 'summary', 'queued');
   t.equal((await get(id, { 'if-none-match': last.headers.etag! })).status, 200, 'a report was requested');
   const spoken = await world.transcription(anna);
-  t.not((await get(`${spoken}?words=true`)).headers.etag, (await get(spoken)).headers.etag, 'words have a tag of their own');
+  t.not((await get(`${spoken}?words=true`)).headers.etag, (await get(spoken)).headers.etag, 'words have their own ETag');
 });
 
 t.test('ETag: a record that was deleted or hidden gives 404, even if it was cached', async (t) => {

@@ -103,7 +103,7 @@ t.test('2.2 segments count from 1 across all blocks, keep the diarization id, an
     { id: 'speaker_1', name: 'Anna: B' },
     { id: 'speaker_2', name: 'Bob' },
   ]);
-  t.ok(json.text.startsWith('[00:00] Anna B: Turn 0.\n'), 'a colon in a name is a space in text');
+  t.ok(json.text.startsWith('[00:00] Anna B: Turn 0.\n'), 'a colon in a name becomes a space in the text');
 });
 
 t.test('2.3 reports show their text when completed and their error when failed, in the order they were requested', async (t) => {

@@ -10,7 +10,7 @@ const api = await testApi(t);
 const { db, vault, world } = api;
 const { engineId, probe, take, result } = openByHand(api);
 
-/** One file from its upload on, as the API shows it while an engine does its steps; `minutes` is what the workspace has. */
+/** One file from its upload on, as the API shows it at each step of an engine; `minutes` is the balance of the workspace. */
 async function begin(minutes = 100, query = '', headers: Record<string, string> = {}) {
   const workspace = await world.workspace({ minutes });
   const owner = await world.member(workspace, { role: 'owner' });
@@ -33,7 +33,7 @@ t.test(
     t.match(await get(), { status: 'queued', ...UNFINISHED });
     await probe(90);
     t.match(await get(), { status: 'queued', ...UNFINISHED, duration_seconds: 90, media_type: 'audio' });
-    t.equal(await available(), 10, 'queued files hold no reservation');
+    t.equal(await available(), 10, 'queued files reserve no minutes');
     const { lease } = await take();
     t.match(await get(), { status: 'processing', ...UNFINISHED });
     t.equal(await available(), 8.5, 'minutes are reserved when processing starts');

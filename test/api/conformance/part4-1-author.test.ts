@@ -42,9 +42,9 @@ t.test("X-Author: permissions, limits and minutes stay the key's; an author outs
   t.match(await knock(api.url, writer, headers, '?reports=summary'), provokes(POST, 403, 'reports_scope_required'));
   t.match(await knock(api.url, benKey, {}, `?project_id=${project}`), provokes(POST, 422, 'project_not_found'));
   const { status, json } = await send(api.url, writer, headers, `?project_id=${project}`);
-  t.equal(status, 201, 'the creator of the key may upload to the project; who the author is does not matter');
+  t.equal(status, 201, 'the creator of the key may upload to the project, whoever the author is');
   t.match(await record(json.uuid, benKey), { id: json.uuid, project: { id: project }, author: { id: ben.id } });
-  t.match((await api.call(benKey, 'GET', '/v1/projects')).json, { items: [], total: 0 }, 'he is not in the project for that');
+  t.match((await api.call(benKey, 'GET', '/v1/projects')).json, { items: [], total: 0 }, 'this does not add him to the project');
 });
 
 t.test('X-Author: a refused author costs nothing and has no fallback', async (t) => {
@@ -63,13 +63,17 @@ t.test('X-Author: a refused author costs nothing and has no fallback', async (t)
 
 t.test('identities are removed with their member: uploads that name them fail until they are linked again after rejoining', async (t) => {
   const carla = await world.member(workspace, { email: 'carla@example.com', name: 'Carla' });
-  for (const id of ['one', 'two']) t.equal((await link(carla.id, id)).status, 201, 'a member may have many');
+  for (const id of ['one', 'two']) t.equal((await link(carla.id, id)).status, 201, 'a member may have several identities');
   const named = { 'X-Author': 'external:crm:two' };
   const { json } = await send(api.url, ownerKey.key, named);
   await api.db.workspace(workspace, (tx) => removeMember(tx, operatorOf(workspace), carla.id));
   for (const author of [named['X-Author'], 'email:carla@example.com', `user:${carla.id}`])
     t.match(await knock(api.url, ownerKey.key, { 'X-Author': author }), provokes(POST, 422, 'author_not_member'), author);
-  t.strictSame((await record(json.uuid)).author, { id: carla.id, email: 'carla@example.com', name: 'Carla' }, 'who left is still told');
+  t.strictSame(
+    (await record(json.uuid)).author,
+    { id: carla.id, email: 'carla@example.com', name: 'Carla' },
+    'a former member is still shown',
+  );
   const again = await world.member(workspace, { email: 'carla@example.com' });
   t.match(await knock(api.url, ownerKey.key, named), provokes(POST, 422, 'author_not_member'));
   t.equal((await link(again.id, 'two')).status, 201);

@@ -80,7 +80,7 @@ t.test('replay and conflict are answered before minutes and limits are checked',
   t.match(await knock(api.url, spender, { 'Idempotency-Key': 'slow' }), { status: 409, json: { code: 'idempotency_conflict' } });
   t.match(await knock(api.url, spender, { 'Idempotency-Key': 'new' }), { status: 402 });
   first.write(FILE.subarray(100));
-  t.equal((await first.answer()).status, 201, 'what was accepted before the minutes were spent goes on');
+  t.equal((await first.answer()).status, 201, 'uploads accepted before the minutes were used up continue');
   first.end();
 });
 
@@ -100,7 +100,7 @@ t.test('an Idempotency-Key is free again after 24 hours, and after its transcrip
   t.equal((await send(api.url, key, { 'Idempotency-Key': 'day' })).status, 201);
 });
 
-/** Lets an engine transcribe all that waits. Returns how many charges there are then. */
+/** Lets an engine transcribe everything that is queued. Returns the number of charges afterwards. */
 async function transcribeAll(): Promise<number> {
   const engineId = randomUUID();
   for (let claim = await claimProbe(api.db, engineId); claim; claim = await claimProbe(api.db, engineId))

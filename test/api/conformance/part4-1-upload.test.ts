@@ -63,7 +63,7 @@ t.test('POST /transcriptions refuses before the body, in the published order, an
     [provokes(POST, 422, 'validation_error'), key, {}, '?language=en-US'],
     [provokes(POST, 422, 'validation_error'), key, {}, '?language=jv'],
     [provokes(POST, 422, 'validation_error'), key, {}, '?language=en&language=de'],
-    [provokes(POST, 422, 'validation_error'), key, {}, '?language=%E2%84%AAo'], // the Kelvin sign is no k
+    [provokes(POST, 422, 'validation_error'), key, {}, '?language=%E2%84%AAo'], // the Kelvin sign is not a k
     ...['language', 'project_id', 'diarize', 'speakers_count', 'ai_metadata'].map(
       (field): [ReturnType<typeof provokes>, string, Headers, string] =>
         [provokes(POST, 422, 'validation_error'), ...[key, {}, `?${field}=`]] as never,
@@ -108,7 +108,7 @@ t.test('POST /transcriptions refuses before the body, in the published order, an
     [provokes(POST, 422, 'idempotency_key_invalid'), poor.key, { 'Idempotency-Key': 'x'.repeat(256) }, ''],
     [provokes(POST, 422, 'idempotency_key_invalid'), poor.key, { 'Idempotency-Key': '' }, ''],
     [provokes(POST, 402, 'insufficient_balance'), poor.key, {}, ''],
-    [provokes(POST, 402, 'insufficient_balance'), poor.key, { 'Content-Length': 1024 }, '?reports=,%20,'], // an empty list is none
+    [provokes(POST, 402, 'insufficient_balance'), poor.key, { 'Content-Length': 1024 }, '?reports=,%20,'], // an empty list counts as no list
     [provokes(POST, 402, 'insufficient_balance'), poor.key, { 'Content-Length': 2147483648 }, '?unknown=1&unknown=2'],
   ];
   for (const [expected, caller, headers, query] of cases) {
@@ -141,7 +141,7 @@ t.test('POST /transcriptions refuses a header that is sent twice instead of sile
     ['Content-Disposition', 'attachment; filename="b.mp3"', 'filename_required'],
     ['X-External-Id', 'deal-1', 'external_id_invalid'],
     ['X-Metadata', '{}', 'metadata_invalid_json'],
-    ['X-Metadata', '{"a":1', 'metadata_invalid_json', '"b":2}'], // what a comma joins is JSON
+    ['X-Metadata', '{"a":1', 'metadata_invalid_json', '"b":2}'], // joined with a comma they are JSON
     ['X-Author', 'email:anna@example.com', 'invalid_author'],
     ['Idempotency-Key', 'k', 'idempotency_key_invalid'],
     ['Authorization', `Bearer ${key}`, 'unauthorized'],
@@ -249,7 +249,7 @@ t.test('POST /transcriptions says to try again if its workspace is deleted durin
   connection.write(FILE.subarray(1000));
   t.match(await connection.answer(), { status: 503, json: { code: 'service_unavailable' } });
   connection.end();
-  const next = await send(api.url, last); // the key is known for a second more
+  const next = await send(api.url, last); // the key is cached for another second
   t.ok([503, 401].includes(next.status), `${next.status}`);
   await sleep(1000);
   t.equal((await send(api.url, last)).status, 401);

@@ -37,11 +37,11 @@ const leases = async () =>
   );
 
 t.test('an upload has limits on stalls and on total time', async (t) => {
-  t.jobs = 3; // they only wait
+  t.jobs = 3; // they spend their time waiting
   t.test('a stalled upload is answered 408 after the limit, and leaves a failed record', { buffered: true }, async (t) => {
     const connection = await start({ 'X-External-Id': 'stalled', 'X-Metadata': '{"a":1}', 'Idempotency-Key': 'stall' });
     connection.write(FILE.subarray(0, 1500));
-    const answer = await connection.answer(25_000); // uWebSockets alone would cut it at 10 s
+    const answer = await connection.answer(25_000); // uWebSockets alone would close it after 10 s
     t.match(answer, provokes(POST, 408, 'upload_timeout'));
     t.equal(answer.headers.get('connection'), 'close');
     await connection.closed(8_000);
@@ -162,10 +162,10 @@ t.test('a pipelined request after an upload is answered in order; in one segment
   const together = await start({ 'Idempotency-Key': 'pipelined' });
   await sleep(200);
   together.write(Buffer.concat([FILE, Buffer.from(get)]));
-  t.equal(await together.closed(5_000), '', 'nobody is answered, and nothing is answered wrongly');
+  t.equal(await together.closed(5_000), '', 'neither request is answered, so none is answered wrongly');
   let again = await send(api.url, key, { 'Idempotency-Key': 'pipelined' });
   while (again.status === 409) again = await send(api.url, key, { 'Idempotency-Key': 'pipelined' });
-  t.equal(again.status, 200, 'the file had arrived: the client asks again under its key, and has it once');
+  t.equal(again.status, 200, 'the file had arrived: a retry with its Idempotency-Key returns it, stored once');
 });
 
 t.test('Expect: 100-continue is answered 100 by the HTTP layer, then the checks are the same', async (t) => {

@@ -128,7 +128,7 @@ t.test('DELETE removes the transcription in any status, with everything that bel
     t.match(await one(annaKey, 'DELETE', id), provokes(DELETE, 404, null));
     for (const table of ['segments', 'reports', 'reservations', 'idempotency_keys', 'metadata_terms'])
       t.strictSame(await api.db.query('*', `select 1 from ${table} where transcription_id = ?`, [id]), [], table);
-    for await (const file of api.spool.list()) t.not(file.id, id, 'the media is gone');
+    for await (const file of api.spool.list()) t.not(file.id, id, 'the media is deleted');
   }
 });
 

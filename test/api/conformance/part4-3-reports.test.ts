@@ -109,7 +109,7 @@ t.test('30 generations per transcription, including failed ones; then report_gen
   t.match(answer, provokes(REPORTS, 429, 'report_generation_limit'));
   t.equal(answer.headers['retry-after'], '86400');
   t.match(await ask(key, id, ['summary', 'tasks']), { status: 202 });
-  t.match(await ask(key, id, ['summary', 'tasks']), { status: 202 }, 'existing ones count for nothing');
+  t.match(await ask(key, id, ['summary', 'tasks']), { status: 202 }, 'existing ones do not count');
   t.match(await ask(key, id, ['quotes']), { status: 429 });
 });
 

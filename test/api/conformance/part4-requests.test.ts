@@ -24,7 +24,7 @@ t.test('paths: trailing, doubled and encoded slashes, another case and unknown w
     t.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
     t.equal(answer.headers['x-request-id'], answer.json.request_id);
   }
-  t.equal((await call('GET', `/%76%31/transcriptions/${id.replace('-', '%2D')}`)).status, 200, 'an encoded letter is the letter');
+  t.equal((await call('GET', `/%76%31/transcriptions/${id.replace('-', '%2D')}`)).status, 200, 'an encoded letter equals the letter');
   t.equal((await call('GET', '/v1/workspace?')).status, 200);
 });
 
@@ -102,8 +102,8 @@ t.test('an unexpected body does no harm', async (t) => {
     t.match(await raw(`${request}hello`), { status: 404, json: { code: null } });
   }
   const connection = await connectRaw(api.url);
-  connection.write(head('HEAD', '/v1/workspace', { Authorization: `Bearer ${key}`, 'Content-Length': 5 })); // and it never comes
-  t.match(await connection.closed(8_000), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/, 'nothing follows the head of an answer to HEAD');
+  connection.write(head('HEAD', '/v1/workspace', { Authorization: `Bearer ${key}`, 'Content-Length': 5 })); // a body that never comes
+  t.match(await connection.closed(8_000), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/, 'the answer to HEAD has no body');
 });
 
 t.test('the HTTP parser answers malformed requests itself, with 400 or 505, and closes the connection', async (t) => {
@@ -112,5 +112,5 @@ t.test('the HTTP parser answers malformed requests itself, with 400 or 505, and 
   for (const length of ['-1', '+2048', '99999999999999999999', 'x'])
     t.equal((await raw(head('POST', '/v1/transcriptions', { 'Content-Length': length }))).status, 400, length);
   const both = { 'Content-Length': 5, 'Transfer-Encoding': 'chunked' };
-  t.equal((await raw(head('POST', '/v1/transcriptions', both))).status, 400, 'a length and chunks');
+  t.equal((await raw(head('POST', '/v1/transcriptions', both))).status, 400, 'both a length and chunks');
 });

@@ -4,19 +4,19 @@ import { ERRORS } from '../../../api/contract/errors.ts';
 import { ROUTES as ALL } from '../../../api/v1/routes.ts';
 import { ENDPOINTS, EVERYWHERE, PAIRS } from '../codes.ts';
 
-/** Those with another API's refusals are tested in test/api/openai. */
+/** Routes with the errors of another API are tested in test/api/openai. */
 const ROUTES = ALL.filter(({ refusals }) => !refusals);
 const used = new Set(ROUTES.flatMap(({ errors }) => errors as readonly string[]));
 const THEIRS = new Set(ALL.flatMap(({ errors }) => errors as readonly string[]).filter((code) => !used.has(code)));
 
 const TESTS = new URL('../../', import.meta.url);
-/** No request provokes it on purpose: it says that something of ours is broken. */
+/** No request can provoke it on purpose: it reports a fault of the server. */
 const OURS = new Set(['internal_error']);
 
 /** Webhooks are an addition, with tests of their own: test/api/v1/webhooks.test.ts. */
 const SPECIFIED = ROUTES.filter(({ hidden, tag }) => !hidden && tag !== 'Webhooks');
 
-/** What the tests say they provoke, with the files that say so. */
+/** The errors that tests declare to provoke, with the files that do. */
 const provoked = new Map<string, string[]>();
 for (const file of readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'))) {
   const source = readFileSync(new URL(file, TESTS), 'utf8');

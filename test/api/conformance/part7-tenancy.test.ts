@@ -8,7 +8,7 @@ import type { Person } from '../../support/world.ts';
 const api = await testApi(t);
 const { world } = api;
 
-/** One workspace with a member in every role and a transcription of everybody's reach. */
+/** One workspace with a member in every role and a transcription that each can see. */
 async function tenant() {
   const workspace = await world.workspace();
   const owner = await world.member(workspace, { role: 'owner' });

@@ -16,13 +16,13 @@ t.test('openRateLimiter() lets a burst of 100 through across two hosts, then ref
   const regained = Math.ceil(((performance.now() - start) / 1000) * 10);
   const allowed = taken.filter((each) => each.allowed).length;
   t.ok(allowed <= 100 + regained, `${allowed} of 300, ${regained} regained meanwhile`);
-  t.ok(allowed > 80, 'shares held by one host keep little from the other');
+  t.ok(allowed > 80, 'tokens held by one host cost the other few');
   const refused = taken.find((each) => !each.allowed)!;
   t.equal(refused.headers['ratelimit-limit'], '600');
   t.equal(refused.headers['ratelimit-remaining'], '0');
   t.match(refused.headers['ratelimit-reset'], /^\d+$/);
   t.equal(refused.retryAfterSeconds, 1);
-  t.ok((await hosts[0]!.take('key:2')).allowed, 'another key has its own');
+  t.ok((await hosts[0]!.take('key:2')).allowed, 'another key has its own rate');
 });
 
 t.test('openRateLimiter() gives the whole burst of 100 across 50 hosts too: two requests on each', async (t) => {
@@ -88,7 +88,7 @@ t.test('openThrottle() treats an IPv6 /64 as one client, and IPv4-mapped IPv6 as
   t.doesNotThrow(() => throttle.check('::ffff:192.0.2.8'));
   t.equal(networkOf('::1'), '0:0:0:0::/64');
   t.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
-  t.equal(networkOf('anna@example.org'), 'anna@example.org', 'identities stay as they are');
+  t.equal(networkOf('anna@example.org'), 'anna@example.org', 'identities are unchanged');
 });
 
 t.test('openThrottle() lets recently valid keys pass, whatever else their address sends', async (t) => {
@@ -148,7 +148,7 @@ t.test('RateLimit-* headers are on every authenticated answer, whatever its stat
     t.equal(answer.status, status);
     for (const name of ['limit', 'remaining', 'reset']) t.match(answer.headers[`ratelimit-${name}`], /^\d+$/, `${status} ${name}`);
   }
-  t.notOk((await api.call('', 'GET', path)).headers['ratelimit-limit'], 'of whom nothing is known no rate is told');
+  t.notOk((await api.call('', 'GET', path)).headers['ratelimit-limit'], 'no rate is shown to an unknown caller');
 });
 
 t.test('every endpoint answers 429 when the rate is used up', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * The rules of the API, part by part in its order and in few words, each with how the names of the tests begin that show it. Some
- * lie outside this folder, where an engine or a browser is needed. rules.test.ts asks for every one of them.
+ * The rules of the API in short, in the order of its specification, each with the beginnings of the names of the tests that show it.
+ * Some of them are outside this folder, where an engine or a browser is needed. rules.test.ts checks that all of them exist.
  */
 export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ...tests: string[]])[]>> = {
   '1 what the service does': [

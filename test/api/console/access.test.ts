@@ -8,7 +8,7 @@ const workspace = await world.workspace();
 const owner = await world.member(workspace, { role: 'owner', email: 'ann@example.com' });
 const user = await world.member(workspace, { email: 'bob@example.com' });
 const foreign = await visit(api, await world.key(await world.member(await world.workspace(), { role: 'owner' })));
-const A_SECOND = 1_100; // a credential that was looked up a moment ago is not looked up again
+const A_SECOND = 1_100; // lookups of credentials are cached for a second
 const pause = () => new Promise((resolve) => setTimeout(resolve, A_SECOND));
 const works = async (key: string) => (await call(key, 'GET', '/v1/workspace')).status === 200;
 
@@ -30,7 +30,7 @@ t.test('everything that a key created ends with it: keys and their keys, session
   t.equal((await call('', 'POST', '/v1/app/session', { body: { link: unspent } })).status, 401);
   await pause();
   for (const key of [root.key, child.key, grandchild.key]) t.notOk(await works(key));
-  t.equal((await other.ask('GET', '/session')).status, 200, 'what another key opened goes on');
+  t.equal((await other.ask('GET', '/session')).status, 200, 'a session opened with another key continues');
 });
 
 t.test('a key that is revoked directly in the database, or has expired, ends everything it created too', async (t) => {
@@ -95,7 +95,7 @@ t.test('sessions can be listed and ended: their own by everybody, those of the w
   t.equal((await bob.ask('DELETE', `/sessions/${oldId}`)).status, 204);
   t.equal((await old.ask('GET', '/session')).status, 401);
   const bobs = (await bob.ask('GET', '/sessions')).json.items.find(({ current }: { current: boolean }) => current).id;
-  t.equal((await ann.ask('DELETE', `/sessions/${bobs}`)).status, 204, 'an owner signs others out');
+  t.equal((await ann.ask('DELETE', `/sessions/${bobs}`)).status, 204, 'an owner can sign others out');
   t.equal((await bob.ask('GET', '/session')).status, 401);
 });
 

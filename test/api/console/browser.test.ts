@@ -7,7 +7,7 @@ import { shareFitted } from '../../support/models.ts';
 import { LONGHAND, ROOT, start } from '../../support/processes.ts';
 import { needPrograms } from '../../support/programs.ts';
 
-// The whole product as a stranger starts it, seen through a real browser.
+// The whole product as a new user starts it, seen through a real browser.
 const programs = needPrograms(t, 'chromium');
 const home = mkdtempSync(path.join(tmpdir(), 'longhand-console-'));
 const RECORDING = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
@@ -28,7 +28,7 @@ t.test('the first load is small, from this host only, under a strict content sec
   const html = await answer.text();
   let bytes = Buffer.byteLength(html);
   for (const [, name] of html.matchAll(/(?:src|href)="([^"]+)"/g)) {
-    t.match(name, /^\/assets\//, 'nothing comes from elsewhere');
+    t.match(name, /^\/assets\//, 'nothing is loaded from elsewhere');
     const asset = await fetch(base + name!, { headers: { 'accept-encoding': 'br' } });
     t.match(asset.headers.get('cache-control'), /immutable/);
     bytes += Number(asset.headers.get('content-length'));

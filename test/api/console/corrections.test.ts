@@ -63,7 +63,7 @@ t.test('correctText() changes title and text everywhere, records who and when, a
     ],
   });
   t.equal((await correct(bob, id, { version: 2, title: 'First call' })).status, 200);
-  t.equal((await changes(id)).version, 2, 'what is so already is no change');
+  t.equal((await changes(id)).version, 2, 'an identical value is not a change');
   const plain = await db.acrossTenants((tx) =>
     tx.rows<{ c: Buffer }>('select change_sealed as c from corrections where transcription_id = ?', [id]),
   );
@@ -86,7 +86,7 @@ t.test('correctText() assigns a segment to another speaker and merges two; speak
   t.equal(merged.speakers.length, 2);
   await correct(ann, id, { undo: 2 });
   const back = await record(id);
-  t.match(back.segments[2], { speaker_id: 'speaker_3', speaker_name: 'Carl' }, 'with the name it had');
+  t.match(back.segments[2], { speaker_id: 'speaker_3', speaker_name: 'Carl' }, 'with its earlier name');
   await correct(ann, id, { undo: 1 });
   t.strictSame(
     (await record(id)).segments.map((segment: { speaker_id: string }) => segment.speaker_id),
@@ -119,10 +119,14 @@ t.test('correctText() refuses to overwrite an unseen change, and shows it; chang
   });
   t.equal((await record(id)).segments[0].text, 'Hello, there!');
   t.equal((await correct(bob, id, { version: 0, segments: [{ id: 2, text: 'Good evening.' }] })).status, 200);
-  t.equal((await correct(bob, id, { segments: [{ id: 1, text: 'Hello there.' }] }, { 'if-match': '"2"' })).status, 200, 'seen meanwhile');
-  t.equal((await correct(ann, id, { undo: 1 })).status, 409, 'a later change stands on it');
+  t.equal(
+    (await correct(bob, id, { segments: [{ id: 1, text: 'Hello there.' }] }, { 'if-match': '"2"' })).status,
+    200,
+    'based on the current version',
+  );
+  t.equal((await correct(ann, id, { undo: 1 })).status, 409, 'a later change depends on it');
   const race = await Promise.all(['One.', 'Two.'].map((text) => correct(bob, id, { version: 3, segments: [{ id: 4, text }] })));
-  t.strictSame(race.map(({ status }) => status).sort(), [200, 409], 'of two at once one is told');
+  t.strictSame(race.map(({ status }) => status).sort(), [200, 409], 'one of two concurrent changes is refused');
 });
 
 t.test('correctText() needs the right to edit and a finished transcript, and refuses what does not exist', async (t) => {

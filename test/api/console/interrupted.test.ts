@@ -2,7 +2,7 @@ import t from 'tap';
 import { faultsOf, openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 
-// What happens when something comes between: another link, another person, a service that is away for a moment.
+// Interruptions: another link, another person, a service that is briefly unavailable.
 const programs = needPrograms(t, 'chromium');
 const { call, world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
 const bob = await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { testApi } from '../../support/client.ts';
 import { visit } from '../../support/console.ts';
 
-/** A mail server that takes every letter: as much of SMTP as a client needs. */
+/** A mail server that accepts every message: as much of SMTP as a client needs. */
 async function startMail(): Promise<{ url: string; letters: string[] }> {
   const letters: string[] = [];
   const server = createServer((socket: Socket) => {
@@ -53,7 +53,7 @@ t.test('POST /v1/app/invitations creates a pending member, who becomes active wh
   const [letter] = mail.letters;
   t.match(letter, /^To: .*cy@example.com/m);
   t.match(letter, /^From: Longhand <longhand@example.com>/m);
-  t.ok(letter!.includes(made.json.url), 'the letter holds the link');
+  t.ok(letter!.includes(made.json.url), 'the message contains the link');
   const [first, second] = await Promise.all([1, 2].map(() => accept(secretOf(made.json.url))));
   t.strictSame([first!.status, second!.status].sort(), [201, 401]);
   t.match([first, second].find((answer) => answer!.status === 201)!.json, {

@@ -21,7 +21,7 @@ t.test('signedIn() limits requests per member, across all sessions, in the same 
   }
   t.match(answers[6], { status: 429, json: { code: 'rate_limit_exceeded' }, headers: { 'retry-after': /^[1-9]\d*$/ } });
   t.equal((await one.ask('POST', '/projects', { name: 'P' })).status, 429, 'the console’s own endpoints too');
-  t.equal((await api.call(key, 'GET', '/v1/workspace')).status, 200, 'a key has its own');
+  t.equal((await api.call(key, 'GET', '/v1/workspace')).status, 200, 'a key has its own rate');
   const second = await visit(api, await api.world.key(await api.world.member(workspace)));
   const refused = await second.ask('GET', '/transcriptions/none');
   t.match(refused, { status: 404, headers: { 'ratelimit-limit': '30' } }, 'refusals carry them too');
@@ -46,7 +46,7 @@ t.test('the same credential tried from many addresses is refused as well', async
   let refused = await from(0, { key: 'lh_stolen_and_revoked' });
   for (; tries < 200 && refused.status === 401; tries++) refused = await from(tries, { key: 'lh_stolen_and_revoked' });
   t.equal(refused.status, 429, `after ${tries}`);
-  t.equal((await from(250, { key: 'lh_another' })).status, 401, 'another proof, from an address that did nothing');
+  t.equal((await from(250, { key: 'lh_another' })).status, 401, 'another credential, from an address without failures');
 });
 
 t.test('a flood of made-up cookies is refused before any query, and locks out nobody who is signed in', async (t) => {

@@ -93,7 +93,7 @@ t.test('a failed upload says why, is sent again, and becomes one transcription',
   await signIn(page, url, (await world.key(eve)).key);
   const files = ['a.mp3', 'b.mp3', 'c.txt'].map((name) => ({ name, mimeType: 'audio/mpeg', buffer: Buffer.alloc(8_192, 7) }));
   await page.setInputFiles('input[type=file]', files);
-  for (const { name } of files) await page.waitForSelector(`tr:has-text("${name}") >> text=Send again`); // some are sent side by side
+  for (const { name } of files) await page.waitForSelector(`tr:has-text("${name}") >> text=Send again`); // some are sent in parallel
   t.match(await page.textContent('tr:has-text("a.mp3")'), /minutes/);
   t.match(await page.textContent('tr:has-text("c.txt")'), /format/);
   await db.acrossTenants((tx) => tx.rows('update workspaces set balance_minutes = 100 where id = ?', [empty]));
@@ -108,7 +108,7 @@ t.test('a failed upload says why, is sent again, and becomes one transcription',
   await page.goto(`${url}/#/workspace`);
   await page.click('a:text-is("Transcripts")');
   await page.waitForSelector('a.open:text-is("a.mp3")', { timeout: 5_000 });
-  t.match(await page.textContent('tr:has-text("c.txt")'), /Not uploaded/, 'what was refused is still told');
+  t.match(await page.textContent('tr:has-text("c.txt")'), /Not uploaded/, 'the refusal is still shown');
   const rows = await db.query<{ count: number }>(empty, `select count(*)::int as count from transcriptions where status = 'queued'`);
   t.equal(rows[0]!.count, 2);
   await page.close();

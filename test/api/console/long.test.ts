@@ -8,7 +8,7 @@ const programs = needPrograms(t, 'chromium');
 const { world, url, ann, key, browser } = await openConsole(t, programs.chromium);
 const STOPPED = 'the browser draws nothing any more';
 
-/** Opens a transcript in a browser and scrolls through all of it: nodes at most, the longest task in ms, turns that were on the screen. */
+/** Opens a transcript in a browser and scrolls through it; returns the most nodes, the longest task in ms and the number of turns shown. */
 async function scrollThrough(within: typeof browser, id: string) {
   const context = await within.newContext({ viewport: { width: 1280, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
@@ -55,7 +55,7 @@ t.test('ten hours are read like ten minutes: few nodes however far one scrolls, 
     return scrollThrough(await openBrowser(t, programs.chromium), id);
   });
   t.ok(most < 3_000, `${most} nodes at most`);
-  t.equal(seen, 6_000, 'every turn was on the screen');
+  t.equal(seen, 6_000, 'every turn was shown');
   t.comment(`scrolling all of it: the longest task took ${Math.round(longest)} ms, ${most} nodes at most`);
   await page.keyboard.press('Control+f');
   await page.waitForSelector('input[aria-label="Find"]:focus');
@@ -64,7 +64,7 @@ t.test('ten hours are read like ten minutes: few nodes however far one scrolls, 
   await page.waitForSelector('#turn-5501 mark');
   await page.waitForFunction(() => {
     const { top, bottom } = document.querySelector('#turn-5501')!.getBoundingClientRect();
-    return top > 0 && bottom < innerHeight; // it comes into view a frame after it is there
+    return top > 0 && bottom < innerHeight; // it scrolls into view one frame after it is added
   });
   t.match(await page.textContent('.find [role=status]'), /1 of 1 turns/);
   await page.click('text=Copy text');
@@ -72,7 +72,7 @@ t.test('ten hours are read like ten minutes: few nodes however far one scrolls, 
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   t.equal(copied.split('\n').length, 6_000);
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-  t.equal(await page.locator('.turn').count(), 6_000, 'paper gets all of it');
+  t.equal(await page.locator('.turn').count(), 6_000, 'all of it is printed');
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   t.ok((await page.locator('.turn').count()) < 300);
   t.strictSame(faults, []);

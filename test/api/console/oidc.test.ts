@@ -11,7 +11,7 @@ await api.world.member(workspace, { email: 'left@example.com', status: 'removed'
 await api.world.member(workspace, { email: 'soon@example.com', status: 'pending' });
 const known: Person = { email: 'ann@EXAMPLE.com', email_verified: true };
 
-/** To the provider and back, as a browser goes. `change` may tamper with the return address. */
+/** Signs in at the provider and returns, as a browser does. `change` may tamper with the return address. */
 async function goThrough(
   person: Person,
   { start = '', change = (url: URL) => url, cookie }: { start?: string; change?: (url: URL) => URL; cookie?: string } = {},
@@ -25,7 +25,7 @@ async function goThrough(
   return { first, url, held, last: await api.call('', 'GET', url.pathname + url.search, { headers: { cookie: held } }) };
 }
 
-/** The sentence that the sign-in page is given. */
+/** The message that the sign-in page receives. */
 const told = ({ headers }: { headers: Readonly<Record<string, string | undefined>> }) =>
   decodeURIComponent(/^\/#\/sign-in\?error=(.+)$/.exec(headers.location ?? '')?.[1] ?? '');
 
@@ -56,7 +56,7 @@ t.test('the email address may come from the user information endpoint', async (t
   t.ok(cookieOf(last));
 });
 
-/** As the page does it: what the person may enter, and the session of the workspace they choose. */
+/** As the page does it: the workspaces a person may enter, and the session in the one they choose. */
 async function choose(last: Response, workspaceId: string) {
   const cookie = cookieOf(last)!;
   const shown = await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie } });
@@ -81,8 +81,16 @@ t.test('an owner of another workspace cannot bring a person into theirs by addin
     t.equal((await visitor(api, cookieOf(last)!, '').ask('GET', '/session')).status, 401);
     const { shown, entered } = await choose(last, foreign);
     t.match(shown.json, { email, items: [{ workspace: { name: 'Trap' }, accepted: false }] });
-    t.match(entered, { status: 201, json: { workspace: { name: 'Trap' }, member: { email } } }, 'who chooses it, accepts');
-    t.match((await goThrough({ email, email_verified: true })).last.headers.location, /^\/$/, 'and enters at once from then on');
+    t.match(
+      entered,
+      { status: 201, json: { workspace: { name: 'Trap' }, member: { email } } },
+      'choosing the workspace accepts the membership',
+    );
+    t.match(
+      (await goThrough({ email, email_verified: true })).last.headers.location,
+      /^\/$/,
+      'from then on the sign-in enters it directly',
+    );
   }
 });
 
@@ -105,14 +113,18 @@ t.test('a person with several workspaces chooses one; nobody can choose a worksp
   );
   t.match(entered, { status: 201, json: { workspace: { name: 'Second' } } });
   t.equal((await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: cookieOf(entered)! } })).status, 401, 'once');
-  t.equal((await api.call('', 'POST', '/v1/app/session', { body: { workspace_id: second } })).status, 401, 'without having been there');
+  t.equal(
+    (await api.call('', 'POST', '/v1/app/session', { body: { workspace_id: second } })).status,
+    401,
+    'without having signed in at the provider',
+  );
   const forged = cookieOf(last)!.replace(/\.[^.]+$/, '.AAAA');
   t.equal((await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: forged } })).status, 401);
   const asked = (await goThrough(fay)).held.replace('longhand_oidc', 'longhand_session');
   t.equal(
     (await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: asked } })).status,
     401,
-    'what was begun is not yet a person',
+    'a sign-in that was only begun proves no identity',
   );
 });
 
@@ -124,7 +136,7 @@ t.test('a member is bound to one person of the provider, even if email addresses
   t.match(
     told((await goThrough(heir)).last),
     /No workspace here has a member with your e-mail address/,
-    'who has the address now is somebody else',
+    'another person has the address now',
   );
   const { last } = await goThrough({ ...first, email: 'gustav@example.com' });
   t.match(
@@ -144,7 +156,11 @@ t.test('a provider that never states whether an address is verified is trusted o
     const url = new URL((await fetch(first.headers.location!, { redirect: 'manual' })).headers.get('location')!);
     return risky.call('', 'GET', url.pathname + url.search, { headers: { cookie: cookieOf(first, 'longhand_oidc')! } });
   };
-  t.match(told(await ways({ email: 'ann@example.com', email_verified: false })), /does not confirm/, 'not where it says that it is not');
+  t.match(
+    told(await ways({ email: 'ann@example.com', email_verified: false })),
+    /does not confirm/,
+    'not if the provider states that it is unverified',
+  );
   t.ok(cookieOf(await ways({ email: 'ann@example.com' })));
 });
 
@@ -191,7 +207,7 @@ t.test('an answer is accepted only in the browser that asked, with its state, on
   t.match(told((await goThrough(known, { cookie: `${held}x` })).last), /The sign-in failed/, 'a cookie that is not signed by this server');
   const done = await goThrough(known);
   const again = await api.call('', 'GET', done.url.pathname + done.url.search, { headers: { cookie: done.held } });
-  t.match(told(again), /The sign-in failed/, 'a code that was used');
+  t.match(told(again), /The sign-in failed/, 'a used code');
 });
 
 t.test('a person or address with too many failed sign-ins has to wait', async (t) => {
@@ -203,7 +219,7 @@ t.test('a person or address with too many failed sign-ins has to wait', async (t
   };
   const stranger = await said({ email: 'stranger@example.com', email_verified: true });
   t.match(stranger.text, /Too many failed sign-ins/);
-  t.ok(cookieOf((await goThrough(known)).last), 'another person from the same address comes in');
+  t.ok(cookieOf((await goThrough(known)).last), 'another person can sign in from the same address');
   const forger = await said({ ...known, forged: true });
   t.match(forger.text, /Too many failed sign-ins/);
 });

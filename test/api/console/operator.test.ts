@@ -47,13 +47,13 @@ t.test('the operator role cannot be gained by what an owner can do', async (t) =
   const { url } = (await trap.ask('POST', '/invitations', { email: 'ROOT2@example.com' })).json;
   await db.acrossTenants((tx) => addOperator(tx, 'root2@example.com'));
   const invited = await api.call('', 'POST', '/v1/app/session', { body: { invitation: url.split('invitation=')[1] } });
-  t.match(invited, { status: 201, json: { operator: false } }, 'an invitation proves no address');
+  t.match(invited, { status: 201, json: { operator: false } }, 'an invitation does not prove an address');
   for (const secret of [await link(trap, id), await link(ann, root.id)]) {
     const impostor = await visit(api, { link: secret });
-    t.equal((await impostor.ask('GET', '/session')).json.operator, false, 'a link of an owner');
+    t.equal((await impostor.ask('GET', '/session')).json.operator, false, 'a link from an owner');
     t.equal((await impostor.ask('GET', '/installation')).status, 403);
     const key = (await impostor.ask('POST', '/keys', { scopes: ['read', 'uploads:write', 'transcriptions:delete', 'reports:write'] })).json;
-    t.equal((await (await visit(api, key)).ask('GET', '/session')).json.operator, false, 'nor a key that was made behind it');
+    t.equal((await (await visit(api, key)).ask('GET', '/session')).json.operator, false, 'nor a key created in that session');
   }
 });
 
@@ -86,7 +86,7 @@ t.test('a key of the operator opens the installation if it has every right, and 
   const full = await visit(api, await make(['read', 'uploads:write', 'transcriptions:delete', 'reports:write']));
   t.equal((await full.ask('GET', '/installation')).status, 200);
   const own = (await full.ask('POST', '/keys', { scopes: ['read', 'uploads:write', 'transcriptions:delete', 'reports:write'] })).json;
-  t.equal((await (await visit(api, own)).ask('GET', '/installation')).status, 200, 'so does one that they make themselves');
+  t.equal((await (await visit(api, own)).ask('GET', '/installation')).status, 200, 'so does one that the operator creates');
   await db.acrossTenants((tx) => removeOperator(tx, 'root@example.com'));
   t.equal((await full.ask('GET', '/installation')).status, 403, 'at once');
   await t.rejects(

@@ -2,7 +2,7 @@ import t from 'tap';
 import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 
-// Every page of the console over rows that a test wrote: what is on it, how it looks to axe, and whether hands on a keyboard can use it.
+// Every page of the console with rows that a test inserted: its content, its axe findings and its use by keyboard.
 const programs = needPrograms(t, 'chromium');
 const { call, world, db, url, workspace, ann, key, browser } = await openConsole(t, programs.chromium);
 const bob = await world.member(workspace, { name: 'Bob', email: 'bob@example.com' });
@@ -52,7 +52,7 @@ const PAGES: Record<string, string> = {
   '/workspace/settings': 'textarea',
 };
 
-/** The query with which an assistant sends a person to the page of consent. */
+/** The query with which an assistant sends a person to the consent page. */
 async function consent(): Promise<string> {
   const redirect_uri = 'http://127.0.0.1:9/callback';
   const { json } = await call('', 'POST', '/oauth/register', { body: { client_name: 'Helper', redirect_uris: [redirect_uri] } });
@@ -94,7 +94,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 t.test('keyboard users sign in, upload, open a transcript, rename a speaker, request a report and export', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);
-  const chosen = page.waitForEvent('filechooser'); // from now on, no window of the system opens
+  const chosen = page.waitForEvent('filechooser'); // from now on, no file dialog opens
   const tabTo = async (selector: string) => {
     for (let presses = 0; presses < 60; presses++) {
       if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return true;

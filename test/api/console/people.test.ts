@@ -35,7 +35,7 @@ t.test('POST /v1/app/members invites, PATCH changes and activates, DELETE ends a
   t.equal((await ann.ask('DELETE', path)).status, 204);
   t.equal((await carl.ask('GET', '/session')).status, 401);
   t.match(await ann.ask('DELETE', path), { status: 404, json: { code: 'member_not_found' } });
-  await new Promise((resolve) => setTimeout(resolve, 1_100)); // a revoked key stops within a second
+  await new Promise((resolve) => setTimeout(resolve, 1_100)); // a revoked key stops working within a second
   t.equal((await call(key, 'GET', '/v1/workspace')).status, 401);
 });
 
@@ -65,18 +65,18 @@ t.test('projects belong to whoever creates them; their owners decide who is in t
   const candidates = (await bob.ask('GET', path)).json.candidates.map(({ id }: { id: string }) => id);
   t.ok(
     candidates.includes(owner.id) && !candidates.includes(foreign.id),
-    'who owns a project finds whom to add, without owning the workspace',
+    'a project owner can find members to add without owning the workspace',
   );
   const carl = await world.member(workspace, { name: 'Carl' });
   const guest = await visit(api, await world.key(carl));
-  t.equal((await guest.ask('GET', path)).status, 404, 'a project one does not belong to is not there');
+  t.equal((await guest.ask('GET', path)).status, 404, 'a project is not found by non-members');
   t.equal((await guest.ask('PUT', `${path}/${carl.id}`, { role: 'owner' })).status, 404);
   t.equal((await bob.ask('PUT', `${path}/${carl.id}`, { role: 'viewer' })).status, 204);
   t.match(await guest.ask('GET', path), { status: 200, json: { candidates: null } });
-  t.equal((await guest.ask('PUT', `${path}/${carl.id}`, { role: 'owner' })).status, 403, 'a viewer does not decide');
-  t.equal((await ann.ask('PUT', `${path}/${carl.id}`, { role: 'none' })).status, 204, 'the owner of the workspace does');
+  t.equal((await guest.ask('PUT', `${path}/${carl.id}`, { role: 'owner' })).status, 403, 'a viewer may not change members');
+  t.equal((await ann.ask('PUT', `${path}/${carl.id}`, { role: 'none' })).status, 204, 'the owner of the workspace may');
   t.equal((await guest.ask('GET', path)).status, 404);
-  t.equal((await bob.ask('PUT', `${path}/${foreign.id}`, { role: 'viewer' })).status, 404, 'nobody from elsewhere');
+  t.equal((await bob.ask('PUT', `${path}/${foreign.id}`, { role: 'viewer' })).status, 404, 'no member of another workspace');
 });
 
 t.test('the page learns where a person may upload and what they may change: nothing for a viewer', async (t) => {
@@ -102,9 +102,13 @@ t.test('the page learns where a person may upload and what they may change: noth
   const seen = await world.transcription(owner, { projectId: closed });
   t.strictSame(await rights(ben, seen), { edit: false, delete: false });
   t.strictSame(await rights(anna, seen), { edit: true, delete: true });
-  t.match(await rights(ben, await world.transcription(owner)), { code: null, message: String }, 'what is not seen is not there');
+  t.match(
+    await rights(ben, await world.transcription(owner)),
+    { code: null, message: String },
+    'an invisible transcription does not exist',
+  );
   const reader = await visit(api, await world.key(owner, ['read']));
-  t.strictSame(await rights(reader, seen), { edit: false, delete: false }, 'signed in with a key that only reads');
+  t.strictSame(await rights(reader, seen), { edit: false, delete: false }, 'signed in with a read-only key');
   t.strictSame((await reader.ask('GET', '/session')).json.scopes, ['read']);
 });
 
@@ -118,7 +122,7 @@ t.test('keys are shown once, limited to their scopes, listed by their hint and r
   t.match(made, { status: 201, json: { name: 'CRM', scopes: ['read', 'uploads:write'], key: /^lh_/ } });
   const { id, key } = made.json;
   const listed = await bob.ask('GET', '/keys');
-  t.notOk(listed.text.includes(key), 'never again');
+  t.notOk(listed.text.includes(key), 'it is never shown again');
   t.match(
     listed.json.items.find((one: { id: string }) => one.id === id),
     { hint: key.slice(-4), revoked_at: null, member: { email: 'bob@example.com' } },
@@ -126,16 +130,19 @@ t.test('keys are shown once, limited to their scopes, listed by their hint and r
   t.match(await call(key, 'GET', '/v1/workspace'), { status: 200, json: { key: { scopes: ['read', 'uploads:write'] } } });
   t.match(await bob.ask('POST', '/keys', { scopes: ['members:write'] }), { status: 422, json: { code: 'validation_error' } });
   t.equal((await ann.ask('POST', '/keys', { scopes: ['members:write'] })).status, 201);
-  const far = { scopes: ['read'], expires_at: '2999-01-01T00:00:00-23:59' }; // further from UTC than PostgreSQL reads
+  const far = { scopes: ['read'], expires_at: '2999-01-01T00:00:00-23:59' }; // further from UTC than PostgreSQL accepts
   t.match(await bob.ask('POST', '/keys', far), { status: 201, json: { expires_at: '2999-01-01T23:59:00.000Z' } });
   const times = ['2001-01-01T00:00:00Z', '9999-12-31T23:59:59-00:01'].map((expires_at) => ({ scopes: ['read'], expires_at }));
   for (const body of [{ scopes: [] }, { scopes: ['everything'] }, ...times, {}]) {
     t.equal((await bob.ask('POST', '/keys', body)).status, 422, JSON.stringify(body));
   }
-  t.ok((await ann.ask('GET', '/keys')).json.items.length > (await bob.ask('GET', '/keys')).json.items.length, 'an owner sees those of all');
+  t.ok(
+    (await ann.ask('GET', '/keys')).json.items.length > (await bob.ask('GET', '/keys')).json.items.length,
+    'an owner sees the keys of all members',
+  );
   const hers = (await ann.ask('GET', '/keys')).json.items.find((one: { member: { id: string } }) => one.member.id === owner.id);
   t.equal((await bob.ask('DELETE', `/keys/${hers.id}`)).status, 404);
-  t.equal((await ann.ask('DELETE', `/keys/${id}`)).status, 204, 'an owner revokes those of others');
+  t.equal((await ann.ask('DELETE', `/keys/${id}`)).status, 204, 'an owner may revoke the keys of others');
   t.type((await bob.ask('GET', '/keys')).json.items.find((one: { id: string }) => one.id === id).revoked_at, 'string');
 });
 

@@ -10,7 +10,7 @@ const { world, url, ann, key, browser, workspace, call, db, vault } = api;
 const hers = await visit(api, { key });
 const ENGINE = '00000000-0000-4000-8000-000000000001';
 
-/** An engine takes the next report and ends it. */
+/** An engine claims the next report and completes or fails it. */
 async function engineWrites(text: string | null): Promise<void> {
   const claim = (await claimReport(db, ENGINE))!;
   if (text === null) await failReport(db, claim, 'LLM_TIMEOUT');
@@ -27,10 +27,10 @@ t.test('regenerate() replaces the old report with a new one, and keeps the old o
   t.match(made, { status: 202, json: { id: /^[0-9a-f-]{36}$/, slug: 'summary', status: 'queued' } });
   t.not(made.json.id, old);
   t.match(await results(id), [{ id: made.json.id, slug: 'summary', status: 'queued' }]);
-  t.equal((await results(id)).length, 1, 'one of a slug');
+  t.equal((await results(id)).length, 1, 'one report per slug');
   t.not((await call(key, 'GET', `/v1/transcriptions/${id}`)).headers.etag, before.headers.etag);
   const twice = await hers.ask('POST', `/transcriptions/${id}/reports/${old}/regenerate`);
-  t.strictSame(twice.json, made.json, 'what is being written is not written twice');
+  t.strictSame(twice.json, made.json, 'a report in progress is not generated twice');
   const asked = await call(key, 'POST', `/v1/transcriptions/${id}/reports`, { body: { reports: ['summary'] } });
   t.match(asked.json.reports, [made.json], 'a request is answered with the new one');
   await engineWrites('The second.');
@@ -62,7 +62,7 @@ t.test('regenerate() restores the old report when the new one fails', async (t) 
     { status: 'failed', error_code: 'LLM_TIMEOUT' },
   );
   t.strictSame((await hers.ask('GET', `/transcriptions/${id}/reports/${old}/history`)).json.items, []);
-  t.equal((await hers.ask('POST', `/transcriptions/${id}/reports/${old}/regenerate`)).status, 202, 'and can be tried again');
+  t.equal((await hers.ask('POST', `/transcriptions/${id}/reports/${old}/regenerate`)).status, 202, 'it can be tried again');
   await engineWrites('Call Bob today.');
 });
 
@@ -84,7 +84,7 @@ t.test('regenerate() is counted, limited and refused like a request for a report
   await engineWrites('More budget.');
   await db.acrossTenants((tx) => tx.rows('update transcriptions set reports_made = 30 where id = ?', [id]));
   t.match(await hers.ask('POST', path), { status: 429, json: { code: 'report_generation_limit' } });
-  t.match(await results(id), [{ slug: 'bant', text: 'More budget.' }], 'a refusal leaves all as it was');
+  t.match(await results(id), [{ slug: 'bant', text: 'More budget.' }], 'a refusal changes nothing');
   const outsider = await visit(api, await world.key(await world.member(workspace, { name: 'Bob' })));
   t.equal((await outsider.ask('POST', path)).status, 404);
   t.equal((await outsider.ask('GET', `/transcriptions/${id}/reports/${old}/history`)).status, 404);

@@ -54,7 +54,7 @@ t.test('moveMany() and deleteMany() change what the person may change, and count
   t.equal(
     (await viewer.ask('POST', '/transcriptions/move', { ids: [own], project_id: project })).status,
     422,
-    'a viewer puts nothing there',
+    'a viewer cannot move anything there',
   );
   t.match(await viewer.ask('POST', '/transcriptions/move', { ids: [own, own, hers, foreign], project_id: null }), {
     ...{ status: 200, json: { moved: 1, refused: 2 } },

@@ -26,7 +26,7 @@ t.test('POST /v1/app/session signs in with a key, and sets a cookie that scripts
   });
   const cookie = String(answer.headers['set-cookie']);
   for (const flag of [/; Path=\//, /; HttpOnly/, /; SameSite=Strict/]) t.match(cookie, flag);
-  t.notMatch(cookie, /Secure|Domain/, 'this server is reached by http');
+  t.notMatch(cookie, /Secure|Domain/, 'this server is reached over http');
   const again = await call('', 'GET', '/v1/app/session', { headers: { cookie: cookieOf(answer)! } });
   t.strictSame(again.json, answer.json);
   t.ok(Date.parse(answer.json.expires_at) - Date.now() <= 12 * 3_600_000);
@@ -70,7 +70,7 @@ t.test('signedIn() requires the session, not an API key', async (t) => {
     t.equal((await call('', 'GET', path, { headers: { cookie: `longhand_session=${'A'.repeat(43)}` } })).status, 401, path);
   }
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  t.strictSame((await call('', 'GET', '/v1/app/options')).json, { oidc: null, version }, 'the ways to sign in need no session');
+  t.strictSame((await call('', 'GET', '/v1/app/options')).json, { oidc: null, version }, 'sign-in options need no session');
 });
 
 t.test('signedIn() refuses changes without the CSRF token of the session, or from another origin', async (t) => {

@@ -24,7 +24,7 @@ t.test('a draft is visible only to its author; once published, it is visible in 
     json: { slug: 'open-questions', scope: 'personal', status: 'draft', owner: { id: user.id }, prompt: PROMPT },
   });
   t.notOk((await slugs(bobKey.key)).includes('open-questions'));
-  t.equal((await ann.ask('GET', '/templates')).json.items.length, 0, 'a personal one is not even for owners');
+  t.equal((await ann.ask('GET', '/templates')).json.items.length, 0, 'owners do not see a personal template either');
   const path = `/templates/${made.json.id}`;
   t.equal((await carl.ask('PATCH', path, { name: 'Mine' })).status, 404);
   t.match(await bob.ask('PATCH', path, { status: 'published', description: 'What is open' }), {
@@ -33,7 +33,7 @@ t.test('a draft is visible only to its author; once published, it is visible in 
   });
   t.ok((await slugs(bobKey.key)).includes('open-questions'));
   t.notOk((await slugs(annKey.key)).includes('open-questions'));
-  t.equal((await bob.ask('PATCH', path, { scope: 'workspace' })).status, 403, 'for all is for owners');
+  t.equal((await bob.ask('PATCH', path, { scope: 'workspace' })).status, 403, 'only owners publish for the workspace');
   t.equal((await bob.ask('DELETE', path)).status, 204);
   t.notOk((await slugs(bobKey.key)).includes('open-questions'));
 });
@@ -41,7 +41,7 @@ t.test('a draft is visible only to its author; once published, it is visible in 
 t.test('owners write and publish templates for the workspace', async (t) => {
   t.equal((await bob.ask('POST', '/templates', { name: 'For all', prompt: PROMPT, scope: 'workspace' })).status, 403);
   const { json } = await ann.ask('POST', '/templates', { name: 'For all', slug: 'for-all', prompt: PROMPT, scope: 'workspace' });
-  t.equal((await bob.ask('GET', '/templates')).json.items.length, 0, 'the draft is for owners');
+  t.equal((await bob.ask('GET', '/templates')).json.items.length, 0, 'only owners see the draft');
   t.equal((await ann.ask('PATCH', `/templates/${json.id}`, { status: 'published' })).status, 200);
   t.match((await bob.ask('GET', '/templates')).json.items, [{ slug: 'for-all', owner: null }]);
   t.ok((await slugs(bobKey.key)).includes('for-all'));
@@ -83,7 +83,11 @@ t.test('a draft is tested on a sample or on a transcript; nobody else sees the r
     ...{ id: started.json.id, status: 'queued', error_code: null, text: null, writer: null },
   });
   for (const stranger of [ann, other]) t.equal((await stranger.ask('GET', path)).status, 404);
-  t.strictSame((await bob.ask('GET', '/templates')).json.items.length, 1, 'nothing was saved: the one for all is there');
+  t.strictSame(
+    (await bob.ask('GET', '/templates')).json.items.length,
+    1,
+    'nothing was saved: the template of the workspace is still there',
+  );
   const [mine, hers] = [await world.transcription(user), await world.transcription(owner)];
   t.equal((await bob.ask('POST', '/templates/preview', { ...draft, transcription_id: mine })).status, 202);
   t.equal((await bob.ask('GET', path)).status, 404, 'a new one takes its place');

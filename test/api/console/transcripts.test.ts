@@ -89,7 +89,7 @@ t.test('renameSpeaker() needs the right to edit', async (t) => {
   t.equal((await rename(bob)).status, 200, 'an editor');
   t.match(await rename(carl), { status: 403, json: { code: null } }, 'a viewer');
   t.equal((await rename(other)).status, 404, 'another workspace');
-  t.equal((await rename(ann, 'speaker_9')).status, 404, 'nobody by that id');
+  t.equal((await rename(ann, 'speaker_9')).status, 404, 'no speaker has that id');
   t.equal((await ann.ask('PATCH', `/transcriptions/${id}/speakers/speaker_1`, { name: '' })).status, 422);
   t.equal((await call(annKey.key, 'PATCH', `/v1/app/transcriptions/${id}/speakers/speaker_1`, { body: { name: 'X' } })).status, 401);
 });
@@ -112,9 +112,9 @@ t.test('notifications reach the author, can be marked as read, and disappear wit
       { title: 'First', read: false },
     ],
   });
-  t.strictSame((await ann.ask('GET', '/notifications')).json, { items: [], unread: 0 }, 'not for who uploaded');
+  t.strictSame((await ann.ask('GET', '/notifications')).json, { items: [], unread: 0 }, 'the uploader is not notified');
   t.equal((await bob.ask('POST', '/notifications/read', { ids: [json.items[0].id] })).status, 204);
-  t.equal((await carl.ask('GET', '/notifications')).json.unread, 2, 'nobody reads for another');
+  t.equal((await carl.ask('GET', '/notifications')).json.unread, 2, 'each person marks only their own as read');
   t.equal((await carl.ask('POST', '/notifications/read', { ids: [json.items[0].id] })).status, 204);
   t.equal((await carl.ask('GET', '/notifications')).json.unread, 1);
   t.equal((await carl.ask('POST', '/notifications/read', {})).status, 204);
@@ -144,5 +144,5 @@ t.test('twins() answer as /v1 does, with a session instead of a key', async (t) 
   t.equal((await bob.ask('DELETE', `/transcriptions/${id}`)).status, 204);
   t.equal((await call(bobKey.key, 'GET', `/v1/transcriptions/${id}`)).status, 404);
   const identity = { provider: 'crm', external_id: '7' };
-  t.equal((await bob.ask('PUT', `/workspace/members/${user.id}/identities`, identity)).status, 403, 'identities are for owners');
+  t.equal((await bob.ask('PUT', `/workspace/members/${user.id}/identities`, identity)).status, 403, 'only owners manage identities');
 });

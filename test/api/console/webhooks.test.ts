@@ -18,10 +18,10 @@ const ann = await visit(api, await world.key(owner));
 const foreign = await world.member(await world.workspace({ name: 'Other' }), { role: 'owner' });
 const other = await visit(api, await world.key(foreign));
 
-/** What the delivery task uses of a courier. */
+/** The part of a courier that the delivery task uses. */
 const courier = { db, vault, log: openLog(settings, 'courier'), privateWebhooks: true } as unknown as Courier;
 
-/** Makes the next attempt of what is due; false when nothing is. */
+/** Makes the next attempt that is due; false if there is none. */
 async function attempt(privateWebhooks = true): Promise<boolean> {
   const [due] = await db.query<{ id: string }>(
     '*',
@@ -34,10 +34,10 @@ const wait = () =>
   db.acrossTenants((tx) =>
     tx.row<{ seconds: number }>(`select extract(epoch from next_at - now())::float8 as seconds from deliveries where status = 'pending'`),
   );
-/** How often couriers were told that there is something to deliver. */
+/** How often couriers were notified of a delivery. */
 const woken = () =>
   db.acrossTenants(async (tx) => {
-    await tx.rows('set local role none'); // the queue's tables are its owner's alone
+    await tx.rows('set local role none'); // only their owner may use the tables of the queue
     return (await tx.rows(`select 1 from graphile_worker.jobs where task_identifier = 'deliver'`)).length;
   });
 const due = () => db.acrossTenants((tx) => tx.rows(`update deliveries set next_at = now() where status = 'pending'`));
@@ -47,7 +47,7 @@ interface Call {
   body: string;
 }
 
-/** A receiver that does these things in turn, then answers 204. */
+/** A receiver that behaves in these ways in turn, then answers 204. */
 async function receiver(t: Test, ...deeds: ((response: ServerResponse) => void)[]): Promise<{ url: string; calls: Call[] }> {
   const calls: Call[] = [];
   const server = createServer(async (request, response) => {
@@ -96,7 +96,7 @@ t.test('a webhook to an address to which deliveries would be refused is refused 
       },
       url,
     );
-  t.notOk((await visitor.ask('GET', '/webhooks')).json.items.length, 'nothing was made');
+  t.notOk((await visitor.ask('GET', '/webhooks')).json.items.length, 'no webhook was created');
   t.equal((await visitor.ask('POST', '/webhooks', { url: 'https://93.184.215.14/hook' })).status, 201);
 });
 
@@ -142,7 +142,7 @@ t.test('a receiver that answers 500, breaks off and stalls still gets the delive
     { last_status: null, last_error: /no response within 10 s/ },
   ]) {
     t.ok(await attempt());
-    t.notOk(await attempt(), 'not again at once');
+    t.notOk(await attempt(), 'not retried immediately');
     waits.push(Math.round((await wait())!.seconds));
     t.match(await log(), [{ status: 'pending', attempt: waits.length, ...told, transcription_id: id, event: 'transcription.completed' }]);
     await due();
@@ -187,7 +187,7 @@ t.test('a paused webhook is sent nothing and loses nothing: what was pending and
   ]);
   const told = await woken();
   t.match(await ann.ask('PATCH', path, { active: true }), { status: 200, json: { active: true } });
-  t.equal(await woken(), told + 1, 'couriers are told at once');
+  t.equal(await woken(), told + 1, 'couriers are notified at once');
   while (await attempt()) {}
   t.strictSame(calls.map(({ body }) => JSON.parse(body).transcription_id).sort(), [ids[0], ...ids].sort());
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readSettings } from '../../../api/contract/settings.ts';
 
-/** The one mistake that is told of an environment. */
+/** The only mistake that is reported for an environment. */
 function told(environment: Record<string, string>): string {
   try {
     readSettings(environment);

@@ -13,7 +13,7 @@ import { findProgram } from '../../support/programs.ts';
 const folder = mkdtempSync(path.join(tmpdir(), 'longhand-documents-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Words that must be found again, by script. */
+/** Words that must be found in the document, by script. */
 const SAID: Record<string, string> = {
   Latin: 'Zürich ordered twenty-five façades',
   Cyrillic: 'Привет, договор подписан вчера',
@@ -91,7 +91,7 @@ t.test('pdf() contains words of every script so that pdftotext finds them', asyn
   if (text !== null) t.notMatch(text, 'Not ready');
 });
 
-/** What marks in the pages of a PDF say. */
+/** The text that marks in the pages of a PDF stand for. */
 function meanings(pdf: Buffer): string {
   const pages = [...pdf.toString('latin1').matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g)].map(([, stream]) => {
     try {

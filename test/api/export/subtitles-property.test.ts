@@ -4,7 +4,7 @@ import { subtitles } from '../../../api/export/subtitles.ts';
 import { runs } from '../../support/property.ts';
 import { LONG, readSrt, readVtt, talk, turn } from '../../support/subtitles.ts';
 
-/** Columns: ideographs, kana, Hangul and emoji take two, marks that stand over or under a letter none. */
+/** Columns: ideographs, kana, Hangul and emoji take two, combining marks none. */
 const width = (line: string) =>
   [...line].reduce((sum, character) => {
     if (/\p{Mn}|\p{Me}|\p{Cf}/u.test(character)) return sum;
@@ -73,7 +73,7 @@ t.test(
         for (const { start, end, text: word } of all) {
           const [from, to] = [Math.round(start * 1000), Math.round(end * 1000)];
           const crowded = all.filter((other) => Math.abs(other.start - start) < 0.002).length > 1;
-          if (word.includes(LONG) || word.length > 20 || crowded || to === from) continue; // split, or at one moment with others
+          if (word.includes(LONG) || word.length > 20 || crowded || to === from) continue; // split, or simultaneous with others
           if (!cues.some((cue) => cue.start <= from && to <= cue.end)) throw new Error(`${word} at ${from}-${to} lies in no cue: ${text}`);
         }
         const squeezed = (value: string) => value.replaceAll('-->', '→').replace(/[\s-]/g, '');

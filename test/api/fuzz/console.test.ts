@@ -14,7 +14,7 @@ const project = await api.world.project(owner.workspaceId, 'Sales');
 const HAZARDS = /^DELETE .*\/(session|members\/\{id\}|keys\/\{id\})$/; // would end the session that the others need
 const routes = consoleRoutes(ROUTES).filter(({ method, path }) => path.startsWith('/v1/app/') && !HAZARDS.test(`${method} ${path}`));
 
-/** The names that a schema asks for. */
+/** The field names of a schema. */
 function namesIn(schema: z.ZodType | undefined): string[] {
   if (!schema) return [];
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });

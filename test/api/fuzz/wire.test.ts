@@ -31,16 +31,16 @@ t.test('bytes that are not a request are refused by the parser', async (t) => {
     async (lines) => {
       const connection = await connectRaw(api.url);
       connection.write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
-      const answer = await connection.answer(150).catch(() => null); // half a request has no answer …
+      const answer = await connection.answer(150).catch(() => null); // an incomplete request gets no answer …
       connection.end();
-      await connection.closed(PATIENCE_MS); // … and holds nothing: its connection ends with its sender
+      await connection.closed(PATIENCE_MS); // … and holds no resources: its connection closes with the sender
       if (answer && answer.status >= 500 && answer.status !== 505) throw new Error(`${answer.status} ${answer.body}`);
     },
     Math.ceil(RUNS / 3),
   );
 });
 
-const OLD = Number(process.versions.modules) < 127; // the parser for Node 20 takes it for a head that goes on, those of Node 22 and newer know it
+const OLD = Number(process.versions.modules) < 127; // the parser for Node 20 waits for the rest of the head, those for Node 22 and newer refuse it
 
 // More bytes do not extend the 10 s of uWebSockets (measured: 8 to 12).
 t.test('a head that never ends takes no upload slot, and its connection is closed by the idle limit', async (t) => {

@@ -17,7 +17,7 @@ t.test('a flood of bad codes from one address is refused before any query, while
     for (const answer of await Promise.all(Array.from({ length: 50 }, () => send(token)))) seen.add(answer);
   t.strictSame(seen, new Set([400, 429]));
   for (const other of [register, token, revoke, authorize]) {
-    let answer = 0; // time allows one more now and then; a flood of its own this is not
+    let answer = 0; // one more is allowed as time passes; this is not a flood in itself
     for (let tries = 0; tries < 20 && answer !== 429; tries++) answer = await send(other);
     t.equal(answer, 429, other.path);
   }

@@ -4,7 +4,7 @@ import { visit } from '../../support/console.ts';
 import { BACK, oauthBench, REFUSED } from '../../support/oauth.ts';
 
 const { api, person, answerConsent, request, form, connected, sql, works } = await oauthBench(t);
-const pause = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // what was looked up a moment ago is not looked up again
+const pause = () => new Promise((resolve) => setTimeout(resolve, 1_100)); // lookups are cached for a second
 
 t.test('a code works once, for its client, address and verifier only; its second use revokes its tokens', async (t) => {
   const { address, clientId, verifier } = await request();
@@ -41,7 +41,7 @@ t.test('refresh() accepts a token only from its client, before it expires, for a
   t.match(await renew(tokens.refresh_token, { client_id: stranger }), REFUSED, 'another client');
   for (const scope of ['transcriptions:delete', 'read transcriptions:delete'])
     t.match(await renew(tokens.refresh_token, { scope }), REFUSED, `${scope} was not agreed to`);
-  t.match(await renew(tokens.access_token), REFUSED, 'an access token is no refresh token');
+  t.match(await renew(tokens.access_token), REFUSED, 'an access token is not a refresh token');
   await sql(`update members set status = 'removed' where id = ?`, [person.id]);
   t.match(await renew(tokens.refresh_token), REFUSED, 'of a member who left');
   await sql(`update members set status = 'active' where id = ?`, [person.id]);
@@ -57,7 +57,7 @@ t.test('refresh() answers once more while the first answer may have been lost, a
   const { json: lost } = await renew(tokens.refresh_token);
   const repeated = await renew(tokens.refresh_token);
   t.equal(repeated.status, 200);
-  t.match(await renew(lost.refresh_token), REFUSED, 'of two answers one counts');
+  t.match(await renew(lost.refresh_token), REFUSED, 'only one of two answers is valid');
   const other = await connected();
   const { json: old } = await other.redeem();
   const { json: middle } = await other.renew(old.refresh_token);
@@ -65,7 +65,7 @@ t.test('refresh() answers once more while the first answer may have been lost, a
   t.notOk(await works(middle.access_token));
   t.ok(await works(last.access_token));
   await sql(`update oauth_tokens set replaced_at = now() - interval '61 seconds' where replaced_at is not null`);
-  t.match(await other.renew(old.refresh_token), REFUSED, 'a minute later it was stolen');
+  t.match(await other.renew(old.refresh_token), REFUSED, 'a minute later it counts as stolen');
   await pause();
   t.notOk(await works(last.access_token));
 });
@@ -75,7 +75,7 @@ t.test('POST /oauth/revoke revokes every token of the consent, for its own clien
   for (const kind of ['access_token', 'refresh_token']) {
     const { clientId, redeem, renew } = await connected();
     const { json: tokens } = await redeem();
-    t.equal((await form('/oauth/revoke', { token: tokens[kind], client_id: stranger })).status, 200, 'nobody is told');
+    t.equal((await form('/oauth/revoke', { token: tokens[kind], client_id: stranger })).status, 200, 'the answer reveals nothing');
     t.ok(await works(tokens.access_token), `${kind}: another client ends nothing`);
     t.equal((await form('/oauth/revoke', { token: tokens[kind], client_id: clientId })).status, 200);
     await pause();

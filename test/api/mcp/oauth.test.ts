@@ -7,7 +7,7 @@ import { BACK, oauthBench } from '../../support/oauth.ts';
 
 const { api, person, answerConsent, request, form, connected } = await oauthBench(t);
 
-/** Keeps what the official client learns on its way through the flow. */
+/** Stores what the official client receives during the flow. */
 class Memory implements OAuthClientProvider {
   redirected: URL | null = null;
   client: OAuthClientInformationFull | undefined;
@@ -76,7 +76,7 @@ t.test('the official client signs in by OAuth, uses its tokens, refreshes them, 
   t.equal(next.status, 200);
   const again = await form('/oauth/token', { ...asked, refresh_token: memory.held!.refresh_token! });
   t.match(again, { status: 400, json: { error: 'invalid_grant' } }, 'a refresh token works once');
-  t.equal((await api.call(next.json.access_token, 'GET', '/v1/workspace')).status, 401, 'and its reuse revokes the whole family');
+  t.equal((await api.call(next.json.access_token, 'GET', '/v1/workspace')).status, 401, 'its reuse revokes the whole family');
 });
 
 t.test('a refused consent returns to the client as access_denied', async (t) => {
@@ -114,9 +114,9 @@ t.test('consent requests without PKCE or for another audience, scope or address 
   t.equal(await changed({ resource: 'https://elsewhere.example/mcp' }), 'invalid_target');
   t.equal(await changed({ scope: 'members:write' }), 'invalid_scope');
   t.equal(await changed({ response_type: 'token' }), 'unsupported_response_type');
-  t.equal(await changed({ redirect_uri: 'https://evil.example/' }), 400, 'nobody is sent to an address that is not registered');
+  t.equal(await changed({ redirect_uri: 'https://evil.example/' }), 400, 'an unregistered address is not redirected to');
   for (const end of ['#x', '#', '?x']) t.equal(await changed({ redirect_uri: `${BACK}${end}` }), 400, `nor to ${end} of one that is`);
-  t.equal(await changed({ redirect_uri: BACK.replace(':9', ':8') }), null, 'but to any port of the own machine');
+  t.equal(await changed({ redirect_uri: BACK.replace(':9', ':8') }), null, 'any port of localhost is accepted');
   for (const uri of ['javascript:alert(1)', 'http://evil.example/', 'data:text/html,x', 'https://a.example/#x']) {
     t.match(
       await api.call('', 'POST', '/oauth/register', { body: { redirect_uris: [uri] } }),
@@ -146,7 +146,7 @@ t.test('a bad request of a client that anybody may have registered does not redi
   t.equal(answer.headers.get('location'), null);
   t.match(await answer.text(), /PKCE/, 'the person is told what is wrong');
   const own = await open('http://localhost:52001/back');
-  t.equal(own.status, 302, 'localhost has any port, and a program of the own machine hears of the error');
+  t.equal(own.status, 302, 'any port of localhost is accepted, and a local program receives the error');
   t.match(own.headers.get('location'), /^http:\/\/localhost:52001\/back\?error=invalid_request/);
 });
 

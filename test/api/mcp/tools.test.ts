@@ -22,7 +22,7 @@ async function connect(key: string): Promise<Client> {
   return client;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: results are looked into
+// biome-ignore lint/suspicious/noExplicitAny: results are inspected
 type Result = any;
 const ask = async (client: Client, name: string, input: Record<string, unknown>): Promise<Result> =>
   client.callTool({ name, arguments: input });
@@ -165,7 +165,7 @@ t.test('every tool declares its output, and the official client finds that the o
     ['export_transcription', { id }],
   ];
   for (const [name, input] of inputs) {
-    const answer = await ask(client, name, input); // throws where the answer is not as the tool says
+    const answer = await ask(client, name, input); // throws if the answer does not match the declared output
     t.notOk(answer.isError, name);
     t.strictSame(JSON.parse(answer.content[0].text), answer.structuredContent, name);
   }
@@ -176,7 +176,7 @@ t.test('every tool declares its output, and the official client finds that the o
   const texts = (part: Result) =>
     part.prompt_results.map(({ slug, text }: { slug: string; text: string | null }) => [slug, text?.length ?? 0]);
   t.strictSame(new Map(texts(first)).get('quotes'), 20_000);
-  t.strictSame(new Map(texts(first)).get('decisions'), 0, 'what does not fit is left to the export');
+  t.strictSame(new Map(texts(first)).get('decisions'), 0, 'what does not fit is only in the export');
   t.ok(texts(later).every(([, length]: [string, number]) => length === 0));
 });
 

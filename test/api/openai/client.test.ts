@@ -1,4 +1,4 @@
-/* The official JavaScript client of OpenAI's API against the whole service: real engine, real model. */
+/* The official OpenAI JavaScript client against the whole service: real engine, real model. */
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import OpenAI from 'openai';

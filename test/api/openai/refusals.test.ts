@@ -1,4 +1,4 @@
-/* What the endpoint refuses, as the official client sees it, and what it leaves behind. Without an engine: nothing ends. */
+/* What the endpoint refuses, as the official client sees it, and what it leaves behind. No engine runs, so nothing completes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
 import t from 'tap';
@@ -90,7 +90,7 @@ t.test('a client that disconnects, while sending or while waiting, leaves nothin
   half.end(true);
   const held = () => patient.db.acrossTenants((tx) => tx.rows('select 1 from upload_leases'));
   for (let i = 0; i < 100 && (await held()).length; i++) await sleep(100);
-  t.strictSame(await held(), [], 'its place is free');
+  t.strictSame(await held(), [], 'its slot is free');
   for await (const { id } of patient.spool.list()) t.fail(`${id} is left in the spool`);
   t.equal(await queued(), 0);
 });

@@ -1,4 +1,4 @@
-/* The OpenAPI document against its own rules, and against what generators of clients make of one. */
+/* The OpenAPI document against its own rules and the needs of client generators. */
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import t from 'tap';
@@ -14,14 +14,14 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ where: `${method.toUpperCase()} ${path}`, operation })),
 );
 
-/** Every object in the document with the place where it stands. */
+/** Every object in the document, with its path. */
 function* objects(value: unknown, place = '#'): Generator<[place: string, object: Json]> {
   if (value === null || typeof value !== 'object') return;
   if (!Array.isArray(value)) yield [place, value as Json];
   for (const [key, inner] of Object.entries(value)) if (!/^examples?$/.test(key)) yield* objects(inner, `${place}/${key}`);
 }
 
-/** Checks values against schemas of the document in which no field may be there that the schema does not have. */
+/** Checks values against schemas of the document, without additional fields. */
 function strictValidator() {
   const closed = JSON.parse(JSON.stringify(document)) as Json;
   for (const [, object] of objects(closed)) {
@@ -51,7 +51,7 @@ t.test('the document: every required name is among the properties', async (t) =>
   }
   t.ok(seen > 20);
   const { Transcription } = document.components.schemas as Record<string, { properties: Json }>;
-  t.ok(Transcription!.properties.id, 'as the name of a field, `id` is no keyword');
+  t.ok(Transcription!.properties.id, 'as a field name, `id` is not a keyword');
 });
 
 t.test('the document: every example is valid, and has only fields of its schema', async (t) => {
@@ -73,7 +73,7 @@ t.test('the document: every example is valid, and has only fields of its schema'
     for (const { name, schema, example } of operation.parameters) if (example !== undefined) check(`${where} ${name}`, schema, example);
   }
   t.ok(seen > 100);
-  t.ok(faults({ $ref: '#/components/schemas/Author' }, { id: 'x' }), 'and the check can fail');
+  t.ok(faults({ $ref: '#/components/schemas/Author' }, { id: 'x' }), 'the check can fail');
 });
 
 t.test('the document: generators can process all of it', async (t) => {

@@ -1,4 +1,4 @@
-/* A typed client made from the document by openapi-typescript and openapi-fetch: it compiles strictly and its calls are answered. */
+/* A typed client generated from the document by openapi-typescript and openapi-fetch: it compiles strictly and its calls succeed. */
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

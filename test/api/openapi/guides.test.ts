@@ -10,7 +10,7 @@ import { finish, LONGHAND, longhand, ROOT, start } from '../../support/processes
 import { findProgram } from '../../support/programs.ts';
 import { connectRaw } from '../../support/raw.ts';
 
-// Every sample of the guides, as a reader copies it, against the whole product.
+// Every sample of the guides, as a reader would copy it, against the whole product.
 const home = mkdtempSync(path.join(tmpdir(), 'longhand-guides-'));
 const place = path.join(home, 'reader');
 mkdirSync(path.join(place, 'recordings'), { recursive: true });
@@ -32,13 +32,13 @@ async function ask(at: string) {
   return (await fetch(BASE + at, { headers: { authorization: `Bearer ${KEY}` } })).json();
 }
 
-/** The blocks of a guide that carry this mark behind their language. */
+/** The code blocks of a guide that have this mark after their language. */
 function samples(name: string, mark: string): string[] {
   const { text } = guides().find((guide) => guide.name === name)!;
   return [...text.matchAll(new RegExp(`^\`\`\`${mark}\\n([\\s\\S]*?)\\n\`\`\`$`, 'gm'))].map(([, code]) => code!);
 }
 
-/** Runs a sample to its end, in the reader's folder; gives back what it printed. */
+/** Runs a sample to its end, in the reader's folder; returns what it printed. */
 async function run(program: string, file: string, code: string, ...args: string[]): Promise<string> {
   writeFileSync(path.join(place, file), code);
   const { code: end, stdout, stderr } = await finish(program, [...args, file], env, place);
@@ -113,7 +113,7 @@ t.test('the 1C guide uploads under a Cyrillic name and requests the text', async
   const sent = readFileSync(path.join(place, 'call.wav'));
   const made = await fromOneC(0, values, sent);
   t.equal(made.status, 201);
-  t.match(await fromOneC(0, values, sent), { status: 200, json: { uuid: made.json.uuid } }, 'sent again it is the same');
+  t.match(await fromOneC(0, values, sent), { status: 200, json: { uuid: made.json.uuid } }, 'a retry returns the same transcription');
   let answer = await fromOneC(1, { Ключ: KEY!, Идентификатор: made.json.uuid });
   while (['queued', 'processing'].includes(answer.json.status)) {
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -156,7 +156,7 @@ t.test('the webhook samples distinguish a signature from a forgery', async (t) =
   t.equal(isOurs('whsec_y', headers, body, time + 5), false);
   t.equal(isOurs('whsec_x', headers, body, time + 3600), false, 'an old one');
   t.equal(isOurs('whsec_x', {}, body, time), false);
-  t.equal(isOurs('whsec_x', { ...headers, 'longhand-signature': 'é'.repeat(64) }, body, time), false, 'characters of two bytes');
+  t.equal(isOurs('whsec_x', { ...headers, 'longhand-signature': 'é'.repeat(64) }, body, time), false, 'two-byte characters');
   if (!python) return;
   const check = `h={"Longhand-Timestamp":"${time}","Longhand-Signature":"${signed}"}\nb='${body}'\nprint(is_ours("whsec_x",h,b,${time + 5}), is_ours("whsec_x",h,b+" ",${time + 5}), is_ours("whsec_x",h,b,${time + 3600}), is_ours("whsec_x",{**h,"Longhand-Signature":"\\u00e9"*64},b,${time}))`;
   t.match(await run(python, 'verify.py', `${samples('webhooks', 'python verify')[0]}\n${check}\n`), /^True False False False/);

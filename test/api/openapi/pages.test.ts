@@ -11,7 +11,7 @@ const api = await testApi(t);
 const browser = await openBrowser(t, programs.chromium);
 const PATIENCE = { timeout: 60_000 }; // Scalar reads the document for seconds on a busy machine
 
-/** Opens a page: with what it asked for beyond this server, and its errors. */
+/** Opens a page; returns it with its requests to other servers and its errors. */
 async function open(path: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },

@@ -1,4 +1,4 @@
-/* Uploads that are refused before their body is read, by programs that send everything before they read: what they print. */
+/* Refused uploads by programs that send the whole body before they read the answer: what they print. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { testApi } from '../../support/client.ts';
 import { findProgram } from '../../support/programs.ts';
 
 const MB = 1_000_000;
-const SLOW = 2.5 * MB; // 16 MB take 6.4 s: more than socket buffers hold, and than the 3 s after which the service once closed
+const SLOW = 2.5 * MB; // 16 MB take 6.4 s: more than socket buffers hold, and longer than 3 s (an earlier limit of the service)
 const api = await testApi(t, { LONGHAND_LIMIT_MAX_FILE_BYTES: String(18 * MB) });
 const keyOf = async (minutes: number) =>
   (await api.world.key(await api.world.member(await api.world.workspace({ minutes }), { role: 'owner' }))).key;

@@ -30,7 +30,7 @@ t.test('words=true returns the confidence of each word, and the mean for each se
   });
   t.notOk('confidence' in (await get(`/${id}`)).segments[0], 'only with the parameter');
   const older = await record(null, undefined, undefined);
-  t.notMatch(JSON.stringify((await get(`/${older}?words=true`)).segments), 'confidence', 'where it is not known there is none');
+  t.notMatch(JSON.stringify((await get(`/${older}?words=true`)).segments), 'confidence', 'absent where it is unknown');
 });
 
 t.test('confidence_below finds recordings that need review, combined with other filters', async (t) => {

@@ -19,7 +19,7 @@ const bob = await world.member(workspace);
 const stranger = await world.member(await world.workspace());
 const as = tokenOf;
 
-/** The database, with every statement noted. */
+/** The database, with every statement recorded. */
 function noting(statements: string[]): Db {
   const note = (tx: Tx): Tx => ({
     ...tx,
@@ -49,10 +49,10 @@ t.test('find() queries many records at once, and reads each record once per vers
   const round = () => Promise.all(Array.from({ length: 200 }, (_, i) => records.find(as(anna, 'owner'), ids[i % 5]!, false)));
   const first = await round();
   t.ok(first.every((served, i) => JSON.parse(served!.body.toString()).id === ids[i % 5]));
-  t.equal(statements.length, 1 + 5, 'one question, five records');
+  t.equal(statements.length, 1 + 5, 'one query, five records');
   statements.length = 0;
   await round();
-  t.equal(statements.length, 1, 'the second time the question alone');
+  t.equal(statements.length, 1, 'only the query the second time');
 });
 
 t.test('find() checks who may see a record every time, whoever it was cached for', async (t) => {
@@ -83,7 +83,7 @@ t.test('find() caches no more than its limit, and evicts the least recently used
   t.equal(await reads(ids[0]!), 0, 'used again');
   t.equal(await reads(ids[10]!), 1);
   t.equal(await reads(ids[0]!), 0);
-  t.equal(await reads(ids[1]!), 1, 'the least recently used went');
+  t.equal(await reads(ids[1]!), 1, 'the least recently used was evicted');
   records.forget(workspace, ids[0]!);
   t.equal(await reads(ids[0]!), 1);
 });

@@ -33,8 +33,8 @@ t.test('q finds recordings in which all words were said, with up to three hits',
   );
   t.strictSame((await find(q('good day'))).ids.sort(), [id, other].sort());
   t.strictSame((await find(q('invoice to'))).ids, [], 'all words in one recording');
-  t.strictSame((await find(q('invoices'))).ids, [], 'another form is another word');
-  t.strictSame((await find(q('call'))).ids, [], 'names of files were not said');
+  t.strictSame((await find(q('invoices'))).ids, [], 'another inflection is another word');
+  t.strictSame((await find(q('call'))).ids, [], 'file names are not searched');
   for (const bad of ['q=', 'q=%20', q('?!'), `q=${'a'.repeat(501)}`, 'q=a&q=b'])
     t.match(await find(bad), { status: 422, json: { code: 'validation_error' } }, bad);
   t.notOk('hits' in (await find('limit=1')).json.items[0], 'only with the parameter');
@@ -149,7 +149,7 @@ t.test('the index finds the same after its transcripts are packed into blocks, a
   await db.query('*', `update search_gone set gone_at = now() - interval '2 days'`);
   await db.query('*', 'update search_states set due = true');
   while (await mergeDue(db));
-  t.equal(await rows('gone'), 0, 'what was deleted a day ago is in no block any more');
+  t.equal(await rows('gone'), 0, 'a transcript deleted a day ago is no longer in any block');
   t.match((await find(q('everywhere'), mine)).json, { total: 149 });
 });
 

@@ -21,8 +21,8 @@ t.test('wait returns when the status changes, and when the transcription ends', 
   await sleep(300);
   await become(id, 'failed');
   t.match(await ending, { status: 200, json: { status: 'failed' } });
-  t.ok(performance.now() - begun < 25_000, 'long before the time is up');
-  t.match(await get(id, '?wait=60'), { status: 200, json: { status: 'failed' } }, 'an ended one is answered at once');
+  t.ok(performance.now() - begun < 25_000, 'long before the wait times out');
+  t.match(await get(id, '?wait=60'), { status: 200, json: { status: 'failed' } }, 'a finished one is returned at once');
 });
 
 t.test('wait returns the current state after the given seconds, and is clamped or refused like other numbers', async (t) => {
@@ -32,11 +32,11 @@ t.test('wait returns the current state after the given seconds, and is clamped o
   t.ok(performance.now() - begun >= 950);
   t.equal((await get(id, '?wait=-5')).status, 200);
   for (const wait of ['x', '1.5', '']) t.match(await get(id, `?wait=${wait}`), { status: 422, json: { code: 'validation_error' } }, wait);
-  t.equal((await get('7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e', '?wait=30')).status, 404, 'nothing is waited for that is not there');
+  t.equal((await get('7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e', '?wait=30')).status, 404, 'an absent id is not waited for');
   const gone = get(id, '?wait=30');
   await sleep(200);
   await api.call(key, 'DELETE', `/v1/transcriptions/${id}`);
-  t.equal((await gone).status, 404, 'a deleted one ends the wait');
+  t.equal((await gone).status, 404, 'deletion ends the wait');
 });
 
 t.test('wait can last longer than the HTTP library keeps idle connections open', async (t) => {
@@ -62,7 +62,7 @@ t.test('300 waiting requests hold no connection of the pool, and every one is an
     `select count(*)::int as held from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
   );
   t.ok(Number(busy[0]!.held) <= 2, `${busy[0]!.held} connections at work while 300 wait`);
-  t.equal((await get(id, '')).status, 200, 'others are served meanwhile');
+  t.equal((await get(id, '')).status, 200, 'other requests are served meanwhile');
   await become(id, 'completed');
   t.strictSame(new Set(await Promise.all(waiting)), new Set(['completed']));
   agent.destroy();

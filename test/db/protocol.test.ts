@@ -1,13 +1,13 @@
 /*
  * The protocol of uploads, leases and charges as a simulation: engines, clients and a sweeper on real connections, interleaved statement by
  * statement by a seeded scheduler, with faults: engines that stall past their lease and go on, work finished twice, commits that fail or whose
- * answer is lost, clients that repeat and delete, minutes that run out. Three casts take turns: the usual one, a crowd of clients that want the last
+ * response is lost, clients that retry and delete, minutes that run out. Three casts alternate: the usual one, many clients competing for the last
  * place, and engines that fail and die (protocol/schedule.ts). A failure prints its seed: SEED=n SCHEDULES=1 repeats it, STEPS=folder writes down
  * every turn. Time and ids are the simulation's own (protocol/time.ts), so that no clock decides; one thing PostgreSQL does: where one commit frees
  * several that wait for one row, who has it first. Of 30 seeds played twice on a busy machine 22 came out the same to the last turn, the others up to
  * such a place.
  *
- * That it would notice, was tried by breaking the protocol by hand, one way at a time, from SEED=1 on:
+ * The simulation was verified by breaking the protocol by hand, one way at a time, starting at SEED=1:
  *
  *   broken                                                 found by schedule … as
  *   a place of uploads counted without its lock            1         more uploads in flight than the workspace may
@@ -70,9 +70,9 @@ import { ownTime } from './protocol/time.ts';
 import type { Part } from './protocol/world.ts';
 
 const SCHEDULES = Number(process.env.SCHEDULES ?? 40);
-const { STEPS } = process.env; // a folder for what was done, a file per seed
-const OPERATIONS = 9; // of each actor
-const IDLE = 30; // that came to nothing, before an actor gives up
+const { STEPS } = process.env; // folder for the logs of turns, one file per seed
+const OPERATIONS = 9; // per actor
+const IDLE = 30; // turns without effect before an actor gives up
 
 const { db: plain, url } = await testDatabase(t);
 await watch(plain, SWEEPERS);
@@ -82,7 +82,7 @@ t.teardown(() => db.close());
 const bench = await openBench(db);
 const stage = await openStage(t, url, ACTORS);
 
-/** One schedule: what it broke, and all that was done in it. */
+/** Runs one schedule. Returns the violated invariants and all turns. */
 async function play(seed: number): Promise<{ failures: string[]; steps: Step[] }> {
   const world = await begin(bench, seeded(seed));
   const failures = new Set<string>();
@@ -90,7 +90,7 @@ async function play(seed: number): Promise<{ failures: string[]; steps: Step[] }
     const names = Object.keys(part);
     for (let done = 0, idle = 0; done < OPERATIONS && idle < IDLE && !failures.size; ) {
       const name = actor.chance.pick(names)!;
-      await actor.turn(name); // what it sees of the world is what the others have come to
+      await actor.turn(name); // it sees the changes of the others
       const { turns } = actor;
       try {
         const seen = await part[name]!(actor, world);
@@ -110,7 +110,7 @@ async function play(seed: number): Promise<{ failures: string[]; steps: Step[] }
   return { failures: [...failures], steps };
 }
 
-/** Every turn on a line: who, what, and how many rows came of it. */
+/** One line per turn: actor, action, number of rows. */
 function told(steps: readonly Step[]): string {
   return steps.map(({ who, what, rows = '-' }) => `${who} ${rows} ${what.replace(/\s+/g, ' ')}\n`).join('');
 }

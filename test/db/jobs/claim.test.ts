@@ -11,7 +11,7 @@ const bench = await openBench(db);
 const engineId = randomUUID();
 const next = async (shortOnly = false) => (await claimNext(db, { engineId, shortOnly })) as ClaimedTranscription | null;
 
-/** Takes everything that may be taken. */
+/** Claims everything that can be claimed. */
 async function drain(shortOnly = false): Promise<ClaimedTranscription[]> {
   const claims: ClaimedTranscription[] = [];
   for (let claim = await next(shortOnly); claim; claim = await next(shortOnly)) claims.push(claim);
@@ -25,7 +25,7 @@ t.test('claimNext() gives each transcription to one of many claimers, within the
   const workspace = await bench.workspace({ concurrency: 3 });
   for (let i = 0; i < 6; i++) await bench.transcription(workspace);
   const claims = (await Promise.all(Array.from({ length: 12 }, () => next()))).filter((claim) => claim !== null);
-  const rest = await drain(); // those that met each other's locks
+  const rest = await drain(); // those skipped because of each other's locks
   const ids = [...claims, ...rest].map((claim) => claim.lease.id);
   t.equal(ids.length, 3);
   t.equal(new Set(ids).size, 3);

@@ -5,7 +5,7 @@ import t from 'tap';
 import { type Embedded, startEmbedded } from '../../../db/postgres/embedded.ts';
 import { openDb } from '../../../db/postgres/orm.ts';
 
-const root = mkdtempSync(path.join(tmpdir(), 'longhand-embedded-')); // mode 0700, as /root: the account of PostgreSQL may not pass
+const root = mkdtempSync(path.join(tmpdir(), 'longhand-embedded-')); // mode 0700, like /root: not accessible to the account of PostgreSQL
 const folder = path.join(root, 'postgres');
 t.teardown(() => rmSync(root, { recursive: true, force: true }));
 

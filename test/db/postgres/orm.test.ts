@@ -223,13 +223,13 @@ t.test('openDb() applies every parameter of the URL and never connects without t
   t.match(used, typeof used === 'string' ? 'The server does not support SSL connections' : { ssl: true });
 });
 
-/** Whether this connection is encrypted; its own user is told. */
+/** Whether this connection is encrypted; PostgreSQL shows this to the connected user. */
 async function encryption(tx: Tx) {
   await tx.rows('set local role none');
   return tx.row('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
 }
 
-/** The address of the database for a user that bypasses policies. Null on a server of somebody else. */
+/** URL of the database for a user that bypasses policies. Null on an external server. */
 async function freeRole(t: { teardown(after: () => unknown): void }, own: string): Promise<string | null> {
   const password = superuserPassword();
   if (!password) return null;

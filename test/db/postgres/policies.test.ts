@@ -157,7 +157,7 @@ t.test('every table with row-level security hides and protects the rows of anoth
   t.ok(tables.length > 30 && tables.includes('transcriptions') && tables.includes('workspaces'), `${tables.length} tables`);
   for (const table of tables) {
     const own = await db.workspace(mine, (tx) => tx.rows(`select 1 from ${table}`));
-    t.ok(own.length, `${table}: there is something to see`);
+    t.ok(own.length, `${table}: the workspace sees its own rows`);
     t.strictSame(await holes(table), [], table);
     t.ok((await db.query('*', `select 1 from ${table} where ${ownerOf(table)} = ?`, [foreign])).length, `${table}: it is still there`);
   }

@@ -12,7 +12,7 @@ t.test('the entities describe the migrated schema, column by column', async (t) 
 });
 
 /*
- * MikroORM has no words for, and so the entities do not say: row-level security (002), triggers and their functions (turns, totals of lists, terms of
+ * MikroORM cannot express, so the entities do not contain: row-level security (002), triggers and their functions (turns, totals of lists, terms of
  * metadata), that `rates` is unlogged, and the fill factor of `leases`.
  */
 t.test('the entities match the schema: MikroORM finds no difference', async (t) => {
@@ -61,7 +61,7 @@ t.test('migrations wait only briefly for a locked table, let other queries pass,
       const start = Date.now();
       const other = await openDb({ url, pool: 1 });
       await other.query('*', 'select count(*) from workspaces').finally(() => other.close());
-      t.ok(Date.now() - start < 4000, 'nobody waits long behind the migration');
+      t.ok(Date.now() - start < 4000, 'no query waits long behind the migration');
     }
   });
   t.strictSame(await migrating, ['020_turns_and_leases']);

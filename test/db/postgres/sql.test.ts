@@ -22,7 +22,7 @@ const declarations = (text: string) => text.split(/\n\n(?=\S)/);
 
 t.test('SQL in tenants, access, templates and webhooks states its reason at each statement; everything else uses entities', async (t) => {
   const plain = files.filter(({ file }) => PLAIN.some((place) => file.startsWith(place)));
-  t.ok(plain.length > 15, 'there is something to look at');
+  t.ok(plain.length > 15, 'files were found');
   const bare = plain.flatMap(({ file, text }) =>
     declarations(text)
       .filter((each) => SENDS.test(each) && !REASON.test(each))

@@ -1,4 +1,4 @@
-/* What clients and their API do in the simulation of uploads, leases and charges. */
+/* Clients and their API in the simulation of uploads, leases and charges. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../../../api/http/route.ts';
 import { receive, releaseUpload } from '../../../api/upload/receive.ts';
@@ -30,7 +30,7 @@ export const CLIENT: Part = {
   request: asking(1),
 };
 
-/** One that wants what there is least of. */
+/** A client that competes for the scarcest resource. */
 export const EAGER: Part = {
   upload: uploadAnyhow,
   again: uploadAnyhow,
@@ -39,7 +39,7 @@ export const EAGER: Part = {
   remove: CLIENT.remove!,
 };
 
-/** Asks for reports of one of the oldest. */
+/** Requests reports of one of the oldest transcriptions. */
 function asking(among: number): Operation {
   return async ({ db, chance }, { limits, workspaces }) => {
     const viewer = someone(workspaces, chance);
@@ -71,7 +71,7 @@ async function send(actor: Actor, world: World, keys: readonly (string | null)[]
   const claim: IdempotencyClaim | null = key ? { workspaceId, key, token: randomUUID() } : null;
   const sent = requestOf(workspaceId, key, chance);
   const node = randomUUID();
-  world.dead.add(sent.id); // until its host knows that it holds the key
+  world.dead.add(sent.id); // until its host knows that it has claimed the key
   if (claim) {
     const { state } = await db.workspace(workspaceId, (tx) => claimKey(tx, claim, sent.id, node));
     if (state !== 'mine') return;
@@ -112,7 +112,7 @@ function spoolOf({ spool }: World) {
   };
 }
 
-/** 2 KB that come in one piece, or break off. */
+/** A body of 2 KB that arrives complete, or is cut off. */
 function bodyOf({ chance, turn }: Actor) {
   return {
     async consume(take: (chunk: Uint8Array) => Promise<void>) {

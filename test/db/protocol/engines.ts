@@ -1,4 +1,4 @@
-/* What engines do in the simulation of uploads, leases and charges: probe, transcribe, write reports, call webhooks. */
+/* Engines in the simulation of uploads, leases and charges: they probe, transcribe, write reports and call webhooks. */
 import { randomUUID } from 'node:crypto';
 import { checkpointsOf } from '../../../db/jobs/checkpoints.ts';
 import { claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
@@ -14,7 +14,7 @@ import type { Actor } from '../../support/interleave.ts';
 import { finished } from '../../support/work.ts';
 import { belief, engineOf, fenced, lately, MINUTE, type Operation, type Part, type World } from './world.ts';
 
-const DECODED = [30, 60, 120, 120, 180]; // seconds that are found in a recording
+const DECODED = [30, 60, 120, 120, 180]; // decoded seconds of a recording
 const FOUND = { durationSeconds: MINUTE, mediaType: 'audio' } as const;
 
 const claim: Operation = async ({ db, chance }, world) => {
@@ -31,13 +31,13 @@ const finish = belief(1, async ({ db }, { claim: { lease, extension }, seconds }
 
 const more = belief(1, ({ db }, { claim, seconds }) => raise(db, claim.lease, seconds));
 
-/** A try ends as the engine ends it when its work throws, or is stopped. */
+/** Ends an attempt as the engine does when its work throws or is stopped. */
 function thrown(odds: number, error: Error, stopped = false): Operation {
   const signal = stopped ? AbortSignal.abort(error) : new AbortController().signal;
   return belief(odds, ({ db }, { claim }, world) => settle(engineOf(db, world), claim, { signal }, error));
 }
 
-/** A checkpoint that cannot be kept, because its transcription is just being deleted, is forgiven. */
+/** Ignores a checkpoint that cannot be saved because its transcription is being deleted. */
 function gone(error: { code?: string }): void {
   if (error.code !== '23503') throw error;
 }
@@ -49,7 +49,7 @@ export const ENGINE: Part = {
     if (actor.chance.random() < 0.3) return void world.recordings.push({ claim, seconds: 1 }); // it stalls
     return fenced(actor, world, claim.lease.token, () => probed(actor.db, claim.lease, FOUND));
   },
-  ...{ claim, claimAgain: claim, finish, finishAgain: finish, more, moreAgain: more }, // the more often, the more is found
+  ...{ claim, claimAgain: claim, finish, finishAgain: finish, more, moreAgain: more }, // repeated entries raise the probability
   async probeEndsLate(actor, world) {
     const stalled = world.recordings.filter(({ claim }) => claim.durationSeconds === null);
     const lease = lately(actor, stalled)?.claim.lease;
@@ -63,7 +63,7 @@ export const ENGINE: Part = {
   ),
   async renew({ db, chance }, { recordings, reports }) {
     const some = [...recordings.map(({ claim }) => claim), ...reports].filter(() => chance.random() < 0.5);
-    const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one of each, old or new
+    const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one lease per row, old or new
     return db.acrossTenants(async (tx) => {
       const heartbeats = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
       const tokens = heartbeats.map(({ lease }) => lease.token);
@@ -84,7 +84,7 @@ export const ENGINE: Part = {
   },
 };
 
-/** An engine whose work fails more often than not. */
+/** An engine whose work usually fails. */
 export const UNLUCKY: Part = {
   ...{
     probe: ENGINE.probe!,
@@ -100,7 +100,7 @@ export const UNLUCKY: Part = {
   ...{ failed: thrown(0.7, new Error('out of luck')), stopped: ENGINE.stopped! },
 };
 
-/** Does something with a report that a writer may still hold, or held lately. */
+/** Acts on a report that a writer may still hold, or held recently. */
 function writing(odds: number, act: (actor: Actor, held: ReportClaim, world: World) => Promise<unknown>): Operation {
   return async (actor, world) => {
     const held = actor.chance.random() < odds ? lately(actor, world.reports) : undefined;

@@ -1,8 +1,8 @@
-/* What must hold in the simulation of uploads, leases and charges. */
+/* Invariants of the simulation of uploads, leases and charges. */
 import { LEASE, type Limits } from '../../../api/contract/limits.ts';
 import type { Db } from '../../../db/postgres/orm.ts';
 
-/** Whenever nobody is in the midst of a commit, to whoever looks. `files` are the ids of those in the spool. */
+/** Invariants of the state, checked while no commit is in progress. `files` are the ids of files in the spool. */
 const ALWAYS = `
   select 'more at work than the workspace may' as broken from workspaces w
     where (select count(*) from transcriptions t where t.workspace_id = w.id and t.status = 'processing') > w.concurrency
@@ -54,7 +54,7 @@ const ALWAYS = `
   union all select what from witness`;
 
 /**
- * What must hold of each change, noted by triggers that see who makes it. A stage numbers its actors: engines, clerks and clients are below
+ * Invariants of each change, recorded by triggers that know the actor. A stage numbers its actors: engines, clerks and clients are below
  * `sweepers`. `done` tells which token (or none) a row had when an actor ended or changed what is fenced by one.
  */
 const WITNESS = (sweepers: number) => `
@@ -152,7 +152,7 @@ const WITNESS = (sweepers: number) => `
   create trigger witness after delete on idempotency_keys for each row execute function witness_forgetting();
   grant select, delete on witness, done to public`;
 
-/** Sets the witness up; `sweepers` is the number of the first of them among the actors. */
+/** Creates the triggers; `sweepers` is the number of the first sweeper among the actors. */
 export function watch(db: Db, sweepers: number): Promise<unknown> {
   return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
@@ -163,7 +163,7 @@ export function watch(db: Db, sweepers: number): Promise<unknown> {
   });
 }
 
-/** What does not hold now, with these files in the spool. */
+/** Invariants violated now, with these files in the spool. */
 export async function broken(db: Db, files: Iterable<string>, limits: Limits): Promise<string[]> {
   const caps = [limits.UPLOADS_PER_WORKSPACE, limits.UPLOADS_PER_DAY, limits.REPORTS_PER_DAY];
   const rows = await db.query<{ broken: string }>('*', 'select broken from broken(?::uuid[], ?::int, ?::int, ?::int)', [
@@ -173,7 +173,7 @@ export async function broken(db: Db, files: Iterable<string>, limits: Limits): P
   return rows.map((row) => row.broken);
 }
 
-/** Whether somebody, since this was asked last, has ended or changed what was not held under this token. */
+/** Whether a row not held under this token was ended or changed since the last call. */
 export async function trespassed(db: Db, who: string, token: string): Promise<string | undefined> {
   const done = await db.query<{ token: string | null }>('*', 'delete from done where who = ? returning token', [who]);
   return done.some((one) => one.token !== token) ? 'done by one who does not hold it' : undefined;

@@ -1,4 +1,4 @@
-/* How a schedule of the simulation of uploads, leases and charges begins, who acts in it, and how it ends. */
+/* Setup, actors and end of a schedule in the simulation of uploads, leases and charges. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LEASE, LIMITS } from '../../../api/contract/limits.ts';
 import { claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
@@ -15,17 +15,17 @@ import { KEEPER, NIGHT, REAPER, removeOrphans, SWEEPER } from './sweepers.ts';
 import { restart } from './time.ts';
 import { engineOf, MINUTE, type Part, uuid, type World } from './world.ts';
 
-/** Who acts, and among what. */
+/** The actors and their environment. */
 interface Cast {
   parts: readonly Part[];
-  /** Most workspaces. */
+  /** Maximum number of workspaces. */
   workspaces: number;
   recordings: number;
-  /** Minutes that one has, at least and below. */
+  /** Minutes per workspace: minimum, and exclusive maximum. */
   minutes: readonly [number, number];
-  /** Uploads in flight, uploads and reports in a day, of a workspace. */
+  /** Limits per workspace: uploads in flight, uploads and reports per day. */
   caps: readonly [number, number, number];
-  /** What recordings have seen before. */
+  /** Earlier attempts and deaths of recordings. */
   attempts: readonly number[];
   deaths: readonly number[];
 }
@@ -34,12 +34,12 @@ const USUAL: Cast = {
   parts: [ENGINE, ENGINE, ENGINE, CLERK, CLERK, CLIENT, CLIENT, SWEEPER, KEEPER],
   ...{ workspaces: 2, recordings: 5, minutes: [1, 8], caps: [2, 100, 2], attempts: [0, 1, 2, 3], deaths: [0, 1, 2] },
 };
-/** Many clients want the last slot. */
+/** Many clients compete for the last slot. */
 const CROWD: Cast = {
   parts: [ENGINE, ENGINE, CLERK, EAGER, EAGER, EAGER, EAGER, SWEEPER, NIGHT],
   ...{ workspaces: 1, recordings: 5, minutes: [20, 21], caps: [1, 3, 1], attempts: [0], deaths: [0] },
 };
-/** Nothing that engines do goes well. */
+/** Engines fail at everything. */
 const TROUBLE: Cast = {
   parts: [UNLUCKY, UNLUCKY, UNLUCKY, UNLUCKY, CLERK, CLERK, CLIENT, REAPER, KEEPER],
   ...{
@@ -54,12 +54,12 @@ const TROUBLE: Cast = {
 const CASTS = [USUAL, CROWD, TROUBLE];
 
 export const ACTORS = USUAL.parts.length;
-/** The number of the first of those who clear up after others. */
+/** Number of the first sweeper. */
 export const SWEEPERS = USUAL.parts.indexOf(SWEEPER);
 
 export const castOf = (seed: number): Cast => CASTS[seed % CASTS.length]!;
 
-/** Workspaces with a webhook and recordings, some of which have seen failures and deaths already. */
+/** Workspaces with a webhook and recordings, some with earlier failures and deaths. */
 export async function begin(bench: Bench, chance: Seeded): Promise<World> {
   const { db } = bench;
   const cast = castOf(chance.seed);
@@ -98,7 +98,7 @@ export async function begin(bench: Bench, chance: Seeded): Promise<World> {
   return world;
 }
 
-/** Lets one healthy engine end what is left: then everything is over, nothing is reserved and no file is left. */
+/** Lets one healthy engine finish the remaining work; afterwards nothing is reserved and no file is left. */
 export async function end(world: World): Promise<string[]> {
   const { bench, limits, spool } = world;
   const { db } = bench;

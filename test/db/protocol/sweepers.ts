@@ -1,4 +1,4 @@
-/* Death, time, and who clears up after them in the simulation of uploads, leases and charges. */
+/* Crashes, expiry and sweepers in the simulation of uploads, leases and charges. */
 
 import { expireTranscripts, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../../db/jobs/sweep.ts';
 import type { Db } from '../../../db/postgres/orm.ts';
@@ -8,7 +8,7 @@ import type { Actor } from '../../support/interleave.ts';
 import { engineOf, type Operation, type Part, type World } from './world.ts';
 
 export const SWEEPER: Part = {
-  /** Holders have died, or stall: then they go on to believe. */
+  /** Holders have died, or stall and still believe they hold their lease. */
   async expire({ db, chance }) {
     for (const table of ['transcriptions', 'reports']) {
       const held = await db.query<{ id: string }>('*', `select id from ${table} where lease_token is not null order by created_at, id`);
@@ -29,7 +29,7 @@ export const SWEEPER: Part = {
   },
 };
 
-/** One among whom many die. */
+/** A sweeper with many crashes. */
 export const REAPER: Part = { ...SWEEPER, dieAgain: SWEEPER.die!, dueAgain: SWEEPER.due! };
 
 const hostsFallSilent: Operation = async ({ db }) => {
@@ -38,7 +38,7 @@ const hostsFallSilent: Operation = async ({ db }) => {
   await touch(db, 'idempotency_keys', past, 'answer is null');
 };
 
-/** A second one, for what is left of uploads and of what has ended. */
+/** A second sweeper, for leftovers of uploads and of finished work. */
 export const KEEPER: Part = {
   hostsFallSilent,
   async hostsDie(actor, world) {
@@ -62,10 +62,10 @@ export const KEEPER: Part = {
   },
 };
 
-/** One for whom days are short. */
+/** A sweeper with short days. */
 export const NIGHT: Part = { ...KEEPER, midnightAgain: KEEPER.midnight!, nextMidnight: KEEPER.midnight! };
 
-/** As engine/tasks/sweep.ts does it: what nothing needs twice in a row goes. */
+/** Like engine/tasks/sweep.ts: deletes what is not needed in two consecutive sweeps. */
 export async function removeOrphans(db: Db, world: World, turn: Actor['turn']): Promise<void> {
   await sweepUploads(db);
   const free = await unneeded(db, [...world.spool]);
@@ -74,7 +74,7 @@ export async function removeOrphans(db: Db, world: World, turn: Actor['turn']): 
   world.orphans = new Set(free);
 }
 
-/** Changes what nobody has locked: time passes without waiting for anybody. */
+/** Changes only rows that are not locked, so that it waits for no lock. */
 function touch(db: Db, table: string, change: string, where: string, parameters: unknown[] = []): Promise<unknown> {
   const free = `select ctid from ${table} where ${where} for update skip locked`;
   return db.query('*', `update ${table} set ${change} where ctid in (${free})`, parameters);

@@ -1,7 +1,7 @@
 /*
- * The simulation's own time and ids, so that a seed says what happens and no clock does. What the product asks of PostgreSQL (clock_timestamp, now,
- * gen_random_uuid) is found in a schema that is searched before pg_catalog: time stands still but for a microsecond whenever it is asked for, what
- * runs out does so because an actor wills it, and ids are counted.
+ * The simulation's own time and ids, so that the seed alone determines what happens. The functions that the product calls (clock_timestamp, now,
+ * gen_random_uuid) are replaced by a schema searched before pg_catalog: time advances by a microsecond per call, leases and slots
+ * expire only if an actor makes them, and ids are a counter.
  */
 import type { Db } from '../../../db/postgres/orm.ts';
 
@@ -27,7 +27,7 @@ const FUNCTIONS = [
   'grant usage, update on all sequences in schema simulated to public',
 ];
 
-/** Makes it the time of every connection to this database that is opened from now on. */
+/** Applies this time to every connection to this database opened from now on. */
 export function ownTime(db: Db): Promise<void> {
   return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
@@ -37,13 +37,13 @@ export function ownTime(db: Db): Promise<void> {
     );
     for (const statement of FUNCTIONS) await tx.rows(statement);
     await tx.rows(`set local search_path = ${PATH}`);
-    for (const { place, value } of defaults) await tx.rows(`${place} set default ${value}`); // means what is found first now
-    await tx.rows('alter table deliveries alter next_at set default clock_timestamp()'); // those of one transaction have an order, too
+    for (const { place, value } of defaults) await tx.rows(`${place} set default ${value}`); // resolves to the replacement
+    await tx.rows('alter table deliveries alter next_at set default clock_timestamp()'); // so that rows of one transaction have an order
     await tx.rows(`do $$ begin execute format('alter database %I set search_path = ${PATH}', current_database()); end $$`);
   });
 }
 
-/** Back to the beginning; no two seeds have ids in common. */
+/** Resets time and ids; no two seeds share ids. */
 export async function restart(db: Db, seed: number): Promise<void> {
   await db.query('*', `select setval('simulated.ticks', 1), setval('simulated.ids', ?::bigint)`, [1 + seed * 100_000]);
 }

@@ -1,4 +1,4 @@
-/* What the actors of the simulation of uploads, leases and charges share, and how it is seen what each did under a lease. */
+/* Shared state of the actors in the simulation of uploads, leases and charges, and detection of what each did under a lease. */
 import type { Limits } from '../../../api/contract/limits.ts';
 import type { ClaimedTranscription } from '../../../db/jobs/claim.ts';
 import type { Db } from '../../../db/postgres/orm.ts';
@@ -10,30 +10,30 @@ import type { Seeded } from '../../support/seeded.ts';
 import type { Bench } from '../../support/work.ts';
 import { trespassed } from './promises.ts';
 
-export const MINUTE = 60; // seconds that every recording declares: whole minutes make balances just suffice, or just not
-const RECENT = 4; // of what was ever held, what somebody may still believe to hold
+export const MINUTE = 60; // declared seconds of every recording: with whole minutes a balance can be just sufficient, or just insufficient
+const RECENT = 4; // number of past leases that an actor may still believe it holds
 
-/** What is believed to be held, rightly or not, and whom clients belong to. */
+/** What actors believe they hold, correctly or not, and the workspaces of clients. */
 export interface World {
   bench: Bench;
   limits: Limits;
   workspaces: string[];
   /** Ids of the files in it. */
   spool: Set<string>;
-  /** Ids of uploads whose host has died, or could not give back what it held. */
+  /** Ids of uploads whose host has died, or could not release what it held. */
   dead: Set<string>;
-  /** Files that nothing needed when the spool was looked through last. */
+  /** Files that were not needed at the last sweep of the spool. */
   orphans: Set<string>;
   recordings: { claim: ClaimedTranscription; seconds: number }[];
   reports: ReportClaim[];
   deliveries: Delivery[];
 }
 
-/** Resolves with what it broke, as text, when that is seen at once. */
+/** Resolves with the violated invariant as text, if it is detected immediately. */
 export type Operation = (actor: Actor, world: World) => Promise<unknown>;
 export type Part = Record<string, Operation>;
 
-/** Does something with what an engine may still hold, or held lately. */
+/** Acts on a lease that an engine may still hold, or held recently. */
 export function belief(odds: number, act: (actor: Actor, held: World['recordings'][number], world: World) => Promise<unknown>): Operation {
   return async (actor, world) => {
     const held = actor.chance.random() < odds ? lately(actor, world.recordings) : undefined;
@@ -41,7 +41,7 @@ export function belief(odds: number, act: (actor: Actor, held: World['recordings
   };
 }
 
-/** An id that the seed says. */
+/** An id derived from the seed. */
 export function uuid(chance: Seeded): string {
   const hex = (digits: number) =>
     chance
@@ -55,9 +55,9 @@ export function lately<T>({ chance }: Actor, held: readonly T[]): T | undefined 
   return chance.pick(held.slice(-RECENT));
 }
 
-/** Does something as the holder of a token, and says when that ended or changed what is held under another one, or by nobody. */
+/** Acts as the holder of a token. Reports if that ended or changed a row held under another token, or under none. */
 export async function fenced({ name }: Actor, { bench }: World, token: string, act: () => Promise<unknown>): Promise<string | undefined> {
-  await trespassed(bench.db, name, token); // of what it did as nobody's holder
+  await trespassed(bench.db, name, token); // clears what it did without a token
   const fault = await act().then(
     () => null,
     (error: Error) => error,
@@ -67,7 +67,7 @@ export async function fenced({ name }: Actor, { bench }: World, token: string, a
   return trespass;
 }
 
-/** As much of an engine as settles what threw, and removes media. */
+/** The part of an engine that handles errors and removes media. */
 export function engineOf(db: Db, { spool }: World): Engine {
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const remove = async (id: string) => void spool.delete(id);

@@ -9,7 +9,7 @@ import { openBench } from '../../support/work.ts';
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const FOREIGN = { code: 'EIO', message: /so it is not the spool of this installation/ };
 
-/** Hosts of one installation, each with a place of its own choice. */
+/** Hosts of one installation, each with its own spool folder. */
 async function installation(t: Test) {
   const { db } = await testDatabase(t);
   const home = t.testdir();

@@ -20,7 +20,7 @@ const people = [await world.member(workspace, { role: 'owner' }), await world.me
 const projects = [await world.project(workspace, 'A'), await world.project(workspace, 'B')];
 await world.join(projects[0]!, people[1]!, 'viewer');
 
-/** JSON texts of metadata, as they are received, and what a filter may ask of them. */
+/** Metadata as received JSON text, and filter values for it. */
 const METADATA = [
   '{"a":1}',
   '{"a":"1","b":null}',
@@ -64,7 +64,7 @@ for (let i = 0; i < 120; i++) {
   rows.push({ ...row, id: await world.transcription(row.creator, row) });
 }
 
-/** The filters once more, as plainly as possible. */
+/** A second, deliberately simple implementation of the filters. */
 function expected(person: Person, owner: boolean, query: ListQuery): Row[] {
   const seen = (row: Row) =>
     owner || row.author === person || row.creator === person || (person === people[1] && row.projectId === projects[0]);

@@ -38,7 +38,7 @@ const record = (text: string, createdAt?: string) =>
   });
 const sql = (text: string, parameters: unknown[]) => db.acrossTenants((tx) => tx.rows(text, parameters));
 
-/** Everything that may change what a search within filters finds, done to the nth transcription. */
+/** Every change that can affect a filtered search, applied to the nth transcription. */
 const CHANGES: Record<string, (id: string) => Promise<unknown>> = {
   upload: () => record('a zebra crossing'),
   'late entry': () => record('the zebra', LONG_AGO),

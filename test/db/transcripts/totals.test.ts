@@ -32,7 +32,7 @@ const remembered = openTotals();
 const list = (viewer: Actor, query: ListQuery, totals = remembered) =>
   db.workspace(workspace, (tx) => listItems(tx, vault, totals, viewer, query));
 
-/** Everything that may change a total, done to the nth transcription. */
+/** Every change that can affect a total, applied to the nth transcription. */
 const sql = (text: string, parameters: unknown[]) => db.acrossTenants((tx) => tx.rows(text, parameters));
 const CHANGES: Record<string, (id: string, person: Person) => Promise<unknown>> = {
   upload: (_, person) => world.transcription(person, { metadata: '{"a":1}', language: 'en' }),

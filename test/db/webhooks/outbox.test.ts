@@ -10,7 +10,7 @@ const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const next = async () => (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
 
-/** The next attempt of whatever is due, as its job would make it. */
+/** Makes the next attempt of a due delivery, as its job would. */
 async function take(): Promise<Delivery | null> {
   const [due] = await db.query<{ id: string }>(
     '*',

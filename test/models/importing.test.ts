@@ -27,7 +27,7 @@ function changeJson(folder: string, name: string, change: (content: never) => ob
   writeFileSync(path, JSON.stringify(change(JSON.parse(before) as never)));
 }
 
-/** Sets every so many-th number of the weights. */
+/** Sets every nth value of the weights. */
 function changeWeights(folder: string, every: number, half: number): void {
   const path = join(folder, 'model.safetensors');
   const bytes = readFileSync(path);

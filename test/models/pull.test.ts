@@ -22,7 +22,7 @@ interface HubTest {
   base: string;
   /** `METHOD file range` of each request. */
   seen: string[];
-  /** Cuts the connection after so many bytes of a file's body, once per entry. */
+  /** Cuts the connection after this many bytes of a file's body, once per entry. */
   cuts: number[];
   damage?: string;
   /** A file whose length is not told. */
@@ -96,7 +96,7 @@ t.test('pullModel() downloads a checkpoint over broken connections and imports i
   t.strictSame([...stages], ['downloading', 'converting']);
   const gets = hub.seen.filter((line) => line.startsWith('GET cdn'));
   t.equal(gets.length, 3);
-  t.match(gets.slice(1), [/bytes=\d{5,}-/, /bytes=\d{5,}-/], 'goes on where it broke');
+  t.match(gets.slice(1), [/bytes=\d{5,}-/, /bytes=\d{5,}-/], 'resumes where it was interrupted');
   t.strictSame(readdirSync(join(folder, 'models', '.downloads')), []);
 });
 

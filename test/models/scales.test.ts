@@ -73,7 +73,7 @@ const PLAIN: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, values: 'plain'
 t.test('equalised() does not change the output of a model', async (t) => {
   const exact = await heard(withOutliers, 'float32', PLAIN);
   t.ok(apart(await heard(withOutliers, 'float32', DEFAULT), exact) < 1e-4);
-  t.ok(apart(await heard(checkpoint, 'float32', PLAIN), exact) < 1e-4, 'and so do outliers that are undone');
+  t.ok(apart(await heard(checkpoint, 'float32', PLAIN), exact) < 1e-4, 'nor do outliers that are undone');
 });
 
 t.test('equalised() keeps int8 as exact with outliers of 200 in the values as without them', async (t) => {

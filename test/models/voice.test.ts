@@ -25,7 +25,7 @@ function features(): Uint8Array {
   return toBytes(g);
 }
 
-/** What the network as it was published says of a piece. */
+/** Output of the published model for a piece. */
 async function asPublished(piece: Float32Array): Promise<Float32Array> {
   const { features } = await frontEnd.run({ samples: float32(piece, [1, piece.length]) });
   const { embedding } = await published.run({ fbank: features! });

@@ -20,7 +20,7 @@ const WRONG_KEY = /the master key is not the one this database was written with/
 const SAID = 'The rhinoceros signs on Friday.';
 const turns = [{ start: 0, end: 4, speaker: 'speaker_1', text: SAID }];
 
-/** Runs one step of the guide as it is printed there. */
+/** Runs one step of the guide exactly as printed. */
 async function follow(step: string, env: Record<string, string>): Promise<void> {
   const script = new RegExp(`<!-- step: ${step} -->\n\`\`\`sh\n([^]*?)\`\`\``).exec(GUIDE)?.[1];
   if (!script) throw new Error(`The guide has no step ${step}`);
@@ -145,7 +145,7 @@ function distribution(): string | null {
   }
 }
 
-/** A PostgreSQL server of its own; its address as superuser, without a database. */
+/** A separate PostgreSQL server; returns its superuser URL without a database. */
 async function cluster(test: { teardown(after: () => unknown): void }, data: string): Promise<string> {
   const root = process.getuid?.() === 0;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

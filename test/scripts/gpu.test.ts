@@ -9,7 +9,7 @@ import { ZipFile } from 'yazl';
 import { checkGpu, chooseDevice, explain } from '../../engine/runtime/gpu.ts';
 import { download, findWheel, fitsRequirement, requirementsOf, unpack } from '../../scripts/gpu/wheel.ts';
 
-/** A wheel as the index has it. */
+/** A wheel as listed in the index. */
 async function wheel(folder: string, name: string): Promise<string> {
   const zip = new ZipFile();
   zip.addBuffer(Buffer.from('provider'), 'onnxruntime/capi/libonnxruntime_providers_cuda.so');

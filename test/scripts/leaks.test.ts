@@ -1,6 +1,6 @@
 /*
- * What the service keeps and says while it works, read by somebody who has everything but the master key: a dump of every table, the files of
- * the state folder, and the logs at their most talkative.
+ * What the service stores and logs, as read by an attacker with everything but the master key: a dump of every table, the files of
+ * the state folder, and the logs at the most verbose level.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

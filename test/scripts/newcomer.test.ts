@@ -9,7 +9,7 @@ import { findProgram } from '../support/programs.ts';
 import { eventually } from '../support/service.ts';
 
 t.test('scripts/longhand in a clone without packages prints the command to run, not a stack trace', async (t) => {
-  const clone = mkdtempSync(path.join(tmpdir(), 'longhand-clone-')); // outside the checkout, whose packages Node would find
+  const clone = mkdtempSync(path.join(tmpdir(), 'longhand-clone-')); // outside the checkout, or Node would find its packages
   t.teardown(() => rmSync(clone, { recursive: true, force: true }));
   for (const name of ['scripts', 'api/version.ts', 'package.json'])
     cpSync(path.join(ROOT, name), path.join(clone, name), { recursive: true });
@@ -58,5 +58,5 @@ t.test('up --watch restarts the API when its source changes', async (t) => {
   await eventually(() => up.output.stderr.includes('stopping'), 'the API stops');
   const answers = async () => (await fetch(`${base}/healthz`).catch(() => null))?.status === 200;
   await eventually(answers, 'the API answers again', 60);
-  t.match(readFileSync(file, 'utf8'), /VERSION/, 'the file is as it was');
+  t.match(readFileSync(file, 'utf8'), /VERSION/, 'the file is restored');
 });

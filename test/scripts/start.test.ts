@@ -1,4 +1,4 @@
-/* How `up` ends: told by a process manager, which knows npm's process alone, or by people at a terminal, who close it or press Ctrl-C again and again. */
+/* How `up` stops: by a process manager, which knows only the process of npm, or at a terminal that is closed or gets Ctrl-C repeatedly. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { eventually } from '../support/service.ts';
 
 const home = join(t.testdir(), 'home');
 
-/** Process numbers of the programs that work on this state folder. */
+/** Process ids of the programs that use this state folder. */
 function working(told: readonly string[] = ['environ', 'cmdline']): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -21,7 +21,7 @@ function working(told: readonly string[] = ['environ', 'cmdline']): string[] {
     });
 }
 
-/** Starts it, and ends at teardown what is left of it. */
+/** Starts it, and at teardown kills what still runs. */
 async function begin(t: Test, file: string, ...args: string[]): Promise<Running> {
   const running = start(t, file, [...args, '--port', '0'], { LONGHAND_HOME: home });
   t.teardown(() => {

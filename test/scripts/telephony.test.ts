@@ -53,7 +53,7 @@ function record(name: string, seed: string): void {
 const accepted = async () =>
   (await api.db.query<{ id: string }>('*', `select id from transcriptions where error_code is distinct from 'UPLOAD_INCOMPLETE'`)).length;
 
-/** Waits for what the service still does for clients that are gone: no upload of theirs lasts a day. */
+/** Waits until the service has finished with disconnected clients, whose uploads are short. */
 async function untilIdle(): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
     await fetch(`${api.url}/healthz`); // what arrived before this has been read

@@ -1,4 +1,4 @@
-/* Clocks of hosts that are wrong by up to a day in either direction. That of PostgreSQL, which decides, leaps in leap.test.ts. */
+/* Clocks of hosts that are wrong by up to a day. Jumps of PostgreSQL's clock, which is authoritative, are tested in leap.test.ts. */
 import { join } from 'node:path';
 import t from 'tap';
 import { aftermath } from '../support/aftermath.ts';
@@ -60,7 +60,7 @@ for (let round = 0; round < ROUNDS; round++) {
     t.equal(third.status, 201, 'its place was kept');
     await service.until<TranscriptionRow>(third.json.uuid, ({ status }) => status === 'completed', 240);
     for (const { json } of [first, second, third]) {
-      t.match(await service.row('transcriptions', json.uuid), { deaths: 0, error_code: null }, 'nobody was taken for dead');
+      t.match(await service.row('transcriptions', json.uuid), { deaths: 0, error_code: null }, 'no engine was declared dead');
     }
     await aftermath(t, service);
     const times = await db.query<{ column: string; apart: number }>(

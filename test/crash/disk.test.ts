@@ -1,4 +1,4 @@
-/* Disks that are really full: of the spool while an upload comes, of an engine while it decodes, of PostgreSQL while it writes. */
+/* Full disks: of the spool during an upload, of an engine while it decodes, of PostgreSQL while it writes. */
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -25,9 +25,9 @@ t.test('API with a full spool responds 503 with Retry-After, leaves no partial f
   const disk = smallDisk(t, 8 * MB);
   const api = await service.api({ LONGHAND_MEDIA: disk.path });
   const wav = await conversation(6); // 3.8 MB
-  const files = () => readdirSync(disk.path).filter((name) => !name.startsWith('.')); // the mark of the spool lies there too
+  const files = () => readdirSync(disk.path).filter((name) => !name.startsWith('.')); // without the marker of the spool
   disk.fill(0);
-  t.equal((await fetch(`${api.url}/readyz`)).status, 503, 'a balancer hears that nothing can be taken');
+  t.equal((await fetch(`${api.url}/readyz`)).status, 503, 'load balancers see that uploads cannot be accepted');
   const some = Array.from({ length: 2 * ROUNDS }, () => Math.floor(random() * wav.length));
   for (const left of [0, 100_000, ...some]) {
     disk.empty();
@@ -89,7 +89,7 @@ t.test('API responds 503 while the disk of PostgreSQL is full, and work continue
     let refused = 0;
     for (let i = 0; i < 300 && refused < 10; i++) {
       const answer = await send(api.url, service.key, { ...wish(`more ${round} ${i}`), 'X-Metadata': LARGE }, '', wav);
-      if (answer.status === 201) continue; // into the room that PostgreSQL had kept for itself
+      if (answer.status === 201) continue; // into space that PostgreSQL had reserved
       t.match({ status: answer.status, code: answer.json?.code }, { status: 503, code: 'service_unavailable' }, answer.body);
       t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
       refused++;

@@ -1,4 +1,4 @@
-/* PostgreSQL hangs (SIGSTOP): connections stand and nothing answers. No client is left without an answer, and all goes on when PostgreSQL does. */
+/* PostgreSQL hangs (SIGSTOP), with its connections open. Every client gets a response, and work continues when PostgreSQL does. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/* The clock of PostgreSQL, which decides, leaps by ten minutes in the midst of work (under libfaketime). */
+/* The clock of PostgreSQL, which is authoritative, jumps by ten minutes during work (under libfaketime). */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,9 +56,9 @@ t.test(
     const wav = await conversation(2);
     const ended = async (id: string) => {
       const row = await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 300);
-      t.match(row, { deaths: 0, attempt: 1 }, 'nobody was taken for dead');
+      t.match(row, { deaths: 0, attempt: 1 }, 'no engine was declared dead');
     };
-    /** Some way into the work, of which the clock is to leap. */
+    /** A point in the work at which the clock jumps. */
     const begun = (id: string) => {
       const chance = random();
       return service.until<TranscriptionRow>(id, ({ status, fraction }) => status !== 'queued' && fraction >= 0.7 * chance, 300);
@@ -79,7 +79,7 @@ t.test(
   },
 );
 
-/** Starts something with variables that nothing else gets. */
+/** Starts a program with environment variables of its own. */
 async function preloaded<T>(variables: Record<string, string>, begin: () => Promise<T>): Promise<T> {
   Object.assign(process.env, variables);
   try {

@@ -1,5 +1,5 @@
 /*
- * PostgreSQL is killed and restarted in the midst of work, at random moments, while clients upload and poll; its address stays the same, as behind
+ * PostgreSQL is killed and restarted during work, at random moments, while clients upload and poll; its address stays the same, as behind
  * a service name. Clients see nothing worse than a 503 that says when to come again.
  */
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ t.teardown(async () => {
 });
 await migrate(db);
 
-/** An outage, not a blink. */
+/** A longer outage. */
 async function interrupt(signal: NodeJS.Signals): Promise<void> {
   const ended = once(server.process, 'exit');
   server.process.kill(signal);
@@ -48,7 +48,7 @@ t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing
   const { key } = service;
   const [api, engine] = [await service.api(), await service.engine()];
   const [long, short] = [await conversation(5), await conversation(1)];
-  const wrong: string[] = []; // answers that no client should get
+  const wrong: string[] = []; // responses that no client should get
   let refusals = 0;
   let going = true;
 

@@ -1,5 +1,5 @@
 /*
- * The spool goes away while the service stands: a share that is not mounted (then an empty folder is in its place), that can only be read, or from
+ * The spool fails while the service runs: a share that is not mounted (then an empty folder is in its place), that is read-only, or from
  * which one recording is really missing. A store behind S3 that goes down: test/deploy/s3.test.ts.
  */
 import { execFileSync } from 'node:child_process';
@@ -44,7 +44,7 @@ t.test('engine whose share is not mounted reports it, waits and continues, witho
   const refused = await send(api.url, key, WAV, '', wav);
   t.match({ status: refused.status, code: refused.json?.code }, { status: 503, code: 'service_unavailable' });
   t.match(refused.headers.get('retry-after'), /^[1-9]\d*$/);
-  t.strictSame(readdirSync(share), [], 'nothing is written where nobody would find it');
+  t.strictSame(readdirSync(share), [], 'nothing is written to the wrong folder');
   for (const id of ids) t.match(await service.row('transcriptions', id), { status: 'queued', attempt: 0, deaths: 0, lease_token: null });
 
   mount('--bind');
@@ -54,7 +54,7 @@ t.test('engine whose share is not mounted reports it, waits and continues, witho
 
   const long = (await send(api.url, key, WAV, '', await conversation(5))).json.uuid as string;
   await service.until<TranscriptionRow>(long, ({ fraction }) => fraction > 0.2);
-  unmount(); // in the midst of work, which needs the spool no more
+  unmount(); // during work that no longer needs the spool
   const queued = await eventually(async () => (await ready()).spool === false, 'the API knows').then(() => long);
   t.match(await service.until<TranscriptionRow>(queued, ({ status }) => status === 'completed', 240), { deaths: 0, attempt: 1 });
 

@@ -1,4 +1,4 @@
-/* What the dead held comes free by itself, with the settings as they are shipped and nobody's help: measured with a watch. */
+/* Leases, keys and slots of killed processes are released automatically with the default settings, within the promised time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { aftermath } from '../support/aftermath.ts';
@@ -12,9 +12,9 @@ import { send, uploadHeaders } from '../support/uploads.ts';
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the choice of the moments`);
-const PROMISED = 120; // seconds until another engine goes on
+const PROMISED = 120; // seconds until another engine takes over
 const KEY_HELD = 60; // seconds that a crashed node blocks a key, at most
-const LEEWAY = 30; // for a machine that does much else
+const LEEWAY = 30; // for a busy machine
 
 const service = await openService(t);
 const { db, key, workspaceId } = service;
@@ -24,7 +24,7 @@ const begin = async () => {
   engines.set(engine.child.pid!, engine);
 };
 
-/** Kills the engine that holds a transcription. False: nobody does, it was quicker. */
+/** Kills the engine that holds a transcription. False if none does, because it had finished. */
 async function killHolder(id: string): Promise<boolean> {
   const [row] = await db.query<{ pid: number }>(
     '*',
@@ -89,7 +89,7 @@ for (let round = 0; round < ROUNDS; round++) {
       t.ok(takenOver < PROMISED);
       t.equal(status, 201);
       t.ok(keyFree < KEY_HELD + LEEWAY);
-      t.ok(next.fraction >= before!.fraction, 'it goes on from what was finished');
+      t.ok(next.fraction >= before!.fraction, 'it resumes from the finished chunks');
       await service.until<TranscriptionRow>(id, (row) => row.status === 'completed', 300);
       t.match(await service.row('transcriptions', id), { deaths: 1, attempt: 2 });
       await aftermath(t, service);

@@ -19,7 +19,7 @@ t.comment(`SEED=${SEED} repeats the choice of the moments`);
 
 const service = await openService(t, { model: TINY });
 const { db, key } = service;
-const limits = { LONGHAND_LIMIT_UPLOADS_PER_KEY: '1' }; // so that a slot that leaks is noticed at once
+const limits = { LONGHAND_LIMIT_UPLOADS_PER_KEY: '1' }; // so that a leaked slot is detected immediately
 const wav = await conversation(1);
 const survivor = await service.api(limits);
 const sent: { name: string; uuid: string }[] = [];
@@ -39,7 +39,7 @@ async function begin(api: Api, name: string, bytes: number) {
   return connection;
 }
 
-/** The same upload again until it is accepted. Leases of the dead are let run out, as 60 s would. */
+/** Repeats the upload until it is accepted. Expires the leases of killed processes, as 60 s would. */
 async function again(t: Test, name: string): Promise<RawAnswer> {
   for (let attempt = 0; attempt < 50; attempt++, await sleep(200)) {
     const answer = await send(survivor.url, key, wish(name), '', wav);

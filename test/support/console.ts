@@ -1,6 +1,6 @@
 import type { Response, TestApi } from './client.ts';
 
-/** Somebody who is signed in to the console. */
+/** A person signed in to the console. */
 export interface Visitor {
   cookie: string;
   csrf: string;

@@ -3,11 +3,11 @@ import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of its own that is really full when it is full. */
+/** A separate file system that can actually be filled. */
 export interface Disk {
   path: string;
   freeBytes(): number;
-  /** Leaves only so many bytes. */
+  /** Leaves only this many bytes. */
   fill(leaveBytes: number): void;
   /** Makes room again. */
   empty(): void;

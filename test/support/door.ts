@@ -5,7 +5,7 @@ export interface Door {
   close(): void;
 }
 
-/** A port of its own that leads to wherever `target` says, as a service name does; while nobody listens there, connections are closed. */
+/** A port that forwards to `target`, like a service name; while nothing listens there, connections are closed. */
 export async function openDoor(target: () => number): Promise<Door> {
   const sockets = new Set<Socket>();
   const listener = createServer((inside) => {

@@ -6,7 +6,7 @@ import { SEED } from './seeded.ts';
 import type { Person } from './world.ts';
 
 /*
- * Hostile requests over real sockets: whatever comes, the answer is below 500, in the contract's shape, in time, and the server goes on.
+ * Hostile requests over real sockets: every response is below 500, in the contract's shape and in time, and the server keeps running.
  * A failure prints its seed and path: SEED=n repeats it, RUNS=n tries more.
  */
 export const RUNS = Number(process.env.RUNS ?? 120);
@@ -20,7 +20,7 @@ export interface Target {
   bearer: { Authorization: string };
   /** A transcription. */
   id: string;
-  /** Sends these bytes on a connection of their own. Null: the server closed without an answer. */
+  /** Sends these bytes on a new connection. Null: the server closed it without a response. */
   exchange(bytes: string | Uint8Array): Promise<RawAnswer | null>;
   /** Runs a property, then asks whether the server still lives. */
   always<T>(test: Asserts, arbitrary: fc.Arbitrary<T>, property: (value: T) => Promise<void>, runs?: number): Promise<void>;

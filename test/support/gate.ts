@@ -2,7 +2,7 @@ import { type Db, openDb } from '../../db/postgres/orm.ts';
 
 /** Opens a transaction of the test's own that holds what `sql` locks until the result is called, however long that takes. */
 export async function holding(url: string, sql: string): Promise<() => void> {
-  const own = await openDb({ url, pool: 1, name: 'longhand-test', patience: 'operator' }); // it holds for as long as the test wants
+  const own = await openDb({ url, pool: 1, name: 'longhand-test', patience: 'operator' }); // it holds the lock for as long as the test needs
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const begun = new Promise<void>((resolve, reject) => {

@@ -1,12 +1,12 @@
 /*
- * Several actors on real connections of their own, interleaved statement by statement as a seeded scheduler wills. Between any two statements, and
+ * Several actors on their own real connections, interleaved statement by statement by a seeded scheduler. Between any two statements, and
  * before each commit, an actor waits for its turn; one whose statement waits for a lock of PostgreSQL is passed over until it has the lock. So a
  * seed names one interleaving, and transactions meet in ways that chance would bring about once in a thousand runs.
  */
 import { type Db, openDb, type Tx } from '../../db/postgres/orm.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
-/** Somebody who acts: every statement on `db` waits for its turn. */
+/** An actor: every statement on `db` waits for its turn. */
 export interface Actor {
   /** Of its connection, as PostgreSQL knows it. */
   name: string;
@@ -31,22 +31,22 @@ export interface Stage {
   play(seed: number, parts: readonly ((actor: Actor) => Promise<void>)[], between: () => Promise<void>): Promise<Step[]>;
 }
 
-/** A fault of the connection that the schedule makes: before the commit, or after it when nobody hears that it succeeded. */
+/** A connection fault injected by the schedule: before the commit, or after it, so that its success is not reported. */
 export class Fault extends Error {}
 
 interface Player extends Actor {
-  /** Takes the turn; null while the actor is at work, or waits for a lock. */
+  /** Takes the turn; null while the actor is busy or waits for a lock. */
   go: (() => void) | null;
   /** What it does, or will do with its turn. */
   step: Step;
-  /** It was seen to wait for a lock, and nobody has released one since. */
+  /** It was seen waiting for a lock, and no lock has been released since. */
   stuck: boolean;
   over: boolean;
   /** A transaction has ended since the last turn. */
   ended: boolean;
 }
 
-/** What the stage hears of its players. */
+/** Events that actors report to the stage. */
 interface Ear {
   /** One waits for its turn, or is over. */
   settled(): void;
@@ -55,7 +55,7 @@ interface Ear {
 }
 
 const FAULTS = 0.06; // of all transactions
-const PATIENCE_MS = 1; // before a statement is suspected to wait for a lock, at least; twice what one takes where the machine does much else
+const PATIENCE_MS = 1; // minimum before a statement is suspected of waiting for a lock; twice its usual time on a busy machine
 
 /** Opens `count` connections for actors, and one that watches their locks. */
 export async function openStage(t: { teardown(after: () => unknown): void }, url: string, count: number): Promise<Stage> {
@@ -65,7 +65,7 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
   t.teardown(() => Promise.all([...databases, watch].map((db) => db.close())));
 
   await watch.acrossTenants(async (tx) => {
-    await tx.rows('set local role none'); // who else is connected is not told to everybody
+    await tx.rows('set local role none'); // other connections are visible only to a privileged role
     await tx.rows(`create function waiting(stage text) returns setof text language sql security definer as $$
       select application_name from pg_stat_activity where application_name like stage and cardinality(pg_blocking_pids(pid)) > 0 $$`);
   });

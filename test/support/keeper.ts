@@ -1,5 +1,5 @@
 /**
- * Keeps one PostgreSQL for all test processes while somebody uses it: `node --import ./test/support/typescript.mjs test/support/keeper.ts FOLDER`.
+ * Keeps one PostgreSQL for all test processes while any of them uses it: `node --import ./test/support/typescript.mjs test/support/keeper.ts FOLDER`.
  * It announces itself in FOLDER/server. A test process writes a file named after its process number into the `users` folder that is
  * announced; without living users for a while the keeper withdraws, stops and cleans up.
  */
@@ -22,7 +22,7 @@ function announce(url: string): void {
   renameSync(`${folder}/announcement`, announcement);
 }
 
-/** False when somebody joined meanwhile. */
+/** False if a process joined meanwhile. */
 function withdraw(): boolean {
   const own = existsSync(announcement) && JSON.parse(readFileSync(announcement, 'utf8')).pid === process.pid;
   if (own) rmSync(announcement, { force: true });

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A chat request as it came in. */
+/** A chat request as received. */
 export interface Call {
   headers: IncomingMessage['headers'];
   body: {

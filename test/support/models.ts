@@ -12,7 +12,7 @@ const MAKERS = ['manifest.ts', 'fit.ts', 'descriptor.ts', 'build/graph/requantis
   join(SHIPPED_FOLDER, name),
 );
 
-/** Name of a speech model of random weights: it says the same in an instant whatever it hears, for tests in which words do not matter. */
+/** Name of a speech model with random weights: it returns the same text quickly for any audio, for tests in which words do not matter. */
 export const TINY = 'tiny';
 
 /** Folders of the shipped models in their form for this CPU; conversions are stored under `home`. */

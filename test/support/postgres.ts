@@ -101,7 +101,7 @@ function readOr(file: string, otherwise: string): string {
   }
 }
 
-/** Of the embedded test server; null on a server of somebody else. */
+/** Of the embedded test server; null on an external server. */
 export function superuserPassword(): string | null {
   const base = sharedFolder();
   const found = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL ? null : announced(base);

@@ -1,6 +1,6 @@
 import net from 'node:net';
 
-/** One answer as it came over the wire. */
+/** One response as received over the wire. */
 export interface RawAnswer {
   status: number;
   headers: Map<string, string>;

@@ -9,7 +9,7 @@ import { freePort, type Running, start } from './processes.ts';
 
 export interface S3 {
   endpoint: string;
-  /** Makes a bucket of its own and returns a place in it, as LONGHAND_MEDIA. */
+  /** Creates a bucket and returns a location in it, as for LONGHAND_MEDIA. */
   place(): Promise<string>;
   /** Kills the server; connections are refused until it is up again, with all that it has stored. */
   down(): Promise<void>;

@@ -6,7 +6,7 @@ import { type EngineBench, engineBench } from './engine.ts';
 import { ROOT, RUN, type Running, start } from './processes.ts';
 import { openWorld, type Person } from './world.ts';
 
-/** The whole service as processes of its own, to be harmed: any number of APIs and engines on one database and spool. */
+/** The whole service as separate processes for fault injection: any number of APIs and engines on one database and spool. */
 export interface Service extends EngineBench {
   workspaceId: string;
   owner: Person;

@@ -78,7 +78,7 @@ export class TestProcess {
     return outcome;
   }
 
-  /** Lets the process end. Resolves with what is wrong with how it did, or null. */
+  /** Lets the process end. Resolves with what was wrong with its exit, or null. */
   async end(): Promise<string | null> {
     if (!this.sound)
       this.#child.kill('SIGKILL'); // it may hang
@@ -107,7 +107,7 @@ export class TestProcess {
       const test = `${within} > ${result.name}`;
       if (result.skip) outcome.skips.push({ test, reason: result.skip === true ? '' : result.skip });
       else if (!result.ok && !result.todo) {
-        if (result.closingTestPoint && outcome.failures.length) return; // what failed within is told
+        if (result.closingTestPoint && outcome.failures.length) return; // the inner failure is reported
         outcome.failures.push(`${test}\n${JSON.stringify(result.diag ?? {}, null, 2).slice(0, MOST_SAID)}`);
       } else if (!result.closingTestPoint) outcome.passed++;
     });

@@ -1,6 +1,6 @@
 /**
- * Runs test files in one process, one after another, each as a subtest that bears its name. The files are its arguments, or are asked for by its
- * parent (test/run.ts), which hears what each cost.
+ * Runs test files in one process, one after another, each as a subtest with its name. The files are its arguments, or are requested by its
+ * parent (test/run.ts), which receives the cost of each.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

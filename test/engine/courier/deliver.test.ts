@@ -11,7 +11,7 @@ interface Call {
   body: string;
 }
 
-/** A receiver that answers with these statuses in turn; 0 never answers. */
+/** A receiver that responds with these statuses in turn; 0 never responds. */
 async function receiver(t: Test, ...statuses: number[]): Promise<{ url: string; port: number; calls: Call[] }> {
   const calls: Call[] = [];
   const server: Server = createServer((request, response) => {

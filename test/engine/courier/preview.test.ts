@@ -1,4 +1,4 @@
-/* Previews of templates: what the console asks for, what a courier makes of it, and what is left afterwards. */
+/* Previews of templates: the request of the console, the work of the courier, and what remains afterwards. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -74,7 +74,7 @@ t.test('preview: a new one replaces the old one, whose model call is cancelled',
   const second = await start(anna, null);
   t.not(second, first);
   await working; // ends long before the answer: its heartbeats find no row
-  while (server.left === 0) await sleep(20); // the server sees the client go
+  while (server.left === 0) await sleep(20); // the server sees the client disconnect
   t.equal(await read(anna, first), null);
   await work(writer);
   t.match(await read(anna, second), { status: 'completed', writer: 'test-model' });
@@ -107,7 +107,7 @@ t.test('preview whose courier died is taken over by another, fails if that one d
   const id = await start(anna, null);
   const dies = async () => {
     t.equal((await claimPreview(db, randomUUID()))?.lease.id, id);
-    t.equal(await claimPreview(db, randomUUID()), null, 'nobody else takes it meanwhile');
+    t.equal(await claimPreview(db, randomUUID()), null, 'no other courier takes it meanwhile');
     await db.query('*', `update leases set until = clock_timestamp() - interval '1 second' where subject = ?`, [id]);
   };
   await dies();

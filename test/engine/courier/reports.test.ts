@@ -1,4 +1,4 @@
-/* Reports from the queue to their end, without networks: the tasks of a courier over a real database, and writers that are real. */
+/* Reports from queue to completion, without speech models: the tasks of a courier over a real database, with real writers. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { REPORT_ERRORS, type ReportErrorCode } from '../../../api/contract/errors.ts';
@@ -28,7 +28,7 @@ function courierWith(writer: Writer): Courier {
   return { id: randomUUID(), db, vault, log, holdings, writer, privateWebhooks: false };
 }
 
-/** Writes everything that waits, one after the other, and says whose reports came in which order. */
+/** Writes all waiting reports one after the other. Returns their workspaces in order. */
 async function drain(courier: Courier): Promise<string[]> {
   const order: string[] = [];
   for (let job = await nextReport(courier); job; job = await nextReport(courier)) {
@@ -48,7 +48,7 @@ interface Row {
 }
 const provoked = new Set<string>();
 
-/** The end of a report that a courier with this writer works on. */
+/** Final state of a report that a courier with this writer processes. */
 async function ended(writer: Writer, id: string): Promise<Row> {
   await drain(courierWith(writer));
   const row = (await bench.row<Row>('reports', id))!;
@@ -63,7 +63,7 @@ const requested = async (slug = 'summary', turns = TURNS) =>
 t.test('couriers write all of 200 reports of 5 workspaces, round-robin', async (t) => {
   const people: Person[] = [];
   for (let i = 0; i < 5; i++) people.push(await world.member(await world.workspace({ name: `W${i}` }), { role: 'owner' }));
-  const counts = [120, 40, 20, 15, 5]; // the first asked for all of its own before the others came
+  const counts = [120, 40, 20, 15, 5]; // the first workspace requested all of its reports before the others
   for (const [index, person] of people.entries()) {
     const talks = await Promise.all(
       Array.from({ length: Math.ceil(counts[index]! / 20) }, () => world.transcription(person, { language: 'en' })),

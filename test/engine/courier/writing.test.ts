@@ -1,4 +1,4 @@
-/* Reports by a language model in real courier processes: killed in the midst of a call, deleted in the midst of a call, and counted. */
+/* Reports by a language model in real courier processes: killed during a call, deleted during a call, and counted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Writing } from '../../../db/jobs/engines.ts';

@@ -6,7 +6,7 @@ import { decode } from '../../../engine/audio/ffmpeg.ts';
 import { MediaError, type Recording } from '../../../engine/types.ts';
 import { finish } from '../../support/processes.ts';
 
-/** What became of one file: a code, or the sound that was heard in it. */
+/** Result of one file: an error code, or its decoded audio. */
 export interface Verdict {
   code: string | null;
   message: string;

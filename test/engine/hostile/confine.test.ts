@@ -14,7 +14,7 @@ writeFileSync(input, 'x', { mode: 0o600 });
 chmodSync(folder, 0o711);
 if (ROOT) chownSync(input, 65_534, 65_534); // as an engine shares its plain copy
 
-/** What a program prints inside the fences. */
+/** Output of a program run in the sandbox. */
 async function inside(program: string, args: string[], of = input): Promise<string> {
   const run = await confined(program, args, of, { seconds: 10, silence: 10 });
   const [printed] = await Promise.all([text(run.child.stdout), run.ended]);
@@ -28,7 +28,7 @@ t.test('confined() passes no environment, and removes its folder early, so that 
     [],
     'beyond what tap puts into every child',
   );
-  // the program may look before it is gone, but not for long
+  // the program may start before the folder is removed, but only shortly before
   const look = 'i=0; until readlink /proc/$$/cwd | grep deleted || [ $i -eq 50 ]; do i=$((i + 1)); sleep 0.1; done';
   t.match(await inside('/bin/sh', ['-c', look]), /longhand-media-\w+ \(deleted\)/);
   t.strictSame(await left(), []);

@@ -98,12 +98,12 @@ function damaged(bytes: Buffer, chance: () => number): Buffer {
     const [from, size] = [at(), Math.floor(chance() * 2000)];
     return Buffer.concat([hurt.subarray(0, from), hurt.subarray(Math.min(hurt.length, from + size))]);
   }
-  const head = kind === 2 ? Math.min(hurt.length, 600) : hurt.length; // headers are where it hurts most
+  const head = kind === 2 ? Math.min(hurt.length, 600) : hurt.length; // damage to headers has the greatest effect
   for (let i = 0; i < Math.max(8, head / 200); i++) hurt[Math.floor(chance() * head)] = Math.floor(chance() * 256);
   return hurt;
 }
 
-/** Judges one file and says what went wrong with it, if anything. */
+/** Checks one file. Returns what went wrong, if anything. */
 async function look(name: string, bytes: Buffer, told: Map<string, number>): Promise<string[]> {
   const path = join(folder, name);
   writeFileSync(path, bytes);

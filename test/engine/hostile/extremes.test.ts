@@ -23,7 +23,7 @@ await Promise.all([
   ffmpeg(...TONE, '-c:a', 'pcm_s16le', at('honest.mov')),
 ]);
 
-/** What is allowed of a file: a code, or so many seconds of sound. */
+/** Permitted result of a file: an error code, or a number of seconds of sound. */
 type Wanted = string | [number, number] | null;
 
 async function expect(t: Test, cases: [string, Uint8Array | null, Wanted][]): Promise<void> {

@@ -4,7 +4,7 @@ import { readMachine, threadsFor } from '../../../engine/runtime/machine.ts';
 
 const GIB = 2 ** 30;
 
-/** A machine of so many cores with two threads each, of which this process may use `allowed`. */
+/** A machine with this many cores of two threads each, of which this process may use `allowed`. */
 function machineOf(cores: number, allowed: string, groups: string, files: Record<string, Record<string, string>> = {}) {
   const cpu = Object.fromEntries(
     Array.from({ length: 2 * cores }, (_, i) => [

@@ -14,7 +14,7 @@ function folder(name: string): string {
   return fileURLToPath(new URL(`../../../models/${name}`, import.meta.url));
 }
 
-/** A window that decodes long: noise that passes for speech. */
+/** A window that takes long to decode: noise that resembles speech. */
 function noise(seconds = 10) {
   const samples = Float32Array.from({ length: seconds * SECOND }, (_, i) => 0.1 * Math.sin(i * i * 0.001) * Math.sin(i * 0.0007));
   const read = async (room: Float32Array) => {

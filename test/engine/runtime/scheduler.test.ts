@@ -42,7 +42,7 @@ const LONG = 1; // a file
 const NOTE = 2; // and another
 const NOBODY = new Set<number>();
 
-/** Units that ask to run; their numbers in the order in which they may. */
+/** Enqueues units. Returns their numbers in the order in which they run. */
 function asking(interleaver: Interleaver, count: number): number[] {
   const entered: number[] = [];
   for (let i = 0; i < count; i++) void interleaver.enter(LONG, false).then(() => entered.push(i));
@@ -155,6 +155,6 @@ t.test('DecodeQueue.next() beside a first window takes windows of other files ev
   interleaver.step(hurried);
   t.equal(waiting.next(decoding, fits), one);
   t.equal(waiting.next(decoding, fits), null, 'nor the other one right after');
-  t.equal(waiting.next([], fits), two, 'but once nobody is in a hurry');
+  t.equal(waiting.next([], fits), two, 'but once no file is prioritised');
   t.end();
 });

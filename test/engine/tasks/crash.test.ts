@@ -1,4 +1,4 @@
-/* Engines are killed, frozen and cut off from the database in every stage of their work; afterwards everything is as if nothing had happened. */
+/* Engines are killed, frozen and disconnected from the database in every stage of their work; the result is the same as without faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { aftermath } from '../../support/aftermath.ts';
@@ -10,7 +10,7 @@ import { SEED, seeded } from '../../support/seeded.ts';
 import { eventually } from '../../support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1); // more of them for a long night
-const ENGINE = 'longhand-engine'; // as PostgreSQL knows it
+const ENGINE = 'longhand-engine'; // application_name in PostgreSQL
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the choice of the moments`);
 const bench = await engineBench(t);
@@ -37,7 +37,7 @@ async function settled(t: Test, id: string): Promise<void> {
 /** Whether an engine is at a moment of its work, by its row and by the number of media programs that it runs. */
 type Moment = (row: Row, programs: number) => boolean;
 
-/** Freezes an engine shortly after it was seen at a moment. False, and it goes on: it is past it already. */
+/** Freezes an engine shortly after it was seen at a moment. False, and not frozen, if it is already past it. */
 async function freeze(engine: Running, id: string, moment: Moment): Promise<boolean> {
   const there = (row: Row) => moment(row, mediaPrograms(engine.child.pid!).length);
   for (let row = await look(id); !there(row) && !over(row); row = await look(id)) await sleep(5);
@@ -58,9 +58,9 @@ async function caught(engine: Running, wav: Buffer, choose: () => Moment): Promi
   }
 }
 
-let heir: Running | undefined; // the one that ended the work before is killed next
+let heir: Running | undefined; // the engine that finished the previous work is killed next
 
-/** Kills an engine with its work in hand; `free` lets go what held it up. Another takes over, at once instead of after 60 s. */
+/** Kills an engine during its work; `free` releases what blocked it. Another takes over, immediately instead of after 60 s. */
 async function bequeath(t: Test, engine: Running, id: string, free = () => {}): Promise<void> {
   const programs = mediaPrograms(engine.child.pid!);
   await engine.stop('SIGKILL');
@@ -69,7 +69,7 @@ async function bequeath(t: Test, engine: Running, id: string, free = () => {}): 
   await eventually(async () => !programs.some(runs) && !(await waiting(db, ENGINE)), 'its media programs and its transactions end with it');
   await bench.expire('transcriptions', id);
   await db.acrossTenants(async (tx) => {
-    await tx.rows(`update transcriptions set stage = 'probing' where id = ?`, [id]); // what is seen from now on is the heir's
+    await tx.rows(`update transcriptions set stage = 'probing' where id = ?`, [id]); // later stages are those of the new engine
     await tx.rows(`update engines set last_seen = now() - interval '2 minutes'`);
   });
   heir = await bench.engine();
@@ -98,8 +98,8 @@ for (let round = 0; round < ROUNDS; round++) {
     let release = await holding(bench.url, 'lock table segments in share mode');
     const id = await bench.upload(workspace, long);
     await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the transcript being written', 240);
-    await bequeath(t, heir!, id, release); // all is recognised, and kept
-    release = await holding(bench.url, 'lock table segments in share mode'); // it cannot be over
+    await bequeath(t, heir!, id, release); // everything is recognised and saved
+    release = await holding(bench.url, 'lock table segments in share mode'); // so that it cannot finish
     const late = async () => (await look(id)).stage === 'diarizing' || (await waiting(db, ENGINE)) > 0;
     await eventually(late, 'the heir diarizing', 240);
     await sleep(random() * 500);
@@ -125,7 +125,7 @@ for (let round = 0; round < ROUNDS; round++) {
 
   t.test('engine frozen past its lease resumes after another has done the work: one transcript, one charge', async (t) => {
     const frozen = heir!;
-    t.teardown(() => frozen.child.kill('SIGCONT')); // or it could not be ended
+    t.teardown(() => frozen.child.kill('SIGCONT')); // or it could not be terminated
     const id = await caught(frozen, long, () => {
       const chance = random();
       return (row) => row.status === 'processing' && row.fraction >= chance * 0.8;
@@ -134,7 +134,7 @@ for (let round = 0; round < ROUNDS; round++) {
     const other = await bench.engine();
     await bench.until<Row>(id, (row) => row.deaths === 1 && (row.lease_token !== null || over(row)), 150); // a transaction that is frozen too ends after 60 s
     await sleep(random() * 3000);
-    frozen.child.kill('SIGCONT'); // now both believe
+    frozen.child.kill('SIGCONT'); // now both believe they hold the lease
     await settled(t, id);
     await eventually(() => frozen.output.stderr.includes('deleted or taken over'), 'the frozen one knows', 30);
     await frozen.stop();

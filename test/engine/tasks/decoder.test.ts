@@ -1,5 +1,5 @@
 /*
- * ffmpeg is killed while it looks into recordings and while it decodes them, as by a system short of memory or by a service that stops. That is
+ * ffmpeg is killed while it probes recordings and while it decodes them, as by a system short of memory or by a service that stops. That is
  * never the recording's fault: it is decoded whole by a later try, or ends as ENGINE_ERROR after the last, never as a damaged file and never cut.
  */
 import { writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ await t.test('probe() and decode() distinguish a killed program from a damaged f
       t.match(outcome.message, /killed by SIGKILL|could not be started/);
     } else {
       done++;
-      t.equal(outcome, seconds, 'what is decoded is whole');
+      t.equal(outcome, seconds, 'what is decoded is complete');
     }
   }
   t.comment(`${killed} killed, ${done} done`);
@@ -57,7 +57,7 @@ await t.test('engine whose decoder is killed retries: the transcript is complete
   const engine = await bench.engine();
   const workspace = await bench.workspace({ minutes: 100 });
   const wav = await conversation(2);
-  /** Uploads while the hunt is on; back-offs end at once. */
+  /** Uploads while decoders are being killed; back-offs end immediately. */
   const suffer = async (delayMs: () => number, most: number) => {
     const hunter = hunt(engine.child.pid!, delayMs, most);
     const id = await bench.upload(workspace, wav);

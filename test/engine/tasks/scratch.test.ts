@@ -12,7 +12,7 @@ t.test('openScratch() creates private folders that no other user can list, and c
   const scratch = await openScratch(installation, randomUUID(), home);
   const places = [await scratch.place(1000), await scratch.place(10 * 2 ** 30)];
   for (const path of places) {
-    t.equal((await stat(dirname(path))).mode & 0o066, 0, 'nobody else may read or write the folder');
+    t.equal((await stat(dirname(path))).mode & 0o066, 0, 'no other user may read or write the folder');
     await writeFile(path, 'x', { mode: 0o600 });
     await scratch.share(path);
     t.equal((await stat(path)).mode & 0o777, 0o600);

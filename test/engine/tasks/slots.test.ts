@@ -7,12 +7,12 @@ const said: string[] = [];
 const say = (_fields: object, message: string) => void said.push(message);
 const log: Log = { debug: say, info: say, warn: say, error: say };
 
-/** Waits, however slow the machine is, until something is so. */
+/** Waits until a condition holds, however slow the machine is. */
 async function until(so: () => boolean): Promise<void> {
   while (!so()) await sleep(1);
 }
 
-/** Work that waits to be ended by hand. */
+/** Work that ends when the test says so. */
 function piece() {
   let end!: (error?: Error) => void;
   const done = new Promise<void>((resolve, reject) => {
@@ -50,7 +50,7 @@ t.test('wake() during a request for work is not lost', async (t) => {
     2,
     async () => {
       asked++;
-      const next = asked > 1 ? waiting.shift() : undefined; // it comes just after the first look
+      const next = asked > 1 ? waiting.shift() : undefined; // it arrives just after the first request
       if (asked === 1) await new Promise<void>((resolve) => (answer = resolve));
       return next?.job ?? null;
     },

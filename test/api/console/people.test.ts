@@ -39,7 +39,7 @@ t.test('POST /v1/app/members invites, PATCH changes and activates, DELETE ends a
   t.equal((await call(key, 'GET', '/v1/workspace')).status, 401);
 });
 
-t.test('keepsOwner() does not let the last owner leave or step down, even when two try at once', async (t) => {
+t.test('the last owner of a workspace can neither leave nor step down, even when two try at once', async (t) => {
   for (const id of [owner.id, owner.id.toUpperCase()]) {
     t.match(await ann.ask('DELETE', `/members/${id}`), { status: 422, json: { code: 'validation_error' } });
     t.match(await ann.ask('PATCH', `/members/${id}`, { role: 'user' }), { status: 422, json: { code: 'validation_error' } });

@@ -123,7 +123,7 @@ t.test('notifications reach the author, can be marked as read, and disappear wit
   t.equal((await carl.ask('GET', '/notifications')).json.items.length, 1);
 });
 
-t.test('twins() answer as /v1 does, with a session instead of a key', async (t) => {
+t.test('/v1/app answers as /v1 does, with a session instead of a key', async (t) => {
   const id = await world.transcription(user);
   const [plain, twin] = await Promise.all([
     call(bobKey.key, 'GET', `/v1/transcriptions/${id}?words=true`),

@@ -37,16 +37,18 @@ type Covered = Omit<RecognisedWindow, 'uncovered' | 'language'> & { language: st
 
 /** The words of a window or a span of one. The spans of one decoding are decoded in parallel. */
 async function hearAll(request: WindowRequest, recogniser: Recogniser, check: () => void, attempts: Attempts): Promise<Covered> {
-  const { missing, thin, doubted, levels, longest, ...heard } = await decodeWindow(request, recogniser, check, attempts);
+  const { missing, thin, doubted, levels, longest, ...decoded } = await decodeWindow(request, recogniser, check, attempts);
   const { effort, depth } = attempts;
-  if (depth === MAX_RETRY_DEPTH) return heard;
-  const mixed = effort.spent ? null : await inSeveralLanguages(request, heard, doubted, recogniser, check, attempts);
-  if (mixed) return mixed;
+  if (depth === MAX_RETRY_DEPTH) return decoded;
+  const parts = effort.spent ? [] : await inSeveralLanguages(request, decoded, doubted, recogniser, check, attempts);
+  const heard = parts.length ? inParts(decoded, parts, request.speech) : decoded;
+  const inside = parts.map(({ span }) => span);
+  const isOutside = ({ start, end }: Span) => speechBetween(inside, start, end) < (end - start) / 2;
   const stretches = [
-    ...(effort.spent ? [] : thin.map((span) => ({ span, accurate: true }))),
-    ...missing.map((span) => ({ span, accurate: request.accurate })),
+    ...(effort.spent ? [] : thin.filter(isOutside).map((span) => ({ span, accurate: true }))),
+    ...missing.filter(isOutside).map((span) => ({ span, accurate: request.accurate })),
   ].flatMap(({ span, accurate }) => shorter(span, request.speech, levels, longest).map((part) => ({ span: part, accurate })));
-  const language = heard.language;
+  const { language } = decoded;
   const again = await Promise.all(
     stretches.map(({ span, accurate }) =>
       hearAll({ ...partOf(request, span), language, accurate }, recogniser, check, { effort, depth: depth + 1 }),
@@ -59,36 +61,40 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
   return heard;
 }
 
+/** A part of a window with its own words. */
+interface HeardPart extends LanguageSpan, Pick<Covered, 'words' | 'tried'> {}
+
 /**
- * The words of a window in which the language changes: parts in doubt are decoded in their own language, and replace the window's text
- * together if one of them is clearly in another language and more probable in it. Null: the window is in one language.
+ * The parts of a window in which the language changes: those in doubt are decoded in their own language. They replace the window's text
+ * together if one of them is clearly in another language and more probable in it; else there are none.
  */
 async function inSeveralLanguages(
   request: WindowRequest,
-  heard: Covered,
+  { language }: Covered,
   doubted: readonly DoubtedPart[],
   recogniser: Recogniser,
   check: () => void,
   { effort, depth }: Attempts,
-): Promise<Covered | null> {
-  const { language } = heard;
+): Promise<HeardPart[]> {
   const found = await Promise.all(
     doubted.map(({ span }) => hearAll({ ...partOf(request, span), expected: language }, recogniser, check, { effort, depth: depth + 1 })),
   );
   const another = found.some((own, i) => own.words.length > 0 && own.language !== language && own.meanLogProb > doubted[i]!.meanLogProb);
-  if (!another) return null;
-  const mixed = { ...heard, mixed: true };
-  const parts: LanguageSpan[] = [];
-  for (const [i, own] of found.entries()) {
-    const { span } = doubted[i]!;
-    mixed.tried = [...mixed.tried, 'part', ...own.tried];
-    if (!own.words.length) continue;
-    mixed.words = replaced(mixed.words, span, own.words, 0);
-    parts.push({ language: own.language, span });
-  }
-  mixed.languages = sharesOf(parts, language, request.speech);
-  mixed.language = mixed.languages[0]![0];
-  return mixed;
+  if (!another) return [];
+  return found.flatMap(({ words, tried, language: own }, i) =>
+    words.length ? [{ words, tried, language: own, span: doubted[i]!.span }] : [],
+  );
+}
+
+/** A window with the words of parts in their own languages; its language is the one with the most speech. */
+function inParts(decoded: Covered, parts: readonly HeardPart[], speech: readonly Span[]): Covered {
+  const languages = sharesOf(parts, decoded.language, speech);
+  return {
+    ...decoded,
+    ...{ languages, language: languages[0]![0], mixed: true },
+    words: parts.reduce((words, { span, words: own }) => replaced(words, span, own, 0), decoded.words),
+    tried: [...decoded.tried, ...parts.flatMap(({ tried }) => ['part', ...tried])],
+  };
 }
 
 /** A span of a window as a window of its own. */

@@ -139,7 +139,7 @@ t.test('engine requeues its work on SIGTERM, and another resumes from the finish
   t.ok(before > 0);
   t.equal((await db.query('*', `select 1 from engines where role = 'engine'`)).length, 0);
   const heir = await bench.engine();
-  for (const end = Date.now() + 120_000; (await finished()) <= before && Date.now() < end; ) await sleep(100);
+  for (const end = Date.now() + 300_000; (await finished()) <= before && Date.now() < end; ) await sleep(100);
   t.ok((await finished()) > before, 'more chunks are finished, beside those of before');
   await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id])); // the rest is not worth the time
   await bench.spool.remove(id, 'wav');

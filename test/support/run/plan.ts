@@ -64,13 +64,13 @@ export function isWaiting(file: string): boolean {
 }
 
 /**
- * The lists from which each of the runner's lanes takes its next file: one lane per core computes, one more waits first, and one only waits. The lists
- * are shared, so every file is taken once.
+ * The lists from which each of the runner's lanes takes its next file: one lane per core computes, and one more waits first. The lists are shared, so
+ * every file is taken once. With a fourth lane on two cores, engines missed their limits.
  */
 export function lanesOf(files: readonly string[], cores: number): string[][][] {
   const waiting = files.filter(isWaiting);
   const computing = files.filter((file) => !isWaiting(file));
-  return [...Array.from({ length: cores }, () => [computing, waiting]), [waiting, computing], [waiting]];
+  return [...Array.from({ length: cores }, () => [computing, waiting]), [waiting, computing]];
 }
 
 /** Every test file under `root`, in the order in which they begin. */

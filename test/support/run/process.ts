@@ -6,7 +6,7 @@ import { type Done, END } from './protocol.ts';
 
 const TOGETHER = fileURLToPath(new URL('together.ts', import.meta.url));
 const LOADER = new URL('../typescript.mjs', import.meta.url).href;
-const PATIENCE_MS = 960_000; // together.ts ends a file before
+const PATIENCE_MS = 1_560_000; // together.ts ends a file before
 const MOST_SAID = 4000; // characters of what was found and wanted
 const REST_MS = 60_000; // for a process whose files are done
 

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { Lacking } from '../programs.ts';
 import { type Done, END } from './protocol.ts';
 
-const PATIENCE_MS = 900_000; // for one file, on a machine that does much else
+const PATIENCE_MS = 1_500_000; // for one file, on a machine that does much else
 const TICKS = 100; // a second, of /proc
 
 const tests: Test[] = [];

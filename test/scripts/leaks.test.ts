@@ -84,6 +84,7 @@ function found(text: string, secrets: readonly string[]): string[] {
 const secret = [...SPOKEN, FILE_NAME, told.key, told.key.slice(3, 30)];
 
 async function ask(path: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
+  await sleep(1); // after a long search: lets connections that the service closed meanwhile be noticed
   const answer = await fetch(told.url + path, { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } });
   return (await answer.json()) as Record<string, unknown>;
 }

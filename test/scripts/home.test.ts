@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { claimHome, runningUrl } from '../../scripts/commands/home.ts';
 import { finish, ROOT } from '../support/processes.ts';
@@ -44,12 +45,13 @@ t.test('claimHome() takes over the folder of a process that has ended, also befo
   const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] }); // never looks after the first
   t.teardown(() => parent.kill());
   const [pid] = await once(parent.stdout, 'data');
-  const started = async () => (await finish('sed', ['s/.*) //', `/proc/${Number(pid)}/stat`])).stdout.split(' ');
-  while ((await started())[0] !== 'Z');
-  writeFileSync(
-    join(folder, 'running.json'),
-    JSON.stringify({ pid: Number(pid), started: (await started())[19], url: 'http://127.0.0.1:1' }),
-  );
+  const stat = () =>
+    readFileSync(`/proc/${Number(pid)}/stat`, 'utf8')
+      .replace(/.*\) /s, '')
+      .split(' ');
+  for (const end = Date.now() + 30_000; stat()[0] !== 'Z' && Date.now() < end; ) await sleep(20);
+  t.equal(stat()[0], 'Z', 'it has ended, and its parent has not noticed');
+  writeFileSync(join(folder, 'running.json'), JSON.stringify({ pid: Number(pid), started: stat()[19], url: 'http://127.0.0.1:1' }));
   t.equal(runningUrl(folder), null);
   claimHome(folder).release();
 });

@@ -42,7 +42,7 @@ t.test('claimHome() gives a folder held by a dead process to only one of several
 
 t.test('claimHome() takes over the folder of a process that has ended, also before its parent has reaped it', async (t) => {
   const folder = t.testdir();
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] }); // never looks after the first
+  const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] }); // never looks after the first, which outlives the shell: that would have reaped it
   t.teardown(() => parent.kill());
   const [pid] = await once(parent.stdout, 'data');
   const stat = () =>

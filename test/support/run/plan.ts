@@ -47,7 +47,6 @@ const ALONE: [place: string, reason: string][] = [
   ['test/engine/hostile/', 'they change the environment of the process, and measure its memory'],
   ['test/engine/reports/model.test.ts', 'it replaces `fetch`'],
   ['test/scripts/admin-verbs.test.ts', 'it replaces what prints'],
-  ['test/scripts/home.test.ts', 'it hung once beside others, for a reason that was not found'],
   ['test/scripts/words.test.ts', 'it replaces what prints and the environment of the process'],
   ['test/bench/accuracy.test.ts', 'it opens a pool, whose memory is never given back'],
   ['test/engine/runtime/', 'they open pools and sessions, whose memory is never given back'],

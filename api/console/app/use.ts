@@ -29,6 +29,17 @@ export function useLoaded<T>(path: string | null): Loaded<T> {
   return { ...state, again: useCallback(() => next((n) => n + 1), []) };
 }
 
+/** Loads `path` from the API every `periodMs`. */
+export function usePolled<T>(path: string, periodMs: number): Loaded<T> {
+  const loaded = useLoaded<T>(path);
+  const { again } = loaded;
+  useEffect(() => {
+    const timer = setInterval(again, periodMs);
+    return () => clearInterval(timer);
+  }, [again, periodMs]);
+  return loaded;
+}
+
 const POLL_MS = 2_000;
 
 /** A transcription, reloaded while it is being processed. */

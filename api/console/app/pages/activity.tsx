@@ -1,9 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Field, Options, Problem, Waiting } from '../parts/basics.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { day, FAILURE, length } from '../show.ts';
-import { useLoaded, useTitle } from '../use.ts';
+import { usePolled, useTitle } from '../use.ts';
 
 interface Usage {
   /** YYYY-MM-DD, UTC. */
@@ -30,11 +30,7 @@ const DAYS = 30;
 /** What happens in the workspace: queue, minutes, time to transcript, failures, recordings that want a second look. */
 export function Activity() {
   useTitle('Activity');
-  const { value, error, again } = useLoaded<Activity>('/activity');
-  useEffect(() => {
-    const timer = setInterval(again, POLL_MS);
-    return () => clearInterval(timer);
-  }, [again]);
+  const { value, error, again } = usePolled<Activity>('/activity', POLL_MS);
   if (error && !value) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
   const { queue, reports, hours, failures, usage, ready, second_look } = value;

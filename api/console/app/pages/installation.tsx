@@ -1,8 +1,7 @@
-import { useEffect } from 'preact/hooks';
 import { Problem, Waiting } from '../parts/basics.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { length, when } from '../show.ts';
-import { useLoaded, useTitle } from '../use.ts';
+import { usePolled, useTitle } from '../use.ts';
 
 interface Engine {
   id: string;
@@ -29,11 +28,7 @@ const POLL_MS = 5_000;
 /** The installation, for its operator: engines with models and versions, RTFx, queue, utilisation, load by workspace. */
 export function Installation() {
   useTitle('Installation');
-  const { value, error, again } = useLoaded<Load>('/installation');
-  useEffect(() => {
-    const timer = setInterval(again, POLL_MS);
-    return () => clearInterval(timer);
-  }, [again]);
+  const { value, error, again } = usePolled<Load>('/installation', POLL_MS);
   if (error && !value) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
   const { engines, workspaces, queue, rtfx } = value;

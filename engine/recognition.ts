@@ -1,7 +1,6 @@
 import PQueue from 'p-queue';
-import { decideLanguage } from './asr/language.ts';
+import { decideLanguage, languageOf } from './asr/language.ts';
 import { timeline } from './asr/timeline.ts';
-import { languageOf } from './asr/whisper/language-detection.ts';
 import { readWindow } from './asr/windows.ts';
 import type { Job, Pool } from './runtime/pool.ts';
 import type { Checkpoints, Options, Recording, Span, Window, Word } from './types.ts';
@@ -151,7 +150,7 @@ function spokenIn(windows: readonly Window[], results: readonly Finished[]): str
 
 /** Whether a window was decoded in another language than it would have been with the recording's language known. */
 function strays({ language, languages, mixed }: Finished, { speech }: Window, expected: string): boolean {
-  return !mixed && languageOf({ languages: new Map(languages), noSpeech: 0 }, expected, speech) !== language;
+  return !mixed && languageOf(new Map(languages), expected, speech) !== language;
 }
 
 function spoken(spans: readonly Span[]): number {

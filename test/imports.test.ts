@@ -163,6 +163,28 @@ t.test(
   },
 );
 
+t.test('families of ASR models never import one another, and what they share imports none of them', async (t) => {
+  const families = ['whisper', 'ctc', 'transducer'].map((name) => `engine/asr/${name}/`);
+  for (const family of families) {
+    t.strictSame(
+      strays(
+        (file) => within(file, [family]),
+        (to) => !within(to, families) || within(to, [family]),
+      ),
+      [],
+      family,
+    );
+  }
+  const openers = ['engine/asr/families.ts', 'engine/asr/examine.ts'];
+  t.strictSame(
+    strays(
+      (file) => within(file, ['engine/asr/']) && !within(file, [...families, ...openers]),
+      (to) => !within(to, families),
+    ),
+    [],
+  );
+});
+
 t.test('the threads and the pipeline of the engine do not import the database', async (t) => {
   const heart = [
     'engine/runtime/worker.ts',

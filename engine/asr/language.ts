@@ -1,11 +1,13 @@
-import type { LanguageDetection } from './whisper/decode-job.ts';
-import { likeliest } from './whisper/language-detection.ts';
+import type { Span } from '../types.ts';
+
+/** Probability of each language, by code; empty for English-only models. */
+export type Languages = ReadonlyMap<string, number>;
 
 /**
  * The language of a recording from several windows: mean probabilities, weighted by seconds of speech. With mean logarithms a single window
  * of noise could win (6.8 % wrong instead of 0.4 %, docs/decisions/speech-recognition.md).
  */
-export function decideLanguage(windows: readonly { languages: LanguageDetection['languages']; seconds: number }[]): {
+export function decideLanguage(windows: readonly { languages: Languages; seconds: number }[]): {
   language: string;
   probability: number;
 } {
@@ -22,7 +24,7 @@ const CANDIDATE_PROBABILITY = 0.08; // minimum probability of a language to try
 const MAX_CANDIDATES = 3;
 
 /** Languages to decode a window in as well if the best one is uncertain; the most probable text wins. */
-export function otherLanguages({ languages }: LanguageDetection): string[] {
+export function otherLanguages({ languages }: { languages: Languages }): string[] {
   const best = likeliest(languages);
   if (best.probability >= UNCERTAIN_PROBABILITY) return [];
   const others = [...languages].filter(([code, probability]) => code !== best.language && probability >= CANDIDATE_PROBABILITY);
@@ -30,4 +32,21 @@ export function otherLanguages({ languages }: LanguageDetection): string[] {
     .sort((a, b) => b[1] - a[1])
     .slice(0, MAX_CANDIDATES)
     .map(([code]) => code);
+}
+
+const SWITCH_LANGUAGE_PROBABILITY = 0.9; // from here on a window is decoded in its own language
+const SWITCH_LANGUAGE_SECONDS = 5; // if it has this much speech
+
+/** The language to decode a window in: the most probable one, or the expected one if that is not clear. */
+export function languageOf(languages: Languages, expected: string | null, speech: readonly Span[]): string {
+  const { language, probability } = likeliest(languages);
+  const seconds = speech.reduce((sum, span) => sum + span.end - span.start, 0);
+  return expected === null || (probability >= SWITCH_LANGUAGE_PROBABILITY && seconds >= SWITCH_LANGUAGE_SECONDS) ? language : expected;
+}
+
+/** The most probable key of a map with its probability. English with certainty for English-only models. */
+export function likeliest(languages: Languages): { language: string; probability: number } {
+  let best = { language: 'en', probability: languages.size === 0 ? 1 : 0 };
+  for (const [language, probability] of languages) if (probability > best.probability) best = { language, probability };
+  return best;
 }

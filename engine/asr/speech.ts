@@ -42,3 +42,8 @@ export function peak({ probability, frameStep, frameStart }: Speech, { start, en
   for (let frame = first; frame < last; frame++) highest = Math.max(highest, probability[frame]!);
   return highest;
 }
+
+/** Seconds of speech between two times. */
+export function speechBetween(speech: readonly Span[], start: number, end: number): number {
+  return speech.reduce((sum, span) => sum + Math.max(0, Math.min(span.end, end) - Math.max(span.start, start)), 0);
+}

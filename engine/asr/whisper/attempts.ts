@@ -1,11 +1,10 @@
-import { otherLanguages } from '../language.ts';
+import { likeliest, otherLanguages } from '../language.ts';
 import type { WindowRequest } from '../recogniser.ts';
-import { speechBetween } from './constraints.ts';
+import { speechBetween } from '../speech.ts';
 import { isCertain } from './coverage.ts';
 import type { Decoder } from './decode.ts';
 import type { DecodeRequest, DecodeResult, DecodingOptions } from './decode-job.ts';
 import { encode } from './encode.ts';
-import { likeliest } from './language-detection.ts';
 import { knownLanguage, type Whisper } from './model.ts';
 import { isInvented, isPoor, isSuspicious, isWordless, loop } from './quality.ts';
 import {

@@ -73,8 +73,3 @@ export function speechLeft(
   if (seconds < tail) return null;
   return first + Math.min(WINDOW_STEPS, Math.max(Math.round(done / tick), Math.round((rest[0]!.start - 0.1) / tick)));
 }
-
-/** Seconds of speech between two times of the window. */
-export function speechBetween(speech: readonly Span[], start: number, end: number): number {
-  return speech.reduce((sum, span) => sum + Math.max(0, Math.min(span.end, end) - Math.max(span.start, start)), 0);
-}

@@ -1,18 +1,10 @@
 import { CERTAINTY_RATE, type Span } from '../../types.ts';
+import { speechBetween } from '../speech.ts';
 import { bitsOf } from './attention-store.ts';
-import { speechBetween } from './constraints.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
 import { loop } from './quality.ts';
-import {
-  ATTENDING_TOKENS,
-  CERTAIN_SPEECH_PROBABILITY,
-  MAX_PAUSE_SECONDS,
-  MIN_MISSING_SECONDS,
-  RETRY_PART_SECONDS,
-  SAME_SPAN_SHARE,
-} from './thresholds.ts';
-import type { Spoken } from './words.ts';
+import { ATTENDING_TOKENS, CERTAIN_SPEECH_PROBABILITY, MIN_MISSING_SECONDS, RETRY_PART_SECONDS, SAME_SPAN_SHARE } from './thresholds.ts';
 
 /**
  * Whether detection is so certain of this speech that no text is dropped for low probability: in languages the model knows little all text
@@ -92,16 +84,6 @@ export function leftOut(
   const rest = until ?? (open && said ? end : closed);
   if (rest !== null) found.push({ start: rest, end });
   return found.filter((span) => speechBetween(speech, span.start, span.end) >= MIN_MISSING_SECONDS);
-}
-
-/** Seconds of speech that no word covers. Gaps up to MAX_PAUSE_SECONDS are pauses: speech detection closes them, and word edges are imprecise. */
-export function uncovered(words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): number {
-  let [seconds, end] = [0, 0];
-  for (const word of [...words, { start: Number.POSITIVE_INFINITY, end: 0 }]) {
-    if (word.start - end > MAX_PAUSE_SECONDS) seconds += speechBetween(speech, end, word.start);
-    end = Math.max(end, word.end);
-  }
-  return seconds;
 }
 
 /** The quietest moment in the middle third of a span, seconds; `levels`: loudness every 10 ms. */

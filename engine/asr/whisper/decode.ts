@@ -1,10 +1,11 @@
 import { DecodeQueue, type Interleaver } from '../../runtime/scheduler.ts';
+import { languageOf } from '../language.ts';
 import { AttentionStore } from './attention-store.ts';
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { allowed } from './constraints.ts';
 import { type DecodeJob, type DecodeRequest, type DecodeResult, type Hypothesis, instructions } from './decode-job.ts';
-import { detectLanguage, languageOf } from './language-detection.ts';
+import { detectLanguage } from './language-detection.ts';
 import { beyondSpeech, loopCut, repeats } from './loops.ts';
 import type { Whisper } from './model.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
@@ -107,7 +108,7 @@ export class Decoder {
       const { file, options, speech } = request;
       const prediction = await this.#batch.prefill(number, [facts.startOfTranscript], facts.languages.size ? 'special' : 'text');
       const detection = detectLanguage(prediction, facts);
-      const language = request.language ?? languageOf(detection, request.expected, speech);
+      const language = request.language ?? languageOf(detection.languages, request.expected, speech);
       const limit = facts.longestText - opening.length - 5;
       const job: DecodeJob = { file, options, speech, detection, language, limit, finished: [], random: generator(1) };
       const [feed, ...ahead] = instructions(facts, language, options.timestamps);

@@ -1,5 +1,5 @@
 import type { Span } from '../../types.ts';
-import { speechBetween } from './constraints.ts';
+import { speechBetween } from '../speech.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
 import { FOREIGN_LOG_PROB, MIN_PART_SECONDS, SECOND_LANGUAGE_PROBABILITY } from './thresholds.ts';

@@ -1,5 +1,5 @@
 import type { Span } from '../../types.ts';
-import { speechBetween } from './constraints.ts';
+import { speechBetween } from '../speech.ts';
 import type { Facts } from './model.ts';
 import {
   MIN_WORD_GAIN,

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
+import { likeliest } from '../language.ts';
 import type { DecodeResult } from './decode-job.ts';
-import { likeliest } from './language-detection.ts';
 import {
   CLEAR_SPEECH_PROBABILITY,
   GUESSED_LOG_PROB,

@@ -1,16 +1,17 @@
 import { levelsAboveRumble } from '../../loudness.ts';
 import { CERTAINTY_RATE, SAMPLE_RATE, type Span } from '../../types.ts';
+import { uncovered } from '../coverage.ts';
 import type { RecognisedWindow, WindowRequest } from '../recogniser.ts';
+import { sounding } from '../silences.ts';
+import { toSound } from '../snap-words.ts';
+import { speechBetween } from '../speech.ts';
 import { type Attempts, decodeWell, Effort, type Recogniser } from './attempts.ts';
-import { speechBetween } from './constraints.ts';
-import { isCertain, leftOut, reliable, shorter, spanOf, uncovered } from './coverage.ts';
+import { isCertain, leftOut, reliable, shorter, spanOf } from './coverage.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
 import { type DoubtedPart, doubtedParts, type LanguageSpan, sharesOf } from './mixed.ts';
 import { drawnOut, merged, replaced, thinStretches, within } from './omissions.ts';
 import { loop, withoutGuesses, withoutLoops } from './quality.ts';
-import { sounding } from './silences.ts';
-import { toSound } from './snap-words.ts';
 import {
   MAX_RETRY_DEPTH,
   MIN_CERTAIN_SECONDS,

@@ -1,5 +1,6 @@
+import { speechBetween } from '../speech.ts';
 import type { Prediction } from './batch.ts';
-import { type Allowed, speechBetween, speechLeft } from './constraints.ts';
+import { type Allowed, speechLeft } from './constraints.ts';
 import type { Hypothesis } from './decode-job.ts';
 import { type Facts, FORBIDDEN } from './model.ts';
 import { MAX_OVERRIDES, MAX_SKIPPED_SECONDS } from './thresholds.ts';

@@ -31,8 +31,6 @@ export const MAX_PROMPT_TOKENS = 160; // of the vocabulary
 /* Languages of single windows, where the language of the recording is known. */
 export const OTHER_LANGUAGE_PROBABILITY = 0.5; // from here on a window is decoded in both languages
 export const OTHER_LANGUAGE_SECONDS = 2; // if it has this much speech
-export const SWITCH_LANGUAGE_PROBABILITY = 0.9; // from here on a window is decoded in its own language
-export const SWITCH_LANGUAGE_SECONDS = 5; // if it has this much speech
 
 /* Languages that change within a window, whose text is then in one of them. A guess from 12 joins of tuning clips. */
 export const MIN_PART_SECONDS = 2; // shorter speech does not tell its language
@@ -45,7 +43,6 @@ export const MIN_MISSING_SECONDS = 1.5; // speech without words that is decoded 
 export const MAX_UNCOVERED_TAIL_SECONDS = 0.5; // end-of-text is accepted up to here
 export const MAX_SKIPPED_SECONDS = 0.6; // speech that a new segment may skip
 export const MAX_OVERRIDES = 4; // corrections of the model's choices per decoding, plus one for each loop removed
-export const MAX_PAUSE_SECONDS = 1; // between words, of the window; need not contain speech
 export const ATTENDING_TOKENS = 5; // latest tokens, whose attention shows how far a decoding has got
 export const MIN_PROGRESS_SECONDS = 1.5; // that a truncated decoding must cover to be reliable
 export const MIN_CERTAIN_SECONDS = 1; // of certain speech in a segment whose text is kept however improbable it is,

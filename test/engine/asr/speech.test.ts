@@ -1,5 +1,5 @@
 import t from 'tap';
-import { findSpeech, peak } from '../../../engine/asr/speech.ts';
+import { findSpeech, peak, speechBetween } from '../../../engine/asr/speech.ts';
 
 const STEP = 0.01;
 
@@ -35,4 +35,18 @@ t.test('peak() is the highest probability between two times', async (t) => {
   t.ok(Math.abs(peak(speech, { start: 1.2, end: 1.4 }) - 0.9) < 1e-6);
   t.ok(Math.abs(peak(speech, { start: 0.1, end: 0.5 }) - 0.2) < 1e-6);
   t.ok(Math.abs(peak(speech, { start: 0.5, end: 2.5 }) - 0.9) < 1e-6, 'in the middle');
+});
+
+t.test('speechBetween() sums the seconds of speech between two times', async (t) => {
+  t.equal(
+    speechBetween(
+      [
+        { start: 1, end: 2 },
+        { start: 4, end: 6 },
+      ],
+      1.5,
+      5,
+    ),
+    1.5,
+  );
 });

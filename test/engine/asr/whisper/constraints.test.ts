@@ -1,5 +1,5 @@
 import t from 'tap';
-import { allowed, speechBetween, speechLeft } from '../../../../engine/asr/whisper/constraints.ts';
+import { allowed, speechLeft } from '../../../../engine/asr/whisper/constraints.ts';
 import { FACTS } from '../../../support/facts.ts';
 
 /** The ids that may come next. */
@@ -55,20 +55,6 @@ t.test('speechLeft() returns the timestamp at which uncovered speech begins', as
   const syllables = [3, 4].map((start) => ({ start, end: start + 0.3 }));
   t.equal(speechLeft([1000, 5, 1100], [speech[0]!, ...syllables], TIMES), 1145, 'syllables of 0.3 s count');
   t.equal(speechLeft([1000, 5, 1100], [speech[0]!, { start: 2.5, end: 2.6 }, ...syllables], TIMES), 1145, 'a click of 0.1 s does not');
-});
-
-t.test('speechBetween() sums the seconds of speech between two times', async (t) => {
-  t.equal(
-    speechBetween(
-      [
-        { start: 1, end: 2 },
-        { start: 4, end: 6 },
-      ],
-      1.5,
-      5,
-    ),
-    1.5,
-  );
 });
 
 t.test('allowed() requires the segment to be closed after a loop, later the more text it has, and never at once', async (t) => {

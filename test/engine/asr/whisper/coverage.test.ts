@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
-import { isCertain, leftOut, middleOf, reliable, uncovered } from '../../../../engine/asr/whisper/coverage.ts';
+import { isCertain, leftOut, middleOf, reliable } from '../../../../engine/asr/whisper/coverage.ts';
 import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import type { Facts } from '../../../../engine/asr/whisper/model.ts';
 
@@ -77,25 +77,6 @@ t.test('leftOut() returns speech between segments and after the last one', async
   t.strictSame(found([at(0), 1, at(29)]), [], 'a second is not worth it');
   t.strictSame(found([at(0), 1, 2, 3], 12), [[12, 30]], 'what was cut off');
   t.strictSame(leftOut([at(0), 1, at(2)], [{ start: 0, end: 2 }], null, facts), [], 'what is no speech');
-});
-
-t.test('uncovered() counts the speech without words', async (t) => {
-  const speech = [
-    { start: 0, end: 4 },
-    { start: 6, end: 10 },
-  ];
-  t.equal(uncovered([], speech), 8);
-  t.equal(
-    uncovered(
-      [
-        { start: 0, end: 2 },
-        { start: 2.2, end: 4 },
-        { start: 7, end: 10 },
-      ],
-      speech,
-    ),
-    1,
-  );
 });
 
 t.test('middleOf() returns the quietest point in the middle of a span', async (t) => {

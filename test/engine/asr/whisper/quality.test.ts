@@ -117,7 +117,7 @@ t.test('decideLanguage() averages probabilities by seconds of speech, so that no
 });
 
 t.test('otherLanguages() returns languages only if none is certain', async (t) => {
-  const heard = (languages: [string, number][]) => otherLanguages({ languages: new Map(languages), noSpeech: 0 });
+  const heard = (languages: [string, number][]) => otherLanguages({ languages: new Map(languages) });
   t.strictSame(
     heard([
       ['en', 0.9],

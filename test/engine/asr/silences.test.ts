@@ -1,6 +1,6 @@
 import t from 'tap';
-import { sounding } from '../../../../engine/asr/whisper/silences.ts';
-import { levelsAboveRumble } from '../../../../engine/loudness.ts';
+import { sounding } from '../../../engine/asr/silences.ts';
+import { levelsAboveRumble } from '../../../engine/loudness.ts';
 
 const RATE = 16_000;
 const STEPS = 100; // a second

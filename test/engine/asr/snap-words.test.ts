@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { toSound as toLevels } from '../../../../engine/asr/whisper/snap-words.ts';
-import type { Spoken } from '../../../../engine/asr/whisper/words.ts';
-import { levelsAboveRumble } from '../../../../engine/loudness.ts';
+import { toSound as toLevels } from '../../../engine/asr/snap-words.ts';
+import type { Spoken } from '../../../engine/asr/recogniser.ts';
+import { levelsAboveRumble } from '../../../engine/loudness.ts';
 
 const RATE = 16_000;
 

@@ -1,5 +1,5 @@
+import type { Spoken } from './recogniser.ts';
 import { MAX_BELOW_LOUD, MIN_ABOVE_QUIET, MIN_CONTRAST, MIN_SOUND_STEPS } from './silences.ts';
-import type { Spoken } from './words.ts';
 
 /** Lengths below are in steps of 10 ms, like the levels. */
 const MIN_GAP_STEPS = 8; // a word with less space beside it has no edge of its own

@@ -1,4 +1,4 @@
-import type { Span } from '../../types.ts';
+import type { Span } from '../types.ts';
 
 /** Levels are computed every 10 ms; lengths below are in such steps, levels in dB. */
 export const MIN_ABOVE_QUIET = 8; // above the quiet around it is sound

@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { pendingMigrations } from '../../db/postgres/migrate.ts';
+import { openDb } from '../../db/postgres/orm.ts';
 import { testDatabase } from './database.ts';
+import { superuserPassword } from './postgres.ts';
 
 t.test('testDatabase() gives every caller an empty, migrated database of its own', async (t) => {
   const [first, second] = await Promise.all([testDatabase(t), testDatabase(t)]);
@@ -20,3 +23,19 @@ t.test(
     t.strictSame(role, { rolsuper: false, rolbypassrls: false });
   },
 );
+
+t.test('testDatabase() drops the database at teardown while a backend of a superuser is still exiting', async (t) => {
+  const password = superuserPassword();
+  if (!password) return t.comment('the password of the superuser is not known');
+  const teardowns: (() => unknown)[] = [];
+  const { url } = await testDatabase({ teardown: (after) => teardowns.push(after) });
+  const name = new URL(url).pathname.slice(1);
+  const superuser = await openDb({ url: Object.assign(new URL(url), { username: 'postgres', password }).href, pool: 1 });
+  await superuser.direct('select 1');
+  const dropped = Promise.all(teardowns.map((teardown) => teardown()));
+  await sleep(500);
+  await superuser.close();
+  await dropped;
+  const { db: other } = await testDatabase(t);
+  t.strictSame(await other.direct(`select 1 from pg_database where datname = '${name}'`), []);
+});

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { testServer } from './postgres.ts';
@@ -10,6 +11,8 @@ export interface TestDatabase {
   db: Db;
 }
 
+const EXIT_MS = 30_000; // a backend whose client has disconnected ends within milliseconds, later on a busy machine
+const INSUFFICIENT_PRIVILEGE = '42501';
 const LOCK = 5_120_417; // pg advisory lock: one process makes the template
 const MIGRATIONS = new URL('../../db/postgres/migrations/', import.meta.url);
 
@@ -31,10 +34,20 @@ export async function testDatabase(t: { teardown(after: () => unknown): void }):
   const db = await openDb({ url, pool: 10, name: 'longhand-test' });
   t.teardown(async () => {
     await db.close();
-    await execute(maintenance, `drop database if exists ${name} with (force)`);
-    await maintenance.close();
+    await drop(maintenance, name).finally(() => maintenance.close());
   });
   return { url, db };
+}
+
+/** Drops a database, whoever is still connected. The owner may not end backends of other roles, so those that are just exiting are waited for. */
+async function drop(maintenance: Db, name: string): Promise<void> {
+  for (const end = Date.now() + EXIT_MS; ; await sleep(100)) {
+    try {
+      return await execute(maintenance, `drop database if exists ${name} with (force)`);
+    } catch (error) {
+      if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE || Date.now() > end) throw error;
+    }
+  }
 }
 
 /** Name of the migrated database that is copied; it is made when the migrations are new. */

@@ -24,7 +24,8 @@ function executable(file) {
 export function installFromDistribution(packages) {
   if (process.getuid?.() !== 0 || !findOnPath('apt-get')) return false;
   say(`Installing ${packages.join(', ')} with apt-get …`);
+  const wait = ['-o', 'DPkg::Lock::Timeout=300']; // a new machine often installs its updates first
   const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, stdio: ['ignore', 2, 2] };
-  spawnSync('apt-get', ['update', '-qq'], options);
-  return spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options).status === 0;
+  spawnSync('apt-get', ['update', '-qq', ...wait], options);
+  return spawnSync('apt-get', ['install', '-y', '-qq', ...wait, '--no-install-recommends', ...packages], options).status === 0;
 }

@@ -57,7 +57,7 @@ export function startTestPrograms() {
 async function bring({ program, fetch, what, sha256 }) {
   mkdirSync(BIN, { recursive: true });
   const scratch = mkdtempSync(path.join(CACHE, '.new-'));
-  const clean = () => rmSync(scratch, { recursive: true, force: true });
+  const clean = () => rmSync(scratch, { recursive: true, force: true, maxRetries: 20 }); // a compiler that is ending may still write
   process.once('exit', clean);
   say(`fetching ${program} for the tests (${what}) …`);
   await fetch(program, what, scratch, sha256).catch((error) => say(`${program} could not be fetched: ${error.message}`));

@@ -1,5 +1,5 @@
 import { type Recording, SAMPLE_RATE, type Span } from '../types.ts';
-import { powerSpectrum } from './spectrum.ts';
+import { windowedSpectrum } from './spectrum.ts';
 
 const COARSE_SAMPLES = 512; // samples of a coarse window, which raises suspicion: 32 ms
 const STRIDE_SAMPLES = 1024; // samples between coarse windows
@@ -78,7 +78,7 @@ function tonesIn(samples: Float32Array): Range[] {
 
 function isSuspect(samples: Float32Array, at: number): boolean {
   if (!heard(samples, at, COARSE_SAMPLES)) return false;
-  const { share, peaks } = peaksOf(powerSpectrum(samples, at, COARSE_SAMPLES), COARSE_SAMPLES);
+  const { share, peaks } = peaksOf(windowedSpectrum(samples, at, COARSE_SAMPLES), COARSE_SAMPLES);
   return share >= SUSPECT_PEAK_SHARE && peaks[0]!.frequency >= MIN_TONE_HERTZ - COARSE_ERROR_HERTZ;
 }
 
@@ -103,7 +103,7 @@ function toneAt(samples: Float32Array, at: number): number[] | null {
   let before: Peaks | null = null;
   for (const from of [at - FINE_SAMPLES / 8, at, at + FINE_SAMPLES / 8]) {
     if (from < 0 || from + FINE_SAMPLES > samples.length || !heard(samples, from, FINE_SAMPLES)) return null;
-    const found = peaksOf(powerSpectrum(samples, from, FINE_SAMPLES), FINE_SAMPLES);
+    const found = peaksOf(windowedSpectrum(samples, from, FINE_SAMPLES), FINE_SAMPLES);
     if (found.share < TONE_PEAK_SHARE || found.spread > MAX_SKIRT_SHARE || isVoiced(found) || (before && !isSteady(before, found)))
       return null;
     before = found;
@@ -169,7 +169,7 @@ function peaksOf(spectrum: Float64Array, size: number): Peaks {
 /** Extent of the tone around `middle`, including adjacent silence; not before `earliest`. */
 function extent(samples: Float32Array, middle: number, tone: readonly number[], earliest: number): Range {
   const sounds = (at: number) =>
-    heard(samples, at, COARSE_SAMPLES) && shareAt(powerSpectrum(samples, at, COARSE_SAMPLES), tone) >= SAME_TONE_SHARE;
+    heard(samples, at, COARSE_SAMPLES) && shareAt(windowedSpectrum(samples, at, COARSE_SAMPLES), tone) >= SAME_TONE_SHARE;
   let [first, last] = [middle - COARSE_SAMPLES / 2, middle - COARSE_SAMPLES / 2]; // starts of coarse windows
   const next = (at: number, step: number) => {
     for (let place = at + step; Math.abs(place - at) <= MAX_CLICK_SAMPLES; place += step) {

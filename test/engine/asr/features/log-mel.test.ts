@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type FeatureKind, openFrontEnd } from '../../../../engine/asr/features/log-mel.ts';
-import { powerSpectrum } from '../../../../engine/asr/features/spectrum.ts';
+import { powerSpectrum } from '../../../../engine/spectrum.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const KINDS: readonly FeatureKind[] = ['nemo80', 'nemo128', 'gigaam-v2', 'gigaam-v3'];

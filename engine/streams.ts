@@ -20,7 +20,7 @@ export interface Stream {
 /** The streams of a recording in which somebody speaks. */
 export interface Heard {
   /** One channel per party; `channel` of a stream refers to these. */
-  voices: Recording;
+  byParty: Recording;
   /** Several only if each is one party; a single one masked windows if nobody speaks. */
   streams: Stream[];
   /** Known number of speakers in them, or null. */
@@ -39,7 +39,7 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
   const { signal } = tools;
   const found = await partiesOf(recording, signal);
   const parties = recording.origins ? await spoken(recording, found.parties, tools) : found.parties;
-  const voices = arranged(recording, parties);
+  const byParty = arranged(recording, parties);
   const apart = parties.length > 1 && options.diarize && (options.speakers === null || options.speakers === parties.length);
   const channels = apart ? [...parties.keys()] : ['mix' as const];
   const coarse = !options.diarize || apart; // channels already identify the speakers
@@ -52,20 +52,20 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
     const onProgress = (seconds: number) => {
       if (whole) tools.progress.heard((i + (seconds * SAMPLE_RATE) / recording.length) / channels.length);
     };
-    return listen(voices, channel, tools, coarsely, onProgress);
+    return listen(byParty, channel, tools, coarsely, onProgress);
   };
   const streams: Stream[] = [];
   for (const [i, channel] of channels.entries()) {
     const activity = await look(channel, coarse, i);
     const speech = findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS);
     const packing = packingFor(tools.pool.windowSeconds);
-    const windows = await packWindows(speech, channel, voices.length / SAMPLE_RATE, quietestOf(voices, channel), packing);
+    const windows = await packWindows(speech, channel, byParty.length / SAMPLE_RATE, quietestOf(byParty, channel), packing);
     streams.push({ channel, activity, windows });
   }
   const speaking = streams.filter(({ windows }) => windows.length);
   const [only = streams[0]!, ...others] = speaking;
   if (apart && speaking.length === 1) only.activity = await look(only.channel, false); // there may be several people on that side
-  return { voices, streams: [only, ...others], speakers: speakersIn(found, speaking.length, apart, options) };
+  return { byParty, streams: [only, ...others], speakers: speakersIn(found, speaking.length, apart, options) };
 }
 
 /**
@@ -74,13 +74,13 @@ export async function hear(recording: Recording, options: Options, tools: Tools)
  */
 async function spoken(recording: Recording, parties: Party[], tools: Tools): Promise<Party[]> {
   if (parties.length === 1) return parties;
-  const voices = arranged(recording, parties);
+  const byParty = arranged(recording, parties);
   const speaking: number[] = [];
   for (const channel of parties.keys()) {
-    const activity = await listen(voices, channel, tools, true);
+    const activity = await listen(byParty, channel, tools, true);
     if (findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS).spans.length) speaking.push(channel);
   }
-  const origin = (channel: number) => voices.origins![channel]!;
+  const origin = (channel: number) => byParty.origins![channel]!;
   const first = speaking.find((channel) => origin(channel).default) ?? speaking[0];
   if (first === undefined) return parties.slice(0, 1);
   const { language } = origin(first);
@@ -90,15 +90,15 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
 
 /** Voice activity in one channel, masked machine signals. */
 async function listen(
-  voices: Recording,
+  byParty: Recording,
   channel: Stream['channel'],
   { job, pool, signal }: Tools,
   coarse: boolean,
   onProgress?: (seconds: number) => void,
 ): Promise<Activity> {
-  const activity = await observe(voices, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
+  const activity = await observe(byParty, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
   const { spans } = findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS);
-  return masked(activity, await findTones(voices, channel, spans, signal));
+  return masked(activity, await findTones(byParty, channel, spans, signal));
 }
 
 /** A number of speakers given for a call counts its parties: if some are silent, the number of people on the other side is unknown. */

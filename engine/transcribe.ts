@@ -38,11 +38,11 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
     const job = pool.job(signal);
     progress.stage('transcribing');
     const heard = await hear(recording, options, { job, pool, progress, signal });
-    const { streams, voices } = heard;
+    const { streams, byParty } = heard;
     const [{ words, language, uncoveredSeconds }, turns] = await Promise.all([
       recogniseAll(
         streams.flatMap(({ windows }) => windows),
-        voices,
+        byParty,
         job,
         { ...options, signal, checkpoints: run.checkpoints, onProgress: progress.recognised, pool },
       ),
@@ -50,7 +50,7 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
     ]);
     progress.stage('finishing');
     const durationSeconds = (await recording.decoded) / SAMPLE_RATE;
-    const said = streams.length > 1 ? byChannel(await withoutCrosstalk(words, voices, signal)) : bySpeaker(words, turns.found);
+    const said = streams.length > 1 ? byChannel(await withoutCrosstalk(words, byParty, signal)) : bySpeaker(words, turns.found);
     const segments = toSegments(said, durationSeconds);
     return {
       language: segments.length || options.language !== 'auto' ? language : null,
@@ -75,7 +75,7 @@ interface Turns {
 
 /** Speaker turns, if requested and not already given by the channels. A failure is returned, not thrown. */
 async function findTurns(
-  { streams, voices, speakers }: Heard,
+  { streams, byParty, speakers }: Heard,
   options: Options,
   job: Job,
   pool: Pool,
@@ -89,7 +89,7 @@ async function findTurns(
   }
   try {
     const concurrency = pool.threads * 2;
-    const found = await diarize(stream.activity, voices, stream.channel, job.embed, {
+    const found = await diarize(stream.activity, byParty, stream.channel, job.embed, {
       speakers,
       signal,
       concurrency,

@@ -133,9 +133,9 @@ function mergeSmall({ means, weights }: Clusters, threshold: number, minSeconds:
   const mean = (c: number) => means.data.subarray(c * means.width, (c + 1) * means.width);
   for (;;) {
     let best = { cosine: threshold, into: -1, from: -1 };
-    const voices = [...weights.keys()].filter((c) => weights[c]! >= minSeconds);
-    for (const from of voices.filter((c) => weights[c]! <= BONUS_END * small)) {
-      for (const into of voices) {
+    const candidates = [...weights.keys()].filter((c) => weights[c]! >= minSeconds);
+    for (const from of candidates.filter((c) => weights[c]! <= BONUS_END * small)) {
+      for (const into of candidates) {
         const cosine = into === from ? 0 : dot(mean(from), mean(into)) + bonus(from);
         if (cosine > best.cosine) best = { cosine, into, from };
       }

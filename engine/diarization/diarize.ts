@@ -29,7 +29,7 @@ export interface DiarizeOptions {
 }
 
 /**
- * Speaker turns: each span of one voice is embedded once, the embeddings are clustered, doubtful spans divided, and each span assigned to
+ * Speaker turns: each span of one speaker is embedded once, the embeddings are clustered, doubtful spans divided, and each span assigned to
  * the nearest speaker.
  */
 export async function diarize(
@@ -45,10 +45,10 @@ export async function diarize(
   const embeddings = await embedAll(excerpts, recording, channel, embedder, options);
   const threshold = similarityThreshold(excerpts, embeddings, tracks.tracks);
   const { speakers, signal, linker } = options;
-  const voices = await clusterSpeakers(...reliable(excerpts, embeddings, speakers), threshold, speakers, signal, linker);
+  const centroids = await clusterSpeakers(...reliable(excerpts, embeddings, speakers), threshold, speakers, signal, linker);
   const embed = (subwindows: Excerpt[]) => embedAll(subwindows, recording, channel, embedder, { ...options, onProgress: undefined });
-  const [parts, embeddingsOfParts] = await splitAtChanges(excerpts, embeddings, voices, embed);
-  const turns = toTurns(tracks, parts, assignSpeakers(parts, tracks.tracks, embeddingsOfParts, voices), voices.length);
+  const [parts, embeddingsOfParts] = await splitAtChanges(excerpts, embeddings, centroids, embed);
+  const turns = toTurns(tracks, parts, assignSpeakers(parts, tracks.tracks, embeddingsOfParts, centroids), centroids.length);
   return renumbered(snapToSound(turns, await levelsOf(recording, channel, signal), tracks.speakerCounts));
 }
 

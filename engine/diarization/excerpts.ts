@@ -12,7 +12,7 @@ export interface Excerpt {
 const MAX_EXCERPT_FRAMES = Math.round(MAX_EXCERPT_SECONDS / FRAME_SECONDS);
 const MAX_GAP_FRAMES = 5; // frames from one active frame to the next within an excerpt: no pause over 0.1 s
 
-/** All excerpts in which one voice is alone; for a voice that is never alone, all of its speech. Ordered by track, then time. */
+/** All excerpts in which one speaker is alone; for a speaker that is never alone, all of their speech. Ordered by track, then time. */
 export function cutExcerpts({ tracks, speakerCounts }: Tracks): Excerpt[] {
   return tracks.flatMap(({ first, probability }, track) => {
     const active: number[] = [];

@@ -13,12 +13,12 @@ const CONTEXT_FRAMES = 240; // frames within which another excerpt counts as nea
  * The speaker of each excerpt: the nearest one, except that two tracks active at once are two people, and the weaker match gets its second
  * choice.
  * @param embeddings unit vectors of the excerpts
- * @param voices unit vectors of the speakers
+ * @param centroids unit vectors of the speakers
  */
-export function assignSpeakers(excerpts: Excerpt[], tracks: Track[], embeddings: Float32Array[], voices: Float32Array[]): Int32Array {
-  const scores = embeddings.map((embedding) => Float32Array.from(voices, (voice) => dot(embedding, voice)));
+export function assignSpeakers(excerpts: Excerpt[], tracks: Track[], embeddings: Float32Array[], centroids: Float32Array[]): Int32Array {
+  const scores = embeddings.map((embedding) => Float32Array.from(centroids, (speaker) => dot(embedding, speaker)));
   const labels = Int32Array.from(scores, best);
-  if (voices.length < 2) return labels;
+  if (centroids.length < 2) return labels;
   const order = excerpts.map((_, i) => i).sort((a, b) => excerpts[a]!.first - excerpts[b]!.first);
   weighContext(excerpts, tracks, order, scores, labels);
   const confidence = (i: number) => secondsOf(excerpts[i]!) * scores[i]![labels[i]!]!;
@@ -50,8 +50,8 @@ function weighContext(excerpts: Excerpt[], tracks: Track[], order: number[], sco
       if (other.track === excerpt.track) same.add(labels[j]!);
       else if (covers(tracks[other.track]!, excerpt) && covers(tracks[excerpt.track]!, other)) others.add(labels[j]!);
     }
-    for (const voice of others) if (!same.has(voice)) scores[i]![voice]! -= weight;
-    for (const voice of same) if (!others.has(voice)) scores[i]![voice]! += weight;
+    for (const speaker of others) if (!same.has(speaker)) scores[i]![speaker]! -= weight;
+    for (const speaker of same) if (!others.has(speaker)) scores[i]![speaker]! += weight;
   }
   for (const i of order) labels[i] = best(scores[i]!);
 }

@@ -20,15 +20,15 @@ export type Embed = (excerpts: Excerpt[]) => Promise<Float32Array[]>;
  * speakers, for 4 % more embeddings.
  * @param excerpts ordered by track, then time, as are those returned
  * @param embeddings unit vectors of the excerpts
- * @param voices unit vectors of the speakers
+ * @param centroids unit vectors of the speakers
  */
 export async function splitAtChanges(
   excerpts: Excerpt[],
   embeddings: Float32Array[],
-  voices: Float32Array[],
+  centroids: Float32Array[],
   embed: Embed,
 ): Promise<[Excerpt[], Float32Array[]]> {
-  const similarity = similarityTo(excerpts, embeddings, voices);
+  const similarity = similarityTo(excerpts, embeddings, centroids);
   const subwindows = excerpts.map((excerpt, i) =>
     secondsOf(excerpt) >= MIN_SPLIT_SECONDS && isAmbiguous(similarity(embeddings[i]!, i)) ? subwindowsOf(excerpt) : [],
   );
@@ -46,11 +46,11 @@ export async function splitAtChanges(
 function similarityTo(
   excerpts: Excerpt[],
   embeddings: Float32Array[],
-  voices: Float32Array[],
+  centroids: Float32Array[],
 ): (embedding: Float32Array, from: number) => number[] {
-  const labels = embeddings.map((embedding) => best(voices.map((voice) => dot(embedding, voice))));
-  const seconds = voices.map(() => 0);
-  const sums = voices.map(() => new Float32Array(EMBEDDING_SIZE));
+  const labels = embeddings.map((embedding) => best(centroids.map((speaker) => dot(embedding, speaker))));
+  const seconds = centroids.map(() => 0);
+  const sums = centroids.map(() => new Float32Array(EMBEDDING_SIZE));
   for (const [i, excerpt] of excerpts.entries()) {
     if (secondsOf(excerpt) < MIN_RELIABLE_SECONDS) continue;
     seconds[labels[i]!]! += secondsOf(excerpt);
@@ -58,8 +58,9 @@ function similarityTo(
   }
   return (embedding, from) => {
     const [own, length] = [labels[from]!, secondsOf(excerpts[from]!)];
-    const others = seconds[own]! - length < MIN_RELIABLE_SECONDS ? voices[own]! : unit(add(sums[own]!.slice(), embeddings[from]!, -length));
-    return voices.map((voice, v) => dot(embedding, v === own ? others : voice));
+    const others =
+      seconds[own]! - length < MIN_RELIABLE_SECONDS ? centroids[own]! : unit(add(sums[own]!.slice(), embeddings[from]!, -length));
+    return centroids.map((speaker, v) => dot(embedding, v === own ? others : speaker));
   };
 }
 

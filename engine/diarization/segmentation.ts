@@ -20,7 +20,7 @@ import {
 /** Output of one window, as probabilities in 1/255. */
 export interface Local {
   /** [589 x 3] row-major: activity of each local speaker. */
-  voices: Uint8Array;
+  speakers: Uint8Array;
   /** [589] anybody speaks. */
   speech: Uint8Array;
 }
@@ -52,7 +52,7 @@ export async function segment(session: Session, windows: Float32Array[]): Promis
 
 /** Softmax over the classes, summed per local speaker. */
 function local(logits: Float32Array): Local {
-  const voices = new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS);
+  const speakers = new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS);
   const speech = new Uint8Array(FRAMES_PER_WINDOW);
   const odds = new Float64Array(CLASSES);
   for (let frame = 0; frame < FRAMES_PER_WINDOW; frame++) {
@@ -63,11 +63,11 @@ function local(logits: Float32Array): Local {
     for (let speaker = 0; speaker < LOCAL_SPEAKERS; speaker++) {
       let active = 0;
       for (let c = 1; c < CLASSES; c++) if (CLASS_SPEAKERS[c]! & (1 << speaker)) active += odds[c]!;
-      voices[frame * LOCAL_SPEAKERS + speaker] = Math.round((255 * active) / sum);
+      speakers[frame * LOCAL_SPEAKERS + speaker] = Math.round((255 * active) / sum);
     }
     speech[frame] = Math.round(255 * (1 - odds[0]! / sum));
   }
-  return { voices, speech };
+  return { speakers, speech };
 }
 
 interface ObserveOptions {

@@ -14,8 +14,8 @@ import type { Track } from './tracks.ts';
 const COMPARED_EXCERPTS = 15; // following excerpts to compare with
 
 /**
- * The cosine from which on two voices count as one, for this recording: in a narrow band all voices are similar. Two local speakers that
- * the segmentation model separates within one window are different people, and show how similar different people are here.
+ * The cosine from which on two embeddings count as one speaker, for this recording: in a narrow band all voices are similar. Two local
+ * speakers that the segmentation model separates within one window are different people, and show how similar different people are here.
  */
 export function similarityThreshold(excerpts: Excerpt[], embeddings: Float32Array[], tracks: Track[]): number {
   const others = differentSpeakers(excerpts, tracks).map(([a, b]) => dot(embeddings[a]!, embeddings[b]!));

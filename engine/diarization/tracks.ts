@@ -1,11 +1,11 @@
 import { FRAMES_PER_WINDOW, LOCAL_ACTIVE_PROBABILITY, LOCAL_SPEAKERS, MIN_SHARED_FRAMES, MIN_SHARED_PORTION } from './pyannote.ts';
 import { type Activity, type Local, TRUST, trustSeen } from './segmentation.ts';
 
-/** One voice that adjacent windows agree on. */
+/** One speaker that adjacent windows agree on. */
 export interface Track {
   /** Frame of the recording that `probability[0]` belongs to. */
   first: number;
-  /** Probability that this voice is active, per frame. */
+  /** Probability that this speaker is active, per frame. */
   probability: Float32Array;
 }
 
@@ -25,7 +25,7 @@ const ORDERS = [
   [2, 1, 0],
 ] as const; // of three local speakers
 
-/** Joins the local speakers of adjacent windows into voices, and blends the windows by confidence. */
+/** Joins the local speakers of adjacent windows into tracks, and blends the windows by confidence. */
 export function joinTracks({ locals, step, total }: Activity): Tracks {
   const members = follow(locals, step);
   const seen = trustSeen(locals.length, step, total);
@@ -35,10 +35,10 @@ export function joinTracks({ locals, step, total }: Activity): Tracks {
     const probability = new Float32Array(Math.min(total, last + FRAMES_PER_WINDOW) - first);
     for (const { window, speaker } of places) {
       const offset = window * step - first;
-      const { voices } = locals[window]!;
+      const { speakers } = locals[window]!;
       const count = Math.min(FRAMES_PER_WINDOW, probability.length - offset);
       for (let frame = 0; frame < count; frame++)
-        probability[offset + frame]! += (voices[frame * LOCAL_SPEAKERS + speaker]! * TRUST[frame]!) / 255;
+        probability[offset + frame]! += (speakers[frame * LOCAL_SPEAKERS + speaker]! * TRUST[frame]!) / 255;
     }
     for (let i = 0; i < probability.length; i++) probability[i]! /= seen[first + i]!;
     return { first, probability };
@@ -48,10 +48,10 @@ export function joinTracks({ locals, step, total }: Activity): Tracks {
 
 function countSpeakers(locals: Local[], step: number, total: number, seen: Float32Array): Float32Array {
   const speakerCounts = new Float32Array(total);
-  for (const [w, { voices }] of locals.entries()) {
+  for (const [w, { speakers }] of locals.entries()) {
     const count = Math.min(FRAMES_PER_WINDOW, total - w * step);
     for (let frame = 0; frame < count; frame++) {
-      const sum = voices[frame * LOCAL_SPEAKERS]! + voices[frame * LOCAL_SPEAKERS + 1]! + voices[frame * LOCAL_SPEAKERS + 2]!;
+      const sum = speakers[frame * LOCAL_SPEAKERS]! + speakers[frame * LOCAL_SPEAKERS + 1]! + speakers[frame * LOCAL_SPEAKERS + 2]!;
       speakerCounts[w * step + frame]! += (sum * TRUST[frame]!) / 255;
     }
   }
@@ -64,15 +64,15 @@ interface Place {
   speaker: number;
 }
 
-/** The places of each voice: one local speaker in each of some adjacent windows. */
+/** The places of each track: one local speaker in each of some adjacent windows. */
 function follow(locals: Local[], step: number): Place[][] {
   const members: Place[][] = [];
-  let before: number[] = [-1, -1, -1]; // voice of each local speaker of the previous window
-  for (const [window, { voices }] of locals.entries()) {
+  let before: number[] = [-1, -1, -1]; // track of each local speaker of the previous window
+  for (const [window, { speakers }] of locals.entries()) {
     const ids = [-1, -1, -1];
-    if (window > 0) for (const [i, j] of agreeing(locals[window - 1]!.voices, voices, step)) if (before[i]! >= 0) ids[j] = before[i]!;
+    if (window > 0) for (const [i, j] of agreeing(locals[window - 1]!.speakers, speakers, step)) if (before[i]! >= 0) ids[j] = before[i]!;
     for (let speaker = 0; speaker < LOCAL_SPEAKERS; speaker++) {
-      if (ids[speaker]! < 0 && highest(voices, speaker) > LOCAL_ACTIVE_PROBABILITY * 255) ids[speaker] = members.push([]) - 1;
+      if (ids[speaker]! < 0 && highest(speakers, speaker) > LOCAL_ACTIVE_PROBABILITY * 255) ids[speaker] = members.push([]) - 1;
       if (ids[speaker]! >= 0) members[ids[speaker]!]!.push({ window, speaker });
     }
     before = ids;
@@ -80,7 +80,7 @@ function follow(locals: Local[], step: number): Place[][] {
   return members;
 }
 
-/** Pairs [speaker of the earlier window, speaker of the later one] that are the same voice, by the frames of both windows. */
+/** Pairs [speaker of the earlier window, speaker of the later one] that are the same person, by the frames of both windows. */
 function agreeing(earlier: Uint8Array, later: Uint8Array, step: number): [number, number][] {
   const both = new Float64Array(LOCAL_SPEAKERS * LOCAL_SPEAKERS);
   const mineSum = new Float64Array(LOCAL_SPEAKERS);
@@ -101,8 +101,8 @@ function agreeing(earlier: Uint8Array, later: Uint8Array, step: number): [number
   return order.map((j, i): [number, number] => [i, j]).filter(([i, j]) => enough(i, j));
 }
 
-function highest(voices: Uint8Array, speaker: number): number {
+function highest(speakers: Uint8Array, speaker: number): number {
   let highest = 0;
-  for (let frame = 0; frame < FRAMES_PER_WINDOW; frame++) highest = Math.max(highest, voices[frame * LOCAL_SPEAKERS + speaker]!);
+  for (let frame = 0; frame < FRAMES_PER_WINDOW; frame++) highest = Math.max(highest, speakers[frame * LOCAL_SPEAKERS + speaker]!);
   return highest;
 }

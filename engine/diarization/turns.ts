@@ -11,29 +11,29 @@ const BLOCK_FRAMES = 4096; // frames for which votes are held at once
  * Speaker turns: in every frame, as many speakers as are active at once, those with the most votes of the tracks. Speakers are numbered by
  * first appearance; turns are ordered by start.
  */
-export function toTurns({ tracks, speakerCounts }: Tracks, excerpts: Excerpt[], who: Int32Array, voices: number): Turn[] {
+export function toTurns({ tracks, speakerCounts }: Tracks, excerpts: Excerpt[], who: Int32Array, speakers: number): Turn[] {
   const ballots = toBallots(tracks, excerpts, who);
-  const open: (number | null)[] = new Array(voices).fill(null); // start frame of each speaker's open turn
+  const open: (number | null)[] = new Array(speakers).fill(null); // start frame of each speaker's open turn
   const turns: Turn[] = [];
-  const close = (voice: number, end: number) => {
-    if (open[voice] !== null) turns.push({ speaker: voice, start: edge(open[voice]!), end: edge(end) });
-    open[voice] = null;
+  const close = (speaker: number, end: number) => {
+    if (open[speaker] !== null) turns.push({ speaker, start: edge(open[speaker]!), end: edge(end) });
+    open[speaker] = null;
   };
   let waiting = 0; // earlier ballots are over
   for (let from = 0; from < speakerCounts.length; from += BLOCK_FRAMES) {
     const to = Math.min(speakerCounts.length, from + BLOCK_FRAMES);
     while (waiting < ballots.length && ballots[waiting]!.end <= from) waiting++;
-    const votes = count(ballots, waiting, from, to, voices);
+    const votes = count(ballots, waiting, from, to, speakers);
     for (let frame = from; frame < to; frame++) {
-      const row = votes.subarray((frame - from) * voices, (frame - from + 1) * voices);
+      const row = votes.subarray((frame - from) * speakers, (frame - from + 1) * speakers);
       const least = leastVotes(row, speakerCounts[frame]!);
-      for (let voice = 0; voice < voices; voice++) {
-        if (row[voice]! >= least) open[voice] ??= frame;
-        else close(voice, frame);
+      for (let speaker = 0; speaker < speakers; speaker++) {
+        if (row[speaker]! >= least) open[speaker] ??= frame;
+        else close(speaker, frame);
       }
     }
   }
-  for (let voice = 0; voice < voices; voice++) close(voice, speakerCounts.length);
+  for (let speaker = 0; speaker < speakers; speaker++) close(speaker, speakerCounts.length);
   return renumbered(smoothed(turns));
 }
 
@@ -47,7 +47,7 @@ interface Ballot extends Track {
   end: number;
   /** Frames, relative to the track's first, at which the next speaker takes over. */
   until: number[];
-  voice: number[];
+  who: number[];
 }
 
 /** One per track with excerpts, ordered by first frame. */
@@ -57,24 +57,24 @@ function toBallots(tracks: Track[], excerpts: Excerpt[], who: Int32Array): Ballo
     const { track: t, first } = excerpts[i]!;
     const track = tracks[t]!;
     if (i === 0 || excerpts[i - 1]!.track !== t) {
-      ballots.push({ ...track, end: track.first + track.probability.length, until: [], voice: [] });
+      ballots.push({ ...track, end: track.first + track.probability.length, until: [], who: [] });
     } else {
       ballots.at(-1)!.until.push((excerpts[i - 1]!.end + first) / 2 - track.first);
     }
-    ballots.at(-1)!.voice.push(who[i]!);
+    ballots.at(-1)!.who.push(who[i]!);
   }
   return ballots;
 }
 
-/** Votes [frames x voices] of the tracks that reach into frames [from, to). */
-function count(ballots: Ballot[], waiting: number, from: number, to: number, voices: number): Float32Array {
-  const votes = new Float32Array((to - from) * voices);
+/** Votes [frames x speakers] of the tracks that reach into frames [from, to). */
+function count(ballots: Ballot[], waiting: number, from: number, to: number, speakers: number): Float32Array {
+  const votes = new Float32Array((to - from) * speakers);
   for (let b = waiting; b < ballots.length && ballots[b]!.first < to; b++) {
-    const { first, end, probability, until, voice } = ballots[b]!;
+    const { first, end, probability, until, who } = ballots[b]!;
     let part = 0;
     for (let frame = Math.max(first, from); frame < Math.min(end, to); frame++) {
       while (part < until.length && frame - first >= until[part]!) part++;
-      votes[(frame - from) * voices + voice[part]!]! += probability[frame - first]!;
+      votes[(frame - from) * speakers + who[part]!]! += probability[frame - first]!;
     }
   }
   return votes;
@@ -88,8 +88,8 @@ function leastVotes(row: Float32Array, speakerCounts: number): number {
   for (let rank = Math.min(row.length, Math.round(speakerCounts)); rank > 0; ) {
     let next = Number.NEGATIVE_INFINITY;
     let ties = 0;
-    for (let voice = 0; voice < row.length; voice++) {
-      const votes = row[voice]!;
+    for (let speaker = 0; speaker < row.length; speaker++) {
+      const votes = row[speaker]!;
       if (votes >= least || votes < next) continue;
       ties = votes > next ? 1 : ties + 1;
       next = votes;

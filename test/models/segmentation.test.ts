@@ -24,8 +24,8 @@ async function heardBy(t: { teardown(after: () => unknown): void }, network: str
 
 /** How far the probabilities of two networks lie apart, in the mean and at most. */
 function apart(a: Local[], b: Local[]): { mean: number; most: number } {
-  const gaps = a.flatMap(({ voices, speech }, w) => [
-    ...[...voices].map((value, i) => Math.abs(value - b[w]!.voices[i]!) / 255),
+  const gaps = a.flatMap(({ speakers, speech }, w) => [
+    ...[...speakers].map((value, i) => Math.abs(value - b[w]!.speakers[i]!) / 255),
     ...[...speech].map((value, i) => Math.abs(value - b[w]!.speech[i]!) / 255),
   ]);
   t.equal(gaps.length, 2 * FRAMES_PER_WINDOW * (LOCAL_SPEAKERS + 1));

@@ -13,7 +13,7 @@ function noise(seed: number): () => number {
   };
 }
 
-/** Prints of `people` voices in turn, each with its own direction and some spread. */
+/** Embeddings of `people` speakers in turn, each with its own direction and some spread. */
 function embeddings(people: number, each: number): Float32Array[] {
   const next = noise(7);
   const centres = Array.from({ length: people }, () => unit(Float32Array.from({ length: EMBEDDING_SIZE }, next)));
@@ -42,14 +42,14 @@ t.test('clusterSpeakers() finds one cluster per person', async (t) => {
 
 t.test('clusterSpeakers() finds the same speakers block by block', async (t) => {
   const all = embeddings(5, 600);
-  const voices = await clusterSpeakers(
+  const centroids = await clusterSpeakers(
     all,
     all.map(() => 2),
     0.53,
     null,
   );
-  t.equal(voices.length, 5);
-  for (const voice of voices) t.ok(Math.abs(dot(voice, voice) - 1) < 1e-4);
+  t.equal(centroids.length, 5);
+  for (const centroid of centroids) t.ok(Math.abs(dot(centroid, centroid) - 1) < 1e-4);
 });
 
 t.test('clusterSpeakers() respects a known number of speakers', async (t) => {

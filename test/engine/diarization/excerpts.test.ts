@@ -5,17 +5,17 @@ import type { Activity, Local } from '../../../engine/diarization/segmentation.t
 import type { Recording } from '../../../engine/types.ts';
 
 const PIECE = 240; // frames: a little over four seconds, of which …
-const GAP = [100, 104] as const; // … these are silent: the frames in which the voice is active are few enough for one excerpt
+const GAP = [100, 104] as const; // … these are silent: the frames in which the speaker is active are few enough for one excerpt
 const PAUSE = 20;
 
-/** One voice that says two long excerpts. */
+/** One speaker who says two long excerpts. */
 function twoPieces(): Activity {
   const speaks = (frame: number) =>
     frame % (PIECE + PAUSE) < PIECE && (frame % (PIECE + PAUSE) < GAP[0] || frame % (PIECE + PAUSE) >= GAP[1]);
-  const local: Local = { voices: new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS), speech: new Uint8Array(FRAMES_PER_WINDOW) };
+  const local: Local = { speakers: new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS), speech: new Uint8Array(FRAMES_PER_WINDOW) };
   for (let frame = 0; frame < 2 * PIECE + PAUSE; frame++) {
     if (!speaks(frame)) continue;
-    local.voices[frame * LOCAL_SPEAKERS] = 255;
+    local.speakers[frame * LOCAL_SPEAKERS] = 255;
     local.speech[frame] = 255;
   }
   return { step: FRAMES_PER_WINDOW, total: FRAMES_PER_WINDOW, locals: [local] };

@@ -41,10 +41,10 @@ t.test('clusterSpeakers() respects a known number of speakers even if it would f
 
 /** One local speaker, active in the given frames of one window. */
 function alone(...spans: [number, number][]): Local {
-  const local = { voices: new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS), speech: new Uint8Array(FRAMES_PER_WINDOW) };
+  const local = { speakers: new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS), speech: new Uint8Array(FRAMES_PER_WINDOW) };
   for (const [from, to] of spans)
     for (let frame = from; frame < to; frame++) {
-      local.voices[frame * LOCAL_SPEAKERS] = 255;
+      local.speakers[frame * LOCAL_SPEAKERS] = 255;
       local.speech[frame] = 255;
     }
   return local;

@@ -63,11 +63,11 @@ t.test("splitAtChanges() compares an excerpt with its speaker's other excerpts, 
   const { listen } = listener();
   const mixed = embedding(0.6, 0.6);
   const bobs = { track: 0, first: 360, end: 390 }; // too short to be a measure
-  const voices = [ANN, embedding(0.55, 0.8)]; // Bob's is made of the mixed excerpt for the most part: 0.81 like it, 0.21 more than Ann's
+  const centroids = [ANN, embedding(0.55, 0.8)]; // Bob's is made of the mixed excerpt for the most part: 0.81 like it, 0.21 more than Ann's
   t.equal(
-    (await splitAtChanges([ALONE[0]!, bobs, BOTH], [ANN, BOB, mixed], voices, listen))[0].length,
+    (await splitAtChanges([ALONE[0]!, bobs, BOTH], [ANN, BOB, mixed], centroids, listen))[0].length,
     3,
     'found in itself where there is no other',
   );
-  t.equal((await splitAtChanges([...ALONE, BOTH], [ANN, BOB, mixed], voices, listen))[0].length, 4);
+  t.equal((await splitAtChanges([...ALONE, BOTH], [ANN, BOB, mixed], centroids, listen))[0].length, 4);
 });

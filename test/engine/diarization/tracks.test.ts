@@ -11,17 +11,17 @@ const STEP = 296;
 /** Windows over a recording in which people speak in these frames; `seats[w][person]` is the person's local speaker in window w. */
 function activityOf(people: [number, number][][], seats: number[][]): Activity {
   const locals = seats.map((seat, w) => {
-    const voices = new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS);
+    const speakers = new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS);
     const speech = new Uint8Array(FRAMES_PER_WINDOW);
     for (const [person, spans] of people.entries()) {
       for (const [from, to] of spans) {
         for (let frame = Math.max(0, from - w * STEP); frame < Math.min(FRAMES_PER_WINDOW, to - w * STEP); frame++) {
-          voices[frame * LOCAL_SPEAKERS + seat[person]!] = 255;
+          speakers[frame * LOCAL_SPEAKERS + seat[person]!] = 255;
           speech[frame] = 255;
         }
       }
     }
-    return { voices, speech };
+    return { speakers, speech };
   });
   return { step: STEP, total: (seats.length - 1) * STEP + FRAMES_PER_WINDOW, locals };
 }

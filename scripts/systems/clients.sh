@@ -91,7 +91,7 @@ tables() {
   row "openai $(of_pip openai), Python" 'python . openai-formats.py'
   echo
 }
-tables >tables.md
-sh "$ROOT/scripts/systems/into-docs.sh" clients tables.md "$ROOT/docs/clients.md"
-cat tables.md
+tables >clients-tables.md
+sh "$ROOT/scripts/systems/into-docs.sh" clients clients-tables.md "$ROOT/docs/clients.md"
+cat clients-tables.md
 exit $failed

@@ -31,7 +31,8 @@ class Refused {
         }
         int status = connection.getResponseCode();
         try (InputStream answer = status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
-            System.out.println(status + " " + new String(answer.readAllBytes()));
+            // of a 401 the JDK hides the body while it streams
+            System.out.println(answer == null ? connection.getHeaderField(0) : status + " " + new String(answer.readAllBytes()));
         }
     }
 }

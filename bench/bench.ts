@@ -1,19 +1,16 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { measureAccuracy, type Part } from './accuracy.ts';
-import { countErrors } from './align.ts';
 import type { Split } from './clips.ts';
-import { joined } from './conversations.ts';
+import { measurePeers } from './comparison.ts';
 import { measureCoverage } from './coverage.ts';
-import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
-import { englishWords, errorRate } from './normalise.ts';
-import { openPeer, type PEERS, type Peer } from './peers.ts';
+import { openPeer, type PEERS } from './peers.ts';
 import { measureProfile } from './profile.ts';
-import { chart, compare, type PeerRow, type Report, table } from './report.ts';
+import { provenance } from './provenance.ts';
+import { chart, compare, type Report, table } from './report.ts';
 import { BUSY_HOUR, size } from './sizing.ts';
-import { writeWav } from './sound.ts';
 import { measureSpeed } from './speed.ts';
 
 export interface BenchOptions {
@@ -52,7 +49,7 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
   const before: Report | null = options.compare ? JSON.parse(await readFile(options.compare, 'utf8')) : null;
   const folder = await mkdtemp(join(tmpdir(), 'longhand-bench-'));
   const report: Report = {
-    machine: machine(),
+    ...provenance(),
     model: options.model,
     device: pool.device,
     threads: pool.threads,
@@ -100,50 +97,4 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
   } finally {
     await rm(folder, { recursive: true });
   }
-}
-
-/**
- * Runs Longhand and every peer setting on the same joined speech in sequence, Longhand before and after each, because the speed of a
- * machine drifts. Longhand's result is the mean of its runs: which windows share a batch is random and changes a few words.
- */
-async function measurePeers(pool: Pool, peers: Peer[], folder: string, { minutes, log }: BenchOptions): Promise<PeerRow[]> {
-  const made = await joined(Math.min(20, minutes) * 60);
-  const path = join(folder, 'peers.wav');
-  await writeWav(path, made.samples);
-  const truth = englishWords(made.said.map((s) => s.transcript).join(' '));
-  const wrong = (text: string) => errorRate(countErrors(truth, englishWords(text)));
-  const rows: PeerRow[] = [];
-  const ours = async (accurate: boolean): Promise<Omit<PeerRow, 'ratio'>> => {
-    log(`ours${accurate ? ', accurate' : ''}`);
-    const { result, seconds } = await timed(() => transcript(path, pool, { language: 'en', diarize: false, accurate }));
-    const name = accurate ? 'Longhand int8, accurate' : 'Longhand int8';
-    return {
-      name,
-      minutesPerHour: minutesPerHour(seconds, result.durationSeconds),
-      wordErrorRate: wrong(textOf(result)),
-      peakMegabytes: peakMemory(),
-    };
-  };
-  const runs = [await ours(false)];
-  const beside = (row: Omit<PeerRow, 'ratio'>) => rows.push({ ...row, ratio: row.minutesPerHour / mean(runs.slice(-2), 'minutesPerHour') });
-  const careful = await ours(true);
-  runs.push(await ours(false));
-  beside(careful);
-  for (const peer of peers) {
-    log(peer.name);
-    const found = await peer.run(path, 'en');
-    runs.push(await ours(false));
-    const perHour = minutesPerHour(found.seconds, found.audio);
-    beside({ name: peer.name, minutesPerHour: perHour, wordErrorRate: wrong(found.text), peakMegabytes: found.peak_rss_mb });
-  }
-  const all = { ...runs.at(-1)!, minutesPerHour: mean(runs, 'minutesPerHour'), wordErrorRate: mean(runs, 'wordErrorRate') };
-  return [{ ...all, name: `${all.name}, mean of ${runs.length}`, ratio: 1 }, ...rows];
-}
-
-function mean(rows: readonly Omit<PeerRow, 'ratio'>[], of: 'minutesPerHour' | 'wordErrorRate'): number {
-  return rows.reduce((sum, row) => sum + row[of], 0) / rows.length;
-}
-
-function machine(): string {
-  return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${availableParallelism()} cores, ${Math.round(totalmem() / 1024 ** 3)} GiB`;
 }

@@ -9,7 +9,8 @@ const HERE = fileURLToPath(new URL('./peers/', import.meta.url));
 /** Programs for comparison on the same audio. */
 export const PEERS = ['faster-whisper', 'whisper.cpp'] as const;
 
-interface PeerResult {
+export interface PeerResult {
+  version: string | null;
   seconds: number;
   audio: number;
   text: string;
@@ -27,7 +28,7 @@ function peerFolder(): string {
   return process.env.BENCH_PEERS ?? fileURLToPath(new URL('../.longhand/peers', import.meta.url));
 }
 
-/** The peer in its fastest and in its most accurate setting. Throws with the remedy if it is not installed. */
+/** The peer in its fastest settings and in its most accurate one. Throws with the remedy if it is not installed. */
 export function openPeer(name: (typeof PEERS)[number], threads: number): Peer[] {
   const folder = peerFolder();
   const python = `${folder}/bin/python`;
@@ -45,7 +46,7 @@ export function openPeer(name: (typeof PEERS)[number], threads: number): Peer[] 
       return JSON.parse(stdout.trim().split('\n').at(-1)!) as PeerResult;
     },
   });
-  const wanted = name === 'faster-whisper' ? `${folder}/base-ct2/model.bin` : `${folder}/ggml-base.bin`;
+  const wanted = name === 'faster-whisper' ? `${folder}/base-ct2/model.bin` : `${folder}/ggml-base-q8_0.bin`;
   if (!existsSync(wanted)) {
     throw new Error(`Cannot compare with ${name}: ${wanted} is missing. Run: bench/peers/install.sh [CHECKPOINT_FOLDER]`);
   }
@@ -54,5 +55,9 @@ export function openPeer(name: (typeof PEERS)[number], threads: number): Peer[] 
         setting('int8 batched 8, greedy', 'faster_whisper_run.py', `${folder}/base-ct2`, 'batched'),
         setting('int8 one by one, beam 5', 'faster_whisper_run.py', `${folder}/base-ct2`, 'careful'),
       ]
-    : [setting('f16 greedy', 'whisper_cpp_run.py', wanted, 'greedy'), setting('f16 beam 5', 'whisper_cpp_run.py', wanted, 'careful')];
+    : [
+        setting('q8_0 greedy', 'whisper_cpp_run.py', `${folder}/ggml-base-q8_0.bin`, 'greedy'),
+        setting('f16 greedy', 'whisper_cpp_run.py', `${folder}/ggml-base.bin`, 'greedy'),
+        setting('f16 beam 5', 'whisper_cpp_run.py', `${folder}/ggml-base.bin`, 'careful'),
+      ];
 }

@@ -1,12 +1,13 @@
+import type { PeerRow } from './comparison.ts';
 import { coverageRows, type LanguageCoverage } from './coverage.ts';
 import type { Accuracy, Rate } from './measures.ts';
 import type { Profile } from './profile.ts';
+import type { Provenance } from './provenance.ts';
 import type { Sizing } from './sizing.ts';
 import type { Speed } from './speed.ts';
 
 /** The results of one run; keys that other tools read are documented in the command reference. */
-export interface Report {
-  machine: string;
+export interface Report extends Provenance {
   model: string;
   device: string;
   threads: number;
@@ -25,15 +26,6 @@ export interface Report {
   coverage?: LanguageCoverage[];
   peers?: PeerRow[];
   sizing?: Sizing & { load: string };
-}
-
-export interface PeerRow {
-  name: string;
-  minutesPerHour: number;
-  wordErrorRate: number;
-  peakMegabytes: number;
-  /** Relative time: 1 is ours in the same run. */
-  ratio: number;
 }
 
 const percent = (x: number) => `${(100 * x).toFixed(1)} %`;
@@ -84,12 +76,14 @@ export function table(report: Report): string {
     lines.push('');
   }
   if (peers?.length) {
-    lines.push('Other programs on the same recording, same weights, same threads, in sequence');
-    for (const p of peers)
+    lines.push('The same joined speech in several orders, same weights, same threads, in sequence');
+    for (const { name, version, minutesPerHour, wordErrorRate, gap, peakMegabytes, ratio } of peers) {
       row(
-        p.name,
-        `${two(p.minutesPerHour)} min/h, ${percent(p.wordErrorRate)} WER, ${p.peakMegabytes.toFixed(0)} MB, relative time ${p.ratio.toFixed(2)}`,
+        version ? `${name} (${version})` : name,
+        `${two(minutesPerHour)} min/h, relative time ${two(ratio)}, ${peakMegabytes.toFixed(0)} MB`,
       );
+      row('', `WER ${rateText(wordErrorRate)}; ${wordErrorRate.errors.deleted} deleted, at most ${gap} in a row`);
+    }
     lines.push('');
   }
   if (sizing) {

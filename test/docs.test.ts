@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import t from 'tap';
 import { SETTING_NAMES } from '../api/contract/settings.ts';
-import { heldOut } from '../bench/plot.ts';
+import { committedReports, resultFiles } from '../bench/results.ts';
 import { openProgram } from '../scripts/commands/program.ts';
 import { generatedPages } from '../scripts/docs/pages.ts';
 import { ROOT } from './support/processes.ts';
@@ -68,8 +68,12 @@ t.test('generatedPages() equal the committed pages; `npm run docs` writes them',
   );
 });
 
-t.test('heldOut() equals the committed chart; `node --import tsx bench/plot.ts` draws it', async (t) => {
-  t.equal(read('docs/images/rtfx-wer.svg'), heldOut());
+t.test('resultFiles() equal the committed pages and charts; `node --import tsx bench/results.ts` writes them', async (t) => {
+  const old = [...resultFiles(committedReports())].filter(([file, text]) => read(file) !== text);
+  t.strictSame(
+    old.map(([file]) => `${file}: run node --import tsx bench/results.ts`),
+    [],
+  );
 });
 
 t.test('pages name settings that exist, and every setting is in the configuration', async (t) => {

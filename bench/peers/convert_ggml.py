@@ -1,5 +1,6 @@
-"""Writes a Whisper checkpoint folder as a whisper.cpp model (ggml, float16), so that both run the same weights.
-   python convert_ggml.py CHECKPOINT_FOLDER OUT.bin     Layout: whisper.cpp, models/convert-h5-to-ggml.py"""
+"""Writes a Whisper checkpoint folder as a whisper.cpp model (ggml), so that both run the same weights.
+   python convert_ggml.py CHECKPOINT_FOLDER OUT.bin [f16|q8_0]
+   Layout: whisper.cpp, models/convert-h5-to-ggml.py; q8_0 as its quantize program writes it: matrices in blocks of 32 along the rows, each a float16 scale and 32 bytes"""
 import json, struct, sys
 import numpy as np
 from safetensors.numpy import load_file
@@ -37,7 +38,18 @@ def bytes_of():
     return {chr(c): b for b, c in codes.items()}
 
 
-def convert(source, out):
+F32, F16, Q8_0 = 0, 1, 8  # types of tensors
+FILE_TYPES = {'f16': 1, 'q8_0': 2007}  # 7, and version 2 of the quantised formats in thousands
+
+
+def q8_0(matrix):
+    blocks = matrix.astype(np.float32).reshape(-1, 32)
+    scales = (np.abs(blocks).max(axis=1, keepdims=True) / 127).astype(np.float16)
+    inverse = np.divide(1, scales.astype(np.float32), out=np.zeros(scales.shape, np.float32), where=scales != 0)
+    return np.concatenate([scales.view(np.int8).reshape(-1, 2), np.rint(blocks * inverse).clip(-127, 127).astype(np.int8)], axis=1)
+
+
+def convert(source, out, kind='f16'):
     config = json.load(open(source + '/config.json'))
     vocabulary = json.load(open(source + '/tokenizer.json'))['model']['vocab']
     table = bytes_of()
@@ -45,7 +57,7 @@ def convert(source, out):
         f.write(struct.pack('i', 0x67676D6C))
         f.write(struct.pack('11i', config['vocab_size'], config['max_source_positions'], config['d_model'], config['encoder_attention_heads'],
                             config['encoder_layers'], config['max_target_positions'], config['d_model'], config['decoder_attention_heads'],
-                            config['decoder_layers'], config['num_mel_bins'], 1))
+                            config['decoder_layers'], config['num_mel_bins'], FILE_TYPES[kind]))
         filters = mel_filters(config['num_mel_bins'])
         f.write(struct.pack('2i', *filters.shape))
         filters.tofile(f)
@@ -63,13 +75,13 @@ def convert(source, out):
             if name in ('encoder.conv1.bias', 'encoder.conv2.bias'):
                 data = data.reshape(-1, 1)
             half = data.ndim >= 2 and not name.endswith('bias') and 'positional' not in name
-            data = data.astype(np.float16 if half else np.float32)
+            quantised = kind == 'q8_0' and half and data.ndim == 2
             raw = name.encode()
-            f.write(struct.pack('3i', data.ndim, len(raw), int(half)))
+            f.write(struct.pack('3i', data.ndim, len(raw), Q8_0 if quantised else F16 if half else F32))
             f.write(struct.pack(f'{data.ndim}i', *reversed(data.shape)))
             f.write(raw)
-            data.tofile(f)
+            (q8_0(data) if quantised else data.astype(np.float16 if half else np.float32)).tofile(f)
 
 
 if __name__ == '__main__':
-    convert(*sys.argv[1:3])
+    convert(*sys.argv[1:])

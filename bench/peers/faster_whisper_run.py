@@ -1,6 +1,7 @@
-"""Runs faster-whisper over one file and prints JSON: seconds of processing (model load not counted), text, peak memory.
+"""Runs faster-whisper over one file and prints JSON: version, seconds of processing (model load not counted), text, peak memory.
    python faster_whisper_run.py MODEL FILE --mode batched|careful|greedy --threads 2 --language en"""
 import argparse, json, resource, time
+import ctranslate2, faster_whisper
 from faster_whisper import BatchedInferencePipeline, WhisperModel
 
 parser = argparse.ArgumentParser()
@@ -19,6 +20,7 @@ else:
     segments, info = model.transcribe(a.file, beam_size=5 if a.mode == 'careful' else 1, language=language, vad_filter=True)
 segments = [{'start': s.start, 'end': s.end, 'text': s.text} for s in segments]
 print(json.dumps({
+    'version': f'{faster_whisper.__version__}, CTranslate2 {ctranslate2.__version__}',
     'seconds': time.monotonic() - started,
     'audio': info.duration,
     'text': ' '.join(s['text'].strip() for s in segments),

@@ -18,4 +18,5 @@ CMAKE_ARGS='-DGGML_NATIVE=ON -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDEN
   echo "Cannot build whisper.cpp: a C++ compiler is needed. faster-whisper is ready" >&2
   exit 1
 }
-"$out/bin/python" "$here/convert_ggml.py" "$checkpoint" "$out/ggml-base.bin"
+"$out/bin/python" "$here/convert_ggml.py" "$checkpoint" "$out/ggml-base.bin" f16
+"$out/bin/python" "$here/convert_ggml.py" "$checkpoint" "$out/ggml-base-q8_0.bin" q8_0

@@ -1,6 +1,6 @@
 """Runs whisper.cpp (through pywhispercpp, built on this machine) over one 16 kHz wav file and prints JSON as faster_whisper_run.py does.
    python whisper_cpp_run.py MODEL.bin FILE --mode greedy|careful --threads 2"""
-import argparse, json, resource, time, wave
+import argparse, importlib.metadata, json, resource, time, wave
 import numpy as np
 from pywhispercpp.model import Model
 
@@ -20,6 +20,7 @@ options = {'beam_search': {'beam_size': 5, 'patience': -1.0}} if careful else {'
 started = time.monotonic()
 segments = model.transcribe(samples, language=a.language, **options)
 print(json.dumps({
+    'version': f"pywhispercpp {importlib.metadata.version('pywhispercpp')}",
     'seconds': time.monotonic() - started,
     'audio': len(samples) / rate,
     'text': ' '.join(s.text.strip() for s in segments),

@@ -3,10 +3,12 @@ import t from 'tap';
 
 import { named, quantile, wordsAttributed, wordTimes } from '../../bench/align.ts';
 import { type Clip, clips, DATA, englishClips, foreignClips, turnsOf, voices } from '../../bench/clips.ts';
+import { measurePeers } from '../../bench/comparison.ts';
 import { conversation } from '../../bench/conversations.ts';
 import { diarizationError } from '../../bench/der.ts';
 import { diarization, transcript } from '../../bench/measure.ts';
 import { englishWords } from '../../bench/normalise.ts';
+import type { Peer } from '../../bench/peers.ts';
 import { seeded } from '../../bench/random.ts';
 import { NOISES, writeWav } from '../../bench/sound.ts';
 import { rateOf } from '../../bench/word-errors.ts';
@@ -80,6 +82,26 @@ t.test('accuracy does not regress', async (t) => {
     const { errors, disordered } = wordTimes(made, segments, durationSeconds);
     t.ok(errors.length >= 6 && quantile(errors, 0.5) < 0.2, `edges of words ${errors}`);
     t.equal(disordered, 0);
+  });
+
+  await t.test('measurePeers() runs every program on the same orders, and counts words, omissions and relative time', async (t) => {
+    const seen: string[] = [];
+    const deaf: Peer = {
+      name: 'deaf',
+      async run(file) {
+        seen.push(file);
+        return { version: '1.2', seconds: 3, audio: 60, text: '', peak_rss_mb: 10 };
+      },
+    };
+    const [ours, accurate, other] = await measurePeers(pool, [deaf], folder, { minutes: 0.1, split: 'test', seed: 1, log: () => {} });
+    t.equal(new Set(seen).size, 2, 'two orders');
+    t.equal(other!.wordErrorRate.rate, 1);
+    t.equal(other!.gap * 2 >= other!.wordErrorRate.errors.reference, true, 'all words of an order are one omission');
+    t.match(other, { version: '1.2', minutesPerHour: 3, range: [3, 3], peakMegabytes: 10 });
+    t.ok(Math.abs(other!.ratio / (3 / ours!.minutesPerHour) - 1) < 0.5, 'about its time divided by ours');
+    for (const row of [ours!, accurate!]) t.ok(row.wordErrorRate.rate < 0.3 && row.minutesPerHour > 0, JSON.stringify(row));
+    t.equal(ours!.wordErrorRate.errors.reference, other!.wordErrorRate.errors.reference, 'the words of every order once');
+    t.equal(ours!.ratio, 1);
   });
 
   await t.test('recordings without speech yield no hallucinations', async (t) => {

@@ -1,5 +1,13 @@
 import t from 'tap';
+import type { PeerRow } from '../../bench/comparison.ts';
 import { chart, compare, type Report, table } from '../../bench/report.ts';
+
+const ERRORS = { reference: 200, substituted: 9, deleted: 6, inserted: 5 };
+
+function program(name: string, other: Partial<PeerRow>): PeerRow {
+  const wordErrorRate = { rate: 0.1, errors: ERRORS, interval: [0.08, 0.12] as [number, number] };
+  return { name, version: null, minutesPerHour: 1, range: [1, 2], wordErrorRate, gap: 2, peakMegabytes: 900, ratio: 1, ...other };
+}
 
 const report: Report = {
   machine: 'A <fast> & small machine',
@@ -10,9 +18,11 @@ const report: Report = {
   minutes_per_hour: { recognition: 0.5, diarization: 0.25, total: 0.8 },
   peak_rss_mb: 1200,
   wer: 0.09,
+  commit: '0123abcd',
+  versions: { longhand: '1.1.0', node: '20.20.2', onnxruntime: '1.29.0' },
   peers: [
-    { name: 'Longhand int8', minutesPerHour: 0.5, wordErrorRate: 0.09, peakMegabytes: 1200, ratio: 1 },
-    { name: 'other & <careful>', minutesPerHour: 4, wordErrorRate: 0.1, peakMegabytes: 900, ratio: 8 },
+    program('Longhand', { minutesPerHour: 0.5, peakMegabytes: 1200 }),
+    program('other & <careful>', { version: '3.1', minutesPerHour: 4, ratio: 8 }),
   ],
 };
 
@@ -25,7 +35,8 @@ t.test('chart() draws a bar for every measurement, proportional to its time', as
 });
 
 t.test('table() has a row for every peer with its relative time', async (t) => {
-  t.match(table(report), /other & <careful> +4\.00 min\/h, 10\.0 % WER, 900 MB, relative time 8\.00/);
+  t.match(table(report), /other & <careful> \(3\.1\) +4\.00 min\/h, relative time 8\.00, 900 MB/);
+  t.match(table(report), /WER 10\.0 % of 200 words \(95 % interval 8\.0 to 12\.0 %\); 6 deleted, at most 2 in a row/);
 });
 
 t.test('table() shows the share of time of each model and its operators', async (t) => {

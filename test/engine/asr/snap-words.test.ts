@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { toSound as toLevels } from '../../../engine/asr/snap-words.ts';
 import type { Spoken } from '../../../engine/asr/recogniser.ts';
+import { toSound as toLevels } from '../../../engine/asr/snap-words.ts';
 import { levelsAboveRumble } from '../../../engine/loudness.ts';
 
 const RATE = 16_000;

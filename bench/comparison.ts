@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import type { Pool } from '../engine/runtime/pool.ts';
+import { errorsOfRuns, longestGap } from './align.ts';
+import { joined } from './conversations.ts';
+import { minutesPerHour, peakMemory, textOf, timed, transcript } from './measure.ts';
+import type { AccuracyOptions, Rate } from './measures.ts';
+import { addErrors, type Errors, englishWords, NO_ERRORS } from './normalise.ts';
+import type { Peer, PeerResult } from './peers.ts';
+import { writeWav } from './sound.ts';
+import { rated } from './word-errors.ts';
+
+const ORDERS = 2; // of the same clips: which words share a window changes the errors by a percentage point
+const MOST_MINUTES = 20; // of joined speech
+
+/** One program in one setting, over all orders. */
+export interface PeerRow {
+  name: string;
+  /** Of the program and its runtime; null for Longhand, whose versions are those of the report. */
+  version: string | null;
+  /** Mean, and range over the runs. */
+  minutesPerHour: number;
+  range: [least: number, most: number];
+  wordErrorRate: Rate;
+  /** Longest run of deleted words. */
+  gap: number;
+  peakMegabytes: number;
+  /** Relative time: the mean over the orders of its time divided by the mean of Longhand's before and after it. */
+  ratio: number;
+}
+
+type Options = Pick<AccuracyOptions, 'minutes' | 'split' | 'seed' | 'data' | 'log'>;
+
+interface Order {
+  path: string;
+  /** Words of each clip, in order, and its transcript, by which its occurrences are grouped. */
+  runs: { transcript: string; words: string[] }[];
+}
+
+/**
+ * Runs every program on the same joined English speech in several orders, one after another, Longhand before and after each of the others,
+ * because the speed of a machine drifts. Longhand is averaged over all its runs, and its errors are counted once per order.
+ */
+export async function measurePeers(pool: Pool, peers: readonly Peer[], folder: string, options: Options): Promise<PeerRow[]> {
+  const ours = longhand(pool, false);
+  const others = [longhand(pool, true), ...peers];
+  const own = new Tally(ours.name);
+  const tallies = others.map(({ name }) => new Tally(name));
+  for (let i = 0; i < ORDERS; i++) {
+    const order = await makeOrder(i, folder, options);
+    const run = async (program: Peer, tally: Tally, counted = true) => {
+      options.log(`${program.name}, order ${i + 1} of ${ORDERS}`);
+      return tally.add(order, await program.run(order.path, 'en'), counted);
+    };
+    let before = await run(ours, own);
+    for (const [p, program] of others.entries()) {
+      const time = await run(program, tallies[p]!);
+      const after = await run(ours, own, false);
+      tallies[p]!.ratios.push((2 * time) / (before + after));
+      before = after;
+    }
+  }
+  return [own, ...tallies].map((tally) => tally.row());
+}
+
+async function makeOrder(i: number, folder: string, { minutes, seed, split, data }: Options): Promise<Order> {
+  const made = await joined(Math.min(MOST_MINUTES, minutes) * 60, { seed: seed + i, split, data });
+  const path = join(folder, `joined-${i}.wav`);
+  await writeWav(path, made.samples);
+  return { path, runs: made.said.map(({ transcript }) => ({ transcript, words: englishWords(transcript) })) };
+}
+
+/** Longhand as one of the programs. */
+function longhand(pool: Pool, accurate: boolean): Peer {
+  return {
+    name: accurate ? 'Longhand, accurate' : 'Longhand',
+    async run(file, language) {
+      const { result, seconds } = await timed(() => transcript(file, pool, { language, diarize: false, accurate }));
+      return { version: null, seconds, audio: result.durationSeconds, text: textOf(result), peak_rss_mb: peakMemory() };
+    },
+  };
+}
+
+/** The runs of one program. */
+class Tally {
+  readonly ratios: number[] = [];
+  readonly #name: string;
+  readonly #times: number[] = [];
+  readonly #errors = new Map<string, Errors>();
+  #gap = 0;
+  #peak = 0;
+  #version: string | null = null;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Returns minutes of processing per hour of audio. */
+  add({ runs }: Order, { seconds, audio, text, peak_rss_mb, version }: PeerResult, counted: boolean): number {
+    const time = minutesPerHour(seconds, audio);
+    this.#times.push(time);
+    this.#peak = Math.max(this.#peak, peak_rss_mb);
+    this.#version = version;
+    if (!counted) return time;
+    const [words, heard] = [runs.map((run) => run.words), englishWords(text)];
+    for (const [i, errors] of errorsOfRuns(words, heard).entries()) {
+      const { transcript } = runs[i]!;
+      this.#errors.set(transcript, addErrors(this.#errors.get(transcript) ?? NO_ERRORS, errors));
+    }
+    this.#gap = Math.max(this.#gap, longestGap(words.flat(), heard));
+    return time;
+  }
+
+  row(): PeerRow {
+    return {
+      name: this.#name,
+      version: this.#version,
+      minutesPerHour: mean(this.#times),
+      range: [Math.min(...this.#times), Math.max(...this.#times)],
+      wordErrorRate: rated([...this.#errors.values()]),
+      gap: this.#gap,
+      peakMegabytes: this.#peak,
+      ratio: this.ratios.length ? mean(this.ratios) : 1,
+    };
+  }
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -3,9 +3,9 @@ import { sounding } from '../../../engine/asr/silences.ts';
 import { levelsAboveRumble } from '../../../engine/loudness.ts';
 
 const RATE = 16_000;
-const STEPS = 100; // a second
+const STEPS = 100; // per second
 
-/** Levels of one kind in the given spans of seconds, of another between them. */
+/** Levels: one value within the given spans (seconds), another between them. */
 function levels(seconds: number, loud: number, quiet: number, spans: readonly [number, number][]): Float32Array {
   return Float32Array.from({ length: seconds * STEPS }, (_, i) => (spans.some(([a, b]) => i >= a * STEPS && i < b * STEPS) ? loud : quiet));
 }
@@ -43,7 +43,7 @@ t.test('sounding() treats a click within silence as silence', async (t) => {
   ]);
 });
 
-t.test('sounding() keeps a span if noise hides its pauses, and one of silence', async (t) => {
+t.test('sounding() keeps a span whose pauses are masked by noise, and a silent one', async (t) => {
   const span = [{ start: 0.5, end: 2.5 }];
   t.strictSame(sounding(span, levels(3, -20, -32, [[0, 1]])), span);
   t.strictSame(sounding(span, levels(3, -120, -120, [])), span);

@@ -16,7 +16,7 @@ function tones(...spans: [start: number, end: number][]): Float32Array {
 const toSound = (words: Spoken[], samples: Float32Array) => toLevels(words, levelsAboveRumble(samples));
 const word = (start: number, end: number) => ({ text: ' word', probability: 1, start, end });
 
-/** Edges are exact to the 10 ms for which a filter rings on. */
+/** Edges may be off by 10 ms, the time for which the filter rings. */
 function edges(t: Test, words: { start: number; end: number }[], wanted: [start: number, end: number][], message = 'edges'): void {
   const near = (a: number, b: number) => Math.abs(a - b) < 0.0101;
   t.ok(
@@ -31,12 +31,12 @@ function edges(t: Test, words: { start: number; end: number }[], wanted: [start:
 
 t.test('toSound() moves the edges of a word beside pauses to the start and end of its sound', async (t) => {
   edges(t, toSound([word(0.92, 1.66)], tones([1, 1.5])), [[1, 1.5]], 'inward');
-  edges(t, toSound([word(1.02, 1.48)], tones([1, 1.5])), [[1, 1.5]], 'outward, while the sound goes on');
+  edges(t, toSound([word(1.02, 1.48)], tones([1, 1.5])), [[1, 1.5]], 'outward, as far as the sound continues');
 });
 
 t.test('toSound() keeps edges close to a neighbour, and the order of words', async (t) => {
-  const heard = toSound([word(0.9, 1.2), word(1.2, 1.7)], tones([1, 1.5]));
-  edges(t, heard, [
+  const snapped = toSound([word(0.9, 1.2), word(1.2, 1.7)], tones([1, 1.5]));
+  edges(t, snapped, [
     [1, 1.2],
     [1.2, 1.5],
   ]);
@@ -48,6 +48,6 @@ t.test('toSound() ignores clicks, and keeps a word without any sound unchanged',
 });
 
 t.test('toSound() never moves an edge past the middle of the word or by more than 0.25 s', async (t) => {
-  const [heard] = toSound([word(0.5, 2.5)], tones([1.6, 1.7]));
-  t.strictSame([heard!.start, heard!.end], [0.5, 2.5]);
+  const [snapped] = toSound([word(0.5, 2.5)], tones([1.6, 1.7]));
+  t.strictSame([snapped!.start, snapped!.end], [0.5, 2.5]);
 });

@@ -3,7 +3,7 @@ import { findSpeech, peak, speechBetween } from '../../../engine/asr/speech.ts';
 
 const STEP = 0.01;
 
-/** Probabilities, one value every 10 ms: [value, frames] pairs in a row. */
+/** Probabilities every 10 ms, from consecutive [value, frames] pairs. */
 function curve(...parts: [value: number, frames: number][]): Float32Array {
   return Float32Array.from(parts.flatMap(([value, frames]) => new Array<number>(frames).fill(value)));
 }
@@ -24,7 +24,7 @@ t.test('findSpeech() ignores bursts shorter than 0.15 s', async (t) => {
   t.strictSame(spansOf([0, 50], [0.9, 16], [0, 50]), [[0.5, 0.66]]);
 });
 
-t.test('findSpeech() extends spans to where speech fades, and merges spans closer than 0.1 s', async (t) => {
+t.test('findSpeech() extends spans until speech has faded out, and merges spans closer than 0.1 s', async (t) => {
   t.strictSame(spansOf([0, 50], [0.4, 10], [0.9, 40], [0.4, 10], [0, 50]), [[0.5, 1.1]]);
   t.strictSame(spansOf([0.9, 50], [0, 8], [0.9, 50]), [[0, 1.08]]);
   t.strictSame(spansOf([0.9, 50], [0, 12], [0.9, 50]).length, 2);

@@ -12,7 +12,7 @@ const pack = (spans: [number, number][], duration = 10_000) =>
   packWindows(speechOf(spans.map(([start, end]) => ({ start, end }))), 'mix', duration, middle, PACKING);
 const near = (a: number, b: number) => Math.abs(a - b) < 1e-6;
 
-/** Samples whose values tell their place, and one quiet stretch. */
+/** Samples whose values encode their position, with one quiet range. */
 function ramp(samples: number, quiet: [number, number] = [0, 0]): Recording {
   const value = (i: number) => (i >= quiet[0] && i < quiet[1] ? 0 : (i % 1000) / 1000 + 0.001);
   return {
@@ -46,7 +46,7 @@ t.test('packWindows() keeps short pauses and shortens long ones to the padding',
   ]);
 });
 
-t.test('packWindows() ends a full window at a clearly longer pause shortly before', async (t) => {
+t.test('packWindows() ends a full window at a clearly longer pause shortly before its end', async (t) => {
   const windows = await pack([
     [0, 12],
     [12.2, 22],
@@ -97,7 +97,7 @@ t.test('timeline() maps window times to the time of the recording', async (t) =>
   ]);
   t.equal(line.seconds, 7);
   t.strictSame([0, 1, 2, 3, 7, 9].map(line.original), [10, 11, 20, 21, 25, 25]);
-  t.strictSame(line.originalSpan({ start: 1.5, end: 2 }), { start: 11.5, end: 12 }, 'an end on a seam stays before it');
+  t.strictSame(line.originalSpan({ start: 1.5, end: 2 }), { start: 11.5, end: 12 }, 'an end on a seam maps to the time before it');
   t.strictSame(line.originalSpan({ start: 1.9, end: 2.5 }), { start: 20, end: 20.5 }, 'a word across a seam keeps its longer part');
   t.strictSame(line.originalSpan({ start: 1, end: 2.2 }), { start: 11, end: 12 });
 });

@@ -1,4 +1,4 @@
-/* A CTC model that has learned one thing (make.py): ten digits. Its speakers are not those of the recordings here. */
+/* A CTC model trained on ten digits only (make.py); the speakers of these recordings were held out. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -9,19 +9,19 @@ import { importPublished } from '../../../../models/published/importing.ts';
 import { shippedModels } from '../../../support/models.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const SAID = { 'm5.ogg': 'three one four one five nine two six', 'f4.ogg': 'zero eight seven five three two nine zero' };
+const EXPECTED = { 'm5.ogg': 'three one four one five nine two six', 'f4.ogg': 'zero eight seven five three two nine zero' };
 
 t.test('transcribe() recognises digits with a CTC model, with times and confidence', async (t) => {
   const { diarization } = await shippedModels(t.testdir({ models: {} }));
   const { folder } = await importPublished(HERE, { home: join(t.testdirName, 'models'), name: 'digits', languages: ['en'], examine });
   const pool = await openPool({ models: { whisper: folder, diarization }, threads: 1 });
   t.teardown(() => pool.close());
-  for (const [file, said] of Object.entries(SAID)) {
+  for (const [file, expected] of Object.entries(EXPECTED)) {
     const options = { language: 'auto', diarize: true, speakers: null, vocabulary: '', accurate: false };
     const run = { signal: new AbortController().signal, progress() {} };
     const found = await transcribe(join(HERE, file), options, run, pool);
     const words = found.segments.flatMap((segment) => segment.words);
-    t.equal(words.map(({ text }) => text.trim()).join(' '), said, file);
+    t.equal(words.map(({ text }) => text.trim()).join(' '), expected, file);
     t.equal(found.language, 'en');
     t.equal(found.speakers, 1);
     t.ok(
@@ -30,7 +30,7 @@ t.test('transcribe() recognises digits with a CTC model, with times and confiden
     );
     t.ok(
       words.every(({ probability }) => probability > 0.5 && probability <= 1),
-      'it is sure of what it has learned',
+      'confidence is over 0.5 and at most 1',
     );
   }
 });

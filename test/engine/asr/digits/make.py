@@ -1,7 +1,7 @@
 """Trains a small CTC model on synthesised digits, in numpy, and writes it as an onnx-asr folder beside this script.
 
-Usage: make.py (needs numpy, onnx, espeak-ng and ffmpeg; about half an hour on a busy core, 2,148 s at a load of 30). Speakers m5 and f4, and rates over 185 words a minute,
-are kept for tests: nothing that they say is seen here.
+Usage: make.py (needs numpy, onnx, espeak-ng and ffmpeg; 2,148 s at a load average of 30). Speakers m5 and f4 and rates over
+185 words per minute are held out for tests.
 """
 import subprocess
 import sys
@@ -60,7 +60,7 @@ def forward(weights, x):
 
 
 def ctc(logs, labels):
-    """The loss, and its gradient by the scores before the softmax."""
+    """Returns the loss and its gradient with respect to the scores before the softmax."""
     path = [BLANK] + [token for label in labels for token in (label, BLANK)]
     n, frames = len(path), len(logs)
     if frames < len(labels) + 1:
@@ -117,7 +117,7 @@ def train(pairs, epochs=26, batch=4):
             total = [np.zeros_like(w) for w in weights]
             for i in group:
                 x, labels = pairs[i]
-                first = rng.integers(0, 5)  # frames cut off: the strides fall elsewhere
+                first = rng.integers(0, 5)  # crop the start, so that the strides are aligned differently
                 x = x[first:] + rng.standard_normal(80).astype(np.float32) * 0.15
                 logs, kept = forward(weights, x)
                 found = ctc(logs, labels)

@@ -10,7 +10,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const KINDS: readonly FeatureKind[] = ['nemo80', 'nemo128', 'gigaam-v2', 'gigaam-v3'];
 const CLOSE = 1e-3;
 
-/** Rising tone with harmonics over a little noise, with a pause: half a second of the kinds of frames that speech has. */
+/** A rising tone with harmonics, faint noise and pauses: voiced, unvoiced and silent frames, as in speech. */
 function signal(samples: number): Float32Array {
   let seed = 7;
   return Float32Array.from({ length: samples }, (_, i) => {
@@ -40,20 +40,20 @@ for (const kind of KINDS) {
   t.test(`openFrontEnd() computes ${kind} as numpy does`, async (t) => {
     const front = openFrontEnd(kind);
     const samples = signal(8000);
-    const kept = floats(readFileSync(join(HERE, `${kind}.f32`))); // features.py KIND < signal(8000)
+    const stored = floats(readFileSync(join(HERE, `${kind}.f32`))); // features.py KIND < signal(8000)
     const { values, bins, frames } = front(samples);
     t.equal(values.length, bins * frames);
-    t.equal(values.length, kept.length);
-    t.ok(farthest(values, kept) < CLOSE, `${farthest(values, kept)} from the values kept`);
+    t.equal(values.length, stored.length);
+    t.ok(farthest(values, stored) < CLOSE, `${farthest(values, stored)} from the stored values`);
     const longer = signal(33_333);
     const fresh = byNumpy(kind, longer);
-    if (!fresh) return t.comment('python3 with numpy is not installed: only the kept values were compared');
+    if (!fresh) return t.comment('python3 with numpy is not installed: only the stored values were compared');
     const again = front(longer).values;
     t.equal(again.length, fresh.length);
     t.ok(farthest(again, fresh) < CLOSE, `${farthest(again, fresh)} from numpy's`);
   });
 
-  t.test(`openFrontEnd() of ${kind} takes recordings of any length, also none`, async (t) => {
+  t.test(`openFrontEnd() of ${kind} accepts recordings of any length, 0 included`, async (t) => {
     const front = openFrontEnd(kind);
     for (const length of [0, 1, 159, 160, 161, 319, 320, 400, 512, 641]) {
       const { frames, values } = front(signal(length));

@@ -6,7 +6,7 @@ const STEP = 0.08;
 const TOKENS = ['<unk>', '▁hel', 'lo', ',', '▁wor', 'ld', '.', '▁-', '<0xC3>', '<0xA9>', '▁', 'a', '<blk>'];
 const pieces = TOKENS.map(pieceOf);
 
-/** Each token in a frame of its own, at these frames. */
+/** One token per frame, at these frames. */
 function emitted(written: [token: string, frame: number, probability?: number][]): Emission[] {
   return written.map(([token, first, probability = 0.5]) => ({
     token: TOKENS.indexOf(token),
@@ -20,7 +20,7 @@ function words(written: [token: string, frame: number, probability?: number][], 
   return toWords(emitted(written), pieces, STEP, seconds);
 }
 
-t.test('toWords() joins pieces to words, and punctuation to the word before it', async (t) => {
+t.test('toWords() joins pieces into words, and punctuation to the preceding word', async (t) => {
   const found = words([
     ['▁hel', 10],
     ['lo', 12],
@@ -36,14 +36,14 @@ t.test('toWords() joins pieces to words, and punctuation to the word before it',
   );
 });
 
-t.test('toWords() reaches to a word that follows soon, not over a pause', async (t) => {
+t.test('toWords() extends a word to the next one if it follows soon, but not across a pause', async (t) => {
   const [hello, world, last] = words([
     ['▁hel', 10],
     ['lo', 12],
     ['▁wor', 15],
     ['▁hel', 40],
   ]);
-  t.equal(hello!.end, world!.start, 'they flow into each other');
+  t.equal(hello!.end, world!.start, 'the first ends where the second starts');
   t.ok(world!.end > 16 * STEP && world!.end < 20 * STEP, `ends at ${world!.end}`);
   t.ok(last!.start < 40 * STEP && last!.start > 39 * STEP, `begins at ${last!.start}`);
 });
@@ -56,7 +56,7 @@ t.test('toWords() takes the mean probability of the tokens', async (t) => {
   t.ok(Math.abs(hello!.probability - 0.7) < 1e-9);
 });
 
-t.test('toWords() forms characters from bytes, and leaves out special tokens and halves of characters', async (t) => {
+t.test('toWords() decodes byte tokens, and omits special tokens and incomplete characters', async (t) => {
   const found = words([
     ['▁', 1],
     ['<0xC3>', 2],
@@ -71,10 +71,10 @@ t.test('toWords() forms characters from bytes, and leaves out special tokens and
     found.map(({ text }) => text),
     [' éa', ' a'],
   );
-  t.ok(found[0]!.start > STEP, 'the space before a word is not part of it');
+  t.ok(found[0]!.start > STEP, 'the token of the space before a word does not count');
 });
 
-t.test('toWords() keeps words ordered, apart and inside the window, also when several begin in one frame', async (t) => {
+t.test('toWords() keeps words ordered, without overlap and inside the window, even if several begin in one frame', async (t) => {
   const found = words(
     [
       ['▁hel', 3],
@@ -93,7 +93,7 @@ t.test('toWords() keeps words ordered, apart and inside the window, also when se
   }
 });
 
-t.test('toWords() writes nothing for nothing, for blanks and for punctuation alone', async (t) => {
+t.test('toWords() returns no words for no tokens, for blanks and for punctuation alone', async (t) => {
   t.strictSame(words([]), []);
   t.strictSame(words([['<unk>', 3]]), []);
   t.strictSame(words([['▁', 3]]), []);

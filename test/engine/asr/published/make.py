@@ -1,7 +1,7 @@
-"""Makes small networks with random weights in the layout that onnx-asr documents, and keeps what onnx-asr itself writes with them.
+"""Creates small models with random weights in the layout that onnx-asr documents, and stores the output of onnx-asr for them.
 
-Usage: make.py (needs numpy, onnx, onnxruntime, onnx-asr 0.12 and ffmpeg). Writes the folders ctc, rnnt, tdt and gigaam beside it, and
-expected.json: tokens and times of two clips by folder.
+Usage: make.py (needs numpy, onnx, onnxruntime, onnx-asr 0.12 and ffmpeg). Writes the folders ctc, rnnt, tdt and gigaam beside this script, and
+expected.json: tokens and timestamps of two clips per folder.
 """
 import json
 import subprocess
@@ -76,7 +76,7 @@ def transducer(folder, durations):
     wide = len(PIECES) + durations
     bias = np.zeros(wide, np.float32)
     bias[len(PIECES) - 1] = 3.5
-    bias[len(PIECES) : len(PIECES) + 1] = -2  # seldom no step
+    bias[len(PIECES) : len(PIECES) + 1] = -2  # a duration of 0 is rare
     nodes = [
         h.make_node("Transpose", ["targets"], ["by_time"], perm=[1, 0]),
         h.make_node("Gather", ["embedding", "by_time"], ["embedded"]),
@@ -118,7 +118,7 @@ def describe(folder, tokens, vocabulary, **config):
     (HERE / folder / "config.json").write_text(json.dumps(config) + "\n")
 
 
-def heard(folder, samples, tokens):
+def recognised(folder, samples, tokens):
     model = onnx_asr.load_model(json.loads((HERE / folder / "config.json").read_text())["model_type"], HERE / folder)
     found = model.with_timestamps().recognize(samples)
     ids = [[i for i, token in enumerate(tokens) if token.replace("\u2581", " ") == text][0] for text in found.tokens]
@@ -139,7 +139,7 @@ if __name__ == "__main__":
         command = ["ffmpeg", "-v", "error", "-i", DATA / clip, "-ac", "1", "-ar", "16000", "-t", "12", "-f", "f32le", "-"]
         samples = np.frombuffer(subprocess.check_output(command), np.float32)
         for folder, tokens in [("ctc", PIECES), ("gigaam", LETTERS), ("rnnt", PIECES), ("tdt", PIECES)]:
-            expected.setdefault(folder, {})[clip] = heard(folder, samples, tokens)
+            expected.setdefault(folder, {})[clip] = recognised(folder, samples, tokens)
     (HERE / "expected.json").write_text(json.dumps(expected) + "\n")
     for folder, clips in expected.items():
         for clip, found in clips.items():

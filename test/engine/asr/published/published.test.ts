@@ -1,4 +1,4 @@
-/* Networks with random weights in the layout of onnx-asr: what it writes with them (make.py keeps it) is what we write. */
+/* Models with random weights in the layout of onnx-asr: the tokens must equal those of onnx-asr, which make.py stored. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ function networksOf(folder: string, descriptor: FrameDescriptor): Promise<FrameN
 }
 
 for (const [kind, clips] of Object.entries(expected)) {
-  t.test(`tokens() of the ${kind} networks are those of onnx-asr, at the same times`, async (t) => {
+  t.test(`tokens() of the ${kind} model equals the output of onnx-asr, timestamps included`, async (t) => {
     const model = await importPublished(join(HERE, kind), { home: t.testdir(), name: kind, languages: ['en'], examine });
     const descriptor = model.descriptor as FrameDescriptor;
     const networks = await networksOf(model.folder, descriptor);

@@ -5,8 +5,8 @@ const TOKENS = 4;
 const BLANK = 3;
 
 /**
- * A joint that writes what a script says for each frame and for how many tokens came before: tokens, and with durations their lengths. The
- * frame's number is its only feature; the state counts tokens.
+ * A joint network whose output is scripted: a token, and its duration for TDT, by frame and by the number of tokens emitted before. The
+ * frame number is the only feature; the state counts tokens.
  */
 function scripted(script: (frame: number, tokens: number) => [token: number, duration?: number], durations: number) {
   const fed: number[] = [];
@@ -36,17 +36,17 @@ async function decoded(script: Parameters<typeof scripted>[0], frames: number, s
   return { written: found.map(({ token, first, end }) => [token, first, end]), fed };
 }
 
-t.test('greedy() writes several tokens of one frame, then goes on at a blank', async (t) => {
+t.test('greedy() emits several tokens for one frame, and advances at a blank', async (t) => {
   const script = (frame: number, before: number): [number] => (frame === 2 && before < 2 ? [before] : [BLANK]);
   const { written, fed } = await decoded(script, 5);
   t.strictSame(written, [
     [0, 2, 3],
     [1, 2, 3],
   ]);
-  t.strictSame(fed.slice(0, 6), [BLANK, BLANK, BLANK, 0, 1, 1], 'the predictor is fed what was written, at first the blank');
+  t.strictSame(fed.slice(0, 6), [BLANK, BLANK, BLANK, 0, 1, 1], 'the predictor is fed the previous token, at first the blank');
 });
 
-t.test('greedy() leaves a frame that would never end', async (t) => {
+t.test('greedy() leaves a frame after the maximum number of tokens', async (t) => {
   const { written } = await decoded(() => [1], 4, { tokensPerFrame: 2 });
   t.strictSame(
     written.map(([, first]) => first),
@@ -54,7 +54,7 @@ t.test('greedy() leaves a frame that would never end', async (t) => {
   );
 });
 
-t.test('greedy() follows durations: a token reaches over its frames, a blank without one takes a frame', async (t) => {
+t.test('greedy() applies durations: a token spans its frames, a blank of duration 0 advances one frame', async (t) => {
   const script = (frame: number): [number, number] =>
     [
       [1, 3],
@@ -72,7 +72,7 @@ t.test('greedy() follows durations: a token reaches over its frames, a blank wit
   ]);
 });
 
-t.test('greedy() writes the same however many frames it joins at once', async (t) => {
+t.test('greedy() returns the same tokens however many frames it evaluates per run', async (t) => {
   let seed = 3;
   const dice = Array.from({ length: 400 }, () => (seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff) >> 8);
   const script = (frame: number, before: number): [number, number] => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AttentionStore, bitsOf } from '../../../../engine/asr/whisper/attention-store.ts';
 
-/** What is left of values. */
+/** The values after storing and reading them back. */
 function kept(values: Float32Array): Float32Array {
   return new Float32Array(Uint32Array.from(new AttentionStore().keep(values), bitsOf).buffer);
 }
@@ -10,7 +10,7 @@ t.test('AttentionStore keeps attention to within 6 %', async (t) => {
   const values = Float32Array.from({ length: 3000 }, (_, i) => 2 ** (-i / 100));
   const worst = kept(values).reduce((most, value, i) => Math.max(most, Math.abs(value / values[i]! - 1)), 0);
   t.ok(worst <= 1 / 16, `${worst}`);
-  t.ok(worst > 1 / 32, 'and these values put it to the test');
+  t.ok(worst > 1 / 32, 'the values come close to the limit');
 });
 
 t.test('AttentionStore keeps 1 exactly, and stores the smallest values as 2^-31', async (t) => {

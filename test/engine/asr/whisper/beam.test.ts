@@ -7,10 +7,10 @@ import type { Facts } from '../../../../engine/asr/whisper/model.ts';
 import { lseOf } from '../../../../engine/asr/whisper/sampling.ts';
 import { FACTS } from '../../../support/facts.ts';
 
-const facts: Facts = { ...FACTS, tick: 1 }; // ten seconds of timestamps
+const facts: Facts = { ...FACTS, tick: 1 }; // timestamps of 10 s
 const BEAMS = 3;
 
-/** One row: logits are 0, but for those given. */
+/** One row of logits: 0, except for the given ones. */
 function predicted(given: Record<number, number>): Prediction {
   const all = Float32Array.from({ length: facts.vocabulary }, (_, id) => given[id] ?? 0);
   const text = all.slice(0, facts.endOfText);
@@ -25,7 +25,7 @@ function predicted(given: Record<number, number>): Prediction {
   };
 }
 
-/** Goes one token on from a single hypothesis; the tokens of those that follow. Places in the batch are only counted. */
+/** Advances a single hypothesis by one token. Returns the tokens of its successors. The batch is a stub that counts rows. */
 function followed(tokens: number[], given: Record<number, number>, speechAware: boolean): number[][] {
   const options = { timestamps: true, speechAware, beamSize: BEAMS, temperature: 0 };
   const job = { options, speech: [{ start: 0, end: 9 }], limit: 40, finished: [] } as unknown as DecodeJob;
@@ -49,12 +49,12 @@ function followed(tokens: number[], given: Record<number, number>, speechAware: 
 }
 
 t.test('advance() keeps one of several hypotheses that are corrected to the same timestamp', async (t) => {
-  const closed = [20, 5, 22]; // a segment of two seconds; speech goes on
+  const closed = [20, 5, 22]; // a segment of 2 s, with speech after it
   const found = followed(closed, { 10: 8, 26: 7, 27: 7, 28: 7 }, true);
   t.equal(new Set(found.map(String)).size, found.length, JSON.stringify(found));
   t.ok(
     found.every((tokens) => tokens.at(-1) === 22),
-    'all of them would leave speech out, and go on where it does',
+    'each would skip speech, and is corrected to the time at which it continues',
   );
 });
 
@@ -67,7 +67,7 @@ t.test('advance() continues with as many distinct hypotheses as the beam size', 
 });
 
 t.test('advance() drops a hypothesis that repeats itself, however probable it is', async (t) => {
-  const repeated = Array(7).fill(5); // an eighth makes a loop
+  const repeated = Array(7).fill(5); // the eighth repetition is a loop
   const found = followed([20, 1, 2, 3, 4, 6, 8, 9, ...repeated], { 5: 9, 7: 4 }, false);
   t.ok(found.length && found.every((tokens) => tokens.at(-1) !== 5), JSON.stringify(found));
   t.equal(found[0]!.at(-1), 7);

@@ -7,7 +7,7 @@ const HEADS = 2;
 const WIDTH = 2;
 const facts = { layers: 1, heads: HEADS, headWidth: WIDTH } as Facts;
 
-/** What the decoder would put out for `tokens` new positions of some rows: numbers that tell row, head, position and channel. */
+/** Decoder outputs for `tokens` new positions of some rows: each number encodes row, head, position and channel. */
 function fresh(rows: number[], from: number, tokens: number): Record<string, Tensor> {
   const make = (sign: number) =>
     rows.flatMap((row) =>
@@ -21,7 +21,7 @@ function fresh(rows: number[], from: number, tokens: number): Record<string, Ten
   return { nk0: float32(Float32Array.from(make(1)), dims), nv0: float32(Float32Array.from(make(-1)), dims) };
 }
 
-/** The first `length` positions of a row, head by head: the keys, which must be the values too, but for the sign. */
+/** Keys of the first `length` positions of a row, head by head; NaN where the value is not the negated key. */
 function keys(cache: Cache, row: number, length: number): number[] {
   const { pk0, pv0 } = cache.feeds(row, 1, 1).feeds;
   const positions = pk0!.dims[3]!;
@@ -37,7 +37,7 @@ function expected(row: number, length: number): number[] {
   return [...(fresh([row], 0, length).nk0!.data as Float32Array)];
 }
 
-t.test('Cache keeps every row when its layout grows and shrinks, also in the same memory', async (t) => {
+t.test('Cache keeps every row when its layout grows and shrinks, in new or reused memory', async (t) => {
   const cache = new Cache(facts, [64, 128, 240, 448], 3);
   cache.grow(0, 3, 60, 3);
   cache.append(0, 3, 60, fresh([0, 1, 2], 0, 60));
@@ -51,7 +51,7 @@ t.test('Cache keeps every row when its layout grows and shrinks, also in the sam
   for (const row of [0, 1, 2]) t.strictSame(keys(cache, row, 20), expected(row, 20), `row ${row}`);
   cache.grow(0, 3, 90, 3);
   cache.append(0, 3, 90, fresh([0, 1, 2], 20, 90));
-  for (const row of [0, 1, 2]) t.strictSame(keys(cache, row, 110), expected(row, 110), `row ${row}, in memory that was there`);
+  for (const row of [0, 1, 2]) t.strictSame(keys(cache, row, 110), expected(row, 110), `row ${row}, in reused memory`);
 });
 
 t.test('Cache.copy() copies the positions of one row to another', async (t) => {

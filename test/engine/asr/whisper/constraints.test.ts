@@ -2,7 +2,7 @@ import t from 'tap';
 import { allowed, speechLeft } from '../../../../engine/asr/whisper/constraints.ts';
 import { FACTS } from '../../../support/facts.ts';
 
-/** The ids that may come next. */
+/** The ids allowed next. */
 function next(tokens: number[], timestamps = true, resumed: number[] = []): number[] {
   const { text, except, endOfText, from, to } = allowed(tokens, FACTS, timestamps, resumed);
   const isAllowed = (id: number) => {
@@ -19,22 +19,22 @@ t.test('allowed() requires a row to begin with an early timestamp', async (t) =>
 });
 
 t.test('allowed() allows text or the end after a start, and requires increasing timestamps within a segment', async (t) => {
-  t.strictSame(next([20]), [...WORDS, 10], 'after a start: text, or the end');
-  t.strictSame(next([21, 5]), [...WORDS, 10, 22, 23, 24, 25, 26, 27, 28, 29], 'after text: text, the end, or a later time');
+  t.strictSame(next([20]), [...WORDS, 10], 'after a start: text or end-of-text');
+  t.strictSame(next([21, 5]), [...WORDS, 10, 22, 23, 24, 25, 26, 27, 28, 29], 'after text: text, end-of-text or a later timestamp');
 });
 
 t.test("allowed() requires a timestamp, not before the segment's end, or the end after a segment", async (t) => {
   t.strictSame(next([21, 5, 25]), [10, 25, 26, 27, 28, 29]);
-  t.strictSame(next([21, 5, 25, 26]), [...WORDS, 10], 'a pair is complete');
+  t.strictSame(next([21, 5, 25, 26]), [...WORDS, 10], 'after a complete pair: text or end-of-text');
 });
 
 t.test('allowed() forbids all timestamps if none are requested', async (t) => {
-  t.strictSame(next([], false), [1, 2, 4, 5, 6, 7, 8, 9], 'a row neither begins with a blank nor ends at once');
+  t.strictSame(next([], false), [1, 2, 4, 5, 6, 7, 8, 9], 'a row begins neither with a blank nor with end-of-text');
   t.strictSame(next([4], false), [...WORDS, 10]);
 });
 
 t.test('allowed() forbids the end right after an overridden token', async (t) => {
-  t.strictSame(next([21, 5, 25], true, [2]), [25, 26, 27, 28, 29], 'no end after a timestamp at which speech goes on');
+  t.strictSame(next([21, 5, 25], true, [2]), [25, 26, 27, 28, 29], 'no end-of-text after a timestamp at which speech continues');
   t.strictSame(next([21, 5, 25, 26], true, [3]), WORDS);
   t.strictSame(next([21, 5, 25, 26, 7], true, [3]), [...WORDS, 10, 27, 28, 29], 'but later');
 });
@@ -46,12 +46,12 @@ t.test('speechLeft() returns the timestamp at which uncovered speech begins', as
     { start: 0, end: 2 },
     { start: 3, end: 5 },
   ];
-  t.equal(speechLeft([1000, 5, 1100], speech, TIMES), 1145, 'a tenth of a second before the second span');
-  t.equal(speechLeft([1000, 5, 1250], speech, TIMES), null, 'all is covered');
-  t.equal(speechLeft([1000, 5, 1230], speech, TIMES), null, 'under half a second is left');
-  t.equal(speechLeft([1000, 5], speech, TIMES), null, 'a segment is open');
-  t.equal(speechLeft([], speech, TIMES), 1000, 'nothing was said yet');
-  t.equal(speechLeft([1000, 5, 1100], speech, { ...TIMES, tick: 0.022 }), 1132, 'where a step is longer');
+  t.equal(speechLeft([1000, 5, 1100], speech, TIMES), 1145, '0.1 s before the second span');
+  t.equal(speechLeft([1000, 5, 1250], speech, TIMES), null, 'everything is covered');
+  t.equal(speechLeft([1000, 5, 1230], speech, TIMES), null, 'less than 0.5 s is left');
+  t.equal(speechLeft([1000, 5], speech, TIMES), null, 'a segment is still open');
+  t.equal(speechLeft([], speech, TIMES), 1000, 'no segment yet');
+  t.equal(speechLeft([1000, 5, 1100], speech, { ...TIMES, tick: 0.022 }), 1132, 'with a longer tick');
   const syllables = [3, 4].map((start) => ({ start, end: start + 0.3 }));
   t.equal(speechLeft([1000, 5, 1100], [speech[0]!, ...syllables], TIMES), 1145, 'syllables of 0.3 s count');
   t.equal(speechLeft([1000, 5, 1100], [speech[0]!, { start: 2.5, end: 2.6 }, ...syllables], TIMES), 1145, 'a click of 0.1 s does not');

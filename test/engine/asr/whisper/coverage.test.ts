@@ -9,7 +9,7 @@ const at = (seconds: number) => facts.firstTimestamp + seconds / facts.tick;
 const FRAMES = 40;
 const shares = new AttentionStore();
 
-/** A decoding of which every token attends to the frame given for it; `ended`: by end-of-text. */
+/** A decoding in which every token attends to its given frame; `ended`: it ended with end-of-text. */
 function result(tokens: number[], ended: boolean, frames: number[] = []): DecodeResult {
   const attention = [...tokens, ...(ended ? [0] : [])].map((_, i) =>
     shares.keep(new Float32Array(FRAMES).fill(1, frames[i] ?? 0, (frames[i] ?? 0) + 1)),
@@ -19,11 +19,11 @@ function result(tokens: number[], ended: boolean, frames: number[] = []): Decode
 }
 
 t.test(
-  'isCertain() holds for speech of which the detector is sure throughout, and not for tones that it takes for speech here and there',
+  'isCertain() is true for speech that the VAD is certain of throughout, and false for tones that it mistakes for speech in places',
   async (t) => {
     const speech = [{ start: 0, end: 3 }];
     t.ok(isCertain(new Float32Array(30).fill(0.99), speech));
-    t.notOk(isCertain(new Float32Array(30).fill(0.93), speech), 'a hummed tune has as much');
+    t.notOk(isCertain(new Float32Array(30).fill(0.93), speech), 'a hummed tune reaches this level');
     t.notOk(
       isCertain(
         new Float32Array(30).map((_, i) => (i % 3 ? 1 : 0.8)),
@@ -35,9 +35,9 @@ t.test(
         new Float32Array(60).map((_, i) => (i < 30 ? 1 : 0.2)),
         speech,
       ),
-      'what is around it does not count',
+      'frames around the span do not count',
     );
-    t.notOk(isCertain(undefined, speech), 'nothing is known');
+    t.notOk(isCertain(undefined, speech), 'no probabilities are known');
   },
 );
 
@@ -72,14 +72,14 @@ t.test('leftOut() returns speech between segments and after the last one', async
     leftOut(tokens, speech, until, facts).map(({ start, end }) => [start, end]);
   t.strictSame(found([at(0), 1, at(10), at(15), 2, at(30)]), [[10, 15]]);
   t.strictSame(found([at(0), 1, at(10), at(10), 2, at(20)]), [[20, 30]]);
-  t.strictSame(found([at(0), 1, at(10), at(10)]), [[10, 30]], 'a segment that was opened and not filled');
-  t.strictSame(found([at(0), 1, 2]), [], 'one that was filled lasts to the end');
-  t.strictSame(found([at(0), 1, at(29)]), [], 'a second is not worth it');
-  t.strictSame(found([at(0), 1, 2, 3], 12), [[12, 30]], 'what was cut off');
-  t.strictSame(leftOut([at(0), 1, at(2)], [{ start: 0, end: 2 }], null, facts), [], 'what is no speech');
+  t.strictSame(found([at(0), 1, at(10), at(10)]), [[10, 30]], 'a segment that was opened without text');
+  t.strictSame(found([at(0), 1, 2]), [], 'an open segment with text extends to the end');
+  t.strictSame(found([at(0), 1, at(29)]), [], '1 s is too short');
+  t.strictSame(found([at(0), 1, 2, 3], 12), [[12, 30]], 'the truncated part');
+  t.strictSame(leftOut([at(0), 1, at(2)], [{ start: 0, end: 2 }], null, facts), [], 'nothing where there is no speech');
 });
 
 t.test('middleOf() returns the quietest point in the middle of a span', async (t) => {
   const levels = new Float32Array(900).map((_, i) => (i >= 500 && i < 510 ? -60 : i < 100 ? -90 : -20));
-  t.ok(Math.abs(middleOf({ start: 0, end: 9 }, levels) - 5.05) < 0.05, 'in the middle, not where it is quietest of all');
+  t.ok(Math.abs(middleOf({ start: 0, end: 9 }, levels) - 5.05) < 0.05, 'near the middle, not at the quietest point overall');
 });

@@ -17,12 +17,12 @@ import { SHAPES, writeCheckpoint } from '../../../models/checkpoint.ts';
 const home = mkdtempSync(join(tmpdir(), 'longhand-decode-'));
 t.teardown(() => rmSync(home, { recursive: true }));
 
-/** A tiny network that says something or other, exactly; `told` adds to what its checkpoint says of its tokens. */
-async function openTiny(t: { teardown(after: () => unknown): void }, name: string, told: object): Promise<Whisper> {
+/** A tiny float32 model with random weights; `generation` is added to the generation_config.json of its checkpoint. */
+async function openTiny(t: { teardown(after: () => unknown): void }, name: string, generation: object): Promise<Whisper> {
   const from = join(home, `${name}-checkpoint`);
   writeCheckpoint(from, SHAPES.plain!, 'F16');
   const path = join(from, 'generation_config.json');
-  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...told }));
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...generation }));
   await build(from, join(home, name), { variant: 'float32' });
   const model = await openWhisper(join(home, name), readWhisper(join(home, name)));
   t.teardown(() => model.close());
@@ -43,18 +43,18 @@ function source(model: Whisper, seed: number) {
   return () => encode({ samples: sound(seed), speech: [{ start: 0, end: SECONDS }] }, model);
 }
 
-/** What a decoder says of windows that are asked for at once. */
+/** Decodes several windows concurrently. */
 function decoded(
   decoder: Decoder,
   model: Whisper,
-  asked: { seed: number; options: DecodingOptions }[],
+  jobs: { seed: number; options: DecodingOptions }[],
   end = SECONDS,
 ): Promise<DecodeResult[]> {
   const request = { file: 1, language: 'de', expected: null, prompt: [], speech: [{ start: 0, end }], check() {} };
-  return Promise.all(asked.map(({ seed, options }) => decoder.decode({ ...request, options, source: source(model, seed) })));
+  return Promise.all(jobs.map(({ seed, options }) => decoder.decode({ ...request, options, source: source(model, seed) })));
 }
 
-/** The same one by one, from all logits: instructions at once, and the rules laid over every logit. */
+/** Reference implementation for one window: greedy search over all logits, with the prompt in one prefill and the constraints applied to each logit. */
 async function plainly(model: Whisper, seed: number, { timestamps }: DecodingOptions): Promise<{ tokens: number[]; logProbs: number[] }> {
   const { facts } = model;
   const batch = new Batch(model, 1);
@@ -76,16 +76,16 @@ async function plainly(model: Whisper, seed: number, { timestamps }: DecodingOpt
   return { tokens, logProbs };
 }
 
-for (const [name, told] of [
+for (const [name, generation] of [
   ['multilingual', { ...NEVER, ...LANGUAGES }],
   ['English-only', NEVER],
 ] as const) {
-  t.test(`Decoder says of ${name} windows together what each gets alone and from all logits`, async (t) => {
-    const model = await openTiny(t, name, told);
+  t.test(`Decoder of a ${name} model returns for windows in a batch what a search over all logits returns for each alone`, async (t) => {
+    const model = await openTiny(t, name, generation);
     t.equal(model.facts.languages.size, name === 'multilingual' ? 2 : 0);
-    const asked = [0, 1, 2, 3, 4].map((seed) => ({ seed, options: { ...GREEDY, timestamps: seed % 2 === 0 } }));
-    const results = await decoded(new Decoder(model, 2), model, asked);
-    for (const [i, { seed, options }] of asked.entries()) {
+    const jobs = [0, 1, 2, 3, 4].map((seed) => ({ seed, options: { ...GREEDY, timestamps: seed % 2 === 0 } }));
+    const results = await decoded(new Decoder(model, 2), model, jobs);
+    for (const [i, { seed, options }] of jobs.entries()) {
       const wanted = await plainly(model, seed, options);
       const { tokens, logProbs, attention } = results[i]!;
       t.strictSame(tokens.slice(0, STEPS), wanted.tokens, `window ${seed}`);
@@ -133,7 +133,7 @@ t.test('Decoder decodes windows one by one when a step of all of them fails, and
     failing,
     [1, 1, 1].map((seed) => ({ seed, options: GREEDY })),
   );
-  t.equal(together, 1, 'they failed together once');
+  t.equal(together, 1, 'the batch failed once');
   for (const { tokens } of alone) t.strictSame(tokens, wanted[0]!.tokens);
   const fallen = { ...model, decoder: { ...model.decoder, run: () => Promise.reject(new Error('Cannot allocate')) } };
   await t.rejects(decoded(new Decoder(fallen, 3), fallen, [{ seed: 1, options: GREEDY }]), { message: 'Cannot allocate' });
@@ -142,12 +142,12 @@ t.test('Decoder decodes windows one by one when a step of all of them fails, and
 t.test('Decoder cuts off a loop and continues with what the model predicts after it', async (t) => {
   const model = await openTiny(t, 'loops', { ...NEVER, ...LANGUAGES });
   const { firstTimestamp, endOfText } = model.facts;
-  const looping = { ...model, decoder: { ...model.decoder, run: saysOnly(model, 40) } };
+  const looping = { ...model, decoder: { ...model.decoder, run: alwaysPredicts(model, 40) } };
   const options = { ...GREEDY, pastLoops: true };
   const [through] = await decoded(new Decoder(looping, 1), looping, [{ seed: 1, options }], 1000);
   const text = through!.tokens.filter((token) => token < endOfText);
   const times = through!.tokens.filter((token) => token >= firstTimestamp);
-  t.ok(through!.loops! > 1, 'it was cut more than once');
+  t.ok(through!.loops! > 1, 'several loops were cut');
   t.ok(loop(through!.tokens) === null && text.length > 1);
   t.strictSame(
     times,
@@ -157,11 +157,11 @@ t.test('Decoder cuts off a loop and continues with what the model predicts after
   t.equal(through!.logProbs.length, through!.tokens.length);
   t.ok(through!.attention.length - through!.tokens.length <= 1);
   const [ended] = await decoded(new Decoder(looping, 1), looping, [{ seed: 1, options: GREEDY }]);
-  t.ok(loop(ended!.tokens), 'without, the loop ends it');
+  t.ok(loop(ended!.tokens), 'without pastLoops, the row ends with the loop');
 });
 
-/** A decoder network for which one token is by far the most probable text. */
-function saysOnly(model: Whisper, token: number): Whisper['decoder']['run'] {
+/** A decoder model whose most probable text token is always the same one. */
+function alwaysPredicts(model: Whisper, token: number): Whisper['decoder']['run'] {
   return async (feeds, fetches) => {
     const output = await model.decoder.run(feeds, fetches);
     if ('textId' in output) {

@@ -6,7 +6,7 @@ const FRAMES = 60;
 const HEADS = 2;
 const shares = new AttentionStore();
 
-/** Attention of tokens that each look at one stretch of frames, [heads x frames] each. */
+/** Attention of tokens that each attend to one range of frames, [heads x frames] each. */
 function looking(stretches: [number, number][]): Uint8Array[] {
   return stretches.map(([first, end]) => {
     const row = new Float32Array(HEADS * FRAMES).fill(0.001);
@@ -44,8 +44,8 @@ t.test('beginnings() uses only the given frames', async (t) => {
     HEADS,
     speech,
   );
-  t.strictSame([...begin], [0, 20], 'numbers count the given frames');
-  t.equal(speech[begin[1]!], 40, 'the second word begins behind the pause');
+  t.strictSame([...begin], [0, 20], 'indices count the given frames');
+  t.equal(speech[begin[1]!], 40, 'the second word begins after the pause');
 });
 
 t.test('beginnings() spreads more tokens than frames evenly', async (t) => {

@@ -2,8 +2,8 @@ import t from 'tap';
 import { withoutEchoes } from '../../../../engine/asr/whisper/duplicates.ts';
 import type { Spoken } from '../../../../engine/asr/whisper/words.ts';
 
-/** Words said evenly from `start` on. */
-function said(text: string, start: number, each: number): Spoken[] {
+/** Words of equal duration from `start` on. */
+function spoken(text: string, start: number, each: number): Spoken[] {
   return text.split(' ').map((word, i) => ({ text: ` ${word}`, probability: 1, start: start + i * each, end: start + (i + 1) * each }));
 }
 
@@ -11,40 +11,43 @@ const texts = (words: readonly Spoken[]) => words.map(({ text }) => text).join('
 const SENTENCE = 'And so, my fellow Americans, ask not';
 
 t.test('withoutEchoes() removes the copy of a sentence that has no sound', async (t) => {
-  const heard = [...said('The chemical is.', 0, 0.3), ...said(SENTENCE, 1, 0.4)];
-  const words = [...heard, ...said('and so my fellow Americans ask not', 4, 0.02), ...said('what', 5, 0.3)];
-  t.strictSame(withoutEchoes(words), [...heard, ...said('what', 5, 0.3)]);
+  const original = [...spoken('The chemical is.', 0, 0.3), ...spoken(SENTENCE, 1, 0.4)];
+  const words = [...original, ...spoken('and so my fellow Americans ask not', 4, 0.02), ...spoken('what', 5, 0.3)];
+  t.strictSame(withoutEchoes(words), [...original, ...spoken('what', 5, 0.3)]);
 });
 
 t.test('withoutEchoes() removes one or two words that join a sentence to its echo, but not words spoken in between', async (t) => {
-  const heard = said('That is as good as a knight.', 0, 0.3);
-  t.strictSame(withoutEchoes([...heard, ...said('And that is as good as a knight', 2.1, 0.02)]), heard);
-  const joint = said('And', 2.1, 0.4);
-  t.equal(texts(withoutEchoes([...heard, ...joint, ...said('that is as good as a knight', 2.5, 0.02)])), texts([...heard, ...joint]));
-  const apart = [...heard, ...said('I have a squire now', 2.1, 0.3), ...said('that is as good as a knight', 3.6, 0.02)];
+  const original = spoken('That is as good as a knight.', 0, 0.3);
+  t.strictSame(withoutEchoes([...original, ...spoken('And that is as good as a knight', 2.1, 0.02)]), original);
+  const joint = spoken('And', 2.1, 0.4);
+  t.equal(
+    texts(withoutEchoes([...original, ...joint, ...spoken('that is as good as a knight', 2.5, 0.02)])),
+    texts([...original, ...joint]),
+  );
+  const apart = [...original, ...spoken('I have a squire now', 2.1, 0.3), ...spoken('that is as good as a knight', 3.6, 0.02)];
   t.equal(texts(withoutEchoes(apart)), texts(apart));
 });
 
 t.test('withoutEchoes() keeps the copy with a plausible duration', async (t) => {
-  const heard = said(SENTENCE, 0.2, 0.4);
-  t.strictSame(withoutEchoes([...said(SENTENCE, 0, 0.02), ...heard]), heard);
+  const original = spoken(SENTENCE, 0.2, 0.4);
+  t.strictSame(withoutEchoes([...spoken(SENTENCE, 0, 0.02), ...original]), original);
 });
 
 t.test('withoutEchoes() removes all further copies without sound', async (t) => {
-  const heard = said(SENTENCE, 0, 0.3);
-  t.strictSame(withoutEchoes([...heard, ...said(SENTENCE, 2.2, 0.01), ...said(SENTENCE, 2.3, 0.03)]), heard);
+  const original = spoken(SENTENCE, 0, 0.3);
+  t.strictSame(withoutEchoes([...original, ...spoken(SENTENCE, 2.2, 0.01), ...spoken(SENTENCE, 2.3, 0.03)]), original);
 });
 
 t.test('withoutEchoes() keeps text that is spoken twice, even if fast', async (t) => {
-  const words = [...said(SENTENCE, 0, 0.07), ...said(SENTENCE, 0.5, 0.07)];
+  const words = [...spoken(SENTENCE, 0, 0.07), ...spoken(SENTENCE, 0.5, 0.07)];
   t.equal(texts(withoutEchoes(words)), texts(words));
 });
 
 t.test('withoutEchoes() keeps short repetitions, and fast words that repeat nothing', async (t) => {
   for (const words of [
-    said('no no no no no no', 0, 0.02).slice(0, 6),
-    said('one two three one two three', 0, 0.02),
-    said(SENTENCE, 0, 0.01),
+    spoken('no no no no no no', 0, 0.02).slice(0, 6),
+    spoken('one two three one two three', 0, 0.02),
+    spoken(SENTENCE, 0, 0.01),
   ]) {
     t.equal(texts(withoutEchoes(words)), texts(words));
   }
@@ -52,9 +55,9 @@ t.test('withoutEchoes() keeps short repetitions, and fast words that repeat noth
 });
 
 t.test('withoutEchoes() compares words of any script', async (t) => {
-  const first = said('мы пойдём домой завтра утром', 0, 0.4);
-  t.equal(withoutEchoes([...first, ...said('мы пойдём домой завтра утром', 2, 0.02)]).length, 5);
-  t.equal(withoutEchoes([...first, ...said('мы поедем домой завтра вечером', 2, 0.02)]).length, 10);
-  const [one, other] = ['कि की कु कू', 'को कै के कौ']; // the same consonant, other vowels: these are marks
-  t.equal(withoutEchoes([...said(one, 0, 0.4), ...said(other, 2, 0.02)]).length, 8);
+  const first = spoken('мы пойдём домой завтра утром', 0, 0.4);
+  t.equal(withoutEchoes([...first, ...spoken('мы пойдём домой завтра утром', 2, 0.02)]).length, 5);
+  t.equal(withoutEchoes([...first, ...spoken('мы поедем домой завтра вечером', 2, 0.02)]).length, 10);
+  const [one, other] = ['कि की कु कू', 'को कै के कौ']; // the same consonant with different vowel signs, which are combining marks
+  t.equal(withoutEchoes([...spoken(one, 0, 0.4), ...spoken(other, 2, 0.02)]).length, 8);
 });

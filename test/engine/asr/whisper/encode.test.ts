@@ -13,16 +13,16 @@ import { SAMPLE_RATE } from '../../../../engine/types.ts';
 import { readWhisper } from '../../../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../../../models/manifest.ts';
 
-const SEEN = 1000; // steps of a short window
+const SEEN = 1000; // encoder steps of a short window
 
 const MODEL = join(SHIPPED_FOLDER, 'whisper-base');
 const model = await openWhisper(MODEL, readWhisper(MODEL));
 t.teardown(() => model.close());
-const clip = englishClips().find(({ file, seconds }) => file.includes('librispeech') && seconds > 5 && seconds < 9)!; // not so quiet that it is raised
+const clip = englishClips().find(({ file, seconds }) => file.includes('librispeech') && seconds > 5 && seconds < 9)!; // loud enough not to be amplified
 const samples = await samplesOf(clip.path);
 const speech = [{ start: 0, end: samples.length / SAMPLE_RATE }];
 
-/** Whether the bytes are the same: comparing arrays of millions one by one takes minutes. */
+/** Compares bytes: comparing arrays of millions of values one by one takes minutes. */
 function same(a: ArrayBufferView, b: ArrayBufferView): boolean {
   const bytes = ({ buffer, byteOffset, byteLength }: ArrayBufferView) => Buffer.from(buffer, byteOffset, byteLength);
   return bytes(a).equals(bytes(b));
@@ -36,7 +36,7 @@ t.test('encode() processes a short window with part of its padding, and returns 
   const said = await model.encoder.run({ frames: float32(frames, [1, 4, 2 * SEEN, FRAME_SAMPLES / 4]) });
   const found = await encode({ samples, speech }, model);
   t.strictSame(found.ck5!.dims, [1, heads, 1, WINDOW_STEPS / 250, headWidth, 250]);
-  t.strictSame(found.cv0!.dims, [1, heads, WINDOW_STEPS / 2, headWidth]); // a layer that looks at means of two frames
+  t.strictSame(found.cv0!.dims, [1, heads, WINDOW_STEPS / 2, headWidth]); // a layer that attends to means of two frames
   for (const [name, rows, rest] of [
     ['ck0', heads, 0],
     ['cv0', heads, 0],
@@ -60,7 +60,7 @@ t.test('encode() processes a short window with part of its padding, and returns 
   t.ok(same(found.ksc5!.data as Float32Array, said.ksc5!.data as Float32Array));
 });
 
-t.test('encode() leaves nothing of a longer window in reused memory', async (t) => {
+t.test('encode() clears reused memory after a longer window', async (t) => {
   const seconds = windowSeconds(model.facts);
   t.equal(seconds, 33);
   const long = new Float32Array(seconds * SAMPLE_RATE).map((_, i) => Math.sin(i / 20) / 4);

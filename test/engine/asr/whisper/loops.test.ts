@@ -7,9 +7,9 @@ const job = (pastLoops: boolean) => ({ options: { pastLoops } }) as DecodeJob;
 
 t.test('repeats() detects repetition in the latest tokens, at every eighth token', async (t) => {
   t.ok(repeats(LOOPING));
-  t.notOk(repeats(LOOPING.slice(0, -1)), 'not at any other');
-  t.notOk(repeats([...LOOPING.slice(0, -1), 4]), 'three times may be meant');
-  t.ok(repeats([...Array.from({ length: 160 }, (_, i) => i), ...LOOPING]), 'late in a row');
+  t.notOk(repeats(LOOPING.slice(0, -1)), 'only at every eighth token');
+  t.notOk(repeats([...LOOPING.slice(0, -1), 4]), 'three repetitions may be intended');
+  t.ok(repeats([...Array.from({ length: 160 }, (_, i) => i), ...LOOPING]), 'far into a row');
 });
 
 t.test('loopCut() keeps one repetition, counted from the beginning of the row', async (t) => {
@@ -28,7 +28,7 @@ t.test('beyondSpeech() ends a row that continued after a loop once its timestamp
   const spoken = { ...job(true), speech: [{ start: 0, end: 2 }] } as unknown as DecodeJob;
   const ends = (tokens: number[], cuts: number[]) => beyondSpeech({ job: spoken, tokens, cuts }, facts);
   t.ok(ends([1000, 1, 1004], [2]));
-  t.notOk(ends([1000, 1, 1003], [2]), 'half a second is left');
-  t.notOk(ends([1000, 1, 1004, 1004, 5], [2]), 'in a segment');
-  t.notOk(ends([1000, 1, 1004], []), 'one without loops ends by itself');
+  t.notOk(ends([1000, 1, 1003], [2]), '0.5 s is left');
+  t.notOk(ends([1000, 1, 1004, 1004, 5], [2]), 'inside a segment');
+  t.notOk(ends([1000, 1, 1004], []), 'a row without loops ends by itself');
 });

@@ -10,13 +10,13 @@ const speech = [
 ];
 
 /** A window with a segment per span of speech, each with two tokens of the given log-probability. */
-function heard(means: number[], languages: [code: string, probability: number][], loops = 0) {
+function decoded(means: number[], languages: [code: string, probability: number][], loops = 0) {
   const tokens = means.flatMap((_, i) => [at(speech[i]!.start), 1, 2, at(speech[i]!.end)]);
   const logProbs = means.flatMap((mean) => [0, mean, mean, 0]);
   return { tokens, logProbs, languages: new Map(languages), loops };
 }
 
-const parts = (...of: Parameters<typeof heard>) => doubtedParts(heard(...of), speech, facts).map(({ span }) => [span.start, span.end]);
+const parts = (...of: Parameters<typeof decoded>) => doubtedParts(decoded(...of), speech, facts).map(({ span }) => [span.start, span.end]);
 const [FIRST, SECOND] = [
   [0, 6.5],
   [7.5, 12],
@@ -25,11 +25,11 @@ const [FIRST, SECOND] = [
 t.test('doubtedParts() finds the part whose text is improbable, a short span with its neighbour', async (t) => {
   t.strictSame(parts([-0.2, -0.3, -1.2], [['de', 0.99]]), [SECOND]);
   t.strictSame(parts([-1.2, -1.4, -0.2], [['de', 0.99]]), [FIRST]);
-  const [part] = doubtedParts(heard([-1, -1.3, -0.2], [['de', 0.99]]), speech, facts);
-  t.ok(Math.abs(part!.meanLogProb + 1.15) < 1e-9, 'the mean of its tokens, timestamps not among them');
+  const [part] = doubtedParts(decoded([-1, -1.3, -0.2], [['de', 0.99]]), speech, facts);
+  t.ok(Math.abs(part!.meanLogProb + 1.15) < 1e-9, 'the mean of its tokens, timestamps excluded');
 });
 
-t.test('doubtedParts() doubts every part when the language is in doubt too, or the text repeats itself', async (t) => {
+t.test('doubtedParts() returns every part if the language is also uncertain, or the text is repetitive', async (t) => {
   const unclear: [string, number][] = [
     ['en', 0.8],
     ['es', 0.19],
@@ -38,7 +38,7 @@ t.test('doubtedParts() doubts every part when the language is in doubt too, or t
   t.strictSame(parts([-0.2, -0.3, -0.4], [['en', 0.99]], 1), [FIRST, SECOND]);
 });
 
-t.test('doubtedParts() doubts nothing in probable text, nor in a language that is certain and little known', async (t) => {
+t.test('doubtedParts() returns nothing for probable text, or for a certain language in which text is generally improbable', async (t) => {
   t.strictSame(parts([-0.2, -0.3, -0.4], [['en', 0.99]]), []);
   t.strictSame(
     parts(
@@ -53,14 +53,14 @@ t.test('doubtedParts() doubts nothing in probable text, nor in a language that i
   t.strictSame(parts([-1.2, -1.3, -1.4], [['te', 0.97]]), []);
 });
 
-t.test('doubtedParts() doubts speech without any text', async (t) => {
+t.test('doubtedParts() returns speech without any text', async (t) => {
   t.strictSame(parts([-0.2, -0.3], [['de', 0.99]]), [SECOND]);
 });
 
-t.test('doubtedParts() cannot part what is said without a pause', async (t) => {
+t.test('doubtedParts() cannot split speech without a pause', async (t) => {
   t.strictSame(
     doubtedParts(
-      heard(
+      decoded(
         [-1.2],
         [
           ['de', 0.5],
@@ -74,7 +74,7 @@ t.test('doubtedParts() cannot part what is said without a pause', async (t) => {
   );
 });
 
-t.test('sharesOf() says how much of the speech is in each language, most first', async (t) => {
+t.test('sharesOf() returns the share of speech in each language, largest first', async (t) => {
   const part = { language: 'es', span: { start: 7.5, end: 12 } };
   t.strictSame(sharesOf([part], 'en', speech), [
     ['en', 6 / 10.5],

@@ -11,7 +11,7 @@ t.test('thinStretches() finds segments with far too few tokens for their speech'
   t.match(thinStretches(tokens, speech, FACTS), [{ start: 7, end: 22.7 }]);
   t.equal(thinStretches(tokens, speech, FACTS).length, 1);
   const slower = { ...FACTS, tick: 0.022 };
-  t.match(thinStretches([at(0, slower), ...text(17), at(22, slower)], speech, slower), [{ start: 0, end: 22 }], 'where a step is longer');
+  t.match(thinStretches([at(0, slower), ...text(17), at(22, slower)], speech, slower), [{ start: 0, end: 22 }], 'with a longer tick');
 });
 
 t.test('thinStretches() ignores slow speech, pauses and short segments', async (t) => {
@@ -20,12 +20,12 @@ t.test('thinStretches() ignores slow speech, pauses and short segments', async (
     { start: 20, end: 28 },
   ];
   t.strictSame(thinStretches([at(0), ...text(15), at(9)], speech, FACTS), [], 'slow');
-  t.strictSame(thinStretches([at(9), ...text(13), at(28)], speech, FACTS), [], 'a pause of eleven seconds in it');
+  t.strictSame(thinStretches([at(9), ...text(13), at(28)], speech, FACTS), [], 'it contains a pause of 11 s');
   t.strictSame(thinStretches([at(0), ...text(2), at(4)], speech, FACTS), [], 'short');
   t.strictSame(thinStretches([at(9), at(28)], speech, FACTS), [], 'between segments');
 });
 
-t.test('drawnOut() finds a word that got the time of a skipped sentence, with the speech around it', async (t) => {
+t.test('drawnOut() finds a word that spans the time of a skipped sentence, with the speech around it', async (t) => {
   const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
   const speech = [
     { start: 0, end: 2 },
@@ -33,15 +33,15 @@ t.test('drawnOut() finds a word that got the time of a skipped sentence, with th
     { start: 6, end: 8 },
   ];
   const words = [word(' one', 0, 0.4), word(' said.', 1.5, 4.8), word(' two', 6, 6.3)];
-  t.strictSame(drawnOut(words, speech), [{ start: 0, end: 5 }], 'said. has 2.1 seconds for 5 letters');
-  t.strictSame(drawnOut([word(' said.', 4.6, 6.2)], speech), [], 'a pause does not count');
+  t.strictSame(drawnOut(words, speech), [{ start: 0, end: 5 }], '2.1 s for the 5 letters of "said."');
+  t.strictSame(drawnOut([word(' said.', 4.6, 6.2)], speech), [], 'pauses do not count');
   t.strictSame(drawnOut([word(' circumstances', 2.2, 4.2)], speech), [], 'a long word, spoken slowly');
-  t.strictSame(drawnOut([word(' 1813.', 2.2, 4.2)], speech), [], 'a number is read out longer than it is written');
+  t.strictSame(drawnOut([word(' 1813.', 2.2, 4.2)], speech), [], 'a number takes longer to say than its digits suggest');
   t.strictSame(drawnOut([word(' 7.', 2.2, 4.2)], speech), [{ start: 2.2, end: 5 }], 'but not that long');
   t.strictSame(
     drawnOut([word(' said.', 3, 8)], [{ start: 0, end: 20 }]),
     [{ start: 3, end: 8 }],
-    'a span that is too long for a whole is not heard again as one',
+    'a span that is too long is not decoded again as a whole',
   );
 });
 

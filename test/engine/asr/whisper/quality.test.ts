@@ -36,7 +36,7 @@ t.test('compressionRatio() distinguishes a loop from speech', async (t) => {
   t.equal(compressionRatio(''), 0);
 });
 
-t.test('compressionRatio() finds no prose repetitive, however many bytes its letters take', async (t) => {
+t.test('compressionRatio() of prose stays below the threshold, however many bytes its letters take', async (t) => {
   for (const { language, text } of readings()) t.ok(compressionRatio(text) < 2.4, `${language} ${compressionRatio(text).toFixed(2)}`);
   for (const { language, text } of readings(['hi', 'ta', 'ka']))
     t.ok(compressionRatio(text.slice(0, 20).repeat(20)) > 2.4, `${language}: a loop`);
@@ -44,8 +44,8 @@ t.test('compressionRatio() finds no prose repetitive, however many bytes its let
 
 t.test('loop() finds tokens that are repeated four times', async (t) => {
   t.strictSame(loop([9, 1, 2, 1, 2, 1, 2, 1, 2, 7]), { start: 1, length: 2, times: 4 });
-  t.equal(loop([1, 2, 1, 2, 1, 2]), null, 'three times may be meant');
-  t.equal(loop([5, 5, 5, 5]), null, 'so may one word said four times');
+  t.equal(loop([1, 2, 1, 2, 1, 2]), null, 'three repetitions may be intended');
+  t.equal(loop([5, 5, 5, 5]), null, 'so may one word four times');
 });
 
 t.test('withoutLoops() keeps one repetition of a loop, attention included', async (t) => {
@@ -55,7 +55,7 @@ t.test('withoutLoops() keeps one repetition of a loop, attention included', asyn
   t.strictSame(
     cut.attention.map((row) => row[0]),
     [9, 1, 2, 7, 0],
-    'the row of end-of-text stays',
+    'the attention of end-of-text is kept',
   );
 });
 
@@ -74,9 +74,9 @@ t.test('isSuspicious() is true at any sign of a hallucination', async (t) => {
   t.ok(isSuspicious(result(), 'Good morning.', 0.95), 'faint speech');
   t.ok(isSuspicious(result({ noSpeech: 0.6 }), 'Good morning.', 0.99), 'likely silence');
   t.ok(isSuspicious(result({ meanLogProb: -0.95 }), 'Good morning.', 0.99), 'doubt');
-  t.ok(isSuspicious(result({ languages: new Map([['en', 0.4]]) }), 'Good morning.', 0.99), 'no language in particular');
+  t.ok(isSuspicious(result({ languages: new Map([['en', 0.4]]) }), 'Good morning.', 0.99), 'no certain language');
   t.ok(isSuspicious(result(), ' Thank you.'.repeat(20), 0.99), 'repetition');
-  t.ok(isSuspicious(result(), ' Thank you.'.repeat(6), 0.99), 'not much repetition');
+  t.ok(isSuspicious(result(), ' Thank you.'.repeat(6), 0.99), 'too little repetition');
   t.notOk(isSuspicious(result({ noSpeech: 0.4 }), 'Good morning.', 0.99), 'some silence');
   t.notOk(isSuspicious(result({ meanLogProb: -0.85 }), 'Good morning.', 0.99), 'some doubt');
 });
@@ -139,6 +139,6 @@ t.test('otherLanguages() returns languages only if none is certain', async (t) =
 t.test('isSuspicious() is true for a text without words', async (t) => {
   for (const text of ['', ' —', ' ♪♪', ' ...']) t.ok(isWordless(text), text);
   for (const text of [' No.', ' 7', ' 对。', ' नहीं']) t.notOk(isWordless(text), text);
-  t.notOk(isPoor(result(), ' —'), 'but no reason to guess at random');
+  t.notOk(isPoor(result(), ' —'), 'but no reason for sampling');
   t.ok(isSuspicious(result(), ' —', 1));
 });

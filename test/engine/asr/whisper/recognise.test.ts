@@ -15,15 +15,15 @@ const facts = factsOf(readWhisper(MODEL));
 const tokenizer = await openTokenizer(MODEL);
 const SECONDS = 2;
 
-interface Said {
+interface Decoded {
   text: string;
   meanLogProb: number;
 }
 
-/** Recognises a window of which the decoder says `says`, by language and options; tells the words and what was tried. */
-async function heard(says: (request: DecodeRequest) => Said) {
+/** Recognises a window with a stub decoder that returns `decoded(request)`. Returns the text and the attempts made. */
+async function recognised(decoded: (request: DecodeRequest) => Decoded) {
   const decode = async (request: DecodeRequest): Promise<DecodeResult> => {
-    const { text, meanLogProb } = says(request);
+    const { text, meanLogProb } = decoded(request);
     const tokens = [facts.firstTimestamp, ...tokenizer.encode(text), facts.firstTimestamp + Math.round(SECONDS / facts.tick)];
     const flat = new AttentionStore().keep(new Float32Array(facts.alignmentHeads * WINDOW_STEPS).fill(1 / WINDOW_STEPS));
     const languages = new Map(Object.entries({ la: 0.4, en: 0.35 }));
@@ -38,29 +38,29 @@ async function heard(says: (request: DecodeRequest) => Said) {
   return { text: words.map(({ text }) => text).join(''), tried };
 }
 
-t.test('recognise() chooses the more probable of two languages in doubt', async (t) => {
-  const { text } = await heard(({ language }) =>
+t.test('recognise() chooses the more probable of two uncertain languages', async (t) => {
+  const { text } = await recognised(({ language }) =>
     language === 'en' ? { text: ' But she said', meanLogProb: -0.2 } : { text: ' Batsi sed', meanLogProb: -0.4 },
   );
   t.equal(text, ' But she said');
 });
 
 t.test('recognise() never prefers punctuation to words, however probable it is', async (t) => {
-  const { text } = await heard(({ language }) =>
+  const { text } = await recognised(({ language }) =>
     language === 'en' ? { text: ' —', meanLogProb: -0.1 } : { text: ' But she said', meanLogProb: -0.4 },
   );
   t.equal(text, ' But she said');
 });
 
 t.test('recognise() accepts words from beam search if the first result was only punctuation', async (t) => {
-  const { text } = await heard(({ options }) =>
+  const { text } = await recognised(({ options }) =>
     options.beamSize > 1 ? { text: ' But she said', meanLogProb: -0.5 } : { text: ' —', meanLogProb: -0.1 },
   );
   t.equal(text, ' But she said');
 });
 
 t.test('recognise() does not sample words in place of punctuation', async (t) => {
-  const { text, tried } = await heard(() => ({ text: ' —', meanLogProb: -0.1 }));
+  const { text, tried } = await recognised(() => ({ text: ' —', meanLogProb: -0.1 }));
   t.equal(text.trim(), '—');
   t.notOk(
     tried.some((options) => /\d\.\d/.test(options)),
@@ -68,8 +68,8 @@ t.test('recognise() does not sample words in place of punctuation', async (t) =>
   );
 });
 
-t.test('recognise() rejects text that repeats itself, however probable it is', async (t) => {
-  const { text } = await heard(({ options, language }) => {
+t.test('recognise() rejects repetitive text, however probable it is', async (t) => {
+  const { text } = await recognised(({ options, language }) => {
     if (language === 'en') return { text: ' But she said', meanLogProb: -1.6 };
     return options.timestamps && options.beamSize === 1
       ? { text: ' Ka domo ine', meanLogProb: -1.1 }

@@ -5,11 +5,11 @@ import { FORBIDDEN } from '../../../../engine/asr/whisper/model.ts';
 import { generator, greedy, logitsOf, lseOf, most, sample, weigh } from '../../../../engine/asr/whisper/sampling.ts';
 import { FACTS } from '../../../support/facts.ts';
 
-/** Logits of two rows: 0, but for those given of the second. */
+/** Logits of two rows: 0, except for the given ones of the second. */
 function predicted(given: Record<number, number>): Prediction {
   const all = Float32Array.from({ length: 30 }, (_, id) => given[id] ?? 0);
   const text = all.slice(0, 10);
-  text[3] = -60_000; // as the network says it
+  text[3] = -60_000; // as the model outputs a suppressed token
   const of = (row: Float32Array) => Float32Array.from([...new Float32Array(row.length), ...row]);
   const id = text.indexOf(Math.max(...text));
   return {
@@ -22,7 +22,7 @@ function predicted(given: Record<number, number>): Prediction {
   };
 }
 
-/** The choice after `tokens`, its log-probability as a probability. */
+/** The token chosen after `tokens`, and its probability. */
 function chosen(given: Record<number, number>, tokens: number[], timestamps = true, resumed: number[] = []) {
   const { token, logProb } = greedy(weigh(predicted(given), 1, allowed(tokens, FACTS, timestamps, resumed), FACTS));
   return { token, probability: Math.exp(logProb).toFixed(4) };
@@ -32,7 +32,7 @@ const share = (mine: number, all: number) => (mine / all).toFixed(4);
 
 t.test('greedy() chooses the most probable allowed token', async (t) => {
   const e = Math.E;
-  // eight words, end-of-text and the timestamps from 22 on may come beside word 4
+  // besides token 4, eight text tokens, end-of-text and the timestamps from 22 on are allowed
   t.strictSame(chosen({ 3: 9, 4: 3, 15: 9, 20: 9 }, [21, 5]), { token: 4, probability: share(e ** 3, e ** 3 + 8 + 1 + 8) });
   t.strictSame(chosen({ 10: 4, 4: 3 }, [21, 5]), { token: 10, probability: share(e ** 4, e ** 4 + e ** 3 + 8 + 8) }, 'end-of-text');
 });
@@ -44,18 +44,26 @@ t.test('greedy() chooses a timestamp if all of them together are more probable t
 });
 
 t.test(
-  'greedy() heeds what may not come: text after a segment, its end after speech goes on, times between a pair and its text',
+  'greedy() ignores forbidden tokens: text after a segment, an end before more speech, timestamps between a pair and its text',
   async (t) => {
     const e = Math.E;
     const given = { 4: 9, 10: 5, 24: 9, 26: 1 };
-    t.strictSame(chosen(given, [21, 5, 25]), { token: 10, probability: share(e ** 5, e ** 5 + e + 4) }, 'the end, or from 25 on');
+    t.strictSame(
+      chosen(given, [21, 5, 25]),
+      { token: 10, probability: share(e ** 5, e ** 5 + e + 4) },
+      'end-of-text, or timestamps from 25 on',
+    );
     t.strictSame(chosen(given, [21, 5, 25], true, [2]), { token: 26, probability: share(e, e + 4) }, 'from 25 on');
-    t.strictSame(chosen({ 4: 1, 25: 9 }, [21, 5, 25, 25]), { token: 4, probability: share(e, e + 8 + 1) }, 'text, or the end');
-    t.strictSame(chosen({ 4: 9, 10: 9, 22: 1, 23: 9 }, []), { token: 22, probability: share(e, e + 2) }, 'a row begins early');
+    t.strictSame(chosen({ 4: 1, 25: 9 }, [21, 5, 25, 25]), { token: 4, probability: share(e, e + 8 + 1) }, 'text or end-of-text');
+    t.strictSame(
+      chosen({ 4: 9, 10: 9, 22: 1, 23: 9 }, []),
+      { token: 22, probability: share(e, e + 2) },
+      'a row begins with an early timestamp',
+    );
     t.strictSame(
       chosen({ 0: 9, 10: 9, 4: 1, 22: 9 }, [], false),
       { token: 4, probability: share(e, e + 7) },
-      'and with a word without times',
+      'and with text if timestamps are off',
     );
   },
 );

@@ -35,8 +35,8 @@ t.test('words', async (t) => {
     t.match(words, /naïve/);
   });
 
-  t.test('group() keeps the words after a stray byte separate', async (t) => {
-    const [lead, middle] = tokenizer.encode(' 👩'); // bytes of one character; neither is one by itself
+  t.test('group() keeps the words after an invalid byte separate', async (t) => {
+    const [lead, middle] = tokenizer.encode(' 👩'); // bytes of one character; neither is a character by itself
     const words = (tokens: number[], spaces = true) => group(tokens, spaces, tokenizer);
     const more = tokenizer.encode(' my dear friend');
     for (const stray of [[lead!], [middle!], [lead!, lead!], [middle!, middle!, lead!]]) {
@@ -80,7 +80,7 @@ t.test('words', async (t) => {
     const [one, two] = toWords(decoded, 'en', speech, 1.95, { ...facts, tick: 0.02 }, tokenizer);
     t.match(one, { text: ' one', start: 0, end: 0.5, probability: 0.5 });
     t.match(two, { text: ' two', start: 1.5, probability: 1 });
-    t.ok(two!.end > 1.9 && two!.end <= 1.95, `ends with the window: ${two!.end}`);
+    t.ok(two!.end > 1.9 && two!.end <= 1.95, `ends at the end of the window: ${two!.end}`);
   });
 
   t.test('toWords() returns no words for no text', async (t) => {

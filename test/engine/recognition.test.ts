@@ -11,30 +11,30 @@ const windows: Window[] = Array.from({ length: 6 }, (_, i) => {
 });
 
 /**
- * Says of each window what its ear says: the likeliest language, unless one is asked for, or expected while this one is in doubt. Keeps what it was asked.
- * `believed`: the mean log-probability of a text in a language; default 0.
+ * Stub recogniser: for each window the language given in `detected`, unless another is requested, or expected while the probability is below 0.9.
+ * Records its calls. `meanLogProbs`: the mean log-probability of a text, by language; default 0.
  */
-function listener(ears: [code: string, probability: number][][], believed: Record<string, number> = {}) {
-  const asked: [window: number, language: string][] = [];
+function recogniser(detected: [code: string, probability: number][][], meanLogProbs: Record<string, number> = {}) {
+  const calls: [window: number, language: string][] = [];
   let next = 0;
   const recognise: Job['recognise'] = async ({ language: wanted, expected, read }) => {
     const samples = await read(new Float32Array(30 * 16_000));
-    const window = asked.length < ears.length ? next++ : ears.findIndex(([best]) => best![1] < 0.9);
-    asked.push([window, wanted]);
-    const [code, probability] = ears[window]![0]!;
+    const window = calls.length < detected.length ? next++ : detected.findIndex(([best]) => best![1] < 0.9);
+    calls.push([window, wanted]);
+    const [code, probability] = detected[window]![0]!;
     const language = wanted !== 'auto' ? wanted : expected && probability < 0.9 ? expected : code;
     const words = [{ start: 1, end: 2, text: ` ${language}${samples.length ? '' : '!'}`, probability: 1 }];
     return {
       words,
       language,
-      languages: ears[window]!,
+      languages: detected[window]!,
       noSpeech: 0,
-      meanLogProb: believed[language] ?? 0,
+      meanLogProb: meanLogProbs[language] ?? 0,
       tried: [],
       uncovered: 0,
     } satisfies RecognisedWindow;
   };
-  return { asked, job: { recognise } as Job };
+  return { calls, job: { recognise } as Job };
 }
 
 function options(saved = new Map<string, Uint8Array>()) {
@@ -56,7 +56,7 @@ function options(saved = new Map<string, Uint8Array>()) {
 
 t.test('recogniseAll() decodes every window once, and doubtful ones again if the others agree on another language', async (t) => {
   const sure: [string, number][] = [['es', 0.98]];
-  const ears: [string, number][][] = [
+  const detected: [string, number][][] = [
     sure,
     sure,
     [
@@ -67,12 +67,12 @@ t.test('recogniseAll() decodes every window once, and doubtful ones again if the
     [['de', 0.97]],
     sure,
   ];
-  const { asked, job } = listener(ears, { pt: -0.5, es: -0.3 });
+  const { calls, job } = recogniser(detected, { pt: -0.5, es: -0.3 });
   const run = options();
   const { words, language } = await recogniseAll(windows, recording, job, run);
   t.equal(language, 'es');
-  t.strictSame(asked.length, 7, 'six windows, and one of them again');
-  t.strictSame(asked.at(-1), [2, 'es'], 'the one in doubt, in the language of the recording');
+  t.strictSame(calls.length, 7, 'six windows, one of them twice');
+  t.strictSame(calls.at(-1), [2, 'es'], 'the uncertain one, in the language of the recording');
   t.strictSame(
     words.map(({ start, text }) => [start, text]),
     [
@@ -83,12 +83,12 @@ t.test('recogniseAll() decodes every window once, and doubtful ones again if the
       [121, ' de'],
       [151, ' es'],
     ],
-    'a window that is clearly in another language stays',
+    'a window that is certainly in another language keeps it',
   );
   t.strictSame(
     run.seen,
     run.seen.toSorted((a, b) => a - b),
-    'progress never falls',
+    'progress never decreases',
   );
 });
 
@@ -98,23 +98,23 @@ t.test('recogniseAll() keeps a window in another language if its text is more pr
     ['en', 0.8],
     ['de', 0.1],
   ];
-  for (const ears of [
+  for (const detected of [
     [english, german, german, german, german, german],
     [german, german, german, german, german, english],
   ]) {
-    const { job, asked } = listener(ears, { en: -0.25, de: -0.7 });
+    const { job, calls } = recogniser(detected, { en: -0.25, de: -0.7 });
     const { words, language } = await recogniseAll(windows, recording, job, options());
     t.equal(language, 'de', 'the main language');
-    t.equal(asked.length, 7, 'it was tried in German');
+    t.equal(calls.length, 7, 'German was tried too');
     t.strictSame(
       words.map(({ text }) => text.trim()),
-      ears.map(([best]) => best![0]),
+      detected.map(([best]) => best![0]),
     );
   }
 });
 
 t.test('recogniseAll() reports the seconds of speech without words', async (t) => {
-  const { job } = listener(windows.map(() => [['en', 0.99]]));
+  const { job } = recogniser(windows.map(() => [['en', 0.99]]));
   const missing: Job['recognise'] = async (window) => ({ ...(await job.recognise(window)), uncovered: 1.5 });
   const saved = new Map<string, Uint8Array>();
   for (const run of ['first', 'from checkpoints']) {
@@ -124,7 +124,7 @@ t.test('recogniseAll() reports the seconds of speech without words', async (t) =
 });
 
 t.test('recogniseAll() reports English for an English-only model, whatever was requested', async (t) => {
-  const { job } = listener([[['en', 1]]]);
+  const { job } = recogniser([[['en', 1]]]);
   const only: Job['recognise'] = async (window) => ({ ...(await job.recognise(window)), language: 'en', languages: [] });
   const { language } = await recogniseAll(windows.slice(0, 1), recording, { ...job, recognise: only }, { ...options(), language: 'de' });
   t.equal(language, 'en');
@@ -134,11 +134,11 @@ t.test('recogniseAll() resumes from checkpoints without decoding those windows a
   const saved = new Map<string, Uint8Array>();
   const sure: [string, number][] = [['en', 0.99]];
   const all = windows.map(() => sure);
-  await recogniseAll(windows, recording, listener(all).job, options(saved));
+  await recogniseAll(windows, recording, recogniser(all).job, options(saved));
   saved.delete([...saved.keys()][3]!);
-  const { asked, job } = listener(all);
+  const { calls, job } = recogniser(all);
   const { words, language } = await recogniseAll(windows, recording, job, options(saved));
-  t.equal(asked.length, 1);
+  t.equal(calls.length, 1);
   t.equal(words.length, 6);
   t.equal(language, 'en');
 });
@@ -146,31 +146,31 @@ t.test('recogniseAll() resumes from checkpoints without decoding those windows a
 t.test('recogniseAll() decodes windows whose cuts differ from those of the checkpoints', async (t) => {
   const saved = new Map<string, Uint8Array>();
   const all = windows.map((): [string, number][] => [['en', 0.99]]);
-  await recogniseAll(windows, recording, listener(all).job, options(saved));
+  await recogniseAll(windows, recording, recogniser(all).job, options(saved));
   const longer = windows.map((window, i) => (i === 2 ? { ...window, pieces: [{ start: 60, end: 83 }] } : window));
-  const { asked, job } = listener(all);
+  const { calls, job } = recogniser(all);
   await recogniseAll(longer, recording, job, options(saved));
-  t.equal(asked.length, 1);
+  t.equal(calls.length, 1);
 });
 
 t.test('recogniseAll() never uses a checkpoint of one channel for the other', async (t) => {
   const saved = new Map<string, Uint8Array>();
   const both = ([0, 1] as const).map((channel) => ({ ...windows[0]!, channel }));
-  const ears = both.map((): [string, number][] => [['en', 0.99]]);
-  await recogniseAll(both.slice(0, 1), recording, listener(ears).job, options(saved));
-  const { asked, job } = listener(ears);
+  const detected = both.map((): [string, number][] => [['en', 0.99]]);
+  await recogniseAll(both.slice(0, 1), recording, recogniser(detected).job, options(saved));
+  const { calls, job } = recogniser(detected);
   const { words } = await recogniseAll(both, recording, job, options(saved));
-  t.equal(asked.length, 1, 'the other channel is heard');
+  t.equal(calls.length, 1, 'the other channel is decoded');
   t.strictSame(words.map(({ channel }) => channel).sort(), [0, 1]);
 });
 
 t.test('recogniseAll() determines the language from all windows, not from the first one', async (t) => {
-  const ears = windows.map((_, i): [string, number][] => [[i === 0 ? 'de' : 'es', 0.97]]);
-  t.equal((await recogniseAll(windows, recording, listener(ears).job, options())).language, 'es');
+  const detected = windows.map((_, i): [string, number][] => [[i === 0 ? 'de' : 'es', 0.97]]);
+  t.equal((await recogniseAll(windows, recording, recogniser(detected).job, options())).language, 'es');
 });
 
 t.test('recogniseAll() keeps the requested language, and reports none without windows', async (t) => {
-  const { job } = listener([[['en', 0.99]]]);
+  const { job } = recogniser([[['en', 0.99]]]);
   t.equal((await recogniseAll(windows.slice(0, 1), recording, job, { ...options(), language: 'fr' })).language, 'fr');
   t.equal((await recogniseAll([], recording, job, options())).language, null);
 });

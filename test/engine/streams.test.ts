@@ -16,23 +16,23 @@ const pool = await openPool({ models: await shippedModels(t.testdir()), threads:
 t.teardown(() => pool.close());
 const JFK = at('test/fixtures/audio/en_jfk.mp3');
 
-function heard(name: string, speakers: number | null = null): Promise<Transcript> {
+function transcribed(name: string, speakers: number | null = null): Promise<Transcript> {
   const options: Options = { language: 'en', diarize: true, speakers, vocabulary: '', accurate: false };
   return transcribe(join(folder, name), options, { signal: new AbortController().signal, progress: () => {} }, pool);
 }
 
 t.test('hear() finds one stream if the other channel of a call is silent', async (t) => {
   await ffmpeg('-i', JFK, '-af', 'pan=stereo|c0=0*c0|c1=c0', join(folder, 'silent.wav'));
-  const { speakers, segments } = await heard('silent.wav', 2);
+  const { speakers, segments } = await transcribed('silent.wav', 2);
   t.equal(speakers, 1);
   t.match(segments[0]!.text, /fellow Americans/);
 });
 
-t.test('hear() treats a microphone on the second track as a party, and masks the ringing before', async (t) => {
+t.test('hear() treats a microphone on the second track as a party, and masks the ringing before it', async (t) => {
   const ring = ['-f', 'lavfi', '-i', "aevalsrc='0.2*sin(2*PI*425*t)*lt(mod(t,5),1):s=16000:d=11'"];
   const late = '[1:a]adelay=11500,aresample=16000[voice]';
   await ffmpeg(...ring, '-i', JFK, '-filter_complex', late, '-map', '0:a', '-map', '[voice]', '-c:a', 'pcm_s16le', join(folder, 'two.mov'));
-  const { speakers, segments } = await heard('two.mov');
+  const { speakers, segments } = await transcribed('two.mov');
   t.equal(speakers, 1);
   const [first] = segments.flatMap(({ words }) => words);
   t.match(first, { text: /And/ });

@@ -53,7 +53,7 @@ t.test('transcribe()', async (t) => {
     t.ok(times.at(-1)! <= transcript.durationSeconds);
     t.ok(
       progress.every(([, fraction], i) => i === 0 || fraction >= progress[i - 1]![1]),
-      'progress never falls',
+      'progress never decreases',
     );
     t.equal(progress[0]![0], 'probing');
     t.equal(progress.at(-1)![0], 'finishing');
@@ -74,11 +74,11 @@ t.test('transcribe()', async (t) => {
       const file = join(t.testdir(), 'changing.wav');
       const { samples, said } = await changing(order, 5, { split: 'test' });
       await writeWav(file, samples);
-      const heard = words(await transcribe(file, { ...OPTIONS, diarize: false }, quiet(), pool)).split(/\s+/);
+      const recognised = words(await transcribe(file, { ...OPTIONS, diarize: false }, quiet(), pool)).split(/\s+/);
       for (const { language, transcript } of said) {
         const wanted = new Set(unitsOf(transcript, 'es'));
-        const right = heard.filter((word) => wanted.has(word)).length;
-        t.ok(right > 0.6 * unitsOf(transcript, 'es').length, `${language} of ${order}: ${heard.join(' ')}`);
+        const right = recognised.filter((word) => wanted.has(word)).length;
+        t.ok(right > 0.6 * unitsOf(transcript, 'es').length, `${language} of ${order}: ${recognised.join(' ')}`);
       }
     }
   });

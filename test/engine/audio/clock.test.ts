@@ -11,7 +11,7 @@ function place(frames: Frame[], longest = 36_000 * RATE, longestPause?: number):
   return [...frames.flatMap((frame) => [...clock.push(frame)]), ...clock.end()];
 }
 
-/** Where each frame begins in the output, samples. */
+/** Start of each frame in the output, samples. */
 function starts(placed: readonly Placed[]): number[] {
   let at = 0;
   return placed.map(({ silence, count, skip }) => {
@@ -33,17 +33,17 @@ for (const [share, packets] of [
   t.test(`Clock places every packet of ${packets / 50} s within 20 ms where ${100 * share} % of them are lost`, async (t) => {
     const chance = random(1000 * share);
     const frames: Frame[] = [];
-    const true_: number[] = []; // when each packet that came is heard
+    const true_: number[] = []; // correct position of each received packet
     for (let packet = 0, lost = 0; packet < packets; packet++) {
       if (packet > 0 && chance() < share) lost++;
       else {
-        const jitter = Math.round((chance() - 0.5) * 32); // times rounded to milliseconds
+        const jitter = Math.round((chance() - 0.5) * 32); // up to 1 ms, as from rounding to milliseconds
         frames.push(frame(lost * PACKET + jitter));
         true_.push(packet * PACKET);
       }
     }
     const found = starts(place(frames));
-    // those of the last second cannot be told from jitter
+    // in the last second, losses cannot be distinguished from jitter
     const furthest = found.slice(0, -50).reduce((most, at, i) => Math.max(most, Math.abs(at - true_[i]!)), 0);
     t.ok(furthest <= 0.02 * RATE, `${furthest / RATE} s`);
   });
@@ -57,7 +57,7 @@ t.test('Clock keeps pauses of any length, and a late start', async (t) => {
     t.equal(silence(placed), seconds * RATE);
     t.equal(place(talk(seconds * RATE))[0]!.silence, seconds * RATE, `${seconds} s late`);
   }
-  t.equal(silence(place([...talk(0), frame(700 * RATE), frame(700 * RATE)])), 700 * RATE, 'also right before the end');
+  t.equal(silence(place([...talk(0), frame(700 * RATE), frame(700 * RATE)])), 700 * RATE, 'including one right before the end');
 });
 
 t.test('Clock omits pauses that exceed the longest recording, or the longest plausible pause of a broadcast', async (t) => {

@@ -27,7 +27,7 @@ t.test('withoutCrosstalk() assigns a word recognised in both channels to the lou
     ],
   );
   const both = [word(0, 0, ' one'), word(0.2, 1, ' two')];
-  t.equal((await withoutCrosstalk(both, recordingOf(tone(0, 2, 0.5), tone(0, 2, 0.4)))).length, 2, 'two who speak at once stay');
+  t.equal((await withoutCrosstalk(both, recordingOf(tone(0, 2, 0.5), tone(0, 2, 0.4)))).length, 2, 'simultaneous speech of both is kept');
 });
 
 t.test('withoutCrosstalk() does not mistake a constant offset in both channels for a leak', async (t) => {
@@ -41,7 +41,7 @@ t.test('withoutCrosstalk() does not mistake a constant offset in both channels f
 });
 
 t.test(
-  'withoutCrosstalk() drops what came over from the other party however it was understood, and keeps what is said at once',
+  'withoutCrosstalk() drops words leaked from the other party, even if recognised differently, and keeps simultaneous speech',
   async (t) => {
     const late = other.map((x, i) => (i < 80_000 ? 0 : x));
     const word = (channel: number, start: number, end: number, text: string): Word => ({ start, end, text, probability: 1, channel });
@@ -59,6 +59,6 @@ t.test(
     t.strictSame(kept.map(({ text }) => text).sort(), own.map(({ text }) => text).sort());
     const lost = own.filter(({ text }) => text !== ' so');
     const moved = await withoutCrosstalk([...lost, ...misheard], recordingOf(speech, sum(late, scaled(speech, 0.3))));
-    t.match(moved.find(({ text }) => text === ' sew')?.channel, 0, 'what was heard of it only where it came over goes back to its party');
+    t.match(moved.find(({ text }) => text === ' sew')?.channel, 0, 'a word recognised only in the leak is assigned to its party');
   },
 );

@@ -17,7 +17,7 @@ const at = (name: string) => join(folder, name);
 const { ffmpeg } = await findTools();
 const make = (name: string, ...args: string[]) => promisify(execFile)(ffmpeg, ['-v', 'error', '-y', ...args, at(name)]);
 
-/** The code a file ends with, or the seconds decoded from it. */
+/** The error code of a file, or its decoded duration in seconds. */
 async function outcome(path: string, options: Partial<DecodeOptions> = {}): Promise<string | number> {
   let recording: Recording | undefined;
   try {
@@ -73,7 +73,7 @@ t.test('decode() counts samples, whatever the file declares', async (t) => {
   t.equal(await outcome(clip('en_jfk.mp3'), { maxSeconds: 5 }), 'RECORDING_TOO_LONG');
   await copyFile(clip('en_falcon_3spk.wav'), at('liar.wav'));
   const file = await open(at('liar.wav'), 'r+');
-  await file.write(Buffer.from([255, 255, 255, 255]), 0, 4, 40); // the length of the data, as streams write it
+  await file.write(Buffer.from([255, 255, 255, 255]), 0, 4, 40); // the data length that streaming encoders write
   await file.close();
   t.ok(Math.abs(Number(await outcome(at('liar.wav'))) - 18.58) < 0.01);
 });
@@ -82,7 +82,7 @@ t.test('decode() returns samples of each channel and their mean, by range, while
   const recording = await decode(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav'));
   t.teardown(() => recording.close());
   const end = await recording.read(0, 79_000, 200_000);
-  t.equal(end.length, 1000, 'shorter at the end');
+  t.equal(end.length, 1000, 'truncated at the end');
   const [left, right, mix] = await Promise.all([
     recording.read(0, 30_000, 30_400),
     recording.read(1, 30_000, 30_400),
@@ -92,7 +92,7 @@ t.test('decode() returns samples of each channel and their mean, by range, while
   t.ok(mix.every((sample, i) => Math.abs(sample - (left[i]! + right[i]!) / 2) < 1e-4));
   const wav = await readFile(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav'));
   const data = wav.indexOf('data') + 8;
-  t.equal(left[7], wav.readInt16LE(data + 4 * 30_007) / 32768, 'bit for bit');
+  t.equal(left[7], wav.readInt16LE(data + 4 * 30_007) / 32768, 'equal to the PCM sample');
   t.equal(await recording.decoded, 80_000);
 });
 
@@ -106,13 +106,13 @@ t.test('decode() keeps the times of audio that begins after the video', async (t
     t.ok(Math.abs((await recording.decoded) / 16_000 - 8) < 0.1, name);
     const samples = await recording.read(0, 0, 8 * 16_000);
     const first = samples.findIndex((sample) => Math.abs(sample) > 0.02) / 16_000;
-    t.ok(Math.abs(first - 5) < 0.1, `${name}: sound from ${first} s on`);
+    t.ok(Math.abs(first - 5) < 0.1, `${name}: sound starts at ${first} s`);
     await recording.close();
   }
   await make('later.m4a', '-itsoffset', '5', '-f', 'lavfi', '-i', 'sine=d=3', '-c:a', 'aac');
-  t.ok(Math.abs(Number(await outcome(at('later.m4a'))) - 3) < 0.1, 'nothing comes before');
+  t.ok(Math.abs(Number(await outcome(at('later.m4a'))) - 3) < 0.1, 'no silence inserted without a video');
   await make('late-half.mkv', ...film.slice(0, 6), '-f', 'lavfi', '-i', 'sine=d=0.5:r=16000', '-c:a', 'pcm_s16le');
-  t.equal(await outcome(at('late-half.mkv')), 'RECORDING_TOO_SHORT', 'silence is no sound');
+  t.equal(await outcome(at('late-half.mkv')), 'RECORDING_TOO_SHORT', 'inserted silence does not count');
 });
 
 t.test('probe() reads further if the video of a broadcast begins long before its audio', async (t) => {
@@ -188,7 +188,7 @@ t.test('probe() reports video only for moving pictures', async (t) => {
   t.match(await probe(clip('en_faster-whisper_stereo_one-speaker-per-channel.wav')), { tracks: [{ layout: 'stereo' }] });
 });
 
-t.test('ListingReader reads streams as this ffmpeg lists them, whatever tags are between them', async (t) => {
+t.test('ListingReader parses the stream listing of the installed ffmpeg, whatever tags are between the streams', async (t) => {
   const listingOf = async (name: string) => {
     const { stderr } = await promisify(execFile)(ffmpeg, ['-hide_banner', '-i', at(name)]).catch((error: { stderr: string }) => error);
     const reader = new ListingReader();

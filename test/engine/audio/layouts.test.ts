@@ -1,4 +1,4 @@
-/* Channels, tracks and layouts at random: one channel of one track sounds, and is heard. LAYOUTS=n tries so many, SEED=n repeats a run. */
+/* Random channels, tracks and layouts with sound on one channel of one track, which must be decoded. LAYOUTS=n: number of cases; SEED=n repeats a run. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -11,7 +11,7 @@ import { each, ffmpeg, random } from '../hostile/bench.ts';
 const CASES = Number(process.env.LAYOUTS ?? 40);
 const RATE = 16_000;
 const LOUD = 0.5;
-const APART = 16; // channels that are kept apart; more are mixed
+const APART = 16; // number of channels that are kept separate; more are mixed
 const LAYOUTS: Record<number, string[]> = {
   1: ['mono'],
   2: ['stereo', 'downmix'],
@@ -23,7 +23,7 @@ const LAYOUTS: Record<number, string[]> = {
   8: ['7.1', '7.1(wide)', 'octagonal'],
   16: ['hexadecagonal'],
 };
-/** Container and codec, and the most channels they take. */
+/** Container, codec and their maximum number of channels. */
 const FORMS: [extension: string, codec: string, channels: number][] = [
   ['wav', 'pcm_s16le', 64],
   ['w64', 'pcm_s24le', 64],
@@ -43,12 +43,12 @@ const SEVERAL = new Set(['mka', 'mov', 'mp4']);
 interface Case {
   name: string;
   args: string[];
-  channels: number[]; // of each track
+  channels: number[]; // per track
 }
 
 const folder = t.testdir();
 
-/** A second and a half of a tone on one channel, nothing on the others, as 16-bit samples. */
+/** A tone of 1.5 s on one channel and silence on the others, as interleaved 16-bit samples. */
 function sound(channels: number, sounding: number | null): Buffer {
   const samples = new Int16Array(1.5 * RATE * channels);
   if (sounding !== null) for (let i = 0; i < 1.5 * RATE; i++) samples[i * channels + sounding] = LOUD * 32_767 * Math.sin(i / 4);
@@ -61,10 +61,10 @@ function caseOf(seed: number): Case {
   const [extension, codec, most] = pick(FORMS);
   const tracks = SEVERAL.has(extension) ? 1 + Math.floor(chance() * 4) : 1;
   const channels = Array.from({ length: tracks }, () => 1 + Math.floor(chance() ** 2 * (tracks > 1 ? Math.min(most, 6) : most)));
-  const spoken = Math.floor(chance() * tracks);
+  const loudTrack = Math.floor(chance() * tracks);
   const inputs = channels.flatMap((count, track) => {
     const raw = join(folder, `raw-${seed}-${track}`);
-    writeFileSync(raw, sound(count, track === spoken ? Math.floor(chance() * count) : null));
+    writeFileSync(raw, sound(count, track === loudTrack ? Math.floor(chance() * count) : null));
     return ['-f', 's16le', '-ar', String(RATE), '-ac', String(count), '-i', raw];
   });
   const maps = channels.flatMap((_, track) => ['-map', `${track}:a`]);
@@ -79,7 +79,7 @@ function caseOf(seed: number): Case {
   };
 }
 
-/** What ffmpeg alone makes of a file, all channels as they are: codecs leave out what they take for a woofer's. */
+/** Peak of a file decoded by ffmpeg without downmixing. It can be 0: codecs low-pass a channel that they treat as LFE. */
 async function loudestOf(path: string, tracks: number): Promise<number> {
   let loudest = 0;
   for (let track = 0; track < tracks; track++) {
@@ -91,7 +91,7 @@ async function loudestOf(path: string, tracks: number): Promise<number> {
   return loudest;
 }
 
-t.test(`decode() and partiesOf() hear the one channel that sounds, in ${CASES} layouts`, async (t) => {
+t.test(`decode() and partiesOf() find the one channel with sound, in ${CASES} layouts`, async (t) => {
   t.comment(`SEED=${SEED}`);
   let made = 0;
   await each(
@@ -100,7 +100,7 @@ t.test(`decode() and partiesOf() hear the one channel that sounds, in ${CASES} l
       const { name, args, channels } = caseOf(seed);
       const written = await ffmpeg(...args).then(
         () => true,
-        () => false, // a codec that does not take this layout
+        () => false, // the codec does not support this layout
       );
       if (!written) return;
       made++;

@@ -26,7 +26,7 @@ function recordingOf(...channels: [Float32Array, Float32Array]): Recording {
   };
 }
 
-/** One sound with another in it, that many samples later, with an echo behind it. */
+/** `own` with `other` leaked into it: delayed by `delay` samples, and followed by an echo. */
 function mixed(own: Float32Array, other: Float32Array, gain: number, delay: number): Float32Array {
   return own.map((x, i) => x + gain * ((other[i - delay] ?? 0) - 0.5 * (other[i - delay - 9] ?? 0)));
 }
@@ -50,11 +50,11 @@ t.test('leakOf() finds the delay and level at which one voice leaks into the oth
   }
 });
 
-t.test('leaked() distinguishes leaked from own speech in a channel, also when simultaneous', async (t) => {
+t.test('leaked() distinguishes leaked speech from own speech in a channel, even when simultaneous', async (t) => {
   const recording = recordingOf(alone, mixed(other, alone, 0.3, 320));
   const leak = (await leakOf(recording, 0, 1, spoken))!;
-  t.ok((await leaked(recording, leak, { start: 2, end: 3.5 })) > 0.95, 'the other party alone');
-  t.ok((await leaked(recording, leak, { start: 7, end: 9 })) < 0.05, 'the own party alone');
+  t.ok((await leaked(recording, leak, { start: 2, end: 3.5 })) > 0.95, 'only the other party speaks');
+  t.ok((await leaked(recording, leak, { start: 7, end: 9 })) < 0.05, "only the channel's own party speaks");
   const both = recordingOf(ann, mixed(bob, ann, 0.3, 320));
   t.ok((await leaked(both, leak, { start: 7, end: 9 })) < 0.4, 'both at once');
 });

@@ -6,7 +6,7 @@ import { type Event, MatroskaReader } from '../../../engine/audio/matroska.ts';
 
 const { ffmpeg } = await findTools();
 
-/** What ffmpeg writes to a pipe for three channels at times that leap. */
+/** Output of ffmpeg on a pipe for three channels with a jump in the timestamps. */
 async function written(time: string): Promise<Buffer> {
   const sound = ['-f', 'lavfi', '-i', "aevalsrc='0.1*sin(t*999)|0.2|-0.3:s=16000:d=2'", '-af', `asetnsamples=1000,asetpts='${time}'`];
   const args = ['-v', 'error', ...sound, '-c:a', 'pcm_f32le', '-f', 'matroska', 'pipe:1'];

@@ -67,7 +67,7 @@ t.test('arranged() returns the mean of each party’s channels, and of all for t
   t.ok(near(first, (i) => 0.75 * speech[i]!));
   t.ok(near(second, (i) => other[i]!));
   t.ok(near(mix, (i) => (1.5 * speech[i]! + other[i]!) / 3));
-  t.equal(mix.length, 60, 'as much as there is room for');
+  t.equal(mix.length, 60, 'as much as fits into the buffer');
 });
 
 t.test('partiesOf() returns a single channel immediately, before it is decoded', async (t) => {
@@ -75,7 +75,7 @@ t.test('partiesOf() returns a single channel immediately, before it is decoded',
   t.strictSame((await partiesOf(recording)).parties, [[0]]);
 });
 
-t.test('partiesOf() detects a party that speaks for any ten seconds of half an hour', async (t) => {
+t.test('partiesOf() detects a party that speaks for any 10 s of 30 minutes', async (t) => {
   for (const spoken of [0, 61, 124, 179]) {
     const recording: Recording = {
       channels: 2,

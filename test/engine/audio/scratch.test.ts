@@ -2,9 +2,9 @@ import t, { type Test } from 'tap';
 import { openScratch, Scratch } from '../../../engine/audio/scratch.ts';
 import { sharedSamples } from '../../../engine/runtime/buffers.ts';
 
-const COUNT = 25_000; // samples of a channel
+const COUNT = 25_000; // samples per channel
 
-/** A recording of which sample i is i on the left and -i on the right. */
+/** A recording in which sample i is i on the left and -i on the right channel, over 32768. */
 async function recorded(t: Test, channels: 1 | 2): Promise<Scratch> {
   const scratch = new Scratch(await openScratch(t.testdir()), channels);
   t.teardown(() => scratch.close());
@@ -18,7 +18,7 @@ async function recorded(t: Test, channels: 1 | 2): Promise<Scratch> {
 const counted = (from: number, to: number, sign = 1) => Array.from({ length: to - from }, (_, i) => (sign * (from + i)) / 32768);
 
 for (const channels of [1, 2] as const) {
-  t.test(`${channels === 1 ? 'one channel' : 'two channels'}: a range is the same with and without a room for it`, async (t) => {
+  t.test(`${channels === 1 ? 'one channel' : 'two channels'}: a range is the same with and without a given buffer`, async (t) => {
     const scratch = await recorded(t, channels);
     t.equal(await scratch.decoded, COUNT);
     const room = sharedSamples(2_000).fill(9);
@@ -29,10 +29,10 @@ for (const channels of [1, 2] as const) {
       t.strictSame(Array.from(await scratch.read(0, from, to)), counted(from, to));
       const samples = await scratch.read(0, from, to, room);
       t.strictSame(Array.from(samples), counted(from, to));
-      t.equal(samples.buffer, room.buffer, 'in the memory given');
+      t.equal(samples.buffer, room.buffer, 'written into the given buffer');
       t.ok(
         room.subarray(to - from).every((value) => value === 9),
-        'and no further',
+        'nothing is written beyond the range',
       );
       room.fill(9);
     }
@@ -90,7 +90,7 @@ t.test("Scratch stores floats at any level with 16 bits relative to their second
       t.ok(furthest <= level / 32_000, `second ${second}, channel ${channel}: off by ${furthest}`);
     }
   }
-  t.strictSame(Array.from(await scratch.read(1, 4, 6)), [0, 0], 'what is no number is silence');
+  t.strictSame(Array.from(await scratch.read(1, 4, 6)), [0, 0], 'NaN becomes silence');
   t.ok((await scratch.read(0, 3_600_000, 3_600_100)).every((x) => x === 0));
   t.ok((await file.stat()).blocks * 512 < 1_000_000, 'an hour of silence');
 });
@@ -101,7 +101,7 @@ t.test('Scratch normalises audio far beyond full scale or far below it to speech
     const scratch = new Scratch(await openScratch(t.testdir()), 1);
     const voice = Float32Array.from({ length: 32_000 }, (_, i) => gain * Math.sin(i / 5));
     await scratch.append(voice);
-    const early = scratch.read(0, 0, 16_000); // a faint one waits until all is known
+    const early = scratch.read(0, 0, 16_000); // a faint recording is read only once its level is known
     await scratch.finish();
     t.equal((await early).length, 16_000);
     levels[gain] = Math.max(...(await scratch.read(0, 0, 32_000)));

@@ -1,4 +1,4 @@
-/* Recordings as people have them: packets lost, frames damaged, microphones on odd channels and tracks, codecs that nobody can open, levels of floats. */
+/* Real-world recordings: lost packets, damaged frames, microphones on unusual channels and tracks, unsupported codecs, float levels. */
 
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const RATE = 16_000;
 const folder = t.testdir();
 const at = (name: string) => join(folder, name);
 
-/** A tick of 20 ms at every whole second, in noise that keeps codecs awake. */
+/** A tick of 20 ms at every whole second, in faint noise so that codecs do not pause transmission. */
 const TICKS = ['-f', 'lavfi', '-i', "aevalsrc='0.5*sin(5000*t)*lt(mod(t,1),0.02)+0.002*(random(0)-0.5):s=48000:d=40'"];
 const FILM = ['-f', 'lavfi', '-i', 'color=s=64x64:r=5:d=40'];
 
@@ -27,7 +27,7 @@ async function open(t: Test, name: string): Promise<Recording> {
   return recording;
 }
 
-/** Where ticks sound, seconds. */
+/** Times of the ticks, seconds. */
 async function ticks(recording: Recording, channel: number | 'mix' = 'mix'): Promise<number[]> {
   const samples = await recording.read(channel, 0, await recording.decoded);
   const found: number[] = [];
@@ -35,7 +35,7 @@ async function ticks(recording: Recording, channel: number | 'mix' = 'mix'): Pro
   return found;
 }
 
-/** How far the ticks lie from whole seconds, but for one in twenty: damaged frames may click. */
+/** 95th percentile of the distance of ticks from whole seconds: damaged frames may click. */
 const off = (found: readonly number[]) => {
   const distances = found.map((second) => Math.abs(second - Math.round(second))).sort((a, b) => a - b);
   return distances[Math.floor(0.95 * (distances.length - 1))]!;
@@ -70,7 +70,7 @@ t.test('decode() keeps the times of audio with damaged frames, and of broadcasts
   }
 });
 
-t.test('decode() keeps a pause of eleven minutes without a packet', async (t) => {
+t.test('decode() keeps a pause of 11 minutes without a packet', async (t) => {
   await ffmpeg('-t', '12', ...TICKS, '-af', "asetpts='PTS+gte(T,5.5)*694/TB'", '-c:a', 'libopus', at('muted.mka'));
   const found = await ticks(await open(t, 'muted.mka'));
   t.ok(
@@ -90,7 +90,7 @@ t.test('probe() and decode() use the tracks that can be opened and report the ot
   writeFileSync(at('unknown-second.mov'), unknown);
   unknown.write('apac', unknown.lastIndexOf('sowt'), 'latin1');
   writeFileSync(at('unknown-both.mov'), unknown);
-  /** Says of the first track's AAC that it is of a kind that no decoder knows (object type 90). */
+  /** Sets the AAC object type of the first track to 90, which no decoder supports. */
   const odd = (from: string, to: string) => {
     const bytes = readFileSync(at(from));
     const config = bytes.indexOf(Buffer.from([0x05, 0x80, 0x80, 0x80]), bytes.indexOf('esds')) + 5;
@@ -134,7 +134,7 @@ t.test('decode() returns the channels of all tracks, silent ones included, and n
   t.equal(await recording.decoded, 5 * RATE);
   t.strictSame(await ticks(recording, 0), []);
   t.ok(off(await ticks(recording, 1)) < 0.05);
-  t.equal((await recording.read(0, 4 * RATE, 5 * RATE)).length, RATE, 'silence behind the shorter one');
+  t.equal((await recording.read(0, 4 * RATE, 5 * RATE)).length, RATE, 'silence after the end of the shorter track');
   t.strictSame(await partiesOf(recording), { parties: [[1]], silent: true });
 });
 
@@ -161,7 +161,7 @@ t.test('decode() keeps floats far beyond full scale and far below it', async (t)
   }
 });
 
-t.test('hardened() blocks all video decoders, and the kind of a film is found without them', async (t) => {
+t.test('hardened() blocks all video decoders, and the media type of a film is found without them', async (t) => {
   const tools = await findTools();
   const film = ['-f', 'lavfi', '-i', 'testsrc=d=2:s=64x64', '-i', clip('en_jfk.mp3'), '-shortest'];
   const kinds = { 'mpeg4.mp4': 'mpeg4', 'png.mkv': 'png', 'mjpeg.avi': 'mjpeg', 'mpeg2video.ts': 'mpeg2video', 'flv.flv': 'flv' };
@@ -176,7 +176,7 @@ t.test('hardened() blocks all video decoders, and the kind of a film is found wi
     t.notMatch(
       refused,
       new RegExp(`Video: ${codec}[^\\n]*(yuv|rgb|pal8|gray)`),
-      `${codec}: nothing is known that only a decoder finds out`,
+      `${codec}: no property that requires decoding is reported`,
     );
     t.notMatch(await log([]), /not on whitelist/);
     t.equal((await probe(at(name))).mediaType, codec === 'png' ? 'audio' : 'video', name);

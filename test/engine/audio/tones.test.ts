@@ -21,29 +21,29 @@ const burst =
     on.some(([from, to]) => t % period >= from && t % period < to) ? wave(t) : 0;
 const samplesOf = (wave: Wave, gain = 0.2) => Float32Array.from({ length: SECONDS * RATE }, (_, i) => gain * wave(i / RATE));
 
-/** Signals of telephones and machines, with the seconds of each period in which they sound. */
+/** Call progress tones and signals of machines, with the parts of each period (seconds) in which they sound. */
 const SIGNALS: Record<string, Wave> = {
   'European ringing': burst(sine(425), 5, [0, 1]),
   'British ringing': burst(sine(400, 450), 3, [0, 0.4], [0.6, 1]),
   'American ringing': burst(sine(440, 480), 6, [0, 2]),
   'Japanese ringing': burst((t) => sine(400)(t) * (0.6 + 0.4 * Math.sin(2 * Math.PI * 16 * t)), 3, [0, 1]),
-  'European engaged tone': burst(sine(425), 1, [0, 0.5]),
-  'British engaged tone': burst(sine(400), 0.75, [0, 0.375]),
-  'American engaged tone': burst(sine(480, 620), 1, [0, 0.5]),
+  'European busy tone': burst(sine(425), 1, [0, 0.5]),
+  'British busy tone': burst(sine(400), 0.75, [0, 0.375]),
+  'American busy tone': burst(sine(480, 620), 1, [0, 0.5]),
   'American dial tone': sine(350, 440),
   'European dial tone': sine(425),
   beeps: burst(sine(1000), 2, [0, 0.3]),
-  'the tone of a recorder': burst(sine(1400), 4, [0, 0.5]),
-  'a fax that calls': burst(sine(1100), 3.5, [0, 0.5]),
-  'a fax that answers': burst((t) => Math.sin(2 * Math.PI * 2100 * t + Math.PI * Math.floor(t / 0.45)), 8, [0, 3.3]),
-  'information tones': burst((t) => sine(t % 4 < 0.33 ? 950 : t % 4 < 0.66 ? 1400 : 1800)(t), 4, [0, 1]),
+  'a recording warning tone': burst(sine(1400), 4, [0, 0.5]),
+  'a fax calling tone': burst(sine(1100), 3.5, [0, 0.5]),
+  'a fax answer tone': burst((t) => Math.sin(2 * Math.PI * 2100 * t + Math.PI * Math.floor(t / 0.45)), 8, [0, 3.3]),
+  'special information tones': burst((t) => sine(t % 4 < 0.33 ? 950 : t % 4 < 0.66 ? 1400 : 1800)(t), 4, [0, 1]),
 };
 
 async function found(samples: Float32Array): Promise<Span[]> {
   return findTones(recordingOf(samples), 'mix', [{ start: 0, end: samples.length / RATE }]);
 }
 
-/** Share of the seconds that sound which lie in tones, by 10 ms. */
+/** Share of the non-silent 10 ms frames that lie within `tones`. */
 function covered(samples: Float32Array, tones: readonly Span[]): number {
   let [sounding, inside] = [0, 0];
   for (let at = 0; at < samples.length; at += 160) {
@@ -62,12 +62,12 @@ for (const [name, wave] of Object.entries(SIGNALS)) {
         samples.map((x) => (x * 0.2) / gain),
         await found(samples),
       );
-      t.ok(share > 0.97, `${(100 * share).toFixed(0)} % of it`);
+      t.ok(share > 0.97, `${(100 * share).toFixed(0)} % covered`);
     }
   });
 }
 
-/** The samples of a wave after it went through a telephone's codec. */
+/** Samples after encoding with a telephone codec and decoding. */
 async function coded(t: Test, samples: Float32Array, extension: string, ...codec: string[]): Promise<Float32Array> {
   const { ffmpeg } = await findTools();
   const [raw, path] = [join(t.testdir(), 'raw'), join(t.testdirName, `coded.${extension}`)];
@@ -77,14 +77,14 @@ async function coded(t: Test, samples: Float32Array, extension: string, ...codec
 }
 
 t.test('findTones() finds tones at 8 kHz, in A-law and in mp3', async (t) => {
-  for (const name of ['European ringing', 'British ringing', 'American ringing', 'American engaged tone']) {
+  for (const name of ['European ringing', 'British ringing', 'American ringing', 'American busy tone']) {
     const samples = samplesOf(SIGNALS[name]!);
     for (const [extension, ...codec] of [
       ['wav', '-ar', '8000', '-c:a', 'pcm_alaw'],
       ['mp3', '-ar', '8000', '-b:a', '16k'],
     ] as const) {
-      const heard = await coded(t, samples, extension, ...codec);
-      const share = covered(samples.subarray(0, heard.length), await found(heard));
+      const received = await coded(t, samples, extension, ...codec);
+      const share = covered(samples.subarray(0, received.length), await found(received));
       t.ok(share > 0.9, `${name}, ${extension}: ${(100 * share).toFixed(0)} %`);
     }
   }
@@ -101,11 +101,11 @@ t.test('findTones() does not mistake speech for a tone', async (t) => {
 
 t.test('findTones() keeps a voice over a tone, and one between two tones', async (t) => {
   const tone = samplesOf(SIGNALS['European dial tone']!, 0.05);
-  const said = other.subarray(0, tone.length);
+  const voiced = other.subarray(0, tone.length);
   const level = (samples: Float32Array) => Math.sqrt(samples.reduce((sum, x) => sum + x * x, 0) / samples.length);
-  t.ok(level(said) > level(tone), 'the voice is the louder');
-  const over = await found(sum(said, tone));
-  const loud = (span: Span) => level(said.subarray(span.start * RATE, span.end * RATE)) > 0.05;
+  t.ok(level(voiced) > level(tone), 'the voice is louder than the tone');
+  const over = await found(sum(voiced, tone));
+  const loud = (span: Span) => level(voiced.subarray(span.start * RATE, span.end * RATE)) > 0.05;
   t.strictSame(over.filter(loud), []);
   const ring = samplesOf(SIGNALS['European ringing']!).subarray(0, RATE);
   const between = new Float32Array([

@@ -85,15 +85,15 @@ t.test('post() rejects private addresses, given as numbers or as names, before i
 
 t.test('post() resolves a name once and connects to that address only', async (t) => {
   const { port, calls } = await receiver(t);
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const rebinding = async (name: string) => {
-    asked.push(name);
-    return { address: asked.length === 1 ? '2001:4860::1' : '127.0.0.1', family: asked.length === 1 ? 6 : 4 }; // then this machine
+    lookups.push(name);
+    return { address: lookups.length === 1 ? '2001:4860::1' : '127.0.0.1', family: lookups.length === 1 ? 6 : 4 }; // then loopback
   };
   const url = `http://rebinding.example:${port}/`;
   await t.rejects(post({ ...parts, url, limitMs: 500, allowPrivate: false, lookUp: rebinding }));
-  t.strictSame(asked, ['rebinding.example']);
-  await t.rejects(post({ ...parts, url, allowPrivate: false, lookUp: rebinding }), /private network/, 'the second meaning is refused');
+  t.strictSame(lookups, ['rebinding.example']);
+  await t.rejects(post({ ...parts, url, allowPrivate: false, lookUp: rebinding }), /private network/, 'the second address is refused');
   t.equal(calls.length, 0);
   t.equal(await post({ ...parts, url, lookUp: rebinding }), 200);
   t.equal(calls[0]!.headers.host, `rebinding.example:${port}`, 'the receiver sees the name');

@@ -1,4 +1,4 @@
-/* Previews of templates: the request of the console, the work of the courier, and what remains afterwards. */
+/* Template previews: the request from the console, the work of the courier, and what is stored afterwards. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -43,11 +43,11 @@ t.test('preview of the sample uses the report writer, and only the member who re
   await work();
   const { status, text, writer } = (await read(anna, id))!;
   t.match({ status, writer }, { status: 'completed', writer: 'built-in' });
-  t.match(text, /1,900 euros/, 'the passages nearest to the template');
+  t.match(text, /1,900 euros/, 'the passages closest to the template');
   t.equal(await read(bert, id), null);
   t.equal(await read(stranger, id), null);
   const [row] = await db.query<{ text_sealed: Buffer }>('*', 'select text_sealed from previews');
-  t.notOk(row!.text_sealed.includes('euros'), 'sealed like a report');
+  t.notOk(row!.text_sealed.includes('euros'), 'encrypted like a report');
 });
 
 t.test('preview of a transcription requires one that is completed and visible to the member', async (t) => {
@@ -61,7 +61,7 @@ t.test('preview of a transcription requires one that is completed and visible to
   t.equal(await start(bert, 'no-id'), null);
   await work();
   t.match(await read(bert, id), { status: 'completed', text: /lamp for the hall/ });
-  t.strictSame(await db.query('*', 'select 1 from reports'), [], 'it is no report');
+  t.strictSame(await db.query('*', 'select 1 from reports'), [], 'it is not stored as a report');
 });
 
 t.test('preview: a new one replaces the old one, whose model call is cancelled', async (t) => {
@@ -73,7 +73,7 @@ t.test('preview: a new one replaces the old one, whose model call is cancelled',
   while (server.calls.length === 0) await sleep(20);
   const second = await start(anna, null);
   t.not(second, first);
-  await working; // ends long before the answer: its heartbeats find no row
+  await working; // ends long before the response: its heartbeats find no row
   while (server.left === 0) await sleep(20); // the server sees the client disconnect
   t.equal(await read(anna, first), null);
   await work(writer);

@@ -82,7 +82,7 @@ t.test('couriers write all of 200 reports of 5 workspaces, round-robin', async (
   const order: string[] = [];
   const seen = new Set<string>();
   for (;;) {
-    const job = working.length < 5 ? await nextReport(courier) : null; // five places, as an installation with some engines has
+    const job = working.length < 5 ? await nextReport(courier) : null; // five slots, as in an installation with several engines
     if (job) {
       const rows = await db.query<{ id: string; workspace_id: string }>(
         '*',
@@ -98,13 +98,13 @@ t.test('couriers write all of 200 reports of 5 workspaces, round-robin', async (
   t.equal(order.length, 200);
   const first = order.slice(0, 25);
   for (const { workspaceId } of people)
-    t.equal(first.filter((id) => id === workspaceId).length, 5, 'while all have work, each has one place in five');
+    t.equal(first.filter((id) => id === workspaceId).length, 5, 'while all have work, each workspace gets one slot in five');
   const rows = await db.query<{ status: string; count: number }>('*', `select status, count(*)::int as count from reports group by status`);
   t.strictSame(rows, [{ status: 'completed', count: 200 }]);
   t.strictSame([...new Set(logged.map((fields) => Object.keys(fields).join()))], ['report,slug,dropped,tokens']);
 });
 
-t.test('courier with two slots serves every workspace round-robin, not only those that came first', async (t) => {
+t.test('courier with two slots serves every workspace round-robin, not only the first ones', async (t) => {
   const people: Person[] = [];
   for (let i = 0; i < 4; i++) people.push(await world.member(await world.workspace(), { role: 'owner' }));
   for (const person of people)
@@ -131,7 +131,7 @@ t.test('courier with two slots serves every workspace round-robin, not only thos
   for (const round of [0, 4, 8]) t.strictSame(order.slice(round, round + 4).sort(), ids, 'each once in every round');
 });
 
-t.test('courier logs figures of what a report dropped and spent', async (t) => {
+t.test('courier logs the dropped statements and the usage of a report', async (t) => {
   const server = await startLlm();
   t.teardown(server.close);
   const id = await requested();
@@ -141,7 +141,7 @@ t.test('courier logs figures of what a report dropped and spent', async (t) => {
   t.notMatch(JSON.stringify(logged), /Hello|there/);
 });
 
-t.test('courier fails a report with the code of the language model error, after as many attempts as may help', async (t) => {
+t.test('courier fails a report with the code of the language model error, after as many attempts as the error allows', async (t) => {
   const cases: [ReportErrorCode, number, Answer, object?][] = [
     ['LLM_UNAVAILABLE', LEASE.attempts, { status: 503 }],
     ['LLM_UNAVAILABLE', 1, { status: 401 }],
@@ -189,6 +189,6 @@ t.test('courier fails a report with INTERNAL_ERROR on an internal fault, and a f
   provoked.add(row!.error_code!);
 });
 
-t.test('courier: every error code of reports was provoked here', async (t) => {
+t.test('courier: every error code of reports occurred in these tests', async (t) => {
   t.strictSame([...provoked].sort(), [...REPORT_ERRORS].sort());
 });

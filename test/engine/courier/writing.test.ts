@@ -1,4 +1,4 @@
-/* Reports by a language model in real courier processes: killed during a call, deleted during a call, and counted. */
+/* Reports by a language model in real courier processes: couriers killed and reports deleted during a call, and usage counted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Writing } from '../../../db/jobs/engines.ts';
@@ -10,7 +10,7 @@ import { openWorld } from '../../support/world.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 const bench = await engineBench(t);
 const { db } = bench;
 const world = openWorld(db, bench.vault);
@@ -25,7 +25,7 @@ interface Row {
   text_sealed: Buffer | null;
 }
 
-/** A model whose first calls take an hour, until `wake`. */
+/** A model whose calls take 1 h until `wake` is called. */
 async function sleeper(t: Test) {
   let asleep = true;
   const server = await startLlm((): Answer => (asleep ? { delay: 3_600_000 } : {}));
@@ -39,12 +39,12 @@ async function until<T>(what: string, look: () => Promise<T | undefined> | T | u
     const found = await look();
     if (found) return found;
   }
-  throw new Error(`Waited ${seconds} s in vain: ${what}`);
+  throw new Error(`Timed out after ${seconds} s: ${what}`);
 }
 
 const report = async () => world.report(await world.transcription(owner, { turns: TURNS, language: 'en' }), 'summary', 'queued');
 const ended = (id: string) =>
-  until('the report ends', async () => {
+  until('the report to end', async () => {
     const row = await bench.row<Row>('reports', id);
     return row && /completed|failed/.test(row.status) ? row : undefined;
   });
@@ -54,20 +54,20 @@ for (let round = 0; round < ROUNDS; round++) {
     const { server, wake, env } = await sleeper(t);
     const id = await report();
     const courier = await bench.courier(env);
-    await until('the model is asked', () => server.calls.length > 0);
+    await until('a model call', () => server.calls.length > 0);
     await sleep(random() * 1000);
     await courier.stop('SIGKILL');
-    await until('the server sees the courier go', () => server.left > 0);
+    await until('the disconnect of the courier', () => server.left > 0);
     wake();
-    await bench.expire('reports', id); // as 60 s would
+    await bench.expire('reports', id); // as after 60 s
     await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes'`));
-    await reclaimReports(db); // as an engine's sweep does
+    await reclaimReports(db); // as in the sweep of an engine
     const heir = await bench.courier(env);
     const row = await ended(id);
     t.match(row, { status: 'completed', attempt: 2, deaths: 1, lease_token: null });
     const text = await bench.vault.text(owner.workspaceId, `reports|${id}|text`, row.text_sealed);
     t.match(text, 'paint the bridge green');
-    const writing = await until('the courier tells its figures', async () => {
+    const writing = await until('the metrics of the courier', async () => {
       const [found] = await db.query<{ writing: Partial<Writing> }>('*', 'select writing from engines order by last_seen desc limit 1');
       return found?.writing.calls?.ok ? found.writing : undefined;
     });
@@ -81,9 +81,9 @@ t.test('courier stopped during a model call requeues the report without counting
   const { server, wake, env } = await sleeper(t);
   const id = await report();
   const courier = await bench.courier(env);
-  await until('the model is asked', () => server.calls.length > 0);
+  await until('a model call', () => server.calls.length > 0);
   t.equal(await courier.stop(), 0);
-  await until('the server sees the courier go', () => server.left > 0);
+  await until('the disconnect of the courier', () => server.left > 0);
   t.match(await bench.row('reports', id), { lease_token: null, attempt: 0, deaths: 0 });
   wake();
   const heir = await bench.courier(env);
@@ -95,12 +95,12 @@ t.test('courier closes the model call if the transcription is deleted', async (t
   const { server, env } = await sleeper(t);
   const id = await report();
   const courier = await bench.courier(env);
-  await until('the model is asked', () => server.calls.length > 0);
+  await until('a model call', () => server.calls.length > 0);
   await db.acrossTenants((tx) =>
     tx.rows('delete from transcriptions where id = (select transcription_id from reports where id = ?)', [id]),
   );
-  await until('the server sees the courier go', () => server.left > 0);
+  await until('the disconnect of the courier', () => server.left > 0);
   t.equal(await bench.row('reports', id), null);
-  await until('the log tells', () => courier.output.stderr.includes('report stopped: deleted or taken over'));
+  await until('the log message', () => courier.output.stderr.includes('report stopped: deleted or taken over'));
   t.equal(await courier.stop(), 0);
 });

@@ -4,7 +4,7 @@ import { clusterSpeakers } from '../../../engine/diarization/clustering.ts';
 import { unit } from '../../../engine/diarization/embedding.ts';
 import { dot } from '../../../engine/diarization/label.ts';
 
-/** A repeatable stream of numbers from -1 to 1. */
+/** Seeded random numbers from -1 to 1. */
 function noise(seed: number): () => number {
   let state = seed;
   return () => {
@@ -13,7 +13,7 @@ function noise(seed: number): () => number {
   };
 }
 
-/** Embeddings of `people` speakers in turn, each with its own direction and some spread. */
+/** Embeddings of `people` speakers in rotation, each around its own direction. */
 function embeddings(people: number, each: number): Float32Array[] {
   const next = noise(7);
   const centres = Array.from({ length: people }, () => unit(Float32Array.from({ length: EMBEDDING_SIZE }, next)));
@@ -78,33 +78,33 @@ t.test('clusterSpeakers() respects a known number of speakers', async (t) => {
   );
 });
 
-t.test('clusterSpeakers() does not mistake a short stray sound for a person', async (t) => {
+t.test('clusterSpeakers() does not mistake a short outlier for a speaker', async (t) => {
   const all = embeddings(2, 20);
-  const stray = unit(Float32Array.from({ length: EMBEDDING_SIZE }, noise(99)));
-  t.equal((await clusterSpeakers([...all, stray], [...all.map(() => 2), 1], 0.53, null)).length, 2);
+  const outlier = unit(Float32Array.from({ length: EMBEDDING_SIZE }, noise(99)));
+  t.equal((await clusterSpeakers([...all, outlier], [...all.map(() => 2), 1], 0.53, null)).length, 2);
 });
 
 t.test('clusterSpeakers() merges a small cluster at a slightly lower similarity', async (t) => {
   const next = noise(3);
   const [ann, bob] = embeddings(2, 1) as [Float32Array, Float32Array];
   const other = unit(Float32Array.from({ length: EMBEDDING_SIZE }, next));
-  const stray = unit(
+  const outlier = unit(
     Float32Array.from(other, (value, k) => 0.51 * ann[k]! + Math.sqrt(1 - 0.51 ** 2) * (value - dot(other, ann) * ann[k]!)),
   );
   const found = async (each: number) => {
-    const said = [...new Array<Float32Array>(30).fill(ann), ...new Array<Float32Array>(30).fill(bob), stray, stray, stray];
-    return (await clusterSpeakers(said, [...new Array<number>(60).fill(4), each, each, each], dot(stray, ann) + 0.02, null)).length;
+    const given = [...new Array<Float32Array>(30).fill(ann), ...new Array<Float32Array>(30).fill(bob), outlier, outlier, outlier];
+    return (await clusterSpeakers(given, [...new Array<number>(60).fill(4), each, each, each], dot(outlier, ann) + 0.02, null)).length;
   };
-  t.equal(await found(3), 2, 'nine seconds');
-  t.equal(await found(5), 3, 'fifteen seconds: half of the doubt is gone');
-  t.equal(await found(8), 3, 'twenty-four seconds');
+  t.equal(await found(3), 2, '9 s');
+  t.equal(await found(5), 3, '15 s: half of the tolerance is left');
+  t.equal(await found(8), 3, '24 s');
 });
 
 t.test('clusterSpeakers() finds the speakers among many outliers, in bounded memory', async (t) => {
   const next = noise(5);
   const voices = embeddings(3, 60);
-  const strays = Array.from({ length: 2400 }, () => unit(Float32Array.from({ length: EMBEDDING_SIZE }, next)));
-  const all = [...strays.slice(0, 1200), ...voices, ...strays.slice(1200)];
+  const random = Array.from({ length: 2400 }, () => unit(Float32Array.from({ length: EMBEDDING_SIZE }, next)));
+  const all = [...random.slice(0, 1200), ...voices, ...random.slice(1200)];
   const isVoice = all.map((embedding) => voices.includes(embedding));
   const found = await clusterSpeakers(
     all,

@@ -36,10 +36,7 @@ t.test('diarize() finds three speakers in the falcon clip, boundaries within 0.5
     t.ok(Math.abs(turns[i]!.start - start) < 0.5 && Math.abs(turns[i]!.end - end) < 0.5, JSON.stringify(turns[i]));
   }
   const speech = speechProbability(activity);
-  t.ok(
-    speech[Math.round(8 / 0.016875)]! > 0.95 && speech[Math.round(5 / 0.016875)]! < 0.05,
-    'speech where somebody speaks, none in the pause',
-  );
+  t.ok(speech[Math.round(8 / 0.016875)]! > 0.95 && speech[Math.round(5 / 0.016875)]! < 0.05, 'speech within turns, none in the pause');
 });
 
 t.test('diarize() respects a known number of speakers', async (t) => {

@@ -4,11 +4,11 @@ import { FRAMES_PER_WINDOW, HOP_SAMPLES, LOCAL_SPEAKERS } from '../../../engine/
 import type { Activity, Local } from '../../../engine/diarization/segmentation.ts';
 import type { Recording } from '../../../engine/types.ts';
 
-const PIECE = 240; // frames: a little over four seconds, of which …
-const GAP = [100, 104] as const; // … these are silent: the frames in which the speaker is active are few enough for one excerpt
+const PIECE = 240; // frames: 4.05 s, of which …
+const GAP = [100, 104] as const; // … these are silent, so that the active frames fit into one excerpt
 const PAUSE = 20;
 
-/** One speaker who says two long excerpts. */
+/** One speaker with two long excerpts. */
 function twoPieces(): Activity {
   const speaks = (frame: number) =>
     frame % (PIECE + PAUSE) < PIECE && (frame % (PIECE + PAUSE) < GAP[0] || frame % (PIECE + PAUSE) >= GAP[1]);
@@ -23,7 +23,7 @@ function twoPieces(): Activity {
 
 t.test('diarize() embeds exactly the samples of each excerpt, however long an excerpt with gaps is', async (t) => {
   const length = (FRAMES_PER_WINDOW + 4) * HOP_SAMPLES;
-  const samples = Float32Array.from({ length }, (_, i) => i); // each sample tells its place
+  const samples = Float32Array.from({ length }, (_, i) => i); // each value is its own position
   const recording: Recording = {
     channels: 1,
     length,
@@ -35,7 +35,7 @@ t.test('diarize() embeds exactly the samples of each excerpt, however long an ex
     },
     close: async () => {},
   };
-  const heard: number[][] = [];
+  const embedded: number[][] = [];
   await diarize(
     twoPieces(),
     recording,
@@ -43,15 +43,15 @@ t.test('diarize() embeds exactly the samples of each excerpt, however long an ex
     async (excerpts) => {
       t.equal(excerpts.length, 2);
       t.equal(excerpts[1]!.length, excerpts[0]!.length);
-      heard.push(...excerpts.map((excerpt) => [...excerpt]));
+      embedded.push(...excerpts.map((excerpt) => [...excerpt]));
       return excerpts.map(() => new Float32Array(192).fill(192 ** -0.5));
     },
     { speakers: null },
   );
-  t.equal(heard.length, 2);
-  for (const excerpt of heard)
+  t.equal(embedded.length, 2);
+  for (const excerpt of embedded)
     t.ok(
-      excerpt.every((place, i) => place === excerpt[0]! + i),
-      `an excerpt from sample ${excerpt[0]} on is torn`,
+      excerpt.every((position, i) => position === excerpt[0]! + i),
+      `the excerpt at sample ${excerpt[0]} is not contiguous`,
     );
 });

@@ -6,7 +6,7 @@ import type { Track } from '../../../engine/diarization/tracks.ts';
 
 const [ANN, BOB] = [0, 1];
 
-/** An embedding that is so like one voice and so like the other. */
+/** An embedding with the given cosine similarities to both voices (before normalisation). */
 const embedding = (ann: number, bob: number) =>
   Float32Array.from({ length: EMBEDDING_SIZE }, (_, k) => (k === ANN ? ann : k === BOB ? bob : 0));
 const VOICES = [embedding(1, 0), embedding(0, 1)];
@@ -27,12 +27,12 @@ t.test('assignSpeakers() assigns an excerpt to the most similar speaker', async 
   t.strictSame(
     [...assignSpeakers(excerpts, tracks, [embedding(0.8, 0.2), embedding(0.41, 0.4)], VOICES)],
     [ANN, ANN],
-    'a long one by its embedding alone',
+    'a long excerpt by its embedding alone',
   );
 });
 
 t.test(
-  'assignSpeakers() gives a short excerpt of doubtful embedding to another voice than who was heard beside it as somebody else',
+  'assignSpeakers() assigns a short ambiguous excerpt to a voice other than that of a different local speaker in the same window',
   async (t) => {
     const excerpts = [LONG, short(1)];
     const embeddings = [embedding(0.8, 0.2), embedding(0.41, 0.4)];
@@ -40,12 +40,12 @@ t.test(
     t.strictSame(
       [...assignSpeakers(excerpts, [track(0, 160, LONG), track(165, 400, short(1))], embeddings, VOICES)],
       [ANN, ANN],
-      'not heard in one window',
+      'never in the same window',
     );
     t.strictSame(
       [...assignSpeakers(excerpts, [track(0, 400, LONG), track(0, 400, short(1))], [embeddings[0]!, embedding(0.7, 0.3)], VOICES)],
       [ANN, ANN],
-      'no doubt',
+      'not ambiguous',
     );
   },
 );
@@ -54,7 +54,7 @@ t.test('assignSpeakers() assigns a short ambiguous excerpt to the speaker of its
   const excerpts = [LONG, short(0)];
   const both = track(0, 400, LONG, short(0));
   t.strictSame([...assignSpeakers(excerpts, [both], [embedding(0.8, 0.2), embedding(0.4, 0.41)], VOICES)], [ANN, ANN]);
-  t.strictSame([...assignSpeakers(excerpts, [both], [embedding(0.8, 0.2), embedding(0.3, 0.7)], VOICES)], [ANN, BOB], 'no doubt');
+  t.strictSame([...assignSpeakers(excerpts, [both], [embedding(0.8, 0.2), embedding(0.3, 0.7)], VOICES)], [ANN, BOB], 'not ambiguous');
 });
 
 t.test('assignSpeakers() treats two tracks that are active at once as two people', async (t) => {

@@ -8,12 +8,12 @@ import { snapToSound } from '../../../engine/diarization/snap-turns.ts';
 import { joinTracks } from '../../../engine/diarization/tracks.ts';
 import { attribute } from '../../../engine/transcript/attribute.ts';
 
-/** Three embeddings each of people of whom no two are alike. */
+/** Three embeddings per person; those of different people are orthogonal. */
 function strangers(people: number): Float32Array[] {
   return Array.from({ length: 3 * people }, (_, i) => Float32Array.from({ length: EMBEDDING_SIZE }, (_, k) => (k === i % people ? 1 : 0)));
 }
 
-t.test('clusterSpeakers() finds at most a hundred speakers, those who speak most', async (t) => {
+t.test('clusterSpeakers() finds at most 100 speakers, those who speak most', async (t) => {
   const found = (people: number) => {
     const embeddings = strangers(people);
     return clusterSpeakers(
@@ -28,7 +28,7 @@ t.test('clusterSpeakers() finds at most a hundred speakers, those who speak most
   t.equal(most.length, 100);
   t.ok(
     most.every((voice) => voice.indexOf(1) >= 10),
-    'the ten who speak least are left out',
+    'the ten who speak least are dropped',
   );
 });
 
@@ -36,7 +36,7 @@ t.test('clusterSpeakers() respects a known number of speakers even if it would f
   const embeddings = strangers(5);
   const seconds = embeddings.map(() => 4);
   for (const known of [2, 3, 5]) t.equal((await clusterSpeakers(embeddings, seconds, 0.53, known)).length, known);
-  t.equal((await clusterSpeakers(embeddings, seconds, -1, 4)).length, 4, 'where all would be one');
+  t.equal((await clusterSpeakers(embeddings, seconds, -1, 4)).length, 4, 'although the threshold would merge all');
 });
 
 /** One local speaker, active in the given frames of one window. */

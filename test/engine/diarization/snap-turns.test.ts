@@ -6,12 +6,12 @@ import type { Recording } from '../../../engine/types.ts';
 const FRAME = 0.016875; // seconds
 const seconds = (turns: { start: number; end: number }[]) => turns.map(({ start, end }) => [start, end]);
 
-/** Levels every 10 ms: loud in the given spans of seconds, quiet elsewhere. */
+/** Levels every 10 ms: loud within the given spans (seconds), quiet elsewhere. */
 function levels(length: number, loud: number, quiet: number, spans: readonly [number, number][]): Float32Array {
   return Float32Array.from({ length: length * 100 }, (_, i) => (spans.some(([a, b]) => i >= a * 100 && i < b * 100) ? loud : quiet));
 }
 
-/** One speaker throughout, with doubt in the given spans of seconds. */
+/** Speaker counts: one throughout, less certain within the given spans (seconds). */
 function speakerCounts(length: number, doubts: readonly [number, number][]): Float32Array {
   return Float32Array.from({ length: Math.ceil(length / FRAME) }, (_, i) =>
     doubts.some(([a, b]) => i * FRAME >= a && i * FRAME < b) ? 0.6 : 1,
@@ -58,7 +58,7 @@ t.test('snapToSound() removes a long pause from a turn if the model is uncertain
   t.strictSame(
     snapToSound([turn], levels(4, -20, -60, spoken), speakerCounts(4, [])),
     [turn],
-    'people call it speech, and so does the network',
+    'annotators label such a pause as speech, and so does the model',
   );
 });
 

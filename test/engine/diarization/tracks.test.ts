@@ -8,7 +8,7 @@ import { smoothed, toTurns } from '../../../engine/diarization/turns.ts';
 
 const STEP = 296;
 
-/** Windows over a recording in which people speak in these frames; `seats[w][person]` is the person's local speaker in window w. */
+/** Segmentation of a recording in which people speak in these frames; `seats[w][person]`: the person's local speaker index in window w. */
 function activityOf(people: [number, number][][], seats: number[][]): Activity {
   const locals = seats.map((seat, w) => {
     const speakers = new Uint8Array(FRAMES_PER_WINDOW * LOCAL_SPEAKERS);
@@ -26,7 +26,7 @@ function activityOf(people: [number, number][][], seats: number[][]): Activity {
   return { step: STEP, total: (seats.length - 1) * STEP + FRAMES_PER_WINDOW, locals };
 }
 
-t.test('joinTracks() follows a voice that has another local index in each window', async (t) => {
+t.test('joinTracks() follows a voice whose local index differs between windows', async (t) => {
   const people: [number, number][][] = [[[100, 800]], [[200, 400]]];
   const { tracks, speakerCounts } = joinTracks(
     activityOf(people, [
@@ -50,10 +50,10 @@ t.test('cutExcerpts() selects spans of a single voice, at most 4 s long', async 
   t.ok(excerpts.every(({ first, end }) => end - first <= 260));
   const alone = excerpts.filter(({ track }) => track === 0);
   t.equal(alone[0]!.first, 0);
-  t.equal(alone.at(-1)!.end, 480, 'the part where both speak is left out');
+  t.equal(alone.at(-1)!.end, 480, 'overlapping speech is excluded');
 });
 
-t.test('sampleRange() returns few distinct lengths', async (t) => {
+t.test('sampleRange() rounds to few distinct lengths', async (t) => {
   const lengths = new Set(Array.from({ length: 237 }, (_, i) => sampleRange({ track: 0, first: 100, end: 101 + i }).samples));
   t.ok(lengths.size < 25, `${lengths.size} lengths`);
 });
@@ -68,7 +68,7 @@ t.test('assignSpeakers() assigns two tracks that are active at once to two speak
   t.strictSame(
     [...assignSpeakers(excerpts, tracks, embeddings, [Float32Array.of(1, 0), Float32Array.of(0, 1)])],
     [0, 1],
-    'the weaker claim takes its second choice',
+    'the less similar track gets its second choice',
   );
 });
 

@@ -1,6 +1,6 @@
 /*
- * Files that try to make the decoder read other files, reach addresses, fill memory or disk, or never end. Each attack that still works on an
- * unguarded ffmpeg is first shown to work there, so that its failure on ours means something.
+ * Files that try to make the decoder read other files, open connections, fill memory or disk, or never finish. Each attack that still works on an
+ * unrestricted ffmpeg is first shown to work there, so that its failure here is meaningful.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -17,21 +17,21 @@ const write = (name: string, content: string | Uint8Array) => {
   writeFileSync(at(name), content);
   return at(name);
 };
-const MEMORY = 300 * 2 ** 20; // bytes that this process may grow by over everything
-const PROOF = 'm3u8'; // newer ones read a playlist under no other name; other kinds they know by content
+const MEMORY = 300 * 2 ** 20; // bytes by which this process may grow over all tests
+const PROOF = 'm3u8'; // newer versions accept a playlist under this extension only; other formats are detected by content
 const REFUSED = new Set(['FILE_CORRUPTED', 'FILE_NO_AUDIO', 'UNSUPPORTED_CODEC']);
 const before = process.memoryUsage.rss();
 
-let visitors = 0;
+let connections = 0;
 const listener = createServer((socket) => {
-  visitors++;
+  connections++;
   socket.destroy();
 }).listen(0, '127.0.0.1');
 await new Promise((resolve) => listener.once('listening', resolve));
 const { port } = listener.address() as AddressInfo;
 t.teardown(() => listener.close());
 
-/** Bytes of sound, or words of complaint, that an ffmpeg without our guards gives for a file. */
+/** Number of bytes that an ffmpeg without our restrictions decodes from a file, and its messages. */
 async function unguarded(path: string, ...options: string[]) {
   const args = ['-v', 'error', '-nostdin', '-protocol_whitelist', 'file,http,tcp,crypto,data', ...options, '-i', path];
   const { stderr } = await finish('timeout', ['10', 'ffmpeg', ...args, '-map', '0:a:0', '-f', 's16le', '-y', at('unguarded.pcm')]);
@@ -47,7 +47,7 @@ await Promise.all([
   ffmpeg(...TONE, at('honest.mp3')),
 ]);
 
-t.test('decode() never follows playlists and references to other files, whatever their name', async (t) => {
+t.test('decode() never follows playlists or references to other files, whatever the file name', async (t) => {
   const dref = externalDref(readFileSync(at('honest.mov')), 'canary.wav');
   const attacks: [string, string | Uint8Array, string[]][] = [
     ['hls-absolute', hls(`file://${at('canary.ts')}`), ['-allowed_extensions', 'ALL']],
@@ -58,20 +58,20 @@ t.test('decode() never follows playlists and references to other files, whatever
   ];
   for (const [name, content, options] of attacks) {
     const proof = await unguarded(write(`${name}.${PROOF}`, content), ...options);
-    t.ok(proof.bytes > 20_000, `${name} works on an unguarded ffmpeg (${proof.stderr})`);
+    t.ok(proof.bytes > 20_000, `${name} works on an unrestricted ffmpeg (${proof.stderr})`);
     for (const extension of ['mp4', 'mp3', 'ts']) {
       const verdict = await judge(write(`${name}.${extension}`, content));
       t.ok(
         REFUSED.has(verdict.code ?? 'decoded') && verdict.seconds === 0,
         `${name}.${extension}: ${verdict.code ?? `${verdict.seconds} s`}`,
       );
-      t.notOk(verdict.message.includes(folder), 'the message names no path');
+      t.notOk(verdict.message.includes(folder), 'the message contains no path');
     }
   }
   t.match(await judge(write('imf.mp4', imf())), { code: 'FILE_CORRUPTED', seconds: 0 });
 });
 
-t.test('decode() connects to no address, whatever the file', async (t) => {
+t.test('decode() opens no connection, whatever the file', async (t) => {
   const url = `http://127.0.0.1:${port}/a.ts`;
   const attacks: [string, string | Uint8Array, string[]][] = [
     ['hls', hls(url), []],
@@ -79,11 +79,11 @@ t.test('decode() connects to no address, whatever the file', async (t) => {
     ['dash', dash(url), []],
   ];
   for (const [name, content, options] of attacks) {
-    visitors = 0;
+    connections = 0;
     await unguarded(write(`net-${name}.${PROOF}`, content), ...options);
-    t.ok(visitors > 0, `${name} works on an unguarded ffmpeg`);
+    t.ok(connections > 0, `${name} works on an unrestricted ffmpeg`);
   }
-  visitors = 0;
+  connections = 0;
   const silent: [string, string | Uint8Array][] = [
     ['rtsp.sdp', sdp(port)],
     ['gab2.avi', aviGab2(hls(url))],
@@ -98,10 +98,10 @@ t.test('decode() connects to no address, whatever the file', async (t) => {
       t.ok(REFUSED.has(verdict.code ?? 'decoded') && verdict.seconds === 0, `${name}.${extension}: ${verdict.code}`);
     }
   }
-  t.equal(visitors, 0);
+  t.equal(connections, 0);
 });
 
-t.test('decode() handles odd boxes, attachments, very many streams or two formats, and returns only their own sound', async (t) => {
+t.test('decode() handles malformed boxes, attachments, very many streams and polyglots, and returns only their own sound', async (t) => {
   for (const [name, bytes] of Object.entries(oddAtoms())) {
     const verdict = await judge(write(name, bytes));
     t.ok(REFUSED.has(verdict.code ?? 'decoded'), `${name}: ${verdict.code}, ${verdict.tookMs} ms`);
@@ -151,7 +151,7 @@ t.test('decode() stops at the limit for a small file that expands into many hour
   declared.writeUInt32LE(0xffffffff, declared.indexOf('data') + 4);
   const lie = await judge(write('lie.wav', declared));
   t.match(lie, { code: null });
-  t.ok(Math.abs(lie.seconds - 3) < 0.1, 'the length is what was decoded, not what was declared');
+  t.ok(Math.abs(lie.seconds - 3) < 0.1, 'the duration is the decoded one, not the declared one');
 });
 
 t.test('decode() leaves no files or processes behind, and this process has not grown', async (t) => {

@@ -11,15 +11,15 @@ export interface Verdict {
   code: string | null;
   message: string;
   seconds: number;
-  /** 0 to 1: the loudest sample. */
+  /** Peak, 0 to 1. */
   loudest: number;
   /** Wall clock, for the log only. */
   tookMs: number;
 }
 
 /**
- * A folder of its own for one test file, which is also the system's temporary folder for whatever the product leaves there.
- * `left()` names what is left of it, and the media programs that still run.
+ * A folder for one test file; TMPDIR points to a folder inside it.
+ * `left()` returns the files that Longhand left there and the media programs that are still running.
  */
 export function hostileFolder(t: { teardown(after: () => unknown): void }) {
   const folder = mkdtempSync(join(tmpdir(), 'longhand-hostile-'));
@@ -27,13 +27,13 @@ export function hostileFolder(t: { teardown(after: () => unknown): void }) {
   process.env.TMPDIR = temporary;
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const left = async () => {
-    for (let i = 0; i < 40 && mediaPrograms().length; i++) await sleep(50); // they are being reaped
+    for (let i = 0; i < 40 && mediaPrograms().length; i++) await sleep(50); // until they are reaped
     return [...readdirSync(temporary).filter((name) => name.startsWith('longhand')), ...mediaPrograms()];
   };
   return { folder, left };
 }
 
-/** Names of the media programs that this process has started and that still run. */
+/** Names of the media programs that this process has started and that are still running. */
 function mediaPrograms(): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -49,13 +49,13 @@ function mediaPrograms(): string[] {
     .map((found) => found![1]!);
 }
 
-/** Makes a file with the real ffmpeg. */
+/** Runs ffmpeg, to create a file. */
 export async function ffmpeg(...args: string[]): Promise<void> {
   const { code, stderr } = await finish('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
   if (code !== 0) throw new Error(`ffmpeg ${args.join(' ')}\n${stderr}`);
 }
 
-/** Probes and decodes one file as an engine does. What is no MediaError is thrown on: the product failed in a way it does not know. */
+/** Probes and decodes one file as an engine does. Rethrows any error that is not a MediaError: those are bugs. */
 export async function judge(path: string, maxSeconds = 3600): Promise<Verdict> {
   const began = performance.now();
   const verdict = { code: null as string | null, message: '', seconds: 0, loudest: 0 };
@@ -77,7 +77,7 @@ export async function judge(path: string, maxSeconds = 3600): Promise<Verdict> {
   return { ...verdict, tookMs: Math.round(performance.now() - began) };
 }
 
-/** mulberry32: small, seeded. */
+/** mulberry32, a seeded random number generator. */
 export function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -88,7 +88,7 @@ export function random(seed: number): () => number {
   };
 }
 
-/** Runs `work` on every item, three at a time. */
+/** Runs `work` on every item, three concurrently. */
 export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = items.values();
   await Promise.all(

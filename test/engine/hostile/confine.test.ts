@@ -12,7 +12,7 @@ const ROOT = process.getuid?.() === 0;
 const input = join(folder, 'recording');
 writeFileSync(input, 'x', { mode: 0o600 });
 chmodSync(folder, 0o711);
-if (ROOT) chownSync(input, 65_534, 65_534); // as an engine shares its plain copy
+if (ROOT) chownSync(input, 65_534, 65_534); // as an engine shares its decrypted copy
 
 /** Output of a program run in the sandbox. */
 async function inside(program: string, args: string[], of = input): Promise<string> {
@@ -26,9 +26,9 @@ t.test('confined() passes no environment, and removes its folder early, so that 
   t.strictSame(
     names.filter((name) => name && !/^(_TAPJS_|NODE_OPTIONS$)/.test(name)),
     [],
-    'beyond what tap puts into every child',
+    'except for variables that tap sets in every child',
   );
-  // the program may start before the folder is removed, but only shortly before
+  // the program may start just before the folder is removed
   const look = 'i=0; until readlink /proc/$$/cwd | grep deleted || [ $i -eq 50 ]; do i=$((i + 1)); sleep 0.1; done';
   t.match(await inside('/bin/sh', ['-c', look]), /longhand-media-\w+ \(deleted\)/);
   t.strictSame(await left(), []);
@@ -60,7 +60,7 @@ t.test('confined() drops every privilege', { skip: !findProgram('setpriv') && 'n
   t.equal(field('Uid'), '65534\t65534\t65534\t65534');
   t.match(status, /^Groups:\s*\n/m);
   writeFileSync(join(folder, 'secret'), 'secret', { mode: 0o600 });
-  t.match(await inside('/bin/cat', [join(folder, 'secret')]), /Permission denied/, 'files of root are closed to it');
+  t.match(await inside('/bin/cat', [join(folder, 'secret')]), /Permission denied/, 'it cannot read files of root');
 });
 
 const NETLESS = spawnSync('unshare', [...(ROOT ? ['--net'] : ['--user', '--net']), '/bin/true']).status === 0;

@@ -1,16 +1,16 @@
-/** Attack files that are written byte by byte, because no honest program writes them. */
+/** Attack files that are assembled byte by byte, because no encoder writes them. */
 
 const u16 = (value: number) => Buffer.from([(value >> 8) & 255, value & 255]);
 const u32 = (value: number) => Buffer.from([(value >>> 24) & 255, (value >>> 16) & 255, (value >>> 8) & 255, value & 255]);
 const le32 = (value: number) => u32(value).reverse();
 
-/** One box of the MP4 and QuickTime family. */
+/** One MP4 or QuickTime box. */
 export function box(type: string, ...parts: Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);
   return Buffer.concat([u32(body.length + 8), Buffer.from(type, 'latin1'), body]);
 }
 
-/** A playlist that names what it wants played. */
+/** An HLS playlist with one segment. */
 export function hls(target: string): string {
   return `#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:10\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:3.0,\n${target}\n#EXT-X-ENDLIST\n`;
 }
@@ -37,8 +37,8 @@ export function sdp(port: number): string {
 }
 
 /**
- * A QuickTime file whose sound lies in another file of the same folder (an alias record in `dref`).
- * `mov` is an honest file with its `moov` at the end.
+ * A QuickTime file whose media data is in another file of the same folder (an alias record in `dref`).
+ * `mov` is a valid file with its `moov` at the end.
  */
 export function externalDref(mov: Buffer, name: string): Buffer {
   const path = Buffer.from(`/${name}${name.length % 2 ? '' : '\0'}`, 'latin1');
@@ -79,7 +79,7 @@ function rebuilt(bytes: Buffer, replace: (type: string) => Buffer | null): Buffe
   return Buffer.concat(parts);
 }
 
-/** An AVI file with a subtitle stream in the GAB2 form, whose text is a playlist (CVE-2016-1897 and what followed). */
+/** An AVI file with a subtitle stream in the GAB2 form, whose text is a playlist (CVE-2016-1897 and its successors). */
 export function aviGab2(playlist: string): Buffer {
   const chunk = (id: string, ...parts: Uint8Array[]) => {
     const body = Buffer.concat(parts);
@@ -111,7 +111,7 @@ export function aviGab2(playlist: string): Buffer {
   return chunk('RIFF', Buffer.from('AVI '), hdrl, movi);
 }
 
-/** Boxes of no length, of the smallest length, of 64-bit length zero, beyond the end, and very deep ones. */
+/** Boxes of length 0, of the minimum length, of 64-bit length 0, extending beyond the end, and deeply nested ones. */
 export function oddAtoms(): Record<string, Buffer> {
   const ftyp = box('ftyp', Buffer.from('isom\0\0\0\0isom', 'latin1'));
   const sized = (type: string, size: number) => Buffer.concat([u32(size), Buffer.from(type, 'latin1')]);
@@ -128,7 +128,7 @@ export function oddAtoms(): Record<string, Buffer> {
   };
 }
 
-/** A track whose tables claim two thousand million entries. */
+/** A track whose tables declare 2e9 entries. */
 function hugeTables(): Buffer {
   const claim = (type: string, ...before: Uint8Array[]) => box(type, u32(0), ...before, u32(0x7ffffff0), Buffer.alloc(64));
   const stbl = box('stbl', claim('stts'), claim('stsc'), claim('stsz', u32(0)), claim('stco'), claim('ctts'));

@@ -1,5 +1,5 @@
 /*
- * Random bytes under every extension, and random damage to a real file of every extension that ffmpeg can write here. SEED=n repeats a run.
+ * Random bytes under every extension, and random damage to a valid file of every extension that the installed ffmpeg can write. SEED=n repeats a run.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const { folder, left } = hostileFolder(t);
 const ENDS = new Set([null, 'FILE_CORRUPTED', 'FILE_NO_AUDIO', 'UNSUPPORTED_CODEC', 'RECORDING_TOO_SHORT', 'RECORDING_TOO_LONG']);
 const before = process.memoryUsage.rss();
 
-/** Extensions by how ffmpeg writes them: options, then the encoder that must be there. */
+/** Extensions, the ffmpeg options that write them, and the encoder they require. */
 const RECIPES: [extensions: string, options: string, encoder: string][] = [
   ['mp3 mpga', '-f mp3 -c:a libmp3lame', 'libmp3lame'],
   ['mp2 mpa m2a', '-f mp2 -c:a mp2', 'mp2'],
@@ -67,7 +67,7 @@ const UNWRITABLE = ['awb', 'ape']; // no encoder exists
 const SOUND = '-f lavfi -i sine=440:d=4:r=16000'.split(' ');
 const PICTURE = '-f lavfi -i testsrc=d=4:s=176x144:r=25'.split(' ');
 
-/** One real file per recipe that this ffmpeg has the encoder for. */
+/** One valid file per recipe whose encoder this ffmpeg has. */
 async function realFiles(): Promise<Map<string, Buffer>> {
   const has = new Set(execFileSync('ffmpeg', ['-hide_banner', '-encoders'], { encoding: 'utf8' }).match(/(?<=^ [A-Z.]{6} )\S+/gm));
   const files = new Map<string, Buffer>();
@@ -88,7 +88,7 @@ async function realFiles(): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/** Some bytes changed, a piece repeated or lost, or the end cut off. */
+/** Changes some bytes, duplicates or removes a part, or truncates the file. */
 function damaged(bytes: Buffer, chance: () => number): Buffer {
   const hurt = Buffer.from(bytes);
   const kind = Math.floor(chance() * 4);
@@ -104,7 +104,7 @@ function damaged(bytes: Buffer, chance: () => number): Buffer {
 }
 
 /** Checks one file. Returns what went wrong, if anything. */
-async function look(name: string, bytes: Buffer, told: Map<string, number>): Promise<string[]> {
+async function look(name: string, bytes: Buffer, outcomes: Map<string, number>): Promise<string[]> {
   const path = join(folder, name);
   writeFileSync(path, bytes);
   let verdict: Verdict;
@@ -114,15 +114,15 @@ async function look(name: string, bytes: Buffer, told: Map<string, number>): Pro
     return [`${name}: ${(error as Error).stack}`];
   }
   const end = verdict.code ?? 'decoded';
-  told.set(end, (told.get(end) ?? 0) + 1);
+  outcomes.set(end, (outcomes.get(end) ?? 0) + 1);
   if (!ENDS.has(verdict.code)) return [`${name}: ${verdict.code} ${verdict.message}`];
-  return verdict.message.includes(folder) ? [`${name}: the message names the path: ${verdict.message}`] : [];
+  return verdict.message.includes(folder) ? [`${name}: the message contains the path: ${verdict.message}`] : [];
 }
 
 t.comment(`SEED=${SEED}`);
 const real = await realFiles();
 
-t.test('decode() decodes a real file of every extension', async (t) => {
+t.test('decode() decodes a valid file of every extension', async (t) => {
   t.strictSame(
     [...EXTENSIONS].filter((extension) => !real.has(extension) && !UNWRITABLE.includes(extension) && extension !== 'amr'),
     [],
@@ -137,30 +137,30 @@ t.test('decode() decodes a real file of every extension', async (t) => {
   });
 });
 
-t.test('decode() ends random bytes with an error code of the contract, for each of the 73 extensions', async (t) => {
-  const told = new Map<string, number>();
+t.test('decode() of random bytes fails with a documented error code, for each of the 73 extensions', async (t) => {
+  const outcomes = new Map<string, number>();
   const failures: string[] = [];
   await each([...[...EXTENSIONS].entries()], async ([index, extension]) => {
     const chance = random(SEED + index);
     const bytes = Buffer.from(Array.from({ length: 20_000 }, () => Math.floor(chance() * 256)));
-    failures.push(...(await look(`random.${extension}`, bytes, told)));
+    failures.push(...(await look(`random.${extension}`, bytes, outcomes)));
   });
   t.strictSame(failures, [], `SEED=${SEED}`);
-  t.comment(JSON.stringify(Object.fromEntries(told)));
+  t.comment(JSON.stringify(Object.fromEntries(outcomes)));
 });
 
-t.test('decode() ends damage at random places in a clean decode or an error code of the contract', async (t) => {
-  const told = new Map<string, number>();
+t.test('decode() of a randomly damaged file succeeds or fails with a documented error code', async (t) => {
+  const outcomes = new Map<string, number>();
   const failures: string[] = [];
   const cases = [...real].flatMap(([extension, bytes], index) =>
     [0, 1].map((round) => ({ extension, bytes, seed: SEED + 1000 + 2 * index + round })),
   );
   await each(cases, async ({ extension, bytes, seed }) => {
-    failures.push(...(await look(`damaged-${seed}.${extension}`, damaged(bytes, random(seed)), told)));
+    failures.push(...(await look(`damaged-${seed}.${extension}`, damaged(bytes, random(seed)), outcomes)));
   });
   t.strictSame(failures, [], `SEED=${SEED}`);
-  t.ok((told.get('decoded') ?? 0) > 0, 'some damage is survived');
-  t.comment(JSON.stringify(Object.fromEntries(told)));
+  t.ok((outcomes.get('decoded') ?? 0) > 0, 'some damaged files are decoded');
+  t.comment(JSON.stringify(Object.fromEntries(outcomes)));
 });
 
 t.test('decode() leaves no files or processes behind, and this process has not grown', async (t) => {

@@ -1,4 +1,4 @@
-/* Files whose figures are extreme: sample rates, channels, picture sizes, tags, times. Each ends soon, in bounded memory, and gives its own sound or a code. */
+/* Files with extreme values: sample rates, channels, picture sizes, tags, timestamps. Each must finish soon, in bounded memory, with its own sound or an error code. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -12,8 +12,8 @@ const write = (name: string, content: Uint8Array) => {
   writeFileSync(at(name), content);
   return at(name);
 };
-const LIMIT = 1800; // seconds that a recording may last here
-const MEMORY = 400 * 2 ** 20; // bytes that this process may grow by over everything, the files above included
+const LIMIT = 1800; // maximum duration in these tests, seconds
+const MEMORY = 400 * 2 ** 20; // bytes by which this process may grow over all tests, the files above included
 const before = process.memoryUsage.rss();
 const TONE = ['-f', 'lavfi', '-i', 'sine=1000:d=3'];
 await Promise.all([
@@ -23,7 +23,7 @@ await Promise.all([
   ffmpeg(...TONE, '-c:a', 'pcm_s16le', at('honest.mov')),
 ]);
 
-/** Permitted result of a file: an error code, or a number of seconds of sound. */
+/** Permitted result of a file: an error code, or a duration in seconds. */
 type Wanted = string | [number, number] | null;
 
 async function expect(t: Test, cases: [string, Uint8Array | null, Wanted][]): Promise<void> {
@@ -73,7 +73,7 @@ t.test('decode() handles tags and pictures larger than the audio', async (t) => 
   if (place > 0) wide[place + 2] = 255;
   const png = Buffer.from(mkv);
   for (let i = png.indexOf('IHDR'); i > 0; i = png.indexOf('IHDR', i + 4)) png.writeUInt32BE(0x7fffffff, i + 4);
-  t.ok(place > 0 && mkv.indexOf(height) > 0, 'the size was found');
+  t.ok(place > 0 && mkv.indexOf(height) > 0, 'the size fields were found');
   await expect(t, [
     ['picture.mp3', id3(frame(50_000_000)), [2.9, 3.1]],
     ['pictures.mp3', id3(Buffer.concat(Array.from({ length: 2000 }, () => frame(20_000)))), null],

@@ -1,4 +1,4 @@
-/* What the built-in writer finds in talks of seven languages. */
+/* Content that the built-in writer extracts from talks in seven languages. */
 import t from 'tap';
 import { transcript } from '../../../bench/talks.ts';
 import { never, report, section, writer } from './built-in.ts';

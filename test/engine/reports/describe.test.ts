@@ -8,7 +8,7 @@ const builtIn = openWriter({});
 const named = async (language: string, lines: string) =>
   Object.fromEntries((await builtIn.describe(transcript(language, lines), never)).speakerNames.map(({ speaker, name }) => [speaker, name]));
 
-t.test('describe() finds names said in introductions, in every language', async (t) => {
+t.test('describe() finds names in introductions, in every language', async (t) => {
   const expected = {
     'en-sales': { 'Speaker 1': 'Laura', 'Speaker 2': 'Peter Collins' },
     'de-besprechung': { 'Sprecher 1': 'Sabine Krüger', 'Sprecher 2': 'Tobias Lang' },
@@ -26,7 +26,7 @@ t.test('describe() finds names said in introductions, in every language', async 
         talk(name)
           .segments.find(({ id }) => id === segmentId)!
           .text.includes(evidence),
-        'the evidence was said',
+        'the evidence occurs in the transcript',
       );
   }
 });
@@ -36,10 +36,14 @@ t.test('describe() does not guess names', async (t) => {
   t.strictSame(
     await named('en', '[00:00] A: Thank you, Maria.\n[00:05] B: You are welcome.\n[00:09] C: And I have a question.'),
     {},
-    'an address that may mean either of two others',
+    'an address that could refer to either of two others',
   );
   t.strictSame(await named('en', '[00:00] A: My name is Maria.\n[00:05] A: My name is Paula.\n[00:09] B: Hello.'), {}, 'a contradiction');
-  t.strictSame(await named('en', '[00:00] A: My name is Maria Lopez.\n[00:05] B: My name is Maria Lopez.'), {}, 'two of one name');
+  t.strictSame(
+    await named('en', '[00:00] A: My name is Maria Lopez.\n[00:05] B: My name is Maria Lopez.'),
+    {},
+    'two speakers with the same name',
+  );
   t.strictSame(await named('en', '[00:00] A: Hello everyone.\n[00:05] B: Good morning, Doctor.'), {}, 'forms of address');
 });
 
@@ -77,7 +81,7 @@ t.test('describe() with a language model keeps only names that the transcript su
   });
 });
 
-t.test('describe() with a language model fails with LLM_INVALID_OUTPUT if it gets no description', async (t) => {
+t.test('describe() with a language model fails with LLM_INVALID_OUTPUT if the response is not a description', async (t) => {
   const server = await startLlm(() => ({ content: 'This is a conversation about a pilot.' }));
   t.teardown(server.close);
   await t.rejects(openWriter({ baseUrl: server.url }).describe(talk('en-sales'), never), { code: 'LLM_INVALID_OUTPUT' });

@@ -20,7 +20,7 @@ t.test('ground() keeps a true quotation regardless of punctuation and case', asy
   });
 });
 
-t.test('ground() assigns a quotation to the segment in which it was said', async (t) => {
+t.test('ground() assigns a quotation to the segment that contains it', async (t) => {
   t.match(report({ text: 'Price', segment: 1, quote: 'not a cent more' }).text, '[00:10, Bob]');
 });
 
@@ -33,14 +33,14 @@ t.test('ground() drops a segment that does not exist', async (t) => {
   t.strictSame(report({ text: 'Price', segment: 99 }), { text: '**H**\n\n- Price', dropped: 1 });
 });
 
-t.test('ground() drops sentences with quotations that were never said', async (t) => {
+t.test('ground() drops sentences with quotations that are not in the transcript', async (t) => {
   t.strictSame(report({ text: 'They met. Bob said "I would pay a million for it". All agreed on "the price".' }), {
     text: '**H**\n\n- They met. All agreed on "the price".',
     dropped: 1,
   });
 });
 
-t.test('groundProse() drops timestamps without speech and keeps times of day that were said', async (t) => {
+t.test('groundProse() drops timestamps without speech and keeps spoken times of day', async (t) => {
   t.strictSame(groundProse('They agree [01:31]. Bob laughs (45:00). They meet at 10:15.', evidence), {
     text: 'They agree [01:31]. Bob laughs. They meet at 10:15.',
     dropped: 1,
@@ -73,10 +73,10 @@ t.test('ground() prints paragraphs for running text, without headings that could
 });
 
 t.test('ground() and groundProse() handle a million blanks in linear time', (t) => {
-  const blanks = ' '.repeat(1_000_000); // by the square of their number it would be minutes on any machine
+  const blanks = ' '.repeat(1_000_000); // quadratic time would take minutes on any machine
   const began = performance.now();
   t.equal(groundProse(`They agree.${blanks}x`, evidence).dropped, 0);
   t.match(report({ text: `Price${blanks}x`, segment: 2, quote: `two${blanks}hundred euros` }).text, 'Price x — “two hundred euros”');
-  t.ok(performance.now() - began < 60_000, 'milliseconds; the engine does nothing else meanwhile');
+  t.ok(performance.now() - began < 60_000, 'it blocks the engine for milliseconds only');
   t.end();
 });

@@ -7,7 +7,7 @@ import { linesShown, startLlm } from '../../support/llm-server.ts';
 const never = new AbortController().signal;
 const summary = { slug: 'key-points', name: 'Key points', prompt: null };
 
-/** A talk of this many turns between Ann and Bob, every turn with a number of its own. */
+/** A talk between Ann and Bob with this many numbered turns. */
 function turns(count: number): ReportTranscript {
   const segments = Array.from({ length: count }, (_, at) => ({
     id: at + 1,
@@ -29,7 +29,7 @@ t.test('write() reads a transcript longer than the context in parts and keeps th
   t.equal(seen.size, 900, 'every turn was shown to the model');
   t.ok(
     transcript.segments.every((segment) => seen.get(segment.id) === segment.speaker),
-    'notes keep the speaker of their turn',
+    'notes contain the speaker of their turn',
   );
   for (const { body } of server.calls)
     t.ok(JSON.stringify(body.messages).length / 4 + body.max_tokens! < 4096 * 1.05, 'each call fits the context');
@@ -74,7 +74,7 @@ t.test('write() fails as a whole if one part fails, and leaves no request open',
     code: 'LLM_UNAVAILABLE',
   });
   await new Promise((resolve) => setTimeout(resolve, 100));
-  t.ok(server.calls.length <= 8, 'the other parts are not asked for any more');
+  t.ok(server.calls.length <= 8, 'the calls for the other parts are not made');
 });
 
 t.test('chunk() keeps turns whole and in order', async (t) => {
@@ -131,7 +131,7 @@ t.test('write() queries endpoints outside /v1 for a context length missing in th
   const silent = await startLlm(undefined, bare);
   t.teardown(silent.close);
   await openWriter({ baseUrl: silent.url }).write(summary, turns(100), never);
-  t.equal(silent.calls.length, 1, 'where nothing tells, 8192 tokens');
+  t.equal(silent.calls.length, 1, 'without any information, 8192 tokens are assumed');
 });
 
 t.test('contextExceeded() extracts the limit from the messages of several servers, and nothing from other errors', async (t) => {

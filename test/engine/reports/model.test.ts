@@ -15,7 +15,7 @@ const good = {
   ],
 };
 
-/** Writes one report against a server that answers like this, and gives back what happened. */
+/** Writes one report against a server with these responses. Returns report or error, and the server. */
 async function write(
   test: { teardown: (close: () => Promise<void>) => void },
   answers: (call: Call, index: number) => Answer,

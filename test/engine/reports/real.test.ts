@@ -1,6 +1,6 @@
 /*
- * The contract with a real server, on whatever LLM_BASE_URL names: `LLM_BASE_URL=http://localhost:11434/v1 LLM_MODEL=qwen3:4b npx tap
- * test/engine/reports/real.test.ts`. How good the model is does not matter: an answer holds only what was said, or fails with its code.
+ * The contract with a real server, the one at LLM_BASE_URL: `LLM_BASE_URL=http://localhost:11434/v1 LLM_MODEL=qwen3:4b npx tap
+ * test/engine/reports/real.test.ts`. The quality of the model does not matter: a report is grounded in the transcript, or fails with an error code.
  */
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -19,13 +19,13 @@ const open = (): Writer =>
 const request = (slug: string, prompt: string | null = null) => ({ slug, name: slug, prompt });
 const ALLOWED = new Set(['LLM_INVALID_OUTPUT', 'LLM_REFUSED', 'TRANSCRIPT_TOO_LONG']);
 
-/** The report, when there is one: what it quotes was said, and its times are of the talk. Null when it failed in a way that a weak model may. */
+/** Writes a report and checks that its quotations and times are those of the transcript. Null after an error that a weak model may cause. */
 async function written(t: Test, writer: Writer, slug: string, given: ReportTranscript, prompt: string | null = null) {
   const report = await writer.write(request(slug, prompt), given, never).catch((error: unknown) => error);
   if (!(report instanceof Error)) {
     const { text, tokens } = report as Awaited<ReturnType<Writer['write']>>;
     const evidence = evidenceOf(given);
-    for (const [, quote] of text.matchAll(/“([^”]{20,})”/g)) t.ok(evidence.find(quote!), `was said: ${quote}`);
+    for (const [, quote] of text.matchAll(/“([^”]{20,})”/g)) t.ok(evidence.find(quote!), `in the transcript: ${quote}`);
     for (const [, minutes, seconds] of text.matchAll(/\[(\d+):(\d\d), /g)) t.ok(evidence.spokenAt(Number(minutes) * 60 + Number(seconds)));
     t.ok(text.length > 0 && !/^#/m.test(text));
     t.ok(tokens!.input >= 0 && tokens!.output >= 0);
@@ -35,7 +35,7 @@ async function written(t: Test, writer: Writer, slug: string, given: ReportTrans
   return null;
 }
 
-t.test('a real server: reports are written or fail with their code, several at once', OPTIONS, async (t) => {
+t.test('a real server: reports are written or fail with an error code, several concurrently', OPTIONS, async (t) => {
   const writer = open();
   await Promise.all([
     written(t, writer, 'summary', talk('en-sales')),
@@ -44,8 +44,8 @@ t.test('a real server: reports are written or fail with their code, several at o
     written(t, writer, 'own', talk('fr-vente'), 'Liste les prix qui ont été nommés.'),
   ]);
   const { calls, promptTokens, completionTokens, seconds } = writer.figures;
-  t.ok((calls.ok ?? 0) + (calls.invalid ?? 0) > 0, `answers were had: ${JSON.stringify(calls)}`);
-  t.notOk(calls.unavailable, 'and nothing was unavailable');
+  t.ok((calls.ok ?? 0) + (calls.invalid ?? 0) > 0, `some calls got a response: ${JSON.stringify(calls)}`);
+  t.notOk(calls.unavailable, 'no call was refused');
   t.ok(promptTokens > 0 && completionTokens > 0 && seconds > 0, 'the server counts tokens');
 });
 
@@ -60,7 +60,7 @@ t.test('a real server: title, summary and topics; names only with evidence', OPT
   for (const { name, evidence } of speakerNames) t.ok(evidence.includes(name) && evidenceOf(given).find(evidence));
 });
 
-t.test('a real server: a talk beyond its context is read in parts', OPTIONS, async (t) => {
+t.test('a real server: a talk longer than its context is read in parts', OPTIONS, async (t) => {
   const text = readFileSync(new URL('fixtures/en-sales.txt', import.meta.url), 'utf8');
   const hour = Array.from({ length: 25 }, (_, round) =>
     text.replace(/^\[(\d+):/gm, (_, minutes) => `[${String(Number(minutes) + round * 3).padStart(2, '0')}:`),
@@ -71,7 +71,7 @@ t.test('a real server: a talk beyond its context is read in parts', OPTIONS, asy
   t.ok(Object.values(calls).reduce((sum, count) => sum + count, 0) > 2, JSON.stringify(calls));
 });
 
-t.test('a real server: a context that is thought too long is found out', OPTIONS, async (t) => {
+t.test('a real server: a context length set too high is corrected', OPTIONS, async (t) => {
   const long = transcript(
     'en',
     Array.from(
@@ -85,7 +85,7 @@ t.test('a real server: a context that is thought too long is found out', OPTIONS
   t.ok(!(report instanceof Error) || (report instanceof ReportError && ALLOWED.has(report.code)), (report as Error).message);
 });
 
-t.test('a real server: a call is given up at once, and the next one is answered', OPTIONS, async (t) => {
+t.test('a real server: a call is cancelled immediately, and the next one succeeds', OPTIONS, async (t) => {
   const writer = open();
   const stop = new AbortController();
   const writing = writer.write(request('article-draft'), talk('en-sales'), stop.signal);
@@ -94,8 +94,8 @@ t.test('a real server: a call is given up at once, and the next one is answered'
   await written(t, writer, 'decisions', talk('es-soporte'));
 });
 
-t.test('a real server: an unknown model is told', OPTIONS, async (t) => {
+t.test('a real server: an unknown model is reported', OPTIONS, async (t) => {
   const writer = openWriter({ baseUrl, apiKey, model: 'no-such-model-anywhere' });
   const report = await writer.write(request('summary'), talk('en-sales'), never).catch((error: unknown) => error);
-  t.ok(!(report instanceof Error) || report instanceof ReportError, 'some servers answer with the model they have');
+  t.ok(!(report instanceof Error) || report instanceof ReportError, 'some servers fall back to the model they have');
 });

@@ -4,7 +4,7 @@ import { readMachine, threadsFor } from '../../../engine/runtime/machine.ts';
 
 const GIB = 2 ** 30;
 
-/** A machine with this many cores of two threads each, of which this process may use `allowed`. */
+/** A machine with this many cores of two threads each; this process may use the CPUs in `allowed`. */
 function machineOf(cores: number, allowed: string, groups: string, files: Record<string, Record<string, string>> = {}) {
   const cpu = Object.fromEntries(
     Array.from({ length: 2 * cores }, (_, i) => [
@@ -27,7 +27,7 @@ t.test('readMachine() counts the physical cores that this process may use', asyn
 t.test('readMachine() counts logical processors if the topology is unknown', async (t) => {
   const { proc } = machineOf(0, '0-3', '');
   t.equal(readMachine(t.testdir({ proc })).cores, 4, 'without a topology');
-  t.strictSame(readMachine(t.testdir()), { cores: availableParallelism(), memoryBytes: totalmem() }, 'and where there is no such file');
+  t.strictSame(readMachine(t.testdir()), { cores: availableParallelism(), memoryBytes: totalmem() }, 'without /proc files');
 });
 
 t.test('readMachine() applies the limits of a container and of its parent groups', async (t) => {
@@ -56,10 +56,10 @@ t.test('readMachine() recognises the values that mean no limit', async (t) => {
   t.strictSame(readMachine(t.testdir(machineOf(8, '0-15', groups, files))), { cores: 8, memoryBytes: totalmem() });
 });
 
-t.test('threadsFor() returns one thread per core, as far as memory allows', async (t) => {
+t.test('threadsFor() returns one thread per core, limited by memory', async (t) => {
   const thread = 0.55 * GIB;
   t.equal(threadsFor({ cores: 2, memoryBytes: 4 * GIB }, thread), 2);
   t.equal(threadsFor({ cores: 32, memoryBytes: 3 * GIB }, thread), 3);
   t.equal(threadsFor({ cores: 32, memoryBytes: 32 * GIB }, thread), 32);
-  t.equal(threadsFor({ cores: 32, memoryBytes: GIB / 2 }, thread), 1, 'one at least');
+  t.equal(threadsFor({ cores: 32, memoryBytes: GIB / 2 }, thread), 1, 'at least one');
 });

@@ -14,7 +14,7 @@ function folder(name: string): string {
   return fileURLToPath(new URL(`../../../models/${name}`, import.meta.url));
 }
 
-/** A window that takes long to decode: noise that resembles speech. */
+/** A window that takes long to decode: noise that is marked as speech. */
 function noise(seconds = 10) {
   const samples = Float32Array.from({ length: seconds * SECOND }, (_, i) => 0.1 * Math.sin(i * i * 0.001) * Math.sin(i * 0.0007));
   const read = async (room: Float32Array) => {
@@ -33,7 +33,7 @@ t.test('openPool() reports a damaged model while other threads are loading their
   const whisper = mkdtempSync(join(tmpdir(), 'longhand-pool-'));
   t.teardown(() => rmSync(whisper, { recursive: true }));
   cpSync(MODELS.whisper, whisper, { recursive: true });
-  writeFileSync(join(whisper, 'decoder.onnx'), 'not a network');
+  writeFileSync(join(whisper, 'decoder.onnx'), 'not a model');
   await t.rejects(openPool({ models: { ...MODELS, whisper }, threads: 3 }), { name: 'EngineError', message: /decoder\.onnx/ });
 });
 
@@ -71,7 +71,7 @@ t.test('openPool() shares threads among files', async (t) => {
     const outcomes = await ends;
     t.equal(read, before);
     const stopped = outcomes.filter((outcome) => outcome.status === 'rejected');
-    t.ok(stopped.length >= windows.length - before, `${stopped.length} of ${windows.length} stopped, ${before} were read`);
+    t.ok(stopped.length >= windows.length - before, `${stopped.length} of ${windows.length} stopped, ${before} had been read`);
     for (const { reason } of stopped as PromiseRejectedResult[]) t.equal(reason.message, 'deleted');
   });
 
@@ -86,7 +86,7 @@ t.test('openPool() shares threads among files', async (t) => {
       ),
     );
     await pool.job(never).recognise(noise(3));
-    t.ok(finished < 20, `${finished} of 30 windows of the long file were done before`);
+    t.ok(finished < 20, `${finished} of 30 windows of the long file finished first`);
     stop.abort();
     await Promise.all(windows);
   });
@@ -111,10 +111,10 @@ t.test('openPool() shares threads among files', async (t) => {
     t.ok(buffers.size <= pool.concurrency + files.length, `${buffers.size} buffers for ${windows.length} windows`);
   });
 
-  t.test('openPool(): a window that cannot be read fails alone', async (t) => {
+  t.test('openPool(): only the window that cannot be read fails', async (t) => {
     const job = pool.job(never);
-    const read = async () => Promise.reject(new Error('the disk is gone'));
-    await t.rejects(job.recognise({ ...noise(), read }), { message: 'the disk is gone' });
+    const read = async () => Promise.reject(new Error('cannot read the disk'));
+    await t.rejects(job.recognise({ ...noise(), read }), { message: 'cannot read the disk' });
     t.ok(await job.recognise(noise(3)));
   });
 
@@ -125,8 +125,8 @@ t.test('openPool() shares threads among files', async (t) => {
     const [locals, vectors] = [await Promise.all(windows), await Promise.all(prints)];
     t.ok(
       locals.every(([local]) => local!.speech.every((p) => p < 128)),
-      'silence holds no speech',
+      'silence contains no speech',
     );
-    t.strictSame(new Set(vectors.map(([v]) => v!.join())).size, 1, 'the same sound has the same print each time');
+    t.strictSame(new Set(vectors.map(([v]) => v!.join())).size, 1, 'the same sound yields the same embedding each time');
   });
 });

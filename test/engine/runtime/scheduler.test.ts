@@ -18,14 +18,14 @@ t.test('FairQueue admits files round-robin, and always a file without work in pr
     });
   const long = ['a1', 'a2', 'a3', 'a4'].map((name) => enter(1, name));
   const [leave] = await Promise.all(long.slice(0, 2));
-  t.strictSame(order, ['a1', 'a2'], 'two places');
+  t.strictSame(order, ['a1', 'a2'], 'two slots');
   const leaveShort = await enter(2, 'b1');
   t.strictSame(order, ['a1', 'a2', 'b1'], 'a second file does not wait');
   const second = enter(2, 'b2');
   leave!();
   leaveShort();
   await second;
-  t.strictSame(order, ['a1', 'a2', 'b1', 'b2'], 'the file with less inside goes first');
+  t.strictSame(order, ['a1', 'a2', 'b1', 'b2'], 'the file with fewer units in progress goes first');
 });
 
 t.test('FairQueue.enter() rejects with the reason of the abort signal', async (t) => {
@@ -38,19 +38,19 @@ t.test('FairQueue.enter() rejects with the reason of the abort signal', async (t
   await t.rejects(queue.enter(1, stop.signal), { message: 'deleted' });
 });
 
-const LONG = 1; // a file
-const NOTE = 2; // and another
+const LONG = 1; // id of one file
+const NOTE = 2; // id of another
 const NOBODY = new Set<number>();
 
-/** Enqueues units. Returns their numbers in the order in which they run. */
-function asking(interleaver: Interleaver, count: number): number[] {
+/** Enqueues units. Returns an array that receives their numbers in the order in which they start. */
+function enqueued(interleaver: Interleaver, count: number): number[] {
   const entered: number[] = [];
   for (let i = 0; i < count; i++) void interleaver.enter(LONG, false).then(() => entered.push(i));
   return entered;
 }
 
 t.test('Interleaver.enter() lets other models run immediately while nothing is decoded', async (t) => {
-  const entered = asking(new Interleaver(), 3);
+  const entered = enqueued(new Interleaver(), 3);
   await tick();
   t.strictSame(entered, [0, 1, 2]);
 });
@@ -58,9 +58,9 @@ t.test('Interleaver.enter() lets other models run immediately while nothing is d
 t.test('Interleaver.step() runs one unit every eight steps while the decoder works, in order, and rest() runs the others', async (t) => {
   const interleaver = new Interleaver();
   interleaver.begin();
-  const entered = asking(interleaver, 4);
+  const entered = enqueued(interleaver, 4);
   await tick();
-  t.strictSame(entered, [0], 'the first need not wait');
+  t.strictSame(entered, [0], 'the first starts immediately');
   const after: number[] = [];
   for (let step = 1; step <= 17; step++) {
     interleaver.step(NOBODY);
@@ -85,7 +85,7 @@ t.test('Interleaver.step() lets units of other files run every forty steps while
   void interleaver.enter(NOTE, false).then(() => entered.push('note'));
   void interleaver.enter(NOTE, true).then(() => entered.push('first of the note'));
   await tick();
-  t.strictSame(entered, ['first of the note'], 'which waits for nothing');
+  t.strictSame(entered, ['first of the note'], 'which starts immediately');
   const hurried = new Set([NOTE]);
   for (let step = 1; step <= 8; step++) interleaver.step(hurried);
   await tick();
@@ -155,6 +155,6 @@ t.test('DecodeQueue.next() beside a first window takes windows of other files ev
   interleaver.step(hurried);
   t.equal(waiting.next(decoding, fits), one);
   t.equal(waiting.next(decoding, fits), null, 'nor the other one right after');
-  t.equal(waiting.next([], fits), two, 'but once no file is prioritised');
+  t.equal(waiting.next([], fits), two, 'but it is taken once no file is prioritised');
   t.end();
 });

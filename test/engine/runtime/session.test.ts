@@ -13,14 +13,17 @@ const THREADS = `
   const pool = await openPool({ models: { whisper: ${path('models/whisper-base')}, diarization: ${path('models/diarization')} }, threads: 1 });
   await pool.job(new AbortController().signal).segment([new Float32Array(16000)]);
   await pool.close();`;
-const LOUD = ['CI', 'XDG_CACHE_HOME', 'ORT_DISABLE_TELEMETRY'].flatMap((name) => ['-u', name]); // where CI is set, the runtime is silent of itself
+const UNSET = ['CI', 'XDG_CACHE_HOME', 'ORT_DISABLE_TELEMETRY'].flatMap((name) => ['-u', name]); // with CI set, the runtime sends no telemetry anyway
 
 for (const [where, program] of Object.entries({ 'the main thread': MAIN, 'worker threads': THREADS })) {
   t.test(`openSession() in ${where}: the runtime writes no telemetry records`, async (t) => {
     const at = t.testdir({ 'program.mts': program });
     const [HOME, TMPDIR] = [join(at, 'home'), join(at, 'temporary')];
     for (const folder of [HOME, TMPDIR]) mkdirSync(folder);
-    const { code, stderr } = await finish('env', [...LOUD, process.execPath, '--import', 'tsx', join(at, 'program.mts')], { HOME, TMPDIR });
+    const { code, stderr } = await finish('env', [...UNSET, process.execPath, '--import', 'tsx', join(at, 'program.mts')], {
+      HOME,
+      TMPDIR,
+    });
     t.equal(code, 0, stderr);
     const files = [HOME, TMPDIR].flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }));
     t.strictSame(

@@ -1,4 +1,4 @@
-/* Engines are killed, frozen and disconnected from the database in every stage of their work; the result is the same as without faults. */
+/* Engines are killed, frozen and disconnected from the database at every stage; the result must be the same as without faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { aftermath } from '../../support/aftermath.ts';
@@ -9,10 +9,10 @@ import type { Running } from '../../support/processes.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
 import { eventually } from '../../support/service.ts';
 
-const ROUNDS = Number(process.env.ROUNDS ?? 1); // more of them for a long night
+const ROUNDS = Number(process.env.ROUNDS ?? 1); // more for a nightly run
 const ENGINE = 'longhand-engine'; // application_name in PostgreSQL
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 const bench = await engineBench(t);
 const { db } = bench;
 const workspace = await bench.workspace({ minutes: 10_000 });
@@ -26,7 +26,7 @@ interface Row extends TranscriptionRow {
 const over = (row: Row) => row.status === 'completed' && row.media_key_sealed === null;
 const look = async (id: string) => (await bench.row<Row>('transcriptions', id))!;
 
-/** One charge of the whole length, nothing reserved, no file anywhere. */
+/** Waits for the end and checks: one charge for the whole duration, no reservation, no file left. */
 async function settled(t: Test, id: string): Promise<void> {
   await bench.until<Row>(id, over, 240);
   await aftermath(t, bench);
@@ -34,22 +34,22 @@ async function settled(t: Test, id: string): Promise<void> {
   t.match(start, { min: 0 });
 }
 
-/** Whether an engine is at a moment of its work, by its row and by the number of media programs that it runs. */
+/** Predicate for a moment of an engine's work: the row of the job, and the number of media programs of the engine. */
 type Moment = (row: Row, programs: number) => boolean;
 
-/** Freezes an engine shortly after it was seen at a moment. False, and not frozen, if it is already past it. */
+/** Freezes an engine shortly after it reached a moment. If it is already past it, resumes it and returns false. */
 async function freeze(engine: Running, id: string, moment: Moment): Promise<boolean> {
   const there = (row: Row) => moment(row, mediaPrograms(engine.child.pid!).length);
   for (let row = await look(id); !there(row) && !over(row); row = await look(id)) await sleep(5);
   await sleep(random() * 20);
   engine.child.kill('SIGSTOP');
-  await eventually(() => quiet(db, ENGINE), 'what it had sent is done');
+  await eventually(() => quiet(db, ENGINE), 'its pending statements to finish');
   if (there(await look(id))) return true;
   engine.child.kill('SIGCONT');
   return false;
 }
 
-/** The same, of new transcriptions at random moments, until one is caught there: some moments are too short to be seen. Returns its id. */
+/** Uploads and freezes at random moments until one attempt succeeds: some moments are too short to be observed. Returns the id. */
 async function caught(engine: Running, wav: Buffer, choose: () => Moment): Promise<string> {
   for (;;) {
     const id = await bench.upload(workspace, wav);
@@ -58,21 +58,21 @@ async function caught(engine: Running, wav: Buffer, choose: () => Moment): Promi
   }
 }
 
-let heir: Running | undefined; // the engine that finished the previous work is killed next
+let successor: Running | undefined; // the engine that finished the previous work is killed next
 
 /** Kills an engine during its work; `free` releases what blocked it. Another takes over, immediately instead of after 60 s. */
 async function bequeath(t: Test, engine: Running, id: string, free = () => {}): Promise<void> {
   const programs = mediaPrograms(engine.child.pid!);
   await engine.stop('SIGKILL');
-  t.ok((await look(id)).lease_token, 'it dies with the work in hand');
+  t.ok((await look(id)).lease_token, 'it is killed while it holds the lease');
   free();
-  await eventually(async () => !programs.some(runs) && !(await waiting(db, ENGINE)), 'its media programs and its transactions end with it');
+  await eventually(async () => !programs.some(runs) && !(await waiting(db, ENGINE)), 'its media programs and transactions to end');
   await bench.expire('transcriptions', id);
   await db.acrossTenants(async (tx) => {
-    await tx.rows(`update transcriptions set stage = 'probing' where id = ?`, [id]); // later stages are those of the new engine
+    await tx.rows(`update transcriptions set stage = 'probing' where id = ?`, [id]); // later stages are set by the new engine
     await tx.rows(`update engines set last_seen = now() - interval '2 minutes'`);
   });
-  heir = await bench.engine();
+  successor = await bench.engine();
 }
 
 const moments: [string, Buffer, (chance: number) => Moment][] = [
@@ -84,13 +84,13 @@ const moments: [string, Buffer, (chance: number) => Moment][] = [
 for (let round = 0; round < ROUNDS; round++) {
   for (const [name, wav, moment] of moments) {
     t.test(`engine killed ${name} loses nothing: another finishes the work, and it is charged once`, async (t) => {
-      const engine = heir ?? (await bench.engine());
+      const engine = successor ?? (await bench.engine());
       const id = await caught(engine, wav, () => moment(random()));
       await bequeath(t, engine, id);
       await settled(t, id);
       t.match(await look(id), { deaths: 1 });
       const engines = async () => (await db.query('*', 'select 1 from engines')).length;
-      await eventually(async () => (await engines()) === 1, 'the dead engine is forgotten', 60);
+      await eventually(async () => (await engines()) === 1, 'the row of the dead engine to be removed', 60);
     });
   }
 
@@ -98,13 +98,13 @@ for (let round = 0; round < ROUNDS; round++) {
     let release = await holding(bench.url, 'lock table segments in share mode');
     const id = await bench.upload(workspace, long);
     await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the transcript being written', 240);
-    await bequeath(t, heir!, id, release); // everything is recognised and saved
+    await bequeath(t, successor!, id, release); // at this point everything is recognised and saved
     release = await holding(bench.url, 'lock table segments in share mode'); // so that it cannot finish
     const late = async () => (await look(id)).stage === 'diarizing' || (await waiting(db, ENGINE)) > 0;
-    await eventually(late, 'the heir diarizing', 240);
+    await eventually(late, 'the successor to diarize', 240);
     await sleep(random() * 500);
-    t.comment(`the heir is killed in stage ${(await look(id)).stage}`);
-    await bequeath(t, heir!, id, release);
+    t.comment(`the successor is killed in stage ${(await look(id)).stage}`);
+    await bequeath(t, successor!, id, release);
     await settled(t, id);
     t.match(await look(id), { deaths: 2 });
   });
@@ -114,31 +114,31 @@ for (let round = 0; round < ROUNDS; round++) {
     const id = await bench.upload(workspace, short);
     await eventually(async () => (await waiting(db, ENGINE)) > 0, 'the commit waiting', 240);
     await sleep(random() * 1000);
-    await heir!.stop('SIGKILL');
+    await successor!.stop('SIGKILL');
     t.match(await look(id), { status: 'processing' });
     release();
     await eventually(async () => (await look(id)).status === 'completed', 'the commit done');
-    heir = await bench.engine();
+    successor = await bench.engine();
     await settled(t, id);
     t.match(await look(id), { deaths: 0 });
   });
 
   t.test('engine frozen past its lease resumes after another has done the work: one transcript, one charge', async (t) => {
-    const frozen = heir!;
-    t.teardown(() => frozen.child.kill('SIGCONT')); // or it could not be terminated
+    const frozen = successor!;
+    t.teardown(() => frozen.child.kill('SIGCONT')); // otherwise it could not be terminated
     const id = await caught(frozen, long, () => {
       const chance = random();
       return (row) => row.status === 'processing' && row.fraction >= chance * 0.8;
     });
     await bench.expire('transcriptions', id);
     const other = await bench.engine();
-    await bench.until<Row>(id, (row) => row.deaths === 1 && (row.lease_token !== null || over(row)), 150); // a transaction that is frozen too ends after 60 s
+    await bench.until<Row>(id, (row) => row.deaths === 1 && (row.lease_token !== null || over(row)), 150); // a frozen transaction ends after 60 s
     await sleep(random() * 3000);
-    frozen.child.kill('SIGCONT'); // now both believe they hold the lease
+    frozen.child.kill('SIGCONT'); // now both engines assume that they hold the lease
     await settled(t, id);
-    await eventually(() => frozen.output.stderr.includes('deleted or taken over'), 'the frozen one knows', 30);
+    await eventually(() => frozen.output.stderr.includes('deleted or taken over'), 'the frozen engine to notice', 30);
     await frozen.stop();
-    heir = other;
+    successor = other;
   });
 
   t.test('engine whose connections are cut repeatedly still finishes its work', async (t) => {
@@ -157,4 +157,4 @@ for (let round = 0; round < ROUNDS; round++) {
   });
 }
 
-t.test('engine: the last one shuts down cleanly', async (t) => t.equal(await heir!.stop(), 0));
+t.test('engine: the last one shuts down cleanly', async (t) => t.equal(await successor!.stop(), 0));

@@ -1,6 +1,6 @@
 /*
- * ffmpeg is killed while it probes recordings and while it decodes them, as by a system short of memory or by a service that stops. That is
- * never the recording's fault: it is decoded whole by a later try, or ends as ENGINE_ERROR after the last, never as a damaged file and never cut.
+ * ffmpeg is killed while it probes and while it decodes recordings, as by the OOM killer or a service that stops. The recording is not at fault:
+ * a later attempt decodes all of it, or the last one fails with ENGINE_ERROR; it is never reported as damaged, and never truncated.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { SEED, seeded } from '../../support/seeded.ts';
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const SECONDS = 300;
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 
 await t.test('probe() and decode() distinguish a killed program from a damaged file, at any moment', async (t) => {
   const path = join(t.testdir(), 'long.wav');
@@ -44,11 +44,11 @@ await t.test('probe() and decode() distinguish a killed program from a damaged f
       t.match(outcome.message, /killed by SIGKILL|could not be started/);
     } else {
       done++;
-      t.equal(outcome, seconds, 'what is decoded is complete');
+      t.equal(outcome, seconds, 'the decoded audio is complete');
     }
   }
   t.comment(`${killed} killed, ${done} done`);
-  t.ok(killed > 0, 'the kills did hit');
+  t.ok(killed > 0, 'some kills hit a running program');
   t.strictSame(mediaPrograms(process.pid), []);
 });
 
@@ -57,7 +57,7 @@ await t.test('engine whose decoder is killed retries: the transcript is complete
   const engine = await bench.engine();
   const workspace = await bench.workspace({ minutes: 100 });
   const wav = await conversation(2);
-  /** Uploads while decoders are being killed; back-offs end immediately. */
+  /** Uploads a file while decoders are being killed; back-off periods are cut short. */
   const suffer = async (delayMs: () => number, most: number) => {
     const hunter = hunt(engine.child.pid!, delayMs, most);
     const id = await bench.upload(workspace, wav);
@@ -85,8 +85,8 @@ await t.test('engine whose decoder is killed retries: the transcript is complete
   }
   const { kills, status, error_code, charges } = await suffer(() => 0, Number.POSITIVE_INFINITY);
   t.match({ status, error_code, charges }, { status: 'failed', error_code: 'ENGINE_ERROR', charges: 0 });
-  t.ok(kills >= 4, 'every try was killed');
+  t.ok(kills >= 4, 'every attempt was killed');
   await aftermath(t, bench);
   t.strictSame(mediaPrograms(engine.child.pid!), []);
-  t.equal(await engine.stop(), 0, 'the engine is unharmed');
+  t.equal(await engine.stop(), 0, 'the engine is still running');
 });

@@ -109,7 +109,7 @@ t.test('courier notifies a webhook of the end, signed, and retries after an erro
   t.same(JSON.parse(first!.body), event);
   const { 'longhand-timestamp': time, 'longhand-signature': signature } = first!.headers;
   t.equal(signature, createHmac('sha256', 'shared secret').update(`${time}.${first!.body}`).digest('hex'));
-  t.equal(second!.headers['longhand-delivery'], first!.headers['longhand-delivery'], 'a repetition can be told');
+  t.equal(second!.headers['longhand-delivery'], first!.headers['longhand-delivery'], 'a retry has the same delivery id');
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
@@ -120,7 +120,7 @@ t.test('engine stops work on a deleted transcription within 10 s, and continues 
   await bench.spool.remove(id, 'wav');
   const deleted = Date.now();
   while (!new RegExp(`${id}.*deleted or taken over`).test(engine.output.stderr)) {
-    if (Date.now() - deleted > 10_000) return t.fail('it still works after 10 s');
+    if (Date.now() - deleted > 10_000) return t.fail('still working on it after 10 s');
     await sleep(50);
   }
   t.strictSame(await bench.files(), []);
@@ -140,8 +140,8 @@ t.test('engine requeues its work on SIGTERM, and another resumes from the finish
   t.equal((await db.query('*', `select 1 from engines where role = 'engine'`)).length, 0);
   const heir = await bench.engine();
   for (const end = Date.now() + 300_000; (await finished()) <= before && Date.now() < end; ) await sleep(100);
-  t.ok((await finished()) > before, 'more chunks are finished, beside those of before');
-  await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id])); // the rest is not worth the time
+  t.ok((await finished()) > before, 'further chunks are finished, in addition to the earlier ones');
+  await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id])); // skip the rest, to save time
   await bench.spool.remove(id, 'wav');
   t.equal(await heir.stop(), 0);
   t.strictSame(await bench.files(), []);

@@ -17,12 +17,12 @@ t.test('openScratch() creates private folders that no other user can list, and c
     await scratch.share(path);
     t.equal((await stat(path)).mode & 0o777, 0o600);
   }
-  t.equal(dirname(places[1]!), scratch.folder, 'large files lie on disk');
+  t.equal(dirname(places[1]!), scratch.folder, 'large files are on disk');
   await scratch.close();
   for (const path of places) await t.rejects(stat(dirname(path)), { code: 'ENOENT' });
 });
 
-t.test('clean() removes what dead engines of this installation left, and nothing else', async (t) => {
+t.test('clean() removes folders left by dead engines of this installation, and nothing else', async (t) => {
   const home = t.testdir();
   const [own, living, dead] = [randomUUID(), randomUUID(), randomUUID()];
   const scratch = await openScratch(installation, own, home);

@@ -28,7 +28,7 @@ t.test('attribute() assigns a single word inside another sentence to that senten
   t.strictSame(
     speakers(words([0, 0.4], [0.5, 0.7], [0.8, 1.2]), turns([0, 0, 0.45], [1, 0.45, 0.72], [0, 0.72, 2])),
     [0, 1, 0],
-    'a turn of its own stays',
+    'a word with its own turn keeps its speaker',
   );
   t.strictSame(speakers(words([0, 0.4], [0.5, 0.7], [0.8, 1.2]), turns([0, 0, 0.45], [1, 0.3, 0.9], [0, 0.75, 2])), [0, 0, 0]);
 });
@@ -37,11 +37,11 @@ t.test('attribute() keeps a separate interjection', async (t) => {
   t.strictSame(speakers(words([0, 1], [2, 2.3], [3.2, 4]), turns([0, 0, 1.2], [1, 1.9, 2.4], [0, 3, 4])), [0, 1, 0]);
 });
 
-/** Words of one text from `start` on, each a third of a second. */
+/** Words of one text from `start` on, 0.3 s each. */
 const text = (start: number, words: string): Word[] =>
   words.split(' ').map((word, i) => ({ start: start + 0.3 * i, end: start + 0.3 * (i + 1), text: ` ${word}`, probability: 1 }));
 
-t.test("attribute() gives a short phrase that the text sets apart to a short turn over another's speech", async (t) => {
+t.test("attribute() assigns a phrase delimited by punctuation to a short turn that overlaps another's speech", async (t) => {
   const both = turns([0, 0, 6], [1, 1.2, 1.55]);
   t.strictSame(speakers(text(0, 'I went to town. Yes, and bought a coat.'), both), [0, 0, 0, 0, 1, 0, 0, 0, 0]);
   t.strictSame(speakers(text(0, '我 去 了 城里。 对， 买 了 大衣。'), both), [0, 0, 0, 0, 1, 0, 0, 0]);
@@ -50,8 +50,12 @@ t.test("attribute() gives a short phrase that the text sets apart to a short tur
 
 t.test('attribute() keeps the words of a sentence with its speaker when another one interjects', async (t) => {
   const both = turns([0, 0, 6], [1, 1.2, 1.55]);
-  t.strictSame(speakers(text(0, 'I went to town today and bought a coat.'), both), new Array(9).fill(0), 'no mark around the word');
-  t.strictSame(speakers(text(0, "I went to the shoppin' town and bought it."), both), new Array(9).fill(0), 'an apostrophe is no mark');
+  t.strictSame(speakers(text(0, 'I went to town today and bought a coat.'), both), new Array(9).fill(0), 'no punctuation around the word');
+  t.strictSame(
+    speakers(text(0, "I went to the shoppin' town and bought it."), both),
+    new Array(9).fill(0),
+    'an apostrophe is not punctuation',
+  );
   t.strictSame(
     speakers(text(0, 'Well, I went to town, yes, and home.'), turns([0, 0, 6], [1, 0.4, 1.7])),
     new Array(8).fill(0),
@@ -60,6 +64,6 @@ t.test('attribute() keeps the words of a sentence with its speaker when another 
   t.strictSame(
     speakers(text(0, 'I went, yes, to town.'), turns([1, 0, 0.2], [0, 0, 3], [1, 0.6, 4])),
     new Array(5).fill(0),
-    'nor a long one',
+    'nor a turn that is long',
   );
 });

@@ -48,7 +48,7 @@ t.test('toSegments() sets no speaker if not diarized', async (t) => {
   );
 });
 
-t.test('toSegments() keeps phrases whole when two parties talk at once', async (t) => {
+t.test('toSegments() keeps phrases whole when two parties speak simultaneously', async (t) => {
   const left = [0, 0.5, 1, 1.5].map((start) => word(start, start + 0.4, 0, ' l', 0));
   const right = [0.7, 1.2].map((start) => word(start, start + 0.4, 1, ' r', 1));
   const segments = toSegments(

@@ -4,9 +4,9 @@ import t from 'tap';
 import { manifestOf, SHIPPED, SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { verify } from '../../models/verify.ts';
 import { shippedModels } from '../support/models.ts';
-import { difference, numbers, openNetwork, told } from './network.ts';
+import { difference, numbers, openNetwork, summarised } from './network.ts';
 
-/** What the network in plain numpy says of the same weights: fixtures/make.py. */
+/** Outputs of the numpy implementation for the same weights (fixtures/make.py). */
 const wanted = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', 'base.json'), 'utf8')) as Record<string, number[]>;
 
 for (const name of SHIPPED) {
@@ -24,14 +24,14 @@ t.test('whisper-base in int8, as it runs here, predicts the same tokens as the n
     ['ksc0', cross.ck0!],
     ['vsc5', cross.cv5!],
   ] as const) {
-    const peak = numbers(bytes).reduce((most, byte) => Math.max(most, Math.abs(byte)), 0); // 127, or 63 where products saturate
+    const peak = numbers(bytes).reduce((most, byte) => Math.max(most, Math.abs(byte)), 0); // 127, or 63 on processors whose 8-bit products saturate
     const found = numbers(cross[name]!).map((scale) => (scale * peak) / 127);
     t.ok(apart(found, wanted[`encoder.${name}`]!) < 0.05, name);
   }
-  const steps = [told(await network.step(cross, [[50258, 50259, 50359]])), told(await network.step(cross, [[50364]]))];
+  const steps = [summarised(await network.step(cross, [[50258, 50259, 50359]])), summarised(await network.step(cross, [[50364]]))];
   for (const [i, step] of steps.entries()) {
-    // The first tokens come of the largest activations, and quantisation moves all logits together: log-probabilities matter. Those of
-    // special tokens, which are never near, move most.
+    // The first positions have the largest activations, and quantisation shifts all logits alike, so log-probabilities are compared. Those
+    // of special tokens, which are far from the maximum, differ most.
     const [lse] = numbers(step.lse!) as [number];
     const [expected] = wanted[`step${i}.lse`] as [number];
     for (const [name, most] of Object.entries({ textMax: 0.5, timeMax: 0.5, timeLse: 0.5, special: 1.5 })) {
@@ -45,16 +45,16 @@ t.test('whisper-base in int8, as it runs here, predicts the same tokens as the n
   }
   const align = wanted['step1.align']!;
   const by = apart(meanOverHeads(numbers(steps[1]!.align!), align.length), align);
-  t.ok(by < 0.1, `step1.align: ${by}`); // 0.086 where products saturate; 0.13 if all heads saw all frames
+  t.ok(by < 0.1, `step1.align: ${by}`); // 0.086 where products saturate; 0.13 if all heads attended to all frames
 });
 
-/** A sentence of the recording that users upload first, as make.py reads it. */
+/** A sentence of two-speakers.wav, the same range as in make.py. */
 function speech(): Float32Array {
   const wav = readFileSync(join(import.meta.dirname, '..', '..', 'bench', 'data', 'two-speakers.wav'));
   return Float32Array.from({ length: 200 * 352 }, (_, i) => wav.readInt16LE(44 + 2 * (10 * 16000 + i)) / 32768);
 }
 
-/** Size of the difference as a part of the expected values. */
+/** Norm of the difference relative to that of the expected values. */
 function apart(found: number[], expected: number[]): number {
   const size = (values: number[]) => Math.hypot(...values);
   return size(found.map((value, i) => value - expected[i]!)) / size(expected);

@@ -10,12 +10,12 @@ import { hasByteDotProduct } from '../../models/cpu.ts';
 import { recipeFor } from '../../models/recipes/recipes.ts';
 import { CHECKPOINT } from '../../models/recipes/whisper-base.ts';
 import { type Dtype, END_OF_TEXT, FIRST_TIMESTAMP, HEADS, SHAPES, samples, VOCABULARY, WIDTH, writeCheckpoint } from './checkpoint.ts';
-import { byChannel, cacheNames, difference, ids, numbers, type Outputs, openNetwork, told } from './network.ts';
+import { byChannel, cacheNames, difference, ids, numbers, type Outputs, openNetwork, summarised } from './network.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 const listing = JSON.parse(readFileSync(join(FIXTURES, 'tiny.json'), 'utf8')) as Record<string, { shape: number[]; at: number }>;
 const blob = readFileSync(join(FIXTURES, 'tiny.bin'));
-/** What fixtures/make.py computed with the network in plain numpy. */
+/** Outputs of the numpy implementation (fixtures/make.py). */
 function wanted(name: string): Float32Array {
   const { shape, at } = listing[name]!;
   const bytes = new Uint8Array(blob.subarray(at)); // aligned
@@ -56,7 +56,7 @@ async function outputs(t: { teardown(after: () => unknown): void }, folder: stri
     ['encoder', cross],
     ...steps.flatMap((step, i): [string, Outputs][] => [
       [`step${i}`, step],
-      [`step${i}`, told(step)],
+      [`step${i}`, summarised(step)],
     ]),
   ];
   return Object.fromEntries(
@@ -64,7 +64,7 @@ async function outputs(t: { teardown(after: () => unknown): void }, folder: stri
   );
 }
 
-/** Largest difference to the fixtures of `prefix`; names as they are compared. */
+/** Largest difference from the fixtures with this prefix. */
 function worst(
   found: Record<string, number[]>,
   prefix: string,
@@ -147,7 +147,7 @@ t.test('build() writes large weights to a separate file, and the graph is the sa
   t.strictSame(await outputs(t, outside), await outputs(t, inside));
 });
 
-t.test('addDecoder() computes rows at different positions as it computes each alone', async (t) => {
+t.test('addDecoder() returns for rows at different positions what it returns for each alone', async (t) => {
   const network = await openNetwork(t, await built('rows', 'plain', 'F16', 'float32'));
   const cross = await network.encode(samples(), 2);
   const alone = await Promise.all([0, 1].map((row) => network.encode(samples().subarray(row * 32000, (row + 1) * 32000), 1)));
@@ -193,7 +193,7 @@ for (const variant of VARIANTS) {
     writeCheckpoint(from, SHAPES.plain!, 'F16');
     const plain = await build(from, join(home, `never-${variant}-not`), { variant }).then(() => firstStep(t, `never-${variant}-not`));
     const path = join(from, 'generation_config.json');
-    const never = numbers(plain.textId!); // the likeliest of each row
+    const never = numbers(plain.textId!); // the most probable token of each row
     writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), suppress_tokens: [...never, FIRST_TIMESTAMP - 1] }));
     await build(from, join(home, `never-${variant}`), { variant });
     const { text, textId, textMax, textLse, special } = await firstStep(t, `never-${variant}`);
@@ -206,18 +206,18 @@ for (const variant of VARIANTS) {
       t.notOk(never.includes(logits.indexOf(max)));
       t.ok(never.every((id) => logits[id]! < -50_000));
     }
-    t.strictSame(numbers(special!), numbers(plain.special!), 'special tokens are left as they are');
+    t.strictSame(numbers(special!), numbers(plain.special!), 'special tokens are unchanged');
   });
 }
 
-/** What the decoder of a built folder says of the prompts. */
+/** Decoder outputs of a built model for the prompts. */
 async function firstStep(t: { teardown(after: () => unknown): void }, name: string): Promise<Outputs> {
   const network = await openNetwork(t, join(home, name));
   return network.step(await network.encode(samples(), 2), PROMPTS);
 }
 
 for (const variant of VARIANTS) {
-  t.test(`addDecoder() in ${variant} omits text outputs if not requested, and all else is the same`, async (t) => {
+  t.test(`addDecoder() in ${variant} omits text outputs if not requested, without changing the others`, async (t) => {
     const network = await openNetwork(t, await built(`nobody-${variant}`, 'plain', 'F16', variant));
     const cross = await network.encode(samples(), 2);
     const whole = await network.step(cross, PROMPTS);
@@ -228,7 +228,7 @@ for (const variant of VARIANTS) {
   });
 }
 
-t.test('build() rejects folders that are not a Whisper checkpoint, and says what it expected', async (t) => {
+t.test('build() rejects folders that are not a Whisper checkpoint, and states what it expected', async (t) => {
   await t.rejects(
     build(join(home, 'nowhere'), join(home, 'x'), { variant: 'int8' }),
     /Cannot read .*config\.json.*expected a Whisper checkpoint/,
@@ -253,7 +253,7 @@ t.test('build() rejects weights whose size differs from config.json', async (t) 
   }
 });
 
-t.test('build() rejects weights with a damaged header, and says so', async (t) => {
+t.test('build() rejects weights with a damaged header, with a message about it', async (t) => {
   const from = join(home, 'damaged');
   writeCheckpoint(from, SHAPES.plain!, 'F16');
   const path = join(from, 'model.safetensors');
@@ -263,7 +263,7 @@ t.test('build() rejects weights with a damaged header, and says so', async (t) =
   const first = Object.keys(JSON.parse(header))[0]!;
   const changed = (entry: object | null) => JSON.stringify({ ...JSON.parse(header), [first]: entry });
   const tensor = JSON.parse(header)[first];
-  for (const [text, says] of [
+  for (const [text, message] of [
     [header.replace('{', '}'), /is not a safetensors file/],
     [changed(null), /is not a safetensors file/],
     [changed({ ...tensor, data_offsets: [100, 50] }), /is not a safetensors file/],
@@ -273,7 +273,7 @@ t.test('build() rejects weights with a damaged header, and says so', async (t) =
     const head = Buffer.alloc(8);
     head.writeBigUInt64LE(BigInt(Buffer.byteLength(text)));
     writeFileSync(path, Buffer.concat([head, Buffer.from(text), bytes.subarray(8 + length)]));
-    await t.rejects(build(from, join(home, 'x'), { variant: 'int8' }), says);
+    await t.rejects(build(from, join(home, 'x'), { variant: 'int8' }), message);
   }
 });
 

@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A tiny Whisper checkpoint, always the same: weights are small integers times powers of two, exact in float32, float16 and bfloat16 alike. */
+/** A tiny deterministic Whisper checkpoint. Weights are small integers times powers of two: exact in float32, float16 and bfloat16. */
 export interface Shape {
   mels: 80 | 128;
   encoderLayers: number;
   decoderLayers: number;
-  /** Published alignment heads and token ids; false: the folder lacks generation_config.json, as many fine-tuned checkpoints do. */
+  /** Published alignment heads and token ids; false: the folder lacks generation_config.json, as do many fine-tuned checkpoints. */
   generation: boolean;
-  /** Text that the model says whatever it hears; at most 60 bytes. Without it the weights are noise and mean nothing. */
-  says?: string;
+  /** Text that the model returns for any input, at most 60 bytes. Without it the weights are random. */
+  sentence?: string;
 }
 
 export type Dtype = 'F32' | 'F16' | 'BF16';
@@ -19,10 +19,10 @@ export const SHAPES: Record<string, Shape> = {
   other: { mels: 128, encoderLayers: 1, decoderLayers: 3, generation: false },
 };
 
-/** Says the same of every window, at once and with confidence. */
+/** Returns the same text for every window, with high confidence. */
 export const TALKING: Shape = {
   ...{ mels: 80, encoderLayers: 1, decoderLayers: 2, generation: true },
-  says: ' the quick brown fox jumps over my lazy dog, twice a week.',
+  sentence: ' the quick brown fox jumps over my lazy dog, twice a week.',
 };
 
 export const WIDTH = 64;
@@ -30,7 +30,7 @@ export const HEADS = 4;
 export const END_OF_TEXT = 256;
 export const FIRST_TIMESTAMP = 266;
 export const VOCABULARY = FIRST_TIMESTAMP + 1501;
-/** Two rows of two seconds. */
+/** Samples per row: 2 s at 16 kHz. */
 export const SAMPLES = 32000;
 const INNER = 128;
 const SPECIAL = [
@@ -46,12 +46,12 @@ const SPECIAL = [
   'notimestamps',
 ];
 
-/** Noise that swells and fades, [2 x SAMPLES]. */
+/** Noise of varying amplitude, [2 x SAMPLES]. */
 export function samples(): Float32Array {
   return Float32Array.from({ length: 2 * SAMPLES }, (_, i) => Math.fround(((noise(7, i) - 0.5) * ((i % 8000) + 500)) / 16384));
 }
 
-/** Writes the checkpoint folder; with `shards` the weights lie in that many files with an index. */
+/** Writes the checkpoint folder; with `shards` > 1, the weights are split into that many files with an index. */
 export function writeCheckpoint(folder: string, shape: Shape, dtype: Dtype, shards = 1): void {
   mkdirSync(folder, { recursive: true });
   const json = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value));
@@ -92,7 +92,7 @@ export function writeCheckpoint(folder: string, shape: Shape, dtype: Dtype, shar
   if (shards > 1) json('model.safetensors.index.json', { weight_map });
 }
 
-/** A token for every byte, written as GPT-2's vocabulary writes bytes: those that are no printable Latin-1 follow at U+0100. */
+/** One token per byte, in the encoding of GPT-2's vocabulary: bytes that are not printable Latin-1 are mapped to U+0100 and up. */
 function bytesAsCharacters(): string[] {
   let next = 0x100;
   const printable = (byte: number) => (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);
@@ -101,7 +101,7 @@ function bytesAsCharacters(): string[] {
 
 type Tensor = { shape: number[]; values: Float32Array };
 
-function tensorsOf({ mels, encoderLayers, decoderLayers, says }: Shape): Record<string, Tensor> {
+function tensorsOf({ mels, encoderLayers, decoderLayers, sentence }: Shape): Record<string, Tensor> {
   const tensors: Record<string, Tensor> = {};
   let seed = 1;
   const add = (name: string, shape: number[], exponent: number, offset = 0) => {
@@ -142,15 +142,15 @@ function tensorsOf({ mels, encoderLayers, decoderLayers, says }: Shape): Record<
   add('decoder.embed_positions.weight', [448, WIDTH], -9);
   for (let l = 0; l < decoderLayers; l++) layer(`decoder.layers.${l}`);
   norm('decoder.layer_norm');
-  if (says) sayAtEachPosition(tensors, says);
+  if (sentence) setSentence(tensors, sentence);
   return tensors;
 }
 
-const PERIOD = 64; // positions after which the text begins again
+const PERIOD = 64; // positions after which the text repeats
 
-/** Makes each position 64 times the embedding of the token to come, which outweighs whatever the layers add before the logits. */
-function sayAtEachPosition(tensors: Record<string, Tensor>, says: string): void {
-  const text = Buffer.from(says);
+/** Sets each position embedding to 64 times the embedding of the next token, which dominates whatever the layers add before the logits. */
+function setSentence(tensors: Record<string, Tensor>, sentence: string): void {
+  const text = Buffer.from(sentence);
   const { values: tokens } = tensors['model.decoder.embed_tokens.weight']!;
   const { values, shape } = tensors['model.decoder.embed_positions.weight']!;
   for (let position = 0; position < shape[0]!; position++) {
@@ -174,7 +174,7 @@ function safetensors(tensors: [string, Tensor][], dtype: Dtype): Buffer {
   return Buffer.concat([length, json, ...bodies]);
 }
 
-/** The values are exact in all three types, so bits are only moved. */
+/** Converts by moving bits: the values are exact in all three types. */
 function encode(values: Float32Array, dtype: Dtype): Buffer {
   if (dtype === 'F32') return Buffer.from(values.buffer);
   const bits = new Uint32Array(values.buffer);

@@ -25,10 +25,10 @@ t.test('couldCarry() names a better model only where cores and memory suffice', 
   t.equal(couldCarry({ cores: 1, memoryBytes: 2 * GIB }, ['whisper-base']), null);
   t.equal(couldCarry({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base'])?.name, 'small');
   t.equal(couldCarry({ cores: 16, memoryBytes: 64 * GIB }, ['whisper-base'])?.name, 'large-v3');
-  t.equal(couldCarry({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base', 'whisper-small']), null, 'which is there');
+  t.equal(couldCarry({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base', 'whisper-small']), null, 'it is already installed');
 });
 
-t.test('advice() is one line with the command, or nothing', async (t) => {
+t.test('advice() returns one line with the command, or nothing', async (t) => {
   t.match(
     advice({ cores: 2, memoryBytes: 8 * GIB }, ['whisper-base']),
     /^This machine supports .* small .*7\.6 % WER.*: scripts\/longhand models pull small$/,
@@ -39,7 +39,7 @@ t.test('advice() is one line with the command, or nothing', async (t) => {
 t.test('bestInstalled() selects the model with the lowest WER that is fast enough on this machine', async (t) => {
   const home = t.testdir();
   const room = { cores: 2, memoryBytes: 8 * GIB };
-  t.equal((await bestInstalled(home, room)).name, 'whisper-base', 'none was checked');
+  t.equal((await bestInstalled(home, room)).name, 'whisper-base', 'no other model has been measured');
   const checkpoint = join(home, 'checkpoint');
   writeCheckpoint(checkpoint, SHAPES.plain!, 'F16');
   await importModel(checkpoint, { home, name: 'good', variant: 'int8' });
@@ -48,5 +48,5 @@ t.test('bestInstalled() selects the model with the lowest WER that is fast enoug
   keepCheck('good', home, check(10, 8));
   keepCheck('slow', home, check(2, 1));
   t.equal((await bestInstalled(home, room)).name, 'good');
-  t.equal((await bestInstalled(home, { cores: 2, memoryBytes: 1e6 })).name, 'whisper-base', 'no memory for the other');
+  t.equal((await bestInstalled(home, { cores: 2, memoryBytes: 1e6 })).name, 'whisper-base', 'not enough memory for the other');
 });

@@ -27,7 +27,7 @@ function changeJson(folder: string, name: string, change: (content: never) => ob
   writeFileSync(path, JSON.stringify(change(JSON.parse(before) as never)));
 }
 
-/** Sets every nth value of the weights. */
+/** Overwrites every nth value of the weights. */
 function changeWeights(folder: string, every: number, half: number): void {
   const path = join(folder, 'model.safetensors');
   const bytes = readFileSync(path);
@@ -35,14 +35,14 @@ function changeWeights(folder: string, every: number, half: number): void {
   writeFileSync(path, bytes);
 }
 
-/** What a check might find: English error rate of 200 words. */
+/** Result of a check: errors in 200 English words. */
 function found(rate: number, confidence = 0.9, rtfx = 10): Measured {
   const rates = [{ language: 'en', clips: 10, words: 200, errors: Math.round(200 * rate) }];
   const at = '2026-01-01T00:00:00.000Z';
   return { at, machine: 'a test', rates, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8, confidence };
 }
 
-const damages: [what: string, damage: (folder: string) => void, says: RegExp][] = [
+const damages: [what: string, damage: (folder: string) => void, message: RegExp][] = [
   [
     'mel filters in another order',
     (folder) =>
@@ -50,7 +50,7 @@ const damages: [what: string, damage: (folder: string) => void, says: RegExp][] 
     /mel filters in preprocessor_config\.json are not those of Whisper/,
   ],
   [
-    'another number of mel bins',
+    'a wrong number of mel bins',
     (folder) => changeJson(folder, 'preprocessor_config.json', () => ({ feature_size: 128 })),
     /128 mel bins.*for 80/,
   ],
@@ -63,24 +63,24 @@ const damages: [what: string, damage: (folder: string) => void, says: RegExp][] 
     new RegExp(`tokenizer\\.json belongs to another model: <\\|endoftext\\|> is ${END_OF_TEXT - 1} in it`),
   ],
   ['1 % of its weights zeroed', (folder) => changeWeights(folder, 100, 0), /weights are damaged: 1\.\d % of them are exactly zero/],
-  ['weights that are no numbers', (folder) => changeWeights(folder, 50_000, 0x7e00), /damaged: model\.\S+ has values that are not numbers/],
+  ['weights that are NaN', (folder) => changeWeights(folder, 50_000, 0x7e00), /damaged: model\.\S+ has values that are not numbers/],
   [
-    'weights cut short',
+    'truncated weights',
     (folder) => truncateSync(join(folder, 'model.safetensors'), 200_000),
     /its file ends early; copy or download the checkpoint/,
   ],
 ];
-for (const [what, damage, says] of damages) {
-  t.test(`importModel() rejects a checkpoint with ${what}, says what was found, and leaves nothing behind`, async (t) => {
+for (const [what, damage, message] of damages) {
+  t.test(`importModel() rejects a checkpoint with ${what}, reports what it found, and leaves no files behind`, async (t) => {
     const folder = checkpoint();
     damage(folder);
     const home = t.testdir();
-    await t.rejects(importModel(folder, { home, name: 'hurt' }), { message: says });
+    await t.rejects(importModel(folder, { home, name: 'hurt' }), { message: message });
     t.notOk(readdirSync(join(home)).includes('models') && readdirSync(join(home, 'models')).length);
   });
 }
 
-t.test('importModel() rejects a model that transcribes nothing correctly unless forced, and records what was measured', async (t) => {
+t.test('importModel() rejects a model that transcribes nothing correctly unless forced, and stores the measurements', async (t) => {
   const home = t.testdir();
   const folder = checkpoint();
   const measure = async () => found(0.9);
@@ -144,7 +144,7 @@ t.test('refusal() recognises a foreign tokenizer by high confidence, and damage 
     shape: () => shape,
     float32: () => Float32Array.from({ length: 4 * 80 * 3 }, (_, i) => Math.sin(Math.floor(i / 3) / 8)),
   };
-  t.ok(readsBinsInOrder(smooth), 'neighbouring bins are read alike');
+  t.ok(readsBinsInOrder(smooth), 'neighbouring bins have similar weights');
   const shuffled = {
     shape: () => shape,
     float32: () => Float32Array.from({ length: 4 * 80 * 3 }, (_, i) => Math.sin(Math.floor(i / 3) ** 2)),
@@ -162,6 +162,6 @@ t.test('tooFarOff() allows int8 1.5 percentage points', async (t) => {
 
 t.test('importBytes() allows for float32 models being twice as large as a float16 checkpoint', async (t) => {
   t.ok(importBytes(1e9, 'float32', false) > 2e9);
-  t.ok(importBytes(1e9, 'int8', true) > 2.7e9, 'and that they are written for comparison');
+  t.ok(importBytes(1e9, 'int8', true) > 2.7e9, 'int8 with the float32 model for comparison');
   t.ok(importBytes(1e9, 'int8', false) < 1e9);
 });

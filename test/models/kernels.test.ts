@@ -19,20 +19,20 @@ t.test('quantise() turns each row into a column in steps of its peak / 127, and 
 
 const [ROWS, COLUMNS] = [48, 64];
 const random = seeded(5);
-/** Mostly small; each row has two large neighbours, of the same sign in every tenth row and of opposite signs in the others. */
+/** Mostly small values; each row has two large neighbours, with equal signs in every tenth row and opposite signs in the others. */
 const uneven = Float32Array.from({ length: ROWS * COLUMNS }, (_, i) => {
   if (i % COLUMNS > 1) return random.between(-0.3, 0.3);
   return i % 2 && Math.floor(i / COLUMNS) % 10 ? -1 : 1;
 });
 
-/** Sums of pairs of neighbouring inputs of each channel, from values [K x N]. */
+/** Sums of pairs of neighbouring inputs per channel, from values [K x N]. */
 function pairSums(values: Int8Array, rows: number): number[] {
   const sums: number[] = [];
   for (let i = 0; i < values.length; i++) if (Math.floor(i / rows) % 2) sums.push(values[i]! + values[i - rows]!);
   return sums;
 }
 
-t.test('quantise() keeps the sum of two neighbours within ±128 where products saturate, and each as large as possible', (t) => {
+t.test('quantise() keeps the sum of two neighbours within ±128 where products saturate, with the largest possible scale', (t) => {
   const { values, scales } = quantise(uneven, ROWS, COLUMNS, true);
   const plain = quantise(uneven, ROWS, COLUMNS, false);
   t.ok(Math.max(...pairSums(plain.values, ROWS).map(Math.abs)) > 250);
@@ -45,7 +45,7 @@ t.test('quantise() keeps the sum of two neighbours within ±128 where products s
   t.end();
 });
 
-t.test('withoutSaturation() gives the same bounds to already quantised matrices', (t) => {
+t.test('withoutSaturation() applies the same bounds to already quantised matrices', (t) => {
   const { values } = quantise(uneven, ROWS, COLUMNS, false);
   const before = values.slice();
   const growth = withoutSaturation(values, ROWS);
@@ -115,7 +115,7 @@ t.test('toFloat16() rounds half to even and clamps out-of-range values to finite
 t.test('melFilters() have an area of 1 per Hz (Slaney normalisation)', (t) => {
   for (const mels of [80, 128]) {
     const filters = melFilters(mels);
-    const area = filters.subarray((mels - 1) * 201).reduce((a, b) => a + b) * 40; // 40 Hz a bin
+    const area = filters.subarray((mels - 1) * 201).reduce((a, b) => a + b) * 40; // 40 Hz per bin
     t.ok(Math.abs(area - 1) < 0.02, `${mels}: ${area}`);
     t.equal(filters[0], 0);
   }
@@ -125,7 +125,7 @@ t.test('melFilters() have an area of 1 per Hz (Slaney normalisation)', (t) => {
 t.test('foldedKernels() and foldedFilters() on folded frames equal a Fourier transform and the filters on the frames', (t) => {
   const [hop, frames] = [176, 6];
   const samples = Float32Array.from({ length: hop * frames }, (_, i) => Math.sin(i * i * 0.0007) + 0.3 * Math.sin(i * 1.3));
-  const at = (i: number) => samples[i < 0 ? -i : i >= samples.length ? 2 * samples.length - 2 - i : i]!; // as in a mirror
+  const at = (i: number) => samples[i < 0 ? -i : i >= samples.length ? 2 * samples.length - 2 - i : i]!; // reflection padding
   const sound = new Float32Array(samples.length + 2 * MARGIN_SAMPLES);
   sound.set(samples, MARGIN_SAMPLES);
   const folded = foldedFrames(sound, hop, new Float32Array(frames * 400));

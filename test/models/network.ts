@@ -10,11 +10,11 @@ export type Outputs = Record<string, Tensor>;
 
 export interface Network {
   inputs: readonly string[];
-  /** `samples` [rows x samples] of the encoder. */
+  /** Encoder outputs for `samples` [rows x samples]. */
   encode(samples: Float32Array, rows: number): Promise<Outputs>;
-  /** One decoder step on the same number of tokens in every row; the cache and positions are kept until `forget`. `asked`: rows whose text is wanted. */
-  step(cross: Outputs, tokens: number[][], asked?: number[]): Promise<Outputs>;
-  /** The decoder with everything given by hand. */
+  /** One decoder step on the same number of tokens in every row; the cache and positions are kept until `forget`. `requested`: rows for which text outputs are computed. */
+  step(cross: Outputs, tokens: number[][], requested?: number[]): Promise<Outputs>;
+  /** Runs the decoder with the given feeds, cache included. */
   decode(feeds: Outputs): Promise<Outputs>;
   forget(): void;
 }
@@ -54,7 +54,7 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
       return encoder.run({ frames: float32(folded, [rows, 4, frames, FRAME_SAMPLES / 4]) });
     },
     decode: (feeds) => decoder.run(feeds),
-    async step(cross, tokens, asked = [...tokens.keys()]) {
+    async step(cross, tokens, requested = [...tokens.keys()]) {
       const rows = tokens.length;
       const fresh = tokens[0]!.length;
       const mask = new Float32Array(rows * fresh * (past + fresh));
@@ -65,7 +65,7 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
           tokens.flatMap((row) => row.map((_, i) => past + i)),
           [rows, fresh],
         ),
-        asked: ids(asked, [asked.length]),
+        requested: ids(requested, [requested.length]),
         mask: float32(mask, [rows, 1, fresh, past + fresh]),
         ...wholeBlocks(cross),
       };
@@ -88,8 +88,8 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
 
 const TIMESTAMPS = 1501;
 
-/** What the fixtures tell of all logits: of those before the timestamps, of the timestamps, and the special ones. */
-export function told({ text, special, align }: Outputs): Outputs {
+/** Summarises logits as the fixtures do: maxima and log-sum-exp of tokens before the timestamps, of timestamps and of all; special tokens in full. */
+export function summarised({ text, special, align }: Outputs): Outputs {
   const [rows, endOfText] = text!.dims as [number, number];
   const others = special!.dims[1]!;
   const line = (tensor: Tensor, row: number, length: number) => (tensor.data as Float32Array).subarray(row * length, (row + 1) * length);
@@ -112,9 +112,9 @@ export function told({ text, special, align }: Outputs): Outputs {
   };
 }
 
-const OUT_OF_SIGHT = 1e7; // as in engine/asr/whisper/encode.ts
+const MASKED = 1e7; // as in engine/asr/whisper/encode.ts
 
-/** What the encoder of an 8-bit model says, filled up to whole blocks of keys as the engine fills it up to a whole window. */
+/** Encoder outputs of an 8-bit model, padded to whole blocks of keys, as the engine pads them to a whole window. */
 function wholeBlocks(cross: Outputs): Outputs {
   const whole = { ...cross };
   for (let l = 0; cross[`cs${l}`]; l++) {
@@ -122,7 +122,7 @@ function wholeBlocks(cross: Outputs): Outputs {
     const [sums, values] = [cross[`cs${l}`]!, cross[`cv${l}`]!];
     const steps = sums.dims[3]!;
     const long = { sums: new Float32Array(rows * heads * blocks * block), values: new Int8Array(rows * heads * blocks * block * width) };
-    long.sums.fill(OUT_OF_SIGHT);
+    long.sums.fill(MASKED);
     for (let i = 0; i < rows * heads; i++) {
       long.sums.set((sums.data as Float32Array).subarray(i * steps, (i + 1) * steps), i * blocks * block);
       long.values.set((values.data as Int8Array).subarray(i * steps * width, (i + 1) * steps * width), i * blocks * block * width);
@@ -144,7 +144,7 @@ export function byChannel({ data, dims }: Tensor): Tensor {
   return float32(turned, [rows, heads, width, positions]);
 }
 
-/** The first `steps` of the last axis of [rows x heads x longer]. */
+/** The first `steps` values of the last axis of [rows x heads x longer]. */
 function firstOf({ data, dims }: Tensor, steps: number): Tensor {
   const [rows, heads, all] = dims as [number, number, number];
   const kept = Float32Array.from({ length: rows * heads * steps }, (_, i) => Number(data[Math.floor(i / steps) * all + (i % steps)]));
@@ -160,7 +160,7 @@ export function cacheNames(layers: number): string[] {
   return Array.from({ length: layers * 2 }, (_, i) => `${i % 2 ? 'v' : 'k'}${i >> 1}`);
 }
 
-/** The numbers of a tensor, whatever their type. */
+/** Values of a tensor of any type as numbers. */
 export function numbers(tensor: Tensor): number[] {
   return tensor.type === 'float16' ? [...fromFloat16(tensor.data as Uint16Array)] : Array.from(tensor.data as Iterable<number>, Number);
 }

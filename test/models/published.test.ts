@@ -39,7 +39,7 @@ t.test('importPublished() recognises CTC, RNN-T and TDT folders, and installs mo
     const home = join(folder, '..', 'home');
     t.strictSame(await verifyModel('new', home), []);
     t.equal((await listModels(home)).at(-1)!.kind, wanted.architecture);
-    t.equal((await fittingModel('new', home, false)).folder, model.folder, 'it runs as it is on any CPU');
+    t.equal((await fittingModel('new', home, false)).folder, model.folder, 'it runs unconverted on any CPU');
     rmSync(join(folder, '..'), { recursive: true });
   }
 });
@@ -76,7 +76,7 @@ t.test('isPublished() leaves Whisper checkpoints to their own importer', async (
 const change = (name: string, edit: (text: string) => string) => (folder: string) =>
   writeFileSync(join(folder, name), edit(readFileSync(join(folder, name), 'utf8')));
 
-const damages: [what: string, kind: string, damage: (folder: string) => void, says: RegExp, more?: object][] = [
+const damages: [what: string, kind: string, damage: (folder: string) => void, message: RegExp, more?: object][] = [
   ['no vocabulary', 'ctc', (folder) => rmSync(join(folder, 'vocab.txt')), /found no vocab\.txt/],
   [
     'no decoder',
@@ -103,9 +103,9 @@ const damages: [what: string, kind: string, damage: (folder: string) => void, sa
   ['a vocabulary without numbers', 'ctc', change('vocab.txt', (text) => text.replace(' 3', '')), /line 4 of vocab\.txt has no number/],
   ['a number twice', 'ctc', change('vocab.txt', (text) => text.replace('n 3', 'n 2')), /line 4 of vocab\.txt has the number 2 once more/],
   ['a number too high', 'ctc', change('vocab.txt', (text) => text.replace('n 3', 'n 99999999999')), /has the number 99999999999/],
-  ['no beginnings of words', 'ctc', change('vocab.txt', (text) => text.replaceAll('\u2581', '')), /no token of vocab\.txt begins a word/],
+  ['no word-initial tokens', 'ctc', change('vocab.txt', (text) => text.replaceAll('\u2581', '')), /no token of vocab\.txt begins a word/],
   [
-    'features of another model',
+    "another model's features",
     'ctc',
     change('config.json', (text) => text.replace('80', '128')),
     /takes 80 mel bins, but config\.json stands for 128/,
@@ -126,7 +126,7 @@ const damages: [what: string, kind: string, damage: (folder: string) => void, sa
   ['an unknown family', 'ctc', change('config.json', (text) => text.replace('nemo-conformer-ctc', 'kaldi-rnnt')), /says "kaldi-rnnt"/],
   ['a Git LFS pointer', 'ctc', (folder) => writeFileSync(join(folder, 'model.onnx'), 'version https://git-lfs'), /Git LFS pointer/],
   [
-    'a file that is no model',
+    'a file that is not a model',
     'ctc',
     (folder) => writeFileSync(join(folder, 'model.onnx'), Buffer.alloc(4096, 7)),
     /Cannot import the model in .*model\.onnx/,
@@ -135,23 +135,23 @@ const damages: [what: string, kind: string, damage: (folder: string) => void, sa
   ['a wrong language', 'ctc', () => {}, /"Russian" is not an ISO code/, { languages: ['Russian'] }],
   ['a CC-BY licence and no origin', 'ctc', () => {}, /CC-BY-4\.0 requires attribution/, { licence: 'CC-BY-4.0' }],
 ];
-for (const [what, kind, damage, says, more] of damages) {
-  t.test(`importPublished() rejects a folder with ${what}, says what was found, and leaves nothing behind`, async (t) => {
+for (const [what, kind, damage, message, more] of damages) {
+  t.test(`importPublished() rejects a folder with ${what}, reports what it found, and leaves no files behind`, async (t) => {
     const folder = folderOf(t, kind);
     damage(folder);
-    await t.rejects(imported(folder, more), { message: says });
+    await t.rejects(imported(folder, more), { message });
     const home = join(folder, '..', 'home', 'models');
     t.strictSame(readdirSync(join(folder, '..')).includes('home') ? readdirSync(home) : [], []);
   });
 }
 
-/** What a check might find of a model of one language. */
+/** Result of a check of a model for one language. */
 function found(errors: number, coverage: number, confidence: number, words = 100): Measured {
   const rates = words ? [{ language: 'ru', clips: 5, words, errors }] : [];
   return { at: '2026-01-01T00:00:00.000Z', machine: 'a test', rates, invented: 0, coverage, rtfx: 10, threadBytes: 1e8, confidence };
 }
 
-t.test('frameRefusal() says whether the blank, the vocabulary or the weights are wrong, also without clips', async (t) => {
+t.test('frameRefusal() reports whether the blank, the vocabulary or the weights are wrong, even without clips', async (t) => {
   t.equal(frameRefusal(found(20, 0.6, 0.9)), null);
   t.match(frameRefusal(found(100, 0.01, 0.9)), /100 wrong: it writes next to nothing/);
   t.match(frameRefusal(found(90, 0.6, 0.9)), /90 wrong: its confidence is high, so vocab\.txt probably belongs to another model/);

@@ -22,15 +22,15 @@ interface HubTest {
   base: string;
   /** `METHOD file range` of each request. */
   seen: string[];
-  /** Cuts the connection after this many bytes of a file's body, once per entry. */
+  /** Breaks the connection after this many bytes of a file's body, once per entry. */
   cuts: number[];
   damage?: string;
-  /** A file whose length is not told. */
+  /** A file whose length is not reported. */
   unsized?: string;
   ranges: boolean;
 }
 
-/** A hub on a real socket: weights by redirect to another path with the linked headers, small files with git's blob hash. */
+/** A model hub on a real socket: weights are redirected to another path and have `x-linked-*` headers; small files have the git blob hash as ETag. */
 async function openHub(t: { teardown(after: () => unknown): void }, repositories: Record<string, string>): Promise<HubTest> {
   const hub: HubTest = { base: '', seen: [], cuts: [], ranges: true };
   const server = createServer((request, response) => serve(hub, repositories, request, response));
@@ -117,7 +117,7 @@ t.test('pullModel() resumes where an aborted call stopped', async (t) => {
   );
   t.notOk(
     again.some((line) => line.includes('config.json')),
-    'what is there is not fetched twice',
+    'existing bytes are not downloaded again',
   );
 });
 

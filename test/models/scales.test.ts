@@ -27,7 +27,7 @@ t.teardown(() => checkpoint.close());
 const config = readConfig(folder);
 const dimensions = dimensionsOf(config, readGeneration(folder, config).generation);
 
-/** The same function with a few channels of every value projection of the encoder scaled up, and undone in the matrix behind. */
+/** An equivalent model: some channels of each value projection of the encoder are scaled up, and scaled down in the next matrix. */
 const withOutliers: Weights = {
   shape: (name) => checkpoint.shape(name),
   float32(name) {
@@ -42,9 +42,9 @@ const withOutliers: Weights = {
   },
 };
 
-/** What the encoder says of noise: keys and values of the cross-attention in float32, by name. */
-async function heard(weights: Weights, variant: 'float32' | 'int8-7bit', recipe: Recipe): Promise<number[]> {
-  const even = recipe.scales.values === 'equalised' ? equalised(weights, { ...dimensions, decoderLayers: 0 }) : weights; // what is compared is a value of the decoder
+/** Dequantised cross-attention values that the encoder returns for noise. */
+async function encoded(weights: Weights, variant: 'float32' | 'int8-7bit', recipe: Recipe): Promise<number[]> {
+  const even = recipe.scales.values === 'equalised' ? equalised(weights, { ...dimensions, decoderLayers: 0 }) : weights; // decoder layers are excluded: their values are what is compared
   const g = createGraph(variant === 'float32' ? even : smoothed(even, dimensions), variant, recipe.scales.rowwise);
   addEncoder(g, dimensions, recipe);
   const session = await openSession(toBytes(g));
@@ -63,7 +63,7 @@ async function heard(weights: Weights, variant: 'float32' | 'int8-7bit', recipe:
   }
 }
 
-/** Size of the difference as a part of the expected values. */
+/** Norm of the difference relative to that of the expected values. */
 function apart(found: number[], expected: number[]): number {
   return Math.hypot(...found.map((value, i) => value - expected[i]!)) / Math.hypot(...expected);
 }
@@ -71,28 +71,28 @@ function apart(found: number[], expected: number[]): number {
 const PLAIN: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, values: 'plain' } };
 
 t.test('equalised() does not change the output of a model', async (t) => {
-  const exact = await heard(withOutliers, 'float32', PLAIN);
-  t.ok(apart(await heard(withOutliers, 'float32', DEFAULT), exact) < 1e-4);
-  t.ok(apart(await heard(checkpoint, 'float32', PLAIN), exact) < 1e-4, 'nor do outliers that are undone');
+  const exact = await encoded(withOutliers, 'float32', PLAIN);
+  t.ok(apart(await encoded(withOutliers, 'float32', DEFAULT), exact) < 1e-4);
+  t.ok(apart(await encoded(checkpoint, 'float32', PLAIN), exact) < 1e-4, 'nor with outliers that the next matrix undoes');
 });
 
 t.test('equalised() keeps int8 as exact with outliers of 200 in the values as without them', async (t) => {
-  const exact = await heard(checkpoint, 'float32', PLAIN);
-  const without = apart(await heard(checkpoint, 'int8-7bit', DEFAULT), exact);
-  const plain = apart(await heard(withOutliers, 'int8-7bit', PLAIN), exact);
-  const even = apart(await heard(withOutliers, 'int8-7bit', DEFAULT), exact);
+  const exact = await encoded(checkpoint, 'float32', PLAIN);
+  const without = apart(await encoded(checkpoint, 'int8-7bit', DEFAULT), exact);
+  const plain = apart(await encoded(withOutliers, 'int8-7bit', PLAIN), exact);
+  const even = apart(await encoded(withOutliers, 'int8-7bit', DEFAULT), exact);
   t.ok(even < 1.2 * without, `${even} with outliers, ${without} without`);
   t.ok(plain > 1.5 * even, `${plain} without evening`);
 });
 
 t.test('build() with scales per row equals scales per call, in the decoder too', async (t) => {
-  const exact = await heard(checkpoint, 'float32', PLAIN);
+  const exact = await encoded(checkpoint, 'float32', PLAIN);
   const rowwise = ['q', 'k', 'v', 'out'].flatMap((part) => [0, 1].map((l) => `model.encoder.layers.${l}.self_attn.${part}_proj`));
   const byRow: Recipe = { ...DEFAULT, scales: { ...DEFAULT.scales, rowwise: [...rowwise, 'model.decoder.layers.0.self_attn.q_proj'] } };
-  t.ok(apart(await heard(checkpoint, 'int8-7bit', byRow), exact) < 1.1 * apart(await heard(checkpoint, 'int8-7bit', DEFAULT), exact));
+  t.ok(apart(await encoded(checkpoint, 'int8-7bit', byRow), exact) < 1.1 * apart(await encoded(checkpoint, 'int8-7bit', DEFAULT), exact));
   const g = createGraph(checkpoint, 'int8-7bit', byRow.scales.rowwise);
   addDecoder(g, dimensions, byRow);
   const session = await openSession(toBytes(g));
-  t.ok(session.inputs.includes('tokens'), 'the runtime takes it');
+  t.ok(session.inputs.includes('tokens'), 'the runtime loads the model');
   await session.close();
 });

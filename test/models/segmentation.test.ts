@@ -10,8 +10,8 @@ import { segmentationNetwork } from '../../models/networks.ts';
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const path = at('models/diarization/segmentation-3.0.onnx');
 
-/** Two windows of a conversation of three, as a network says they are. */
-async function heardBy(t: { teardown(after: () => unknown): void }, network: string | Uint8Array): Promise<Local[]> {
+/** Segmentation of two windows of a conversation of three speakers. */
+async function segmented(t: { teardown(after: () => unknown): void }, network: string | Uint8Array): Promise<Local[]> {
   const session = await openSession(network);
   t.teardown(() => session.close());
   const recording = await decode(at('test/fixtures/audio/en_falcon_3spk.wav'));
@@ -22,7 +22,7 @@ async function heardBy(t: { teardown(after: () => unknown): void }, network: str
   return segment(session, await Promise.all([read(1), read(9)]));
 }
 
-/** How far the probabilities of two networks lie apart, in the mean and at most. */
+/** Mean and maximum difference between the probabilities of two models. */
 function apart(a: Local[], b: Local[]): { mean: number; most: number } {
   const gaps = a.flatMap(({ speakers, speech }, w) => [
     ...[...speakers].map((value, i) => Math.abs(value - b[w]!.speakers[i]!) / 255),
@@ -33,7 +33,7 @@ function apart(a: Local[], b: Local[]): { mean: number; most: number } {
 }
 
 t.test('segmentation: the rebuilt model in float32 equals the published one', async (t) => {
-  const { most } = apart(await heardBy(t, await segmentationNetwork(path, 'float32')), await heardBy(t, path));
+  const { most } = apart(await segmented(t, await segmentationNetwork(path, 'float32')), await segmented(t, path));
   t.ok(most <= 1.001 / 255, `${most}`);
 });
 
@@ -43,9 +43,9 @@ for (const [variant, skip] of [
   ['int8-7bit', false],
 ] as const) {
   t.test(`segmentation: the rebuilt model in ${variant} nearly equals the published one`, { skip }, async (t) => {
-    const { mean, most } = apart(await heardBy(t, await segmentationNetwork(path, variant)), await heardBy(t, path));
+    const { mean, most } = apart(await segmented(t, await segmentationNetwork(path, variant)), await segmented(t, path));
     t.ok(mean > 0 && mean < 0.001, `${mean}`);
-    t.ok(most < 0.07, `${most}`); // chance: sums in another order round to other bytes
+    t.ok(most < 0.07, `${most}`); // not exact: another order of summation rounds differently
   });
 }
 

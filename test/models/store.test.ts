@@ -42,7 +42,7 @@ t.test('importModel() creates a model that can be listed, found and verified', a
   t.strictSame(await verifyModel('tiny', home), []);
 });
 
-t.test('importModel() rejects names that are taken or invalid, and leaves nothing of a failed import', async (t) => {
+t.test('importModel() rejects names that are taken or invalid, and leaves no files after a failed import', async (t) => {
   await t.rejects(importModel(checkpoint, { name: 'tiny', home }), /the name tiny is taken.*models remove tiny/);
   await t.rejects(importModel(checkpoint, { name: 'whisper-base', home }), /taken/);
   await t.rejects(importModel(checkpoint, { name: '../out', home }), /Cannot name a model/);
@@ -105,7 +105,7 @@ t.test('fittingModel() returns the same model to concurrent callers, built from 
     const [{ folder }] = all as [Model, ...Model[]];
     t.equal(new Set(all.map(({ createdAt }) => createdAt)).size, 1);
     t.notOk(before.includes(folder));
-    t.strictSame(readdirSync(join(home, 'models', '.7bit', 'tiny')), [basename(folder)], 'and of no other one');
+    t.strictSame(readdirSync(join(home, 'models', '.7bit', 'tiny')), [basename(folder)], 'and no conversion of an earlier original');
     t.strictSame(await verify(folder), []);
     before.push(folder);
     await removeModel('tiny', home);
@@ -120,7 +120,7 @@ t.test('fittingModel() converts an int8 model once where products saturate, and 
   const products = ['DynamicQuantizeMatMul', 'MatMulIntegerToFloat'];
   const names = nodes.flatMap(({ op, inputs }) => (products.includes(op) && weights.has(inputs[1]!) ? inputs[1]! : []));
   const { encoderLayers, decoderLayers } = SHAPES.plain!;
-  t.equal(names.length, 2 + 6 * encoderLayers + 2 * decoderLayers, 'those of operators inside others are among them');
+  t.equal(names.length, 2 + 6 * encoderLayers + 2 * decoderLayers, 'including those of nested subgraphs');
   for (const name of names) {
     const bytes = weights.get(name)!;
     const values = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -143,7 +143,7 @@ t.test('fittingModel() converts an int8 model once where products saturate, and 
     return (63 * scale) / Math.max(...keys.map(Math.abs));
   });
   const mean = ratios.reduce((a, b) => a + b) / ratios.length;
-  t.ok(Math.abs(mean - 1) < 0.02, `keys reach as far as they do in float32: ${mean}`);
+  t.ok(Math.abs(mean - 1) < 0.02, `keys have the same range as in float32: ${mean}`);
   const prompts = [
     [257, 258, 261],
     [257, 259, 261],

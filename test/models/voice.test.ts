@@ -17,7 +17,7 @@ const published = await openSession(path);
 const frontEnd = await openSession(features());
 t.teardown(() => Promise.all([published.close(), frontEnd.close()]));
 
-/** Features [B, T, 80] as the published network takes them. */
+/** Features [B, T, 80], the input of the published model. */
 function features(): Uint8Array {
   const g = createGraph(publishedWeights(readFileSync(path)), 'float32');
   const x = centred(g, addFbank(g, input(g, 'samples', 'float32', ['B', 'N'])));
@@ -25,7 +25,7 @@ function features(): Uint8Array {
   return toBytes(g);
 }
 
-/** Output of the published model for a piece. */
+/** Output of the published model for one excerpt. */
 async function asPublished(piece: Float32Array): Promise<Float32Array> {
   const { features } = await frontEnd.run({ samples: float32(piece, [1, piece.length]) });
   const { embedding } = await published.run({ fbank: features! });
@@ -56,7 +56,7 @@ t.test('speaker embeddings: the rebuilt model in float32 equals the published on
   }
 });
 
-const saturates = hasByteDotProduct() ? false : 'the 8-bit products of this processor saturate: it never runs this';
+const saturates = hasByteDotProduct() ? false : 'the 8-bit products of this processor saturate: int8 models never run on it';
 for (const [variant, skip] of [
   ['int8', saturates],
   ['int8-7bit', false],
@@ -80,7 +80,7 @@ for (const [variant, skip] of [
   );
 }
 
-t.test('speaker embeddings: pieces in a batch have the same embeddings as alone', async (t) => {
+t.test('speaker embeddings: excerpts have the same embeddings in a batch as alone', async (t) => {
   const session = await open(t);
   const [a, b] = [pieces[0]!.slice(0, 16_240), pieces[1]!.slice(0, 16_240)];
   const together = await embed(session, [a, b]);
@@ -90,7 +90,7 @@ t.test('speaker embeddings: pieces in a batch have the same embeddings as alone'
   }
 });
 
-t.test('publishedWeights() names the weight that a model lacks', async (t) => {
+t.test('publishedWeights() names the missing weight', async (t) => {
   const weights = publishedWeights(readFileSync(path));
   t.strictSame(weights.shape('head.layer1.0.shortcut.0.weight'), [32, 32, 1, 1]);
   t.throws(() => weights.float32('head.conv9.weight'), { message: /found no weight head\.conv9\.weight/ });

@@ -23,7 +23,7 @@ t.test('bench/data contains clips of every kind that bench uses', async (t) => {
   for (const { file } of clips().filter(({ category }) => category === '3')) t.ok(turnsOf(file).length, file);
 });
 
-t.test('clips() gives tuning and test sets without a common speaker or sentence, and each recording once', async (t) => {
+t.test('clips() returns tuning and test sets with no speaker or sentence in common, each recording once', async (t) => {
   const [tuning, test] = [clips(DATA, 'tuning'), clips(DATA, 'test')];
   t.equal(tuning.length + test.length, clips().length);
   for (const clip of clips()) t.ok(clip.split, clip.file);
@@ -39,13 +39,13 @@ t.test('clips() gives tuning and test sets without a common speaker or sentence,
   t.strictSame(
     both(({ file, language }) => (file.includes('fleurs') ? language : '')),
     [],
-    'FLEURS names no readers',
+    'FLEURS does not identify its speakers',
   );
   const texts = clips().map(({ transcript, file }) => englishWords(transcript).join(' ') || file);
-  t.equal(new Set(texts).size, texts.length, 'no sentence is held twice');
+  t.equal(new Set(texts).size, texts.length, 'no sentence occurs twice');
 });
 
-t.test('conversation() is the same for the same seed, and its reference lies within it', async (t) => {
+t.test('conversation() is the same for the same seed, and its reference is within its duration', async (t) => {
   const [made, again, other] = [await conversation(5, SHORT), await conversation(5, SHORT), await conversation(6, SHORT)];
   t.strictSame(made.turns, again.turns);
   t.equal(Buffer.compare(Buffer.from(made.samples.slice().buffer), Buffer.from(again.samples.slice().buffer)), 0);
@@ -61,7 +61,7 @@ t.test('accuracy does not regress', async (t) => {
   const pool = await openPool({ models: await shippedModels(folder), threads: 1 });
   t.teardown(() => pool.close());
 
-  await t.test('rateOf() returns a WER below 20 % for six readers, some hard to understand', async (t) => {
+  await t.test('rateOf() returns a WER below 20 % for six speakers, some hard to understand', async (t) => {
     const readers = ['1272-128104-0000', '2033-164914-0001', '2609-156975-0000', '3080-5032-0004', '367-130732-0001', 'LJ050-0131'];
     const list = englishClips(DATA).filter(({ file }) => readers.some((reader) => file.includes(reader)));
     t.equal(list.length, readers.length);
@@ -69,38 +69,38 @@ t.test('accuracy does not regress', async (t) => {
     t.ok(rate < 0.2, JSON.stringify(errors));
   });
 
-  await t.test('conversation() of three with interruptions: DER, speaker attribution and word timestamps are good', async (t) => {
+  await t.test('conversation() of three speakers with interruptions: DER, speaker attribution and word timestamps are good', async (t) => {
     const made = await conversation(5, SHORT);
     const path = join(folder, 'talk.wav');
     await writeWav(path, made.samples);
     const { error, speakers } = diarizationError(made.turns, named((await diarization(path, pool)).result));
     t.equal(speakers, 3);
-    t.ok(error < 0.12, `diarization error ${error}`);
+    t.ok(error < 0.12, `DER ${error}`);
     const { segments, durationSeconds } = await transcript(path, pool, { language: 'en' });
     const { right, total } = wordsAttributed(made, segments);
-    t.ok(total > 60 && right / total > 0.9, `${right} of ${total} words have the right speaker`);
+    t.ok(total > 60 && right / total > 0.9, `${right} of ${total} words attributed to the right speaker`);
     const { errors, disordered } = wordTimes(made, segments, durationSeconds);
-    t.ok(errors.length >= 6 && quantile(errors, 0.5) < 0.2, `edges of words ${errors}`);
+    t.ok(errors.length >= 6 && quantile(errors, 0.5) < 0.2, `word boundary errors ${errors}`);
     t.equal(disordered, 0);
   });
 
   await t.test('measurePeers() runs every program on the same orders, and counts words, omissions and relative time', async (t) => {
     const seen: string[] = [];
-    const deaf: Peer = {
-      name: 'deaf',
+    const silent: Peer = {
+      name: 'silent',
       async run(file) {
         seen.push(file);
         return { version: '1.2', seconds: 3, audio: 60, text: '', peak_rss_mb: 10 };
       },
     };
-    const [ours, accurate, other] = await measurePeers(pool, [deaf], folder, { minutes: 0.1, split: 'test', seed: 1, log: () => {} });
+    const [ours, accurate, other] = await measurePeers(pool, [silent], folder, { minutes: 0.1, split: 'test', seed: 1, log: () => {} });
     t.equal(new Set(seen).size, 2, 'two orders');
     t.equal(other!.wordErrorRate.rate, 1);
-    t.equal(other!.gap * 2 >= other!.wordErrorRate.errors.reference, true, 'all words of an order are one omission');
+    t.equal(other!.gap * 2 >= other!.wordErrorRate.errors.reference, true, 'all words of one order are a single omission');
     t.match(other, { version: '1.2', minutesPerHour: 3, range: [3, 3], peakMegabytes: 10 });
-    t.ok(Math.abs(other!.ratio / (3 / ours!.minutesPerHour) - 1) < 0.5, 'about its time divided by ours');
+    t.ok(Math.abs(other!.ratio / (3 / ours!.minutesPerHour) - 1) < 0.5, 'its processing time divided by ours');
     for (const row of [ours!, accurate!]) t.ok(row.wordErrorRate.rate < 0.3 && row.minutesPerHour > 0, JSON.stringify(row));
-    t.equal(ours!.wordErrorRate.errors.reference, other!.wordErrorRate.errors.reference, 'the words of every order once');
+    t.equal(ours!.wordErrorRate.errors.reference, other!.wordErrorRate.errors.reference, 'both have the same reference words');
     t.equal(ours!.ratio, 1);
   });
 

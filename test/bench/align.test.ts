@@ -62,7 +62,7 @@ t.test('longestGap() distinguishes a dropped sentence from scattered missing wor
   t.equal(longestGap(said, said), 0);
   t.equal(longestGap(said, 'a c e g'.split(' ')), 1);
   t.equal(longestGap(said, 'a e f g'.split(' ')), 3);
-  t.equal(longestGap(said, 'a x y e f g'.split(' ')), 1, 'a wrong word is one that was heard');
+  t.equal(longestGap(said, 'a x y e f g'.split(' ')), 1, 'a substituted word is not missing');
   t.equal(longestGap(said, []), 7);
   t.equal(longestGap([], said), 0);
 });
@@ -72,7 +72,7 @@ t.test('wordsAttributed() counts words by the clip they came from, under the bes
     segment(7, ['How', 0.5, 0.7], ['odd', 0.7, 0.9], ['is', 0.9, 1], ['the', 1, 1.1], ['bridge?', 1.1, 2]),
     segment(3, ['I', 3, 3.2], ["don't", 3.2, 3.6], ['know.', 3.6, 4], ['Really?', 5, 5.5]),
   ];
-  t.strictSame(wordsAttributed(made, found), { right: 8, total: 9 }); // "odd" was not understood, "really" has the wrong speaker
+  t.strictSame(wordsAttributed(made, found), { right: 8, total: 9 }); // "odd" was misrecognised, "really" has the wrong speaker
 });
 
 t.test('wordTimes() compares the first and last word of each clip with the start and end of its speech', async (t) => {
@@ -86,5 +86,5 @@ t.test('wordTimes() compares the first and last word of each clip with the start
     [0.1, 0.25, 0.5],
   );
   t.equal(unheard, 3, '"know", and both edges of "really"');
-  t.equal(disordered, 2, 'one begins before the word before it, one ends after the recording');
+  t.equal(disordered, 2, 'one starts before the previous word, one ends after the recording');
 });

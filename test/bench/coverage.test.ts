@@ -24,7 +24,7 @@ t.test('coverageOf() does not count silent pauses', async (t) => {
   t.match(coverageOf(speech, speech), { covered: 1, longestGap: 0 });
 });
 
-t.test('readings() has texts in many scripts, and lists them if asked for another', async (t) => {
+t.test('readings() has texts in many scripts, and rejects an unknown language with a list of them', async (t) => {
   t.ok(readings().length >= 30);
   t.strictSame(
     readings(['hi', 'ka']).map(({ language, voice }) => [language, voice]),

@@ -52,7 +52,7 @@ t.test('kept() counts only complete interjections as transcribed', async (t) => 
   t.equal(kept(two, turns, written('of course')).over.heard, 1);
 });
 
-t.test('talkWithInterjections() adds interjections of listeners to speech and to pauses', async (t) => {
+t.test('talkWithInterjections() adds interjections of listeners during speech and in pauses', async (t) => {
   const made = await talkWithInterjections(2, 30);
   t.ok(made.interjections.some(({ over }) => over) && made.interjections.some(({ over }) => !over));
   for (const { speaker, start, end, over } of made.interjections) {

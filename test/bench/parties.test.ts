@@ -5,7 +5,7 @@ import { decode } from '../../engine/audio/ffmpeg.ts';
 import { partiesOf } from '../../engine/audio/parties.ts';
 import type { Segment } from '../../engine/types.ts';
 
-const said = [
+const utterances = [
   { speaker: 'ann', start: 0, end: 2, transcript: 'how old is the bridge' },
   { speaker: 'bob', start: 2, end: 3, transcript: 'very old' },
 ];
@@ -15,21 +15,21 @@ function segment(speaker: number, start: number, ...texts: string[]): Segment {
   return { id: 1, speaker, start, end: start + 1, text: texts.join(' '), words };
 }
 
-t.test('partyErrors() compares the words of each party, whatever speaker number was assigned', async (t) => {
-  const right = partyErrors(said, [segment(1, 0, 'How', 'old', 'is', 'the', 'bridge?'), segment(0, 2, 'Very', 'old.')]);
+t.test('partyErrors() compares the words of each party, under any assignment of speaker numbers', async (t) => {
+  const right = partyErrors(utterances, [segment(1, 0, 'How', 'old', 'is', 'the', 'bridge?'), segment(0, 2, 'Very', 'old.')]);
   t.match(right, { errors: { reference: 7, substituted: 0, deleted: 0, inserted: 0 }, twice: 0, parties: 2 });
 });
 
 t.test('partyErrors() counts words assigned to the other party or to a third, and duplicated words', async (t) => {
-  const given = partyErrors(said, [segment(0, 0, 'how', 'old', 'is', 'the'), segment(1, 1.6, 'bridge', 'very', 'old')]);
+  const given = partyErrors(utterances, [segment(0, 0, 'how', 'old', 'is', 'the'), segment(1, 1.6, 'bridge', 'very', 'old')]);
   t.match(given.errors, { deleted: 1, inserted: 1 });
-  const again = partyErrors(said, [
+  const again = partyErrors(utterances, [
     segment(0, 0, 'how', 'old', 'is', 'the', 'bridge'),
     segment(1, 0.5, 'old'),
     segment(1, 2, 'very', 'old'),
   ]);
   t.match(again, { errors: { deleted: 0, inserted: 1 }, twice: 1 });
-  const third = partyErrors(said, [...['how', 'very'].map((word, i) => segment(i, i, word)), segment(2, 5, 'bridge')]);
+  const third = partyErrors(utterances, [...['how', 'very'].map((word, i) => segment(i, i, word)), segment(2, 5, 'bridge')]);
   t.match(third, { errors: { deleted: 5, inserted: 1 }, parties: 3 });
 });
 

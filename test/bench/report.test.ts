@@ -30,7 +30,7 @@ t.test('chart() draws a bar for every measurement, proportional to its time', as
   const svg = chart(report);
   const bars = [...svg.matchAll(/<rect x="260" y="\d+" width="([\d.]+)"/g)].map(([, width]) => Number(width));
   t.strictSame(bars, [84, 52.5, 420]);
-  t.notMatch(svg.replace(/<\/?(svg|rect|text)\b[^<>]*>/g, ''), /</, 'names bring no markup of their own');
+  t.notMatch(svg.replace(/<\/?(svg|rect|text)\b[^<>]*>/g, ''), /</, 'markup in names is escaped');
   t.equal(svg.match(/<text/g)?.length, svg.match(/<\/text>/g)?.length);
 });
 
@@ -92,5 +92,5 @@ t.test('compare() shows regressions in percent', async (t) => {
   const text = compare(report, before);
   t.match(text, /recognition, min\/h +0\.400 -> 0\.500 +\(\+25\.0 %\)/);
   t.match(text, /word error rate +0\.100 -> 0\.090 +\(-10\.0 %\)/);
-  t.notMatch(text, /diarization error rate/, 'what was not measured is left out');
+  t.notMatch(text, /diarization error rate/, 'values that were not measured are omitted');
 });

@@ -45,7 +45,7 @@ t.test('resultFiles() draw the history and the newest comparison, with every pro
   );
   const history = files.get('docs/images/history.svg')!;
   t.equal(history.match(/<rect class="ours"/g)?.length, 2);
-  for (const [, y] of history.matchAll(/ y="(-?[\d.]+)"/g)) t.ok(Number(y) > 0 && Number(y) < 400, `${y} lies within the picture`);
+  for (const [, y] of history.matchAll(/ y="(-?[\d.]+)"/g)) t.ok(Number(y) > 0 && Number(y) < 400, `${y} is within the image`);
 });
 
 t.test('committedReports() name commit, versions, set and seed', async (t) => {

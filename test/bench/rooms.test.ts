@@ -15,14 +15,14 @@ t.test('impulseResponse() delays and attenuates the direct sound by its distance
   const at = Math.round((metres / 343) * SAMPLE_RATE);
   const loudest = response.reduce((best, x, i) => (Math.abs(x) > Math.abs(response[best]!) ? i : best), 0);
   t.ok(Math.abs(loudest - at) <= 1, `${loudest} of ${at}`);
-  t.ok(Math.abs(response[loudest]! * metres - 1) < 0.4, `${response[loudest]}`); // an echo that is not between samples has exactly 1
+  t.ok(Math.abs(response[loudest]! * metres - 1) < 0.4, `${response[loudest]}`); // exactly 1 only if the delay is a whole number of samples
   t.ok(response.subarray(0, at - 20).every((x) => x === 0));
 });
 
 t.test('impulseResponse() decays by 60 dB in about the requested time, in non-cubic rooms later than the formula predicts', async (t) => {
   for (const reverberation of [0.3, 0.6]) {
     const response = impulseResponse({ ...ROOM, reverberation }, SOURCE, MICROPHONE);
-    const left = new Float64Array(response.length + 1); // energy from each sample to the end (Schroeder)
+    const left = new Float64Array(response.length + 1); // energy from each sample to the end (Schroeder integration)
     for (let i = response.length - 1; i >= 0; i--) left[i] = left[i + 1]! + response[i]! ** 2;
     const after = (decibels: number) => left.findIndex((energy) => 10 * Math.log10(energy / left[0]!) < decibels) / SAMPLE_RATE;
     const measured = 3 * (after(-25) - after(-5));
@@ -37,11 +37,11 @@ t.test('convolved() is the sum of delayed copies', async (t) => {
   response[0] = 1;
   response[137] = -0.5;
   response[899] = 0.25;
-  const heard = convolved(sound, response);
-  t.equal(heard.length, sound.length);
+  const echoed = convolved(sound, response);
+  t.equal(echoed.length, sound.length);
   for (const i of [0, 100, 137, 5000, 32_000, 33_000, 69_999]) {
     const wanted = sound[i]! - 0.5 * (sound[i - 137] ?? 0) + 0.25 * (sound[i - 899] ?? 0);
-    t.ok(Math.abs(heard[i]! - wanted) < 1e-4, `sample ${i}: ${heard[i]} of ${wanted}`);
+    t.ok(Math.abs(echoed[i]! - wanted) < 1e-4, `sample ${i}: ${echoed[i]} of ${wanted}`);
   }
 });
 
@@ -71,11 +71,11 @@ t.test('meeting() contains only noise and reverberation between speech', async (
     const part = made.samples.subarray(Math.round(from * SAMPLE_RATE), Math.round(to * SAMPLE_RATE));
     return 10 * Math.log10(part.reduce((sum, x) => sum + x * x, 0) / part.length);
   };
-  t.ok(energy(first, first + 0.5) > energy(0, first - 0.02) + 8, 'the first turn begins where it is said to');
+  t.ok(energy(first, first + 0.5) > energy(0, first - 0.02) + 8, 'the first turn starts at its reference time');
   t.equal(diarizationError(made.turns, made.turns).error, 0);
 });
 
-t.test('castNames() gives tuning and test sets no common voice, and enough voices each', async (t) => {
+t.test('castNames() returns disjoint sets of voices for tuning and test, with enough voices each', async (t) => {
   const [tuning, held] = [castNames('tuning'), castNames('test')];
   t.strictSame(
     tuning.filter((name) => held.includes(name)),

@@ -3,7 +3,7 @@ import { seeded } from '../../bench/random.ts';
 import { SAMPLE_RATE } from '../../bench/sound.ts';
 import { speechSpans } from '../../bench/truth.ts';
 
-/** A clip with hiss of one level throughout and voice-like sound in the given spans. */
+/** A clip with constant hiss, and voice-like sound within the given spans. */
 function clip(seconds: number, hiss: number, spans: readonly [number, number][]): Float32Array {
   const random = seeded(1);
   const out = new Float32Array(seconds * SAMPLE_RATE).map(() => hiss * random.normal());
@@ -21,7 +21,7 @@ function near(t: Test, found: { start: number; end: number }[], wanted: readonly
 
 for (const [name, hiss] of [
   ['a clean clip', 1e-5],
-  ['a clip with hiss 23 dB under the voice', 0.01],
+  ['a clip with hiss 23 dB below the voice', 0.01],
 ] as const) {
   t.test(`speechSpans() excludes the pauses of ${name}`, async (t) => {
     const spoken: [number, number][] = [
@@ -38,9 +38,9 @@ t.test('speechSpans() excludes breaths and knocks, and includes unvoiced starts 
   const breathe = (start: number, end: number) => {
     for (let i = start * SAMPLE_RATE; i < end * SAMPLE_RATE; i++) sound[i] = sound[i]! + 0.02 * random.normal();
   };
-  breathe(0.5, 0.9); // before
+  breathe(0.5, 0.9); // a breath before the word
   breathe(1.85, 1.92); // a consonant, 80 ms before the vowel
-  breathe(3.1, 3.25); // and one behind it
+  breathe(3.1, 3.25); // a breath after it
   for (let i = 5 * SAMPLE_RATE; i < 5.3 * SAMPLE_RATE; i++) sound[i] = sound[i]! + 0.2 * Math.sin((2 * Math.PI * 40 * i) / SAMPLE_RATE); // a knock on the table
   near(t, speechSpans(sound), [[1.85, 3.25]]);
 });

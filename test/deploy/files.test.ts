@@ -16,7 +16,7 @@ const OTHERS = ['POSTGRES_PASSWORD', 'POSTGRES_USER', 'POSTGRES_DB'];
 const known = (name: string) => SETTING_NAMES.includes(name) || OTHERS.includes(name) || /^AWS_/.test(name);
 
 t.test('compose.yaml starts existing parts with existing settings, the migration first, and isolates the engine', async (t) => {
-  // biome-ignore lint/suspicious/noExplicitAny: a file of another program
+  // biome-ignore lint/suspicious/noExplicitAny: a file format of another program
   const compose: any = parse(read('compose.yaml'), { merge: true });
   for (const [name, service] of Object.entries<typeof compose>(compose.services)) {
     if (name === 'postgres') continue;
@@ -29,15 +29,15 @@ t.test('compose.yaml starts existing parts with existing settings, the migration
   t.equal(migrate.depends_on.postgres.condition, 'service_healthy');
   t.strictSame(engine.networks, ['inside']);
   t.equal(compose.networks.inside.internal, true);
-  t.ok(courier.networks.includes('default') && courier.networks.includes('inside'), 'the courier has a way out');
-  t.strictSame(courier.volumes, undefined, 'and sees no recordings');
+  t.ok(courier.networks.includes('default') && courier.networks.includes('inside'), 'the courier has internet access');
+  t.strictSame(courier.volumes, undefined, 'and no access to recordings');
   for (const [name, { environment, networks }] of Object.entries<typeof compose>(compose.services))
     t.equal(
       'LLM_API_KEY' in environment,
       name === 'courier',
-      `${name}, in ${networks}: only the courier knows the key of the language model`,
+      `${name}, in ${networks}: only the courier has the API key of the language model`,
     );
-  t.match(api.ports, [/^127\.0\.0\.1:8080:/, /^127\.0\.0\.1:9464:/], 'only the proxy and the monitor of this machine reach it');
+  t.match(api.ports, [/^127\.0\.0\.1:8080:/, /^127\.0\.0\.1:9464:/], 'only this machine can connect');
 });
 
 t.test('systemd units start existing parts with a file of existing settings', async (t) => {
@@ -73,16 +73,16 @@ t.test('Dockerfile copies existing files and runs as an account other than root'
   for (const name of copied.filter((name) => name !== '.')) {
     t.ok(
       [...tracked].some((file) => file === name || file.startsWith(`${name}/`)),
-      `${name} is in the repository`,
+      `${name} is committed`,
     );
   }
   for (const name of ['api', 'db', 'engine', 'models', 'scripts', 'package.json']) {
-    t.notOk(readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n').includes(name), `${name} is in the image`);
+    t.notOk(readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n').includes(name), `${name} is not excluded from the image`);
   }
 });
 
 t.test('compose.gpu.yaml gives the engine a GPU and an image with the GPU libraries', async (t) => {
-  // biome-ignore lint/suspicious/noExplicitAny: a file of another program
+  // biome-ignore lint/suspicious/noExplicitAny: a file format of another program
   const { engine }: any = parse(read('compose.gpu.yaml')).services;
   t.equal(engine.build.args.GPU, '1');
   t.match(read('Dockerfile'), /^ARG GPU=0\nRUN .*"\$GPU" = 1.*scripts\/longhand gpu install --no-check/m);
@@ -96,7 +96,7 @@ const CHART = path.join(DEPLOY, 'helm', 'longhand');
 // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes
 type Objects = any[];
 
-/** What the chart makes of these values. */
+/** Objects that the chart renders with these values. */
 async function render(...sets: string[]): Promise<Objects> {
   const { code, stdout, stderr } = await finish(helm!, ['template', 'here', CHART, ...sets.flatMap((set) => ['--set', set])]);
   if (code !== 0) throw new Error(stderr);
@@ -124,21 +124,25 @@ t.test('Helm chart passes lint and renders', { skip: !helm && 'helm is not insta
       t.equal(
         env.some(({ name }: { name: string }) => name === 'LLM_API_KEY'),
         args[0] === 'courier',
-        `${args[0]}: only the courier knows the key of the language model`,
+        `${args[0]}: only the courier has the API key of the language model`,
       );
     }
   }
 });
 
 t.test(
-  'Helm chart gives no pod a Kubernetes token, service variables, capabilities or a writable root',
+  'Helm chart gives pods no Kubernetes token, no service variables, no capabilities and a read-only root file system',
   { skip: !helm && 'helm is not installed' },
   async (t) => {
     for (const { spec } of podsOf(await render())) {
       const [container] = spec.containers;
       const name = container.args[0];
       t.equal(spec.automountServiceAccountToken, false, name);
-      t.equal(spec.enableServiceLinks, false, `${name}: LONGHAND_PORT of a service named longhand is no setting, and would be refused`);
+      t.equal(
+        spec.enableServiceLinks,
+        false,
+        `${name}: the variable LONGHAND_PORT of a service named longhand would be rejected as an unknown setting`,
+      );
       t.match(container.securityContext, {
         ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, runAsNonRoot: true },
         capabilities: { drop: ['ALL'] },
@@ -155,10 +159,10 @@ t.test(
     const ports = (rules: Objects) => rules.map(({ ports }) => ports?.map(({ port }: { port: number }) => port) ?? 'all');
     const engine = policyOf(objects, 'engine');
     t.strictSame(engine.policyTypes, ['Ingress', 'Egress']);
-    t.strictSame(engine.ingress, [], 'nothing connects to it');
+    t.strictSame(engine.ingress, [], 'no inbound connections');
     t.strictSame(ports(engine.egress), [[53, 53], [5432]]);
     t.strictSame(engine.egress[1].to, [{ ipBlock: { cidr: '10.1.2.3/32' } }]);
-    t.match(engine.egress[0].to, [{ namespaceSelector: Object }], 'names are asked of the cluster only');
+    t.match(engine.egress[0].to, [{ namespaceSelector: Object }], 'DNS is restricted to the cluster');
     t.strictSame(ports(policyOf(objects, 'migrate').egress), [[53, 53], [5432]]);
     const courier = policyOf(objects, 'courier');
     t.strictSame(courier.ingress, []);
@@ -168,7 +172,7 @@ t.test(
     for (const inside of ['10.0.0.0/8', '169.254.0.0/16', '192.168.0.0/16']) t.ok(world.ipBlock.except.includes(inside), inside);
     const api = policyOf(objects, 'api');
     t.strictSame(ports(api.ingress), [[8080], [9464]]);
-    t.ok(api.ingress[1].from.length, '/metrics is for the monitor');
+    t.ok(api.ingress[1].from.length, '/metrics is restricted to the monitoring namespace');
     const selected = podsOf(objects).map(({ metadata }) => metadata.labels['app.kubernetes.io/component']);
     for (const part of ['api', 'engine', 'courier', 'migrate']) t.ok(selected.includes(part), `the policy of ${part} selects a pod`);
   },

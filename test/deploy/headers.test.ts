@@ -1,4 +1,4 @@
-/* What the shipped nginx and HAProxy configurations do with headers, in front of an API in this process. */
+/* Header handling of the shipped nginx and HAProxy configurations, in front of an API in this process. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -19,7 +19,7 @@ const behind = new URL(api.url).port;
 const folder = mkdtempSync(path.join(tmpdir(), 'longhand-headers-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a shipped configuration before the API until the test ends; its port. */
+/** Runs a shipped configuration in front of the API until the test ends. Returns its port. */
 async function front(name: 'nginx' | 'haproxy'): Promise<number> {
   const port = await freePort();
   const file = name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
@@ -70,13 +70,13 @@ for (const name of ['nginx', 'haproxy'] as const) {
       t.equal(answer.headers.get('x-request-id'), answer.json.request_id);
     }
     const odd = await send({ X_Deal: '17', 'X-External-Id': 'deal-17', 'X-Metadata': '{"имя":"Анна"}' });
-    t.equal(odd.status, 201, 'an odd header name costs nothing');
+    t.equal(odd.status, 201, 'an unusual header name is ignored');
     const { json } = await api.call(key, 'GET', `/v1/transcriptions/${odd.json.uuid}`);
     t.match(json, { external_id: 'deal-17', metadata: { имя: 'Анна' } });
     t.match(
       await send({ 'X-External-Id': 'x'.repeat(200) }),
       { status: 422, json: { code: 'external_id_too_long' } },
-      'ours pass as they are',
+      'headers of the contract pass unchanged',
     );
   });
 }

@@ -1,4 +1,4 @@
-/* Two API and two engine processes on one database and one spool, behind a proxy that is shipped, with its shipped configuration. */
+/* Three API and two engine processes on one database and one spool; two APIs are behind nginx or HAProxy with the shipped configuration. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,24 +24,24 @@ export interface Answer {
   text: string;
 }
 
-/** Who can be asked, by port. */
+/** Ports of the proxy and of the API hosts, and functions that send requests to them. */
 export interface Hosts {
-  /** The proxy. */
+  /** Port of the proxy. */
   front: number;
-  /** Behind the proxy. */
+  /** Ports of the two hosts behind the proxy. */
   one: number;
   two: number;
-  /** Behind no proxy. */
+  /** Port of the host without a proxy. */
   three: number;
   owner: Person;
   apis: { one: Running; two: Running };
   /** Restarts a stopped host behind the proxy. */
   restart(name: 'one' | 'two'): Promise<void>;
-  /** Runs what is shipped for nginx or HAProxy, until the test ends. */
+  /** Runs nginx or HAProxy with its shipped configuration until the test ends. */
   proxy(t: Test, name: (typeof PROXIES)[number]): Promise<void>;
   ask(port: number, method: string, path: string, options?: { agent?: http.Agent; body?: unknown }): Promise<Answer>;
   upload(port: number, bytes: Buffer, name: string): Promise<Answer>;
-  /** Sends the first thousand bytes of the recording; `end` sends the rest and gives the status. */
+  /** Sends the first 1,000 bytes of the recording; `end` sends the rest and returns the status. */
   begin(port: number, name: string): { end(): Promise<number> };
   uploadHeaders(name: string, length: number): Record<string, string | number>;
 }
@@ -126,7 +126,7 @@ function exchange(options: http.RequestOptions, body?: Buffer): Promise<Answer> 
   return read(http.request({ host: '127.0.0.1', ...options }), body);
 }
 
-/** Ends a request and reads its answer, one that comes before all was sent as well: what breaks off after it is no error. */
+/** Sends a request and reads its response, which may arrive early: errors of the connection after it are ignored. */
 async function read(request: http.ClientRequest, body?: Buffer): Promise<Answer> {
   const answered = new Promise<http.IncomingMessage>((resolve, reject) => request.once('response', resolve).on('error', reject));
   request.end(body);

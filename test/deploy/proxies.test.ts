@@ -1,4 +1,4 @@
-/* What passes through nginx and HAProxy as they are shipped: to two hosts as one service. */
+/* Two hosts behind nginx and HAProxy with the shipped configurations behave as one service. */
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import { connect } from 'node:net';
@@ -22,7 +22,8 @@ for (const proxy of PROXIES) {
       }
       t.match(record.segments.map((s) => s.text).join(' '), /account of himself/i);
       t.equal((await ask(three, 'DELETE', `/v1/transcriptions/${uuid}`)).status, 204);
-      for (const port of [one, two, three]) t.equal((await ask(port, 'GET', `/v1/transcriptions/${uuid}`)).status, 404, 'gone at once');
+      for (const port of [one, two, three])
+        t.equal((await ask(port, 'GET', `/v1/transcriptions/${uuid}`)).status, 404, 'deleted on all hosts immediately');
     });
 
     t.test('an upload of 200 MB passes, and a file over the limit gets our error', async (t) => {
@@ -75,12 +76,12 @@ for (const proxy of PROXIES) {
         await sleep(250);
         answer = await upload(front, RECORDING, 'later.wav');
       }
-      t.match(answer, { status: 201 }, 'broken uploads free their places');
+      t.match(answer, { status: 201 }, 'aborted uploads release their slots');
     });
   });
 }
 
-/** What comes back for headers that announce this many bytes, none of which are sent. */
+/** The raw response to a request with this Content-Length and no body. */
 function headersOnly(port: number, length: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

@@ -1,9 +1,9 @@
-/* Hosts behind nginx and HAProxy, as they are shipped, are stopped and replaced, and no client notices. */
+/* Hosts behind nginx and HAProxy with the shipped configurations are stopped and replaced without an error for any client. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { METRICS, openHosts, PROXIES } from './hosts.ts';
 
-const SEEN_MS = 3_000; // until the proxies have noticed that a host came or went
+const DETECTED_MS = 3_000; // time within which the proxies detect that a host is up or down
 const hosts = await openHosts(t);
 const { front, one, two, ask } = hosts;
 
@@ -29,7 +29,7 @@ for (const proxy of PROXIES) {
       t.equal(await upload.end(), 201);
       t.equal(await stopped, 0);
       await hosts.restart(name);
-      await sleep(SEEN_MS);
+      await sleep(DETECTED_MS);
     });
 
     t.test('hosts are replaced one after the other, and no request fails', async (t) => {
@@ -44,9 +44,9 @@ for (const proxy of PROXIES) {
       });
       for (const name of ['one', 'two'] as const) {
         await hosts.apis[name].stop();
-        await sleep(SEEN_MS);
+        await sleep(DETECTED_MS);
         await hosts.restart(name);
-        await sleep(SEEN_MS);
+        await sleep(DETECTED_MS);
       }
       going = false;
       await Promise.all(clients);
@@ -61,7 +61,7 @@ for (const proxy of PROXIES) {
         t.match(JSON.parse(text), { code: 'service_unavailable', message: String, detail: null, request_id: headers['x-request-id'] });
       }
       for (const name of ['one', 'two'] as const) await hosts.restart(name);
-      await sleep(SEEN_MS);
+      await sleep(DETECTED_MS);
       t.equal((await ask(front, 'GET', '/v1/workspace')).status, 200);
     });
   });

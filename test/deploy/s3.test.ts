@@ -15,7 +15,7 @@ import { CREDENTIALS, startS3 } from '../support/s3.ts';
 import { send, uploadHeaders } from '../support/uploads.ts';
 import { openWorld } from '../support/world.ts';
 
-// An API and an engine process whose spool is a real S3 server, which goes away and comes back.
+// An API and an engine process whose spool is a real S3 server, which is stopped and restarted.
 const { versitygw } = needPrograms(t, 'versitygw');
 const s3 = await startS3(t, versitygw);
 const media = await s3.place();
@@ -58,10 +58,10 @@ const stored = async () => {
   for await (const { id, extension } of spool.list()) names.push(`${id}.${extension}`);
   return names;
 };
-/** Waits until something holds; the caller says for how long at most. */
+/** Waits until a condition holds; throws after `seconds`. */
 async function until(holds: () => Promise<boolean>, seconds: number, what: string): Promise<void> {
   for (const end = Date.now() + seconds * 1000; !(await holds()); await sleep(200)) {
-    if (Date.now() > end) throw new Error(`Not after ${seconds} s: ${what}`);
+    if (Date.now() > end) throw new Error(`Timed out after ${seconds} s: ${what}`);
   }
 }
 
@@ -73,11 +73,11 @@ t.test('GET /readyz reports an unusable spool: S3 is down, or the credentials ar
   t.match(await ready(url), { status: 200, body: { spool: true } });
   const stranger = await startApi({ ...CREDENTIALS, AWS_SECRET_ACCESS_KEY: 'another' });
   t.match(await ready(stranger.url), { status: 503, body: { status: 'unready', database: true, spool: false } });
-  t.match(stranger.api.output.stdout + stranger.api.output.stderr, /SignatureDoesNotMatch/, 'and the log says why');
+  t.match(stranger.api.output.stdout + stranger.api.output.stderr, /SignatureDoesNotMatch/, 'and the log contains the reason');
   t.match(await send(stranger.url, key, WAV), { status: 503, json: { code: 'service_unavailable' } });
   await stranger.api.stop();
   await s3.down();
-  await sleep(1_100); // an answer holds for a second
+  await sleep(1_100); // a response is cached for 1 s
   t.match(await ready(url), { status: 503, body: { status: 'unready', database: true, spool: false } });
   await s3.up();
   await sleep(1_100);
@@ -110,7 +110,7 @@ t.test('a recording whose spool is down waits without using an attempt, complete
   await until(
     async () => /the spool cannot be read/.test(engine.output.stdout + engine.output.stderr),
     60,
-    'the engine has met the outage',
+    'the engine has encountered the outage',
   );
   t.match(await row(json.uuid), { error_code: null, status: /queued|processing/ });
   await s3.up();
@@ -120,7 +120,7 @@ t.test('a recording whose spool is down waits without using an attempt, complete
     120,
     'the other too',
   );
-  await until(async () => (await stored()).length === 0, 120, 'S3 is empty, the half upload of before included');
+  await until(async () => (await stored()).length === 0, 120, 'S3 is empty, the incomplete upload included');
   const charges = await db.query<{ transcription_id: string }>('*', 'select transcription_id from ledger where minutes < 0');
   t.equal(charges.length, 2);
 });

@@ -103,7 +103,7 @@ async function callRates(pool: Pool, folder: string, { seed, data, split }: Accu
 async function interjectionRates(pool: Pool, folder: string, { data, split, log }: AccuracyOptions): Promise<Accuracy> {
   const interjections = await interjectionsKept(pool, folder, data, split);
   if (interjections) return { interjections };
-  log(`left out: ${data} has no short.tsv with interjections; bench/data has`);
+  log(`skipped: ${data} has no short.tsv with interjections, unlike bench/data`);
   return {};
 }
 

@@ -12,7 +12,7 @@ export interface Shoebox {
 const SPEED = 343; // metres per second
 const TAPS = 16; // windowed sinc for fractional delays: samples on either side
 const FRACTIONS = 64; // resolution of a fractional delay
-const HEARD = 0.7; // share of the reverberation time that is simulated: 42 dB
+const SIMULATED = 0.7; // share of the reverberation time that is simulated: 42 dB
 
 /** Absorption coefficient of the walls for a reverberation time (Eyring's formula). */
 export function absorption({ size: [x, y, z], reverberation }: Shoebox): number {
@@ -26,7 +26,7 @@ export function absorption({ size: [x, y, z], reverberation }: Shoebox): number 
  */
 export function impulseResponse(room: Shoebox, source: Point, microphone: Point): Float32Array {
   const reflected = Math.sqrt(1 - absorption(room));
-  const farthest = SPEED * Math.max(HEARD * room.reverberation, (distance(source, microphone) + 1) / SPEED);
+  const farthest = SPEED * Math.max(SIMULATED * room.reverberation, (distance(source, microphone) + 1) / SPEED);
   const response = new Float32Array(Math.ceil((farthest / SPEED) * SAMPLE_RATE) + 2 * TAPS);
   const axes = [0, 1, 2].map((axis) => images(room.size[axis]!, source[axis]!, microphone[axis]!, farthest));
   for (const x of axes[0]!) {

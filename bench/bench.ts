@@ -19,14 +19,14 @@ export interface BenchOptions {
   /** Largest number of concurrent files. */
   files: number;
   accuracy: boolean | readonly Part[];
-  /** Skip the speed; with `accuracy`, a gate for continuous integration. */
+  /** Skip the measurement of speed; with `accuracy`, a gate for continuous integration. */
   speed: boolean;
   accurate: boolean;
-  /** Languages in which a minute of synthetic speech is transcribed; true: all available ones. */
+  /** Languages in which one minute of synthetic speech is transcribed; true: all available ones. */
   coverage?: true | readonly string[];
-  /** Folder of clips for the accuracy; default: bench/data. */
+  /** Folder of clips for measuring accuracy; default: bench/data. */
   data?: string;
-  /** Set of recordings for the accuracy. */
+  /** Set of recordings for measuring accuracy. */
   split: Split;
   /** Seed for everything random: orders of clips, conversations, rooms. */
   seed: number;

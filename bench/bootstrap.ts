@@ -5,7 +5,7 @@ import { seeded } from './random.ts';
 const DRAWS = 1000;
 
 /**
- * 95 % confidence interval of an error rate by bootstrap: a thousand resamples of the recordings with replacement. A recording transcribed
+ * 95 % confidence interval of an error rate by bootstrap: 1,000 resamples of the recordings with replacement. A recording transcribed
  * several times must be a single entry of `parts`, or the interval is too narrow.
  * @param parts errors per recording
  */

@@ -5,14 +5,14 @@ import type { Db, Tx } from '../db/postgres/orm.ts';
 import type { Vault } from '../db/secrets/vault.ts';
 import { termOf } from '../db/transcripts/filter.ts';
 
-/** The callers of the list. */
+/** Keys that request the list. */
 export interface People {
   workspaceId: string;
   members: string[];
   projectId: string;
-  /** Sees all. */
+  /** Has access to all calls. */
   ownerKey: string;
-  /** Sees its own (2 %) and those of the project (10 %). */
+  /** Has access to its own calls (2 %) and those of the project (10 %). */
   memberKey: string;
 }
 

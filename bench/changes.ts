@@ -12,10 +12,10 @@ import { level, mixInto, scaled, writeWav } from './sound.ts';
 import { rated } from './word-errors.ts';
 
 const STRETCHES = [5, 15, 40, 120]; // seconds
-const LEAST = 30; // seconds of clips in a language that is used
+const LEAST = 30; // minimum seconds of clips per language
 const LOST = 0.6;
 
-/** One recording: stretches in several languages, with what is said in each. */
+/** One recording: stretches in several languages, each with its reference transcript. */
 export interface Changing {
   samples: Float32Array;
   said: { language: string; transcript: string }[];
@@ -47,11 +47,11 @@ async function oneRate(pool: Pool, folder: string, order: readonly string[], sec
   return { errors, gap: longestGap(runs.flat(), heard) };
 }
 
-/** Clips with a complete transcript of what a single speaker says. */
+/** Clips of a single speaker with a complete transcript. */
 const usable = ({ data, split }: { data?: string; split?: Split }) =>
   [...englishClips(data, split), ...foreignClips(data, split)].filter((clip) => clip.seconds >= 3);
 
-/** All pairs of the languages of which there is enough, and three of them, in both orders. */
+/** All pairs, and one triple, of the languages with enough clips, in both orders. */
 function orders(list: readonly Clip[]): string[][] {
   const seconds = new Map<string, number>();
   for (const clip of list) seconds.set(clip.language, (seconds.get(clip.language) ?? 0) + clip.seconds);

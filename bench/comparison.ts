@@ -9,13 +9,13 @@ import type { Peer, PeerResult } from './peers.ts';
 import { writeWav } from './sound.ts';
 import { rated } from './word-errors.ts';
 
-const ORDERS = 2; // of the same clips: which words share a window changes the errors by a percentage point
+const ORDERS = 2; // of the same clips: the division into windows changes the WER by about one percentage point
 const MOST_MINUTES = 20; // of joined speech
 
 /** One program in one setting, over all orders. */
 export interface PeerRow {
   name: string;
-  /** Of the program and its runtime; null for Longhand, whose versions are those of the report. */
+  /** Versions of the program and its runtime; null for Longhand, whose versions are in the report. */
   version: string | null;
   /** Mean, and range over the runs. */
   minutesPerHour: number;

@@ -14,7 +14,7 @@ import type { Span, Word } from '../engine/types.ts';
 import { minutesPerHour, timed, transcript } from './measure.ts';
 
 const TEXTS = fileURLToPath(new URL('./data/declaration.tsv', import.meta.url));
-const JOIN = 0.3; // seconds: shorter gaps between words are inaccuracies of their edges
+const JOIN = 0.3; // seconds: shorter gaps between words are due to inaccurate timestamps
 
 /** Coverage of one language: how much of the speech has words. */
 export interface LanguageCoverage {
@@ -50,7 +50,7 @@ export function readings(languages?: readonly string[]): Reading[] {
 
 /**
  * Transcribes a minute of synthetic speech per language, with language detection, and reports how much of it is covered by words. Needs no
- * reference transcript, so it works for languages that nobody on the team reads. Requires espeak-ng on the PATH.
+ * reference transcript, so it works for any language. Requires espeak-ng on the PATH.
  */
 export async function measureCoverage(
   pool: Pool,

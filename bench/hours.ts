@@ -1,5 +1,5 @@
 /**
- * Creates the recordings of `bench long`: HOUR LONG NOTE HOURS writes an hour of two speakers, that hour repeated HOURS times in one file,
+ * Creates the recordings of `bench long`: HOUR LONG NOTE HOURS writes one hour of two speakers, that hour repeated HOURS times in one file,
  * and its first 5 seconds.
  */
 import { conversation } from './conversations.ts';

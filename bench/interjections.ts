@@ -21,11 +21,11 @@ interface ShortWords {
 }
 
 export interface Interjection extends TrueWordRun {
-  /** Overlaps another's speech; else in a pause of it. */
+  /** True if it overlaps another's speech; false if it is in a pause. */
   over: boolean;
 }
 
-/** A conversation with short interjections by others, which are not part of `said`. */
+/** A conversation with short interjections by others, which are not included in `said`. */
 export interface Talk extends Conversation {
   interjections: Interjection[];
 }
@@ -83,7 +83,7 @@ function shortWords(folder: string, split?: Split): ShortWords[] {
   });
 }
 
-/** Two to four people of whom one speaks at a time, while the others interject: overlapping the speech, and in the pauses between clips. */
+/** Two to four people. One speaks at a time, and the others interject during speech and in the pauses between clips. */
 export async function talkWithInterjections(seed: number, seconds: number, data = DATA, split?: Split): Promise<Talk> {
   const random = seeded(seed);
   const short = shortWords(data, split);
@@ -146,7 +146,7 @@ function faded(samples: Float32Array): Float32Array {
   return samples.map((x, i) => x * Math.min(1, i / ramp, (samples.length - 1 - i) / ramp));
 }
 
-const NEAR = 0.5; // seconds from an interjection within which its words must be
+const NEAR = 0.5; // maximum distance of recognised words from the interjection, seconds
 
 /** Results for overlapping interjections and for those in pauses. Turns and segments may number the speakers independently. */
 export function kept(talk: Talk, turns: readonly Turn[], segments: readonly Segment[]): Record<'over' | 'pauses', Kept> {

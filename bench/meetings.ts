@@ -23,7 +23,7 @@ export interface MeetingOptions {
 
 export const ROOMS = 10;
 
-/** Meeting number `i` of the benchmark: 3 to 8 people, two to five and a half minutes, 10 to 30 % overlapped speech. */
+/** Meeting number `i` of the benchmark: 3 to 8 people, 2 to 5.5 minutes, 10 to 30 % overlapped speech. */
 export function room(i: number, { split, seed, data }: MeetingOptions): Promise<Meeting> {
   const speakers = 3 + (i % 6);
   const overlap = seeded(seed + i).between(0.1, 0.3);

@@ -89,5 +89,5 @@ function clipsFor(languages: readonly string[]): Clip[] {
   const first = others.flatMap((clips) => clips.slice(0, 1));
   const more = others.flatMap((clips) => clips.slice(1, each));
   const chosen = [...english.slice(0, ENGLISH / 2), ...first, ...english.slice(ENGLISH / 2, ENGLISH), ...more];
-  return chosen.length ? chosen : short(englishClips()).slice(0, ENGLISH / 2); // for confidence and speed alone
+  return chosen.length ? chosen : short(englishClips()).slice(0, ENGLISH / 2); // only for confidence and speed
 }

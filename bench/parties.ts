@@ -19,7 +19,7 @@ export interface Call {
   said: TrueWordRun[];
 }
 
-/** The same seed gives the same call. The parties interrupt each other now and then. */
+/** The same seed gives the same call. Some turns interrupt the other party. */
 export async function call(seed: number, seconds: number, data?: string, split?: Split): Promise<Call> {
   const { tracks, said } = await conversation(seed, { speakers: 2, seconds, overlaps: 0.12, apart: true, data, split });
   return { tracks: tracks as Channels, said };
@@ -63,7 +63,7 @@ export async function record({ tracks }: Call, line: string, folder: string): Pr
 export interface PartyErrors {
   /** Errors of each party's words against its transcript: a word of the other party, a missing one and a duplicate all count. */
   errors: Errors;
-  /** Words written for both parties within half a second. */
+  /** Words transcribed for both parties within 0.5 s. */
   twice: number;
   parties: number;
 }

@@ -28,7 +28,7 @@ const COUNTS = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20];
 const SEEDS = [1, 2, 3];
 const ALIKE = 4; // pairs of the most similar voices
 const MONOLOGUES = 4;
-const PRINT = 3 * SAMPLE_RATE + 240; // samples compared per clip
+const EMBEDDED = 3 * SAMPLE_RATE + 240; // samples compared per clip
 
 /** Conversations of 1 to 20 people, three of each number; monologues; two very similar voices; eight people for 40 minutes. */
 export async function peopleFound(pool: Pool, folder: string, data?: string): Promise<PeopleFound[]> {
@@ -66,7 +66,7 @@ export async function peopleFound(pool: Pool, folder: string, data?: string): Pr
   return rows;
 }
 
-/** The more people, the longer; every other conversation with interruptions and noise. */
+/** Duration grows with the number of people; every other conversation has interruptions and noise. */
 function mixed(seed: number, speakers: number, data?: string): Setting {
   const hard = (seed + speakers) % 2 === 1;
   const common = { speakers, minutes: 4 + 0.6 * speakers, cast: distinct(data), languages: () => true };
@@ -74,7 +74,7 @@ function mixed(seed: number, speakers: number, data?: string): Setting {
 }
 
 /**
- * Voices that certainly belong to different people: of a collection without speaker names only the first, because others may be the same
+ * Voices that certainly belong to different people: from a collection without speaker names only the first, because others may be the same
  * person.
  */
 function distinct(data?: string): string[] {
@@ -89,8 +89,8 @@ async function likest(pool: Pool, data?: string): Promise<[string, string][]> {
   const prints = new Map<string, Float32Array>();
   for (const [name, clips] of voices(data)) {
     if (clips.some(({ language }) => language !== 'en')) continue;
-    const sounds = (await Promise.all(clips.map(({ path }) => samplesOf(path)))).filter(({ length }) => length >= PRINT);
-    const each = await Promise.all(sounds.map(async (sound) => (await job.embed([sound.slice(0, PRINT)]))[0]!));
+    const sounds = (await Promise.all(clips.map(({ path }) => samplesOf(path)))).filter(({ length }) => length >= EMBEDDED);
+    const each = await Promise.all(sounds.map(async (sound) => (await job.embed([sound.slice(0, EMBEDDED)]))[0]!));
     if (each.length) prints.set(name, unit(each.reduce((sum, print) => sum.map((value, k) => value + print[k]!))));
   }
   const names = [...prints.keys()];

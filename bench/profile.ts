@@ -18,7 +18,7 @@ import { SAMPLE_RATE } from './sound.ts';
 export interface Profile {
   seconds: number;
   /**
-   * Operators of the models, slowest first; the rest of `seconds` is JavaScript (5 % in a V8 profile), copying, and the profiler itself.
+   * Operators of the models, slowest first; the rest of `seconds` is JavaScript (5 % in a V8 profile), copying and profiling.
    */
   parts: { network: string; operator: string; seconds: number }[];
 }

@@ -6,7 +6,7 @@ import { hasByteDotProduct } from '../models/cpu.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
-/** What produced a result: a figure without it cannot be repeated. */
+/** Provenance of a result, without which it cannot be reproduced. */
 export interface Provenance {
   machine: string;
   /** Commit of the sources, with `+` if they were changed since; null outside a checkout. */
@@ -26,7 +26,7 @@ export function provenance(): Provenance {
   };
 }
 
-/** Processor, cores, memory, and whether 8-bit products have instructions of their own, which changes both speed and accuracy. */
+/** Processor, cores, memory, and whether there are instructions for 8-bit dot products, which affect both speed and accuracy. */
 function machine(): string {
   const products = hasByteDotProduct() ? '' : 'no 8-bit dot products, ';
   return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${products}${availableParallelism()} cores, ${Math.round(totalmem() / 1024 ** 3)} GiB`;

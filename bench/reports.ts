@@ -20,19 +20,19 @@ if (unknown !== undefined) throw new Error(`There is no talk ${unknown}: there a
 
 for (const name of asked) {
   const spoken = talk(name);
-  await told(`${name}: title, summary, topics, names`, async () => JSON.stringify(await writer.describe(spoken, never), null, 2));
+  await print(`${name}: title, summary, topics, names`, async () => JSON.stringify(await writer.describe(spoken, never), null, 2));
   for (const slug of positionals.length > 0 ? positionals : SLUGS) {
     const request = { slug, name: builtin(slug)?.name ?? slug, prompt: null };
-    await told(`${name}: ${slug}`, async () => (await writer.write(request, spoken, never)).text);
+    await print(`${name}: ${slug}`, async () => (await writer.write(request, spoken, never)).text);
   }
 }
 const { calls, promptTokens, completionTokens, seconds, dropped } = writer.figures;
 console.log(
-  `\n${writer.name}: calls ${JSON.stringify(calls)}, ${promptTokens} tokens read, ${completionTokens} written in ${seconds.toFixed(0)} s; ${dropped} inventions removed`,
+  `\n${writer.name}: calls ${JSON.stringify(calls)}, ${promptTokens} tokens read, ${completionTokens} written in ${seconds.toFixed(0)} s; ${dropped} unsupported statements removed`,
 );
 
 /** Prints the result of `work`, or its error code, and the duration. */
-async function told(what: string, work: () => Promise<string>): Promise<void> {
+async function print(what: string, work: () => Promise<string>): Promise<void> {
   const began = performance.now();
   const before = writer.figures.dropped;
   const text = await work().catch((error: unknown) => {
@@ -40,5 +40,5 @@ async function told(what: string, work: () => Promise<string>): Promise<void> {
     throw error;
   });
   const took = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`\n=== ${what} (${took} s, ${writer.figures.dropped - before} inventions removed)\n${text}`);
+  console.log(`\n=== ${what} (${took} s, ${writer.figures.dropped - before} unsupported statements removed)\n${text}`);
 }

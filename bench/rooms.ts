@@ -14,11 +14,11 @@ export interface RoomOptions {
   data?: string;
 }
 
-/** A meeting in a room, as recorded by its microphones together. */
+/** A meeting in a room, recorded as the mix of its microphones. */
 export interface Meeting {
   samples: Float32Array;
   turns: TrueTurn[];
-  /** Turns of 0.25 to 0.9 s that overlap another's speech or lie between two of its sentences. */
+  /** Turns of 0.25 to 0.9 s that overlap another's speech or are between two of its sentences. */
   interjections: TrueTurn[];
   speakers: number;
   room: Shoebox;
@@ -29,18 +29,18 @@ export interface Meeting {
 
 const SIZES = { length: [3.5, 9], width: [3, 6.5], height: [2.5, 3.4], reverberation: [0.2, 0.8] } as const;
 const DISTANCES = [0.5, 4] as const; // metres from a person to the nearest microphone
-const MICROPHONES = [1, 1, 2, 3] as const; // one as often as several
+const MICROPHONES = [1, 1, 2, 3] as const; // half of the rooms have one microphone
 const NOISE = [15, 30] as const; // dB below the speech
 const LEAST = 5; // minimum seconds of clips per voice
-const THROWN_IN = 0.35; // interjections per sentence
+const INTERJECTION_RATE = 0.35; // interjections per sentence
 const PEAK = 0.9; // of full scale, maximum
-const ROOM_FOR = 40; // seconds after the requested end
+const TAIL = 40; // seconds after the requested end
 
 /** Simulates a meeting of several people. The same seed and options give the same samples. */
 export async function meeting(seed: number, options: RoomOptions): Promise<Meeting> {
   const random = seeded(seed);
   const cast = await castOf(random, options);
-  const dry = cast.map(() => new Float32Array((options.seconds + ROOM_FOR) * SAMPLE_RATE));
+  const dry = cast.map(() => new Float32Array((options.seconds + TAIL) * SAMPLE_RATE));
   const { turns, interjections, end } = spoken(random, cast, dry, options);
   const { room, microphones, places } = seated(random, cast.length);
   const length = Math.ceil((end + 0.7) * SAMPLE_RATE);
@@ -63,7 +63,7 @@ export async function meeting(seed: number, options: RoomOptions): Promise<Meeti
   };
 }
 
-/** Voices of one split with enough speech. Of a collection without speaker names only the first: others may be the same person. */
+/** Voices of one split with enough speech. From a collection without speaker names only the first: others may be the same person. */
 export function castNames(split: Split, data?: string): string[] {
   const collections = new Set<string>();
   const collection = (name: string) => name.replace(/_\d+\.\w+$/, '');
@@ -119,7 +119,7 @@ function spoken(random: Random, cast: Speaker[], dry: Float32Array[], { seconds,
     end = Math.max(end, said.at(-1)!.end);
     last = who;
     const others = cast.map((_, i) => i).filter((i) => i !== who && cast[i]!.short.length);
-    if (!others.length || random.next() >= THROWN_IN) continue;
+    if (!others.length || random.next() >= INTERJECTION_RATE) continue;
     const thrower = random.pick(others);
     const words = random.pick(cast[thrower]!.short);
     const lasts = words.spans.at(-1)!.end - words.spans[0]!.start;
@@ -155,7 +155,7 @@ function seated(random: Random, people: number): { room: Shoebox; microphones: P
   const between = ([low, high]: readonly [number, number]) => random.between(low, high);
   const size: Point = [between(SIZES.length), between(SIZES.width), between(SIZES.height)];
   const room = { size, reverberation: between(SIZES.reverberation) };
-  if (absorption(room) > 0.95) room.reverberation = 0.3; // a large room cannot be that dry
+  if (absorption(room) > 0.95) room.reverberation = 0.3; // a large room cannot have so short a reverberation
   const inside = (low: number, high: number): Point => [
     random.between(0.15, 0.85) * size[0],
     random.between(0.15, 0.85) * size[1],

@@ -1,5 +1,5 @@
 /**
- * Synthetic transcripts for bench/search.ts: word frequencies as in natural language (Zipf), and a few words in each that occur in no
+ * Synthetic transcripts for bench/search.ts: word frequencies as in natural language (Zipf), and some words in each that occur in no
  * other.
  */
 
@@ -16,7 +16,7 @@ export function wordOf(rank: number): string {
   return text;
 }
 
-/** A word that only transcript `i` has. */
+/** A word that occurs only in transcript `i`. */
 export const nameOf = (i: number, which: number): string => `q${(i * NAMES + which).toString(36)}`;
 
 /** Content of transcript `i`: ranks of words, and unique names. */
@@ -25,7 +25,7 @@ export interface Script {
   names: string[];
 }
 
-/** Generates scripts of this many words, reproducibly. */
+/** Generates transcripts of this many words, reproducibly. */
 export function openScripts(words: number): (i: number) => Script {
   const cumulated = new Float64Array(VOCABULARY);
   let sum = 0;

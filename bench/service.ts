@@ -21,7 +21,7 @@ const TICKS = 100; // per second, in /proc
 /** The API as in production, in its own process with its own database, without rate limits. */
 export interface Service {
   url: string;
-  /** With every scope, of the owner. */
+  /** Key of the owner with every scope. */
   key: string;
   workspaceId: string;
   memberId: string;

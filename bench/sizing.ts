@@ -28,7 +28,7 @@ export interface Sizing {
   busy: number;
 }
 
-const PATIENCE_S = 300; // a recommendation keeps the p95 of the busy hour's waits below this
+const PATIENCE_S = 300; // maximum p95 of the time to completion in the busy hour, seconds
 const DAYS = 5; // simulated days; the first fills the queue and is not counted
 
 /** The smallest number of hosts that keeps the wait short, found by simulation. */

@@ -1,5 +1,5 @@
 /**
- * Hours of mixed work on a whole service, with the slope of its memory: `node --import tsx bench/soak.ts [--hours 4] [--parallel 4]
+ * Soak test of a whole service under a mixed load, with the slope of its memory: `node --import tsx bench/soak.ts [--hours 4] [--parallel 4]
  * [--json]`. Recordings of all kinds are uploaded, corrupt ones too; each is polled until it ends, read, exported and deleted. Prints a
  * line per minute; exits with 1 if a request failed unexpectedly, or if memory grows faster than `--slope` MB per hour after the first half
  * hour.
@@ -16,7 +16,7 @@ import { readNumbers } from './numbers.ts';
 import { seeded } from './random.ts';
 
 const { hours, parallel, slope: steepest, json } = readNumbers({ hours: 4, parallel: 4, slope: 20 });
-const WARM_HOURS = Math.min(0.5, hours / 2); // caches fill up, so it is not counted
+const WARM_HOURS = Math.min(0.5, hours / 2); // warm-up, not counted: caches fill up
 const LEAST_HOURS = 2; // over a shorter time a slope is meaningless
 const TERMINAL = /^(completed|failed|insufficient_balance)$/;
 
@@ -81,7 +81,7 @@ async function client(url: string, key: string, seed: number, going: () => boole
         body: new Uint8Array(bytes),
         headers: { 'Content-Disposition': `attachment; filename*=UTF-8''${name}` },
       });
-      if (sent.status !== 201) throw new Error(`upload answered ${sent.status}`);
+      if (sent.status !== 201) throw new Error(`the upload got the response ${sent.status}`);
       const { uuid } = (await sent.json()) as { uuid: string };
       let status = 'queued';
       for (let i = 0; i < 600 && !TERMINAL.test(status); i++) {
@@ -93,7 +93,7 @@ async function client(url: string, key: string, seed: number, going: () => boole
       else throw new Error(`${clip.file} ended as ${status}`);
       await (await ask(`/transcriptions/${uuid}/export?format=md`)).arrayBuffer();
       const gone = await ask(`/transcriptions/${uuid}`, { method: 'DELETE' });
-      if (gone.status !== 204 && gone.status !== 429) throw new Error(`delete answered ${gone.status}`);
+      if (gone.status !== 204 && gone.status !== 429) throw new Error(`DELETE got the response ${gone.status}`);
     } catch (error) {
       counts.errors++;
       process.stderr.write(`${(error as Error).message}\n`);

@@ -88,7 +88,7 @@ export function telephone(samples: Float32Array): Float32Array {
   return biquad(biquad(samples, 300, 'high'), 3400, 'low');
 }
 
-/** High-pass at 150 Hz, by two sections as in `telephone`: removes knocks and hum, keeps all of a voice but its fundamental. */
+/** High-pass at 150 Hz, by two sections as in `telephone`: removes knocks and hum, and of a voice only the fundamental. */
 export function withoutRumble(samples: Float32Array): Float32Array {
   return biquad(biquad(samples, 150, 'high'), 150, 'high');
 }

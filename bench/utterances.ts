@@ -8,7 +8,7 @@ export interface Speaker {
   name: string;
   sentences: Utterance[];
   short: Utterance[];
-  /** How often this speaker takes the floor. */
+  /** Relative frequency of this speaker's turns. */
   share: number;
   gain: number;
 }
@@ -48,7 +48,7 @@ function grouped(spans: readonly TrueSpan[]): TrueSpan[][] {
   return groups.filter((group) => group.at(-1)!.end - group[0]!.start >= UTTERANCE[0]);
 }
 
-/** The beginning of a span up to a dip in loudness, if there is one at the length of an interjection; a short span is one as a whole. */
+/** Start of a span up to a dip in loudness that gives it the length of an interjection; a short enough span is returned whole. */
 function firstWord(samples: Float32Array, span: TrueSpan): Utterance[] {
   const [shortest, longest] = INTERJECTION;
   const length = span.end - span.start;

@@ -1,7 +1,7 @@
 /**
- * Many clients waiting with `?wait=60`, who arrive within 10 s, beside others that poll every 5 s, at one API process: `node --import tsx bench/waits.ts [--waiting 2000]
- * [--pollers 1000] [--rate 200] [--seconds 20] [--json]`. Nobody may fail, the waiting ones may hold no database connection, and all are
- * answered when their transcriptions change.
+ * Many long-polling clients (`?wait=60`), who connect within 10 s, and others that poll every 5 s, on one API process:
+ * `node --import tsx bench/waits.ts [--waiting 2000] [--pollers 1000] [--rate 200] [--seconds 20] [--json]`. No request may fail, waiting
+ * requests may hold no database connection, and all get a response when their transcriptions change.
  */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { poll } from './pollers.ts';
 import { writeCall } from './record.ts';
 import { type Service, withService } from './service.ts';
 
-const TRANSCRIPTIONS = 50; // that are waited for
+const TRANSCRIPTIONS = 50; // number of transcriptions being waited for
 const ARRIVAL_MS = 10_000;
 
 const { waiting, pollers, rate, seconds, json } = readNumbers({ waiting: 2000, pollers: 1000, rate: 200, seconds: 20 });
@@ -56,14 +56,14 @@ const result = await withService(async (service) => {
 });
 process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${inspect(result, { depth: 3, colors: false, breakLength: 120 })}\n`);
 
-/** A transcription that stays queued, because there is no engine; its id. */
+/** Uploads a recording, which stays queued because there is no engine. Returns its id. */
 async function queue({ url }: Service, headers: Record<string, string>): Promise<string> {
   const answer = await fetch(`${url}/v1/transcriptions`, {
     method: 'POST',
     headers: { ...headers, 'content-disposition': 'attachment; filename="call.mp3"' },
     body: new Uint8Array(4096),
   });
-  if (answer.status !== 201) throw new Error(`The upload was answered ${answer.status}: ${await answer.text()}`);
+  if (answer.status !== 201) throw new Error(`The upload got the response ${answer.status}: ${await answer.text()}`);
   return ((await answer.json()) as { uuid: string }).uuid;
 }
 

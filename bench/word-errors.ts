@@ -61,7 +61,7 @@ export function byRecording(said: readonly { transcript: string }[], errors: rea
 }
 
 /**
- * Seconds of silence before a clip: the alignment of its sounds with the frames changes the error rate of 30 clips by more than a
+ * Seconds of silence before a clip: its alignment with the frames changes the error rate of 30 clips by more than one
  * percentage point.
  */
 const LATER = [0, 0.03, 0.07, 0.11];
@@ -96,7 +96,7 @@ export async function languageRates(
   };
 }
 
-/** The same clips at two levels: quiet speech must be recognised as well. */
+/** WER of the same clips at two levels, to show the effect of quiet speech. */
 export async function quietRates(pool: Pool, folder: string, { accurate, data, split }: AccuracyOptions): Promise<Pick<Accuracy, 'quiet'>> {
   const at = async (decibels: number): Promise<Rate> => {
     const levelled: Clip[] = [];

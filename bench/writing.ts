@@ -1,5 +1,5 @@
 /**
- * Speed of the extractive writer: `node --import tsx bench/writing.ts`. Prints the slowest templates for conversations of one and ten hours
+ * Speed of the extractive writer: `node --import tsx bench/writing.ts`. Prints the slowest templates for conversations of 1 h and 10 h
  * in each language.
  */
 import { CATALOGUE } from '../api/contract/catalogue.ts';

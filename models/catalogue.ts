@@ -9,7 +9,7 @@ export interface Listed {
   /** Number of supported languages. */
   languages: number;
   /**
-   * CPU time of ASR per hour of speech relative to base: from operation counts and bytes read, verified by measurements at these shapes.
+   * CPU time of recognition per hour of speech relative to base: from operation counts and bytes read, verified by measurements with these shapes.
    */
   cost: number;
   /** Word error rate on LibriSpeech test-other, percent, and who published it. */

@@ -12,7 +12,7 @@ export interface Room {
   memoryBytes: number;
 }
 
-const LEAST_RTFX = 4; // clears a day's backlog overnight
+const LEAST_RTFX = 4; // processes a day's backlog overnight
 const BASE_RTFX = 30; // of base on a slow core, all stages included
 const BYTES_A_PARAMETER = 5; // per thread in 8 bits, decoder rows included: base 0.3 GB, small 1.2 GB
 const SHARE = 0.8; // fraction of memory to plan with

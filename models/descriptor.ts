@@ -49,7 +49,7 @@ export const checkSchema = z.object({
   /** Words (characters in languages without word separators) and errors by language; also of the float32 models if measured. */
   rates: z.array(rate),
   reference: z.array(rate).optional(),
-  /** Hallucinated words: written where nobody speaks. */
+  /** Hallucinated words, in audio without speech. */
   invented: count,
   /** Share of the speech covered by words, 0 to 1. */
   coverage: z.number(),
@@ -120,12 +120,12 @@ const whisperSchema = z.object({
   check: checkSchema.optional(),
   files: z.array(z.object({ name: z.string(), bytes: count, sha256 })),
 });
-/** Log-mel features by the preprocessor of a family; engine/asr/features has their recipes. */
+/** Kinds of log-mel features, named after the preprocessor of a model family; defined in engine/asr/features. */
 const FEATURES = ['nemo80', 'nemo128', 'gigaam-v2', 'gigaam-v3'] as const;
 const network = z.string().regex(/^[\w][\w.-]*\.onnx$/);
 const isoLanguage = z.string().regex(/^[a-z]{2,3}$/);
 
-/** Fields of models that write tokens frame by frame, as published for onnx-asr. Their tokens are in `TOKENS`, in order. */
+/** Fields of CTC and transducer models, as published for onnx-asr. Their tokens are in `TOKENS`, in order. */
 const frameFields = {
   name: z.string(),
   interface: z.literal(INTERFACE),
@@ -134,15 +134,15 @@ const frameFields = {
   /** SPDX expression, or `unknown`. */
   licence: z.string(),
   source: z.string(),
-  /** Credit that the licence requires wherever the model is offered; null: it requires none. */
+  /** Attribution that the licence requires; null: none. */
   attribution: z.string().nullable(),
   createdAt: z.iso.datetime().optional(),
-  /** Longest input; a step is a frame of features. */
+  /** Maximum input; a step is a frame of features. */
   window: z.object({ sampleRate: z.int().positive(), steps: z.int().positive(), samplesPerStep: z.int().positive() }),
   features: z.enum(FEATURES),
   /** Frames of features per frame of the encoder. */
   subsampling: z.int().positive(),
-  /** ISO codes. One: every recording is in it. Several: the model does not say which it heard. */
+  /** ISO codes. If there is one, every recording is in that language; if there are several, the model does not report which one it recognised. */
   languages: z.array(isoLanguage).min(1),
   tokens: z.object({ count: z.int().min(2), blank: token }),
   memory: z.object({ row: count, thread: count }),
@@ -158,11 +158,11 @@ const transducerSchema = z.object({
   networks: z.object({ encoder: network, decoderJoint: network }),
   /** TDT: number of durations, 0, 1, 2 … frames, after the tokens in the joint's output. 0: RNN-T. */
   durations: count,
-  /** Most tokens of one frame. */
+  /** Maximum number of tokens per frame. */
   tokensPerFrame: z.int().positive(),
 });
 
-/** File of the tokens of a model that writes them frame by frame: a JSON list of strings; a word's first one begins with \u2581. */
+/** File with the tokens of a CTC or transducer model: a JSON list of strings; the first token of a word begins with \u2581. */
 export const TOKENS = 'tokens.json';
 
 export const descriptorSchema = z.discriminatedUnion('architecture', [whisperSchema, ctcSchema, transducerSchema]);
@@ -173,7 +173,7 @@ export type WhisperDescriptor = DescriptorOf<'whisper'>;
 export type FrameDescriptor = DescriptorOf<'ctc' | 'transducer'>;
 export type DeviceName = Descriptor['devices'][number];
 
-/** Windows that a thread decodes at once. */
+/** Windows that a thread decodes concurrently. */
 export function rowsOf(descriptor: Descriptor): number {
   return descriptor.architecture === 'whisper' ? descriptor.recipe.rows : 1;
 }

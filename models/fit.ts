@@ -11,14 +11,14 @@ import { manifestOf } from './manifest.ts';
 import { findModel, type Model } from './store.ts';
 import { describe } from './verify.ts';
 
-/** The best model that is installed and was checked here. */
+/** The best installed model that was checked on this machine. */
 const AUTO = 'auto';
 const ENCODER = 'encoder.onnx';
 const PARTIAL = '.partial'; // unfinished, perhaps still being written by another process
 
 /**
  * Finds an ASR model as `findModel` does, in a form suited to this CPU: where 8-bit products saturate, an int8 model is converted once to
- * one that does not, stored under `home`, and that one is returned. `auto` is the best of the models checked here.
+ * one that does not, stored under `home`, and that one is returned. `auto` is the best of the models checked on this machine.
  */
 export async function fittingModel(wanted: string, home: string, dotProduct: boolean = hasByteDotProduct()): Promise<Model> {
   const model =
@@ -33,7 +33,7 @@ export async function fittingModel(wanted: string, home: string, dotProduct: boo
   return { ...model, ...manifestOf(folder), folder };
 }
 
-/** Appears atomically. If several convert at once the first result stays, because it may already be in use. */
+/** Appears atomically. If several processes convert concurrently, the first result is kept, because it may already be in use. */
 async function convert(model: Model, folder: string, source: string): Promise<void> {
   const partial = `${folder}.${randomUUID()}${PARTIAL}`;
   const descriptor = readWhisper(model.folder);

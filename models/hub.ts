@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A model hub as Hugging Face serves it: `{base}/{repository}/resolve/{revision}/{file}`. */
+/** A model hub with the URLs of Hugging Face: `{base}/{repository}/resolve/{revision}/{file}`. */
 export interface Hub {
   base: string;
   repository: string;

@@ -7,7 +7,7 @@ import type { Model } from './store.ts';
 /** Suffix of a model being built; never listed. */
 export const PARTIAL = '.partial';
 
-/** Puts what `make` writes into a folder into service under a name. It appears atomically; a failure leaves nothing. */
+/** Installs the folder that `make` writes as a model of this name. It appears atomically; a failure leaves no files. */
 export async function install(name: string, home: string, make: (partial: string) => Promise<void>): Promise<Model> {
   const folder = join(home, 'models', name);
   await removeAbandoned(home);
@@ -32,7 +32,7 @@ export function refused(name: string, why: string): Error {
   return new Error(`Cannot put the model ${name} into service: ${why}. Use --force to import it anyway`);
 }
 
-/** Removes what killed imports left behind. */
+/** Removes unfinished folders of killed imports. */
 async function removeAbandoned(home: string): Promise<void> {
   for (const entry of await readdir(join(home, 'models')).catch(() => [])) {
     const pid = Number(/\.(\d+)\.[0-9a-f]{8}\.partial/.exec(entry)?.[1]);

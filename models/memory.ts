@@ -22,6 +22,6 @@ export function rowBytes({ dimensions: { width, layers, heads }, crossAttention,
 /** Bytes per thread with the recipe's rows, without the other models. */
 export function threadBytes(shape: Shape, weights: number): number {
   const { recipe, window, dimensions } = shape;
-  const rows = (recipe.rows + 1) * rowBytes(shape) + PAIRS * rowBytes(shape); // one more for first windows, and some copies for decoding again
+  const rows = (recipe.rows + 1) * rowBytes(shape) + PAIRS * rowBytes(shape); // one row for first windows, and copies for repeated decoding
   return Math.round(COPIES * weights + rows + ENCODER_WIDTHS * window.steps * dimensions.width * FLOAT);
 }

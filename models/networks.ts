@@ -14,7 +14,7 @@ export function voiceNetwork(path: string, variant?: CpuVariant): Promise<Uint8A
   return remade(path, voiceGraph, variant);
 }
 
-/** The same for the segmentation model: 0.07 s. */
+/** The same for the segmentation model; takes 0.07 s. */
 export function segmentationNetwork(path: string, variant?: CpuVariant): Promise<Uint8Array> {
   return remade(path, segmentationGraph, variant);
 }

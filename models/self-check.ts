@@ -14,8 +14,8 @@ const APART = 0.015; // difference accepted between 8 bits and float32
 const FEW_WORDS = 50; // languages with fewer are ignored
 const SURE = 0.6; // mean probability of words
 const FEWEST_WORDS = 20; // the same for models of one or two languages, of which there are fewer clips
-const SILENT = 0.05; // share of the recordings that words cover
-const DOUBTFUL = 0.5; // mean probability of words, for models whose languages have no clips here; a guess: no published model was measured
+const SILENT = 0.05; // share of the recordings covered by words
+const DOUBTFUL = 0.5; // mean probability of words, for models whose languages have no clips here; an estimate: no published model was measured
 
 /** Errors per word over all languages. */
 export function rateOf(rates: Check['rates']): number {
@@ -37,7 +37,7 @@ export function refusal(measured: Measured, checkpoint: string, weights?: Weight
   return found && `${found}: ${cause(measured, checkpoint, weights)}`;
 }
 
-/** Why a measured CTC or transducer model must not be used, likewise. A model without clips in its languages is judged by its confidence. */
+/** The same for a CTC or transducer model. A model without clips in its languages is judged by its confidence. */
 export function frameRefusal({ rates, coverage, confidence }: Measured): string | null {
   const untold = rates.reduce((sum, { words }) => sum + words, 0) < FEWEST_WORDS;
   const found = untold ? doubt(coverage, confidence) : failure(rates, FEWEST_WORDS);
@@ -49,7 +49,7 @@ export function frameRefusal({ rates, coverage, confidence }: Measured): string 
   return `${found}: its weights are damaged or were never trained`;
 }
 
-/** What is wrong with a model of whose languages there are no clips, heard on English ones. */
+/** Finding for a model without clips in its languages, measured on English clips. */
 function doubt(coverage: number, confidence: number): string | null {
   const percent = (share: number) => `${Math.round(100 * share)} %`;
   if (coverage < SILENT) return `its words cover ${percent(coverage)} of the speech`;

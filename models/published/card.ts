@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the README.md of a published model says of it, between its two lines of three dashes. */
+/** Fields of a model card: the YAML front matter in the README.md of a published model. */
 export interface Card {
-  /** SPDX expression; undefined: it does not say. */
+  /** SPDX expression; undefined: not specified. */
   licence?: string;
   /** ISO codes. */
   languages: string[];
-  /** The model that it was made from. */
+  /** The base model. */
   base?: string;
 }
 
-const LONGEST = 2 ** 16; // characters of the head
+const LONGEST = 2 ** 16; // characters of the front matter
 
 /** Reads the card in a folder; empty if there is none. */
 export function readCard(folder: string): Card {
@@ -32,7 +32,7 @@ function textIn(folder: string): string {
   }
 }
 
-/** The value of a key, or those of its list, in the simple YAML of model cards. */
+/** The value of a key, or the values of its list, in the simple YAML of model cards. */
 function valuesOf(head: string, key: string): string[] {
   const lines = head.split(/\r?\n/);
   const at = lines.findIndex((line) => line.startsWith(`${key}:`));

@@ -13,20 +13,20 @@ import { type Layout, layoutOf, refused } from './layout.ts';
 import { readVocabulary, type Vocabulary } from './vocabulary.ts';
 
 export interface PublishedOptions extends Omit<ImportOptions, 'onProgress'> {
-  /** ISO codes of what it recognises. Default: those of its card, or of its family. */
+  /** ISO codes of its languages. Default: those of its card or its family. */
   languages?: readonly string[];
-  /** Runs the model once and returns the width of its output. Throws what does not fit. */
+  /** Runs the model once and returns the width of its output. Throws if the files do not match. */
   examine: (folder: string, layout: Layout) => Promise<number>;
 }
 
-const WINDOW_SECONDS = 25; // these models were trained on utterances of up to about half a minute
+const WINDOW_SECONDS = 25; // these models were trained on utterances of up to about 30 s
 const MOST_DURATIONS = 16; // TDT models have 5
 const WORKING_BYTES = 250e6; // activations of the longest window
 const COPIES = 1.2; // factor on the weights: onnxruntime repacks some of them
 
 /**
  * Imports a CTC or transducer model from a folder in the layout of onnx-asr: checks that its files fit together, copies them, and runs the
- * self-check. It appears atomically. Throws what is wrong with it.
+ * self-check. It appears atomically. Throws the reason if the folder is rejected.
  */
 export async function importPublished(from: string, options: PublishedOptions): Promise<Model> {
   const { name = basename(resolve(from)), home, measure, force, onStage } = options;
@@ -61,7 +61,7 @@ export async function importPublished(from: string, options: PublishedOptions): 
   });
 }
 
-/** The vocabulary, and the number of durations beside it in the output of a TDT model. */
+/** The vocabulary, and the number of durations that follow the tokens in the output of a TDT model. */
 function tokensOf(folder: string, layout: Layout, width: number): { vocabulary: Vocabulary; durations: number } {
   if (layout.architecture === 'ctc' || layout.durations === false)
     return { vocabulary: readVocabulary(folder, layout.vocabulary, width), durations: 0 };
@@ -77,7 +77,7 @@ function tokensOf(folder: string, layout: Layout, width: number): { vocabulary: 
 
 type About = Pick<FrameDescriptor, 'licence' | 'source' | 'attribution' | 'languages'>;
 
-/** Licence, origin and languages, as given or as its card says. */
+/** Licence, origin and languages, from the options or from its card. */
 function aboutOf(folder: string, name: string, { features }: Layout, options: PublishedOptions): About {
   const card = readCard(folder);
   const licence = options.licence ?? card.licence ?? 'unknown';
@@ -94,7 +94,7 @@ function aboutOf(folder: string, name: string, { features }: Layout, options: Pu
   return { licence, source: origin ?? resolve(folder), attribution, languages };
 }
 
-/** The files to copy with their sizes: ONNX files, weights kept beside them, and licences. */
+/** The files to copy with their sizes: ONNX files, their external weights, and licences. */
 async function filesOf(folder: string, { networks }: Layout): Promise<{ name: string; bytes: number }[]> {
   const names = (await readdir(folder)).filter(
     (name) => networks.some((file) => name === file || name === `${file}.data` || name === `${file}_data`) || /^licen[cs]e/i.test(name),

@@ -4,7 +4,7 @@ import type { FrameDescriptor } from '../descriptor.ts';
 
 /**
  * The folders in which CTC and transducer models are published as ONNX, the layout that onnx-asr documents: model.onnx (or v3_ctc.onnx) or
- * encoder-model.onnx with decoder_joint-model.onnx, vocab.txt (or v3_vocab.txt), and mostly config.json. `.int8.onnx` marks the 8-bit variant.
+ * encoder-model.onnx with decoder_joint-model.onnx, vocab.txt (or v3_vocab.txt), and usually config.json. `.int8.onnx` is the 8-bit variant.
  */
 export interface Layout {
   architecture: FrameDescriptor['architecture'];
@@ -15,7 +15,7 @@ export interface Layout {
   features: FrameDescriptor['features'];
   subsampling: number;
   tokensPerFrame: number;
-  /** TDT rather than RNN-T; null: the folder does not say. */
+  /** TDT rather than RNN-T; null: not specified by the folder. */
   durations: boolean | null;
 }
 
@@ -23,15 +23,15 @@ const CTC = /^(?:model|v[23](?:_e2e)?_ctc|multilingual[\w]*_ctc)(\.int8)?\.onnx$
 const ENCODER = /^encoder-model(\.int8)?\.onnx$/;
 const DECODER = /^decoder_joint-model(\.int8)?\.onnx$/;
 const VOCABULARY = /^(?:vocab|v[23]_vocab|v3_e2e_ctc_vocab|multilingual_vocab)\.txt$/;
-const SMALL = 1024; // bytes: smaller ONNX files are pointers to Git LFS
+const SMALL = 1024; // bytes: smaller ONNX files are Git LFS pointers
 
-/** Whether a folder has ONNX files and no checkpoint that they could be built from. */
+/** Whether a folder has ONNX files and no checkpoint from which they could be built. */
 export function isPublished(folder: string): boolean {
   const names = existsSync(folder) && statSync(folder).isDirectory() ? readdirSync(folder) : [];
   return names.some((name) => name.endsWith('.onnx')) && !names.some((name) => name.endsWith('.safetensors'));
 }
 
-/** Reads the layout of a folder. Throws what is missing or unknown. @param variant the one to take if both are there; default int8 */
+/** Reads the layout of a folder. Throws if a file is missing or the format is unknown. @param variant if both are present; default int8 */
 export function layoutOf(folder: string, variant?: string): Layout {
   const names = readdirSync(folder);
   const config = configOf(folder, names);
@@ -60,7 +60,7 @@ export function layoutOf(folder: string, variant?: string): Layout {
   };
 }
 
-/** Whether to take the 8-bit files. */
+/** Whether to use the 8-bit files. */
 function chosen(names: readonly string[], patterns: readonly RegExp[], variant?: string): boolean {
   const has = (eight: boolean) =>
     patterns.every((pattern) => names.some((name) => Boolean(pattern.exec(name)?.[1]) === eight && pattern.test(name)));
@@ -78,7 +78,7 @@ interface Config {
 
 type Facts = Pick<Layout, 'features' | 'subsampling' | 'tokensPerFrame' | 'durations'>;
 
-/** What config.json says, or what the families have in common. */
+/** Parameters from config.json, or the defaults of the families. */
 function configOf(folder: string, names: readonly string[]): Facts {
   const config = names.includes('config.json') ? jsonIn(folder) : {};
   const type = typeof config.model_type === 'string' ? config.model_type : '';
@@ -106,7 +106,7 @@ function jsonIn(folder: string): Config {
     const config: unknown = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
     if (config && typeof config === 'object') return config;
   } catch {
-    // named below
+    // reported below
   }
   throw refused(folder, 'config.json is not a JSON object; download it again');
 }

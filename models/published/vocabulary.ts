@@ -4,18 +4,18 @@ import { refused } from './layout.ts';
 
 /** The tokens of a published model. */
 export interface Vocabulary {
-  /** In order of their numbers; a word's first token begins with U+2581. */
+  /** Ordered by number; the first token of a word begins with U+2581. */
   tokens: string[];
   blank: number;
 }
 
 const BLANK = '<blk>';
-const MOST = 2 ** 20; // tokens; the largest vocabulary published has 16,384
+const MOST = 2 ** 20; // tokens; the largest published vocabulary has 16,384
 const LONGEST = 256; // characters of a token
 
 /**
- * Reads a vocabulary of lines "token number". The blank is the token <blk>, or, where there is none, one more at the end, as NeMo numbers it.
- * @param width number of tokens that the model writes
+ * Reads a vocabulary with lines of the form "token number". The blank is the token <blk>, or else one more token at the end, as in NeMo.
+ * @param width number of tokens in the output of the model
  */
 export function readVocabulary(folder: string, name: string, width: number): Vocabulary {
   const lines = readFileSync(join(folder, name), 'utf8')

@@ -11,10 +11,10 @@ export const ABOUT = { name: 'whisper-base', licence: 'MIT', source: 'OpenAI Whi
  *
  * | choice | joined speech | short clips | other languages | conversations | time |
  * |---|---|---|---|---|---|
- * | 11 ms between frames instead of 10: speech is 10 % faster to the model, at its own pitch, and a window holds 33 s | 9.2, 9.2 | 9.9, 9.8
+ * | 11 ms between frames instead of 10: to the model, speech is 10 % faster at the same pitch, and a window has 33 s | 9.2, 9.2 | 9.9, 9.8
  * | 20.7, 20.0 | 12.3, 12.5 | recognition -7 % |
  * | decoder layers without alignment heads attend to the means of two frames | 9.2, 9.1 | 9.3, 8.9 | 21.9, 22.0 | | decoder -10 % |
- * | 22 of 48 encoder heads attend to means of frames that are seconds away | 9.1, 9.1 | 9.1, 8.8 | 19.7, 20.2 | | encoder -8 % |
+ * | 22 of 48 encoder heads attend to means of distant frames | 9.1, 9.1 | 9.1, 8.8 | 19.7, 20.2 | | encoder -8 % |
  *
  * With 12 ms, other languages have 21.9 and conversations 13.1. Pooling the layers with alignment heads as well costs 0.5 percentage
  * points.

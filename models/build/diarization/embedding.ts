@@ -22,7 +22,7 @@ const SIZE = 192; // size of an embedding
 const GROWTH = 32; // channels added per layer
 const INNER = 128; // channels inside a layer
 const TAPS = 3; // kernel size of its convolution, frames
-const STRETCH = 100; // frames that share a mask
+const STRETCH = 100; // frames per segment with a common mask
 const BLOCKS = [
   { layers: 12, dilation: 1 },
   { layers: 24, dilation: 2 },
@@ -56,7 +56,7 @@ export function voiceGraph(published: Weights, variant: CpuVariant): Graph {
   return g;
 }
 
-/** The readers of a block's channels: its layers, and the layer after it. */
+/** The readers of a block's channels: its own layers, and the layer after the block. */
 function readersOf(block: number): Reader[] {
   const layers = Array.from({ length: BLOCKS[block]!.layers }, (_, l) => layerOf(`xvector.block${block + 1}.tdnnd${l + 1}`));
   const transit = `xvector.transit${block + 1}`;
@@ -87,7 +87,7 @@ function convolve(g: Graph, x: string, name: string, strides: number[], pads: nu
   return op(g, 'Conv', [x, weight(g, `${name}.weight`), weight(g, `${name}.bias`)], { strides, pads });
 }
 
-/** Tensors about time that all layers share. */
+/** Tensors over time, shared by all layers. */
 interface Time {
   /** Number of frames T, a scalar. */
   frames: string;

@@ -9,7 +9,7 @@ import type { WrittenFile } from './write.ts';
 
 const LONGEST_TEXT = 448; // tokens, default for config.json
 const LATEST_START = 50; // steps, default for generation_config.json
-const OUT_OF_SIGHT = 1e7; // column sum that masks a key: its score is below all others and its weight 0
+const MASKED = 1e7; // column sum that masks a key: its score is below all others and its weight 0
 
 /** Result of a build: the weights it came from, and the files. */
 export interface Made {
@@ -44,7 +44,7 @@ export function describe(
       element: elementOf(variant),
       framesPerKey: layers.map((l) => framesPerKey(recipe, variant, l)),
       keysPerBlock: isInt8(variant) ? BLOCK : 0,
-      unheardSum: isInt8(variant) ? OUT_OF_SIGHT : null,
+      unheardSum: isInt8(variant) ? MASKED : null,
       peakConstants,
     },
     recipe,

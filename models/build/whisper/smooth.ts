@@ -6,7 +6,7 @@ const SIGMAS = 4; // approximate range of normalised activations
 const FLOOR = 1e-5;
 
 /**
- * An equivalent model with evener activations, which lose less in 8 bits: part of a layer norm's gain per channel moves into the columns of
+ * An equivalent model with more even activations, which lose less in 8 bits: part of a layer norm's gain per channel moves into the columns of
  * the matrices after it, which have a scale per row anyway. After SmoothQuant (Xiao et al. 2023), with channel ranges estimated from the
  * norm instead of from recordings. Reduces the int8 encoder's error by 20 %.
  */
@@ -40,7 +40,7 @@ interface ValuePath {
 }
 
 /**
- * An equivalent model with evener attention values: part of each channel's scale in a value projection moves into the columns of the matrix
+ * An equivalent model with more even attention values: part of each channel's scale in a value projection moves into the columns of the matrix
  * after the attention. Attention mixes positions, not channels, so nothing else changes. Channel ranges are estimated from the preceding
  * norm.
  */

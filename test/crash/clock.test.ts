@@ -1,4 +1,4 @@
-/* Clocks of hosts that are wrong by up to a day. Jumps of PostgreSQL's clock, which is authoritative, are tested in leap.test.ts. */
+/* Host clocks that are wrong by up to a day. Jumps of PostgreSQL's clock, which is authoritative, are tested in leap.test.ts. */
 import { join } from 'node:path';
 import t from 'tap';
 import { aftermath } from '../support/aftermath.ts';
@@ -12,12 +12,12 @@ import { send, uploadHeaders } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the shifts`);
+t.comment(`SEED=${SEED} repeats the random shifts`);
 const DAY_MS = 86_400_000;
 const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
 for (let round = 0; round < ROUNDS; round++) {
-  t.test('hosts with clocks up to a day fast or slow work together as if their clocks were right', async (t) => {
+  t.test('hosts whose clocks are up to a day fast or slow work together as if the clocks were correct', async (t) => {
     const service = await openService(t, { model: TINY });
     const { db, key, workspaceId } = service;
     const shifted = (ms: number) => ({ CLOCK_SHIFT_MS: String(ms), NODE_OPTIONS: `--import=${join(ROOT, 'test/support/shifted.mjs')}` });
@@ -28,14 +28,14 @@ for (let round = 0; round < ROUNDS; round++) {
     const slow = await connectRaw(ahead.url);
     slow.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { ...WAV, 'Content-Length': wav.length })));
     let sent = 0;
-    const drip = setInterval(() => slow.write(wav.subarray(sent, (sent += 100))), 2000); // the sweepers of both engines see it in flight
+    const drip = setInterval(() => slow.write(wav.subarray(sent, (sent += 100))), 2000); // still in flight when the sweepers of both engines run
     t.teardown(() => clearInterval(drip));
 
     const [first, second] = await Promise.all([
       send(ahead.url, key, { ...WAV, 'Idempotency-Key': 'one' }, '', wav),
       send(behind.url, key, { ...WAV, 'Idempotency-Key': 'two' }, '', wav),
     ]);
-    t.strictSame([first.status, second.status], [201, 201], 'a key that is good for an hour is good on both');
+    t.strictSame([first.status, second.status], [201, 201], 'an API key that expires in 1 h is valid on both hosts');
     t.equal((await send(behind.url, key, { ...WAV, 'Idempotency-Key': 'one' }, '', wav)).json.uuid, first.json.uuid);
     t.equal((await send(ahead.url, key, { ...WAV, 'Idempotency-Key': 'two' }, '', wav)).json.uuid, second.json.uuid);
     const broken = await connectRaw(ahead.url);
@@ -47,17 +47,17 @@ for (let round = 0; round < ROUNDS; round++) {
     broken.end(true);
     await eventually(
       async () => (await db.query('*', `select 1 from transcriptions where status = 'failed'`)).length,
-      'the broken one kept',
+      'the record of the aborted upload',
     );
 
     const engines = await Promise.all([service.engine(later), service.engine(earlier)]);
     const swept = () => engines.every(({ output }) => /"msg":"working"/.test(output.stderr));
-    await eventually(swept, 'both engines at work');
+    await eventually(swept, 'sweeps by both engines');
     for (const { json } of [first, second]) await service.until<TranscriptionRow>(json.uuid, ({ status }) => status === 'completed', 300);
     clearInterval(drip);
     slow.write(wav.subarray(sent));
     const third = await slow.answer();
-    t.equal(third.status, 201, 'its place was kept');
+    t.equal(third.status, 201, 'its slot was kept');
     await service.until<TranscriptionRow>(third.json.uuid, ({ status }) => status === 'completed', 240);
     for (const { json } of [first, second, third]) {
       t.match(await service.row('transcriptions', json.uuid), { deaths: 0, error_code: null }, 'no engine was declared dead');
@@ -70,11 +70,11 @@ for (let round = 0; round < ROUNDS; round++) {
        where c.at is not null and t.workspace_id = ?`,
       [workspaceId],
     );
-    t.ok(times.length >= 14, 'the broken upload included');
+    t.ok(times.length >= 14, 'the aborted upload included');
     t.strictSame(
       times.filter(({ apart }) => apart < -5 || apart > 1200),
       [],
-      'no time was written by a host',
+      'all timestamps come from the database',
     );
   });
 }

@@ -1,4 +1,4 @@
-/* Full disks: of the spool during an upload, of an engine while it decodes, of PostgreSQL while it writes. */
+/* Full disks: the spool during an upload, the scratch folder of an engine during decoding, PostgreSQL during writes. */
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -14,7 +14,7 @@ import { send } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 const MB = 1_048_576;
 const LARGE = JSON.stringify({ note: 'x'.repeat(4000) });
 const skip = noDisks() ?? false;
@@ -27,7 +27,7 @@ t.test('API with a full spool responds 503 with Retry-After, leaves no partial f
   const wav = await conversation(6); // 3.8 MB
   const files = () => readdirSync(disk.path).filter((name) => !name.startsWith('.')); // without the marker of the spool
   disk.fill(0);
-  t.equal((await fetch(`${api.url}/readyz`)).status, 503, 'load balancers see that uploads cannot be accepted');
+  t.equal((await fetch(`${api.url}/readyz`)).status, 503, 'load balancers are told not to send uploads');
   const some = Array.from({ length: 2 * ROUNDS }, () => Math.floor(random() * wav.length));
   for (const left of [0, 100_000, ...some]) {
     disk.empty();
@@ -38,15 +38,15 @@ t.test('API with a full spool responds 503 with Retry-After, leaves no partial f
     t.strictSame(files(), ['filler']);
   }
   t.equal((await service.db.query('*', 'select 1 from transcriptions')).length, 0);
-  t.equal((await service.db.query('*', 'select 1 from upload_leases')).length, 0, 'the slots are free');
+  t.equal((await service.db.query('*', 'select 1 from upload_leases')).length, 0, 'the slots are released');
   disk.empty();
   await eventually(async () => (await fetch(`${api.url}/readyz`)).ok, 'ready again');
   const answer = await send(api.url, service.key, wish('full'), '', wav);
-  t.equal(answer.status, 201, 'the key is free');
+  t.equal(answer.status, 201, 'the key is released');
   t.strictSame(files(), [`${answer.json.uuid}.wav`]);
 });
 
-t.test('engine without space for samples retries until there is some, and does not fail the recording', { skip }, async (t) => {
+t.test('engine without space for samples retries until there is space, and does not fail the recording', { skip }, async (t) => {
   const service = await openService(t);
   const disk = smallDisk(t, 32 * MB);
   const engine = await service.engine({ TMPDIR: disk.path });
@@ -56,7 +56,7 @@ t.test('engine without space for samples retries until there is some, and does n
     const before = failures();
     disk.fill(Math.floor(random() * 1.2 * MB));
     const id = await service.upload(service.workspaceId, await conversation(2)); // 1.22 MiB of samples
-    await eventually(() => failures() > before + 5, 'more failures than there are tries');
+    await eventually(() => failures() > before + 5, 'more failures than the limit of attempts');
     t.match(await service.row('transcriptions', id), { status: /queued|processing/, error_code: null, deaths: 0 });
     disk.empty();
     await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed');
@@ -89,7 +89,7 @@ t.test('API responds 503 while the disk of PostgreSQL is full, and work continue
     let refused = 0;
     for (let i = 0; i < 300 && refused < 10; i++) {
       const answer = await send(api.url, service.key, { ...wish(`more ${round} ${i}`), 'X-Metadata': LARGE }, '', wav);
-      if (answer.status === 201) continue; // into space that PostgreSQL had reserved
+      if (answer.status === 201) continue; // it fitted into space that PostgreSQL had reserved
       t.match({ status: answer.status, code: answer.json?.code }, { status: 503, code: 'service_unavailable' }, answer.body);
       t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/);
       refused++;
@@ -100,7 +100,7 @@ t.test('API responds 503 while the disk of PostgreSQL is full, and work continue
     const answer = await eventually(async () => {
       const answer = await send(api.url, service.key, wish(`afterwards ${round}`), '', wav);
       return answer.status < 300 ? answer : null;
-    }, 'an upload is accepted again');
+    }, 'an accepted upload');
     for (const id of [first, answer.json.uuid as string]) {
       await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 120);
     }

@@ -1,4 +1,4 @@
-/* PostgreSQL hangs (SIGSTOP), with its connections open. Every client gets a response, and work continues when PostgreSQL does. */
+/* PostgreSQL hangs (SIGSTOP) with open connections. Every client gets a response, and work continues when PostgreSQL resumes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -17,13 +17,13 @@ t.teardown(async () => {
 });
 await migrate(db);
 
-/** To PostgreSQL and every process of it. */
+/** Sends a signal to PostgreSQL and all its processes. */
 function signal(name: NodeJS.Signals): void {
   const parent = (pid: string) => {
     try {
       return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[1]);
     } catch {
-      return 0; // it has just ended
+      return 0; // the process has just exited
     }
   };
   const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parent(pid) === server.process.pid);
@@ -59,9 +59,9 @@ t.test('API responds to every request while the database hangs: 503 with Retry-A
   signal('SIGCONT');
   for (const { status, wait, ms, path } of answers) {
     t.equal(status, 503, path);
-    if (path !== 'GET /readyz') t.match(wait, /^[1-9]\d*$/, `${path} says when to come again`);
+    if (path !== 'GET /readyz') t.match(wait, /^[1-9]\d*$/, `${path} has a Retry-After header`);
     t.ok(ms < (path === 'GET /readyz' ? 3000 : 8000), `${path}: ${Math.round(ms)} ms`);
   }
-  await eventually(async () => (await ask('GET', '/v1/workspace')).status === 200, 'the API serves again', 30);
-  t.equal((await ask('GET', `/v1/transcriptions/${id}`)).status, 200, 'nothing was done by halves');
+  await eventually(async () => (await ask('GET', '/v1/workspace')).status === 200, 'the API to serve requests again', 30);
+  t.equal((await ask('GET', `/v1/transcriptions/${id}`)).status, 200, 'no partial changes');
 });

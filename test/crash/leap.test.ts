@@ -1,4 +1,4 @@
-/* The clock of PostgreSQL, which is authoritative, jumps by ten minutes during work (under libfaketime). */
+/* The clock of PostgreSQL, which is authoritative, jumps by 10 minutes during work (using libfaketime). */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,10 +13,10 @@ import { openService } from '../support/service.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 const FAKETIME = findLibrary();
 
-/** libfaketime, as Debian and others install it. */
+/** Path of libfaketime, as installed on Debian and others. */
 function findLibrary(): string | null {
   const folders = [
     '/usr/lib',
@@ -30,7 +30,7 @@ function findLibrary(): string | null {
 }
 
 t.test(
-  'PostgreSQL whose clock jumps ten minutes ahead and back loses no work and assigns none twice',
+  'PostgreSQL whose clock jumps 10 minutes ahead and back loses no work and assigns none twice',
   { skip: !FAKETIME && 'needs libfaketime: apt-get install faketime' },
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'longhand-clock-'));
@@ -47,7 +47,7 @@ t.test(
     });
     const seconds = async () => (await db.query<{ at: number }>('*', 'select extract(epoch from clock_timestamp())::float8 as at'))[0]!.at;
     const [before] = [await seconds(), leap('+600s')];
-    if ((await seconds()) - before < 300) return t.plan(0, 'this PostgreSQL does not heed libfaketime');
+    if ((await seconds()) - before < 300) return t.plan(0, 'libfaketime has no effect on this PostgreSQL');
     leap('+0');
     await migrate(db);
     const service = await openService(t, { database: { db, url: server.url } });
@@ -69,7 +69,7 @@ t.test(
       leap('+600s');
       await ended(ids[0]!);
       await begun(ids[1]!);
-      const waiting = await service.upload(workspaceId, await conversation(1)); // its times will lie ten minutes ahead
+      const waiting = await service.upload(workspaceId, await conversation(1)); // its timestamps will be 10 minutes in the future
       leap('+0');
       await ended(ids[1]!);
       await ended(waiting);
@@ -79,7 +79,7 @@ t.test(
   },
 );
 
-/** Starts a program with environment variables of its own. */
+/** Starts a program with additional environment variables. */
 async function preloaded<T>(variables: Record<string, string>, begin: () => Promise<T>): Promise<T> {
   Object.assign(process.env, variables);
   try {

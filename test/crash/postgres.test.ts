@@ -1,6 +1,6 @@
 /*
  * PostgreSQL is killed and restarted during work, at random moments, while clients upload and poll; its address stays the same, as behind
- * a service name. Clients see nothing worse than a 503 that says when to come again.
+ * a service name. The worst response to clients is 503 with Retry-After.
  */
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -17,9 +17,9 @@ import { eventually, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
-const BRIEF = 30; // seconds after PostgreSQL is back in which the API must serve again
+const BRIEF = 30; // seconds after PostgreSQL is up within which the API must serve requests again
 const { random, pick } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 
 const folder = join(t.testdir(), 'postgres');
 let server: Embedded = await startEmbedded(folder);
@@ -48,11 +48,11 @@ t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing
   const { key } = service;
   const [api, engine] = [await service.api(), await service.engine()];
   const [long, short] = [await conversation(5), await conversation(1)];
-  const wrong: string[] = []; // responses that no client should get
+  const wrong: string[] = []; // unexpected responses
   let refusals = 0;
   let going = true;
 
-  /** One file, sent again under its key until it is accepted. */
+  /** Uploads one file, repeating the request with its key until it is accepted. */
   const upload = async (name: string, bytes: Buffer): Promise<string> => {
     const headers = { 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' };
     for (;;) {
@@ -81,15 +81,15 @@ t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing
     await sleep(random() * 2000);
     await interrupt(pick(['SIGKILL', 'SIGINT'] as const)!); // SIGINT: PostgreSQL's fast shutdown
     const serves = async () => (await fetch(`${api.url}/readyz`)).status === 200;
-    await eventually(serves, 'the API serves again', BRIEF);
+    await eventually(serves, 'the API to serve requests again', BRIEF);
     uuids.push(...(await sending));
   }
   for (const uuid of uuids) await service.until<TranscriptionRow>(uuid, ({ status }) => status === 'completed', 240);
   going = false;
   await Promise.all(polling);
-  t.strictSame(wrong, [], 'every answer was the right one, or 503 with Retry-After');
-  t.ok(refusals > 0, 'the outages were felt');
-  t.equal((await db.query('*', 'select 1 from transcriptions')).length, uuids.length, 'one transcription for each key');
+  t.strictSame(wrong, [], 'every response was the expected one, or 503 with Retry-After');
+  t.ok(refusals > 0, 'the outages caused some 503 responses');
+  t.equal((await db.query('*', 'select 1 from transcriptions')).length, uuids.length, 'one transcription per key');
   await aftermath(t, service);
   t.equal(await engine.stop(), 0);
   t.equal(await api.stop(), 0);

@@ -1,6 +1,6 @@
 /*
- * The spool fails while the service runs: a share that is not mounted (then an empty folder is in its place), that is read-only, or from
- * which one recording is really missing. A store behind S3 that goes down: test/deploy/s3.test.ts.
+ * The spool fails while the service runs: a share that is not mounted (leaving an empty folder), a read-only one, or one from which a single
+ * recording is missing. An S3 server that goes down is tested in test/deploy/s3.test.ts.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ t.test('engine whose share is not mounted reports it, waits and continues, witho
   unmount();
   const engine = await service.engine(media);
   t.match(engine.output.stderr, /the spool cannot be read; no recordings are claimed until it can/);
-  await eventually(async () => /^longhand_engine_trouble\{.*\} 1$/m.test(await page()), 'the metrics say so');
+  await eventually(async () => /^longhand_engine_trouble\{.*\} 1$/m.test(await page()), 'the metric of the trouble');
   t.match(await ready(), { status: 'unready', spool: false, engines: 0 });
   const refused = await send(api.url, key, WAV, '', wav);
   t.match({ status: refused.status, code: refused.json?.code }, { status: 503, code: 'service_unavailable' });
@@ -50,22 +50,26 @@ t.test('engine whose share is not mounted reports it, waits and continues, witho
   mount('--bind');
   for (const id of ids) t.match(await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed'), { deaths: 0 });
   t.match(engine.output.stderr, /the spool is readable again/);
-  await eventually(() => !recordings(disk).length, 'the recordings removed');
+  await eventually(() => !recordings(disk).length, 'the removal of the recordings');
 
   const long = (await send(api.url, key, WAV, '', await conversation(5))).json.uuid as string;
   await service.until<TranscriptionRow>(long, ({ fraction }) => fraction > 0.2);
   unmount(); // during work that no longer needs the spool
-  const queued = await eventually(async () => (await ready()).spool === false, 'the API knows').then(() => long);
+  const queued = await eventually(async () => (await ready()).spool === false, 'the API to notice').then(() => long);
   t.match(await service.until<TranscriptionRow>(queued, ({ status }) => status === 'completed', 240), { deaths: 0, attempt: 1 });
 
   mount('--bind');
   await eventually(async () => (await ready()).spool, 'ready again');
   const last = await upload();
   execFileSync('mount', ['-o', 'remount,bind,ro', share]);
-  t.match(await service.until<TranscriptionRow>(last, ({ status }) => status === 'completed'), { deaths: 0 }, 'reading is enough to work');
+  t.match(
+    await service.until<TranscriptionRow>(last, ({ status }) => status === 'completed'),
+    { deaths: 0 },
+    'a read-only spool suffices for transcription',
+  );
   t.match(await send(api.url, key, WAV, '', wav), { status: 503, json: { code: 'service_unavailable' } });
   execFileSync('mount', ['-o', 'remount,bind,rw', share]);
-  await eventually(() => !recordings(disk).length, 'what could not be removed is swept');
+  await eventually(() => !recordings(disk).length, 'the sweep of files that could not be removed');
 
   t.equal((await db.query('*', 'select 1 from ledger where minutes < 0')).length, ids.length + 2);
   await aftermath(t, service);
@@ -77,12 +81,12 @@ t.test('engine fails a recording missing from an intact spool with ENGINE_ERROR,
   const media = { LONGHAND_MEDIA: join(service.home, 'share') };
   const api = await service.api(media);
   const wav = await conversation(1);
-  const [gone, good] = [await send(api.url, service.key, WAV, '', wav), await send(api.url, service.key, WAV, '', wav)];
-  rmSync(join(media.LONGHAND_MEDIA, `${gone.json.uuid}.wav`));
+  const [missing, good] = [await send(api.url, service.key, WAV, '', wav), await send(api.url, service.key, WAV, '', wav)];
+  rmSync(join(media.LONGHAND_MEDIA, `${missing.json.uuid}.wav`));
   const engine = await service.engine(media);
   await service.until<TranscriptionRow>(good.json.uuid, ({ status }) => status === 'completed');
   impatient(t, service);
-  t.match(await service.until<TranscriptionRow>(gone.json.uuid, ({ status }) => status === 'failed'), {
+  t.match(await service.until<TranscriptionRow>(missing.json.uuid, ({ status }) => status === 'failed'), {
     error_code: 'ENGINE_ERROR',
     attempt: 4,
   });

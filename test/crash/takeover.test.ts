@@ -11,10 +11,10 @@ import { send, uploadHeaders } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 const PROMISED = 120; // seconds until another engine takes over
-const KEY_HELD = 60; // seconds that a crashed node blocks a key, at most
-const LEEWAY = 30; // for a busy machine
+const KEY_HELD = 60; // maximum seconds for which a crashed node blocks a key
+const LEEWAY = 30; // seconds of tolerance for a busy machine
 
 const service = await openService(t);
 const { db, key, workspaceId } = service;
@@ -24,7 +24,7 @@ const begin = async () => {
   engines.set(engine.child.pid!, engine);
 };
 
-/** Kills the engine that holds a transcription. False if none does, because it had finished. */
+/** Kills the engine that holds a transcription. False if there is none, because it has finished. */
 async function killHolder(id: string): Promise<boolean> {
   const [row] = await db.query<{ pid: number }>(
     '*',
@@ -38,7 +38,7 @@ async function killHolder(id: string): Promise<boolean> {
   return held.length > 0;
 }
 
-/** Whole seconds since now. */
+/** Returns a function: whole seconds since this call. */
 function stopwatch(): () => number {
   const began = performance.now();
   return () => Math.round((performance.now() - began) / 1000);
@@ -55,18 +55,18 @@ for (let round = 0; round < ROUNDS; round++) {
       const wish = { 'Idempotency-Key': `held ${round}`, 'Content-Disposition': 'attachment; filename="call.wav"' };
       connection.write(head('POST', '/v1/transcriptions', uploadHeaders(key, { ...wish, 'Content-Length': wav.length })));
       connection.write(wav.subarray(0, Math.ceil(random() * (wav.length - 1))));
-      await eventually(async () => (await db.query('*', 'select 1 from upload_leases')).length > 0, 'the upload in flight');
+      await eventually(async () => (await db.query('*', 'select 1 from upload_leases')).length > 0, 'an upload in flight');
       const since = stopwatch();
       await victim.stop('SIGKILL');
       const accepted = eventually(
         async () => {
           const answer = await send(survivor.url, key, wish, '', wav);
           if (answer.status < 300) return { ...answer, seconds: since() };
-          t.ok([409, 429].includes(answer.status), `${answer.status}: the key, then the slot of the dead is still held`);
-          await sleep(1_000); // as a client would: more is refused by the rate limit
+          t.ok([409, 429].includes(answer.status), `${answer.status}: the key, then the slot of the killed process is still held`);
+          await sleep(1_000); // a realistic interval: more requests would exceed the rate limit
           return null;
         },
-        'the upload accepted again',
+        'the repeated upload to be accepted',
         PROMISED,
       );
       let [id, before, taken] = ['', null as TranscriptionRow | null, since];
@@ -85,7 +85,7 @@ for (let round = 0; round < ROUNDS; round++) {
       );
       const takenOver = taken();
       const { status, seconds: keyFree } = await accepted;
-      t.comment(`taken over after ${takenOver} s, key and slot free after ${keyFree} s`);
+      t.comment(`taken over after ${takenOver} s, key and slot released after ${keyFree} s`);
       t.ok(takenOver < PROMISED);
       t.equal(status, 201);
       t.ok(keyFree < KEY_HELD + LEEWAY);
@@ -104,13 +104,13 @@ for (let round = 0; round < ROUNDS; round++) {
       await service.until<TranscriptionRow>(id, ({ status, engine_id }) => status === 'processing' && engine_id !== null, 120);
       await sleep(random() * 1000);
       await killHolder(id);
-      await service.expire('transcriptions', id); // as 60 s would
+      await service.expire('transcriptions', id); // as after 60 s
       await begin();
       await service.until<TranscriptionRow>(id, ({ deaths }) => deaths === death, 120);
     }
     t.match(await service.row('transcriptions', id), { status: 'failed', error_code: 'ENGINE_ERROR', lease_token: null });
     t.equal((await db.query('*', 'select 1 from ledger where transcription_id = ?', [id])).length, 0);
     t.equal((await db.query('*', 'select 1 from reservations')).length, 0);
-    await eventually(() => !service.spooled().some((name) => name.startsWith(id)), 'its media removed');
+    await eventually(() => !service.spooled().some((name) => name.startsWith(id)), 'the removal of its media');
   });
 }

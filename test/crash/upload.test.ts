@@ -1,6 +1,6 @@
 /*
- * The API is killed with SIGKILL in the middle of uploads: while bytes come, after the last byte, and while PostgreSQL commits. The client does what
- * the documentation says: the same request again, under the same Idempotency-Key, to whatever host answers.
+ * The API is killed with SIGKILL during uploads: while bytes arrive, after the last byte, and while PostgreSQL commits. The client does as
+ * documented: it repeats the request with the same Idempotency-Key, to any host that responds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -15,7 +15,7 @@ import { send, uploadHeaders } from '../support/uploads.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 
 const service = await openService(t, { model: TINY });
 const { db, key } = service;
@@ -39,13 +39,13 @@ async function begin(api: Api, name: string, bytes: number) {
   return connection;
 }
 
-/** Repeats the upload until it is accepted. Expires the leases of killed processes, as 60 s would. */
+/** Repeats the upload until it is accepted. Expires the leases of killed processes, as after 60 s. */
 async function again(t: Test, name: string): Promise<RawAnswer> {
   for (let attempt = 0; attempt < 50; attempt++, await sleep(200)) {
     const answer = await send(survivor.url, key, wish(name), '', wav);
     if (answer.status < 300) return answer;
     t.match(String(answer.status), /^(409|429|503)$/, `${answer.status} ${answer.body}`);
-    t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/, 'the refusal says when to come again');
+    t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/, 'the error response has a Retry-After header');
     await db.acrossTenants(async (tx) => {
       await tx.rows(`update idempotency_keys set lease_until = clock_timestamp() where answer is null`);
       await tx.rows('update upload_leases set lease_until = clock_timestamp()');
@@ -54,13 +54,13 @@ async function again(t: Test, name: string): Promise<RawAnswer> {
   throw new Error(`${name} was never accepted`);
 }
 
-/** One attempt that is killed, then the client's repetition. */
+/** One upload whose API process is killed, and the repeated request of the client. */
 async function suffer(t: Test, name: string, kill: (api: Api) => Promise<void>, expected: number): Promise<void> {
   const victim = await service.api(limits);
   await kill(victim);
   const answer = await again(t, name);
   t.equal(answer.status, expected);
-  t.equal((await send(survivor.url, key, wish(name), '', wav)).json.uuid, answer.json.uuid, 'a third time is a replay');
+  t.equal((await send(survivor.url, key, wish(name), '', wav)).json.uuid, answer.json.uuid, 'the third request gets the stored response');
   const rows = await db.query<{ id: string }>('*', 'select id from transcriptions where external_id = ?', [name]);
   t.strictSame(rows, [{ id: answer.json.uuid }], 'one transcription');
   sent.push({ name, uuid: answer.json.uuid });
@@ -83,21 +83,21 @@ for (let round = 0; round < ROUNDS; round++) {
     });
   }
 
-  await t.test('API killed after the last byte and before its transaction leaves nothing that counts', async (t) => {
+  await t.test('API killed after the last byte and before its transaction leaves no record', async (t) => {
     await suffer(
       t,
       `received-${round}`,
       async (api) => {
         const release = await holding(service.url, 'lock table transcriptions in share row exclusive mode');
         await begin(api, `received-${round}`, wav.length);
-        await eventually(async () => (await waiting(db, 'longhand-api')) > 0, 'the API waiting to write the row');
+        await eventually(async () => (await waiting(db, 'longhand-api')) > 0, 'the API to wait for the lock');
         t.ok(
           service.spooled().some((name) => name.endsWith('.wav')),
-          'the file is durable already',
+          'the file is already durable',
         );
         await api.stop('SIGKILL');
         release();
-        await eventually(async () => (await waiting(db, 'longhand-api')) === 0, 'its connection gone');
+        await eventually(async () => (await waiting(db, 'longhand-api')) === 0, 'the end of its connection');
       },
       201,
     );
@@ -110,10 +110,10 @@ for (let round = 0; round < ROUNDS; round++) {
       async (api) => {
         const release = await holdCommits(db, service.url, 'transcriptions');
         await begin(api, `committing-${round}`, wav.length);
-        await eventually(async () => (await waiting(db, 'longhand-api')) > 0, 'the commit waiting');
+        await eventually(async () => (await waiting(db, 'longhand-api')) > 0, 'the commit to wait');
         await api.stop('SIGKILL');
         release();
-        await eventually(async () => (await waiting(db, 'longhand-api')) === 0, 'the commit done');
+        await eventually(async () => (await waiting(db, 'longhand-api')) === 0, 'the commit to finish');
       },
       200,
     );

@@ -60,7 +60,7 @@ t.test('usage() sums charges by day, key and project, includes deleted recording
   );
 });
 
-t.test('notifyLowBalances() notifies owners once, and again after a recovery, but not if there never were minutes', async (t) => {
+t.test('notifyLowBalances() notifies owners once, and again after a recovery, but not if there have never been any minutes', async (t) => {
   const { id: workspace } = await db.acrossTenants((tx) => createWorkspace(tx, vault, { name: 'Low', minutes: 100 }));
   await db.acrossTenants((tx) => createWorkspace(tx, vault, { name: 'Empty' }));
   const owner = await world.member(workspace, { role: 'owner', email: 'o@example.com' });
@@ -105,9 +105,9 @@ t.test('audit() records actor, action and target in the same transaction, withou
     { action: 'project.create', actor_kind: 'token', target_id: project.id },
     { action: 'key.create', actor_kind: 'operator', actor_id: null, member_id: null, target_id: key.id },
   ]);
-  t.equal(log.length, 3, 'what was undone is not in it');
+  t.equal(log.length, 3, 'rolled back actions are not recorded');
   t.notMatch(JSON.stringify(log), /secret|lh_/i);
   await db.acrossTenants((tx) => tx.rows('delete from workspaces where id = ?', [workspace]));
-  t.equal((await db.acrossTenants((tx) => listAudit(tx, workspace, 10))).length, 3, 'it outlives the workspace');
-  t.strictSame(await db.workspace(randomUUID(), (tx) => listAudit(tx, workspace, 10)), [], 'and is seen by no other');
+  t.equal((await db.acrossTenants((tx) => listAudit(tx, workspace, 10))).length, 3, 'the audit log outlives the workspace');
+  t.strictSame(await db.workspace(randomUUID(), (tx) => listAudit(tx, workspace, 10)), [], 'and is not visible to another workspace');
 });

@@ -1,59 +1,59 @@
 /*
- * The protocol of uploads, leases and charges as a simulation: engines, clients and a sweeper on real connections, interleaved statement by
- * statement by a seeded scheduler, with faults: engines that stall past their lease and go on, work finished twice, commits that fail or whose
- * response is lost, clients that retry and delete, minutes that run out. Three casts alternate: the usual one, many clients competing for the last
- * place, and engines that fail and die (protocol/schedule.ts). A failure prints its seed: SEED=n SCHEDULES=1 repeats it, STEPS=folder writes down
- * every turn. Time and ids are the simulation's own (protocol/time.ts), so that no clock decides; one thing PostgreSQL does: where one commit frees
- * several that wait for one row, who has it first. Of 30 seeds played twice on a busy machine 22 came out the same to the last turn, the others up to
- * such a place.
+ * Simulation of the protocol of uploads, leases and charges: engines, clients and a sweeper on real connections, interleaved statement by
+ * statement by a seeded scheduler. Faults: engines that stall past their lease and resume, work that is finished twice, commits that fail or
+ * whose response is lost, clients that retry and delete, insufficient minutes. There are three kinds of schedules: the usual one, many clients
+ * competing for the last slot, and engines that fail and die (protocol/schedule.ts). A failure prints its seed: SEED=n SCHEDULES=1 repeats it,
+ * and STEPS=folder logs every turn. The simulation has its own time and ids (protocol/time.ts), so that it does not depend on clocks. One
+ * thing is left to PostgreSQL: which of several transactions waiting for a row gets it when a commit releases it. Of 30 seeds run twice on a
+ * busy machine, 22 were identical to the last turn, and the others up to such a point.
  *
- * The simulation was verified by breaking the protocol by hand, one way at a time, starting at SEED=1:
+ * The simulation was verified by breaking the protocol manually, in one way at a time, starting at SEED=1:
  *
  *   broken                                                 found by schedule … as
- *   a place of uploads counted without its lock            1         more uploads in flight than the workspace may
- *   no slot is needed at the end of an upload              1         accepted without a slot
- *   one try too many                                       8         tried again after the last try
- *   a second death ends                                    5         given up before the last death
- *   lock of the cap of reports by an upload                34        more reports in a day than the workspace may
- *   row lock of the balance                                86        more reserved than there is
- *   lease token of heartbeats                           1         prolonged what another holds
- *   a heartbeat tells of no loss                        1         not told that it is lost
- *   … takes what ran out for lost                          11        told that it is lost while it is held
+ *   upload slots counted without the lock                  1        more uploads in flight than the limit
+ *   no slot required at the end of an upload               1        accepted without a slot
+ *   one attempt too many                                   8        retried after the last attempt
+ *   fails after the second death                           5        failed before the last permitted death
+ *   no lock on the report quota at upload                  34       more reports per day than the limit
+ *   no row lock on the balance                             86       reservations exceed the balance
+ *   no lease token in heartbeats                           1        extended a lease held by another
+ *   a heartbeat reports no lost lease                      1        lost lease not reported
+ *   … reports expired leases as lost                       11       held lease reported as lost
  *
- * With the same casts at somewhat other odds:
+ * With the same kinds of schedules and slightly different probabilities:
  *
- *   places that ran out are not counted                    7         more uploads in flight than the workspace may
- *   row lock of the workspace at dispatch                  2         more at work than the workspace may
- *   lock of the cap of reports by a request                10        more reports in a day than the workspace may
+ *   expired slots are not counted                          7        more uploads in flight than the limit
+ *   no row lock on the workspace at dispatch               2        more in progress than the concurrency limit
+ *   no lock on the report quota at a request               10       more reports per day than the limit
  *
- * Not found by 40 schedules: token of keys (by 22 of the earlier form). In the earlier form, which had the usual cast alone:
+ * Not found by 40 schedules: no token of keys (found by 22 schedules of an earlier version). In that version, with the usual schedule only:
  *
- *   lease token when work ends (hold)                      10        done by one who does not hold it
- *   row lock when work ends (hold)                         11        deadlock detected
- *   lease token of a probe's end, of requeueing            4, 7      done by one who does not hold it
- *   token of a checkpoint, of a key given back             1, 29     done by one who does not hold it
- *   heartbeats prolong nothing                          6         a heartbeat that does not prolong the lease
- *   a stop counts as a failure, a failure does not         3, 4      a stop that counts as a failure …
- *   one try too few                                        4         given up before the last try
- *   taking does not count, deaths do not                   1, 3      taken without counting the try …
- *   a fourth death, a third one of a report                16, 12    three engines died of it, and it goes on
- *   a sweep without row locks                              13        charged without being completed
- *   no row lock at taking a report, a probe, a delivery    2, 4, 2   taken from one who holds it …
- *   a lease is no bar at dispatch                          1         taken from one who holds it
- *   back-off of reports is not kept                        21        taken before its time
- *   charged without release, minutes released twice        1, 1      a reservation of what is not at work …
- *   no release at the end, or by deletion                  1, 2      a reservation of what is not at work
- *   charged is what was declared                           1         a charge that is not that of its length
- *   lease token of a report's end                          10        done by one who does not hold it
- *   a key outlives its refused file                        3         an answer for a file that is not there
- *   a key is claimed though it is held                     1         two files under one key …
- *   deletion, retention leave the key                      3, 2      an answer for a file that is not there
- *   living uploads, their files or media are swept         2, 20, 1  a recording is gone that is still needed …
- *   a failed upload keeps its slot, its key                1, 2      a slot or a key that was not released
- *   an unsure upload removes its file                      1         a recording is gone that is still needed
- *   webhooks not told of failures, of reports that fail so 1, 1      an end of which webhooks were not told once
- *   attempt when a delivery is settled                     13        done by one who does not hold it
- *   row lock when reports are asked for                    4         duplicate key
+ *   no lease token when work ends (hold)                   10       done without holding the lease
+ *   no row lock when work ends (hold)                      11       deadlock detected
+ *   no lease token at a probe's end, in requeueing         4, 7     done without holding the lease
+ *   no token in a checkpoint, in releasing a key           1, 29    done without holding the lease
+ *   heartbeats extend no lease                             6        a heartbeat that did not extend the lease
+ *   a shutdown counts as a failure, a failure does not     3, 4     a shutdown counted as a failure …
+ *   one attempt too few                                    4        failed before the last attempt
+ *   claims are not counted, deaths are not                 1, 3     claimed without counting the attempt …
+ *   a fourth death, a third one in a report                16, 12   still running after the third engine death
+ *   a sweep without row locks                              13       charged but not completed
+ *   no row lock in claiming a report, probe, delivery      2, 4, 2  claimed while leased …
+ *   leases are ignored at dispatch                         1        claimed while leased
+ *   the back-off of reports is ignored                     21       claimed before it was due
+ *   charged without release, minutes released twice        1, 1     a reservation without work in progress …
+ *   no release at the end, or by deletion                  1, 2     a reservation without work in progress
+ *   the declared duration is charged                       1        a charge that differs from the duration
+ *   no lease token at a report's end                       10       done without holding the lease
+ *   a key outlives its refused file                        3        a stored response for a missing transcription
+ *   a key is claimed while held                            1        two files under one key …
+ *   deletion, retention keep the key                       3, 2     a stored response for a missing transcription
+ *   current uploads, their files, their media are swept    2, 20, 1 a needed recording is missing …
+ *   a failed upload keeps its slot, its key                1, 2     a slot or key not released
+ *   an upload with an unknown outcome removes its file     1        a needed recording is missing
+ *   failures, resulting failures of reports not announced  1, 1     a terminal status not announced exactly once
+ *   no attempt number when a delivery is settled           13       done without holding the lease
+ *   no row lock when reports are requested                 4        duplicate key
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -90,7 +90,7 @@ async function play(seed: number): Promise<{ failures: string[]; steps: Step[] }
     const names = Object.keys(part);
     for (let done = 0, idle = 0; done < OPERATIONS && idle < IDLE && !failures.size; ) {
       const name = actor.chance.pick(names)!;
-      await actor.turn(name); // it sees the changes of the others
+      await actor.turn(name); // so that it sees the changes of the others
       const { turns } = actor;
       try {
         const seen = await part[name]!(actor, world);
@@ -111,7 +111,7 @@ async function play(seed: number): Promise<{ failures: string[]; steps: Step[] }
 }
 
 /** One line per turn: actor, action, number of rows. */
-function told(steps: readonly Step[]): string {
+function logOf(steps: readonly Step[]): string {
   return steps.map(({ who, what, rows = '-' }) => `${who} ${rows} ${what.replace(/\s+/g, ' ')}\n`).join('');
 }
 
@@ -120,7 +120,7 @@ t.test('uploads, leases and charges keep every invariant under any interleaving'
   for (let seed = SEED; seed < SEED + SCHEDULES && failures.length < 3; seed++) {
     const played = await play(seed);
     for (const what of played.failures) failures.push(`SEED=${seed} (schedule ${seed - SEED + 1}): ${what}`);
-    if (STEPS) writeFileSync(path.join(STEPS, `${seed}`), told(played.steps));
+    if (STEPS) writeFileSync(path.join(STEPS, `${seed}`), logOf(played.steps));
     if ((seed - SEED) % 100 === 99) t.comment(`${seed - SEED + 1} schedules, ${failures.length} failures`);
   }
   t.strictSame(failures, [], `${SCHEDULES} schedules from SEED=${SEED}`);

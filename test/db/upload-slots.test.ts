@@ -15,7 +15,7 @@ const chance = seeded();
 const caps = { ...LIMITS, UPLOADS_PER_WORKSPACE: 1, UPLOADS_PER_DAY: 1, REPORTS_PER_DAY: 1 };
 const file = { bytes: 2048, key: Buffer.alloc(32) };
 
-/** An upload in flight, with one report, and whose host falls silent. */
+/** An upload in flight with one report, whose lease has expired. */
 async function silent(workspaceId: string): Promise<UploadRequest> {
   const wish = { ...requestOf(workspaceId, null, chance), templates: [SUMMARY] };
   await db.workspace(workspaceId, (tx) => takeSlot(tx, wish, randomUUID(), caps));

@@ -11,7 +11,7 @@ const bench = await openBench(db);
 const engineId = randomUUID();
 const next = async (shortOnly = false) => (await claimNext(db, { engineId, shortOnly })) as ClaimedTranscription | null;
 
-/** Claims everything that can be claimed. */
+/** Claims transcriptions until there is none left to claim. */
 async function drain(shortOnly = false): Promise<ClaimedTranscription[]> {
   const claims: ClaimedTranscription[] = [];
   for (let claim = await next(shortOnly); claim; claim = await next(shortOnly)) claims.push(claim);
@@ -25,12 +25,12 @@ t.test('claimNext() gives each transcription to one of many claimers, within the
   const workspace = await bench.workspace({ concurrency: 3 });
   for (let i = 0; i < 6; i++) await bench.transcription(workspace);
   const claims = (await Promise.all(Array.from({ length: 12 }, () => next()))).filter((claim) => claim !== null);
-  const rest = await drain(); // those skipped because of each other's locks
+  const rest = await drain(); // those that concurrent claimers skipped because they were locked
   const ids = [...claims, ...rest].map((claim) => claim.lease.id);
   t.equal(ids.length, 3);
   t.equal(new Set(ids).size, 3);
   await complete(db, [...claims, ...rest][0]!.lease, finished(60));
-  t.equal((await drain()).length, 1, 'a slot that became free is taken once');
+  t.equal((await drain()).length, 1, 'a released slot is taken once');
 });
 
 t.test('claimNext() serves workspaces round-robin, each in the order of its uploads', async (t) => {
@@ -80,8 +80,8 @@ t.test('claimNext() reserves the probed minutes, and fails a recording that the 
   t.match(await db.query('*', 'select status, error_code from reports where transcription_id = ?', [ids[1]]), [
     { status: 'failed', error_code: 'TRANSCRIPTION_FAILED' },
   ]);
-  t.equal((await db.query('*', `select 1 from idempotency_keys where key = 'again'`)).length, 0, 'the key may be used again');
-  t.equal(await bench.balance(workspace), 2.5, 'nothing is charged before the end');
+  t.equal((await db.query('*', `select 1 from idempotency_keys where key = 'again'`)).length, 0, 'the key can be used again');
+  t.equal(await bench.balance(workspace), 2.5, 'nothing is charged before completion');
 });
 
 t.test('complete() charges the decoded duration once, releases the rest and starts the reports', async (t) => {
@@ -185,10 +185,10 @@ t.test('renew() does not wait for locks: a row locked by a deletion is neither r
   t.strictSame([...(await renewed())], [leases.find(({ id }) => id === deleted)!.token]);
 });
 
-t.test('claimProbe() gives a probe to one claimer, and probed() queues the transcription for a worker slot', async (t) => {
+t.test('claimProbe() gives each probe to one claimer, and probed() queues the transcription for a worker slot', async (t) => {
   const workspace = await bench.workspace();
   const id = await bench.transcription(workspace, { seconds: null });
-  t.equal(await next(), null, 'nothing starts before its probe');
+  t.equal(await next(), null, 'transcription does not start before the probe');
   const claims = await Promise.all(Array.from({ length: 5 }, () => claimProbe(db, engineId)));
   const [claim, ...others] = claims.filter((each) => each !== null);
   t.equal(others.length, 0);

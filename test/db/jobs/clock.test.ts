@@ -33,7 +33,7 @@ t.test('correctTimes() corrects timestamps left in the future when the clock was
   const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
   t.equal(claim.lease.id, held);
   await registerEngine(db, engine);
-  t.equal(await correctTimes(db), 0, 'nothing is wrong');
+  t.equal(await correctTimes(db), 0, 'no timestamps in the future');
   const write = (sql: string) => db.query('*', sql);
   await write(`update transcriptions set run_after = run_after + interval '10 minutes'`);
   await write(`update leases set until = until + interval '10 minutes'`);

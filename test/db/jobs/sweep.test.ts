@@ -28,21 +28,21 @@ t.test('reclaimTranscriptions() requeues work of a dead engine with its finished
   const workspace = await bench.workspace({ minutes: 10, concurrency: 1 });
   const id = await bench.transcription(workspace);
   const first = (await next())!;
-  await checkpointsOf(db, bench.vault, first.lease).save('window 1', Buffer.from('said so far'));
-  t.strictSame(await reclaimTranscriptions(db), { handedOn: 0, ended: 0 }, 'a living lease is left alone');
+  await checkpointsOf(db, bench.vault, first.lease).save('window 1', Buffer.from('partial result'));
+  t.strictSame(await reclaimTranscriptions(db), { handedOn: 0, ended: 0 }, 'an unexpired lease is kept');
   await bench.expire('transcriptions', id);
   t.strictSame(await reclaimTranscriptions(db), { handedOn: 1, ended: 0 });
   t.match(
     await bench.row('transcriptions', id),
     { status: 'processing', deaths: 1, lease_token: null },
-    'clients see no way back to queued',
+    'the status does not return to queued',
   );
   const second = (await next())!;
   t.equal(second.lease.id, id);
   const chunks = await checkpointsOf(db, bench.vault, second.lease).load();
-  t.equal(Buffer.from(chunks.get('window 1')!).toString(), 'said so far');
-  await checkpointsOf(db, bench.vault, first.lease).save('window 2', Buffer.from('by the dead'));
-  t.equal((await checkpointsOf(db, bench.vault, second.lease).load()).size, 1, 'the first holder cannot write any more');
+  t.equal(Buffer.from(chunks.get('window 1')!).toString(), 'partial result');
+  await checkpointsOf(db, bench.vault, first.lease).save('window 2', Buffer.from('by the dead engine'));
+  t.equal((await checkpointsOf(db, bench.vault, second.lease).load()).size, 1, 'the first holder can no longer write');
   t.equal(await complete(db, first.lease, finished(60)), 'lost');
   t.equal(await complete(db, second.lease, finished(60)), 'completed');
   t.equal(await bench.balance(workspace), 9);
@@ -70,7 +70,7 @@ t.test('reclaimTranscriptions() fails a transcription with ENGINE_ERROR, free of
   t.equal((await db.query('*', 'select 1 from reservations')).length, 0);
 });
 
-t.test('reclaimTranscriptions() makes a probe due again after its engine has died', async (t) => {
+t.test('reclaimTranscriptions() requeues a probe after its engine has died', async (t) => {
   const id = await bench.transcription(await bench.workspace(), { seconds: null });
   t.ok(await claimProbe(db, engineId));
   await bench.expire('transcriptions', id);
@@ -88,7 +88,7 @@ t.test('requeue() requeues work immediately, and does not count an attempt when 
   const again = (await next())!;
   t.equal(again.attempt, 1);
   await db.acrossTenants((tx) => requeue(tx, again.lease, { seconds: 60 }));
-  t.equal(await next(), null, 'the back-off holds');
+  t.equal(await next(), null, 'the back-off applies');
   t.match(await bench.row('transcriptions', id), { attempt: 1, deaths: 0 });
 });
 
@@ -138,7 +138,7 @@ t.test('expireTranscripts() applies the shorter of the retention periods of the 
   t.ok(await bench.row('transcriptions', b));
 });
 
-t.test('sweep: engines without a heartbeat are removed, and one that was removed in error registers again', async (t) => {
+t.test('sweep: engines without a heartbeat are removed, and one that was removed by mistake registers again', async (t) => {
   const facts = {
     role: 'engine' as const,
     host: 'h',

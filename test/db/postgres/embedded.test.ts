@@ -31,7 +31,7 @@ t.test('startEmbedded() creates a database for an unprivileged owner, protected 
     { rolsuper: false, rolbypassrls: false },
   ]);
   t.equal(statSync(path.join(folder, 'password')).mode & 0o777, 0o600);
-  await t.rejects(asSuperuser(server, 'password'), { code: '28P01' }, 'the superuser has another one');
+  await t.rejects(asSuperuser(server, 'password'), { code: '28P01' }, 'the superuser has a different password');
   t.match(await asSuperuser(server, 'superuser-password'), [{ rolsuper: true }]);
   const url = new URL(server.url);
   t.equal(url.hostname, '127.0.0.1');
@@ -64,7 +64,7 @@ t.test('startEmbedded() stops a server that outlived its program, and keeps its 
   server.process.kill('SIGQUIT');
   await new Promise((resolve) => server.process.once('exit', resolve));
   for (const lock of [`${process.pid}\n`, '']) {
-    writeFileSync(path.join(folder, 'data', 'postmaster.pid'), lock); // its number belongs to another program now; the power was cut
+    writeFileSync(path.join(folder, 'data', 'postmaster.pid'), lock); // as after a power failure: the PID now belongs to another program
     const again = await startEmbedded(folder);
     t.strictSame(await ask(again, 'select x from kept'), [{ x: 1 }]);
     await again.stop();

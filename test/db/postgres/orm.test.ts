@@ -105,7 +105,7 @@ t.test('Tx.em reads and writes entities within the transaction: commit, workspac
   await db.workspace(mine, async (tx) => {
     tx.em.create(Project, { workspaceId: mine, name: 'by entity' });
     await tx.em.flush();
-    t.strictSame(await tx.rows('select name from projects where workspace_id = ?', [mine]), [{ name: 'by entity' }], 'SQL sees it');
+    t.strictSame(await tx.rows('select name from projects where workspace_id = ?', [mine]), [{ name: 'by entity' }], 'visible to SQL');
     await tx.em.createQueryBuilder(Project).update({ name: 'renamed' }).where({ workspaceId: mine, name: 'by entity' });
   });
   await db.workspace(other, (tx) => tx.rows('insert into projects (workspace_id, name) values (?, ?)', [other, 'theirs']));
@@ -113,7 +113,7 @@ t.test('Tx.em reads and writes entities within the transaction: commit, workspac
   t.strictSame(
     seen.map(({ name }) => name),
     ['renamed'],
-    'without a predicate, too',
+    'even without a predicate',
   );
   await t.rejects(
     db.workspace(mine, async (tx) => {
@@ -129,7 +129,7 @@ t.test('Tx.em reads and writes entities within the transaction: commit, workspac
       tx.em.create(Project, { workspaceId: other, name: 'smuggled' });
     }),
     { code: '42501' },
-    'what was not flushed is flushed before the commit',
+    'pending changes are flushed before the commit',
   );
   await t.rejects(db.orm.em.fork().find(Project, {}), /outside a transaction/);
 });
@@ -141,7 +141,7 @@ t.test('requirePolicies() rejects a role that bypasses row-level security, and a
   await t.rejects(requirePolicies(own.db), /not forced on projects/);
   await own.db.direct('alter table projects force row level security');
   const free = await freeRole(t, own.url);
-  if (!free) return t.comment('the user of the test server cannot make a role that bypasses policies');
+  if (!free) return t.comment('the user of the test server cannot create a role that bypasses policies');
   const unsafe = await openDb({ url: free, pool: 1 });
   await t.rejects(
     requirePolicies(unsafe).finally(() => unsafe.close()),
@@ -160,10 +160,10 @@ t.test('whileWanted() cancels the query when its client disconnects, and starts 
     whileWanted(leaving.signal, () => db.acrossTenants((tx) => tx.rows('select 1'))),
     { name: 'Unwanted' },
   );
-  t.same(await db.query('*', 'select 1 as n'), [{ n: 1 }], 'the connections still serve');
+  t.same(await db.query('*', 'select 1 as n'), [{ n: 1 }], 'the connections can still be used');
 });
 
-t.test('openDb() waits no longer than its timeout for a connection, a statement or a lock', async (t) => {
+t.test('openDb() limits the wait for a connection, a statement or a lock to its timeout', async (t) => {
   const hasty = await openDb({ url, pool: 1, patience: 'request' });
   t.teardown(() => hasty.close());
   const id = await workspace('locked');
@@ -212,9 +212,9 @@ t.test('openDb() applies every parameter of the URL and never connects without t
   address.searchParams.set('options', '-c statement_timeout=12345');
   const bounded = await openDb({ url: address.href, pool: 1, name: 'bounded' });
   t.teardown(() => bounded.close());
-  const asked = `select current_setting('statement_timeout') as limit, current_setting('application_name') as name`;
+  const query = `select current_setting('statement_timeout') as limit, current_setting('application_name') as name`;
   for (const run of [bounded.acrossTenants, bounded.reserved])
-    t.strictSame(await run((tx) => tx.row(asked)), { limit: '12345ms', name: 'bounded' });
+    t.strictSame(await run((tx) => tx.row(query)), { limit: '12345ms', name: 'bounded' });
   address.searchParams.set('sslmode', 'no-verify');
   const used = await openDb({ url: address.href, pool: 1 }).then(
     (secure) => secure.acrossTenants(encryption).finally(() => secure.close()),

@@ -11,7 +11,7 @@ import { openService } from '../../support/service.ts';
 import { send } from '../../support/uploads.ts';
 import { finished, openBench } from '../../support/work.ts';
 
-/* The real PgBouncer in transaction mode: each transaction of a client may run on another connection of the server. */
+/* A real PgBouncer in transaction mode: each transaction of a client may run on a different server connection. */
 
 const { pgbouncer } = needPrograms(t, 'pgbouncer');
 const SERVERS = 12; // connections to PostgreSQL
@@ -27,7 +27,7 @@ async function hosts(count: number, pool: number): Promise<Db[]> {
   return opened;
 }
 
-/** Connections of the server that PgBouncer uses. */
+/** Number of server connections that PgBouncer uses. */
 async function serverConnections(): Promise<number> {
   const [row] = await direct.db.query<{ n: number }>(
     '*',
@@ -50,7 +50,7 @@ t.test(
       await Promise.all(
         fleet.map(async (db, i) => {
           const workspace = workspaces[(i + round) % workspaces.length]!;
-          if (i % 5 === 0) await db.workspace(workspace, (tx) => tx.rows('select 1 / 0')).catch(() => {}); // one that fails leaves nothing behind
+          if (i % 5 === 0) await db.workspace(workspace, (tx) => tx.rows('select 1 / 0')).catch(() => {}); // a failed transaction must leave no settings behind
           const rows = i % 2 ? await db.query(workspace, seen) : await db.workspace(workspace, (tx) => tx.rows(seen));
           const [row] = rows as { scope: string; role: string; lock: string; visible: string[] }[];
           if (row!.scope !== workspace || row!.role !== 'longhand_app' || row!.lock !== '20s' || row!.visible.join() !== workspace)

@@ -13,14 +13,14 @@ import { claimDelivery, requeueDeliveries } from '../../../db/webhooks/outbox.ts
 import { testDatabase } from '../../support/database.ts';
 import { openBench } from '../../support/work.ts';
 
-/* Periodic and hot statements of engines and couriers, as they are sent, explained against tables with rows and statistics: none may scan a large one. */
+/* Plans of the periodic and hot statements of engines and couriers, on filled and analysed tables: none may scan a large one. */
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const LARGE = ['transcriptions', 'reports', 'deliveries', 'notifications'];
 const ROWS = 20_000;
 
-/** `db`, with every statement that is sent through it. */
+/** A proxy of `db` that records every statement. */
 function recorded(): { watched: Db; statements: Set<string> } {
   const statements = new Set<string>();
   const watch = (tx: Tx): Tx =>
@@ -67,7 +67,7 @@ await send(
 );
 await db.direct('analyze');
 
-/** Large tables that a statement would scan. */
+/** Large tables that the plan of a statement scans. */
 async function scansOf(sql: string): Promise<string[]> {
   if (!/^\s*(select|update|delete|insert|with)/i.test(sql)) return [];
   const rows = await db.direct(`explain (generic_plan, costs off) ${numbered(sql)}`);
@@ -77,7 +77,7 @@ async function scansOf(sql: string): Promise<string[]> {
   );
 }
 
-t.test('scansOf() finds a scan', async (t) => {
+t.test('scansOf() detects a scan', async (t) => {
   t.equal((await scansOf(`select 1 from transcriptions where media_type = 'video'`)).length, 1);
 });
 

@@ -3,8 +3,8 @@ import type { Tx } from '../../../db/postgres/orm.ts';
 import { testDatabase } from '../../support/database.ts';
 
 /*
- * Row-level security holds where a predicate was forgotten: every table that has it is found in pg_class, gets a row of two workspaces, and is looked at, changed,
- * emptied and added to without any predicate.
+ * Row-level security protects against missing predicates: every table that has it, according to pg_class, is filled with a row of each of two
+ * workspaces, and tested with select, update, delete and insert without a predicate.
  */
 
 const { db } = await testDatabase(t);
@@ -12,15 +12,15 @@ const { db } = await testDatabase(t);
 interface Column {
   name: string;
   type: string;
-  /** Table that it refers to. */
+  /** Referenced table. */
   target: string | null;
-  /** A value that a check constraint names. */
+  /** A value permitted by a check constraint. */
   literal: string | null;
   needed: boolean;
 }
 
-/** What the checks of several columns together want. */
-const WANTED: Record<string, Record<string, unknown>> = { templates: { scope: 'personal' }, workspaces: { plan: 'api' } };
+/** Values that satisfy check constraints on several columns. */
+const CONSTRAINED: Record<string, Record<string, unknown>> = { templates: { scope: 'personal' }, workspaces: { plan: 'api' } };
 
 const tables = (
   await db.query<{ name: string }>(
@@ -29,7 +29,7 @@ const tables = (
   )
 ).map(({ name }) => name);
 
-/** The column that says whose a row is. */
+/** The column with the workspace of a row. */
 const ownerOf = (table: string) => (table === 'workspaces' ? 'id' : 'workspace_id');
 
 function columnsOf(table: string): Promise<Column[]> {
@@ -58,11 +58,11 @@ const SAMPLES: Record<string, string> = {
   boolean: 'true',
 };
 
-/** The values of a row for a workspace, as SQL, by column; references lead to rows of the same workspace. */
+/** The values of a row for a workspace, as SQL, by column; references point to rows of the same workspace. */
 async function rowFor(table: string, workspace: string): Promise<Map<string, string>> {
   const row = new Map<string, string>();
   for (const { name, type, target, literal, needed } of await columnsOf(table)) {
-    const wanted = WANTED[table]?.[name];
+    const wanted = CONSTRAINED[table]?.[name];
     if (wanted !== undefined) row.set(name, `'${wanted}'`);
     else if (name === ownerOf(table)) row.set(name, `'${workspace}'`);
     else if (target && tables.includes(target)) {
@@ -80,7 +80,7 @@ const insert = (table: string, row: Map<string, string>) =>
 const [mine, foreign] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 await db.query('*', `insert into oauth_clients (id, name, redirect_uris) values ('client', 'client', '{}')`);
 
-/** A table is filled once those it refers to are. */
+/** Fills a table after the tables that it references. */
 async function fill(): Promise<void> {
   for (let rest = tables, rounds = 0; rest.length; rounds++) {
     if (rounds > 10) throw new Error(`no row could be made for ${rest.join(', ')}`);
@@ -100,27 +100,27 @@ async function fill(): Promise<void> {
   }
 }
 
-class Undone extends Error {}
+class RolledBack extends Error {}
 
-/** What somebody who acts for `mine` does to a table, with nothing left of it. Returns the rows of others that it met. */
-function meets(sql: string): Promise<number> {
-  let strangers = 0;
+/** Runs a statement in the scope of workspace `mine` and rolls it back. Returns the number of returned rows of other workspaces. */
+function foreignRows(sql: string): Promise<number> {
+  let others = 0;
   return db
     .workspace(mine, async (tx: Tx) => {
       const rows = await tx.rows<{ owner: string }>(sql);
-      strangers = rows.filter(({ owner }) => owner !== mine).length;
-      throw new Undone();
+      others = rows.filter(({ owner }) => owner !== mine).length;
+      throw new RolledBack();
     })
     .catch((error) => {
-      if (error instanceof Undone) return strangers;
+      if (error instanceof RolledBack) return others;
       throw error;
     });
 }
 
-/** Whether it met rows of others, or a trigger of such a row was stopped by the policy of another table. */
-async function reaches(sql: string): Promise<boolean> {
+/** Whether a statement affects rows of other workspaces, or a trigger on such a row is stopped by the policy of another table. */
+async function affects(sql: string): Promise<boolean> {
   try {
-    return (await meets(sql)) > 0;
+    return (await foreignRows(sql)) > 0;
   } catch (error) {
     if ((error as { code?: string }).code === '42501') return true;
     throw error;
@@ -129,20 +129,20 @@ async function reaches(sql: string): Promise<boolean> {
 
 async function refused(sql: string): Promise<boolean> {
   try {
-    await meets(sql);
+    await foreignRows(sql);
     return false;
   } catch (error) {
     return (error as { code?: string }).code === '42501'; // insufficient_privilege: new row violates row-level security policy
   }
 }
 
-/** Ways into another workspace that stand open in a table. */
-async function holes(table: string): Promise<string[]> {
+/** Operations by which a table exposes rows of another workspace. */
+async function exposures(table: string): Promise<string[]> {
   const owner = ownerOf(table);
   const found: string[] = [];
-  if (await meets(`select ${owner} as owner from ${table}`)) found.push('select');
-  if (await reaches(`update ${table} set ${owner} = ${owner} returning ${owner} as owner`)) found.push('update');
-  if (await reaches(`delete from ${table} returning ${owner} as owner`)) found.push('delete');
+  if (await foreignRows(`select ${owner} as owner from ${table}`)) found.push('select');
+  if (await affects(`update ${table} set ${owner} = ${owner} returning ${owner} as owner`)) found.push('update');
+  if (await affects(`delete from ${table} returning ${owner} as owner`)) found.push('delete');
   const row = await rowFor(table, foreign);
   if (table === 'workspaces') row.set('id', 'gen_random_uuid()').set('name', `'another'`);
   if (!(await refused(`${insert(table, row)} returning ${owner} as owner`))) found.push('insert');
@@ -157,9 +157,12 @@ t.test('every table with row-level security hides and protects the rows of anoth
   t.ok(tables.length > 30 && tables.includes('transcriptions') && tables.includes('workspaces'), `${tables.length} tables`);
   for (const table of tables) {
     const own = await db.workspace(mine, (tx) => tx.rows(`select 1 from ${table}`));
-    t.ok(own.length, `${table}: the workspace sees its own rows`);
-    t.strictSame(await holes(table), [], table);
-    t.ok((await db.query('*', `select 1 from ${table} where ${ownerOf(table)} = ?`, [foreign])).length, `${table}: it is still there`);
+    t.ok(own.length, `${table}: the workspace can read its own rows`);
+    t.strictSame(await exposures(table), [], table);
+    t.ok(
+      (await db.query('*', `select 1 from ${table} where ${ownerOf(table)} = ?`, [foreign])).length,
+      `${table}: the row of the other workspace still exists`,
+    );
   }
 });
 
@@ -169,7 +172,7 @@ t.test('every policy that is weakened is detected', async (t) => {
       `select polname as name, pg_get_expr(polqual, polrelid) as using from pg_policy where polrelid = '${table}'::regclass`,
     );
     await db.direct(`alter policy ${policy!.name} on ${table} using (true or ${policy!.using})`);
-    const open = await holes(table);
+    const open = await exposures(table);
     await db.direct(`alter policy ${policy!.name} on ${table} using (${policy!.using})`);
     t.ok(
       ['select', 'update', 'delete'].every((way) => open.includes(way)),

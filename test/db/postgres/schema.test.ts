@@ -12,8 +12,8 @@ t.test('the entities describe the migrated schema, column by column', async (t) 
 });
 
 /*
- * MikroORM cannot express, so the entities do not contain: row-level security (002), triggers and their functions (turns, totals of lists, terms of
- * metadata), that `rates` is unlogged, and the fill factor of `leases`.
+ * Not in the entities, because MikroORM cannot express it: row-level security (002), triggers and their functions (turns, totals of lists, terms
+ * of metadata), the property of `rates` to be unlogged, and the fill factor of `leases`.
  */
 t.test('the entities match the schema: MikroORM finds no difference', async (t) => {
   const { db, url } = await testDatabase(t);
@@ -22,10 +22,10 @@ t.test('the entities match the schema: MikroORM finds no difference', async (t) 
   const migrated = await shape(db);
   await db.direct('drop schema public cascade; create schema public');
   await db.direct(create);
-  t.strictSame(await shape(db), migrated, 'indexes, of which MikroORM compares the names only, and checks');
+  t.strictSame(await shape(db), migrated, 'indexes, of which MikroORM compares only the names, and constraints');
 });
 
-/** Indexes and checks, as PostgreSQL writes them. */
+/** Definitions of indexes and constraints in PostgreSQL's notation. */
 function shape(db: Db) {
   return db.direct(
     `select pg_get_indexdef(indexrelid) as definition from pg_index join pg_class c on c.oid = indrelid
@@ -61,7 +61,7 @@ t.test('migrations wait only briefly for a locked table, let other queries pass,
       const start = Date.now();
       const other = await openDb({ url, pool: 1 });
       await other.query('*', 'select count(*) from workspaces').finally(() => other.close());
-      t.ok(Date.now() - start < 4000, 'no query waits long behind the migration');
+      t.ok(Date.now() - start < 4000, 'queries do not wait long for the migration');
     }
   });
   t.strictSame(await migrating, ['020_turns_and_leases']);

@@ -4,9 +4,9 @@ import t from 'tap';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Where rows are plain: read and written by entities, unless a function says why not. */
+/** Folders whose rows are read and written by entities, unless a comment at the function states the reason for SQL. */
 const PLAIN = ['db/access/', 'db/tenants/', 'db/reports/templates.ts', 'db/webhooks/endpoints.ts', 'db/webhooks/notifications.ts'];
-/** MikroORM itself, and what runs beneath it. */
+/** MikroORM itself and the layer below. */
 const BENEATH = ['db/postgres/'];
 
 const SENDS = /\.(rows|row|outcome|query)(<[^(]*>)?\(/;
@@ -17,12 +17,12 @@ const files = readdirSync(`${ROOT}db`, { recursive: true, encoding: 'utf8' })
   .map((file) => ({ file: `db/${file}`, text: readFileSync(`${ROOT}db/${file}`, 'utf8') }))
   .filter(({ file }) => !BENEATH.some((place) => file.startsWith(place)));
 
-/** Top-level declarations, each with the comment above it. */
+/** Top-level declarations, each with its comment. */
 const declarations = (text: string) => text.split(/\n\n(?=\S)/);
 
 t.test('SQL in tenants, access, templates and webhooks states its reason at each statement; everything else uses entities', async (t) => {
   const plain = files.filter(({ file }) => PLAIN.some((place) => file.startsWith(place)));
-  t.ok(plain.length > 15, 'files were found');
+  t.ok(plain.length > 15, 'there are files');
   const bare = plain.flatMap(({ file, text }) =>
     declarations(text)
       .filter((each) => SENDS.test(each) && !REASON.test(each))

@@ -62,7 +62,7 @@ async function oldest(db: Db, workspaceId: string, most: number): Promise<string
   return (await db.query<{ id: string }>(workspaceId, sql, [workspaceId, most])).map(({ id }) => id);
 }
 
-/** As api/upload/upload.ts does it behind its checks: key if there is one, slot, body, then row, answer and job in one transaction. */
+/** Like api/upload/upload.ts after its checks: key if there is one, slot, body, then row, response and job in one transaction. */
 async function send(actor: Actor, world: World, keys: readonly (string | null)[]): Promise<unknown> {
   const { db, chance } = actor;
   const { limits } = world;
@@ -88,7 +88,7 @@ async function send(actor: Actor, world: World, keys: readonly (string | null)[]
   try {
     await db.workspace(workspaceId, (tx) => takeSlot(tx, sent, node, limits));
     if (chance.random() < 0.1) {
-      world.dead.add(sent.id); // the host dies, a part of the file is left
+      world.dead.add(sent.id); // the host dies, and a part of the file is left
       return void world.spool.add(sent.id);
     }
     return await receive(context, sent, claim);
@@ -112,7 +112,7 @@ function spoolOf({ spool }: World) {
   };
 }
 
-/** A body of 2 KB that arrives complete, or is cut off. */
+/** A body of 2 KB that arrives complete or is truncated. */
 function bodyOf({ chance, turn }: Actor) {
   return {
     async consume(take: (chunk: Uint8Array) => Promise<void>) {

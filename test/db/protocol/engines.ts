@@ -46,7 +46,7 @@ export const ENGINE: Part = {
   async probe(actor, world) {
     const claim = await claimProbe(actor.db, randomUUID());
     if (!claim) return;
-    if (actor.chance.random() < 0.3) return void world.recordings.push({ claim, seconds: 1 }); // it stalls
+    if (actor.chance.random() < 0.3) return void world.recordings.push({ claim, seconds: 1 }); // the engine stalls
     return fenced(actor, world, claim.lease.token, () => probed(actor.db, claim.lease, FOUND));
   },
   ...{ claim, claimAgain: claim, finish, finishAgain: finish, more, moreAgain: more }, // repeated entries raise the probability
@@ -63,9 +63,9 @@ export const ENGINE: Part = {
   ),
   async renew({ db, chance }, { recordings, reports }) {
     const some = [...recordings.map(({ claim }) => claim), ...reports].filter(() => chance.random() < 0.5);
-    const believed = new Map(some.map(({ lease }) => [lease.id, lease])); // one lease per row, old or new
+    const assumed = new Map(some.map(({ lease }) => [lease.id, lease])); // one lease per row, old or new
     return db.acrossTenants(async (tx) => {
-      const heartbeats = [...believed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
+      const heartbeats = [...assumed.values()].map((lease) => ({ lease, stage: 'transcribing', fraction: chance.random() }));
       const tokens = heartbeats.map(({ lease }) => lease.token);
       const held = (where: string, values: string[]) =>
         tx.rows<{ id: string; token: string }>(
@@ -76,10 +76,10 @@ export const ENGINE: Part = {
       const mine = async () => new Set((await held('lease_token = any (?::uuid[])', tokens)).map(({ token }) => token));
       const before = await mine();
       const lost = await renew(tx, heartbeats);
-      const written = await held('id = any (?::uuid[]) and xmin = pg_current_xact_id()::xid', [...believed.keys()]);
-      if (written.some(({ id, token }) => believed.get(id)!.token !== token)) return 'prolonged what another holds';
-      if (tokens.some((token) => !before.has(token) && !lost.has(token))) return 'not told that it is lost';
-      return [...(await mine())].some((token) => lost.has(token)) ? 'told that it is lost while it is held' : undefined;
+      const written = await held('id = any (?::uuid[]) and xmin = pg_current_xact_id()::xid', [...assumed.keys()]);
+      if (written.some(({ id, token }) => assumed.get(id)!.token !== token)) return 'extended a lease held by another';
+      if (tokens.some((token) => !before.has(token) && !lost.has(token))) return 'lost lease not reported';
+      return [...(await mine())].some((token) => lost.has(token)) ? 'held lease reported as lost' : undefined;
     });
   },
 };

@@ -39,7 +39,7 @@ const CROWD: Cast = {
   parts: [ENGINE, ENGINE, CLERK, EAGER, EAGER, EAGER, EAGER, SWEEPER, NIGHT],
   ...{ workspaces: 1, recordings: 5, minutes: [20, 21], caps: [1, 3, 1], attempts: [0], deaths: [0] },
 };
-/** Engines fail at everything. */
+/** Engines fail in every operation. */
 const TROUBLE: Cast = {
   parts: [UNLUCKY, UNLUCKY, UNLUCKY, UNLUCKY, CLERK, CLERK, CLIENT, REAPER, KEEPER],
   ...{
@@ -107,7 +107,7 @@ export async function end(world: World): Promise<string[]> {
     '*',
     'select id from upload_leases union select transcription_id from idempotency_keys where answer is null',
   );
-  const leak = kept.some(({ id }) => !world.dead.has(id)) ? ['a slot or a key that was not released'] : [];
+  const leak = kept.some(({ id }) => !world.dead.has(id)) ? ['a slot or key not released'] : [];
   const past = `lease_until = clock_timestamp() - interval '1 second'`;
   await db.query('*', `update leases set until = clock_timestamp() - interval '1 second'`);
   await db.query('*', `update upload_leases set ${past}`);
@@ -133,5 +133,5 @@ export async function end(world: World): Promise<string[]> {
        (select count(*) from transcriptions where media_key_sealed is not null)::int as keys`,
   );
   const held = Object.entries({ ...left, files: spool.size }).filter(([, count]) => count);
-  return [...leak, ...held.map(([what, count]) => `left in the end: ${count} ${what}`), ...(await broken(db, spool, limits))];
+  return [...leak, ...held.map(([what, count]) => `remaining at the end: ${count} ${what}`), ...(await broken(db, spool, limits))];
 }

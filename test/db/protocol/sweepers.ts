@@ -8,7 +8,7 @@ import type { Actor } from '../../support/interleave.ts';
 import { engineOf, type Operation, type Part, type World } from './world.ts';
 
 export const SWEEPER: Part = {
-  /** Holders have died, or stall and still believe they hold their lease. */
+  /** Lease holders have died, or stall and still assume that they hold their lease. */
   async expire({ db, chance }) {
     for (const table of ['transcriptions', 'reports']) {
       const held = await db.query<{ id: string }>('*', `select id from ${table} where lease_token is not null order by created_at, id`);
@@ -65,7 +65,7 @@ export const KEEPER: Part = {
 /** A sweeper with short days. */
 export const NIGHT: Part = { ...KEEPER, midnightAgain: KEEPER.midnight!, nextMidnight: KEEPER.midnight! };
 
-/** Like engine/tasks/sweep.ts: deletes what is not needed in two consecutive sweeps. */
+/** Like engine/tasks/sweep.ts: deletes files that two consecutive sweeps found unneeded. */
 export async function removeOrphans(db: Db, world: World, turn: Actor['turn']): Promise<void> {
   await sweepUploads(db);
   const free = await unneeded(db, [...world.spool]);
@@ -74,7 +74,7 @@ export async function removeOrphans(db: Db, world: World, turn: Actor['turn']): 
   world.orphans = new Set(free);
 }
 
-/** Changes only rows that are not locked, so that it waits for no lock. */
+/** Changes only rows that are not locked, so that it never waits for a lock. */
 function touch(db: Db, table: string, change: string, where: string, parameters: unknown[] = []): Promise<unknown> {
   const free = `select ctid from ${table} where ${where} for update skip locked`;
   return db.query('*', `update ${table} set ${change} where ctid in (${free})`, parameters);

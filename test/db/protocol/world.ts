@@ -11,14 +11,14 @@ import type { Bench } from '../../support/work.ts';
 import { trespassed } from './promises.ts';
 
 export const MINUTE = 60; // declared seconds of every recording: with whole minutes a balance can be just sufficient, or just insufficient
-const RECENT = 4; // number of past leases that an actor may still believe it holds
+const RECENT = 4; // number of past leases that an actor may still assume to hold
 
-/** What actors believe they hold, correctly or not, and the workspaces of clients. */
+/** Leases that actors assume to hold, correctly or not, and the workspaces of clients. */
 export interface World {
   bench: Bench;
   limits: Limits;
   workspaces: string[];
-  /** Ids of the files in it. */
+  /** Ids of the files in the spool. */
   spool: Set<string>;
   /** Ids of uploads whose host has died, or could not release what it held. */
   dead: Set<string>;
@@ -57,7 +57,7 @@ export function lately<T>({ chance }: Actor, held: readonly T[]): T | undefined 
 
 /** Acts as the holder of a token. Reports if that ended or changed a row held under another token, or under none. */
 export async function fenced({ name }: Actor, { bench }: World, token: string, act: () => Promise<unknown>): Promise<string | undefined> {
-  await trespassed(bench.db, name, token); // clears what it did without a token
+  await trespassed(bench.db, name, token); // clears records of changes made without a token
   const fault = await act().then(
     () => null,
     (error: Error) => error,

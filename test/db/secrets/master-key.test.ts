@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadMasterKeys, parseMasterKeys } from '../../../db/secrets/master-key.ts';
 
-t.test('loadMasterKeys() creates one key with mode 0600, shared by all processes that start at once', async (t) => {
+t.test('loadMasterKeys() creates one key with mode 0600, shared by all processes that start concurrently', async (t) => {
   const home = join(t.testdir(), 'state');
   const all = await Promise.all(Array.from({ length: 8 }, () => loadMasterKeys({ LONGHAND_HOME: home })));
   t.equal(new Set(all.map((keys) => keys[0]!.toString('hex'))).size, 1);

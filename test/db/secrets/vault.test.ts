@@ -19,8 +19,8 @@ t.test('open() decrypts what seal() encrypted, also after a restart', async (t) 
   const vault = await openVault(db, [master]);
   const id = await workspace(db, vault);
   const sealed = await vault.seal(id, 'transcriptions|1|title', 'Grüße');
-  t.notOk(sealed.includes('Gr'), 'the text is not in the sealed value');
-  t.notOk((await vault.seal(id, 'transcriptions|1|title', 'Grüße')).equals(sealed), 'twice the same text looks different');
+  t.notOk(sealed.includes('Gr'), 'the sealed value does not contain the text');
+  t.notOk((await vault.seal(id, 'transcriptions|1|title', 'Grüße')).equals(sealed), 'the same text is encrypted differently each time');
   t.equal((await vault.open(id, 'transcriptions|1|title', sealed)).toString(), 'Grüße');
   const again = await openVault(db, [master]);
   t.equal(await again.text(id, 'transcriptions|1|title', sealed), 'Grüße');

@@ -32,7 +32,7 @@ t.test('open() returns 50 MB byte for byte, in a file that only this user can re
     const reused = Buffer.from(block);
     const writing = writer.write(reused);
     hash.update(block);
-    reused.fill(0); // the bytes were taken before write() returned
+    reused.fill(0); // write() has copied the bytes before it returns
     await writing;
   }
   const { bytes, key } = await writer.finish();
@@ -103,7 +103,7 @@ t.test('abort() leaves nothing behind, whenever it is called', async (t) => {
   t.strictSame(await readdir(folder), []);
 });
 
-t.test('remove() also deletes what a crash left unfinished', async (t) => {
+t.test('remove() also deletes unfinished files left by a crash', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(folder);
   const id = randomUUID();
@@ -121,7 +121,7 @@ t.test('openFolderSpool() rejects names that would leave the folder', async (t) 
   await t.rejects(spool.remove(randomUUID(), 'mp3/../../x'));
 });
 
-t.test('openFolderSpool() reports a missing folder as a fault of the machine, and a marker identifies the folder', async (t) => {
+t.test('openFolderSpool() reports a missing folder as an infrastructure error, and a marker identifies the folder', async (t) => {
   const root = join(t.testdir(), 'spool');
   const spool = await openFolderSpool(root);
   t.equal(await spool.marked('mine'), false);
@@ -161,11 +161,11 @@ t.test('write() and writable() reject with ENOSPC on a full disk, and abort() fr
   }
 });
 
-t.test('open() detects a truncated file in the spool by its end alone', async (t) => {
+t.test('open() detects truncation at a chunk boundary', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(folder);
   const id = randomUUID();
   const key = await store(spool, id, 'mp3', randomBytes(2 * 262_144 + 5));
-  await truncate(join(folder, `${id}.mp3`), 11 + 2 * (262_144 + 16)); // exactly at the border of a chunk
+  await truncate(join(folder, `${id}.mp3`), 11 + 2 * (262_144 + 16)); // exactly at a chunk boundary
   await t.rejects(spool.open(id, 'mp3', key, join(folder, 'plain')), /Cannot decrypt the spool file/);
 });

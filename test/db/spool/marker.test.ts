@@ -19,15 +19,15 @@ async function installation(t: Test) {
     home,
     api: (place: string) => openReceivingSpool(db, settings(place), silent),
     engine: (place: string) => openOwnSpool(db, settings(place)),
-    /** An engine that has asked for recordings a moment ago. */
-    vouch: (trouble: string | null) =>
+    /** Inserts an engine that has just polled for work. */
+    addEngine: (trouble: string | null) =>
       db.query('*', `insert into engines (id, host, pid, last_poll, trouble) values (gen_random_uuid(), 'h', 1, now(), ?)`, [trouble]),
   };
 }
 
 t.test('markers: the folder that an API uses first becomes the spool, and an engine that sees another folder detects it', async (t) => {
   const { api, engine } = await installation(t);
-  await t.resolves((await engine('share')).reachable(), 'nothing was accepted yet');
+  await t.resolves((await engine('share')).reachable(), 'before any upload');
   const first = await api('share');
   await first.writable();
   await t.resolves((await engine('share')).reachable());
@@ -35,25 +35,25 @@ t.test('markers: the folder that an API uses first becomes the spool, and an eng
 });
 
 t.test('markers: an API does not write to an unknown folder while engines or waiting recordings use the known one', async (t) => {
-  const { db, api, vouch } = await installation(t);
+  const { db, api, addEngine } = await installation(t);
   const bench = await openBench(db);
   await (await api('share')).writable();
-  await vouch(null);
-  const stray = await api('unmounted');
-  await t.rejects(stray.writable(), FOREIGN, 'an engine works on the other');
-  await t.rejects(stray.create(randomUUID(), 'mp3'), FOREIGN);
+  await addEngine(null);
+  const unmounted = await api('unmounted');
+  await t.rejects(unmounted.writable(), FOREIGN, 'an engine uses the other folder');
+  await t.rejects(unmounted.create(randomUUID(), 'mp3'), FOREIGN);
   await db.query('*', 'delete from engines');
   const waiting = await bench.transcription(await bench.workspace());
-  await t.rejects(stray.writable(), FOREIGN, 'a recording waits in the other');
+  await t.rejects(unmounted.writable(), FOREIGN, 'a recording is waiting in the other folder');
   await db.query('*', 'delete from transcriptions where id = ?', [waiting]);
-  await t.resolves(stray.writable(), 'nothing was there any more');
+  await t.resolves(unmounted.writable(), 'the other folder is no longer in use');
 });
 
 t.test('markers: a new folder is accepted when no recording is waiting, and the old one is then rejected', async (t) => {
-  const { api, engine, vouch } = await installation(t);
+  const { api, engine, addEngine } = await installation(t);
   const old = await api('old');
   await old.writable();
-  await vouch('its spool is away: it has the new setting already');
+  await addEngine('its spool is unavailable: it already has the new setting');
   const next = await api('new');
   const id = randomUUID();
   await (await next.create(id, 'mp3')).finish();
@@ -61,7 +61,7 @@ t.test('markers: a new folder is accepted when no recording is waiting, and the 
   await t.rejects((await engine('old')).reachable(), FOREIGN);
 });
 
-t.test('markers: a folder that returns is recognised again', async (t) => {
+t.test('markers: a folder that becomes available again is recognised', async (t) => {
   const { home, api, engine } = await installation(t);
   const place = join(home, 'share');
   const [receiving, reading] = [await api('share'), await engine('share')];

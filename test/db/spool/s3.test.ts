@@ -14,7 +14,7 @@ const s3 = await startS3(t, versitygw);
 const open = async (place?: string): Promise<Spool> =>
   openSpool({ LONGHAND_HOME: '.', LONGHAND_MEDIA: place ?? (await s3.place()), S3_ENDPOINT: s3.endpoint });
 
-/** What a process leaves that was killed after its first part. */
+/** Simulates a process that was killed after its first part. */
 async function halfUploaded(place: string, name: string): Promise<void> {
   const { host: Bucket, pathname } = new URL(place);
   const object = { Bucket, Key: `${pathname.slice(1)}/${name}` };
@@ -30,7 +30,7 @@ async function names(spool: Spool): Promise<string[]> {
   return all;
 }
 
-t.test('open() returns from S3 what was written, in one part or several', async (t) => {
+t.test('open() returns the written bytes from S3, in one part or several', async (t) => {
   const spool = await open();
   await spool.writable();
   for (const size of [0, 1000, 20_000_000]) {
@@ -93,7 +93,7 @@ t.test('write() and finish() reject while S3 is down, and the same spool works a
   await first.write(randomBytes(1000));
   const { key } = await first.finish();
   const half = await spool.create(broken, 'wav');
-  for (let i = 0; i < 160; i++) await half.write(randomBytes(65_536)); // over one part
+  for (let i = 0; i < 160; i++) await half.write(randomBytes(65_536)); // more than one part
   await s3.down();
   const refused = { code: 'ECONNREFUSED' };
   await t.rejects(async () => {

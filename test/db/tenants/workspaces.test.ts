@@ -13,7 +13,7 @@ const bench = await openBench(db);
 const remove = (id: string) => db.acrossTenants((tx) => deleteWorkspace(tx, id));
 const engineId = randomUUID();
 
-/** How many rows of a workspace each table has that has any. */
+/** Number of rows of a workspace, per table that has any. */
 async function rowsOf(id: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const table of await tables()) {
@@ -33,7 +33,7 @@ async function tables(): Promise<string[]> {
 }
 
 t.test(
-  'PURGED names every table with rows of workspaces but transcriptions, which go first, postings, which go with blocks, and the audit log, which stays',
+  'PURGED lists every table with rows of workspaces except transcriptions (deleted first), postings (deleted with blocks) and the audit log (kept)',
   async (t) => {
     const rest = (await tables()).filter((table) => !['transcriptions', 'audit_log', 'search_postings'].includes(table));
     t.strictSame([...PURGED].sort(), rest);
@@ -44,11 +44,11 @@ t.test('deleteWorkspace() makes everything unreadable immediately, and no work o
   const [id, other] = [await bench.workspace(), await bench.workspace()];
   await bench.transcription(id, { reports: ['summary'] });
   const claim = await claimNext(db, { engineId, shortOnly: false });
-  await complete(db, (claim as { lease: Parameters<typeof complete>[1] }).lease, finished(60)); // its report is ready
+  await complete(db, (claim as { lease: Parameters<typeof complete>[1] }).lease, finished(60)); // now its report can be claimed
   await bench.transcription(id);
   await bench.transcription(other);
   t.strictSame(await remove(id), { id });
-  t.strictSame(await db.query('*', 'select 1 from data_keys where workspace_id = ?', [id]), [], 'without it nothing can be unsealed');
+  t.strictSame(await db.query('*', 'select 1 from data_keys where workspace_id = ?', [id]), [], 'without the key nothing can be decrypted');
   const next = await claimNext(db, { engineId, shortOnly: false });
   t.equal((next as { lease: { workspaceId: string } }).lease.workspaceId, other);
   t.equal(await claimNext(db, { engineId, shortOnly: false }), null);
@@ -78,7 +78,7 @@ t.test('purgeNext() deletes the rest in batches; a failed batch undoes no earlie
           }),
       };
       await t.rejects(purgeNext(broken as typeof db, id), /killed/);
-      t.equal(await count(), previous, 'a step is done or not');
+      t.equal(await count(), previous, 'a step is atomic');
     }
     const { done } = await purgeNext(db, id);
     const left = await count();

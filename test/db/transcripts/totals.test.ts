@@ -85,7 +85,7 @@ t.test('listItems() counts past days once, and again only after a change', async
   await world.transcription(olga);
   await sumUpChanges(db);
   await CHANGES.progress!(old, olga);
-  t.equal(await total(), before + 1, 'what came today is counted each time');
+  t.equal(await total(), before + 1, 'transcriptions of today are counted each time');
   t.equal(counts, 1);
   await CHANGES.deletion!(old, olga);
   t.equal(await total(), before);
@@ -93,13 +93,13 @@ t.test('listItems() counts past days once, and again only after a change', async
 });
 
 t.test(
-  'sumUpChanges() leaves a few rows in list_changes, also when several hosts run it at once; they are deleted with the workspace',
+  'sumUpChanges() leaves few rows in list_changes, even if several hosts run it concurrently; they are deleted with the workspace',
   async (t) => {
     const version = async () => (await db.query<{ n: string }>('*', 'select sum(changes) as n from list_changes'))[0]!.n;
     const before = await version();
     await Promise.all([1, 2, 3].map(() => sumUpChanges(db)));
     await sumUpChanges(db);
-    t.equal(await version(), before, 'versions stay as they are');
+    t.equal(await version(), before, 'the versions are unchanged');
     const [{ n }] = (await db.query<{ n: string }>('*', 'select count(*) as n from list_changes')) as [{ n: string }];
     t.ok(Number(n) <= 3, n);
     await sql('delete from workspaces where id = ?', [workspace]);

@@ -10,7 +10,7 @@ const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const next = async () => (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
 
-/** Makes the next attempt of a due delivery, as its job would. */
+/** Claims a due delivery for its next attempt, like its job. */
 async function take(): Promise<Delivery | null> {
   const [due] = await db.query<{ id: string }>(
     '*',
@@ -19,7 +19,7 @@ async function take(): Promise<Delivery | null> {
   return due ? db.acrossTenants((tx) => claimDelivery(tx, due.id)) : null;
 }
 
-/** Jobs of deliveries in the order in which the queue gives them out, with the seconds until they are due. The queue's tables are its owner's alone. */
+/** Delivery jobs in queue order, with the seconds until they are due. Only the owner may read the tables of the queue. */
 function jobs(): Promise<{ id: string; key: string; max_attempts: number; seconds: number }[]> {
   return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
@@ -50,10 +50,10 @@ t.test('announce() writes one delivery per webhook and terminal status, with ids
   await fail(db, (await next()).lease, 'FILE_CORRUPTED');
   const rows = await db.query<{ webhook_id: string; body: object }>('*', 'select webhook_id, body from deliveries order by created_at');
   t.strictSame(new Set(rows.map((row) => row.webhook_id)), new Set(hooks));
-  const told = { external_id: null, error_code: null };
-  t.same(rows[0]!.body, { ...told, event: 'transcription.completed', status: 'completed', transcription_id: done });
+  const payload = { external_id: null, error_code: null };
+  t.same(rows[0]!.body, { ...payload, event: 'transcription.completed', status: 'completed', transcription_id: done });
   t.same(rows[3]!.body, {
-    ...told,
+    ...payload,
     event: 'transcription.failed',
     status: 'failed',
     transcription_id: broken,
@@ -71,8 +71,8 @@ t.test('announce() includes a report that failed because its recording failed', 
   const [report] = await db.query<{ id: string }>('*', 'select id from reports where transcription_id = ?', [id]);
   await fail(db, (await next()).lease, 'FILE_CORRUPTED');
   const [row] = await db.query<{ body: object }>('*', `select body from deliveries where event = 'report.failed'`);
-  const told = { status: 'failed', error_code: 'TRANSCRIPTION_FAILED', external_id: null };
-  t.same(row!.body, { ...told, event: 'report.failed', transcription_id: id, report_id: report!.id });
+  const payload = { status: 'failed', error_code: 'TRANSCRIPTION_FAILED', external_id: null };
+  t.same(row!.body, { ...payload, event: 'report.failed', transcription_id: id, report_id: report!.id });
 });
 
 t.test(
@@ -101,8 +101,8 @@ t.test(
       if (row!.status === 'pending') {
         waited += row!.wait;
         const [again, ...others] = (await jobs()).filter((each) => each.id === id);
-        t.equal(others.length, 0, 'one job, under the key of the delivery');
-        t.ok(Math.abs(again!.seconds - row!.wait) < 5, "the retry is the queue's own job, due when the contract says");
+        t.equal(others.length, 0, 'one job, whose key is the id of the delivery');
+        t.ok(Math.abs(again!.seconds - row!.wait) < 5, 'the retry is a job of the queue, due at the documented time');
         t.match(again, { key: `deliver:${id}`, max_attempts: 5 });
       }
       await db.acrossTenants((tx) => tx.rows('update deliveries set next_at = now()'));
@@ -111,17 +111,20 @@ t.test(
     t.match(await db.query('*', 'select status, attempt, last_status from deliveries'), [
       { status: 'dead', attempt: 11, last_status: 500 },
     ]);
-    t.ok(waited > 22 * 3600 && waited < 26 * 3600, `${waited} s in all`);
+    t.ok(waited > 22 * 3600 && waited < 26 * 3600, `${waited} s in total`);
   },
 );
 
-t.test('claimDelivery() of a delivery held by another sender leaves a job for the time when that sender counts as dead', async (t) => {
-  await db.acrossTenants((tx) => tx.rows(`update deliveries set status = 'pending', attempt = 0, next_at = now()`));
-  const held = (await take())!;
-  t.equal(await db.acrossTenants((tx) => claimDelivery(tx, held.id)), null);
-  const [job] = (await jobs()).filter(({ id }) => id === held.id);
-  t.ok(job!.seconds > 100 && job!.seconds < 125, `${job!.seconds} s`);
-});
+t.test(
+  'claimDelivery() of a delivery held by another sender leaves a job for the time at which that sender is considered dead',
+  async (t) => {
+    await db.acrossTenants((tx) => tx.rows(`update deliveries set status = 'pending', attempt = 0, next_at = now()`));
+    const held = (await take())!;
+    t.equal(await db.acrossTenants((tx) => claimDelivery(tx, held.id)), null);
+    const [job] = (await jobs()).filter(({ id }) => id === held.id);
+    t.ok(job!.seconds > 100 && job!.seconds < 125, `${job!.seconds} s`);
+  },
+);
 
 t.test('settleDelivery() with a stale lease changes nothing', async (t) => {
   await db.acrossTenants((tx) => tx.rows(`update deliveries set status = 'pending', attempt = 0, next_at = now()`));
@@ -139,19 +142,19 @@ t.test('announce() serves workspaces and their webhooks round-robin, so that a s
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
   const [slow, quick] = [await bench.workspace(), await bench.workspace()];
   const hooks: Record<string, string> = { a: await webhook(slow) };
-  const tell = async (workspace: string, times: number) => {
+  const enqueue = async (workspace: string, times: number) => {
     const event = { event: 'report.completed', status: 'completed', error_code: null, external_id: null } as const;
     for (let i = 0; i < times; i++) await db.acrossTenants((tx) => announce(tx, workspace, { ...event, transcription_id: randomUUID() }));
   };
-  await tell(slow, 4);
+  await enqueue(slow, 4);
   hooks.b = await webhook(slow);
-  await tell(slow, 1); // to both
+  await enqueue(slow, 1); // to both
   hooks.c = await webhook(quick);
-  await tell(quick, 2);
+  await enqueue(quick, 2);
   const rows = await db.query<{ id: string; webhook_id: string }>('*', 'select id, webhook_id from deliveries');
   const nameOf = new Map(rows.map(({ id, webhook_id }) => [id, Object.entries(hooks).find(([, hook]) => hook === webhook_id)![0]]));
   const order = (await jobs()).flatMap(({ id }) => nameOf.get(id) ?? []);
-  t.equal(order.join(' '), 'a c a c a b a a', 'c after one of a; b after two of a, for they share the turns of a workspace');
+  t.equal(order.join(' '), 'a c a c a b a a', 'c after one of a; b after two of a, because webhooks of a workspace share its turns');
 });
 
 t.test('requeueDeliveries() adds a job to overdue deliveries without one, except for paused webhooks', async (t) => {

@@ -9,6 +9,7 @@ const MEASURES = {
   long: 'a ten-hour recording: time, memory, order of results, and latency of short notes meanwhile',
   soak: 'hours of mixed load, and the memory trend',
   list: 'lists of many transcriptions',
+  scale: 'cost of the database with up to ten million transcriptions',
   fuzz: 'run Schemathesis against the API description (requires python3)',
 };
 

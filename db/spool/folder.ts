@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Sealer, unseal } from './sealed.ts';
+import { Sealer, unseal, unsealRange } from './sealed.ts';
 import type { Spool, SpoolEntry, SpoolWriter } from './spool.ts';
 
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+(?:\.part)?)$/;
@@ -26,6 +26,14 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
       await unseal(stream, `${id}.${extension}`, key, into).catch((error) =>
         error.path === from ? away(root)(error) : Promise.reject(error),
       );
+    },
+    read(id, extension, key, range, signal) {
+      const from = path(id, extension);
+      const fetch = (start: number, end: number) => {
+        signal?.throwIfAborted();
+        return readPart(from, start, end).catch(away(root));
+      };
+      return unsealRange(fetch, `${id}.${extension}`, key, range);
     },
     remove: async (id, extension) => rm(path(id, extension), { force: true }),
     list: () => entries(root),
@@ -53,6 +61,23 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
       await syncFolder(root);
     },
   };
+}
+
+/** The bytes `start` to `end`, inclusive, or fewer at the end of the file. */
+async function readPart(path: string, start: number, end: number): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const into = Buffer.allocUnsafe(end - start + 1);
+    let held = 0;
+    while (held < into.length) {
+      const { bytesRead } = await file.read(into, held, into.length - held, start + held);
+      if (!bytesRead) break;
+      held += bytesRead;
+    }
+    return into.subarray(0, held);
+  } finally {
+    await file.close();
+  }
 }
 
 /** An empty folder, so that listing files returns recordings only. */

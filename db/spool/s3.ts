@@ -9,7 +9,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { Sealer, unseal } from './sealed.ts';
+import { Sealer, unseal, unsealRange } from './sealed.ts';
 import type { Spool, SpoolEntry, SpoolWriter } from './spool.ts';
 
 const PART_BYTES = 8 * 1_048_576; // buffered in memory per upload in progress
@@ -53,6 +53,14 @@ export async function openS3Spool(place: string, endpoint?: string): Promise<Spo
     async open(id, extension, key, into, signal) {
       const { Body } = await client.send(new GetObjectCommand(at(id, extension)), { abortSignal: signal });
       await unseal(Body as Readable, `${id}.${extension}`, key, into);
+    },
+    read(id, extension, key, range, signal) {
+      const fetch = async (start: number, end: number) => {
+        const part = new GetObjectCommand({ ...at(id, extension), Range: `bytes=${start}-${end}` });
+        const { Body } = await client.send(part, { abortSignal: signal });
+        return Buffer.concat(await (Body as Readable).toArray());
+      };
+      return unsealRange(fetch, `${id}.${extension}`, key, range);
     },
     async remove(id, extension) {
       if (extension.endsWith('.part')) await abandon(store, `${id}.${extension.slice(0, -'.part'.length)}`);

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
+import type { ByteRange } from './spool.ts';
 
 /* Format of an encrypted file: magic (4 bytes), nonce prefix (7), then chunks of ciphertext and tag (16). A chunk's nonce is prefix, number
    (4, big endian), and 1 for the last chunk, else 0 (STREAM construction): chunks cannot be reordered, dropped or truncated. The file's
@@ -9,6 +10,7 @@ const PREFIX = 7;
 const HEAD = MAGIC.length + PREFIX;
 const CHUNK = 262_144; // plaintext bytes
 const TAG = 16;
+const GROUP = 8; // chunks per read
 
 /** Encrypts a stream of bytes with a new key per file. */
 export class Sealer {
@@ -91,6 +93,39 @@ async function* opened(source: AsyncIterable<Uint8Array>, name: Buffer, key: Buf
   }
   if (!prefix || held.length < TAG) throw damaged('it is truncated');
   yield openChunk(key, nonce(prefix, number, true), name, held);
+}
+
+/**
+ * Decrypts a range of the plaintext. `fetch` returns the bytes `start` to `end`, inclusive, of the encrypted file, or fewer where it is
+ * truncated. A file of another size than `range.bytes` is rejected with its last chunk.
+ */
+export async function* unsealRange(
+  fetch: (start: number, end: number) => Promise<Buffer>,
+  name: string,
+  key: Buffer,
+  range: ByteRange,
+): AsyncGenerator<Buffer> {
+  const { bytes, from, to } = range;
+  const aad = Buffer.from(name);
+  const head = await fetch(0, HEAD - 1);
+  if (head.length < HEAD || !head.subarray(0, MAGIC.length).equals(MAGIC)) throw damaged('it has no valid header');
+  const prefix = head.subarray(MAGIC.length);
+  const last = Math.max(0, Math.ceil(bytes / CHUNK) - 1);
+  const end = Math.min(last, Math.floor(to / CHUNK));
+  for (let first = Math.floor(from / CHUNK); first <= end; first += GROUP) {
+    const until = Math.min(end, first + GROUP - 1);
+    const start = HEAD + first * (CHUNK + TAG);
+    const size = HEAD + Math.min((until + 1) * (CHUNK + TAG), bytes + (last + 1) * TAG) - start;
+    const sealed = await fetch(start, start + size - 1);
+    if (sealed.length < size) throw damaged('it is truncated');
+    const plain: Buffer[] = [];
+    for (let number = first; number <= until; number++) {
+      const chunk = sealed.subarray((number - first) * (CHUNK + TAG), (number - first + 1) * (CHUNK + TAG));
+      plain.push(openChunk(key, nonce(prefix, number, number === last), aad, chunk));
+    }
+    const base = first * CHUNK;
+    yield Buffer.concat(plain).subarray(Math.max(0, from - base), to + 1 - base);
+  }
 }
 
 function openChunk(key: Buffer, nonce: Buffer, name: Buffer, sealed: Buffer): Buffer {

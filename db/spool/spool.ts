@@ -10,6 +10,13 @@ export interface SpoolWriter {
   abort(): Promise<void>;
 }
 
+/** Bytes `from` to `to`, inclusive, of a plaintext of `bytes`. */
+export interface ByteRange {
+  bytes: number;
+  from: number;
+  to: number;
+}
+
 export interface SpoolEntry {
   id: string;
   /** As passed to `create`; ends in `.part` for an unfinished file. */
@@ -25,6 +32,11 @@ export interface Spool {
    * another key.
    */
   open(id: string, extension: string, key: Buffer, into: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Decrypts part of a file, a few chunks at a time, and holds nothing open in between: a file that is removed ends the iteration with an
+   * error. Throws as `open` does.
+   */
+  read(id: string, extension: string, key: Buffer, range: ByteRange, signal?: AbortSignal): AsyncIterable<Buffer>;
   /** Succeeds if it does not exist. */
   remove(id: string, extension: string): Promise<void>;
   /** Everything stored, including unfinished files. */

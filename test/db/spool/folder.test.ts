@@ -86,6 +86,32 @@ t.test('open() rejects a file that is truncated, changed, renamed or under anoth
   await spool.open(id, 'mp3', key, plain);
 });
 
+t.test('read() returns any range of the plaintext, rejects another size, and ends when the file is removed', async (t) => {
+  const folder = t.testdir();
+  const spool = await openFolderSpool(folder);
+  const [id, data] = [randomUUID(), randomBytes(3_000_000)];
+  const key = await store(spool, id, 'mp3', data);
+  const read = async (from: number, to: number, bytes = data.length) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of spool.read(id, 'mp3', key, { bytes, from, to })) pieces.push(piece);
+    return Buffer.concat(pieces);
+  };
+  const edge = 262_144;
+  const ends = [0, 1, edge - 1, edge, edge + 1, 8 * edge - 1, 8 * edge, 2_999_998, 2_999_999];
+  for (const from of ends)
+    for (const to of ends.filter((end) => end >= from)) t.ok((await read(from, to)).equals(data.subarray(from, to + 1)), `${from}-${to}`);
+  const damaged = /Cannot decrypt the spool file/;
+  await t.rejects(read(2_999_000, 2_999_998, data.length - 1), damaged, 'a smaller size');
+  await t.rejects(read(2_999_000, 3_000_000, data.length + 1), damaged, 'a larger size');
+  await t.rejects(async () => {
+    for await (const _ of spool.read(id, 'mp3', randomBytes(32), { bytes: data.length, from: 0, to: 9 }));
+  }, damaged);
+  const reading = spool.read(id, 'mp3', key, { bytes: data.length, from: 0, to: data.length - 1 })[Symbol.asyncIterator]();
+  t.equal((await reading.next()).value.length, 8 * edge);
+  await spool.remove(id, 'mp3');
+  await t.rejects(reading.next(), { code: 'ENOENT' }, 'a slow reader keeps no removed file on disk');
+});
+
 t.test('abort() leaves nothing behind, whenever it is called', async (t) => {
   const folder = t.testdir();
   const spool = await openFolderSpool(folder);

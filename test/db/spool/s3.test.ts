@@ -53,6 +53,29 @@ t.test('open() returns the written bytes from S3, in one part or several', async
   }
 });
 
+t.test('read() returns any range of the plaintext from S3', async (t) => {
+  const spool = await open();
+  const [id, data] = [randomUUID(), randomBytes(3_000_000)];
+  const writer = await spool.create(id, 'mp3');
+  await writer.write(data);
+  const { key } = await writer.finish();
+  const read = async (from: number, to: number) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of spool.read(id, 'mp3', key, { bytes: data.length, from, to })) pieces.push(piece);
+    return Buffer.concat(pieces);
+  };
+  for (const [from, to] of [
+    [0, 0],
+    [0, 2_999_999],
+    [262_143, 262_144],
+    [2_097_151, 2_097_152],
+    [2_999_999, 2_999_999],
+  ] as const)
+    t.ok((await read(from, to)).equals(data.subarray(from, to + 1)), `${from}-${to}`);
+  await spool.remove(id, 'mp3');
+  await t.rejects(read(0, 10), { name: 'NoSuchKey' });
+});
+
 t.test('a marker in S3 identifies the spool', async (t) => {
   const [spool, other] = [await open(), await open()];
   await spool.mark('mine');

@@ -9,6 +9,8 @@ export interface RawResponse {
   writeStatus(status: string): unknown;
   writeHeader(name: string, value: string | Uint8Array): unknown;
   write(chunk: Uint8Array): boolean;
+  /** Whether the chunk was accepted as a whole, and whether the response is complete. */
+  tryEnd(chunk: Uint8Array, totalBytes: number): [accepted: boolean, done: boolean];
   end(body?: Uint8Array, close?: boolean): unknown;
   endWithoutBody(length?: number, close?: boolean): unknown;
   close(): unknown;

@@ -3,6 +3,7 @@ import { setImmediate as tick } from 'node:timers/promises';
 import type { Body } from './body.ts';
 import type { RawResponse } from './raw-response.ts';
 import type { Reply } from './route.ts';
+import { sendSized } from './sized-stream.ts';
 
 /** The connection of one request: once `over` is true the raw response must not be used. */
 export interface Life {
@@ -112,10 +113,17 @@ async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: bool
     raw.cork(() => {
       raw.resume();
       writeHead(raw, reply, life);
-      raw.endWithoutBody();
+      endEmpty(raw, reply.length);
     });
     life.over = true;
     return;
+  }
+  if (reply.length !== undefined) {
+    raw.cork(() => {
+      raw.resume(); // as below
+      writeHead(raw, reply, life);
+    });
+    return sendSized(raw, life, reply.stream!, reply.length).catch((error: unknown) => closeTruncated(raw, life, error));
   }
   let proceed: (() => void) | null = null;
   raw.onWritable(() => {
@@ -144,12 +152,16 @@ async function sendStream(raw: RawResponse, life: Life, reply: Reply, head: bool
     life.over = true;
     raw.cork(() => raw.end());
   } catch (error) {
-    if (!life.over) {
-      life.over = true;
-      raw.close();
-    }
-    throw error;
+    closeTruncated(raw, life, error);
   }
+}
+
+function closeTruncated(raw: RawResponse, life: Life, error: unknown): never {
+  if (!life.over) {
+    life.over = true;
+    raw.close();
+  }
+  throw error;
 }
 
 /** Ends the response without a body. A length of `undefined` would be sent as 2^63. */

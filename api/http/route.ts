@@ -82,6 +82,8 @@ export interface Reply {
   headers?: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
   stream?: AsyncIterable<Uint8Array>;
+  /** Bytes of the stream, if they are known: sent as Content-Length. */
+  length?: number;
 }
 
 /** A documented response. Without `schema`: no body, or one that is not JSON and described by `type`. */

@@ -73,6 +73,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
       options: {
         accurate: settings.LONGHAND_DECODING === 'accurate',
         retentionDays: settings.LONGHAND_RETENTION_DAYS ?? null,
+        keepDays: settings.LONGHAND_KEEP_RECORDINGS_DAYS,
       },
       counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 },
     };

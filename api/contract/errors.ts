@@ -146,6 +146,7 @@ export const ERRORS = {
   // other endpoints
   transcription_not_completed: { status: 409, retry: true, message: 'No subtitles yet: the transcription is not completed' },
   delete_rate_exceeded: { status: 429, retry: true, message: 'Too many deletions with this key; retry after the seconds in Retry-After' },
+  range_not_satisfiable: { status: 416, retry: false, message: 'The recording has no such bytes; see its size in detail.size_bytes' },
   member_not_found: { status: 404, retry: false, message: 'No active member with this id' },
   identity_not_found: { status: 404, retry: false, message: 'This identity is not linked to this member' },
   identity_conflict: { status: 409, retry: false, message: 'This identity is linked to another member; unlink it first' },

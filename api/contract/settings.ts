@@ -73,6 +73,10 @@ const VARIABLES = {
     .default(600)
     .describe('Seconds that `/v1/audio/transcriptions` waits for a transcript before it responds with 504'),
   LONGHAND_RETENTION_DAYS: whole(1).optional().describe('Days after which transcripts are deleted. Default: kept until deleted manually'),
+  LONGHAND_KEEP_RECORDINGS_DAYS: whole(0)
+    .pipe(z.number().max(36_500, 'must be at most 36500'))
+    .default(0)
+    .describe('Most days for which workspaces may keep recordings after transcription. `0`: none are kept'),
   LONGHAND_RATE_LIMIT: z
     .string()
     .regex(/^(0|\d+\/min)$/, 'must have the form 600/min, or 0 for no limit')

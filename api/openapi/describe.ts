@@ -16,6 +16,7 @@ const HEADERS = {
   RateLimitRemaining: ['RateLimit-Remaining', 'Requests that can be sent immediately', 'integer'],
   RateLimitReset: ['RateLimit-Reset', 'Seconds until the full burst is available again', 'integer'],
   RetryAfter: ['Retry-After', 'Whole seconds to wait, at least 1', 'integer'],
+  ContentRange: ['Content-Range', 'The size of the file, after `bytes */`', 'string'],
   ShouldRetry: ['X-Should-Retry', '`false` if the official clients must not retry', 'string'],
   WwwAuthenticate: ['WWW-Authenticate', 'Authentication scheme: Bearer', 'string'],
 } as const;
@@ -170,6 +171,7 @@ function refusal(route: Route, status: number, codes: (ErrorCode | null)[], sche
     headers: {
       ...(status === 401 ? pick('RequestId', 'WwwAuthenticate') : commonHeaders(route)),
       ...(waits && pick('RetryAfter')),
+      ...(status === 416 && pick('ContentRange')),
       ...(route.refusals && status >= 500 && pick('ShouldRetry')),
     },
     content: {

@@ -9,6 +9,7 @@ import { metricsRoute } from '../ops/metrics-listener.ts';
 import { exportMany, exportOne } from './exports.ts';
 import { listTranscriptions } from './list.ts';
 import { deleteIdentity, listWorkspaceMembers, putIdentity } from './members.ts';
+import { getRecording } from './recording.ts';
 import { listPrompts, requestReport } from './reports.ts';
 import { getSubtitles } from './subtitles.ts';
 import { changeAuthor, deleteTranscription, getTranscription } from './transcriptions.ts';
@@ -26,6 +27,7 @@ const TABLE: readonly Route[] = [
   exportOne,
   exportMany,
   getSubtitles,
+  getRecording,
   listPrompts,
   requestReport,
   createTranscription,

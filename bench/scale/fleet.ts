@@ -60,7 +60,7 @@ async function startEngine(fleet: Fleet, connectionString: string, i: number): P
     holdings: openHoldings(db, log),
     scratch: await openScratch(await installationId(db), id, settings.LONGHAND_HOME),
     trouble: openTrouble(async () => {}, log),
-    options: { accurate: false, retentionDays: null },
+    options: { accurate: false, retentionDays: null, keepDays: 0 },
     counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 },
   };
   const facts: EngineFacts = {

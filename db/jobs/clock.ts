@@ -43,6 +43,8 @@ export async function correctTimes(db: Db): Promise<number> {
     ]),
     `update upload_leases set ${renewed} where ${leased} returning 1`,
     `update idempotency_keys set ${renewed} where answer is null and ${leased} returning 1`,
+    `update transcriptions set completed_at = clock_timestamp(), media_until = clock_timestamp() + (media_until - completed_at)
+     where media_until is not null and completed_at > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
     `update engines set last_seen = clock_timestamp() where last_seen > clock_timestamp() + interval '${LEEWAY} seconds' returning 1`,
   ];
   let corrected = 0;

@@ -36,13 +36,15 @@ export interface Finished {
   terms?: Terms;
 }
 
-export type Settled = 'completed' | 'insufficient_balance' | 'lost';
+/** `kept`: completed, and the recording stays in the spool for now. */
+export type Settled = 'completed' | 'kept' | 'insufficient_balance' | 'lost';
 
 /**
  * Completes a transcription: transcript, charge, release, start of its reports, notification and webhooks, in one transaction that requires
- * the lease. Audio beyond the reservation is reserved first; if the balance does not cover it, it ends as `insufficient_balance`.
+ * the lease. Audio beyond the reservation is reserved first; if the balance does not cover it, it ends as `insufficient_balance`. The
+ * recording is kept for as many days as its workspace wants, at most `keepDays`.
  */
-export function complete(db: Db, lease: Lease, result: Finished): Promise<Settled> {
+export function complete(db: Db, lease: Lease, result: Finished, keepDays = 0): Promise<Settled> {
   return db.workspace(lease.workspaceId, async (tx) => {
     await lockBalance(tx, lease.workspaceId);
     if (!(await hold(tx, lease))) return 'lost';
@@ -52,7 +54,7 @@ export function complete(db: Db, lease: Lease, result: Finished): Promise<Settle
       return 'insufficient_balance';
     }
     await charge(tx, lease.workspaceId, lease.id, result.durationSeconds);
-    await write(tx, lease, result);
+    const kept = await write(tx, lease, result, keepDays);
     if (result.terms) await keepTerms(tx, lease.workspaceId, lease.id, result.terms);
     await tx.rows(
       'insert into notifications (workspace_id, member_id, transcription_id) select workspace_id, author_id, id from transcriptions where workspace_id = ?::uuid and id = ?::uuid',
@@ -64,7 +66,7 @@ export function complete(db: Db, lease: Lease, result: Finished): Promise<Settle
       [lease.workspaceId, lease.id],
     );
     for (const { id } of waiting) await enqueueReport(tx, id);
-    return 'completed';
+    return kept ? 'kept' : 'completed';
   });
 }
 
@@ -112,7 +114,10 @@ export async function refuse(tx: Tx, row: Row, { required, available }: Shortfal
 
 /** Records that media was removed from the spool. */
 export async function mediaRemoved(tx: Tx, { workspaceId, id }: Row): Promise<void> {
-  await tx.rows('update transcriptions set media_key_sealed = null where workspace_id = ?::uuid and id = ?::uuid', [workspaceId, id]);
+  await tx.rows('update transcriptions set media_key_sealed = null, media_until = null where workspace_id = ?::uuid and id = ?::uuid', [
+    workspaceId,
+    id,
+  ]);
 }
 
 /**
@@ -145,7 +150,8 @@ async function end(tx: Tx, row: Row, assignments: string, parameters: unknown[])
   for (const { id } of unwritten) await tellReport(tx, { workspaceId: row.workspaceId, id });
 }
 
-async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promise<void> {
+/** Writes the transcript. True: the recording is kept. */
+async function write(tx: Tx, { workspaceId, id }: Row, result: Finished, keepDays: number): Promise<boolean> {
   await tx.rows('delete from segments s where s.workspace_id = ?::uuid and s.transcription_id = ?::uuid', [workspaceId, id]);
   for (const [block, { turnsSealed, wordsSealed }] of result.blocks.entries()) {
     await tx.rows('insert into segments (transcription_id, workspace_id, block, turns_sealed, words_sealed) values (?, ?, ?, ?, ?)', [
@@ -157,10 +163,12 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promis
     ]);
   }
   await tx.rows('delete from checkpoints c where c.workspace_id = ?::uuid and c.transcription_id = ?::uuid', [workspaceId, id]);
-  await tx.rows(
+  const row = await tx.row<{ kept: boolean }>(
     `update transcriptions set status = 'completed', language = ?, duration_seconds = ?, media_type = ?, diarized = ?, title_sealed = ?,
        summary_sealed = ?, topics_sealed = ?, speakers_sealed = ?, confidence = ?, stage = 'finishing', fraction = 1, ${FREE}, completed_at = clock_timestamp(),
-       updated_at = clock_timestamp() where workspace_id = ?::uuid and id = ?::uuid`,
+       updated_at = clock_timestamp(), media_until = (select clock_timestamp() + least(w.keep_recordings_days, ?::int) * interval '1 day'
+         from workspaces w where w.id = ?::uuid and least(w.keep_recordings_days, ?::int) > 0)
+     where workspace_id = ?::uuid and id = ?::uuid returning media_until is not null as kept`,
     [
       result.language,
       milli(result.durationSeconds),
@@ -171,10 +179,12 @@ async function write(tx: Tx, { workspaceId, id }: Row, result: Finished): Promis
       result.topicsSealed,
       result.speakersSealed,
       result.confidence ?? null,
+      ...[keepDays, workspaceId, keepDays],
       workspaceId,
       id,
     ],
   );
+  return row!.kept;
 }
 
 /** Queues webhooks for the row's terminal status. */

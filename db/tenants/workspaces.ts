@@ -57,21 +57,28 @@ export interface WorkspaceChange {
   concurrency?: number;
   /** Balance in minutes below which owners are notified; 0: never. */
   lowBalanceMinutes?: number;
+  /** Days for which recordings are kept, within the operator's maximum; 0: not at all. */
+  keepRecordingsDays?: number;
 }
 
 /** Changes the operator's settings of a workspace. */
-export async function changeWorkspace(tx: Tx, actor: OperatorActor, { name, plan, concurrency, lowBalanceMinutes }: WorkspaceChange) {
+export async function changeWorkspace(tx: Tx, actor: OperatorActor, change: WorkspaceChange) {
   const { workspaceId: id } = actor;
+  const { name, plan, concurrency, lowBalanceMinutes, keepRecordingsDays } = change;
   const workspace = await tx.em.findOne(Workspace, { id, deletedAt: null });
   if (!workspace) throw new Error(`There is no workspace ${id}`);
   if (name !== undefined) workspace.name = name;
   if (plan) workspace.plan = plan;
   if (concurrency !== undefined) workspace.concurrency = concurrency;
   if (lowBalanceMinutes !== undefined) workspace.lowBalanceMinutes = String(lowBalanceMinutes);
+  if (keepRecordingsDays !== undefined) workspace.keepRecordingsDays = keepRecordingsDays;
   await tx.em.flush();
   await audit(tx, actor, 'workspace.change', id);
-  const { name: named, plan: onPlan, concurrency: atOnce, lowBalanceMinutes: limit } = workspace;
-  return { id, name: named, plan: onPlan, concurrency: atOnce, low_balance_minutes: Number(limit) };
+  return {
+    ...{ id, name: workspace.name, plan: workspace.plan, concurrency: workspace.concurrency },
+    low_balance_minutes: Number(workspace.lowBalanceMinutes),
+    keep_recordings_days: workspace.keepRecordingsDays,
+  };
 }
 
 /** Every workspace, oldest first. SQL: totals of each. The transaction acts for the installation. */
@@ -99,7 +106,7 @@ export function listWorkspaces(tx: Tx) {
  */
 export async function deleteWorkspace(tx: Tx, workspaceId: string): Promise<{ id: string }> {
   const id = lookupId(workspaceId);
-  if (!(await tx.em.nativeUpdate(Workspace, { id, deletedAt: null }, { deletedAt: now(), vocabularySealed: null })))
+  if (!(await tx.em.nativeUpdate(Workspace, { id, deletedAt: null }, { deletedAt: now(), vocabularySealed: null, keepRecordingsDays: 0 })))
     throw new Error(`There is no workspace ${workspaceId}`);
   await tx.em.nativeDelete(DataKey, { workspaceId: id });
   await tx.em.nativeDelete(Turn, { workspaceId: id });

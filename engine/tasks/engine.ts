@@ -26,6 +26,8 @@ export interface Engine {
     accurate: boolean;
     /** Transcripts older than this are deleted; null: only where a workspace sets a retention. */
     retentionDays: number | null;
+    /** The longest that workspaces may keep recordings, in days. */
+    keepDays: number;
   };
   /** Since the start. */
   counts: { finished: number; failedDiarizations: number; uncoveredSeconds: number };

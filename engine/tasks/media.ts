@@ -61,12 +61,14 @@ export async function keepMedia(engine: Engine, id: string, plain: Plain): Promi
   copies.set(id, { plain, timer: setTimeout(drop, KEPT_MS).unref() });
 }
 
-/** Removes the encrypted media of a finished transcription. The sweeper retries failures. */
-export async function removeMedia(engine: Engine, media: { id: string; workspaceId: string; extension: string }): Promise<void> {
+/** Removes the encrypted media of a finished transcription. False: it failed, and the sweeper will retry. */
+export async function removeMedia(engine: Engine, media: { id: string; workspaceId: string; extension: string }): Promise<boolean> {
   try {
     await engine.spool.remove(media.id, media.extension);
     await insist(() => engine.db.workspace(media.workspaceId, (tx) => mediaRemoved(tx, media)));
+    return true;
   } catch (error) {
     engine.log.warn({ error, transcription: media.id }, 'the media could not be removed; the sweeper will retry');
+    return false;
   }
 }

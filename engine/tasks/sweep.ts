@@ -1,6 +1,8 @@
 import { sweepBuckets } from '../../db/access/rate-limits.ts';
 import { correctTimes, databaseSeconds, hasTimesAhead } from '../../db/jobs/clock.ts';
+import type { Media } from '../../db/jobs/complete.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
+import { deletedMedia, expiredMedia } from '../../db/jobs/kept.ts';
 import { enqueue, enqueuePurge, isSweepLate, purgeFailedJobs } from '../../db/jobs/queue.ts';
 import {
   abandoned,
@@ -21,18 +23,20 @@ import { removeMedia } from './media.ts';
 
 const ORPHAN_SECONDS = 30; // age at which an unreferenced spool file is removed
 const BATCH = 500;
+const REMOVING_MS = 30_000; // of a sweep, which dead engines' work waits for
+const REMOVERS = 4; // at once
 const LATE = 60; // seconds: a sweep scheduled further ahead was scheduled by a different clock
 const LEAP = 5; // seconds that the database's clock may advance beyond ours between two sweeps
 
 /** Cleans up after dead engines for the whole fleet. A scheduled job runs it on one engine at a time (engine/tasks/clock.ts). */
 export interface Sweeper {
-  /** Urgent: work of dead engines, media of finished transcriptions. Joins a sweep in progress. */
+  /** Urgent: work of dead engines, media of finished and deleted transcriptions. Joins a sweep in progress. */
   sweep(): Promise<void>;
   /** Not urgent: expired rows, transcripts past their retention, orphans in the spool, totals. */
   tidy(): Promise<void>;
   /**
-   * If the database's clock was set back, corrects stored times and the schedule of the next sweep, which the queue would otherwise delay
-   * by as much. Every engine checks this.
+   * Schedules a sweep if none is due soon: the engine that ran it was killed, or the database's clock was set back, for which stored times
+   * are corrected too. Every engine checks this.
    */
   mend(): Promise<void>;
   close(): Promise<void>;
@@ -47,7 +51,9 @@ export function openSweeper(engine: Engine): Sweeper {
         clock.mend || (await hasTimesAhead(engine.db)) ? correctTimes(engine.db) : 0,
       );
     if (clock?.latest) await sweepDead(engine, clock.latest);
-    await note(engine, 'media of finished transcriptions', () => removeLeftovers(engine));
+    await note(engine, 'media of finished transcriptions', () => removeAll(engine, () => leftoverMedia(engine.db)));
+    await note(engine, 'recordings past their term', () => removeAll(engine, () => expiredMedia(engine.db, engine.options.keepDays)));
+    await note(engine, 'media of deleted transcriptions', () => removeDeleted(engine));
   };
   const tidy = async () => {
     await note(engine, 'transcripts past their retention', () => expire(engine));
@@ -62,7 +68,7 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'list changes', () => sumUpChanges(engine.db).then(() => 0));
   };
   const mend = () =>
-    note(engine, 'times in the future, left by a clock that was set back', async () => {
+    note(engine, 'a late sweep', async () => {
       if (!(await engine.db.acrossTenants((tx) => isSweepLate(tx, LATE)))) return 0;
       const corrected = await correctTimes(engine.db);
       await engine.db.acrossTenants((tx) => enqueue(tx, 'sweep', {}, { key: 'sweep' }));
@@ -138,10 +144,38 @@ function total({ handedOn, ended }: { handedOn: number; ended: number }): number
   return handedOn + ended;
 }
 
-async function removeLeftovers(engine: Engine): Promise<number> {
-  const media = await leftoverMedia(engine.db);
-  for (const each of media) await removeMedia(engine, each);
-  return media.length;
+/** Removes media in batches, until none is left, one cannot be removed, or it has taken long. */
+async function removeAll(engine: Engine, next: () => Promise<Media[]>): Promise<number> {
+  let removed = 0;
+  for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
+    const media = await next();
+    const done = await inTurn(media, (each) => removeMedia(engine, each));
+    removed += done.filter(Boolean).length;
+    if (!media.length || done.includes(false)) break;
+  }
+  return removed;
+}
+
+/** Most of these files were removed by whoever deleted the transcription; these are not worth a log line. */
+async function removeDeleted(engine: Engine): Promise<number> {
+  if (engine.trouble.reason) return 0; // as for orphans
+  for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
+    const files = await deletedMedia(engine.db);
+    if (!files.length) break;
+    await inTurn(files, ({ id, extension }) => engine.spool.remove(id, extension));
+    await forgetOrphans(
+      engine.db,
+      files.map(({ id, extension }) => `${id}.${extension}`),
+    );
+  }
+  return 0;
+}
+
+/** `work` for each item, a few at a time. */
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < items.length; i += REMOVERS) results.push(...(await Promise.all(items.slice(i, i + REMOVERS).map(work))));
+  return results;
 }
 
 /** A deleted workspace that lost its job gets one. */

@@ -56,12 +56,12 @@ async function work(engine: Engine, claim: ClaimedTranscription): Promise<void> 
     const transcript = await listen(engine, claim, holding);
     const result = await sealed(engine.vault, claim, transcript, await describe(engine, claim, transcript, holding));
     holding.signal.throwIfAborted();
-    const outcome = await insist(() => complete(engine.db, lease, result));
+    const outcome = await insist(() => complete(engine.db, lease, result, engine.options.keepDays));
     if (outcome === 'lost') throw new Lost();
     const seconds = (performance.now() - started) / 1000;
     engine.log.info({ transcription: lease.id, outcome, audioSeconds: transcript.durationSeconds, seconds }, 'done');
     engine.counts.finished++;
-    await removeMedia(engine, { ...lease, extension: claim.extension });
+    if (outcome !== 'kept') await removeMedia(engine, { ...lease, extension: claim.extension });
   } catch (error) {
     await settle(engine, claim, holding, error);
   } finally {

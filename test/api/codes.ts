@@ -12,6 +12,7 @@ export const ENDPOINTS: readonly (readonly [endpoint: string, path: string])[] =
   ['DELETE /transcriptions/{id}', `/v1/transcriptions/${ID}`],
   ['GET /transcriptions/{id}/export', `/v1/transcriptions/${ID}/export`],
   ['GET /transcriptions/{id}/subtitles', `/v1/transcriptions/${ID}/subtitles?format=srt`],
+  ['GET /transcriptions/{id}/recording', `/v1/transcriptions/${ID}/recording`],
   ['POST /transcriptions/export', '/v1/transcriptions/export'],
   ['GET /prompts', '/v1/prompts'],
   ['POST /transcriptions/{id}/reports', `/v1/transcriptions/${ID}/reports`],
@@ -64,6 +65,7 @@ export const PAIRS: readonly Pair[] = [
   ...at('DELETE /transcriptions/{id}', [403, 'delete_scope_required', null], [404, null], [429, 'delete_rate_exceeded']),
   ...at('GET /transcriptions/{id}/export', [404, null], [422, 'validation_error']),
   ...at('GET /transcriptions/{id}/subtitles', [404, null], [409, 'transcription_not_completed'], [422, 'validation_error']),
+  ...at('GET /transcriptions/{id}/recording', [404, null], [416, 'range_not_satisfiable']),
   ...at('POST /transcriptions/export', [422, 'validation_error']),
   ...at('GET /prompts', [403, 'reports_scope_required']),
   ...at(

@@ -30,9 +30,12 @@ t.test('admin lists and removes what was created, changes workspaces, sums up us
   const workspace = (await admin('workspace', 'create', '--name', 'Run', '--minutes', '100')).id!;
   const at = ['--workspace', workspace];
   const member = (await admin('member', 'add', ...at, '--email', 'di@example.com', '--role', 'owner')).id!;
-  t.match(await admin('workspace', 'set', ...at, '--plan', 'free', '--concurrency', '7', '--name', 'Running'), {
-    ...{ name: 'Running', plan: 'free', concurrency: 7 },
-  });
+  t.match(
+    await admin('workspace', 'set', ...at, '--plan', 'free', '--concurrency', '7', '--name', 'Running', '--keep-recordings-days', '14'),
+    {
+      ...{ name: 'Running', plan: 'free', concurrency: 7, keep_recordings_days: 14 },
+    },
+  );
   t.match(await admin('member', 'list', ...at), [{ id: member, email: 'di@example.com', role: 'owner', status: 'active' }]);
   const project = (await admin('project', 'create', ...at, '--name', 'Sales')).id!;
   t.match(await admin('project', 'list', ...at), [{ id: project, name: 'Sales' }]);

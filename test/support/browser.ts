@@ -80,8 +80,12 @@ export interface TestConsole extends TestApi {
 }
 
 /** The console over an empty database, with a workspace and its owner. */
-export async function openConsole(t: { teardown(after: () => unknown): void }, executablePath: string): Promise<TestConsole> {
-  const api = await testApi(t);
+export async function openConsole(
+  t: { teardown(after: () => unknown): void },
+  executablePath: string,
+  environment: Record<string, string> = {},
+): Promise<TestConsole> {
+  const api = await testApi(t, environment);
   const workspace = await api.world.workspace({ name: 'Acme' });
   const ann = await api.world.member(workspace, { role: 'owner', name: 'Ann', email: 'ann@example.com' });
   const { key } = await api.world.key(ann);

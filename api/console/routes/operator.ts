@@ -4,6 +4,7 @@ import { whileWanted } from '../../../db/postgres/wanted.ts';
 import { readPreferences, writePreferences } from '../../../db/tenants/preferences.ts';
 import { listTitles } from '../../../db/transcripts/list.ts';
 import { requireOperator } from '../../contract/actor.ts';
+import { invalid } from '../../contract/errors.ts';
 import { json } from '../../http/route.ts';
 import { page } from '../page.ts';
 
@@ -43,15 +44,25 @@ export const installation = page({
 export const settings = page({
   method: 'GET',
   path: '/settings',
-  handler: async ({ db, vault }, actor) => json(200, await db.workspace(actor.workspaceId, (tx) => readPreferences(tx, vault, actor))),
+  async handler({ db, vault, settings: { LONGHAND_KEEP_RECORDINGS_DAYS: most } }, actor) {
+    const own = await db.workspace(actor.workspaceId, (tx) => readPreferences(tx, vault, actor));
+    return json(200, { ...own, keep_recordings_most: most });
+  },
 });
 
 export const putSettings = page({
   method: 'PUT',
   path: '/settings',
-  body: z.strictObject({ vocabulary: z.string().trim().max(2_000), retention_days: z.int().min(1).max(36_500).nullable() }),
+  body: z.strictObject({
+    vocabulary: z.string().trim().max(2_000),
+    retention_days: z.int().min(1).max(36_500).nullable(),
+    keep_recordings_days: z.int().min(0),
+  }),
   async handler(context, actor) {
     const wanted = await context.body();
+    const most = context.settings.LONGHAND_KEEP_RECORDINGS_DAYS;
+    if (wanted.keep_recordings_days > most)
+      throw invalid([{ field: 'keep_recordings_days', message: `must be at most ${most}, the operator's maximum` }]);
     await context.db.workspace(actor.workspaceId, (tx) => writePreferences(tx, context.vault, actor, wanted));
     return json(200, wanted);
   },

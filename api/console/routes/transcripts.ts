@@ -4,6 +4,7 @@ import { moveAll, removeAll } from '../../../db/transcripts/bulk.ts';
 import { openSearch } from '../../../db/transcripts/found.ts';
 import { listRows } from '../../../db/transcripts/listing.ts';
 import { mayEdit } from '../../../db/transcripts/mutate.ts';
+import { findRecording } from '../../../db/transcripts/recording.ts';
 import { renameSpeaker } from '../../../db/transcripts/speakers.ts';
 import { requireScope } from '../../contract/actor.ts';
 import { LIMITS } from '../../contract/limits.ts';
@@ -28,13 +29,20 @@ export const rename = page({
   },
 });
 
-/** Whether this person may rename speakers and delete: the page hides buttons that would be refused. */
+/** Whether this person may rename speakers and delete, for the page hides buttons that would be refused; and until when it can be heard. */
 export const rights = page({
   method: 'GET',
   path: '/transcriptions/{id}/rights',
-  async handler({ db, params }, actor) {
-    const edit = await db.workspace(actor.workspaceId, (tx) => mayEdit(tx, actor, params.id!));
-    return json(200, { edit: edit && !actor.limited, delete: edit && actor.scopes.has('transcriptions:delete') });
+  async handler({ db, vault, settings, params }, actor) {
+    const [edit, recording] = await db.workspace(actor.workspaceId, async (tx) => [
+      await mayEdit(tx, actor, params.id!),
+      await findRecording(tx, vault, actor, params.id!, settings.LONGHAND_KEEP_RECORDINGS_DAYS),
+    ]);
+    return json(200, {
+      edit: edit && !actor.limited,
+      delete: edit && actor.scopes.has('transcriptions:delete'),
+      recording_until: recording?.until ?? null,
+    });
   },
 });
 

@@ -59,6 +59,7 @@ export const Transcription = defineEntity({
     changedIn: p.bigint().defaultRaw('0'),
     confidence: p.float().nullable(),
     vocabularySealed: p.blob().nullable(),
+    mediaUntil: moment().nullable(),
   }),
   checks: [{ name: 'transcriptions_speakers_count_check', expression: 'speakers_count >= 1 and speakers_count <= 20' }],
   indexes: [
@@ -77,10 +78,12 @@ export const Transcription = defineEntity({
     index('transcriptions_external', 'transcriptions', '(workspace_id, external_id) where (external_id is not null)'),
     index('transcriptions_key', 'transcriptions', '(key_id) where (key_id is not null)'),
     index('transcriptions_lease', 'transcriptions', '(lease_until) where (lease_token is not null)'),
+    index('transcriptions_kept', 'transcriptions', '(workspace_id, completed_at) where (media_until is not null)'),
+    index('transcriptions_kept_until', 'transcriptions', '(media_until) where (media_until is not null)'),
     index(
       'transcriptions_leftover',
       'transcriptions',
-      "(id) where ((media_key_sealed is not null) and (status in ('completed', 'failed', 'insufficient_balance')))",
+      "(id) where ((media_key_sealed is not null) and (media_until is null) and (status in ('completed', 'failed', 'insufficient_balance')))",
     ),
     index('transcriptions_media', 'transcriptions', '(id) where (media_key_sealed is not null)'),
     index('transcriptions_open', 'transcriptions', "(workspace_id, created_at) where (status in ('queued', 'processing'))"),

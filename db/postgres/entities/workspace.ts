@@ -21,9 +21,13 @@ export const Workspace = defineEntity({
     createdAt: moment().defaultRaw('now()'),
     lowBalanceMinutes: p.decimal().columnType('numeric').defaultRaw('60'),
     lowBalanceToldAt: moment().nullable(),
+    keepRecordingsDays: p.integer().default(0),
   }),
   indexes: [index('workspaces_deleted', 'workspaces', '(id) where (deleted_at is not null)')],
-  checks: [{ name: 'workspaces_concurrency_check', expression: 'concurrency >= 1 and concurrency <= 1000' }],
+  checks: [
+    { name: 'workspaces_concurrency_check', expression: 'concurrency >= 1 and concurrency <= 1000' },
+    { name: 'workspaces_keep_recordings_days_check', expression: 'keep_recordings_days >= 0 and keep_recordings_days <= 36500' },
+  ],
 });
 
 export const DataKey = defineEntity({

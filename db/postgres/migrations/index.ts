@@ -28,6 +28,7 @@ import { Migration070 } from './070_report_history.ts';
 import { Migration071 } from './071_corrections.ts';
 import { Migration080 } from './080_search_size.ts';
 import { Migration090 } from './090_report_writer.ts';
+import { Migration091 } from './091_kept_recordings.ts';
 
 /** In order; numbers are never reused and a released migration never changes. */
 export const MIGRATIONS = [
@@ -62,4 +63,5 @@ export const MIGRATIONS = [
   { name: '071_corrections', class: Migration071 },
   { name: '080_search_size', class: Migration080 },
   { name: '090_report_writer', class: Migration090 },
+  { name: '091_kept_recordings', class: Migration091 },
 ];

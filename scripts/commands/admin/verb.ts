@@ -20,6 +20,7 @@ interface Options {
   tokenId: string;
   clientId: string;
   lowBalance?: number;
+  keepRecordingsDays?: number;
   from?: string;
   to?: string;
   by: UsageBy;

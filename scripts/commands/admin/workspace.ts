@@ -3,7 +3,8 @@ import { PLANS } from '../../../api/contract/workspace.ts';
 import { number, positive } from '../numbers.ts';
 import { NAME, operate, verb, WORKSPACE } from './verb.ts';
 
-const MOST_SLOTS = 1000; // limit of the column
+const MOST_SLOTS = 1000; // limits of the columns
+const MOST_DAYS = 36_500;
 
 const workspaces = () => import('../../../db/tenants/workspaces.ts');
 
@@ -22,19 +23,28 @@ export function addWorkspace(group: Command): void {
   })
     .requiredOption(...WORKSPACE)
     .requiredOption('--add <minutes>', 'number of minutes', number);
-  verb(group.command('set'), 'change name, plan or concurrency', async (db, _vault, { workspace, lowBalance, ...change }) => {
+  verb(group.command('set'), 'change name, plan, concurrency or how long recordings are kept', async (db, _vault, options) => {
+    const { workspace, lowBalance, keepRecordingsDays, ...change } = options;
     const { changeWorkspace } = await workspaces();
-    return operate(db, ['workspace', workspace], (tx, actor) => changeWorkspace(tx, actor, { ...change, lowBalanceMinutes: lowBalance }));
+    return operate(db, ['workspace', workspace], (tx, actor) =>
+      changeWorkspace(tx, actor, { ...change, keepRecordingsDays, lowBalanceMinutes: lowBalance }),
+    );
   })
     .requiredOption(...WORKSPACE)
     .option(...NAME)
     .addOption(new Option('--plan <plan>', 'plan; free has no API access').choices(PLANS))
     .addOption(new Option('--concurrency <files>', 'number of files transcribed at once').argParser(slots))
     .addOption(new Option('--low-balance <minutes>', 'notify owners below this balance; 0 for never').argParser(number))
+    .addOption(
+      new Option(
+        '--keep-recordings-days <days>',
+        'keep recordings this long, at most LONGHAND_KEEP_RECORDINGS_DAYS; 0 for not at all',
+      ).argParser(days),
+    )
     .hook('preAction', (_program, command) => {
-      const { name, plan, concurrency, lowBalance } = command.opts();
-      if ([name, plan, concurrency, lowBalance].every((given) => given === undefined))
-        command.error('error: give --name, --plan, --concurrency or --low-balance');
+      const { name, plan, concurrency, lowBalance, keepRecordingsDays } = command.opts();
+      if ([name, plan, concurrency, lowBalance, keepRecordingsDays].every((given) => given === undefined))
+        command.error('error: give --name, --plan, --concurrency, --low-balance or --keep-recordings-days');
     });
   verb(group.command('list'), 'list workspaces', async (db) => db.acrossTenants((await workspaces()).listWorkspaces));
   verb(group.command('delete'), 'destroy the data key of a workspace; engines remove the rest', async (db, _vault, options) => {
@@ -42,6 +52,11 @@ export function addWorkspace(group: Command): void {
     const { id } = await db.acrossTenants((tx) => deleteWorkspace(tx, options.workspace));
     return { id, deleted: true };
   }).requiredOption(...WORKSPACE);
+}
+
+function days(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) > MOST_DAYS) throw new InvalidArgumentError(`It must be a whole number from 0 to ${MOST_DAYS}.`);
+  return Number(text);
 }
 
 function slots(text: string): number {

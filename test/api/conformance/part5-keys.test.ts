@@ -101,6 +101,7 @@ const NEEDS: Record<string, [scope: Scope, code: string | null, token?: string]>
   'DELETE /transcriptions/{id}': ['transcriptions:delete', 'delete_scope_required'],
   'GET /transcriptions/{id}/export': ['read', null],
   'GET /transcriptions/{id}/subtitles': ['read', null],
+  'GET /transcriptions/{id}/recording': ['read', null],
   'POST /transcriptions/export': ['read', null],
   'GET /prompts': ['reports:write', 'reports_scope_required'],
   'POST /transcriptions/{id}/reports': ['reports:write', 'reports_scope_required'],

@@ -35,6 +35,8 @@ const ABOUT: readonly [method: string, path: (id: string) => string, body?: unkn
   ['PATCH', (id) => `/v1/transcriptions/${id}`, { author: null }],
   ['DELETE', (id) => `/v1/transcriptions/${id}`],
 ];
+/** 404 also where none is kept: who may hear it is tested beside it, in test/api/v1/recording.test.ts. */
+const RECORDING: (typeof ABOUT)[number] = ['GET', (id) => `/v1/transcriptions/${id}/recording`];
 
 const WEBHOOKS: readonly [method: string, path: (id: string) => string, body?: unknown][] = [
   ['GET', (id) => `/v1/webhooks/${id}`],
@@ -50,7 +52,7 @@ const theirs = await tenant();
 t.test('a foreign, an absent and a malformed id give every role the same 404 on every endpoint, and change nothing', async (t) => {
   const foreign = await theirs.make();
   for (const [role, person] of Object.entries(ours.people)) {
-    for (const [method, path, body] of ABOUT) {
+    for (const [method, path, body] of [...ABOUT, RECORDING]) {
       const key = await keyOf(person);
       const answers = await Promise.all([foreign, randomUUID(), 'x'].map((id) => api.call(key, method, path(id), { body })));
       for (const { status, headers, json } of answers) {
@@ -67,7 +69,7 @@ t.test('a foreign, an absent and a malformed id give every role the same 404 on 
 t.test('every route with an id is tested here: the route table has no others', async (t) => {
   const members = '/v1/workspace/members/{user_id}/identities';
   const asked = new Set([
-    ...ABOUT.map(([method, path]) => `${method} ${path('{id}').split('?')[0]}`),
+    ...[...ABOUT, RECORDING].map(([method, path]) => `${method} ${path('{id}').split('?')[0]}`),
     ...[`PUT ${members}`, `DELETE ${members}/{provider}/{external_id}`], // in the next test, as what is named in queries, headers and bodies
     ...WEBHOOKS.map(([method, path]) => `${method} ${path('{id}')}`), // so are these
     'GET /v1/models/{model}', // a model of the installation, the same for every workspace

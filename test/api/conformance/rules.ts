@@ -224,6 +224,14 @@ export const RULES: Readonly<Record<string, readonly (readonly [rule: string, ..
       'subtitles: srt',
       'subtitles: nothing',
     ],
+    [
+      '13 kept recordings: off by default, ranges, gone in time',
+      'complete() keeps nothing',
+      'GET recording returns',
+      'GET recording follows',
+      'a recording is out of reach',
+      'engines that are killed at random moments keep',
+    ],
     ['every rule has its tests', 'RULES: every rule', 'RULES: every test'],
   ],
 };

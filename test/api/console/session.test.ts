@@ -137,7 +137,7 @@ t.test('page() refuses requests of users for what is for owners', async (t) => {
     ['GET', '/webhooks'],
     ['POST', '/webhooks', { url: 'https://example.com/' }],
     ['GET', '/settings'],
-    ['PUT', '/settings', { vocabulary: '', retention_days: 1 }],
+    ['PUT', '/settings', { vocabulary: '', retention_days: 1, keep_recordings_days: 0 }],
     ['GET', '/activity'],
   ];
   for (const [method, path, body] of closed)

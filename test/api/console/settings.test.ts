@@ -2,7 +2,7 @@ import t from 'tap';
 import { testApi } from '../../support/client.ts';
 import { visit } from '../../support/console.ts';
 
-const api = await testApi(t);
+const api = await testApi(t, { LONGHAND_KEEP_RECORDINGS_DAYS: '7' });
 const { world, db } = api;
 const workspace = await world.workspace();
 const owner = await world.member(workspace, { role: 'owner' });
@@ -10,18 +10,21 @@ const ann = await visit(api, await world.key(owner));
 const foreign = await world.member(await world.workspace({ name: 'Other' }), { role: 'owner' });
 const other = await visit(api, await world.key(foreign));
 
-t.test('settings store vocabulary, encrypted, and retention', async (t) => {
-  t.strictSame((await ann.ask('GET', '/settings')).json, { vocabulary: '', retention_days: null });
-  const wish = { vocabulary: 'Longhand, Zwolle, naïve', retention_days: 30 };
+t.test('settings store vocabulary, encrypted, and for how long transcripts and recordings are kept', async (t) => {
+  const unset = { vocabulary: '', retention_days: null, keep_recordings_days: 0 };
+  t.strictSame((await ann.ask('GET', '/settings')).json, { ...unset, keep_recordings_most: 7 });
+  const wish = { vocabulary: 'Longhand, Zwolle, naïve', retention_days: 30, keep_recordings_days: 7 };
   t.strictSame((await ann.ask('PUT', '/settings', wish)).json, wish);
-  t.strictSame((await ann.ask('GET', '/settings')).json, wish);
-  t.strictSame((await other.ask('GET', '/settings')).json, { vocabulary: '', retention_days: null });
+  t.strictSame((await ann.ask('GET', '/settings')).json, { ...wish, keep_recordings_most: 7 });
+  t.strictSame((await other.ask('GET', '/settings')).json, { ...unset, keep_recordings_most: 7 });
   const [row] = await db.query<{ line: string }>('*', 'select w::text as line from workspaces w where id = ?', [workspace]);
   t.notMatch(row!.line, /Longhand|Zwolle/);
   const bad = [
-    { vocabulary: 'x'.repeat(2001), retention_days: null },
-    { vocabulary: '', retention_days: 0 },
-    { vocabulary: '', retention_days: 1.5 },
+    { ...unset, vocabulary: 'x'.repeat(2001) },
+    { ...unset, retention_days: 0 },
+    { ...unset, retention_days: 1.5 },
+    { ...unset, keep_recordings_days: 8 },
+    { ...unset, keep_recordings_days: -1 },
     { vocabulary: '' },
   ];
   for (const body of bad) t.equal((await ann.ask('PUT', '/settings', body)).status, 422, JSON.stringify(body).slice(0, 60));

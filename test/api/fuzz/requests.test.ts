@@ -97,6 +97,7 @@ t.test('hostile paths and queries get well-formed refusals', async (t) => {
       `/v1/transcriptions/${id}`,
       `/v1/transcriptions/${id}/export`,
       `/v1/transcriptions/${id}/subtitles`,
+      `/v1/transcriptions/${id}/recording`,
       '/v1/prompts',
       '/v1/projects',
       '/v1/workspace/members',

@@ -103,7 +103,12 @@ t.test('the document: refusals are plain Errors, with their codes listed beside 
 });
 
 t.test('the document: exports are files, in every format', async (t) => {
-  for (const path of ['/transcriptions/{id}/export', '/transcriptions/{id}/subtitles', '/transcriptions/export']) {
+  for (const path of [
+    '/transcriptions/{id}/export',
+    '/transcriptions/{id}/subtitles',
+    '/transcriptions/{id}/recording',
+    '/transcriptions/export',
+  ]) {
     for (const operation of Object.values(document.paths[path]!))
       for (const [type, { schema }] of Object.entries(operation.responses[200]!.content!))
         t.strictSame(schema, { type: 'string', format: 'binary' }, `${path} ${type}`);

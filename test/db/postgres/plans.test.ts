@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { claimNext, claimProbe } from '../../../db/jobs/claim.ts';
 import { hasTimesAhead } from '../../../db/jobs/clock.ts';
+import { deletedMedia, expiredMedia } from '../../../db/jobs/kept.ts';
 import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/jobs/sweep.ts';
 import { readWaiting } from '../../../db/jobs/waiting.ts';
 import type { Db, Tx } from '../../../db/postgres/orm.ts';
@@ -94,6 +95,8 @@ t.test('no periodic or hot statement of engines and couriers scans a large table
   await reclaimTranscriptions(watched);
   await reclaimReports(watched);
   await leftoverMedia(watched);
+  await expiredMedia(watched, 7);
+  await deletedMedia(watched);
   await expireTranscripts(watched, null);
   await forgetExpired(watched);
   await requeueDeliveries(watched);

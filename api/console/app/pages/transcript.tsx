@@ -18,7 +18,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
   const [round, setRound] = useState(0); // of corrections made here
   const { record, error, replace, again } = useRecord(id, words);
   useTitle(record?.title);
-  const rights = useLoaded<{ edit: boolean; delete: boolean }>(`/transcriptions/${id}/rights`).value;
+  const rights = useLoaded<{ edit: boolean; delete: boolean; recording_until: string | null }>(`/transcriptions/${id}/rights`).value;
   const [tab, show] = useState<'transcript' | 'reports'>('transcript');
   useEffect(() => {
     if (at !== null) show('transcript');
@@ -81,7 +81,11 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
           )}
           {tab === 'reports' && possible && <Reports record={record} may={session.scopes.includes('reports:write')} changed={again} />}
           {tab === 'transcript' && record.status === 'completed' && (
-            <Reading {...{ record, label, colour, at, look, words, setWords }} corrected={may ? corrected : null} />
+            <Reading
+              {...{ record, label, colour, at, look, words, setWords }}
+              corrected={may ? corrected : null}
+              kept={rights?.recording_until ?? null}
+            />
           )}
         </div>
         <aside class="aside">
@@ -108,7 +112,7 @@ function Remove({ id }: { id: string }) {
           run={() => call('DELETE', `/transcriptions/${id}`).then(() => go('/'))}
           close={() => ask(false)}
         >
-          Text, reports and corrections are deleted for everyone. This cannot be undone.
+          Text, reports, corrections and a kept recording are deleted for everyone. This cannot be undone.
         </Confirm>
       )}
     </>

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { begun, lengthProblem, markWord } from '../playing.ts';
-import { clock, length } from '../show.ts';
+import { clock, day, length } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
 import { Options } from './basics.tsx';
 import { Lanes } from './lanes.tsx';
@@ -12,17 +12,19 @@ const STEP = 5; // seconds of an arrow key
 interface Props {
   record: Transcription;
   colour: (segment: Segment) => number;
-  /** Where others in the page say from when to play: filled here; null: no copy is open. */
+  /** Until when the recording is kept, as a timestamp; null: it is not. */
+  kept: string | null;
+  /** Where others in the page say from when to play: filled here; null: nothing can be played. */
   seeking: RefObject<((seconds: number) => void) | null>;
-  /** A copy was opened: words are wanted. */
+  /** Something can be played: words are wanted. */
   opened: () => void;
   /** This turn is being played and to be shown. */
   follow: (turn: number) => void;
 }
 
-/** Plays the person's own copy of the recording beside its text. The file never leaves the browser. */
-export function Player({ record, colour, seeking, opened, follow }: Props) {
-  const [url, setUrl] = useState<string | null>(null);
+/** Plays the recording beside its text: the one that is kept, or the person's own copy, which never leaves the browser. */
+export function Player({ record, colour, kept, seeking, opened, follow }: Props) {
+  const [copy, setCopy] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [playing, setPlaying] = useState(false);
   const [seconds, setSeconds] = useState(0);
@@ -31,6 +33,8 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
   const audio = useRef<HTMLAudioElement>(null);
   const file = useRef<HTMLInputElement>(null);
   const { segments } = record;
+  const recording = `/v1/app/transcriptions/${record.id}/recording`;
+  const url = copy ?? (kept && recording);
   const duration = record.duration_seconds ?? segments.at(-1)?.end ?? 0;
   const seek = (to: number) => {
     if (!url) return;
@@ -42,7 +46,10 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
   useEffect(() => {
     seeking.current = url ? seek : null;
   });
-  useEffect(() => () => void (url && URL.revokeObjectURL(url)), [url]);
+  useEffect(() => () => void (copy && URL.revokeObjectURL(copy)), [copy]);
+  useEffect(() => {
+    if (kept) opened();
+  }, [kept]);
   useFrames(playing, () => markWord(segments, audio.current!.currentTime));
   const turn = segments[begun(segments, seconds)]?.id;
   useEffect(() => {
@@ -59,7 +66,7 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
     setPlaying(false);
     setSeconds(0);
     setSpeed('1');
-    setUrl(URL.createObjectURL(chosen));
+    setCopy(URL.createObjectURL(chosen));
     opened();
   };
   const check = () => {
@@ -86,11 +93,12 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
           <audio
             ref={audio}
             src={url}
+            preload="metadata"
             onLoadedMetadata={check}
             onTimeUpdate={() => setSeconds(audio.current!.currentTime)}
             onPlay={() => setPlaying(true)}
             onPause={() => setPlaying(false)}
-            onError={() => setProblem('This browser cannot play this file.')}
+            onError={() => setProblem(copy ? 'This browser cannot play this file.' : 'The recording cannot be played here.')}
           />
           <div class="row middle">
             <button type="button" class="small main" aria-keyshortcuts="Space" onClick={toggle}>
@@ -130,9 +138,14 @@ export function Player({ record, colour, seeking, opened, follow }: Props) {
               Follow
             </label>
             <button type="button" class="small" onClick={() => file.current!.click()}>
-              Open another copy
+              {copy ? 'Open another copy' : 'Open your copy'}
             </button>
           </div>
+          {kept && !copy && (
+            <p class="quiet">
+              The recording is kept until {day(kept)}. <a href={recording}>Download</a>
+            </p>
+          )}
         </>
       )}
       {problem && (

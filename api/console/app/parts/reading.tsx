@@ -15,6 +15,8 @@ interface Props {
   at: number | null;
   /** The search text in the URL. */
   look: string;
+  /** See Player. */
+  kept: string | null;
   words: boolean;
   setWords: (on: boolean) => void;
   /** See Turns. */
@@ -22,7 +24,7 @@ interface Props {
 }
 
 /** The turns, with a search bar for all of them: the browser's search only covers those near the viewport. */
-export function Reading({ record, label, colour, at, look, words, setWords, corrected }: Props) {
+export function Reading({ record, label, colour, at, look, kept, words, setWords, corrected }: Props) {
   const [search, setSearch] = useState(look);
   const [hit, setHit] = useState(-1);
   const [played, setPlayed] = useState<number | null>(null); // the turn
@@ -88,7 +90,7 @@ export function Reading({ record, label, colour, at, look, words, setWords, corr
         at={played ?? hits[hit] ?? at}
         whole={whole}
       />
-      <Player {...{ record, colour, seeking }} opened={() => setWords(true)} follow={setPlayed} />
+      <Player {...{ record, colour, kept, seeking }} opened={() => setWords(true)} follow={setPlayed} />
     </section>
   );
 }

@@ -3,19 +3,32 @@ import { call } from '../../client.ts';
 import { Form, Problem, Waiting } from '../../parts/basics.tsx';
 import { useLoaded } from '../../use.ts';
 
-/** Vocabulary for speech recognition, and the retention of transcripts. */
+interface Settings {
+  vocabulary: string;
+  retention_days: number | null;
+  keep_recordings_days: number;
+  /** The operator's maximum. */
+  keep_recordings_most: number;
+}
+
+/** Vocabulary for speech recognition, and how long transcripts and recordings are kept. */
 export function Preferences() {
-  const { value, error, again } = useLoaded<{ vocabulary: string; retention_days: number | null }>('/settings');
+  const { value, error, again } = useLoaded<Settings>('/settings');
   const [saved, tell] = useState(false);
   if (error) return <Problem error={error} again={again} />;
   if (!value) return <Waiting />;
+  const most = value.keep_recordings_most;
   return (
     <Form
       key={JSON.stringify(value)}
       kind="card row"
       label="Save"
-      send={async ({ vocabulary, retention_days }) => {
-        await call('PUT', '/settings', { vocabulary, retention_days: retention_days ? Number(retention_days) : null });
+      send={async ({ vocabulary, retention_days, keep_recordings_days }) => {
+        await call('PUT', '/settings', {
+          vocabulary,
+          retention_days: retention_days ? Number(retention_days) : null,
+          keep_recordings_days: Number(keep_recordings_days ?? 0),
+        });
         tell(true);
         again();
       }}
@@ -28,6 +41,21 @@ export function Preferences() {
         <span>Delete transcripts after this many days (leave empty for never)</span>
         <input name="retention_days" type="number" min={1} max={36500} defaultValue={value.retention_days ?? ''} />
       </label>
+      {most > 0 ? (
+        <label class="field">
+          <span>Keep recordings for this many days, at most {most} (0 to delete them after transcription)</span>
+          <input
+            name="keep_recordings_days"
+            type="number"
+            min={0}
+            max={most}
+            required
+            defaultValue={Math.min(most, value.keep_recordings_days)}
+          />
+        </label>
+      ) : (
+        <p class="quiet wide">Recordings are deleted after transcription: this installation keeps none.</p>
+      )}
       {saved && (
         <span class="good" role="status">
           Saved

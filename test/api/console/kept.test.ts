@@ -1,0 +1,142 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
+import { needPrograms } from '../../support/programs.ts';
+import { SPEAKERS } from '../../support/world.ts';
+
+const programs = needPrograms(t, 'chromium');
+const { world, url, ann, key, browser, db, vault, spool, workspace } = await openConsole(t, programs.chromium, {
+  LONGHAND_KEEP_RECORDINGS_DAYS: '30',
+});
+await db.query('*', 'update workspaces set keep_recordings_days = 7 where id = ?', [workspace]);
+
+const RATE = 3_000; // bytes per second: 8 bits
+
+/** Stores silence as the kept recording of a completed transcription, in pieces of a second. */
+async function keepSilence(id: string, seconds: number): Promise<void> {
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + RATE * seconds, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(RATE, 24);
+  head.writeUInt32LE(RATE, 28);
+  head.writeUInt16LE(1, 32);
+  head.writeUInt16LE(8, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(RATE * seconds, 40);
+  const writer = await spool.create(id, 'mp3');
+  await writer.write(head);
+  for (let second = 0; second < seconds; second++) await writer.write(Buffer.alloc(RATE, 128));
+  const { bytes, key: fileKey } = await writer.finish();
+  const sealed = await vault.seal(workspace, `transcriptions|${id}|media_key`, fileKey);
+  await db.query(
+    '*',
+    `update transcriptions set media_key_sealed = ?, media_bytes = ?, completed_at = now(), media_until = now() + interval '7 days' where id = ?`,
+    [sealed, bytes, id],
+  );
+}
+
+const WORDS = 'we should look at the delivery date again because the supplier said that parts will not arrive'.split(' ');
+const talk = (turns: number, seconds: number) =>
+  Array.from({ length: turns }, (_, i) => ({
+    ...{ start: i * seconds, end: i * seconds + seconds - 0.5, speaker: `speaker_${(i % 2) + 1}`, text: WORDS.join(' ') },
+    words: WORDS.map((word, at): [number, number, string] => {
+      const start = i * seconds + (at * (seconds - 0.5)) / WORDS.length;
+      return [start, start + 0.2, ` ${word}`];
+    }),
+  }));
+const at = (page: Page) => page.evaluate(() => document.querySelector('audio')!.currentTime);
+
+t.test('a kept recording is played from the service: words highlighted, sought by word, time and strip, downloaded', async (t) => {
+  const id = await world.transcription(ann, { title: 'A call', duration: 600, turns: talk(100, 6), speakers: SPEAKERS });
+  await keepSilence(id, 600);
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const faults = faultsOf(page);
+  const answers: number[] = [];
+  page.on('response', (response) => response.url().endsWith('/recording') && answers.push(response.status()));
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${id}`);
+  await page.waitForSelector('.player >> text=The recording is kept until');
+  t.equal(await page.locator('text=For privacy').count(), 0);
+  await page.waitForSelector('.word');
+  await page.waitForFunction(() => document.querySelector('audio')!.duration === 600);
+  await page.click('#turn-4 .word >> nth=3');
+  t.ok(Math.abs((await at(page)) - (18 + (3 * 5.5) / WORDS.length)) < 0.2, 'a word');
+  await page.click('.player >> text=Play');
+  await page.waitForSelector('#turn-4 .word.said');
+  const box = (await page.locator('.lanes').boundingBox())!;
+  await page.mouse.click(box.x + box.width * 0.9, box.y + 3);
+  await page.waitForFunction(() => document.querySelector('audio')!.currentTime > 541);
+  await page.waitForSelector('#turn-91 .word.said');
+  await page.click('.player >> text=Pause');
+  t.ok(answers.includes(206), 'by ranges');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.player >> text=Download')]);
+  t.equal(download.suggestedFilename(), 'call.mp3');
+  t.strictSame(await findings(page), []);
+  await shot(page, 'kept');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 390, height: 800 });
+  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  t.strictSame(await findings(page), []);
+  await shot(page, 'kept-phone-dark');
+  await db.query('*', 'update workspaces set keep_recordings_days = 0 where id = ?', [workspace]);
+  await page.reload();
+  await page.waitForSelector('text=For privacy Longhand keeps only the text.');
+  await db.query('*', 'update workspaces set keep_recordings_days = 7 where id = ?', [workspace]);
+  t.strictSame(faults, []);
+  await page.close();
+});
+
+t.test('ten hours play and are sought without stalls', async (t) => {
+  const id = await world.transcription(ann, { title: 'A conference', duration: 36_000, turns: talk(6_000, 6), speakers: SPEAKERS });
+  await keepSilence(id, 36_000);
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const faults = faultsOf(page);
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/t/${id}`);
+  await page.waitForSelector('.word');
+  await page.waitForFunction(() => document.querySelector('audio')!.duration === 36_000);
+  await page.evaluate(() => {
+    const seen = Object.assign(globalThis, { tasks: [] as number[] });
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) seen.tasks.push(duration);
+    }).observe({ entryTypes: ['longtask'] });
+  });
+  await page.click('.player >> text=Play');
+  await page.selectOption('select[aria-label="Speed"]', '2');
+  for (const part of [0.1, 0.5, 0.95, 0.3]) {
+    const box = (await page.locator('.lanes').boundingBox())!;
+    await page.mouse.click(box.x + box.width * part, box.y + 3);
+    const turn = Math.floor((36_000 * part) / 6);
+    await page.waitForFunction((near) => {
+      const said = document.querySelector('.word.said')?.closest('.turn');
+      return said && Math.abs(Number(said.id.slice(5)) - near) < 20;
+    }, turn);
+    await page.waitForTimeout(4_000);
+  }
+  const tasks = await page.evaluate(() => (globalThis as unknown as { tasks: number[] }).tasks);
+  const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
+  t.comment(
+    `${tasks.length} long tasks in 16 s of playing with 4 seeks, the longest ${Math.round(Math.max(0, ...tasks))} ms, ${nodes} nodes`,
+  );
+  t.ok(nodes < 12_000, `${nodes} nodes: only what is near is mounted`);
+  t.strictSame(faults, []);
+  await page.close();
+});
+
+t.test('an owner chooses within the maximum of the operator for how long recordings are kept', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  await page.goto(`${url}/#/workspace/settings`);
+  await page.waitForSelector('text=at most 30');
+  await page.fill('input[name=keep_recordings_days]', '14');
+  await page.click('text=Save');
+  await page.waitForSelector('text=Saved');
+  const [row] = await db.query<{ days: number }>('*', 'select keep_recordings_days as days from workspaces where id = ?', [workspace]);
+  t.equal(row!.days, 14);
+  t.strictSame(await findings(page), []);
+  await page.close();
+});

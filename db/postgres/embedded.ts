@@ -30,7 +30,10 @@ const SUPERUSER = 'superuser-password'; // of the account `postgres`, which the 
  * `postgres.log`. With `durable` false a power failure may lose everything: for tests. The caller makes sure that a folder is started only
  * once. The server stops with its program; one that outlived a killed program is stopped first.
  */
-export async function startEmbedded(folder: string, { durable, connections = 200 }: { durable: boolean; connections?: number } = { durable: true }): Promise<Embedded> {
+export async function startEmbedded(
+  folder: string,
+  { durable, connections = 200 }: { durable: boolean; connections?: number } = { durable: true },
+): Promise<Embedded> {
   const data = path.join(folder, 'data');
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   const { initdb, postgres } = await binaries();

@@ -4,10 +4,10 @@ import { loadRecord } from '../../db/transcripts/record.ts';
 import { notFound } from '../contract/errors.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../contract/formats.ts';
 import { BulkExport } from '../contract/transcription.ts';
+import { archive } from '../export/archive.ts';
 import { markdown } from '../export/markdown.ts';
-import { attachment, baseName, entryNames } from '../export/names.ts';
+import { attachment, baseName } from '../export/names.ts';
 import { plainText } from '../export/text.ts';
-import { type ZipEntry, zip } from '../export/zip.ts';
 import { type Context, type Reply, route } from '../http/route.ts';
 import { serialise } from './records.ts';
 
@@ -90,26 +90,10 @@ export const exportMany = route({
     const { db, vault, caller } = context;
     const distinct = [...new Set(ids.map((id) => id.toLowerCase()))];
     const titles = await db.workspace(caller.workspaceId, (tx) => listTitles(tx, vault, caller, distinct));
-    return {
-      status: 200,
-      headers: { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename="transcriptions.zip"' },
-      stream: zip(files(context, titles, format)),
+    const file = async (id: string) => {
+      const loaded = await load(context, id);
+      return loaded && { data: written(loaded, format), modifiedAt: new Date(loaded.record.created_at) };
     };
+    return { status: 200, ...archive(titles, format, file) };
   },
 });
-
-/** The files of an archive, read one at a time; transcriptions deleted meanwhile are skipped. */
-async function* files(
-  context: Context,
-  titles: readonly { id: string; title: string | null }[],
-  format: ExportFormat,
-): AsyncIterable<ZipEntry> {
-  const names = entryNames(
-    titles.map(({ title }) => title),
-    format,
-  );
-  for (const [index, { id }] of titles.entries()) {
-    const loaded = await load(context, id);
-    if (loaded) yield { name: names[index]!, data: written(loaded, format), modifiedAt: new Date(loaded.record.created_at) };
-  }
-}

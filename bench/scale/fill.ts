@@ -21,7 +21,7 @@ interface Access {
 
 const WORKSPACES = 1_000;
 const CALLERS = 20;
-const BATCH = 100_000; // rows per statement
+const BATCH = 20_000; // rows per statement
 const SEALED = 2_000; // file names per statement
 const LARGEST = 100_000; // rows of the workspace that is deleted
 

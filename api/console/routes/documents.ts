@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { listTitles } from '../../../db/transcripts/list.ts';
 import { loadRecord } from '../../../db/transcripts/record.ts';
-import type { Actor } from '../../contract/actor.ts';
 import { notFound } from '../../contract/errors.ts';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../../contract/formats.ts';
+import { archive } from '../../export/archive.ts';
 import { contentOf } from '../../export/documents/content.ts';
 import { makeDocument } from '../../export/documents/threads.ts';
-import { attachment, baseName, entryNames } from '../../export/names.ts';
-import { type ZipEntry, zip } from '../../export/zip.ts';
-import type { Context } from '../../http/route.ts';
+import { attachment, baseName } from '../../export/names.ts';
 import { page } from '../page.ts';
 
 const TYPES: Record<DocumentFormat, string> = {
@@ -41,27 +39,12 @@ export const manyDocuments = page({
     const { ids, format, times } = await context.body();
     const { db, vault } = context;
     const titles = await db.workspace(actor.workspaceId, (tx) => listTitles(tx, vault, actor, [...new Set(ids)]));
-    const headers = { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename="transcriptions.zip"' };
-    return { status: 200, headers, stream: zip(files(context, actor, titles, format, times)) };
+    const document = async (id: string) => {
+      const loaded = await db.workspace(actor.workspaceId, (tx) => loadRecord(tx, vault, actor, id));
+      if (!loaded) return null;
+      const data = await makeDocument(contentOf(loaded.record, times), format, context.request.signal);
+      return { data, modifiedAt: new Date(loaded.record.created_at) };
+    };
+    return { status: 200, ...archive(titles, format, document) };
   },
 });
-
-/** The documents of an archive, made one at a time; transcriptions deleted meanwhile are skipped. */
-async function* files(
-  { db, vault, request }: Context,
-  actor: Actor,
-  titles: readonly { id: string; title: string | null }[],
-  format: DocumentFormat,
-  times: boolean,
-): AsyncIterable<ZipEntry> {
-  const names = entryNames(
-    titles.map(({ title }) => title),
-    format,
-  );
-  for (const [index, { id }] of titles.entries()) {
-    const loaded = await db.workspace(actor.workspaceId, (tx) => loadRecord(tx, vault, actor, id));
-    if (!loaded) continue;
-    const data = await makeDocument(contentOf(loaded.record, times), format, request.signal);
-    yield { name: names[index]!, data, modifiedAt: new Date(loaded.record.created_at) };
-  }
-}

@@ -1,11 +1,13 @@
 /**
- * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict]`: runs the test files in a few processes and prints a line for each, then what failed,
+ * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict] [--record]`: runs the test files in a few processes and prints a line for each, then what failed,
  * what was skipped and why, and the counts. --strict: a skip that is not on the list (support/run/skips.ts) fails.
+ * --record: writes what each file cost to support/run/costs.json, by which the longest begin first; on a machine that does nothing else.
  */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { allTests, isAlone, lanesOf, shuffled } from './support/run/plan.ts';
+import { buildPrograms } from './support/run/build.ts';
+import { allTests, isAlone, lanesOf, recordCosts, shuffled } from './support/run/plan.ts';
 import { type Outcome, TestProcess } from './support/run/process.ts';
 import { isAllowed } from './support/run/skips.ts';
 
@@ -14,7 +16,12 @@ const FILES_EACH = 30; // of a shared process, then it is restarted: what files 
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { shuffle: { type: 'string' }, jobs: { type: 'string' }, strict: { type: 'boolean', default: false } },
+  options: {
+    shuffle: { type: 'string' },
+    jobs: { type: 'string' },
+    strict: { type: 'boolean', default: false },
+    record: { type: 'boolean' },
+  },
 });
 
 /** Prints what became of a file. */
@@ -75,7 +82,13 @@ const seed = values.shuffle === undefined ? null : Number(values.shuffle) || Dat
 if (seed !== null) process.stdout.write(`# --shuffle=${seed} repeats this order\n`);
 const files = seed === null ? [...asked] : shuffled(asked, seed);
 const started = performance.now();
+process.env.TEST_PROGRAMS ??= await buildPrograms();
 const outcomes: Outcome[] = [];
 const lanes = values.jobs ? Array.from({ length: Number(values.jobs) }, () => [files]) : lanesOf(files, availableParallelism());
 await Promise.all(lanes.map((lists) => work(lists, outcomes)));
 process.exitCode = summarise(outcomes, (performance.now() - started) / 1000) ? 0 : 1;
+if (values.record)
+  recordCosts(
+    outcomes.filter(({ failures }) => !failures.length),
+    ROOT,
+  );

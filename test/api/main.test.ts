@@ -9,6 +9,7 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { testDatabase } from '../support/database.ts';
+import { program } from '../support/processes.ts';
 import { connectRaw, head } from '../support/raw.ts';
 import { FILE, uploadHeaders } from '../support/uploads.ts';
 import { openWorld } from '../support/world.ts';
@@ -19,7 +20,7 @@ const { db, url: database } = await testDatabase(t);
 const world = openWorld(db, await openVault(db, await loadMasterKeys({ LONGHAND_HOME: home })));
 
 function start(environment: Record<string, string> = {}): { child: ChildProcess; output: () => string; errors: () => string } {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'api/main.ts'], {
+  const child = spawn(process.execPath, program('api/main.ts'), {
     env: { PATH: process.env.PATH, DATABASE_URL: database, LONGHAND_HOME: home, PORT: '0', LOG_LEVEL: 'info', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -8,6 +8,7 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
 import { noDisks, smallDisk } from '../support/disk.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { TINY } from '../support/models.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 import { eventually, impatient, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
@@ -47,7 +48,7 @@ t.test('API with a full spool responds 503 with Retry-After, leaves no partial f
 });
 
 t.test('engine without space for samples retries until there is space, and does not fail the recording', { skip }, async (t) => {
-  const service = await openService(t);
+  const service = await openService(t, { model: TINY });
   const disk = smallDisk(t, 32 * MB);
   const engine = await service.engine({ TMPDIR: disk.path });
   const failures = () => engine.output.stderr.split('cannot do the work now').length - 1;
@@ -78,7 +79,7 @@ t.test('API responds 503 while the disk of PostgreSQL is full, and work continue
     await server.stop();
   });
   await migrate(db);
-  const service = await openService(t, { database: { db, url: server.url } });
+  const service = await openService(t, { database: { db, url: server.url }, model: TINY });
   const [api, engine] = [await service.api(), await service.engine()];
   const wav = await conversation(1);
   for (let round = 0; round < ROUNDS; round++) {

@@ -8,6 +8,7 @@ import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { TINY } from '../support/models.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 import { openService } from '../support/service.ts';
 
@@ -50,7 +51,7 @@ t.test(
     if ((await seconds()) - before < 300) return t.plan(0, 'libfaketime has no effect on this PostgreSQL');
     leap('+0');
     await migrate(db);
-    const service = await openService(t, { database: { db, url: server.url } });
+    const service = await openService(t, { database: { db, url: server.url }, model: TINY });
     const workspaceId = await service.workspace({ concurrency: 1 });
     const engines = [await service.engine(), await service.engine()];
     const wav = await conversation(2);

@@ -12,6 +12,7 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { aftermath } from '../support/aftermath.ts';
 import { openDoor } from '../support/door.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { TINY } from '../support/models.ts';
 import { SEED, seeded } from '../support/seeded.ts';
 import { eventually, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
@@ -44,10 +45,10 @@ async function interrupt(signal: NodeJS.Signals): Promise<void> {
 }
 
 t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing is lost and nothing is done twice', async (t) => {
-  const service = await openService(t, { database: { db, url: url.href } });
+  const service = await openService(t, { database: { db, url: url.href }, model: TINY });
   const { key } = service;
   const [api, engine] = [await service.api(), await service.engine()];
-  const [long, short] = [await conversation(5), await conversation(1)];
+  const [long, short] = [await conversation(15), await conversation(1)];
   const wrong: string[] = []; // unexpected responses
   let refusals = 0;
   let going = true;
@@ -63,7 +64,7 @@ t.test('PostgreSQL may be killed and restarted: clients briefly get 503, nothing
     }
   };
   const poll = async (path: string) => {
-    for (; going; await sleep(50)) {
+    for (; going; await sleep(200)) {
       const answer = await fetch(`${api.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
       const body = await answer.text();
       const refused = answer.status === 503 && /^[1-9]\d*$/.test(answer.headers.get('retry-after') ?? '');

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { aftermath } from '../support/aftermath.ts';
 import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { TINY } from '../support/models.ts';
 import type { Running } from '../support/processes.ts';
 import { connectRaw, head } from '../support/raw.ts';
 import { SEED, seeded } from '../support/seeded.ts';
@@ -16,7 +17,7 @@ const PROMISED = 120; // seconds until another engine takes over
 const KEY_HELD = 60; // maximum seconds for which a crashed node blocks a key
 const LEEWAY = 30; // seconds of tolerance for a busy machine
 
-const service = await openService(t);
+const service = await openService(t, { model: TINY });
 const { db, key, workspaceId } = service;
 const engines = new Map<number, Running>();
 const begin = async () => {
@@ -72,7 +73,7 @@ for (let round = 0; round < ROUNDS; round++) {
       let [id, before, taken] = ['', null as TranscriptionRow | null, since];
       for (let killed = false; !killed; ) {
         if (engines.size < 2) await begin();
-        id = await service.upload(workspaceId, await conversation(5));
+        id = await service.upload(workspaceId, await conversation(15));
         const chance = random();
         before = await service.until<TranscriptionRow>(id, ({ fraction }) => fraction > 0.1 + chance * 0.6, 300);
         taken = stopwatch();
@@ -97,7 +98,7 @@ for (let round = 0; round < ROUNDS; round++) {
   );
 
   await t.test('engines fail a recording that three of them died on with ENGINE_ERROR, free of charge, and leave no files', async (t) => {
-    const id = await service.upload(workspaceId, await conversation(10));
+    const id = await service.upload(workspaceId, await conversation(60)); // not done before it is killed
     for (let death = 1; death <= 3; death++) {
       if (!engines.size) await begin();
       await service.due();

@@ -1,4 +1,4 @@
-/* Three API and two engine processes on one database and one spool; two APIs are behind nginx or HAProxy with the shipped configuration. */
+/* Three API processes, and two engines where needed, on one database and one spool; two APIs are behind nginx or HAProxy with the shipped configuration. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TAP, Test } from 'tap';
 import { openVault } from '../../db/secrets/vault.ts';
 import { testDatabase } from '../support/database.ts';
-import { shareFitted } from '../support/models.ts';
+import { addTiny, TINY } from '../support/models.ts';
 import { environment, freePort, LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { openWorld, type Person } from '../support/world.ts';
 
 export const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
-export const METRICS = { LONGHAND_METRICS: 'public', LONGHAND_METRICS_TOKEN: 'a-token-for-the-monitor' };
+const METRICS = { LONGHAND_METRICS: 'public', LONGHAND_METRICS_TOKEN: 'a-token-for-the-monitor' };
 export const PROXIES = ['nginx', 'HAProxy'] as const;
 
 export interface Answer {
@@ -39,6 +39,8 @@ export interface Hosts {
   restart(name: 'one' | 'two'): Promise<void>;
   /** Runs nginx or HAProxy with its shipped configuration until the test ends. */
   proxy(t: Test, name: (typeof PROXIES)[number]): Promise<void>;
+  /** Uploads that a host is receiving now, by its metrics. */
+  receiving(port: number): Promise<number>;
   ask(port: number, method: string, path: string, options?: { agent?: http.Agent; body?: unknown }): Promise<Answer>;
   upload(port: number, bytes: Buffer, name: string): Promise<Answer>;
   /** Sends the first 1,000 bytes of the recording; `end` sends the rest and returns the status. */
@@ -46,7 +48,8 @@ export interface Hosts {
   uploadHeaders(name: string, length: number): Record<string, string | number>;
 }
 
-export async function openHosts(t: TAP): Promise<Hosts> {
+/** @param engines whether two engines work for them, with the tiny model */
+export async function openHosts(t: TAP, { engines = false } = {}): Promise<Hosts> {
   const programs = needPrograms(t, 'nginx', 'haproxy');
   const folder = mkdtempSync(path.join(tmpdir(), 'longhand-hosts-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -63,6 +66,7 @@ export async function openHosts(t: TAP): Promise<Hosts> {
     LONGHAND_MASTER_KEY: master.toString('base64'),
     LONGHAND_RATE_LIMIT: '0',
     LONGHAND_THREADS: '1',
+    LONGHAND_MODEL: TINY,
     LONGHAND_TRUST_PROXY: '127.0.0.1',
     LOG_FORMAT: 'json',
     ...METRICS,
@@ -74,8 +78,10 @@ export async function openHosts(t: TAP): Promise<Hosts> {
   };
   const apis = { one: await startApi('one', one), two: await startApi('two', two) };
   await startApi('three', three);
-  for (const name of ['four', 'five']) shareFitted(path.join(folder, name));
-  for (const name of ['four', 'five']) start(t, LONGHAND, ['engine'], settings(name));
+  for (const name of engines ? ['four', 'five'] : []) {
+    await addTiny(path.join(folder, name));
+    start(t, LONGHAND, ['engine'], settings(name));
+  }
 
   const uploadHeaders = (name: string, length: number) => ({
     ...authorization,
@@ -107,6 +113,12 @@ export async function openHosts(t: TAP): Promise<Hosts> {
           () => 0,
         );
       for (let i = 0; i < 100 && (await status()) !== 200; i++) await sleep(100);
+    },
+    async receiving(port) {
+      const page = await fetch(`http://127.0.0.1:${port}/metrics`, {
+        headers: { authorization: `Bearer ${METRICS.LONGHAND_METRICS_TOKEN}` },
+      });
+      return Number(/^longhand_uploads_receiving (\d+)$/m.exec(await page.text())![1]);
     },
     ask(port, method, path, { agent, body } = {}) {
       const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));

@@ -7,7 +7,7 @@ import t from 'tap';
 import { openVault } from '../../db/secrets/vault.ts';
 import { openSpool } from '../../db/spool/open.ts';
 import { testDatabase } from '../support/database.ts';
-import { shareFitted } from '../support/models.ts';
+import { addTiny, TINY } from '../support/models.ts';
 import { LONGHAND, ROOT, type Running, start } from '../support/processes.ts';
 import { needPrograms } from '../support/programs.ts';
 import { connectRaw, head } from '../support/raw.ts';
@@ -30,7 +30,7 @@ const { key } = await world.key(await world.member(workspace, { role: 'owner' })
 const RECORDING = readFileSync(path.join(ROOT, 'bench', 'data', 'two-speakers.wav'));
 const WAV = { 'Content-Disposition': 'attachment; filename="call.wav"' };
 
-shareFitted(folder);
+await addTiny(folder);
 const settings = {
   DATABASE_URL: database,
   LONGHAND_HOME: folder,
@@ -39,6 +39,7 @@ const settings = {
   LONGHAND_MASTER_KEY: master.toString('base64'),
   LONGHAND_RATE_LIMIT: '0',
   LONGHAND_THREADS: '1',
+  LONGHAND_MODEL: TINY,
   PORT: '0',
   LOG_FORMAT: 'json',
 };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { findCredential } from '../../db/access/credentials.ts';
 import { testDatabase } from '../support/database.ts';
+import { longhandHere } from '../support/here.ts';
 import { longhand } from '../support/processes.ts';
 
 const { db, url } = await testDatabase(t);
@@ -9,7 +10,7 @@ const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), LONGHAND_MASTER_KEY
 
 /** What `longhand admin … --json` prints. */
 async function admin(...args: string[]): Promise<Record<string, string>> {
-  const { code, stdout, stderr } = await longhand(['admin', ...args, '--json'], env);
+  const { code, stdout, stderr } = await longhandHere(['admin', ...args, '--json'], env);
   if (code !== 0) throw new Error(`exit ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }

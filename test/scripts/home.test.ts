@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { claimHome, runningUrl } from '../../scripts/commands/home.ts';
-import { finish, ROOT } from '../support/processes.ts';
+import { finish, ROOT, RUN } from '../support/processes.ts';
 
 const ROUNDS = 60;
 const PROCESSES = 4;
@@ -34,7 +34,7 @@ t.test('claimHome() gives a folder held by a dead process to only one of several
     const all = () => readdirSync(${JSON.stringify(done)}).filter((name) => name.startsWith('done')).length === ${PROCESSES};
     while (!all()) await new Promise((resolve) => setTimeout(resolve, 50)); // it lives until the others have asked
     process.stdout.write(JSON.stringify(claimed));`;
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
+  const args = [...RUN, '--input-type=module', '--eval', program];
   const all = await Promise.all(Array.from({ length: PROCESSES }, () => finish(process.execPath, args)));
   const claimed = all.flatMap(({ stdout }) => JSON.parse(stdout) as number[]).sort((a, b) => a - b);
   t.strictSame(claimed, [...folders.keys()]);

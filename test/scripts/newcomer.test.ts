@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { partsOf } from '../../scripts/commands/watch.ts';
+import { addTiny, TINY } from '../support/models.ts';
 import { finish, LONGHAND, ROOT, start } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
 import { eventually } from '../support/service.ts';
@@ -46,7 +47,9 @@ t.test('partsOf() maps a changed source file to the parts that use it', async (t
 
 t.test('up --watch restarts the API when its source changes', async (t) => {
   const home = mkdtempSync(path.join(tmpdir(), 'longhand-dev-'));
-  const up = start(t, LONGHAND, ['up', '--watch', '--port', '0'], { LONGHAND_HOME: home, LONGHAND_THREADS: '1', LOG_LEVEL: 'info' });
+  await addTiny(home);
+  const env = { LONGHAND_HOME: home, LONGHAND_MODEL: TINY, LONGHAND_THREADS: '1', LOG_LEVEL: 'info' };
+  const up = start(t, LONGHAND, ['up', '--watch', '--port', '0'], env);
   t.teardown(async () => {
     await up.stop();
     rmSync(home, { recursive: true, force: true });

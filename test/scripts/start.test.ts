@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { addTiny, TINY } from '../support/models.ts';
 import { LONGHAND, type Running, start } from '../support/processes.ts';
 import { eventually } from '../support/service.ts';
 
 const home = join(t.testdir(), 'home');
+await addTiny(home);
 
 /** Process ids of the programs that use this state folder. */
 function working(told: readonly string[] = ['environ', 'cmdline']): string[] {
@@ -23,7 +25,7 @@ function working(told: readonly string[] = ['environ', 'cmdline']): string[] {
 
 /** Starts it, and at teardown kills what still runs. */
 async function begin(t: Test, file: string, ...args: string[]): Promise<Running> {
-  const running = start(t, file, [...args, '--port', '0'], { LONGHAND_HOME: home });
+  const running = start(t, file, [...args, '--port', '0'], { LONGHAND_HOME: home, LONGHAND_MODEL: TINY, LONGHAND_THREADS: '1' });
   t.teardown(() => {
     for (const pid of working()) process.kill(Number(pid), 'SIGTERM');
   });

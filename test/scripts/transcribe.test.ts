@@ -2,16 +2,21 @@ import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } f
 import path from 'node:path';
 import t from 'tap';
 import { noDisks, smallDisk } from '../support/disk.ts';
+import { addTiny, shareFitted, TINY } from '../support/models.ts';
 import { finish, LONGHAND, longhand, ROOT } from '../support/processes.ts';
 
 const folder = t.testdir({ 'broken.mp3': 'no recording at all '.repeat(100), out: {}, '.env': 'LOG_LEVEL=warn\n' });
 const env = { LONGHAND_HOME: path.join(folder, 'home') };
+shareFitted(env.LONGHAND_HOME);
+await addTiny(env.LONGHAND_HOME);
+const one = { ...env, LONGHAND_THREADS: '1' }; // each opens every network
+const quick = { ...one, LONGHAND_MODEL: TINY }; // where words do not matter
 const talk = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
 const german = path.join(ROOT, 'bench', 'data', 'clips', 'de_fleurs-test_000.ogg');
 
 t.test('transcribe prints speakers and text, file by file in order, and continues after a file that fails', async (t) => {
   const broken = path.join(folder, 'broken.mp3');
-  const { code, stdout, stderr } = await longhand(['transcribe', talk, broken, german], env);
+  const { code, stdout, stderr } = await longhand(['transcribe', talk, broken, german], one);
   t.equal(code, 1);
   t.match(stderr, new RegExp(`^${broken}: Cannot `, 'm'));
   const [first, second] = stdout.split(/^==> .* <==\n/m).slice(1);
@@ -21,7 +26,7 @@ t.test('transcribe prints speakers and text, file by file in order, and continue
 });
 
 t.test('transcribe --format json has the fields of the API, and word timestamps with --words', async (t) => {
-  const { code, stdout } = await longhand(['transcribe', talk, '--json', '--words', '--speakers', '2', '--language', 'EN'], env);
+  const { code, stdout } = await longhand(['transcribe', talk, '--json', '--words', '--speakers', '2', '--language', 'EN'], one);
   t.equal(code, 0);
   const record = JSON.parse(stdout);
   t.match(record, { title: 'two-speakers.wav', language: 'en', media_type: 'audio', speakers: [{ id: 'speaker_1' }, { id: 'speaker_2' }] });
@@ -35,16 +40,16 @@ t.test('transcribe --format json has the fields of the API, and word timestamps 
 t.test('transcribe --output-dir writes subtitles and Markdown', async (t) => {
   const copy = path.join(folder, 'talk.wav');
   copyFileSync(talk, copy);
-  const srt = await longhand(['transcribe', copy, '--format', 'srt', '--output-dir', path.join(folder, 'out')], env);
+  const srt = await longhand(['transcribe', copy, '--format', 'srt', '--output-dir', path.join(folder, 'out')], quick);
   t.equal(srt.stdout, `${path.join(folder, 'out', 'talk.srt')}\n`);
   t.match(readFileSync(path.join(folder, 'out', 'talk.srt'), 'utf8'), /^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\n/);
-  const md = await longhand(['transcribe', copy, '--no-diarize', '--format', 'md', '--output-dir'], env);
+  const md = await longhand(['transcribe', copy, '--no-diarize', '--format', 'md', '--output-dir'], quick);
   t.equal(md.stdout, `${path.join(folder, 'talk.md')}\n`, 'without a folder: beside the recording');
   t.match(readFileSync(path.join(folder, 'talk.md'), 'utf8'), /^\ufeff---\ntitle: "talk.wav"\n/);
 });
 
 t.test('transcribe --output-dir fails immediately if the path is a file', async (t) => {
-  const { code, stdout, stderr } = await longhand(['transcribe', talk, '--output-dir', path.join(folder, 'broken.mp3')], env);
+  const { code, stdout, stderr } = await longhand(['transcribe', talk, '--output-dir', path.join(folder, 'broken.mp3')], quick);
   t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: /^Cannot use .*broken\.mp3: it exists already\n$/ });
 });
 
@@ -56,7 +61,10 @@ t.test(
     const out = path.join(disk.path, 'two-speakers.json');
     writeFileSync(out, 'older');
     disk.fill(0);
-    const { code, stdout, stderr } = await longhand(['transcribe', talk, german, '--json', '--no-diarize', '--output-dir', disk.path], env);
+    const { code, stdout, stderr } = await longhand(
+      ['transcribe', talk, german, '--json', '--no-diarize', '--output-dir', disk.path],
+      quick,
+    );
     t.equal(code, 1);
     t.equal(stdout, '');
     t.match(stderr, new RegExp(`^${talk}: Cannot write ${out}: the disk is full\n${german}: Cannot write .*: the disk is full\n$`));
@@ -67,7 +75,7 @@ t.test(
 
 t.test('transcribe reports which disk is full if there is no space for decoded audio', { skip: noDisks() ?? false }, async (t) => {
   const disk = smallDisk(t, 200_000);
-  const { code, stderr } = await longhand(['transcribe', talk, '--no-diarize'], { ...env, TMPDIR: disk.path });
+  const { code, stderr } = await longhand(['transcribe', talk, '--no-diarize'], { ...quick, TMPDIR: disk.path });
   t.equal(code, 1);
   t.match(stderr, `${talk}: Cannot store decoded audio in ${disk.path}: the disk is full. An hour takes 115 MB per channel`);
 });
@@ -88,7 +96,7 @@ t.test('longhand works through a symbolic link and from any folder, and doctor r
 });
 
 t.test('models verify reads every byte of the shipped models', async (t) => {
-  const { code, stdout } = await longhand(['models', 'verify', '--json'], env);
+  const { code, stdout } = await longhand(['models', 'verify', '--json'], { LONGHAND_HOME: path.join(folder, 'another') });
   t.equal(code, 0);
   t.strictSame(JSON.parse(stdout), [
     { name: 'whisper-base', whole: true, findings: [] },

@@ -4,10 +4,13 @@ import t from 'tap';
 import { testApi } from '../support/client.ts';
 import { testDatabase } from '../support/database.ts';
 import { longhandHere } from '../support/here.ts';
+import { addTiny, TINY } from '../support/models.ts';
 import { finish, freePort, LONGHAND, longhand, ROOT } from '../support/processes.ts';
 
 const folder = t.testdir({ 'a.wav': 'a', 'bad.json': '{' });
 const env = { LONGHAND_HOME: path.join(folder, 'home') };
+const quick = { ...env, LONGHAND_MODEL: TINY, LONGHAND_THREADS: '1' }; // where models are opened
+await addTiny(env.LONGHAND_HOME);
 const file = path.join(folder, 'a.wav');
 const nowhere = `postgres://127.0.0.1:${await freePort()}/longhand`;
 
@@ -66,7 +69,7 @@ t.test('longhand prints its version, and the required options of a command', asy
 });
 
 t.test('doctor continues if the database cannot be reached, and says what to do', async (t) => {
-  const { code, stdout } = await longhand(['doctor', '--json'], { ...env, DATABASE_URL: nowhere });
+  const { code, stdout } = await longhand(['doctor', '--json'], { ...quick, DATABASE_URL: nowhere });
   const { ok, checks } = JSON.parse(stdout);
   t.strictSame([code, ok], [1, false]);
   const named = (name: string) => checks.find((check: { name: string }) => check.name === name);
@@ -79,7 +82,7 @@ t.test('up and api refuse a port that another Longhand uses', async (t) => {
   const { port } = new URL(url);
   const told =
     /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use\. Choose another with --port or PORT, or stop the program that uses it\.$/m;
-  t.match(await longhand(['up'], { ...env, PORT: port }), { code: 1, stdout: '', stderr: told });
+  t.match(await longhand(['up'], { ...quick, PORT: port }), { code: 1, stdout: '', stderr: told });
   const { url: database } = await testDatabase(t);
   t.match(await longhand(['api', '--port', port], { ...env, DATABASE_URL: database }), { code: 1, stdout: '', stderr: told });
 });
@@ -96,7 +99,7 @@ t.test('api names an address that does not belong to this machine', async (t) =>
 t.test('.env files with a byte-order mark and CRLF, as on Windows, are read; a folder of that name is ignored', async (t) => {
   const at = t.testdir({ file: { '.env': '\uFEFFLOG_FORMAT=pretty\r\nLOG_LEVEL="warn"\r\n' }, folder: { '.env': { bin: {} } } });
   const shown = async (place: string) => {
-    const { stdout } = await finish(LONGHAND, ['doctor', '--json'], env, path.join(at, place));
+    const { stdout } = await finish(LONGHAND, ['doctor', '--json'], quick, path.join(at, place));
     const { settings } = JSON.parse(stdout) as { settings: { setting: string; value: string }[] };
     return settings.filter(({ setting }) => setting.startsWith('LOG_')).map(({ value }) => value);
   };

@@ -7,7 +7,7 @@ import { openSpool } from '../../db/spool/open.ts';
 import type { Spool } from '../../db/spool/spool.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { addTiny, shareFitted, TINY } from './models.ts';
-import { ROOT, RUN, type Running, start } from './processes.ts';
+import { program, ROOT, type Running, start } from './processes.ts';
 import { type Bench, openBench } from './work.ts';
 
 /** A database, a spool and real engines on them. */
@@ -65,7 +65,7 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
     home,
     url,
     async engine(env = {}) {
-      const running = start(t, process.execPath, [...RUN, join(ROOT, 'engine/main.ts')], {
+      const running = start(t, process.execPath, program('engine/main.ts'), {
         DATABASE_URL: url,
         LONGHAND_HOME: home,
         LONGHAND_MASTER_KEY: bench.masterKey,
@@ -80,7 +80,7 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
       return running;
     },
     async courier(env = {}) {
-      const running = start(t, process.execPath, ['--import', 'tsx', join(ROOT, 'engine/courier/main.ts')], {
+      const running = start(t, process.execPath, program('engine/courier/main.ts'), {
         DATABASE_URL: url,
         LONGHAND_HOME: home,
         LONGHAND_MASTER_KEY: bench.masterKey,

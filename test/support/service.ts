@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestDatabase } from './database.ts';
 import { type EngineBench, engineBench } from './engine.ts';
-import { ROOT, RUN, type Running, start } from './processes.ts';
+import { program, type Running, start } from './processes.ts';
 import { openWorld, type Person } from './world.ts';
 
 /** The whole service as separate processes for fault injection: any number of APIs and engines on one database and spool. */
@@ -37,7 +37,7 @@ export async function openService(t: Test, options: { database?: TestDatabase; m
     ...bench,
     ...{ workspaceId, owner, key },
     async api(env = {}, nodeArguments = []) {
-      const running = start(t, process.execPath, [...nodeArguments, ...RUN, join(ROOT, 'api/main.ts')], {
+      const running = start(t, process.execPath, [...nodeArguments, ...program('api/main.ts')], {
         DATABASE_URL: bench.url,
         LONGHAND_HOME: bench.home,
         LONGHAND_MASTER_KEY: bench.masterKey,

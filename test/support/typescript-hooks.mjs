@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const require = createRequire(import.meta.url);
 const KEPT = fileURLToPath(new URL('../../node_modules/.cache/longhand-types/', import.meta.url));
@@ -13,12 +13,18 @@ let blank;
 
 const NO_TSX = { url: 'data:text/javascript,export const register = () => {};', format: 'module', shortCircuit: true };
 
+/** What the command line and the threads import first, each from its bundle if there is one (run/build.ts). */
+const BUNDLED = { '/scripts/commands/launch.mjs': 'scripts/commands/main.mjs', '/engine/runtime/worker.mjs': 'engine/runtime/worker.mjs' };
+
 /**
- * Files that run side by side in a process (`?together=3`) have a `tap` of their own. Threads of the engine register `tsx`, which takes a second of a
- * processor: it is not needed here.
+ * Files that run side by side in a process (`?together=3`) have a `tap` of their own. The command line and the threads of the engine register `tsx`,
+ * which takes a second of a processor: it is not needed here.
  */
 export async function resolve(specifier, context, next) {
-  if (specifier === 'tsx/esm/api' && context.parentURL?.endsWith('/engine/runtime/worker.mjs')) return NO_TSX;
+  const program = Object.keys(BUNDLED).find((file) => context.parentURL?.endsWith(file));
+  if (program && specifier === 'tsx/esm/api') return NO_TSX;
+  if (program && process.env.TEST_PROGRAMS && specifier.endsWith('.ts'))
+    return next(pathToFileURL(join(process.env.TEST_PROGRAMS, BUNDLED[program])).href, context);
   const together = specifier === 'tap' && /\?together=\d+$/.exec(context.parentURL ?? '');
   return together ? { url: TAP_OF_A_FILE + together[0], format: 'module', shortCircuit: true } : next(specifier, context);
 }

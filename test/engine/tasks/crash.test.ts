@@ -5,6 +5,7 @@ import { aftermath } from '../../support/aftermath.ts';
 import { conversation, engineBench, type TranscriptionRow } from '../../support/engine.ts';
 import { holdCommits, holding, quiet, waiting } from '../../support/gate.ts';
 import { mediaPrograms, runs } from '../../support/hunt.ts';
+import { TINY } from '../../support/models.ts';
 import type { Running } from '../../support/processes.ts';
 import { SEED, seeded } from '../../support/seeded.ts';
 import { eventually } from '../../support/service.ts';
@@ -13,7 +14,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 1); // more for a nightly run
 const ENGINE = 'longhand-engine'; // application_name in PostgreSQL
 const { random } = seeded();
 t.comment(`SEED=${SEED} repeats the random moments`);
-const bench = await engineBench(t);
+const bench = await engineBench(t, { model: TINY });
 const { db } = bench;
 const workspace = await bench.workspace({ minutes: 10_000 });
 const [short, long] = [await conversation(2), await conversation(5)];

@@ -1,8 +1,9 @@
 import type { Change } from './change.ts';
 
-/** Thresholds of diarization. */
+/** Thresholds of diarization, and the number of speakers that is known. */
 export const DIARIZATION: Change[] = [
   ['engine/diarization/tracks.ts', 'highest = Math.max(highest,', 'highest = Math.min(highest,'],
+  ['engine/diarization/clustering.ts', 'speakers: speakers ?? undefined, minWeight', 'minWeight'],
   ['engine/diarization/clustering.ts', 'const BLOCK_VECTORS = 1200;', 'const BLOCK_VECTORS = 4800;'],
   ['engine/diarization/clustering.ts', 'const MAX_CLUSTERED = 1800;', 'const MAX_CLUSTERED = 7200;'],
   ['engine/diarization/clustering.ts', 'const MAX_SPEAKERS = 100;', 'const MAX_SPEAKERS = 400;'],

@@ -1,17 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** These begin first, because they take longest; the others follow by name. */
-const FIRST = [
-  'test/crash/',
-  'test/engine/tasks/',
-  'test/deploy/',
-  'test/scripts/',
-  'test/flow.test.ts',
-  'test/engine/runtime/',
-  'test/engine/hostile/',
-  'test/bench/accuracy.test.ts',
-  'test/db/protocol.test.ts',
-];
+/** Seconds that a file took, alone on two cores, and seconds of a processor: `npm test -- --record` writes them. */
+export type Costs = Record<string, readonly [seconds: number, cpuSeconds: number]>;
+
+const COSTS = new URL('costs.json', import.meta.url);
+const UNKNOWN: Costs[string] = [20, 10]; // of a new file
 
 /** These use less than half a processor while they run: they wait for leases, disks, clients and back-offs, so they run beside those that compute. */
 const WAITING = [
@@ -46,7 +39,8 @@ const ALONE: [place: string, reason: string][] = [
   ['test/engine/tasks/scratch.test.ts', 'it changes the environment of the process'],
   ['test/engine/hostile/', 'they change the environment of the process, and measure its memory'],
   ['test/engine/reports/model.test.ts', 'it replaces `fetch`'],
-  ['test/scripts/admin-verbs.test.ts', 'it replaces what prints'],
+  ['test/scripts/admin.test.ts', 'it replaces what prints and the environment of the process'],
+  ['test/scripts/admin-verbs.test.ts', 'it replaces what prints and the environment of the process'],
   ['test/scripts/words.test.ts', 'it replaces what prints and the environment of the process'],
   ['test/bench/accuracy.test.ts', 'it opens a pool, whose memory is never given back'],
   ['test/engine/runtime/', 'they open pools and sessions, whose memory is never given back'],
@@ -73,11 +67,33 @@ export function lanesOf(files: readonly string[], cores: number): string[][][] {
   return [...Array.from({ length: cores }, () => [computing, waiting]), [waiting, computing]];
 }
 
-/** Every test file under `root`, in the order in which they begin. */
+/** Every test file under `root`, in the order in which they begin: the longest first, so that none of them runs alone at the end. */
 export function allTests(root: URL): string[] {
   const files = readdirSync(new URL('test/', root), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
-  const rank = (file: string) => (FIRST.findIndex((place) => file.startsWith(place)) + FIRST.length + 1) % (FIRST.length + 1);
-  return files.map((file) => `test/${file}`).sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+  return longestFirst(
+    files.map((file) => `test/${file}`),
+    readCosts(),
+  );
+}
+
+/** Files that wait are ordered by time, the others by that of a processor. */
+export function longestFirst(files: readonly string[], costs: Costs): string[] {
+  const cost = (file: string) => (costs[file] ?? UNKNOWN)[isWaiting(file) ? 0 : 1];
+  return [...files].sort((a, b) => cost(b) - cost(a) || a.localeCompare(b));
+}
+
+function readCosts(): Costs {
+  return JSON.parse(readFileSync(COSTS, 'utf8')) as Costs;
+}
+
+/** Keeps what files cost, and forgets files that are gone. */
+export function recordCosts(outcomes: readonly { file: string; seconds: number; cpuSeconds: number }[], root: URL): void {
+  const all = { ...readCosts(), ...Object.fromEntries(outcomes.map(({ file, seconds, cpuSeconds }) => [file, [seconds, cpuSeconds]])) };
+  const lines = Object.entries(all as Costs)
+    .filter(([file]) => existsSync(new URL(file, root)))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([file, cost]) => `  ${JSON.stringify(file)}: [${cost.map((seconds) => Math.round(seconds * 10) / 10).join(', ')}]`);
+  writeFileSync(COSTS, `{\n${lines.join(',\n')}\n}\n`);
 }
 
 /** The same files in an order that a seed gives. */

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import t from 'tap';
 import { finish, ROOT, RUN } from '../processes.ts';
-import { isWaiting, lanesOf, shuffled } from './plan.ts';
+import { allTests, type Costs, isWaiting, lanesOf, longestFirst, shuffled } from './plan.ts';
 import { isAllowed } from './skips.ts';
 
 const FILES = {
@@ -66,4 +66,19 @@ t.test('lanesOf() assigns every file once, and runs waiting files beside computi
     lanes.flat().every((list) => !list.length),
     'what one lane took is gone from the others',
   );
+});
+
+t.test(
+  'longestFirst() orders files by their cost: that of a processor, or the time of those that wait; new ones are in between',
+  async (t) => {
+    const costs: Costs = { 'a.test.ts': [90, 1], 'b.test.ts': [3, 3], 'c.test.ts': [50, 50], 'test/crash/disk.test.ts': [60, 2] };
+    const files = ['a.test.ts', 'b.test.ts', 'new.test.ts', 'c.test.ts', 'test/crash/disk.test.ts'];
+    t.strictSame(longestFirst(files, costs), ['test/crash/disk.test.ts', 'c.test.ts', 'new.test.ts', 'b.test.ts', 'a.test.ts']);
+  },
+);
+
+t.test('allTests() finds every test file once', async (t) => {
+  const files = allTests(new URL('../../../', import.meta.url));
+  t.equal(new Set(files).size, files.length);
+  for (const file of ['test/flow.test.ts', 'test/support/run/run.test.ts']) t.ok(files.includes(file), file);
 });

@@ -1,17 +1,19 @@
 /**
- * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict] [--record]`: runs the test files in a few processes and prints a line for each, then what failed,
+ * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict] [--record] [--long]`: runs the test files in a few processes and prints a line for each, then what failed,
  * what was skipped and why, and the counts. --strict: a skip that is not on the list (support/run/skips.ts) fails.
+ * --long: the files whose number of cases is set from outside, with many more and another seed at each run: `npm run test:long`.
  * --record: writes what each file cost to support/run/costs.json, by which the longest begin first; on a machine that does nothing else.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { buildPrograms } from './support/run/build.ts';
-import { allTests, isAlone, lanesOf, recordCosts, shuffled } from './support/run/plan.ts';
+import { allTests, isAlone, isLong, LONG, lanesOf, recordCosts, shuffled } from './support/run/plan.ts';
 import { type Outcome, TestProcess } from './support/run/process.ts';
 import { isAllowed } from './support/run/skips.ts';
 
 const ROOT = new URL('../', import.meta.url);
+const COSTLIEST = 40; // files that are listed at the end, where logs are not cut off
 const FILES_EACH = 30; // of a shared process, then it is restarted: what files leave behind stays small
 
 const { values, positionals } = parseArgs({
@@ -21,6 +23,7 @@ const { values, positionals } = parseArgs({
     jobs: { type: 'string' },
     strict: { type: 'boolean', default: false },
     record: { type: 'boolean' },
+    long: { type: 'boolean' },
   },
 });
 
@@ -60,7 +63,11 @@ function summarise(outcomes: readonly Outcome[], seconds: number): boolean {
   const skips = outcomes.flatMap((outcome) => outcome.skips);
   const unlisted = skips.filter((skip) => !isAllowed(skip));
   const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
+  const costly = outcomes.length > COSTLIEST ? [...outcomes].sort((a, b) => b.cpuSeconds - a.cpuSeconds).slice(0, COSTLIEST) : [];
   const lines = [
+    ...(costly.length
+      ? ['', 'Costliest, in seconds of a processor:', ...costly.map(({ file, cpuSeconds }) => `${cpuSeconds.toFixed(0)} ${file}`)]
+      : []),
     ...(failed.length ? ['', 'Failed:', ...failed.flatMap(({ failures }) => failures)] : []),
     ...(skips.length
       ? ['', 'Skipped:', ...skips.map((skip) => `${skip.test}: ${skip.reason}${isAllowed(skip) ? '' : ' (NOT ON THE LIST)'}`)]
@@ -75,11 +82,17 @@ function summarise(outcomes: readonly Outcome[], seconds: number): boolean {
   return !failed.length && !(values.strict && unlisted.length);
 }
 
-const asked = positionals.length ? positionals : allTests(ROOT);
+const all = () => (values.long ? allTests(ROOT).filter((file) => isLong(readFileSync(new URL(file, ROOT), 'utf8'))) : allTests(ROOT));
+const asked = positionals.length ? positionals : all();
 const missing = asked.filter((file) => !existsSync(file));
 if (missing.length) throw new Error(`There is no test file ${missing.join(', ')}`);
 const seed = values.shuffle === undefined ? null : Number(values.shuffle) || Date.now() % 1e9;
 if (seed !== null) process.stdout.write(`# --shuffle=${seed} repeats this order\n`);
+if (values.long) {
+  process.env.SEED ??= String(Date.now() % 1e9);
+  Object.assign(process.env, { ...LONG, ...process.env });
+  process.stdout.write(`# SEED=${process.env.SEED} npm run test:long repeats these cases\n`);
+}
 const files = seed === null ? [...asked] : shuffled(asked, seed);
 const started = performance.now();
 process.env.TEST_PROGRAMS ??= await buildPrograms();

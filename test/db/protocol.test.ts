@@ -69,7 +69,7 @@ import { ACTORS, begin, castOf, end, SWEEPERS } from './protocol/schedule.ts';
 import { ownTime } from './protocol/time.ts';
 import type { Part } from './protocol/world.ts';
 
-const SCHEDULES = Number(process.env.SCHEDULES ?? 40);
+const SCHEDULES = Number(process.env.SCHEDULES ?? 20);
 const { STEPS } = process.env; // folder for the logs of turns, one file per seed
 const OPERATIONS = 9; // per actor
 const IDLE = 30; // turns without effect before an actor gives up

@@ -1,5 +1,6 @@
 /*
- * Random bytes under every extension, and random damage to a valid file of every extension that the installed ffmpeg can write. SEED=n repeats a run.
+ * Random bytes under every extension, and random damage to a valid file of every extension that the installed ffmpeg can write. SEED=n repeats a run,
+ * ROUNDS=n damages each file in so many ways.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { each, ffmpeg, hostileFolder, judge, random, type Verdict } from './benc
 
 const { folder, left } = hostileFolder(t);
 const ENDS = new Set([null, 'FILE_CORRUPTED', 'FILE_NO_AUDIO', 'UNSUPPORTED_CODEC', 'RECORDING_TOO_SHORT', 'RECORDING_TOO_LONG']);
+const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const before = process.memoryUsage.rss();
 
 /** Extensions, the ffmpeg options that write them, and the encoder they require. */
@@ -153,7 +155,7 @@ t.test('decode() of a randomly damaged file succeeds or fails with a documented 
   const outcomes = new Map<string, number>();
   const failures: string[] = [];
   const cases = [...real].flatMap(([extension, bytes], index) =>
-    [0, 1].map((round) => ({ extension, bytes, seed: SEED + 1000 + 2 * index + round })),
+    Array.from({ length: ROUNDS }, (_, round) => ({ extension, bytes, seed: SEED + 1000 * (round + 1) + index })),
   );
   await each(cases, async ({ extension, bytes, seed }) => {
     failures.push(...(await look(`damaged-${seed}.${extension}`, damaged(bytes, random(seed)), outcomes)));

@@ -2,6 +2,7 @@ import type { Change } from './change.ts';
 
 /** Thresholds of reading audio. */
 export const AUDIO: Change[] = [
+  ['engine/audio/crosstalk.ts', 'const kept: Word[] = [];', 'const kept = [...ordered];'],
   ['engine/audio/crosstalk.ts', 'const LEAK_BELOW_USUAL = 15;', 'const LEAK_BELOW_USUAL = 60;'],
   ['engine/audio/crosstalk.ts', 'const LEAKED_POWER_SHARE = 0.5;', 'const LEAKED_POWER_SHARE = 0.15;'],
   ['engine/audio/crosstalk.ts', 'const OWN_ABOVE_USUAL = 3;', 'const OWN_ABOVE_USUAL = 12;'],

@@ -96,6 +96,14 @@ export function recordCosts(outcomes: readonly { file: string; seconds: number; 
   writeFileSync(COSTS, `{\n${lines.join(',\n')}\n}\n`);
 }
 
+/** How many cases `npm run test:long` tries in tests that take their number from the environment: five to forty times as many as `npm test`. */
+export const LONG = { ROUNDS: '5', RUNS: '2000', SCHEDULES: '800', LAYOUTS: '800' };
+
+/** Whether a test file takes the number of its cases from the environment, itself or through test/support. */
+export function isLong(text: string): boolean {
+  return new RegExp(`process\\.env\\.(${Object.keys(LONG).join('|')})\\b|/support/(property|fuzz)\\.ts'`).test(text);
+}
+
 /** The same files in an order that a seed gives. */
 export function shuffled(files: readonly string[], seed: number): string[] {
   const all = [...files];

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t from 'tap';
 import { finish, ROOT, RUN } from '../processes.ts';
-import { allTests, type Costs, isWaiting, lanesOf, longestFirst, shuffled } from './plan.ts';
+import { allTests, type Costs, isLong, isWaiting, lanesOf, longestFirst, shuffled } from './plan.ts';
 import { isAllowed } from './skips.ts';
 
 const FILES = {
@@ -81,4 +82,11 @@ t.test('allTests() finds every test file once', async (t) => {
   const files = allTests(new URL('../../../', import.meta.url));
   t.equal(new Set(files).size, files.length);
   for (const file of ['test/flow.test.ts', 'test/support/run/run.test.ts']) t.ok(files.includes(file), file);
+});
+
+t.test('isLong() finds the tests whose number of cases is set from outside', async (t) => {
+  const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+  for (const file of ['crash/disk', 'db/protocol', 'engine/audio/layouts', 'api/export/names', 'api/fuzz/wire'])
+    t.ok(isLong(text(`${file}.test.ts`)), file);
+  t.notOk(isLong(text('flow.test.ts')));
 });

@@ -39,6 +39,8 @@ export interface Hosts {
   restart(name: 'one' | 'two'): Promise<void>;
   /** Runs nginx or HAProxy with its shipped configuration until the test ends. */
   proxy(t: Test, name: (typeof PROXIES)[number]): Promise<void>;
+  /** Places of uploads that are taken, of all hosts. */
+  places(): Promise<number>;
   /** Uploads that a host is receiving now, by its metrics. */
   receiving(port: number): Promise<number>;
   ask(port: number, method: string, path: string, options?: { agent?: http.Agent; body?: unknown }): Promise<Answer>;
@@ -114,6 +116,7 @@ export async function openHosts(t: TAP, { engines = false } = {}): Promise<Hosts
         );
       for (let i = 0; i < 100 && (await status()) !== 200; i++) await sleep(100);
     },
+    places: async () => (await db.query('*', 'select 1 from upload_leases')).length,
     async receiving(port) {
       const page = await fetch(`http://127.0.0.1:${port}/metrics`, {
         headers: { authorization: `Bearer ${METRICS.LONGHAND_METRICS_TOKEN}` },

@@ -16,6 +16,7 @@ const EACH = 2; // clips per other language
 const SHORT = 20; // maximum length of a clip, seconds
 const SECONDS = 170; // time limit, seconds; the remaining clips are skipped
 const NOISE = 10; // seconds
+const TELLING = 5; // words of a clip whose confidence counts
 
 interface CheckOptions {
   diarization: string;
@@ -32,6 +33,7 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
   const known = languagesOf(readDescriptor(folder));
   const list = clipsFor(known);
   const rates = new Map<string, { language: string; clips: number; words: number; errors: number }>();
+  const confidences: number[] = [];
   const sums = { audio: 0, seconds: 0, covered: 0, speech: 0, probability: 0, words: 0, invented: 0 };
   try {
     for (const [i, clip] of list.entries()) {
@@ -51,6 +53,7 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
       sums.covered += words.reduce((sum, word) => sum + word.end - word.start, 0);
       sums.probability += words.reduce((sum, word) => sum + word.probability, 0);
       sums.words += words.length;
+      if (known.includes(clip.language) && words.length >= TELLING) confidences.push(meanProbability(words));
       onProgress?.((i + 1) / (list.length + 1));
     }
     for (const make of Object.values(NOISES)) {
@@ -69,11 +72,16 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
       rtfx: sums.audio / Math.max(0.001, sums.seconds),
       threadBytes: Math.max(0, Math.round((peakMemory() * 2 ** 20 - before) / pool.threads)),
       confidence: sums.probability / Math.max(1, sums.words),
+      ...(confidences.length && { leastConfidence: Math.min(...confidences) }),
     };
   } finally {
     await rm(scratch, { recursive: true });
     await pool.close();
   }
+}
+
+function meanProbability(words: readonly { probability: number }[]): number {
+  return words.reduce((sum, { probability }) => sum + probability, 0) / words.length;
 }
 
 /**

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { byLanguage } from '../api/contract/routing.ts';
 import { readSettings, type Settings } from '../api/contract/settings.ts';
 import { installationId, livingEngines, registerEngine } from '../db/jobs/engines.ts';
 import { type Log, openLog } from '../db/ops/log.ts';
@@ -12,8 +13,8 @@ import { loadMasterKeys } from '../db/secrets/master-key.ts';
 import { openVault } from '../db/secrets/vault.ts';
 import { openOwnSpool } from '../db/spool/marker.ts';
 import { readDescriptor } from '../models/descriptor.ts';
-import { fittingModel } from '../models/fit.ts';
 import { SHIPPED_FOLDER } from '../models/manifest.ts';
+import { routedModels } from '../models/routes.ts';
 import { chooseDevice } from './runtime/gpu.ts';
 import { openPool, type Pool } from './runtime/pool.ts';
 import { CRONTAB, tasksOf } from './tasks/clock.ts';
@@ -40,9 +41,12 @@ async function main(): Promise<void> {
     const pending = await pendingMigrations(db);
     if (pending.length)
       throw new Error(`Cannot start the engine: the database lacks the migrations ${pending.join(', ')}. Run \`longhand migrate\``);
-    const { folder, name: model } = await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
+    const { resident, others, routes, least } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
+    const { folder, name: model } = resident;
     const pool = await openPool({
       models: { whisper: folder, diarization: join(SHIPPED_FOLDER, 'diarization') },
+      others: Object.fromEntries(others.map((other) => [other.name, other.folder])),
+      routes: routes.size ? { resident: model, byLanguage: routes, least } : undefined,
       threads: settings.LONGHAND_THREADS,
       device: await chooseDevice(settings.LONGHAND_DEVICE, readDescriptor(folder).devices),
     });
@@ -75,7 +79,7 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
         retentionDays: settings.LONGHAND_RETENTION_DAYS ?? null,
         keepDays: settings.LONGHAND_KEEP_RECORDINGS_DAYS,
       },
-      counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 },
+      counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0, recognised: {} },
     };
     await scratch.clean(await livingEngines(db));
     const running = await runEngine(engine, facts);
@@ -88,7 +92,8 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
     );
     const stopping = stopSignal(); // before it says that it works: whoever waits for that may stop it at once
     process.stdout.write(`working on ${pool.device} with ${settings.LONGHAND_MODEL}, ${facts.concurrency} files at once\n`);
-    log.info({ engine: id, device: pool.device, threads: pool.threads, concurrency: facts.concurrency }, 'working');
+    const models = Object.fromEntries(pool.routes?.byLanguage ?? []);
+    log.info({ engine: id, device: pool.device, threads: pool.threads, concurrency: facts.concurrency, models }, 'working');
     const reason = await Promise.race([stopping, outgrown(pool)]);
     log.info({ reason, jobsInProgress: holdings.size }, 'stopping: no new work is claimed; jobs that do not finish soon are requeued');
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));

@@ -3,14 +3,15 @@ import { decideLanguage, languageOf } from './asr/language.ts';
 import { timeline } from './asr/timeline.ts';
 import { readWindow } from './asr/windows.ts';
 import type { Job, Pool } from './runtime/pool.ts';
-import type { Checkpoints, Options, Recording, Span, Window, Word } from './types.ts';
+import { recogniseRouted } from './routing.ts';
+import type { Checkpoints, HeardStretch, Options, Recording, Span, Window, Word } from './types.ts';
 
 export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary' | 'accurate'> {
   signal: AbortSignal;
   /** Fraction of the windows that are done, 0 to 1. */
   onProgress: (fraction: number) => void;
   /** How many windows are in progress at once. */
-  pool: Pick<Pool, 'concurrency'>;
+  pool: Pick<Pool, 'concurrency' | 'routes'>;
   checkpoints?: Checkpoints;
 }
 
@@ -24,6 +25,8 @@ export interface Recognised {
   language: string | null;
   /** Seconds of detected speech that no word covers. */
   uncoveredSeconds: number;
+  /** What each model recognised, in order; empty if one recognises everything. */
+  stretches: HeardStretch[];
 }
 
 /**
@@ -63,7 +66,8 @@ export async function recogniseAll(
     await severalAtOnce(astray, options, (i) => one(i, language, null));
   }
   const uncoveredSeconds = results.reduce((sum, { uncovered = 0 }) => sum + uncovered, 0);
-  return { words: results.flatMap(({ words }) => words), language, uncoveredSeconds };
+  const stretches = results.flatMap(({ stretches = [] }) => stretches);
+  return { words: results.flatMap(({ words }) => words), language, uncoveredSeconds, stretches };
 }
 
 /** A recognised window, as stored in a checkpoint. */
@@ -79,6 +83,8 @@ interface Finished {
   uncovered?: number;
   /** The language changes within the window: each part was decoded in its own. */
   mixed?: boolean;
+  /** What each model recognised, in recording time; absent if one recognises everything. */
+  stretches?: HeardStretch[];
 }
 
 /** Checkpoint key: the window's position in the recording, because another version or model may place windows differently. */
@@ -103,21 +109,31 @@ async function recogniseOne(
   expected: string | null,
   recording: Recording,
   job: Job,
-  { language, vocabulary, accurate }: RecogniseOptions,
+  { language, vocabulary, accurate, pool }: RecogniseOptions,
 ): Promise<Finished> {
   const { speech, peak, certainty } = window;
   const read = (room: Float32Array) => readWindow(recording, window, room);
-  const heard = await job.recognise({ read, speech, peak, certainty, language, expected, vocabulary, accurate });
+  const request = { read, speech, peak, certainty, language, expected, vocabulary, accurate };
+  const routed = pool.routes && (await recogniseRouted(job, request, pool.routes));
+  const heard = routed ?? (await job.recognise(request));
   const times = timeline(window.pieces);
   const channel = window.channel === 'mix' ? undefined : window.channel;
-  const words = heard.words.map((word) => ({ ...word, ...times.originalSpan(word), ...(channel === undefined ? {} : { channel }) }));
+  const side = channel === undefined ? {} : { channel };
+  const words = heard.words.map((word) => ({ ...word, ...times.originalSpan(word), ...side }));
+  const [at, until] = [({ start }: Span) => times.original(start), ({ end }: Span) => times.original(end)];
+  const stretches = routed?.stretches.map((stretch) => ({ ...stretch, start: at(stretch), end: until(stretch), ...side }));
   const { language: spoken, languages, meanLogProb, uncovered, mixed } = heard;
-  return { language: spoken, languages, words, meanLogProb, uncovered, ...(mixed && { mixed }) };
+  return { language: spoken, languages, words, meanLogProb, uncovered, ...(mixed && { mixed }), ...(stretches && { stretches }) };
 }
 
-/** Whether the second decoding, in another language, is longer or more probable than the first. */
+/**
+ * Whether the second decoding, in another language, is longer or more probable than the first. Probabilities of different models cannot be
+ * compared: then the model of the recording's language is right, unless it is unsure.
+ */
 function isBetter(found: Finished, before: Finished): boolean {
   if (!found.words.length || !before.words.length) return found.words.length > 0;
+  const models = ({ stretches = [] }: Finished) => stretches.map(({ model }) => model).join();
+  if (models(found) !== models(before)) return !found.stretches?.some(({ fallback }) => fallback);
   return (found.meanLogProb ?? 0) > (before.meanLogProb ?? Number.NEGATIVE_INFINITY);
 }
 

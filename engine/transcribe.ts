@@ -39,7 +39,7 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
     progress.stage('transcribing');
     const heard = await hear(recording, options, { job, pool, progress, signal });
     const { streams, byParty } = heard;
-    const [{ words, language, uncoveredSeconds }, turns] = await Promise.all([
+    const [{ words, language, uncoveredSeconds, stretches }, turns] = await Promise.all([
       recogniseAll(
         streams.flatMap(({ windows }) => windows),
         byParty,
@@ -48,6 +48,7 @@ export async function transcribe(path: string, options: Options, run: Run, pool:
       ),
       findTurns(heard, options, job, pool, progress, signal),
     ]);
+    if (pool.routes) run.heard?.(stretches);
     progress.stage('finishing');
     const durationSeconds = (await recording.decoded) / SAMPLE_RATE;
     const said = streams.length > 1 ? byChannel(await withoutCrosstalk(words, byParty, signal)) : bySpeaker(words, turns.found);

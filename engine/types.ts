@@ -85,6 +85,35 @@ export interface Window {
   channel: number | 'mix';
 }
 
+/** The ASR models of an engine by language. */
+export interface Routes {
+  /** The resident one: Whisper, which detects the language and recognises all languages without a model of their own. */
+  resident: string;
+  /** Name of another model by language code. */
+  byLanguage: ReadonlyMap<string, string>;
+  /** Mean word probability of a window below which such a model is unsure, by its name; from its self-check. */
+  least: ReadonlyMap<string, number>;
+}
+
+/** A stretch of a recording or window with the ASR model whose words it has. For the operator, not for clients. */
+export interface HeardStretch extends Span {
+  model: string;
+  language: string | null;
+  /** Seconds of speech in it. */
+  seconds: number;
+  channel?: number;
+  /** Why the resident model recognised it instead of the one of its language. */
+  fallback?: Fallback;
+}
+
+export interface Fallback {
+  /** The model that was tried first. */
+  model: string;
+  why: 'failed' | 'unsure';
+  /** Message of its failure. */
+  message?: string;
+}
+
 export type Stage = 'waiting' | 'probing' | 'transcribing' | 'diarizing' | 'finishing';
 
 export interface Options {
@@ -106,6 +135,8 @@ export interface Run {
   progress(stage: Stage, fraction: number): void;
   /** Called with the decoded length in seconds as soon as it is known; measured in samples. */
   decoded?(seconds: number): void;
+  /** Called with what each ASR model recognised, in order, once all is recognised; only if models are chosen by language. */
+  heard?(stretches: HeardStretch[]): void;
   /** Finished work of an earlier owner of this transcription; absent on the command line. */
   checkpoints?: Checkpoints;
 }

@@ -57,6 +57,8 @@ export const checkSchema = z.object({
   rtfx: z.number(),
   /** Peak memory of a thread, bytes. */
   threadBytes: count,
+  /** Lowest mean word probability of a clip in one of its languages; absent if there were none, and in checks of earlier versions. */
+  leastConfidence: z.number().optional(),
 });
 export type Check = z.infer<typeof checkSchema>;
 

@@ -44,7 +44,7 @@ const DOORS: Record<string, string[]> = {
   jose: ['api/console/'],
   linebreak: ['api/export/documents/layout.ts'],
   'lru-cache': [
-    ...['api/guard/caller.ts', 'api/guard/limiter.ts', 'api/v1/records.ts'],
+    ...['api/guard/caller.ts', 'api/guard/limiter.ts', 'api/v1/records.ts', 'engine/runtime/loaded.ts'],
     ...['db/postgres/transaction.ts', 'db/secrets/vault.ts', 'db/transcripts/totals.ts'],
   ],
   marked: ['api/export/documents/prose.ts', 'api/markdown/render.ts'],
@@ -220,6 +220,7 @@ t.test('api never imports the engine, nor the engine api beyond the contract', a
           'models/fit.ts',
           'models/manifest.ts',
           'models/networks.ts',
+          'models/routes.ts',
           'models/descriptor.ts',
           'models/sample-rate.ts',
         ]),

@@ -1,6 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { LIMITS, type Limits, TIGHTENABLE } from './limits.ts';
+import { parseRouting } from './routing.ts';
 
 const flagless = z.string().trim();
 const whole = (minimum: number) =>
@@ -18,6 +19,13 @@ const metrics = flagless.refine(
   (text) => text === 'off' || text === 'public' || parseEndpoint(text) !== null,
   `must be like 127.0.0.1:9464 or [::]:9464, or one of public, off`,
 );
+const routing = flagless.superRefine((text, context) => {
+  try {
+    parseRouting(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+});
 const databaseUrl = flagless.refine(
   isDatabaseUrl,
   'must have the form postgres://USER:PASSWORD@HOST:5432/DATABASE; in user and password write %40 for @, %2F for /, %23 for #, %25 for %',
@@ -46,6 +54,11 @@ const VARIABLES = {
     ),
   LONGHAND_MASTER_KEY_FILE: flagless.optional().describe('File with the master key, in the same format'),
   LONGHAND_MODEL: flagless.default('whisper-base').describe('ASR model: any name listed by `scripts/longhand models list`'),
+  LONGHAND_MODELS: routing
+    .optional()
+    .describe(
+      'ASR models by language, such as `ru,kk=gigaam-v3,en=parakeet-v3,*=whisper-small`; `*` replaces `LONGHAND_MODEL` and detects the language. Default: `LONGHAND_MODEL` for all',
+    ),
   LONGHAND_DECODING: z
     .enum(['fast', 'accurate'])
     .default('fast')
@@ -141,6 +154,15 @@ export function readSettings(environment: Readonly<Record<string, string | undef
       mistakes.push(
         `${name}=${JSON.stringify(withoutSecrets(environment[name]!))}: ${parsed.error.issues.map((issue) => issue.message).join(', ')}`,
       );
+  }
+  if (typeof values.LONGHAND_MODELS === 'string') {
+    const { others } = parseRouting(values.LONGHAND_MODELS);
+    const given = environment.LONGHAND_MODEL;
+    if (others && given && given.trim() !== others)
+      mistakes.push(
+        `LONGHAND_MODEL is ${given} and LONGHAND_MODELS has *=${others}: expected one model for all other languages; remove one`,
+      );
+    values.LONGHAND_MODEL = others ?? values.LONGHAND_MODEL;
   }
   const limits: Record<string, number> = { ...LIMITS };
   for (const name of TIGHTENABLE) {

@@ -52,13 +52,15 @@ export function openMetrics(): Metrics {
     'engine',
     'host',
   );
+  const recognised = recognitionMetrics(counter);
   const written = writingMetrics(counter);
   const minutes = counter('minutes_processed_total', 'Total minutes of audio charged');
   const factor = gauge('real_time_factor', 'RTFx of recent recordings: hours of audio per hour of processing');
   const uploadsInFlight = gauge('uploads_in_flight', 'Uploads in progress on all API hosts');
 
   const show = (facts: Facts) => {
-    for (const stale of [depth, oldest, engine, poll, trouble, memory, undiarized, uncovered, minutes, ...written.all]) stale.reset();
+    for (const stale of [depth, oldest, engine, poll, trouble, memory, undiarized, uncovered, minutes, ...recognised.all, ...written.all])
+      stale.reset();
     for (const kind of ['transcription', 'report'] as const) {
       for (const state of ['queued', 'processing'] as const) {
         const found = facts.depths.find((row) => row.kind === kind && row.state === state);
@@ -76,6 +78,7 @@ export function openMetrics(): Metrics {
       memory.set({ engine: row.id, host: row.host }, row.memory_bytes);
       undiarized.inc({ engine: row.id, host: row.host }, row.failed_diarizations);
       uncovered.inc({ engine: row.id, host: row.host }, row.uncovered_seconds);
+      recognised.show(row);
       if (row.seconds_since_poll !== null) poll.set({ engine: row.id, host: row.host }, row.seconds_since_poll);
     }
     minutes.inc(facts.minutes);
@@ -117,6 +120,35 @@ function makers(registry: Registry) {
       new Gauge({ name: `longhand_${name}`, help, labelNames, registers }),
     counter: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
       new Counter({ name: `longhand_${name}`, help, labelNames, registers }),
+  };
+}
+
+/** Seconds of speech by ASR model, where models are chosen by language. */
+function recognitionMetrics(counter: <L extends string>(name: string, help: string, ...labelNames: L[]) => Counter<L>) {
+  const seconds = counter(
+    'engine_recognized_speech_seconds_total',
+    'Seconds of speech by the ASR model that recognized it',
+    'engine',
+    'host',
+    'model',
+  );
+  const fallbacks = counter(
+    'engine_fallback_speech_seconds_total',
+    'Seconds of speech that an ASR model failed to recognize or was unsure of, so that another model recognized it',
+    'engine',
+    'host',
+    'model',
+    'reason',
+  );
+  return {
+    all: [seconds, fallbacks] as Counter[],
+    show({ id: engine, host, recognised }: EngineFact) {
+      for (const [model, counts] of Object.entries(recognised)) {
+        seconds.inc({ engine, host, model }, counts.seconds);
+        for (const reason of ['failed', 'unsure'] as const)
+          if (counts[reason]) fallbacks.inc({ engine, host, model, reason }, counts[reason]);
+      }
+    },
   };
 }
 

@@ -43,8 +43,19 @@ export interface Vitals {
   failedDiarizations: number;
   /** Of detected speech for which no words were found. */
   uncoveredSeconds: number;
+  /** By ASR model, where models are chosen by language. */
+  recognised: Record<string, ModelCounts>;
   /** Set by a courier. */
   writing: Writing | null;
+}
+
+/** Seconds of speech since the start of an engine. */
+export interface ModelCounts {
+  /** Recognised by the model. */
+  seconds: number;
+  /** Recognised by another one, because this one failed or was unsure. */
+  failed: number;
+  unsure: number;
 }
 
 /** Metrics of its report writer since its start. */
@@ -66,7 +77,7 @@ export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<bo
     '*',
     `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end,
        trouble = ?, memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, uncovered_seconds = ?,
-       writing = ?::jsonb where id = ?::uuid returning 1`,
+       writing = ?::jsonb, recognised = ?::jsonb where id = ?::uuid returning 1`,
     [
       vitals.polled,
       vitals.trouble,
@@ -76,6 +87,7 @@ export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<bo
       vitals.failedDiarizations,
       vitals.uncoveredSeconds,
       JSON.stringify(vitals.writing ?? {}),
+      JSON.stringify(vitals.recognised),
       engineId,
     ],
   );

@@ -1,4 +1,4 @@
-import type { Writing } from '../jobs/engines.ts';
+import type { ModelCounts, Writing } from '../jobs/engines.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 
 /* SQL: totals of queued and running work. */
@@ -24,6 +24,8 @@ export interface EngineFact {
   failed_diarizations: number;
   /** Seconds of detected speech without words, since its start. */
   uncovered_seconds: number;
+  /** By ASR model, where models are chosen by language. */
+  recognised: Record<string, ModelCounts>;
   /** Its spool is unavailable: it claims no recordings. */
   trouble: boolean;
   /** Empty for engines of the previous version. */
@@ -97,7 +99,7 @@ function liveEngines(tx: Tx): Promise<EngineFact[]> {
   return tx.rows<EngineFact>(
     `select id, host, device, model, concurrency, extract(epoch from now() - last_poll)::float8 as seconds_since_poll,
        role, memory_bytes::float8 as memory_bytes, failed_diarizations, uncovered_seconds,
-       trouble is not null as trouble, writing
+       trouble is not null as trouble, writing, recognised
      from engines where last_seen > now() - ${ENGINE_SILENCE} order by started_at`,
   );
 }

@@ -18,12 +18,14 @@ export interface WindowRequest {
   language: string;
   /** With 'auto', the recording's language, used unless the window is clearly in another one; null: unknown. */
   expected: string | null;
-  /** Names and terms to prefer; only Whisper can. */
+  /** Names and terms to prefer, separated by commas; Whisper and CTC models can. */
   vocabulary: string;
   /** Use beam search where the model is uncertain; only Whisper can. */
   accurate: boolean;
   /** Among the first windows of its file: these take priority. */
   first?: boolean;
+  /** With 'auto', languages in which the window is left to another model, without words; only Whisper, which detects the language, can. */
+  leave?: readonly string[];
 }
 
 export interface RecognisedWindow {
@@ -42,6 +44,16 @@ export interface RecognisedWindow {
   uncovered: number;
   /** The language changes within the window; `languages` are then those of its parts, by their share of the speech. */
   mixed?: boolean;
+  /** These parts, in order, if the language changes. */
+  parts?: LanguageSpan[];
+  /** It is in one of the languages to leave: nothing was decoded. */
+  left?: boolean;
+}
+
+/** The part of a window in one language. */
+export interface LanguageSpan {
+  language: string;
+  span: Span;
 }
 
 /** A word in seconds of its window. `text` begins with a space in languages that use them. */

@@ -80,7 +80,7 @@ async function sendHeartbeat({ id, db, writer, log }: Courier, facts: EngineFact
   try {
     const known = await seen(db, id, {
       ...{ polled: true, trouble: null, memoryBytes: process.memoryUsage.rss(), working },
-      ...{ finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 },
+      ...{ finished: 0, failedDiarizations: 0, uncoveredSeconds: 0, recognised: {} },
       writing: { model: writer.name, ...writer.figures },
     });
     if (!known) await registerEngine(db, facts);

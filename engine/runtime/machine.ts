@@ -21,6 +21,11 @@ export function threadsFor({ cores, memoryBytes }: Machine, threadBytes: number)
   return Math.max(1, Math.min(cores, Math.floor((SHARE * memoryBytes - OTHERS_BYTES) / threadBytes)));
 }
 
+/** Memory that each of a number of threads may take, bytes. */
+export function bytesForThread({ memoryBytes }: Machine, threads: number): number {
+  return (SHARE * memoryBytes - OTHERS_BYTES) / threads;
+}
+
 type Read = (path: string) => string;
 
 /** Reads the limits of the machine. `root` holds `/proc` and `/sys`; a missing file means no limit. */

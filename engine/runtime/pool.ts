@@ -6,8 +6,10 @@ import { type Descriptor, readDescriptor, rowsOf } from '../../models/descriptor
 import { type RecognisedWindow, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
 import type { Linker } from '../diarization/linkage.ts';
 import type { Local } from '../diarization/segmentation.ts';
+import type { Routes } from '../types.ts';
 import { BufferPool } from './buffers.ts';
-import { readMachine, threadsFor } from './machine.ts';
+import { readMachine } from './machine.ts';
+import { memoryOf } from './memory.ts';
 import { FairQueue, FIRST_UNITS, type Kind, placesOn } from './scheduler.ts';
 import { type Device, silenceRuntime } from './session.ts';
 import type { Outcome, ThreadTask, WorkerData } from './worker.ts';
@@ -15,6 +17,10 @@ import type { Outcome, ThreadTask, WorkerData } from './worker.ts';
 export interface PoolOptions {
   /** Folders of the ASR model and of the diarization models. */
   models: { whisper: string; diarization: string };
+  /** Models for some languages, by name: their folders. Threads load them on demand. */
+  others?: Readonly<Record<string, string>>;
+  /** Which of them recognises what; absent: the resident model recognises everything. */
+  routes?: Routes;
   /** Default: one per core as far as memory allows; at most 4 on a GPU. */
   threads?: number;
   device?: Device;
@@ -33,19 +39,26 @@ export interface Pool {
   readonly windowSeconds: number;
   /** The device that speech recognition actually uses. */
   readonly device: Device;
+  /** ASR models by language; absent: one for all. */
+  readonly routes?: Routes;
   /** Registers a file. Its work stops within two seconds of `signal` aborting. */
   job(signal: AbortSignal): Job;
   close(): Promise<void>;
 }
 
 /** A window whose samples are loaded lazily. `read` fills the buffer and returns the filled part. */
-export type UnreadWindow = Omit<WindowRequest, 'job' | 'first' | 'samples'> & { read: (buffer: Float32Array) => Promise<Float32Array> };
+export type UnreadWindow = Omit<WindowRequest, 'job' | 'first' | 'samples'> & {
+  read: (buffer: Float32Array) => Promise<Float32Array>;
+  /** Name of another model to recognise it. */
+  model?: string;
+};
 
 /**
  * The work of one file. When the signal aborts, everything rejects with its reason once no thread uses the samples any more. Put samples in
  * `sharedSamples` memory: other arrays are copied.
  */
 export interface Job {
+  readonly signal: AbortSignal;
   recognise(window: UnreadWindow): Promise<RecognisedWindow>;
   segment(windows: Float32Array[]): Promise<Local[]>;
   embed(pieces: Float32Array[]): Promise<Float32Array[]>;
@@ -64,23 +77,28 @@ export class EngineError extends Error {
 
 const REST_MS = 10_000; // for units still running when the pool is closed
 const NURSERY = 8; // MB, V8's young generation per thread: the default of up to 48 gains nothing, since few objects survive
-const ON_DEVICE = 4; // threads: each loads the model into the GPU's memory, which they share
-const OTHER_NETWORKS_BYTES = 0.3 * 2 ** 30;
 const MOST = 1000; // piscina's own queue limit, high enough never to apply
 
 /** Starts the threads and loads the models. Throws if a model or the requested device is missing. */
-export async function openPool({ models, threads: asked, device = 'cpu', rows: askedRows }: PoolOptions): Promise<Pool> {
+export async function openPool({
+  models,
+  others: folders = {},
+  routes,
+  threads: asked,
+  device = 'cpu',
+  rows: askedRows,
+}: PoolOptions): Promise<Pool> {
   const descriptor = descriptorOf(models.whisper);
   const rows = askedRows ?? rowsOf(descriptor);
-  const each = OTHER_NETWORKS_BYTES + descriptor.memory.thread;
-  const fitting = threadsFor(readMachine(), each);
-  const threads = asked ?? (device === 'cpu' ? fitting : Math.min(fitting, ON_DEVICE));
+  const others = Object.fromEntries(Object.entries(folders).map(([name, folder]) => [name, { folder, descriptor: descriptorOf(folder) }]));
+  const memory = memoryOf(descriptor, others, readMachine(), device, asked);
+  const { threads, othersBytes } = memory;
   silenceRuntime();
   // Each thread has a small heap but much external memory, and V8 would start incremental marking for every few megabytes of it: 10 % of
   // all CPU time.
   setFlagsFromString('--no-incremental-marking');
   const closing = new Int32Array(new SharedArrayBuffer(8));
-  const workerData: WorkerData = { ...models, descriptor, device, rows, closing };
+  const workerData: WorkerData = { ...models, descriptor, device, rows, closing, others, othersBytes };
   const piscina = new Piscina({
     filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
     minThreads: threads,
@@ -108,9 +126,10 @@ export async function openPool({ models, threads: asked, device = 'cpu', rows: a
     let count = 0;
     return {
       threads,
-      memoryBytes: threads * each,
+      memoryBytes: memory.bytes,
       concurrency: places.recognise,
       device: used!,
+      routes,
       windowSeconds: windowSeconds(descriptor),
       job: (signal) => openJob(piscina, queues, buffers, ++count, signal),
       close,
@@ -144,12 +163,33 @@ function openJob(piscina: Piscina, queues: Record<Kind, FairQueue>, buffers: Buf
     }
   };
   return {
-    recognise: ({ read, ...window }) =>
-      ask('recognise', (send) => buffers.lend(async (buffer) => send({ ...window, samples: await read(buffer) }))),
+    signal,
+    recognise: ({ read, ...window }) => {
+      const work = ask<RecognisedWindow>('recognise', (send) =>
+        buffers.lend(async (buffer) => send({ ...window, samples: await read(buffer) })),
+      );
+      return window.model === undefined ? work : unlessAborted(work, signal); // which may have to be loaded: seconds
+    },
     segment: (windows) => ask('segment', (send) => send(windows)),
     embed: (pieces) => ask('embed', (send) => send(pieces)),
     link: (means, weights, options) => ask('link', (send) => send({ means, weights, options })),
   };
+}
+
+/** The result of `work`, or the signal's reason as soon as it aborts. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let abandon = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abandon = () => reject(signal.reason);
+    if (signal.aborted) abandon();
+    else signal.addEventListener('abort', abandon, { once: true });
+  });
+  work.catch(() => {}); // when nobody waits for it any more
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abandon);
+  }
 }
 
 async function run<T>(piscina: Piscina, name: Kind | 'open' | 'rest', task: unknown = null): Promise<T> {

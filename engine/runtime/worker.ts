@@ -1,14 +1,22 @@
 import { join } from 'node:path';
 import { workerData } from 'piscina';
-import type { Descriptor } from '../../models/descriptor.ts';
+import { type Descriptor, rowsOf } from '../../models/descriptor.ts';
 import { segmentationNetwork, voiceNetwork } from '../../models/networks.ts';
 import { openRecogniser } from '../asr/families.ts';
-import type { RecognisedWindow, WindowRequest } from '../asr/recogniser.ts';
+import { inParts } from '../asr/parts.ts';
+import { type RecognisedWindow, type Recogniser, type WindowRequest, windowSeconds } from '../asr/recogniser.ts';
 import { embed as embedPieces } from '../diarization/embedding.ts';
 import { type LinkageOptions, link as linkRows, type Rows } from '../diarization/linkage.ts';
 import { type Local, segment as segmentWindows } from '../diarization/segmentation.ts';
+import { Loaded } from './loaded.ts';
 import { Interleaver } from './scheduler.ts';
 import { closeWith, type Device, networksIdle, openSession, type Session } from './session.ts';
+
+/** A model beside the resident one, loaded on demand. */
+export interface OtherModel {
+  folder: string;
+  descriptor: Descriptor;
+}
 
 /** Data passed to every thread at its start. */
 export interface WorkerData {
@@ -19,6 +27,9 @@ export interface WorkerData {
   device: Device;
   /** Batch size of the decoder. */
   rows: number;
+  /** By name, with the memory for those loaded on this thread. */
+  others: Record<string, OtherModel>;
+  othersBytes: number;
   /** [2]: set to 1 before the threads are terminated; number of threads that are idle. */
   closing: Int32Array;
 }
@@ -35,12 +46,21 @@ export interface ThreadTask<T> {
 export type Outcome<T> = { ok: true; value: T } | { ok: false; code: string; message: string };
 
 const STOPPED = 'STOPPED';
+const IDLE_MS = 10 * 60_000; // loading takes seconds, and memory that is needed elsewhere is freed by then
+const RETRY_MS = 60_000;
 const data = workerData as WorkerData;
 closeWith(data.closing);
 const interleaver = new Interleaver();
 const recogniser = once(() =>
   openRecogniser({ folder: data.whisper, descriptor: data.descriptor, device: data.device, rows: data.rows, interleaver }),
 );
+const others = new Loaded<OtherModel & { bytes: number }, Recogniser>({
+  bytes: data.othersBytes,
+  idleMs: IDLE_MS,
+  retryMs: RETRY_MS,
+  open: openOther,
+  close: (opened) => opened.close(),
+});
 const segmentation = once(async () =>
   openSession(await segmentationNetwork(join(data.diarization, 'segmentation-3.0.onnx')), { device: 'cpu' }),
 );
@@ -72,9 +92,25 @@ export function recognise({
   job,
   first,
   stop,
-  work,
-}: ThreadTask<Omit<WindowRequest, 'job' | 'first'>>): Promise<Outcome<RecognisedWindow>> {
-  return outcome(async () => (await recogniser()).recognise({ ...work, job, first }, () => check(stop)));
+  work: { model, ...window },
+}: ThreadTask<Omit<WindowRequest, 'job' | 'first'> & { model?: string }>): Promise<Outcome<RecognisedWindow>> {
+  const request = { ...window, job, first };
+  if (model === undefined) return outcome(async () => (await recogniser()).recognise(request, () => check(stop)));
+  return outcome(async () => {
+    const other = data.others[model]!;
+    check(stop);
+    return others.use(model, { ...other, bytes: other.descriptor.memory.thread }, async (opened) => {
+      await interleaver.enter(job, first);
+      return opened.recognise(request, () => check(stop));
+    });
+  });
+}
+
+/** Opens a model that is loaded on demand: on the device of the resident one if it can run there. */
+async function openOther({ folder, descriptor }: OtherModel): Promise<Recogniser> {
+  const device = descriptor.devices.includes(data.device) ? data.device : 'cpu';
+  const opened = await openRecogniser({ folder, descriptor, device, rows: rowsOf(descriptor), interleaver });
+  return inParts(opened, windowSeconds(descriptor));
 }
 
 export function segment(task: ThreadTask<Float32Array[]>): Promise<Outcome<Local[]>> {

@@ -1,4 +1,5 @@
 import type { Limits } from '../../api/contract/limits.ts';
+import type { ModelCounts } from '../../db/jobs/engines.ts';
 import type { Log } from '../../db/ops/log.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
@@ -30,5 +31,5 @@ export interface Engine {
     keepDays: number;
   };
   /** Since the start. */
-  counts: { finished: number; failedDiarizations: number; uncoveredSeconds: number };
+  counts: { finished: number; failedDiarizations: number; uncoveredSeconds: number; recognised: Record<string, ModelCounts> };
 }

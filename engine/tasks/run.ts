@@ -93,7 +93,7 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
 /** Sends a heartbeat with the engine's metrics. An engine that was taken for dead registers again. */
 async function sendHeartbeat(engine: Engine, facts: EngineFacts, transcriptions: Slots, silentMs: number): Promise<void> {
   try {
-    const { finished, failedDiarizations, uncoveredSeconds } = engine.counts;
+    const { finished, failedDiarizations, uncoveredSeconds, recognised } = engine.counts;
     const known = await seen(engine.db, engine.id, {
       polled: Math.min(silentMs, transcriptions.silentMs) < 2 * ALIVE_MS && !engine.trouble.reason,
       trouble: engine.trouble.reason,
@@ -102,6 +102,7 @@ async function sendHeartbeat(engine: Engine, facts: EngineFacts, transcriptions:
       finished,
       failedDiarizations,
       uncoveredSeconds,
+      recognised,
       writing: null,
     });
     if (!known) await registerEngine(engine.db, facts);

@@ -3,9 +3,10 @@ import { checkpointsOf } from '../../db/jobs/checkpoints.ts';
 import { type ClaimedTranscription, claimNext, SHORT_SECONDS } from '../../db/jobs/claim.ts';
 import { complete, raise } from '../../db/jobs/complete.ts';
 import { transcribe } from '../transcribe.ts';
-import type { Checkpoints, Options, Transcript } from '../types.ts';
+import type { Checkpoints, HeardStretch, Options, Transcript } from '../types.ts';
 import type { Engine } from './engine.ts';
 import { type Holding, Lost } from './holdings.ts';
+import { note } from './heard.ts';
 import { insist } from './insist.ts';
 import { describe } from './layer.ts';
 import { openMedia, removeMedia } from './media.ts';
@@ -78,6 +79,7 @@ async function listen(engine: Engine, claim: ClaimedTranscription, holding: Hold
       signal: holding.signal,
       progress: holding.progress,
       checkpoints: forgiving(engine, checkpointsOf(engine.db, engine.vault, claim.lease)),
+      heard: (stretches: readonly HeardStretch[]) => note(engine, claim.lease.id, stretches),
       decoded: (seconds: number) => void cover(engine, claim, holding, seconds).catch(holding.abort),
     };
     const limits = { maxSeconds: engine.limits.MAX_DURATION_S, scratch: engine.scratch.folder, probed: media.probed };

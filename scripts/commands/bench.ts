@@ -76,7 +76,7 @@ export function addBench(program: Command): void {
           accuracy: options.accuracy ?? false,
           accurate: options.accurate ?? settings.LONGHAND_DECODING === 'accurate',
           peers: peer,
-          profile: options.profile ? await localModels(settings) : undefined,
+          profile: options.profile ? (await localModels(settings)).models : undefined,
           model: settings.LONGHAND_MODEL,
           log: (line) => void process.stderr.write(`${line}\n`),
         });

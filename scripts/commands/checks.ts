@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { byLanguage } from '../../api/contract/routing.ts';
 import { SETTING_NAMES, type Settings } from '../../api/contract/settings.ts';
 import { pendingMigrations } from '../../db/postgres/migrate.ts';
 import { type Db, openDb } from '../../db/postgres/orm.ts';
@@ -9,7 +10,9 @@ import { openSpool } from '../../db/spool/open.ts';
 import { findTools } from '../../engine/audio/tools.ts';
 import { checkGpu, LIBRARIES } from '../../engine/runtime/gpu.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
+import { memoryOf } from '../../engine/runtime/memory.ts';
 import { advice } from '../../models/choose.ts';
+import { routedModels } from '../../models/routes.ts';
 import { listModels, verifyModel } from '../../models/store.ts';
 import { databaseUrl } from './database.ts';
 import { ENV_FILE, FROM_ENVIRONMENT, loadSettings } from './environment.ts';
@@ -48,6 +51,7 @@ export async function examine(): Promise<{ checks: Check[]; settings: SettingSho
       () => models(settings),
       'Set LONGHAND_MODEL to an installed model; restore its files (git checkout -- models), or import it again.',
     ),
+    ...(settings.LONGHAND_MODELS ? [await check('routing', () => routing(settings), 'Correct LONGHAND_MODELS, or import the model.')] : []),
     await check('device', () => device(settings), 'Set LONGHAND_DEVICE=cpu, or install the drivers of the device.'),
     ...(await database(settings)),
     await check('spool', () => spool(settings), 'Set LONGHAND_MEDIA to a folder that this account can write to, with space for uploads.'),
@@ -95,6 +99,22 @@ async function models({ LONGHAND_HOME: home, LONGHAND_MODEL: wanted }: Settings)
     all.map((model) => model.name),
   );
   return `${all.map((model) => model.name).join(', ')}: checksums verified${better ? `. ${better}` : ''}`;
+}
+
+/** Which model recognises what, and the memory of all threads. */
+async function routing(settings: Settings): Promise<string> {
+  const { resident, others, routes } = await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
+  const machine = readMachine();
+  const loadable = Object.fromEntries(others.map(({ name, descriptor }) => [name, { descriptor: descriptor! }]));
+  const { threads, bytes } = memoryOf(resident.descriptor!, loadable, machine, 'cpu', settings.LONGHAND_THREADS);
+  const gib = (size: number) => `${(size / 2 ** 30).toFixed(1)} GiB`;
+  const each = others.map(({ name, descriptor }) => {
+    const codes = [...routes].filter(([, own]) => own === name).map(([code]) => code);
+    return `${codes.join(', ')} by ${name} (${gib(descriptor!.memory.thread)} a thread while it is loaded)`;
+  });
+  const found = `${[...each, `${others.length ? 'all others' : 'all'} by ${resident.name}`].join('; ')}; ${threads} threads with up to ${gib(bytes)} of ${gib(machine.memoryBytes)}`;
+  if (bytes > machine.memoryBytes) throw new Error(`${found}: that is more than there is; lower LONGHAND_THREADS or choose smaller models`);
+  return found;
 }
 
 async function device(settings: Settings): Promise<string> {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { byLanguage } from '../../api/contract/routing.ts';
 import type { Settings } from '../../api/contract/settings.ts';
 import { requirePort } from '../../api/http/port.ts';
 import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
@@ -6,7 +7,7 @@ import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { readMachine } from '../../engine/runtime/machine.ts';
 import { advice } from '../../models/choose.ts';
-import { fittingModel } from '../../models/fit.ts';
+import { routedModels } from '../../models/routes.ts';
 import { listModels } from '../../models/store.ts';
 import { type Part, supervise } from './children.ts';
 import { firstKey, instructions } from './first.ts';
@@ -27,7 +28,7 @@ const say = (line: string) => void process.stderr.write(`${line}\n`);
 /** Runs database, API, engine and courier until it is told to stop, and ends them in the opposite order. Throws when one of them cannot start. */
 export async function serve(settings: Settings, { json, watch }: ServeOptions): Promise<void> {
   const stop = stopSignal();
-  await fittingModel(settings.LONGHAND_MODEL, settings.LONGHAND_HOME);
+  await routedModels(settings.LONGHAND_MODEL, byLanguage(settings), settings.LONGHAND_HOME);
   const home = claimHome(settings.LONGHAND_HOME);
   let server: Embedded | undefined;
   let unwatch = () => {};

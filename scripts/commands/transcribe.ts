@@ -16,12 +16,12 @@ export function addTranscribe(program: Command): void {
     .option('--no-diarize', 'disable speaker diarization')
     .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('txt'))
     .option('--json', 'same as --format json')
-    .option('--model <name>', 'a model listed by `models list` (LONGHAND_MODEL)')
+    .option('--model <name>', 'a model listed by `models list`, for all languages (instead of LONGHAND_MODEL and LONGHAND_MODELS)')
     .option('--words', 'include word timestamps, in json')
     .option('--accurate', 'beam search: fewer errors, slower')
     .option('--output-dir [folder]', 'folder for the output files; without a value, next to each recording')
     .action(async (files: string[], options: TranscribeOptions) => {
-      const settings = loadSettings({ LONGHAND_MODEL: options.model });
+      const settings = loadSettings({ LONGHAND_MODEL: options.model, LONGHAND_MODELS: options.model && '' });
       const { transcribeFiles } = await import('./transcribing.ts');
       await transcribeFiles(files, { ...options, format: options.json ? 'json' : options.format }, settings);
     });

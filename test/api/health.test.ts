@@ -102,9 +102,9 @@ t.test('GET /metrics shows what is queued, what is running and what was answered
     await lockBalance(tx, owner.workspaceId);
     await charge(tx, owner.workspaceId, id, 600);
     await tx.rows(
-      `insert into engines (id, host, pid, device, model, memory_bytes, failed_diarizations, uncovered_seconds)
-       values (?, 'h"1', 1, 'cpu', 'whisper-base', 5000000000, 2, 7.25)`,
-      [randomUUID()],
+      `insert into engines (id, host, pid, device, model, memory_bytes, failed_diarizations, uncovered_seconds, recognised)
+       values (?, 'h"1', 1, 'cpu', 'whisper-base', 5000000000, 2, 7.25, ?::jsonb)`,
+      [randomUUID(), JSON.stringify({ gigaam: { seconds: 60.5, failed: 0, unsure: 3 } })],
     );
     await tx.rows(`insert into engines (id, role, host, pid, writing) values (?, 'courier', 'h2', 2, ?::jsonb)`, [
       randomUUID(),
@@ -132,6 +132,9 @@ t.test('GET /metrics shows what is queued, what is running and what was answered
     'host="h\\"1"} 2',
     'longhand_engine_uncovered_speech_seconds_total{',
     'host="h\\"1"} 7.25',
+    'longhand_engine_recognized_speech_seconds_total{',
+    'host="h\\"1",model="gigaam"} 60.5',
+    'host="h\\"1",model="gigaam",reason="unsure"} 3',
     'longhand_minutes_processed_total 10',
     'longhand_real_time_factor 20',
     'longhand_uploads_in_flight 0',

@@ -21,6 +21,7 @@ export const Engine = defineEntity({
     finished: p.integer().default(0),
     failedDiarizations: p.integer().default(0),
     uncoveredSeconds: p.double().default(0),
+    recognised: p.json().defaultRaw("'{}'"),
     writing: p.json().defaultRaw("'{}'"),
     startedAt: moment().defaultRaw('now()'),
     lastSeen: moment().defaultRaw('now()'),

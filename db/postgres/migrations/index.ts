@@ -22,6 +22,7 @@ import { Migration051, Migration052 } from './051_changes.ts';
 import { Migration053 } from './053_webhook_events.ts';
 import { Migration054 } from './054_upload_vocabulary.ts';
 import { Migration060 } from './060_uncovered_speech.ts';
+import { Migration061 } from './061_recognised_seconds.ts';
 import { Migration066 } from './066_metrics.ts';
 import { Migration067 } from './067_courier.ts';
 import { Migration070 } from './070_report_history.ts';
@@ -57,6 +58,7 @@ export const MIGRATIONS = [
   { name: '053_webhook_events', class: Migration053 },
   { name: '054_upload_vocabulary', class: Migration054 },
   { name: '060_uncovered_speech', class: Migration060 },
+  { name: '061_recognised_seconds', class: Migration061 },
   { name: '066_metrics', class: Migration066 },
   { name: '067_courier', class: Migration067 },
   { name: '070_report_history', class: Migration070 },

@@ -103,6 +103,7 @@ export async function decodeWell(
     speech: request.speech,
     again: (result) => suspicious(result) || poor(result) || unsure(result) || overruled(result) !== null,
     first: request.first,
+    leave: request.leave,
     check,
   };
   const tried = [name(fast.options)];
@@ -112,6 +113,7 @@ export async function decodeWell(
     return result;
   };
   const first = await decode(fast);
+  if (first.left) return { result: first, invented: false, tried };
   const again = (options: DecodingOptions, language: string) => {
     tried.push(name(options));
     return decode({ ...fast, options, language, source: async () => first.encoded!, again: undefined, urgent: true });

@@ -1,4 +1,5 @@
 import { CERTAINTY_RATE, type Span } from '../../types.ts';
+import { parts } from '../parts.ts';
 import { speechBetween } from '../speech.ts';
 import { bitsOf } from './attention-store.ts';
 import type { DecodeResult } from './decode-job.ts';
@@ -86,17 +87,6 @@ export function leftOut(
   return found.filter((span) => speechBetween(speech, span.start, span.end) >= MIN_MISSING_SECONDS);
 }
 
-/** The quietest moment in the middle third of a span, seconds; `levels`: loudness every 10 ms. */
-export function middleOf({ start, end }: Span, levels: Float32Array): number {
-  const third = (end - start) / 3;
-  let [best, lowest] = [(start + end) / 2, Number.POSITIVE_INFINITY];
-  for (let i = Math.round((start + third) * 100); i + 5 <= Math.min(levels.length, (end - third) * 100); i++) {
-    const level = levels.subarray(i, i + 5).reduce((sum, value) => sum + value, 0);
-    if (level < lowest) [best, lowest] = [(i + 2.5) / 100, level];
-  }
-  return best;
-}
-
 /**
  * The parts of a span to decode again: the span itself, in parts of at most `longest` seconds, or in short ones if it is nearly everything
  * that was decoded; none if it is already short.
@@ -106,13 +96,6 @@ export function shorter(span: Span, speech: readonly Span[], levels: Float32Arra
   if (speechBetween(speech, span.start, span.end) < SAME_SPAN_SHARE * all)
     return parts(span, levels, Math.max(RETRY_PART_SECONDS, longest));
   return all > RETRY_PART_SECONDS ? parts(span, levels, RETRY_PART_SECONDS) : [];
-}
-
-/** Splits a span into parts of at most `longest` seconds at quiet points. */
-export function parts(span: Span, levels: Float32Array, longest: number): Span[] {
-  if (span.end - span.start <= longest) return [span];
-  const middle = middleOf(span, levels);
-  return [...parts({ start: span.start, end: middle }, levels, longest), ...parts({ start: middle, end: span.end }, levels, longest)];
 }
 
 /** From the start of the first span to the end of the last. */

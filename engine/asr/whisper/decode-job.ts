@@ -43,6 +43,8 @@ export interface DecodeResult extends LanguageDetection {
   loops?: number;
   /** Set if the window may be decoded again. */
   encoded?: Encoded;
+  /** It is in one of the languages to leave. */
+  left?: boolean;
 }
 
 /** A request to decode a window. */
@@ -55,6 +57,8 @@ export interface DecodeRequest {
   language: string | null;
   /** If the language is null: the recording's, used unless this window is clearly in another one. */
   expected: string | null;
+  /** If the language is null: languages in which nothing is decoded. */
+  leave?: readonly string[];
   /** Tokens of the vocabulary prompt. */
   prompt: readonly number[];
   speech: readonly Span[];

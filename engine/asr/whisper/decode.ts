@@ -109,6 +109,19 @@ export class Decoder {
       const prediction = await this.#batch.prefill(number, [facts.startOfTranscript], facts.languages.size ? 'special' : 'text');
       const detection = detectLanguage(prediction, facts);
       const language = request.language ?? languageOf(detection.languages, request.expected, speech);
+      if (request.language === null && request.leave?.includes(language)) {
+        this.#batch.remove(number);
+        return request.resolve({
+          ...detection,
+          language,
+          tokens: [],
+          logProbs: [],
+          attention: [],
+          meanLogProb: 0,
+          resumed: [],
+          left: true,
+        });
+      }
       const limit = facts.longestText - opening.length - 5;
       const job: DecodeJob = { file, options, speech, detection, language, limit, finished: [], random: generator(1) };
       const [feed, ...ahead] = instructions(facts, language, options.timestamps);

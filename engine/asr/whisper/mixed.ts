@@ -1,4 +1,5 @@
 import type { Span } from '../../types.ts';
+import type { LanguageSpan } from '../recogniser.ts';
 import { speechBetween } from '../speech.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
@@ -60,12 +61,6 @@ function meanWithin(
     [start, from] = [end, i + 1];
   }
   return count ? sum / count : Number.NEGATIVE_INFINITY;
-}
-
-/** The part of a window in one language. */
-export interface LanguageSpan {
-  language: string;
-  span: Span;
 }
 
 /** The languages of a window by their share of its speech, most first. `rest`: that of what lies in no part. */

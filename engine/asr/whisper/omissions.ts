@@ -2,7 +2,6 @@ import type { Span } from '../../types.ts';
 import { speechBetween } from '../speech.ts';
 import type { Facts } from './model.ts';
 import {
-  MIN_WORD_GAIN,
   SPARSE_MIN_SECONDS,
   SPARSE_TOKENS_PER_SECOND,
   STRETCHED_BYTES_PER_SECOND,
@@ -73,28 +72,4 @@ export function merged(spans: readonly Span[]): Span[] {
     else joined.push({ ...span });
   }
   return joined;
-}
-
-/** The parts of spans that lie within a span, relative to its start. */
-export function within(spans: readonly Span[], stretch: Span): Span[] {
-  return spans.flatMap((span) => {
-    const start = Math.max(span.start, stretch.start) - stretch.start;
-    const end = Math.min(span.end, stretch.end) - stretch.start;
-    return end > start ? [{ start, end }] : [];
-  });
-}
-
-/**
- * Replaces the words of a span by `heard`, relative to its start, if these are `times` as many. A word on the border of the span keeps its
- * time: new words end where it begins.
- */
-export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[], times = MIN_WORD_GAIN): Spoken[] {
-  const middle = ({ start, end }: Spoken) => (start + end) / 2;
-  const before = words.filter((word) => middle(word) < stretch.start);
-  const after = words.filter((word) => middle(word) >= stretch.end);
-  if (heard.length < times * (words.length - before.length - after.length)) return [...words];
-  const [from, to] = [before.at(-1)?.end ?? 0, after[0]?.start ?? Number.POSITIVE_INFINITY];
-  const placed = (seconds: number) => Math.min(to, Math.max(from, seconds + stretch.start));
-  const moved = heard.map((word) => ({ ...word, start: placed(word.start), end: placed(word.end) }));
-  return [...before, ...moved, ...after];
 }

@@ -1,7 +1,8 @@
 import { levelsAboveRumble } from '../../loudness.ts';
-import { CERTAINTY_RATE, SAMPLE_RATE, type Span } from '../../types.ts';
+import { SAMPLE_RATE, type Span } from '../../types.ts';
 import { uncovered } from '../coverage.ts';
-import type { RecognisedWindow, WindowRequest } from '../recogniser.ts';
+import { partOf, replaced, within } from '../parts.ts';
+import type { LanguageSpan, RecognisedWindow, WindowRequest } from '../recogniser.ts';
 import { sounding } from '../silences.ts';
 import { toSound } from '../snap-words.ts';
 import { speechBetween } from '../speech.ts';
@@ -9,14 +10,15 @@ import { type Attempts, decodeWell, Effort, type Recogniser } from './attempts.t
 import { isCertain, leftOut, reliable, shorter, spanOf } from './coverage.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
-import { type DoubtedPart, doubtedParts, type LanguageSpan, sharesOf } from './mixed.ts';
-import { drawnOut, merged, replaced, thinStretches, within } from './omissions.ts';
+import { type DoubtedPart, doubtedParts, sharesOf } from './mixed.ts';
+import { drawnOut, merged, thinStretches } from './omissions.ts';
 import { loop, withoutGuesses, withoutLoops } from './quality.ts';
 import {
   MAX_RETRY_DEPTH,
   MIN_CERTAIN_SECONDS,
   MIN_CERTAIN_SECONDS_AFTER_LOOP,
   MIN_PROGRESS_SECONDS,
+  MIN_WORD_GAIN,
   RETRY_PART_SECONDS,
   TARGET_ROW_SHARE,
 } from './thresholds.ts';
@@ -57,7 +59,7 @@ async function hearAll(request: WindowRequest, recogniser: Recogniser, check: ()
   );
   for (const [i, { tried, words }] of again.entries()) {
     heard.tried.push('again', ...tried);
-    heard.words = replaced(heard.words, stretches[i]!.span, words);
+    heard.words = replaced(heard.words, stretches[i]!.span, words, MIN_WORD_GAIN);
   }
   return heard;
 }
@@ -93,20 +95,9 @@ function inParts(decoded: Covered, parts: readonly HeardPart[], speech: readonly
   return {
     ...decoded,
     ...{ languages, language: languages[0]![0], mixed: true },
+    parts: parts.map(({ language, span }) => ({ language, span })),
     words: parts.reduce((words, { span, words: own }) => replaced(words, span, own, 0), decoded.words),
     tried: [...decoded.tried, ...parts.flatMap(({ tried }) => ['part', ...tried])],
-  };
-}
-
-/** A span of a window as a window of its own. */
-function partOf(request: WindowRequest, span: Span): WindowRequest {
-  const [from, to] = [Math.round(span.start * SAMPLE_RATE), Math.round(span.end * SAMPLE_RATE)];
-  return {
-    ...request,
-    samples: request.samples.slice(from, to),
-    speech: within(request.speech, span),
-    certainty: request.certainty?.slice(Math.floor(span.start * CERTAINTY_RATE), Math.ceil(span.end * CERTAINTY_RATE)),
-    first: false,
   };
 }
 
@@ -127,7 +118,8 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const { facts } = model;
   const { result, invented, tried } = await decodeWell(request, recogniser, check, attempts);
   const levels = levelsAboveRumble(request.samples);
-  if (invented) return { ...summary(result), words: [], tried, missing: [], thin: [], doubted: [], levels, longest: RETRY_PART_SECONDS };
+  if (result.left) return { ...nothing(result, tried, levels), left: true };
+  if (invented) return nothing(result, tried, levels);
   const isSpeech = (from: number, to: number) => {
     const [start, end] = [from, to].map((token) => (token - facts.firstTimestamp) * facts.tick) as [number, number];
     const own = request.speech.map((span) => ({ start: Math.max(span.start, start), end: Math.min(span.end, end) }));
@@ -159,6 +151,11 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
     levels,
     longest,
   };
+}
+
+/** A window without words. */
+function nothing(result: DecodeResult, tried: string[], levels: Float32Array): Decoded {
+  return { ...summary(result), words: [], tried, missing: [], thin: [], doubted: [], levels, longest: RETRY_PART_SECONDS };
 }
 
 function summary(result: DecodeResult): Omit<Covered, 'words' | 'tried'> {

@@ -161,6 +161,7 @@ t.test('sweep: engines without a heartbeat are removed, and one that was removed
     finished: 2,
     failedDiarizations: 0,
     uncoveredSeconds: 2.5,
+    recognised: { 'gigaam-v3': { seconds: 90, failed: 0, unsure: 4 } },
     writing,
   };
   await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes' where id = ?`, [dead]));
@@ -169,6 +170,7 @@ t.test('sweep: engines without a heartbeat are removed, and one that was removed
   t.equal(await seen(db, alive, vitals), true);
   t.equal(await seen(db, dead, vitals), false);
   t.match(await bench.row('engines', alive), { memory_bytes: '3000000000', working: 1, uncovered_seconds: 2.5, last_poll: String });
+  t.match(await bench.row('engines', alive), { recognised: vitals.recognised });
 });
 
 t.test('forgetExpired() runs on a full schema', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
-import { isCertain, leftOut, middleOf, reliable } from '../../../../engine/asr/whisper/coverage.ts';
+import { isCertain, leftOut, reliable } from '../../../../engine/asr/whisper/coverage.ts';
 import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import type { Facts } from '../../../../engine/asr/whisper/model.ts';
 
@@ -77,9 +77,4 @@ t.test('leftOut() returns speech between segments and after the last one', async
   t.strictSame(found([at(0), 1, at(29)]), [], '1 s is too short');
   t.strictSame(found([at(0), 1, 2, 3], 12), [[12, 30]], 'the truncated part');
   t.strictSame(leftOut([at(0), 1, at(2)], [{ start: 0, end: 2 }], null, facts), [], 'nothing where there is no speech');
-});
-
-t.test('middleOf() returns the quietest point in the middle of a span', async (t) => {
-  const levels = new Float32Array(900).map((_, i) => (i >= 500 && i < 510 ? -60 : i < 100 ? -90 : -20));
-  t.ok(Math.abs(middleOf({ start: 0, end: 9 }, levels) - 5.05) < 0.05, 'near the middle, not at the quietest point overall');
 });

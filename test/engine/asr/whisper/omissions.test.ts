@@ -1,5 +1,5 @@
 import t from 'tap';
-import { drawnOut, merged, replaced, thinStretches, within } from '../../../../engine/asr/whisper/omissions.ts';
+import { drawnOut, merged, thinStretches } from '../../../../engine/asr/whisper/omissions.ts';
 
 const FACTS = { firstTimestamp: 1000, tick: 0.02 };
 const at = (seconds: number, { firstTimestamp, tick } = FACTS) => firstTimestamp + Math.round(seconds / tick);
@@ -55,44 +55,5 @@ t.test('merged() joins overlapping spans', async (t) => {
   t.strictSame(merged(spans), [
     { start: 1, end: 7 },
     { start: 9, end: 10 },
-  ]);
-});
-
-t.test('within() clips spans to a range', async (t) => {
-  const spans = [
-    { start: 1, end: 3 },
-    { start: 4, end: 9 },
-    { start: 11, end: 12 },
-  ];
-  t.strictSame(within(spans, { start: 2, end: 10 }), [
-    { start: 0, end: 1 },
-    { start: 2, end: 7 },
-  ]);
-});
-
-t.test('replaced() replaces the words of a span by clearly more words', async (t) => {
-  const word = (text: string, start: number) => ({ text, start, end: start + 1, probability: 1 });
-  const words = [word(' a', 0), word(' b', 6), word(' c', 8), word(' d', 12)];
-  const stretch = { start: 5, end: 11 };
-  t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2), word(' z', 4)]), [
-    word(' a', 0),
-    word(' x', 5),
-    word(' y', 7),
-    word(' z', 9),
-    word(' d', 12),
-  ]);
-  t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2)]), words);
-});
-
-t.test('replaced() keeps words ordered and without overlap at the border of the span', async (t) => {
-  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
-  const words = [word(' a', 4, 5.8), word(' b', 6, 7), word(' c', 10.5, 12)];
-  const heard = [word(' x', 0, 1.2), word(' y', 2, 3), word(' z', 5.7, 6)];
-  t.strictSame(replaced(words, { start: 5, end: 11 }, heard), [
-    word(' a', 4, 5.8),
-    word(' x', 5.8, 6.2),
-    word(' y', 7, 8),
-    word(' z', 10.5, 10.5),
-    word(' c', 10.5, 12),
   ]);
 });

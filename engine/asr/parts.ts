@@ -1,0 +1,95 @@
+import { levelsAboveRumble } from '../loudness.ts';
+import { CERTAINTY_RATE, SAMPLE_RATE, type Span } from '../types.ts';
+import type { Recogniser, RecognisedWindow, Spoken, WindowRequest } from './recogniser.ts';
+
+/* Windows in parts. Times are seconds of the window. */
+
+/** A span of a window as a window of its own. */
+export function partOf(request: WindowRequest, span: Span): WindowRequest {
+  const samples = request.samples.slice(...samplesOf(span));
+  return { ...withinSpan(request, span), samples, first: false, leave: undefined };
+}
+
+/** What is known of a window, for a span of it. */
+export function withinSpan<W extends Pick<WindowRequest, 'speech' | 'certainty'>>(window: W, span: Span): W {
+  const certainty = window.certainty?.slice(Math.floor(span.start * CERTAINTY_RATE), Math.ceil(span.end * CERTAINTY_RATE));
+  return { ...window, speech: within(window.speech, span), certainty };
+}
+
+/** First and last (exclusive) sample of a span. */
+export function samplesOf({ start, end }: Span): [from: number, to: number] {
+  return [Math.round(start * SAMPLE_RATE), Math.round(end * SAMPLE_RATE)];
+}
+
+/** The parts of spans that lie within a span, relative to its start. */
+export function within(spans: readonly Span[], stretch: Span): Span[] {
+  return spans.flatMap((span) => {
+    const start = Math.max(span.start, stretch.start) - stretch.start;
+    const end = Math.min(span.end, stretch.end) - stretch.start;
+    return end > start ? [{ start, end }] : [];
+  });
+}
+
+/**
+ * Replaces the words of a span by `heard`, relative to its start, if these are at least `times` as many. A word on the border of the span keeps its
+ * time: new words end where it begins.
+ */
+export function replaced(words: readonly Spoken[], stretch: Span, heard: readonly Spoken[], times: number): Spoken[] {
+  const middle = ({ start, end }: Spoken) => (start + end) / 2;
+  const before = words.filter((word) => middle(word) < stretch.start);
+  const after = words.filter((word) => middle(word) >= stretch.end);
+  if (heard.length < times * (words.length - before.length - after.length)) return [...words];
+  const [from, to] = [before.at(-1)?.end ?? 0, after[0]?.start ?? Number.POSITIVE_INFINITY];
+  const placed = (seconds: number) => Math.min(to, Math.max(from, seconds + stretch.start));
+  const moved = heard.map((word) => ({ ...word, start: placed(word.start), end: placed(word.end) }));
+  return [...before, ...moved, ...after];
+}
+
+/** The quietest moment in the middle third of a span, seconds; `levels`: loudness every 10 ms. */
+export function middleOf({ start, end }: Span, levels: Float32Array): number {
+  const third = (end - start) / 3;
+  let [best, lowest] = [(start + end) / 2, Number.POSITIVE_INFINITY];
+  for (let i = Math.round((start + third) * 100); i + 5 <= Math.min(levels.length, (end - third) * 100); i++) {
+    const level = levels.subarray(i, i + 5).reduce((sum, value) => sum + value, 0);
+    if (level < lowest) [best, lowest] = [(i + 2.5) / 100, level];
+  }
+  return best;
+}
+
+/** Splits a span into parts of at most `longest` seconds at quiet points. */
+export function parts(span: Span, levels: Float32Array, longest: number): Span[] {
+  if (span.end - span.start <= longest) return [span];
+  const middle = middleOf(span, levels);
+  return [...parts({ start: span.start, end: middle }, levels, longest), ...parts({ start: middle, end: span.end }, levels, longest)];
+}
+
+/** A recogniser of windows that may be longer than `longest` seconds, which then are recognised in parts, cut at quiet moments. */
+export function inParts(recogniser: Recogniser, longest: number): Recogniser {
+  return {
+    ...recogniser,
+    async recognise(request, check) {
+      const seconds = request.samples.length / SAMPLE_RATE;
+      if (seconds <= longest) return recogniser.recognise(request, check);
+      const spans = parts({ start: 0, end: seconds }, levelsAboveRumble(request.samples), longest);
+      const heard = await Promise.all(spans.map((span) => recogniser.recognise({ ...partOf(request, span), first: request.first }, check)));
+      return joined(heard, spans);
+    },
+  };
+}
+
+/** Parts of a window as one. Its language is that of the part with the most words. */
+function joined(heard: readonly RecognisedWindow[], spans: readonly Span[]): RecognisedWindow {
+  const longest = heard.reduce((best, part) => (part.words.length > best.words.length ? part : best));
+  const words = heard.flatMap(({ words }, i) =>
+    words.map((word) => ({ ...word, start: word.start + spans[i]!.start, end: word.end + spans[i]!.start })),
+  );
+  const count = Math.max(1, words.length);
+  return {
+    ...longest,
+    words,
+    noSpeech: Math.min(...heard.map(({ noSpeech }) => noSpeech)),
+    meanLogProb: heard.reduce((sum, part) => sum + part.meanLogProb * part.words.length, 0) / count,
+    tried: heard.flatMap(({ tried }) => tried),
+    uncovered: heard.reduce((sum, part) => sum + part.uncovered, 0),
+  };
+}

@@ -1,0 +1,103 @@
+import t from 'tap';
+import { inParts, middleOf, replaced, within } from '../../../engine/asr/parts.ts';
+import type { Recogniser, WindowRequest } from '../../../engine/asr/recogniser.ts';
+import { SAMPLE_RATE } from '../../../engine/types.ts';
+
+t.test('within() clips spans to a range', async (t) => {
+  const spans = [
+    { start: 1, end: 3 },
+    { start: 4, end: 9 },
+    { start: 11, end: 12 },
+  ];
+  t.strictSame(within(spans, { start: 2, end: 10 }), [
+    { start: 0, end: 1 },
+    { start: 2, end: 7 },
+  ]);
+});
+
+t.test('replaced() replaces the words of a span by clearly more words', async (t) => {
+  const word = (text: string, start: number) => ({ text, start, end: start + 1, probability: 1 });
+  const words = [word(' a', 0), word(' b', 6), word(' c', 8), word(' d', 12)];
+  const stretch = { start: 5, end: 11 };
+  t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2), word(' z', 4)], 1.3), [
+    word(' a', 0),
+    word(' x', 5),
+    word(' y', 7),
+    word(' z', 9),
+    word(' d', 12),
+  ]);
+  t.strictSame(replaced(words, stretch, [word(' x', 0), word(' y', 2)], 1.3), words);
+});
+
+t.test('replaced() keeps words ordered and without overlap at the border of the span', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end, probability: 1 });
+  const words = [word(' a', 4, 5.8), word(' b', 6, 7), word(' c', 10.5, 12)];
+  const heard = [word(' x', 0, 1.2), word(' y', 2, 3), word(' z', 5.7, 6)];
+  t.strictSame(replaced(words, { start: 5, end: 11 }, heard, 1.3), [
+    word(' a', 4, 5.8),
+    word(' x', 5.8, 6.2),
+    word(' y', 7, 8),
+    word(' z', 10.5, 10.5),
+    word(' c', 10.5, 12),
+  ]);
+});
+
+t.test('middleOf() returns the quietest point in the middle of a span', async (t) => {
+  const levels = new Float32Array(900).map((_, i) => (i >= 500 && i < 510 ? -60 : i < 100 ? -90 : -20));
+  t.ok(Math.abs(middleOf({ start: 0, end: 9 }, levels) - 5.05) < 0.05, 'in the middle, not where it is quietest of all');
+});
+
+/** Writes one word in the middle of what it is given, named after its length, and keeps the requests. */
+function measurer() {
+  const asked: WindowRequest[] = [];
+  const recogniser: Recogniser = {
+    device: 'cpu',
+    async recognise(request) {
+      asked.push(request);
+      const seconds = request.samples.length / SAMPLE_RATE;
+      const words = [{ text: ` ${seconds.toFixed(1)}`, start: seconds / 2, end: seconds / 2 + 0.5, probability: 1 }];
+      return { words, language: 'en', languages: [['en', 1]], noSpeech: 0, meanLogProb: -seconds, tried: [], uncovered: 1 };
+    },
+    close: async () => {},
+  };
+  return { recogniser, asked };
+}
+
+/** A tone with silence from `quiet` on, for half a second. */
+function tone(seconds: number, quiet: number): Float32Array {
+  return Float32Array.from({ length: seconds * SAMPLE_RATE }, (_, i) =>
+    i >= quiet * SAMPLE_RATE && i < (quiet + 0.5) * SAMPLE_RATE ? 0 : 0.3 * Math.sin(i * 0.3),
+  );
+}
+
+const window = (samples: Float32Array): WindowRequest => {
+  const speech = [{ start: 0, end: samples.length / SAMPLE_RATE }];
+  const certainty = new Float32Array(Math.ceil((samples.length / SAMPLE_RATE) * 10)).fill(1);
+  return { job: 1, samples, speech, peak: 1, certainty, language: 'en', expected: null, vocabulary: '', accurate: false, first: true };
+};
+
+t.test('inParts() passes on a window that is short enough', async (t) => {
+  const { recogniser, asked } = measurer();
+  const heard = await inParts(recogniser, 25).recognise(window(tone(20, 9)), () => {});
+  t.equal(asked.length, 1);
+  t.equal(heard.words[0]!.start, 10);
+});
+
+t.test('inParts() cuts a longer window where it is quiet, with all words at their times', async (t) => {
+  const { recogniser, asked } = measurer();
+  const heard = await inParts(recogniser, 25).recognise(window(tone(30, 12)), () => {});
+  t.equal(asked.length, 2);
+  const cut = asked[0]!.samples.length / SAMPLE_RATE;
+  t.ok(cut > 12 && cut < 12.5, `cut at ${cut} s`);
+  t.strictSame(
+    asked.map(({ speech }) => speech.map(({ start, end }) => Math.round((end - start) * 100) / 100)),
+    [[Math.round(cut * 100) / 100], [Math.round((30 - cut) * 100) / 100]],
+  );
+  t.ok(asked.every(({ first }) => first));
+  t.strictSame(
+    heard.words.map(({ start }) => Math.round(start * 10) / 10),
+    [Math.round(cut * 5) / 10, Math.round((cut + (30 - cut) / 2) * 10) / 10],
+  );
+  t.equal(Math.round(heard.meanLogProb), -15, 'the mean over all words');
+  t.equal(heard.uncovered, 2);
+});

@@ -13,8 +13,11 @@ import { type Emission, toWords } from './words.ts';
 /** The sessions of a model that writes tokens frame by frame. */
 export interface FrameNetworks {
   device: Device;
-  /** The tokens of a window of at least one frame, in order. Throws what `check` throws. */
-  tokens(features: Features, check: () => void): Promise<Emission[]>;
+  /**
+   * The tokens of a window of at least one frame, in order. Throws what `check` throws.
+   * @param vocabulary names and terms to prefer, if the family can
+   */
+  tokens(features: Features, vocabulary: string, check: () => void): Promise<Emission[]>;
   close(): Promise<void>;
 }
 
@@ -27,7 +30,7 @@ export async function frameRecogniser(folder: string, descriptor: FrameDescripto
   const hear = async (request: WindowRequest, check: () => void): Promise<RecognisedWindow> => {
     check();
     const features = front(request.samples);
-    const emissions = features.frames ? await networks.tokens(features, check) : [];
+    const emissions = features.frames ? await networks.tokens(features, request.vocabulary, check) : [];
     check();
     const words = toSound(
       toWords(emissions, pieces, secondsPerFrame, request.samples.length / SAMPLE_RATE),

@@ -25,7 +25,7 @@ export async function openNetworks({ folder, descriptor, device }: RecogniserOpt
   const transducer = { tokens: tokens.count, blank: tokens.blank, durations, tokensPerFrame, ahead };
   return {
     device: encoder.device,
-    tokens: async ({ values, bins, frames }, check) => {
+    tokens: async ({ values, bins, frames }, _vocabulary, check) => {
       const feeds = { [signal]: float32(values, [1, bins, frames]), [length]: int64(BigInt64Array.of(BigInt(frames)), [1]) };
       const found = await encoder.run(feeds, { [encoded]: null, [lengths]: null });
       const { data, dims } = found[encoded]!;

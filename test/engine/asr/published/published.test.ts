@@ -40,7 +40,7 @@ for (const [kind, clips] of Object.entries(expected)) {
     t.teardown(() => networks.close());
     const front = openFrontEnd(descriptor.features);
     for (const [clip, { tokens, seconds }] of Object.entries(clips)) {
-      const found = await networks.tokens(front(samplesOf(clip)), () => {});
+      const found = await networks.tokens(front(samplesOf(clip)), '', () => {});
       t.ok(tokens.length > 20);
       t.strictSame(
         found.map(({ token }) => token),

@@ -1,10 +1,10 @@
 import type { Piece } from '../frames/pieces.ts';
 
 /**
- * Natural logarithm by which the probability of a text grows for each letter of a term that it contains. 0.5 makes a term of eight letters
- * 55 times as probable: as much as one letter in it that the model takes for another one with certainty.
+ * Natural logarithm by which the probability of a text grows for each character of a term that it contains, spaces before words included:
+ * a term of eight letters becomes 90 times as probable. Not tuned on a published model.
  */
-export const BONUS_PER_LETTER = 0.5;
+export const BONUS_PER_CHARACTER = 0.5;
 
 const MARK = /^[\p{P}\p{S}]+$/u;
 
@@ -34,7 +34,7 @@ export class Vocabulary {
   readonly #bonus: number;
 
   /** @param terms separated by commas, semicolons or lines; upper and lower case are the same */
-  constructor(terms: string, pieces: readonly Piece[], bonus = BONUS_PER_LETTER) {
+  constructor(terms: string, pieces: readonly Piece[], bonus = BONUS_PER_CHARACTER) {
     this.#pieces = pieces;
     this.#bonus = bonus;
     for (const term of terms.split(/[,;\n]/)) {

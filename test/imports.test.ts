@@ -37,7 +37,7 @@ const DOORS: Record<string, string[]> = {
   'content-disposition': ['api/export/names.ts'],
   cookie: ['api/http/cookies.ts'],
   docx: ['api/export/documents/docx.ts'],
-  'fastest-levenshtein': ['api/contract/settings.ts'],
+  'fastest-levenshtein': ['api/contract/settings.ts', 'api/contract/routing.ts'],
   fontkit: ['api/export/documents/fonts.ts'],
   'graphile-worker': ['db/postgres/migrate.ts', 'engine/tasks/queue.ts'],
   'hyper-express': ['api/http/server.ts'],

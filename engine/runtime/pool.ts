@@ -184,7 +184,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
     if (signal.aborted) abandon();
     else signal.addEventListener('abort', abandon, { once: true });
   });
-  work.catch(() => {}); // when nobody waits for it any more
+  work.catch(() => {}); // after an abort
   try {
     return await Promise.race([work, aborted]);
   } finally {

@@ -108,3 +108,8 @@ export function instructions(facts: Facts, language: string, timestamps: boolean
   const ask = token === undefined ? [] : [token, facts.transcribe];
   return timestamps ? ask : [...ask, facts.noTimestamps];
 }
+
+/** The result for a window that is left to another model: only its language. */
+export function leftWindow(detection: LanguageDetection, language: string): DecodeResult {
+  return { ...detection, language, tokens: [], logProbs: [], attention: [], meanLogProb: 0, resumed: [], left: true };
+}

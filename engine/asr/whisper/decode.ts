@@ -4,7 +4,7 @@ import { AttentionStore } from './attention-store.ts';
 import { Batch, type Prediction } from './batch.ts';
 import { advance, best } from './beam.ts';
 import { allowed } from './constraints.ts';
-import { type DecodeJob, type DecodeRequest, type DecodeResult, type Hypothesis, instructions } from './decode-job.ts';
+import { type DecodeJob, type DecodeRequest, type DecodeResult, type Hypothesis, instructions, leftWindow } from './decode-job.ts';
 import { detectLanguage } from './language-detection.ts';
 import { beyondSpeech, loopCut, repeats } from './loops.ts';
 import type { Whisper } from './model.ts';
@@ -111,16 +111,7 @@ export class Decoder {
       const language = request.language ?? languageOf(detection.languages, request.expected, speech);
       if (request.language === null && request.leave?.includes(language)) {
         this.#batch.remove(number);
-        return request.resolve({
-          ...detection,
-          language,
-          tokens: [],
-          logProbs: [],
-          attention: [],
-          meanLogProb: 0,
-          resumed: [],
-          left: true,
-        });
+        return request.resolve(leftWindow(detection, language));
       }
       const limit = facts.longestText - opening.length - 5;
       const job: DecodeJob = { file, options, speech, detection, language, limit, finished: [], random: generator(1) };

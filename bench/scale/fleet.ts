@@ -61,7 +61,7 @@ async function startEngine(fleet: Fleet, connectionString: string, i: number): P
     scratch: await openScratch(await installationId(db), id, settings.LONGHAND_HOME),
     trouble: openTrouble(async () => {}, log),
     options: { accurate: false, retentionDays: null, keepDays: 0 },
-    counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 },
+    counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0, recognised: {} },
   };
   const facts: EngineFacts = {
     ...{ id, role: 'engine', host: `host-${i}`, pid: i, version: '1', device: 'cpu', model: 'none', concurrency: 3, workerIds: [] },

@@ -1,7 +1,7 @@
 /**
- * Many long-polling clients (`?wait=60`), who connect within 10 s, and others that poll every 5 s, on one API process:
- * `node --import tsx bench/waits.ts [--waiting 2000] [--pollers 1000] [--rate 200] [--seconds 20] [--json]`. No request may fail, waiting
- * requests may hold no database connection, and all get a response when their transcriptions change.
+ * Many long-polling clients (`?wait=60`), who connect within `--arrival` seconds, and others that poll every 5 s, on one API process:
+ * `node --import tsx bench/waits.ts [--waiting 2000] [--arrival 10] [--pollers 1000] [--rate 200] [--seconds 20] [--json]`. No request may
+ * fail, waiting requests may hold no database connection, and all get a response when their transcriptions change.
  */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,9 +12,14 @@ import { writeCall } from './record.ts';
 import { type Service, withService } from './service.ts';
 
 const TRANSCRIPTIONS = 50; // number of transcriptions being waited for
-const ARRIVAL_MS = 10_000;
 
-const { waiting, pollers, rate, seconds, json } = readNumbers({ waiting: 2000, pollers: 1000, rate: 200, seconds: 20 });
+const { waiting, arrival, pollers, rate, seconds, json } = readNumbers({
+  waiting: 2000,
+  arrival: 10,
+  pollers: 1000,
+  rate: 200,
+  seconds: 20,
+});
 
 const result = await withService(async (service) => {
   const headers = { authorization: `Bearer ${service.key}` };
@@ -23,9 +28,11 @@ const result = await withService(async (service) => {
   const finished = await writeCall(service, 600);
   const agent = new http.Agent({ keepAlive: true, maxSockets: waiting });
   const answers = Array.from({ length: waiting }, (_, i) =>
-    sleep((i * ARRIVAL_MS) / waiting).then(() => ask(`${service.url}/v1/transcriptions/${ids[i % ids.length]}?wait=60`, headers, agent)),
+    sleep((i * arrival * 1000) / waiting).then(() =>
+      ask(`${service.url}/v1/transcriptions/${ids[i % ids.length]}?wait=60`, headers, agent),
+    ),
   );
-  await sleep(ARRIVAL_MS + 3_000); // until all are connected
+  await sleep(arrival * 1000 + 3_000); // until all are connected
   const idle = await connections(service);
   const polling = poll(`${service.url}/v1/transcriptions/${finished}`, headers, pollers, rate, seconds);
   const busy: number[] = [];

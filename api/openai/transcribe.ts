@@ -15,6 +15,7 @@ import { cleanVocabulary } from '../upload/vocabulary.ts';
 import { answerWith } from './answer.ts';
 import { readForm } from './form.ts';
 import { type Asked, readOptions, refused } from './options.ts';
+import { whenFree } from './slots.ts';
 
 const FORM_BYTES = 1_048_576; // limit on the form's fields besides the file
 
@@ -24,7 +25,7 @@ export async function transcribeForm(context: Context): Promise<Reply> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > limits.MAX_FILE_BYTES + FORM_BYTES) throw new ApiError('file_size_limit_exceeded');
   const upload = unnamed(context);
-  const asked = await withSlot(context, upload, null, () => take(context, upload));
+  const asked = await whenFree(context, () => withSlot(context, upload, null, () => take(context, upload)));
   try {
     return await answerWith(await ended(context, upload.id), asked);
   } catch (error) {

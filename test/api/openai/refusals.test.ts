@@ -95,6 +95,27 @@ t.test('a client that disconnects, while sending or while waiting, leaves nothin
   t.equal(await queued(), 0);
 });
 
+t.test('requests beyond the upload slots of a key wait for one, and none is refused', async (t) => {
+  const others = Array.from({ length: 10 }, (_, i) => `00000000-0000-4000-8000-00000000000${i}`); // uploads in progress take all slots
+  const { keyId, workspaceId } = (await api.db.acrossTenants((tx) =>
+    tx.row<{ keyId: string; workspaceId: string }>(
+      `select id as "keyId", workspace_id as "workspaceId" from api_keys where member_id = ?::uuid`,
+      [owner.id],
+    ),
+  ))!;
+  await api.db.acrossTenants((tx) =>
+    tx.rows(
+      `insert into upload_leases (id, workspace_id, key_id, node_id, reports, lease_until)
+       select l::uuid, ?::uuid, ?::uuid, l::uuid, 0, clock_timestamp() + interval '2 seconds' from unnest(?::text[]) l`,
+      [workspaceId, keyId, others],
+    ),
+  );
+  const patient = new OpenAI({ apiKey: key, baseURL: `${api.url}/v1`, maxRetries: 0 });
+  const seen = await Promise.all(Array.from({ length: 20 }, () => refusalOf(create({}, FILE, 'call.mp3', patient))));
+  t.strictSame([...new Set(seen.map((error) => error?.status))], [504], 'received, but there is no engine');
+  t.strictSame(await places(), []);
+});
+
 t.test('GET /v1/models lists the configured model, and the name that clients use by default', async (t) => {
   const names = [];
   for await (const model of client.models.list()) names.push(model.id);

@@ -14,7 +14,7 @@ export async function startBouncer(
 ): Promise<string> {
   const { hostname, port, username, password } = new URL(url);
   const folder = mkdtempSync(join(tmpdir(), 'longhand-bouncer-'));
-  chmodSync(folder, 0o755); // root becomes another user
+  chmodSync(folder, 0o755); // root switches to another account
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const own = await freePort();
   const file = join(folder, 'pgbouncer.ini');

@@ -8,9 +8,9 @@ import type { Person } from './world.ts';
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
-  '--disable-gpu-compositing', // Debian's starter asks for it; emulated, it once stopped drawing permanently
+  '--disable-gpu-compositing', // Debian's wrapper requests GPU compositing; when emulated, it once stopped rendering
   '--disable-software-rasterizer',
-  '--disable-gpu-watchdog', // ends what draws when a busy machine lets it wait
+  '--disable-gpu-watchdog', // it would kill the renderer on a busy machine
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
@@ -20,7 +20,7 @@ const FLAGS = [
 const AXE = readFileSync(path.join(ROOT, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
 const ARTEFACTS = path.join(ROOT, 'test', 'artefacts');
 
-const PATIENCE_MS = 300_000; // on a machine that does much else; the library's own is 30 s
+const PATIENCE_MS = 300_000; // for a busy machine; the default of the library is 30 s
 
 /** The distribution's Chromium, closed at teardown. */
 export async function openBrowser(t: { teardown(after: () => unknown): void }, executablePath: string): Promise<Browser> {
@@ -35,7 +35,7 @@ export async function openBrowser(t: { teardown(after: () => unknown): void }, e
   return browser;
 }
 
-/** Errors that the page throws or prints from now on; what the service refuses is no error of the page. */
+/** Collects errors that the page throws or logs from now on, except failed requests. */
 export function faultsOf(page: Page): string[] {
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
@@ -45,7 +45,7 @@ export function faultsOf(page: Page): string[] {
   return faults;
 }
 
-/** Serious and critical findings of axe on the page as it is. */
+/** Serious and critical findings of axe on the current page. */
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   // biome-ignore lint/suspicious/noExplicitAny: axe is a global of the page
@@ -55,7 +55,7 @@ export async function findings(page: Page): Promise<string[]> {
     .map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** Keeps a picture of what is on the screen, for people. */
+/** Saves a screenshot for manual review. */
 export async function shot(page: Page, name: string): Promise<void> {
   mkdirSync(ARTEFACTS, { recursive: true });
   await page.screenshot({ path: path.join(ARTEFACTS, `${name}.png`) });
@@ -73,9 +73,9 @@ export async function signIn(page: Page, base: string, key: string): Promise<voi
 export interface TestConsole extends TestApi {
   browser: Browser;
   workspace: string;
-  /** Owns the workspace. */
+  /** The owner of the workspace. */
   ann: Person;
-  /** Hers, with every scope. */
+  /** Her API key with every scope. */
   key: string;
 }
 

@@ -6,16 +6,16 @@ import type { Vault } from '../../db/secrets/vault.ts';
 import { finished } from './work.ts';
 import { SPEAKERS, TURNS } from './world.ts';
 
-/** The steps of an engine one by one, without an engine. */
+/** Performs the steps of an engine individually, without an engine. */
 export interface ByHand {
   engineId: string;
-  /** Of the file that waits for it. */
+  /** Probes the file that is waiting for it. */
   probe(durationSeconds?: number): Promise<void>;
-  /** Gives a slot to the file that waits for one. */
+  /** Claims the file that is waiting for a worker slot. */
   take(): Promise<ClaimedTranscription>;
   /** TURNS as the transcript of a file. */
   result(workspaceId: string, id: string, seconds: number): Promise<Finished>;
-  /** All of it for the one file that waits. */
+  /** All steps for the one waiting file. */
   transcribe(workspaceId: string, id: string, seconds?: number): Promise<Settled>;
 }
 

@@ -20,25 +20,25 @@ export interface Response {
   headers: Readonly<Record<string, string | undefined>>;
   bytes: Buffer;
   text: string;
-  /** The body as JSON; undefined when it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it
+  /** The body as JSON; undefined if it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests access it freely
   json: any;
 }
 
 export interface TestApi {
   url: string;
-  /** What a monitor reads. */
+  /** URL of the metrics. */
   metrics(): Promise<string>;
   db: Db;
   vault: Vault;
   spool: Spool;
   settings: Settings;
   world: World;
-  /** One request under a key ('' for none). An object as body is sent as JSON. Rejects when the answer is not as the description says. */
+  /** One request under a key ('' for none). An object as body is sent as JSON. Rejects if the response differs from the OpenAPI document. */
   call(key: string, method: string, path: string, options?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>;
 }
 
-/** The API of one test file: every route on a free port, over a database and a spool of its own, without request rates unless asked for. */
+/** The API of one test file: every route on a free port, with its own database and spool, without rate limits unless set. */
 export async function testApi(t: { teardown(after: () => unknown): void }, environment: Record<string, string> = {}): Promise<TestApi> {
   const home = mkdtempSync(join(tmpdir(), 'longhand-api-'));
   const settings = readSettings({

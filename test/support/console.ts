@@ -8,7 +8,7 @@ export interface Visitor {
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Signs in with a key or a link. Throws when that is refused. */
+/** Signs in with a key or a link. Throws if that is refused. */
 export async function visit(api: TestApi, proof: { key: string } | { link: string }): Promise<Visitor> {
   const body = 'key' in proof ? { key: proof.key } : { link: proof.link };
   const answer = await api.call('', 'POST', '/v1/app/session', { body });
@@ -25,7 +25,7 @@ export function visitor(api: TestApi, cookie: string, csrf: string): Visitor {
   };
 }
 
-/** `name=value` of the cookie that an answer sets. */
+/** `name=value` of the cookie that a response sets. */
 export function cookieOf({ headers }: Response, name = 'longhand_session'): string | undefined {
   const all = ([] as string[]).concat(headers['set-cookie'] ?? []);
   return all.find((cookie) => cookie.startsWith(`${name}=`))?.split(';')[0];

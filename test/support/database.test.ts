@@ -5,7 +5,7 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { testDatabase } from './database.ts';
 import { superuserPassword } from './postgres.ts';
 
-t.test('testDatabase() gives every caller an empty, migrated database of its own', async (t) => {
+t.test('testDatabase() gives every caller its own empty, migrated database', async (t) => {
   const [first, second] = await Promise.all([testDatabase(t), testDatabase(t)]);
   t.not(first.url, second.url);
   t.strictSame(await pendingMigrations(first.db), []);
@@ -16,7 +16,7 @@ t.test('testDatabase() gives every caller an empty, migrated database of its own
 const given = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL;
 t.test(
   'testDatabase() connects as a role subject to row-level security',
-  { skip: given && 'the role was chosen with the address' },
+  { skip: given && 'the role is determined by the given URL' },
   async (t) => {
     const { db } = await testDatabase(t);
     const role = await db.acrossTenants((tx) => tx.row('select rolsuper, rolbypassrls from pg_roles where rolname = current_user'));

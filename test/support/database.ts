@@ -6,18 +6,18 @@ import { type Db, openDb } from '../../db/postgres/orm.ts';
 import { testServer } from './postgres.ts';
 
 export interface TestDatabase {
-  /** Connect as its owner, who is no superuser. */
+  /** URL for connecting as the owner, who is not a superuser. */
   url: string;
   db: Db;
 }
 
-const EXIT_MS = 30_000; // a backend whose client has disconnected ends within milliseconds, later on a busy machine
+const EXIT_MS = 30_000; // a backend whose client has disconnected exits within milliseconds, later on a busy machine
 const INSUFFICIENT_PRIVILEGE = '42501';
-const LOCK = 5_120_417; // pg advisory lock: one process makes the template
+const LOCK = 5_120_417; // advisory lock: only one process creates the template
 const MIGRATIONS = new URL('../../db/postgres/migrations/', import.meta.url);
 
 /**
- * A migrated, empty database of its own for one test file (or one test): `const { db, url } = await testDatabase(t)`.
+ * Creates a migrated, empty database for one test file (or one test): `const { db, url } = await testDatabase(t)`.
  * It is closed and dropped at teardown.
  */
 export async function testDatabase(t: { teardown(after: () => unknown): void }): Promise<TestDatabase> {
@@ -39,7 +39,7 @@ export async function testDatabase(t: { teardown(after: () => unknown): void }):
   return { url, db };
 }
 
-/** Drops a database, whoever is still connected. The owner may not end backends of other roles, so those that are just exiting are waited for. */
+/** Drops a database even with open connections. The owner may not terminate backends of other roles, so it waits for those that are exiting. */
 async function drop(maintenance: Db, name: string): Promise<void> {
   for (const end = Date.now() + EXIT_MS; ; await sleep(100)) {
     try {
@@ -50,7 +50,7 @@ async function drop(maintenance: Db, name: string): Promise<void> {
   }
 }
 
-/** Name of the migrated database that is copied; it is made when the migrations are new. */
+/** Name of the migrated template database, which is created if the migrations have changed. */
 async function template(maintenance: Db, server: string): Promise<string> {
   const name = `template_${fingerprint()}`;
   const exists = () => maintenance.direct(`select 1 from pg_database where datname = '${name}'`);
@@ -58,7 +58,7 @@ async function template(maintenance: Db, server: string): Promise<string> {
   const gate = await openDb({ url: server, pool: 1, name: 'longhand-test' });
   try {
     await gate.acrossTenants(async (tx) => {
-      await tx.rows('set local idle_in_transaction_session_timeout = 0'); // ours would end it, and the lock, after a minute
+      await tx.rows('set local idle_in_transaction_session_timeout = 0'); // the default of 60 s would end the transaction, and release the lock
       await tx.rows('select pg_advisory_xact_lock(?)', [LOCK]);
       if ((await exists()).length) return;
       const draft = `draft_${process.pid}_${randomBytes(5).toString('hex')}`;
@@ -81,7 +81,7 @@ function fingerprint(): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Statements that no transaction may hold. */
+/** Statements that cannot run in a transaction. */
 async function execute(db: Db, sql: string): Promise<void> {
   await db.direct(sql);
 }

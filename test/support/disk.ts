@@ -3,25 +3,25 @@ import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A separate file system that can actually be filled. */
+/** A separate file system that a test can fill. */
 export interface Disk {
   path: string;
   freeBytes(): number;
-  /** Leaves only this many bytes. */
+  /** Fills it up to this many free bytes. */
   fill(leaveBytes: number): void;
-  /** Makes room again. */
+  /** Frees the space again. */
   empty(): void;
 }
 
 const PIECE = Buffer.alloc(65_536, 1);
 
-/** Why no disk can be mounted here; null when it can. */
+/** The reason why no disk can be mounted here; null if one can. */
 export function noDisks(): string | null {
   try {
     execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
     return null;
   } catch {
-    return 'needs the right to mount a file system: run as root, outside a container that forbids it';
+    return 'needs permission to mount a file system: run as root, outside a container that forbids it';
   }
 }
 
@@ -30,7 +30,7 @@ export function smallDisk(t: { teardown(after: () => unknown): void }, bytes: nu
   const path = mkdtempSync(join(tmpdir(), 'longhand-disk-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=755`, 'longhand-test', path]);
   t.teardown(() => {
-    execFileSync('umount', ['--lazy', path]); // also while a program still ends there
+    execFileSync('umount', ['--lazy', path]); // even while a program there is still exiting
     rmSync(path, { recursive: true, force: true });
   });
   const filler = join(path, 'filler');

@@ -15,13 +15,13 @@ export interface EngineBench extends Bench {
   spool: Spool;
   home: string;
   url: string;
-  /** Starts an engine process of one thread and waits until it works; it logs JSON at level debug. */
+  /** Starts an engine process with one thread and waits until it is ready; it logs JSON at level debug. */
   engine(env?: Record<string, string>): Promise<Running>;
-  /** Starts a courier and waits until it works: it writes reports and layers, and delivers. */
+  /** Starts a courier and waits until it is ready: it writes reports, titles and summaries, and delivers webhooks. */
   courier(env?: Record<string, string>): Promise<Running>;
   /** Puts a recording into the spool and queues it, unprobed, as an upload does. */
   upload(workspaceId: string, bytes: Buffer, options?: { extension?: string; reports?: string[]; aiMetadata?: boolean }): Promise<string>;
-  /** Waits until the row is as wanted. Rejects, with the row as it is, after `seconds`. */
+  /** Waits until the row satisfies `wanted`. Rejects with the current row after `seconds`. */
   until<T extends object = TranscriptionRow>(id: string, wanted: (row: T) => boolean, seconds?: number): Promise<T>;
   /** Files in the spool and in the scratch folders. */
   files(): Promise<string[]>;
@@ -43,13 +43,13 @@ interface Test {
 }
 
 interface Options {
-  /** One of the test's own instead of a copy on the shared server. */
+  /** Use this database instead of one on the shared server. */
   database?: TestDatabase;
-  /** Of the engines. TINY where words do not matter: it takes a third of the processor. */
+  /** ASR model of the engines. TINY if words do not matter: it takes 33 % of the CPU time. */
   model?: string;
 }
 
-/** Opens a database and a spool, closed at teardown, and starts engines and couriers on them when asked to. */
+/** Opens a database and a spool, closed at teardown; engines and couriers are started on request. */
 export async function engineBench(t: Test, { database, model = 'whisper-base' }: Options = {}): Promise<EngineBench> {
   const { db, url } = database ?? (await testDatabase(t));
   const bench = await openBench(db);
@@ -72,11 +72,11 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
         LOG_FORMAT: 'json',
         LOG_LEVEL: 'debug',
         LONGHAND_MODEL: model,
-        LONGHAND_THREADS: '1', // each opens every network: three seconds of a processor
+        LONGHAND_THREADS: '1', // each thread loads every model: 3 s of CPU time
         TMPDIR: scratch,
         ...env,
       });
-      await running.said(/^working/m, 300_000); // on a machine that does much else
+      await running.said(/^working/m, 300_000); // for a busy machine
       return running;
     },
     async courier(env = {}) {
@@ -104,7 +104,9 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
         if (row && wanted(row)) return row;
         const { status, stage, fraction, error_code, attempt, deaths } = (row ?? {}) as TranscriptionRow;
         if (Date.now() > end)
-          throw new Error(`Not as wanted after ${seconds} s: ${JSON.stringify({ status, stage, fraction, error_code, attempt, deaths })}`);
+          throw new Error(
+            `Unexpected state after ${seconds} s: ${JSON.stringify({ status, stage, fraction, error_code, attempt, deaths })}`,
+          );
       }
     },
     async files() {
@@ -115,12 +117,12 @@ export async function engineBench(t: Test, { database, model = 'whisper-base' }:
         .filter((name) => row && name.startsWith(`longhand-${row.id.slice(0, 12)}-`))
         .map((name) => join('/dev/shm', name));
       const found = [join(home, 'spool'), scratch, ...ours].flatMap(inside).map((entry) => join(entry.parentPath, entry.name));
-      return found.filter((path) => !path.includes('/tsx-')); // of the tool that runs the engine
+      return found.filter((path) => !path.includes('/tsx-')); // files of tsx, which runs the engine
     },
   };
 }
 
-/** The conversation of two speakers that the project ships, `times` over: 20 s each. */
+/** two-speakers.wav repeated `times` times, 20 s each. */
 export async function conversation(times: number): Promise<Buffer> {
   const wav = await readFile(join(ROOT, 'bench/data/two-speakers.wav'));
   const start = wav.indexOf('data') + 8;
@@ -131,7 +133,7 @@ export async function conversation(times: number): Promise<Buffer> {
   return Buffer.concat([head, data]);
 }
 
-/** Words that are said in `conversation` and must be found nowhere in plain. */
+/** Phrases of `conversation` that a text contains; unencrypted data must not contain any. */
 export function spokenIn(text: string): string[] {
   return ['account of himself', 'hugely pleased', 'my lady'].filter((words) => text.toLowerCase().includes(words));
 }

@@ -1,6 +1,6 @@
 import type { Facts } from '../../engine/asr/whisper/model.ts';
 
-/** Of a model so small that its tokens can be counted: 10 words, end-of-text 10, instructions 11 to 19, timestamps 20 to 29. */
+/** Facts of a minimal model: text tokens 0 to 9, end-of-text 10, special tokens 11 to 19, timestamps 20 to 29. */
 export const FACTS = {
   vocabulary: 30,
   endOfText: 10,

@@ -10,8 +10,8 @@ import type { Person } from './world.ts';
  * A failure prints its seed and path: SEED=n repeats it, RUNS=n tries more.
  */
 export const RUNS = Number(process.env.RUNS ?? 120);
-export const PATIENCE_MS = 30_000; // an answer takes milliseconds; so much, on a machine that does much else, is a hang
-const LONGEST_MS = 600_000; // of one property, shrinking included; one that was not tried to its end has failed
+export const PATIENCE_MS = 30_000; // a response takes milliseconds; this long, even on a busy machine, is a hang
+const LONGEST_MS = 600_000; // per property, shrinking included; a property that is not tested completely fails
 
 export interface Target {
   api: TestApi;
@@ -22,7 +22,7 @@ export interface Target {
   id: string;
   /** Sends these bytes on a new connection. Null: the server closed it without a response. */
   exchange(bytes: string | Uint8Array): Promise<RawAnswer | null>;
-  /** Runs a property, then asks whether the server still lives. */
+  /** Runs a property, then checks that the server is still running. */
   always<T>(test: Asserts, arbitrary: fc.Arbitrary<T>, property: (value: T) => Promise<void>, runs?: number): Promise<void>;
 }
 
@@ -67,31 +67,31 @@ export async function openTarget(t: typeof tap): Promise<Target> {
           : `${check.numRuns} runs from seed ${SEED}`,
       );
       test.equal((await api.call('', 'GET', '/healthz')).status, 200);
-      await api.db.acrossTenants((tx) => tx.rows('delete from transcriptions where id <> ?', [id])); // the queue has a limit
+      await api.db.acrossTenants((tx) => tx.rows('delete from transcriptions where id <> ?', [id])); // so that the queue limit is not reached
     },
   };
 }
 
-/** A request whose header values are bytes as given: `latin1` code units. */
+/** A request whose header values are sent unchanged, as latin1 bytes. */
 export function request(method: string, path: string, headers: Record<string, string>, body: string | Uint8Array = ''): Buffer {
   const bytes = Buffer.from(body as string);
   const all = { ...headers, ...(bytes.length || method !== 'GET' ? { 'Content-Length': String(bytes.length) } : {}) };
   return Buffer.concat([Buffer.from(head(method, path, all), 'latin1'), bytes]);
 }
 
-/** Throws when an answer is none that the contract knows. */
+/** Throws if a response does not conform to the contract. */
 export function judge(answer: RawAnswer | null, form: 'contract' | 'oauth' | 'rpc' | 'page' = 'contract'): void {
-  if (!answer) throw new Error('closed without an answer');
+  if (!answer) throw new Error('closed without a response');
   const { status, headers, body, json } = answer;
   if (status >= 500) throw new Error(`${status} ${body}`);
   if (status < 400) return;
   const ours = headers.has('x-request-id');
-  if (!ours && [400, 431, 505].includes(status)) return; // of the HTTP parser: HTML, documented
+  if (!ours && [400, 431, 505].includes(status)) return; // HTML from the HTTP parser, as documented
   const keys = Object.keys(json ?? {})
     .sort()
     .join();
   if (form === 'oauth' && keys === 'error,error_description') return;
-  if (form === 'page' && headers.get('content-type')?.startsWith('text/plain')) return; // people read it
+  if (form === 'page' && headers.get('content-type')?.startsWith('text/plain')) return; // shown to people
   if (form === 'rpc' && json?.jsonrpc === '2.0') return;
   if (keys !== 'code,detail,message,request_id') throw new Error(`${status} has another shape: ${body}`);
   if (!headers.get('content-type')?.startsWith('application/json')) throw new Error(`${status} is ${headers.get('content-type')}`);
@@ -147,7 +147,7 @@ const ODD = [
   '__proto__',
   'constructor',
 ];
-/** Text that programs stumble over. */
+/** Text that often causes errors in programs. */
 export const odd = fc.oneof(
   {
     weight: 3,
@@ -161,7 +161,7 @@ export const odd = fc.oneof(
       .chain((length) => fc.constantFrom('a', 'é', '%41', '"').map((unit) => unit.repeat(length / unit.length))),
   },
 );
-/** What may stand in a header: bytes without controls. What becomes of those is told in test/api/fuzz/wire.test.ts. */
+/** Header values: bytes without control characters, which test/api/fuzz/wire.test.ts covers. */
 export const headerValue = odd.map((text) =>
   Buffer.from(text)
     .toString('latin1')

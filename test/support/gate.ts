@@ -1,15 +1,15 @@
 import { type Db, openDb } from '../../db/postgres/orm.ts';
 
-/** Opens a transaction of the test's own that holds what `sql` locks until the result is called, however long that takes. */
+/** Opens a transaction that holds the locks of `sql` until the returned function is called, without a time limit. */
 export async function holding(url: string, sql: string): Promise<() => void> {
-  const own = await openDb({ url, pool: 1, name: 'longhand-test', patience: 'operator' }); // it holds the lock for as long as the test needs
+  const own = await openDb({ url, pool: 1, name: 'longhand-test', patience: 'operator' }); // no timeouts
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const begun = new Promise<void>((resolve, reject) => {
     own
       .acrossTenants(async (tx) => {
         await tx.rows('set local role none');
-        await tx.rows('set local idle_in_transaction_session_timeout = 0'); // ours ends such a transaction after a minute
+        await tx.rows('set local idle_in_transaction_session_timeout = 0'); // the default is 60 s
         await tx.rows(sql);
         resolve();
         await ended;
@@ -21,7 +21,7 @@ export async function holding(url: string, sql: string): Promise<() => void> {
   return end;
 }
 
-/** How many connections of programs of this name (`longhand-api`, `longhand-engine`) wait for a lock. */
+/** Number of connections of programs with this name (`longhand-api`, `longhand-engine`) that wait for a lock. */
 export async function waiting(db: Db, program: string): Promise<number> {
   return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
@@ -33,7 +33,7 @@ export async function waiting(db: Db, program: string): Promise<number> {
   });
 }
 
-/** Nothing that programs of this name have sent is still being done. What waits for a lock or for the program counts as done. */
+/** Whether no statement of programs with this name is running, except for those that wait for a lock or for the client. */
 export async function quiet(db: Db, program: string): Promise<boolean> {
   return db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
@@ -45,9 +45,9 @@ export async function quiet(db: Db, program: string): Promise<boolean> {
   });
 }
 
-const GATE = 4_711; // pg advisory lock
+const GATE = 4_711; // advisory lock
 
-/** Keeps transactions that insert into a table from ending their commit until the result is called. */
+/** Blocks the commit of transactions that insert into a table until the returned function is called. */
 export async function holdCommits(db: Db, url: string, table: string): Promise<() => void> {
   await db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');

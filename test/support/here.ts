@@ -2,14 +2,14 @@ import { execute } from '../../scripts/commands/execute.ts';
 import { environment, type Finished } from './processes.ts';
 
 /**
- * What `longhand ARGS` prints and ends with, run in this process: starting one takes three seconds of a processor. For commands that start nothing;
- * one at a time.
+ * Runs `longhand ARGS` in this process and returns its output and exit code: starting a process takes 3 s of CPU time. Only for commands that start
+ * no processes, and one at a time.
  */
 export async function longhandHere(args: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
   const kept = { env: { ...process.env }, exitCode: process.exitCode, out: process.stdout.write, err: process.stderr.write };
-  const said = { stdout: '', stderr: '' };
-  const listen = (to: keyof typeof said) => (text: string | Uint8Array) => {
-    said[to] += String(text);
+  const output = { stdout: '', stderr: '' };
+  const listen = (to: keyof typeof output) => (text: string | Uint8Array) => {
+    output[to] += String(text);
     return true;
   };
   replaceEnvironment({ ...environment(env), ORT_DISABLE_TELEMETRY: '1' }); // as scripts/longhand sets it
@@ -18,7 +18,7 @@ export async function longhandHere(args: readonly string[], env: Record<string, 
   process.stderr.write = listen('stderr');
   try {
     const status = await execute(args);
-    return { code: status ?? Number(process.exitCode ?? 0), ...said };
+    return { code: status ?? Number(process.exitCode ?? 0), ...output };
   } finally {
     process.stdout.write = kept.out;
     process.stderr.write = kept.err;
@@ -27,7 +27,7 @@ export async function longhandHere(args: readonly string[], env: Record<string, 
   }
 }
 
-/** In place: the programs of this process read the very object. */
+/** Changes the object in place, because programs in this process have a reference to it. */
 function replaceEnvironment(wanted: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) if (!(name in wanted)) delete process.env[name];
   Object.assign(process.env, wanted);

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Process numbers of the media programs that a process has started and that run, the fences before them included. */
+/** Process ids of the running media programs that a process has started, including the sandbox programs around them. */
 export function mediaPrograms(parent: number): number[] {
   const children = readOr(`/proc/${parent}/task/${parent}/children`).split(' ').filter(Boolean).map(Number);
   return children.filter((pid) => /^(?:ff(?:mpeg|probe)|unshare|setpriv|prlimit)$/.test(readOr(`/proc/${pid}/comm`).trim()));
 }
 
-/** Whether a process still runs: one that has ended but was not reaped does not. */
+/** Whether a process is running; a zombie is not. */
 export function runs(pid: number): boolean {
   return /^State:\s+[^Z]/m.test(readOr(`/proc/${pid}/status`));
 }
@@ -16,11 +16,11 @@ function readOr(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // it has ended
+    return ''; // it has exited
   }
 }
 
-/** Kills media programs of a process as they appear, each once, `delayMs` after it was seen, until `stop` is called. */
+/** Kills media programs of a process as they appear, each once, `delayMs` after its detection, until `stop` is called. */
 export function hunt(parent: number, delayMs: () => number, most = Number.POSITIVE_INFINITY) {
   const seen = new Set<number>();
   const hunter = { kills: 0, stop: () => void (over = true) };
@@ -36,7 +36,7 @@ export function hunt(parent: number, delayMs: () => number, most = Number.POSITI
       for (const pid of mediaPrograms(parent)) {
         if (seen.has(pid)) continue;
         seen.add(pid);
-        strike(pid).catch(() => {}); // it ended by itself
+        strike(pid).catch(() => {}); // it has already exited
       }
     }
   };

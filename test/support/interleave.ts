@@ -1,25 +1,25 @@
 /*
  * Several actors on their own real connections, interleaved statement by statement by a seeded scheduler. Between any two statements, and
- * before each commit, an actor waits for its turn; one whose statement waits for a lock of PostgreSQL is passed over until it has the lock. So a
- * seed names one interleaving, and transactions meet in ways that chance would bring about once in a thousand runs.
+ * before each commit, an actor waits for its turn; an actor whose statement waits for a PostgreSQL lock is skipped until it has the lock. Thus a
+ * seed determines one interleaving, and transactions meet in ways that would otherwise occur once in a thousand runs.
  */
 import { type Db, openDb, type Tx } from '../../db/postgres/orm.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
 /** An actor: every statement on `db` waits for its turn. */
 export interface Actor {
-  /** Of its connection, as PostgreSQL knows it. */
+  /** application_name of its connection. */
   name: string;
   db: Db;
-  /** Its own choices. */
+  /** Its random choices. */
   chance: Seeded;
-  /** A promise that resolves at the next turn, in which it will do `what`. */
+  /** Resolves at its next turn, in which it will do `what`. */
   turn(what: string): Promise<void>;
-  /** How many turns it has had. */
+  /** Number of turns so far. */
   turns: number;
 }
 
-/** One turn: who did what. A statement's rows are known when it is over. */
+/** One turn: actor and action, and the number of rows once a statement has finished. */
 export interface Step {
   who: number;
   what: string;
@@ -27,7 +27,7 @@ export interface Step {
 }
 
 export interface Stage {
-  /** Lets them act until all have ended, calling `between` after every transaction. Returns all turns, in their order. */
+  /** Runs the actors until all have finished, calling `between` after every transaction. Returns all turns in order. */
   play(seed: number, parts: readonly ((actor: Actor) => Promise<void>)[], between: () => Promise<void>): Promise<Step[]>;
 }
 
@@ -37,7 +37,7 @@ export class Fault extends Error {}
 interface Player extends Actor {
   /** Takes the turn; null while the actor is busy or waits for a lock. */
   go: (() => void) | null;
-  /** What it does, or will do with its turn. */
+  /** Its current or next action. */
   step: Step;
   /** It was seen waiting for a lock, and no lock has been released since. */
   stuck: boolean;
@@ -48,9 +48,9 @@ interface Player extends Actor {
 
 /** Events that actors report to the stage. */
 interface Ear {
-  /** One waits for its turn, or is over. */
+  /** An actor waits for its turn or has finished. */
   settled(): void;
-  /** One may have released locks. */
+  /** An actor may have released locks. */
   released(): void;
 }
 
@@ -70,7 +70,7 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
       select application_name from pg_stat_activity where application_name like stage and cardinality(pg_blocking_pids(pid)) > 0 $$`);
   });
 
-  /** The actors that wait for a lock now. */
+  /** The actors that are waiting for a lock. */
   async function blocked(players: readonly Player[]): Promise<Set<Player>> {
     const rows = await watch.query<{ name: string }>('*', 'select waiting(?) as name', [`${name}-%`]);
     return new Set(rows.map((row) => players[Number(row.name.split('-').at(-1))]!));
@@ -78,7 +78,7 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
 
   let hear = (_settled: boolean) => {};
 
-  /** Whether an actor settles before long. */
+  /** Whether an actor settles soon. */
   const stirs = (ms: number) =>
     new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => hear(false), ms);
@@ -88,9 +88,9 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
       };
     });
 
-  let usual = PATIENCE_MS / 2; // what a statement takes
+  let usual = PATIENCE_MS / 2; // usual duration of a statement
 
-  /** Waits until every actor that is not over waits for its turn or for a lock. */
+  /** Waits until every unfinished actor waits for its turn or for a lock. */
   async function settle(players: readonly Player[]): Promise<void> {
     let patience = Math.max(PATIENCE_MS, 2 * usual);
     for (let since = performance.now(); ; ) {
@@ -102,7 +102,7 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
         since = performance.now();
         continue;
       }
-      if (!free) continue; // when all are stuck PostgreSQL ends the deadlock
+      if (!free) continue; // if all are blocked, PostgreSQL resolves the deadlock
       patience *= 2;
       const waiting = await blocked(players);
       for (const player of working) player.stuck = !player.go && waiting.has(player);
@@ -125,7 +125,7 @@ export async function openStage(t: { teardown(after: () => unknown): void }, url
         }),
       );
       const all = Promise.all(acting);
-      all.catch(() => {}); // told at the end
+      all.catch(() => {}); // reported at the end
       for (;;) {
         await settle(players);
         if (players.some(({ ended }) => ended)) await between();

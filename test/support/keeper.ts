@@ -1,7 +1,7 @@
 /**
  * Keeps one PostgreSQL for all test processes while any of them uses it: `node --import ./test/support/typescript.mjs test/support/keeper.ts FOLDER`.
- * It announces itself in FOLDER/server. A test process writes a file named after its process number into the `users` folder that is
- * announced; without living users for a while the keeper withdraws, stops and cleans up.
+ * It announces itself in FOLDER/server. A test process creates a file named after its process id in the announced `users` folder.
+ * After a while without running users, the keeper withdraws the announcement, stops the server and cleans up.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

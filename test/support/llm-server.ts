@@ -17,7 +17,7 @@ export interface Call {
   };
 }
 
-/** How the server answers one call. Without any field: as a well-behaved model would. */
+/** The response to one call. Without any field: that of a well-behaved model. */
 export interface Answer {
   /** The assistant's message; an object is sent as JSON. */
   content?: unknown;
@@ -25,7 +25,7 @@ export interface Answer {
   refusal?: string;
   /** Sent as `reasoning_content`, as vLLM and others do. */
   reasoning?: string;
-  /** An error instead of an answer. */
+  /** An error instead of a response. */
   status?: number;
   error?: { message: string; code?: string; param?: string };
   headers?: Record<string, string>;
@@ -35,7 +35,7 @@ export interface Answer {
   drop?: 'before' | 'during';
   /** Stream in this many pieces, with a pause after each, in milliseconds. */
   pieces?: { count: number; pause: number };
-  /** Answer in one piece although a stream was asked for. */
+  /** Respond in one piece although a stream was requested. */
   whole?: boolean;
   /** An error event inside the stream. */
   streamError?: string;
@@ -44,14 +44,14 @@ export interface Answer {
 export interface LlmServer {
   url: string;
   calls: Call[];
-  /** Calls answered at the same moment, at most. */
+  /** Maximum number of concurrent calls. */
   peak: number;
-  /** Calls whose client went away before the answer was complete. */
+  /** Calls whose client disconnected before the response was complete. */
   left: number;
   close(): Promise<void>;
 }
 
-/** A small server that speaks the OpenAI protocol over HTTP. `answers` decides each answer; `models` is what `/v1/models` lists, `pages` what it tells besides. */
+/** A small server with the HTTP API of OpenAI. `answers` returns each response; `models` is the list at `/v1/models`, `pages` the content of other paths. */
 export async function startLlm(
   answers: (call: Call, index: number) => Answer = () => ({}),
   models: unknown = [{ id: 'test-model', object: 'model', max_model_len: 8192 }],
@@ -144,7 +144,7 @@ async function stream(
   response.end();
 }
 
-/** What a dull but honest model answers: the first words of the lines it was shown, in the shape that was asked for. */
+/** Default response: the first words of the given transcript lines, in the requested schema. */
 function obedient(call: Call): object {
   const shape =
     call.body.response_format?.json_schema?.name ??

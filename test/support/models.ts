@@ -15,13 +15,13 @@ const MAKERS = ['manifest.ts', 'fit.ts', 'descriptor.ts', 'build/graph/requantis
 /** Name of a speech model with random weights: it returns the same text quickly for any audio, for tests in which words do not matter. */
 export const TINY = 'tiny';
 
-/** Folders of the shipped models in their form for this CPU; conversions are stored under `home`. */
+/** Folders of the shipped models in the variant for this CPU; conversions are stored under `home`. */
 export async function shippedModels(home: string): Promise<PoolOptions['models']> {
   shareFitted(home);
   return { whisper: (await fittingModel('whisper-base', home)).folder, diarization: join(SHIPPED_FOLDER, 'diarization') };
 }
 
-/** Lets a new state folder use the models that other tests had made for this processor: making one takes two seconds of it. */
+/** Lets a new state folder use models that other tests have converted for this CPU: a conversion takes 2 s of CPU time. */
 export function shareFitted(home: string): void {
   const hash = createHash('sha256');
   for (const file of MAKERS) hash.update(readFileSync(file));
@@ -38,7 +38,7 @@ export async function addTiny(home: string): Promise<void> {
   cpSync(join(built, 'models', TINY), join(home, 'models', TINY), { recursive: true });
 }
 
-/** Appears whole. If several build at once the first result stays. */
+/** Appears atomically. If several processes build it concurrently, the first result is kept. */
 async function buildTiny(built: string): Promise<void> {
   const partial = mkdtempSync(`${built}.`);
   try {
@@ -52,7 +52,7 @@ async function buildTiny(built: string): Promise<void> {
   }
 }
 
-/** Changes with every source that has a part in building a model. */
+/** Changes with every source that affects the building of a model. */
 function fingerprint(): string {
   const hash = createHash('sha256').update(readFileSync(new URL('../models/checkpoint.ts', import.meta.url)));
   const sources = readdirSync(SHIPPED_FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));

@@ -4,17 +4,17 @@ import { openSession } from '../../db/access/sessions.ts';
 import { testApi } from './client.ts';
 
 export const BACK = 'http://127.0.0.1:9/callback';
-/** The answer to a code or refresh token that is not accepted. */
+/** The response to an invalid code or refresh token. */
 export const REFUSED = { status: 400, json: { error: 'invalid_grant' } };
 
-/** An API with a workspace whose owner gives OAuth clients access to it. */
+/** An API with a workspace whose owner grants OAuth clients access. */
 export async function oauthBench(t: Test) {
   const api = await testApi(t);
   const workspace = await api.world.workspace({ name: 'Acme' });
   const person = await api.world.member(workspace, { role: 'owner', name: 'Ann' });
   await api.world.transcription(person, { externalId: 'deal-7' });
 
-  /** The browser of a person who is signed in: follows the authorization address to the console and answers there. */
+  /** The browser of a signed-in person: follows the authorization URL to the console and responds there. */
   async function answerConsent(address: URL, approve: boolean): Promise<URL> {
     const page = await fetch(address, { redirect: 'manual' });
     t.equal(page.status, 302, 'the authorization endpoint leads to the consent page');
@@ -33,7 +33,7 @@ export async function oauthBench(t: Test) {
     return new URL(answer.json.redirect);
   }
 
-  /** A registered client and the address it sends a person to. */
+  /** A registered client and its authorization URL. */
   async function request() {
     const { json } = await api.call('', 'POST', '/oauth/register', { body: { client_name: 'Test assistant', redirect_uris: [BACK] } });
     const verifier = randomBytes(32).toString('base64url');
@@ -57,7 +57,7 @@ export async function oauthBench(t: Test) {
     return api.call('', 'POST', path, { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
   }
 
-  /** A client with tokens that a person agreed to. */
+  /** A client with tokens that a person has granted. */
   async function connected(scope = 'read reports:write') {
     const { address, clientId, verifier } = await request();
     address.searchParams.set('scope', scope);

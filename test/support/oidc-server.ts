@@ -7,24 +7,24 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 export interface OidcServer {
   issuer: string;
-  /** Who signs in next, and what is wrong with the token. */
+  /** The next person to sign in, and faults of the token. */
   person: Person;
-  /** Requests for a token, as they came. */
+  /** Token requests as received. */
   asked: URLSearchParams[];
 }
 
 export interface Person {
   email?: string;
   email_verified?: boolean;
-  /** The provider's own name for the person; made from the address when left out. */
+  /** The subject; derived from the e-mail address if omitted. */
   subject?: string;
-  /** In place of the right ones. */
+  /** Override the correct values. */
   claims?: Record<string, unknown>;
-  /** Signed with a key that is not published. */
+  /** Sign with a key that is not published. */
   forged?: boolean;
-  /** The person refuses at the provider. */
+  /** The person denies access at the provider. */
   refuses?: boolean;
-  /** The address comes with the user information only. */
+  /** The e-mail address is only in the user information. */
   apart?: boolean;
 }
 

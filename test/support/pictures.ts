@@ -1,4 +1,4 @@
-/** Takes the pictures of README: `npm run pictures` writes docs/images/transcript-{light,dark}.png from the real console, at twice their size for sharp screens. */
+/** Takes the screenshots of README: `npm run pictures` writes docs/images/transcript-{light,dark}.png from the real console, at twice their size for high-resolution displays. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { findTools } from '../../engine/audio/tools.ts';
@@ -7,7 +7,7 @@ import { ROOT } from './processes.ts';
 import { findProgram } from './programs.ts';
 
 const SCREEN = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 2, locale: 'en-US', timezoneId: 'UTC' };
-const PALETTE = 'split[a][b];[a]palettegen=reserve_transparent=0[p];[b][p]paletteuse=dither=none'; // 256 colours, in fewer bytes
+const PALETTE = 'split[a][b];[a]palettegen=reserve_transparent=0[p];[b][p]paletteuse=dither=none'; // 256 colours, for smaller files
 
 const TALK: [start: number, end: number, speaker: string, text: string][] = [
   [0.4, 6.2, 'speaker_1', 'Good morning, this is Dana from Northwind Energy. You asked us about solar panels for the bakery?'],
@@ -90,7 +90,7 @@ try {
   for (const close of closing) await close();
 }
 
-/** Times for the words of a turn, in proportion to their length. */
+/** Timestamps for the words of a turn, in proportion to their length. */
 function wordsOf(start: number, end: number, text: string): [number, number, string][] {
   const words = text.split(' ');
   const perCharacter = (end - start) / (text.length + 1);

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 export interface Announcement {
   pid: number;
   url: string;
-  /** Folder for files named after the process numbers of users. */
+  /** Folder for files named after the process ids of users. */
   users: string;
 }
 
 const KEEPER = fileURLToPath(new URL('keeper.ts', import.meta.url));
-const START_MS = 300_000; // on a machine that does much else
+const START_MS = 300_000; // for a busy machine
 
 export function alive(pid: number): boolean {
   try {
@@ -33,8 +33,8 @@ export function sharedFolder(): string {
 }
 
 /**
- * Address of the PostgreSQL for tests: TEST_DATABASE_URL or DATABASE_URL where set, else one embedded server that all test processes
- * of this checkout and account share. It starts with the first and ends some seconds after the last.
+ * URL of the PostgreSQL for tests: TEST_DATABASE_URL or DATABASE_URL if set, otherwise one embedded server that all test processes
+ * of this checkout and account share. It starts with the first and stops some seconds after the last.
  */
 export async function testServer(): Promise<string> {
   const given = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL;
@@ -48,14 +48,14 @@ export async function testServer(): Promise<string> {
   throw new Error(`Cannot start PostgreSQL for the tests within ${START_MS / 1000} s; see ${base}/keeper.log`);
 }
 
-/** Registers this process as a user of the announced server, if there is one that lives. */
+/** Registers this process as a user of the announced server, if that is running. */
 function join(base: string): string | null {
   const found = announced(base);
   if (!found) return null;
   try {
     writeFileSync(path.join(found.users, String(process.pid)), '');
   } catch {
-    return null; // it is just going
+    return null; // it is shutting down
   }
   return announced(base)?.pid === found.pid ? found.url : null;
 }
@@ -69,7 +69,7 @@ function announced(base: string): Announcement | null {
   }
 }
 
-/** Starts a keeper unless one is starting: the file `starting` holds its process number. */
+/** Starts a keeper unless one is starting: the file `starting` contains its process id. */
 function startKeeper(base: string): void {
   const lock = path.join(base, 'starting');
   try {
@@ -90,7 +90,7 @@ function startKeeper(base: string): void {
     stdio: ['ignore', log, log],
   });
   child.unref();
-  writeFileSync(lock, String(child.pid)); // held until it ends: one keeper at a time
+  writeFileSync(lock, String(child.pid)); // kept until it exits: one keeper at a time
 }
 
 function readOr(file: string, otherwise: string): string {
@@ -101,7 +101,7 @@ function readOr(file: string, otherwise: string): string {
   }
 }
 
-/** Of the embedded test server; null on an external server. */
+/** Superuser password of the embedded test server; null on an external server. */
 export function superuserPassword(): string | null {
   const base = sharedFolder();
   const found = process.env.TEST_DATABASE_URL || process.env.DATABASE_URL ? null : announced(base);

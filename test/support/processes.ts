@@ -30,7 +30,7 @@ export interface Finished {
   stderr: string;
 }
 
-/** Variables for a program of the tests: those of this process without the settings of whoever runs the tests. */
+/** Environment for a program of the tests: that of this process without Longhand's settings. */
 export function environment(own: Record<string, string> = {}): Record<string, string> {
   const foreign = /^(LONGHAND_|LLM_|OIDC_|AWS_|S3_|TAP_|_TAPJS|NODE_OPTIONS$|DATABASE_URL$|HOST$|PORT$|LOG_)/;
   const kept = Object.entries(process.env).filter(([name, value]) => value !== undefined && !foreign.test(name)) as [string, string][];
@@ -47,7 +47,7 @@ export async function finish(file: string, args: readonly string[], env: Record<
   return { code, ...output };
 }
 
-/** Runs `scripts/longhand` to its end. */
+/** Runs `scripts/longhand` until it exits. */
 export function longhand(args: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
   return finish(LONGHAND, args, env);
 }
@@ -56,13 +56,13 @@ export interface Running {
   child: ChildProcess;
   /** Everything printed so far. */
   output: { stdout: string; stderr: string };
-  /** Resolves with the match of `pattern` in the standard output; rejects, with what was printed, when the program ends before or time is up. */
+  /** Resolves with the match of `pattern` in the standard output. Rejects with the output if the program exits first, or after `timeoutMs`. */
   said(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
-  /** Asks it to end and waits; resolves with its exit code. */
+  /** Sends the signal and waits; resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a program that goes on; it is ended at teardown. */
+/** Starts a program in the background; it is stopped at teardown. */
 export function start(
   t: { teardown(after: () => unknown): void },
   file: string,
@@ -86,8 +86,8 @@ export function start(
         const match = pattern.exec(output.stdout);
         if (match) return match;
         if (child.exitCode !== null || child.signalCode)
-          throw new Error(`It ended before it said ${pattern}:\n${output.stdout}${output.stderr}`);
-        if (Date.now() > until) throw new Error(`It did not say ${pattern}:\n${output.stdout}${output.stderr}`);
+          throw new Error(`The program exited before it printed ${pattern}:\n${output.stdout}${output.stderr}`);
+        if (Date.now() > until) throw new Error(`The program did not print ${pattern}:\n${output.stdout}${output.stderr}`);
       }
     },
   };
@@ -107,7 +107,7 @@ function ended(child: ChildProcess): Promise<number | null> {
   });
 }
 
-/** A port of this machine that nothing listens on. */
+/** An unused port of this machine. */
 export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {

@@ -5,7 +5,7 @@ import type t from 'tap';
 
 const FETCHED = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'longhand-tests', 'bin'); // by scripts/testing.mjs
 
-/** Where a program is, or null. Debian keeps servers in /usr/sbin, which is not on everybody's path. */
+/** Path of a program, or null. Debian has servers in /usr/sbin, which may not be on the PATH. */
 export function findProgram(name: string): string | null {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/sbin', FETCHED];
   for (const folder of folders.filter(Boolean)) {
@@ -17,16 +17,16 @@ export function findProgram(name: string): string | null {
   return null;
 }
 
-/** Thrown to end a test file that was skipped. */
+/** Thrown to end a skipped test file. */
 export class Lacking extends Error {}
 
-/** The programs that a test file runs; where one is missing the file ends here, skipped, saying what to install. */
+/** Paths of programs that a test file requires; if one is missing, the file is skipped with a message that names it. */
 export function needPrograms<N extends string>(test: typeof t, ...names: N[]): Record<N, string> {
   const found = Object.fromEntries(names.map((name) => [name, findProgram(name)]));
   const missing = names.filter((name) => !found[name]);
   if (missing.length) {
     test.plan(0, `needs ${missing.join(', ')}, which this system lacks and \`npm test\` could not install`);
-    if (Symbol.for('longhand.together') in globalThis) throw new Lacking(missing.join()); // other files of this process go on
+    if (Symbol.for('longhand.together') in globalThis) throw new Lacking(missing.join()); // the other files of this process continue
     process.exit();
   }
   return found as Record<N, string>;

@@ -5,20 +5,20 @@ export interface RawAnswer {
   status: number;
   headers: Map<string, string>;
   body: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+  // biome-ignore lint/suspicious/noExplicitAny: tests access it freely
   json: any;
 }
 
-/** A plain TCP connection to the API: what a test writes is what arrives, segment by segment. */
+/** A plain TCP connection to the API: bytes are sent exactly as written, segment by segment. */
 export interface RawConnection {
   write(data: string | Uint8Array): void;
-  /** Resolves with the next complete answer. Rejects when the connection closes before, or after `ms`. */
+  /** Resolves with the next complete response. Rejects if the connection closes first, or after `ms`. */
   answer(ms?: number): Promise<RawAnswer>;
-  /** Resolves when what was received so far matches. Rejects when the connection closes before, or after `ms`. */
+  /** Resolves once the bytes received so far match. Rejects if the connection closes first, or after `ms`. */
   received(pattern: RegExp, ms?: number): Promise<string>;
-  /** Resolves when the other side has closed, with everything that was received. Rejects after `ms`. */
+  /** Resolves with everything received once the other side has closed. Rejects after `ms`. */
   closed(ms?: number): Promise<string>;
-  /** Closes; `reset` drops the connection without a farewell. */
+  /** Closes the connection; `reset` sends RST instead of FIN. */
   end(reset?: boolean): void;
 }
 
@@ -72,7 +72,7 @@ export async function connectRaw(url: string): Promise<RawConnection> {
           return found?.answer;
         },
         ms,
-        'no complete answer',
+        'no complete response',
       ),
     received: (pattern, ms = 15_000) => until(() => (pattern.test(all) ? all : undefined), ms, `nothing like ${pattern}`),
     closed: (ms = 15_000) => until(() => (over ? all : undefined), ms, 'not closed'),
@@ -80,7 +80,7 @@ export async function connectRaw(url: string): Promise<RawConnection> {
   };
 }
 
-/** The first complete answer in these bytes; 100 Continue is passed over. */
+/** The first complete response in these bytes; 100 Continue is skipped. */
 function parse(bytes: Buffer): { answer: RawAnswer; length: number } | null {
   const split = bytes.indexOf('\r\n\r\n');
   if (split < 0) return null;
@@ -102,7 +102,7 @@ function parse(bytes: Buffer): { answer: RawAnswer; length: number } | null {
   return { answer: { status, headers, body, json }, length: end };
 }
 
-/** The head of a request, with an empty line at its end. */
+/** Request line and headers, with the empty line at the end. */
 export function head(method: string, path: string, headers: Record<string, string | number | undefined> | [string, string][]): string {
   const pairs = Array.isArray(headers) ? headers : Object.entries(headers).filter(([, value]) => value !== undefined);
   return `${method} ${path} HTTP/1.1\r\nHost: test\r\n${pairs.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;

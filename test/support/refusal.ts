@@ -1,4 +1,4 @@
-/** The code of the ApiError with which `read` refuses, or 'accepted'. */
+/** The code of the ApiError that `read` throws, or 'accepted'. */
 export function refusal(read: () => unknown): string {
   try {
     read();

@@ -11,14 +11,14 @@ export interface S3 {
   endpoint: string;
   /** Creates a bucket and returns a location in it, as for LONGHAND_MEDIA. */
   place(): Promise<string>;
-  /** Kills the server; connections are refused until it is up again, with all that it has stored. */
+  /** Kills the server; connections are refused until it is started again, with its stored objects. */
   down(): Promise<void>;
   up(): Promise<void>;
 }
 
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'longhand', AWS_SECRET_ACCESS_KEY: 'a secret of the tests' };
 
-/** An S3 server, VersityGW, on a folder of its own; this process gets its credentials. `program` is where it is. */
+/** An S3 server, VersityGW, with its own folder; its credentials are set in this process. `program` is its path. */
 export async function startS3(t: { teardown(after: () => unknown): void }, program: string): Promise<S3> {
   Object.assign(process.env, CREDENTIALS);
   const folder = mkdtempSync(join(tmpdir(), 'longhand-s3-'));

@@ -1,16 +1,16 @@
 import { seeded as numbers } from '../../bench/random.ts';
 
-/** Seeded choices for tests that try many things: a failure names its seed, and SEED=n repeats it. */
+/** Seeded random choices for tests: a failure prints its seed, and SEED=n repeats it. */
 export interface Seeded {
   seed: number;
   /** 0 to 1. */
   random(): number;
-  /** A whole number below `end`. */
+  /** An integer from 0 below `end`. */
   below(end: number): number;
   pick<T>(from: readonly T[]): T | undefined;
 }
 
-/** The seed of this run: always the same one, so that a run tells of the change and not of luck; or SEED. */
+/** SEED, or a fixed default, so that results depend on the code and not on chance. */
 export const SEED = Number(process.env.SEED ?? 1);
 
 export function seeded(seed = SEED): Seeded {

@@ -14,7 +14,7 @@ export interface Service extends EngineBench {
   api(env?: Record<string, string>, nodeArguments?: readonly string[]): Promise<Api>;
   /** Files of the spool, names only. */
   spooled(): string[];
-  /** A transcription through an API: its record, or null when it is unknown. Rejects on any other answer. */
+  /** Requests a transcription from an API: its record, or null if it is unknown. Rejects on any other response. */
   record(api: Api, id: string): Promise<Record<string, unknown> | null>;
 }
 
@@ -59,16 +59,16 @@ export async function openService(t: Test, options: { database?: TestDatabase; m
   };
 }
 
-/** Waits until `look` gives something, not false, null or undefined. Rejects after `seconds`. */
+/** Waits until `look` returns a value other than false, null or undefined. Rejects after `seconds`; `what` is what was awaited. */
 export async function eventually<T>(look: () => T | Promise<T>, what: string, seconds = 120): Promise<NonNullable<T>> {
   for (const end = performance.now() + seconds * 1000; ; await sleep(50)) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found as NonNullable<T>;
-    if (performance.now() > end) throw new Error(`${what}: not within ${seconds} s`);
+    if (performance.now() > end) throw new Error(`Timed out after ${seconds} s waiting for: ${what}`);
   }
 }
 
-/** Back-offs end at once, for as long as the test lasts. */
+/** Ends back-offs immediately for the duration of the test. */
 export function impatient(t: Test, { due }: Pick<Service, 'due'>): void {
   let over = false;
   const hurrying = (async () => {
@@ -76,6 +76,6 @@ export function impatient(t: Test, { due }: Pick<Service, 'due'>): void {
   })();
   t.teardown(() => {
     over = true;
-    return hurrying; // no statement of it is open when the database closes
+    return hurrying; // so that no statement is running when the database is closed
   });
 }

@@ -5,10 +5,10 @@ import { type ServeOptions, serve } from '../../api/http/server.ts';
 import { openMetrics } from '../../api/ops/metrics.ts';
 import { openLog } from '../../db/ops/log.ts';
 
-/** What a route of a test has in common with the others. */
+/** Common properties of the test routes. */
 export const PLAIN = { summary: 'A route', tag: 'Test', access: null, answers: {}, errors: [] } as const;
 
-/** Serves routes that ask for no key and use no database; returns where. */
+/** Serves routes that require neither key nor database. Returns the URL. */
 export async function serveRoutes(
   t: { teardown(after: () => unknown): void },
   routes: readonly Route[],

@@ -1,4 +1,4 @@
-/** Preloaded into a process (`--import`): its clock is wrong by CLOCK_SHIFT_MS, as that of a host without time synchronisation. */
+/** Preloaded into a process (`--import`): its clock is wrong by CLOCK_SHIFT_MS, like that of a host without time synchronisation. */
 const shift = Number(process.env.CLOCK_SHIFT_MS ?? 0);
 const Right = Date;
 

@@ -9,7 +9,7 @@ export interface ReadCue {
 const TIME = '(\\d{2,}):([0-5]\\d):([0-5]\\d)';
 const ms = ([h, m, s, f]: string[]) => ((Number(h) * 60 + Number(m)) * 60 + Number(s)) * 1000 + Number(f);
 
-/** Reads SubRip as its strictest readers do. Throws on anything else. */
+/** Parses SubRip as strictly as the strictest players. Throws on anything else. */
 export function readSrt(text: string): ReadCue[] {
   if (text === '') return [];
   return text
@@ -24,7 +24,7 @@ export function readSrt(text: string): ReadCue[] {
     });
 }
 
-/** Reads WebVTT: header, cues, escaped text, voice spans that close. Throws on anything else. */
+/** Parses WebVTT: header, cues, escaped text, voice spans that close. Throws on anything else. */
 export function readVtt(text: string): ReadCue[] {
   const [head, ...blocks] = text.replace(/\n$/, '').split('\n\n');
   if (head !== 'WEBVTT') throw new Error(`Cannot read WebVTT that begins ${head}`);
@@ -55,7 +55,7 @@ export const talk = (segments: Subtitled['segments'], rest: Partial<Subtitled> =
   ...rest,
 });
 
-/** A turn whose words follow one another, `rate` seconds each. */
+/** A turn of consecutive words, `rate` seconds each. */
 export function turn(id: number, speaker: string | null, start: number, text: string, rate = 0.3) {
   const words = (text.match(/\s*\S+/g) ?? []).map((word, i) => ({
     start: start + i * rate,

@@ -53,7 +53,7 @@ function withoutTypes(source, file) {
   });
 }
 
-/** Appears whole; a checkout that may not be written to does without. */
+/** Written atomically; skipped if the checkout is read-only. */
 function keep(file, text) {
   try {
     mkdirSync(KEPT, { recursive: true });

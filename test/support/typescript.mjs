@@ -1,6 +1,6 @@
 /**
- * Lets Node run the project's TypeScript in tests: types are blanked out, so that lines and columns stay, and the result is kept.
- * `tsx`, under which the product runs, takes a second of every process; tests of the command line start the product under it all the same.
+ * Lets Node run the project's TypeScript in tests: types are replaced by blanks, which preserves lines and columns, and the result is cached.
+ * `tsx`, which runs the product, takes 1 s per process; tests of the command line still run the product with it.
  */
 import { register } from 'node:module';
 

@@ -15,12 +15,12 @@ export function uploadHeaders(key: string, more: Headers = {}): Headers {
   };
 }
 
-/** Sends only the head of an upload, so that an answer can only be an early one. */
+/** Sends only the headers of an upload, so that any response is an early one. */
 export function knock(url: string, key: string, more: Headers = {}, query = ''): Promise<RawAnswer> {
   return upload(url, uploadHeaders(key, more), query, null);
 }
 
-/** A whole upload. */
+/** A complete upload. */
 export function send(url: string, key: string, more: Headers = {}, query = '', body: Uint8Array = FILE): Promise<RawAnswer> {
   return upload(url, uploadHeaders(key, { 'Content-Length': body.length, ...more }), query, body);
 }

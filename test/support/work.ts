@@ -3,35 +3,35 @@ import { FRACTION, STAGE } from '../../db/jobs/leases.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import { openVault, type Vault } from '../../db/secrets/vault.ts';
 
-/** Workspaces with transcriptions as an upload would leave them, for tests of what engines do. */
+/** Workspaces with transcriptions as an upload would leave them, for tests of the work of engines. */
 export interface Bench {
   db: Db;
   vault: Vault;
-  /** As LONGHAND_MASTER_KEY. */
+  /** Value for LONGHAND_MASTER_KEY. */
   masterKey: string;
   workspace(options?: { minutes?: number; concurrency?: number }): Promise<string>;
-  /** Queued, and probed unless `seconds` is null. Returns its id. */
+  /** Inserts a queued transcription, probed unless `seconds` is null. Returns its id. */
   transcription(workspaceId: string, options?: Wanted): Promise<string>;
-  /** One row, as it is. */
+  /** One row. */
   row<T extends object = Record<string, unknown>>(table: string, id: string): Promise<T | null>;
   balance(workspaceId: string): Promise<number>;
-  /** Lets the lease of a row run out, as if its holder had died a while ago. */
+  /** Expires the lease of a row, as if its holder had died a while ago. */
   expire(table: 'transcriptions' | 'reports', id: string): Promise<void>;
   /** Ends every back-off. */
   due(): Promise<void>;
-  /** Jobs of that name in the queue. */
+  /** Jobs with this name in the queue. */
   jobs(name: string): Promise<number>;
 }
 
-/** As people see it: of the lease while it runs. The later column of a name wins. */
+/** Progress as the API returns it: that of the lease while one exists. These columns override earlier ones with the same name. */
 const PROGRESS = `, ${STAGE} as stage, ${FRACTION} as fraction`;
 
 interface Wanted {
   seconds?: number | null;
   reports?: string[];
-  /** Of idempotency. */
+  /** Idempotency key. */
   key?: string;
-  /** Of the media in the spool, when there is a real one. */
+  /** Key of the media in the spool, if there is a file. */
   media?: { id: string; extension: string; key: Buffer; bytes: number };
   aiMetadata?: boolean;
 }
@@ -96,7 +96,7 @@ export async function openBench(db: Db): Promise<Bench> {
     },
     async jobs(name) {
       const rows = await db.acrossTenants(async (tx) => {
-        await tx.rows('set local role none'); // the queue's tables are its owner's alone
+        await tx.rows('set local role none'); // only the owner may read the tables of the queue
         return tx.rows('select 1 from graphile_worker.jobs where task_identifier = ?', [name]);
       });
       return rows.length;
@@ -104,7 +104,7 @@ export async function openBench(db: Db): Promise<Bench> {
   };
 }
 
-/** A finished transcript of a given length, as `complete` takes it. */
+/** A finished transcript of a given duration, as the argument of `complete`. */
 export function finished(seconds: number) {
   return {
     language: 'en',

@@ -6,7 +6,7 @@ import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
 import type { StoredSpeaker } from '../../db/transcripts/list-row.ts';
 
-/** Writes rows for tests as the program does, sealed columns included. */
+/** Inserts rows for tests as the product does, encrypted columns included. */
 export interface World {
   workspace(options?: { name?: string; plan?: 'api' | 'free'; minutes?: number }): Promise<string>;
   member(
@@ -18,7 +18,7 @@ export interface World {
   project(workspaceId: string, name: string): Promise<string>;
   join(projectId: string, person: Person, role: ProjectRole): Promise<void>;
   template(workspaceId: string, slug: string, options?: { owner?: Person; draft?: boolean }): Promise<string>;
-  /** A transcription by `person`; completed, one turn a speaker, unless said otherwise. */
+  /** A transcription by `person`; by default completed, with one turn per speaker. */
   transcription(person: Person, given?: Given): Promise<string>;
   report(transcriptionId: string, slug: string, status: ReportStatus, text?: string): Promise<string>;
 }

@@ -6,7 +6,7 @@ export type Costs = Record<string, readonly [seconds: number, cpuSeconds: number
 const COSTS = new URL('costs.json', import.meta.url);
 const UNKNOWN: Costs[string] = [3600, 3600]; // of a new file, which begins first: it may be long
 
-/** These use less than half a processor while they run: they wait for leases, disks, clients and back-offs, so they run beside those that compute. */
+/** These use less than 50 % of a core: they wait for leases, disks, clients and back-offs, so they run beside CPU-bound files. */
 const WAITING = [
   'test/api/conformance/part4-1-wire.test.ts',
   'test/api/console/interrupted.test.ts',
@@ -31,8 +31,8 @@ const WAITING = [
 ];
 
 /**
- * Files share a few processes, since loading what they test takes up to six seconds of a processor. These have one of their own, because they do
- * not leave the process as they found it.
+ * Files share a few processes, because loading the sources takes up to 6 s of CPU time. These run in separate processes, because they do
+ * not restore the state of the process.
  */
 const ALONE: [place: string, reason: string][] = [
   ['test/crash/leap.test.ts', 'it changes the environment of the process'],
@@ -108,7 +108,7 @@ export function isLong(text: string): boolean {
   return new RegExp(`process\\.env\\.(${Object.keys(LONG).join('|')})\\b|/support/(property|fuzz)\\.ts'`).test(text);
 }
 
-/** The same files in an order that a seed gives. */
+/** The same files in an order determined by a seed. */
 export function shuffled(files: readonly string[], seed: number): string[] {
   const all = [...files];
   let state = seed >>> 0 || 1;

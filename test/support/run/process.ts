@@ -6,23 +6,23 @@ import { type Done, END } from './protocol.ts';
 
 const TOGETHER = fileURLToPath(new URL('together.ts', import.meta.url));
 const LOADER = new URL('../typescript.mjs', import.meta.url).href;
-const PATIENCE_MS = 1_560_000; // together.ts ends a file before
-const MOST_SAID = 4000; // characters of what was found and wanted
-const REST_MS = 60_000; // for a process whose files are done
+const PATIENCE_MS = 1_560_000; // more than the limit of together.ts
+const MAX_DIAGNOSTIC = 4000; // maximum characters of found and wanted values
+const REST_MS = 60_000; // for a process to exit after its last file
 
 export interface Skip {
   test: string;
   reason: string;
 }
 
-/** What became of one test file. */
+/** Result of one test file. */
 export interface Outcome {
   file: string;
   seconds: number;
   cpuSeconds: number;
   passed: number;
   skips: Skip[];
-  /** What failed, with what was found and wanted, as lines to print. */
+  /** Failures with found and wanted values, as lines to print. */
   failures: string[];
 }
 
@@ -46,7 +46,7 @@ export class TestProcess {
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#noise = (this.#noise + text).slice(-20_000)));
   }
 
-  /** False once a file failed or the process ended: its state is not that of a new one. */
+  /** False once a file has failed or the process has exited: its state may differ from that of a new one. */
   get sound(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null && !this.#outcome?.failures.length;
   }
@@ -60,12 +60,12 @@ export class TestProcess {
       this.#closed = resolve;
     });
     const done = new Promise<Done>((resolve) => {
-      const hear = (message: object) => {
-        if (!('cpuSeconds' in message)) return; // tap says things too
-        this.#child.off('message', hear);
+      const receive = (message: object) => {
+        if (!('cpuSeconds' in message)) return; // tap sends messages too
+        this.#child.off('message', receive);
         resolve(message as Done);
       };
-      this.#child.on('message', hear);
+      this.#child.on('message', receive);
     });
     this.#child.send(file);
     const watch = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);
@@ -78,7 +78,7 @@ export class TestProcess {
     return outcome;
   }
 
-  /** Lets the process end. Resolves with what was wrong with its exit, or null. */
+  /** Lets the process exit. Resolves with a description of an unexpected exit, or null. */
   async end(): Promise<string | null> {
     if (!this.sound)
       this.#child.kill('SIGKILL'); // it may hang
@@ -94,12 +94,12 @@ export class TestProcess {
     parser.on('complete', ({ ok, plan }) => {
       const outcome = this.#outcome!;
       if (plan.skipAll) outcome.skips.push({ test: parser.name, reason: plan.skipReason });
-      if (!ok && !outcome.failures.length) outcome.failures.push(`${parser.name}: it failed without saying what`);
+      if (!ok && !outcome.failures.length) outcome.failures.push(`${parser.name}: it failed without a reported failure`);
       this.#closed();
     });
   }
 
-  /** Hears of every assertion, at any depth. */
+  /** Records every assertion, at any depth. */
   #listen(parser: Parser, within: string): void {
     parser.on('child', (child) => this.#listen(child, `${within} > ${child.name}`));
     parser.on('assert', (result) => {
@@ -108,7 +108,7 @@ export class TestProcess {
       if (result.skip) outcome.skips.push({ test, reason: result.skip === true ? '' : result.skip });
       else if (!result.ok && !result.todo) {
         if (result.closingTestPoint && outcome.failures.length) return; // the inner failure is reported
-        outcome.failures.push(`${test}\n${JSON.stringify(result.diag ?? {}, null, 2).slice(0, MOST_SAID)}`);
+        outcome.failures.push(`${test}\n${JSON.stringify(result.diag ?? {}, null, 2).slice(0, MAX_DIAGNOSTIC)}`);
       } else if (!result.closingTestPoint) outcome.passed++;
     });
   }

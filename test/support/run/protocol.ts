@@ -1,6 +1,6 @@
-/** What a process says of a test file that is done. */
+/** Message of a process about a finished test file. */
 export interface Done {
-  /** Processor seconds, those of the programs it started and waited for included. */
+  /** CPU seconds, including those of reaped child processes. */
   cpuSeconds: number;
 }
 

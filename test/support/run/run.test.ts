@@ -44,7 +44,7 @@ t.test('run.ts counts skips with their reason; under --strict an unlisted skip f
 
 t.test('isAllowed() accepts the other kind of processor, a real language model, and programs that the host may lack', async (t) => {
   t.ok(isAllowed({ test: 'x', reason: 'LLM_BASE_URL is not set' }));
-  t.ok(isAllowed({ test: 'x', reason: 'helm is not installed' }), 'the host may lack it; the last lines tell');
+  t.ok(isAllowed({ test: 'x', reason: 'helm is not installed' }), 'the host may lack it; it is named in the last lines');
   t.notOk(isAllowed({ test: 'x', reason: 'needs no-such-program' }));
   t.notOk(isAllowed({ test: 'x', reason: '' }));
 });
@@ -65,7 +65,7 @@ t.test('lanesOf() assigns every file once, and runs waiting files beside computi
   t.strictSame(first.sort(), [...files].sort());
   t.ok(
     lanes.flat().every((list) => !list.length),
-    'what one lane took is gone from the others',
+    'a file taken by one lane is not taken by another',
   );
 });
 

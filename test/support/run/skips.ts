@@ -1,12 +1,12 @@
 import type { Skip } from './process.ts';
 
-/** The tests that continuous integration may skip, by the reason they give. Any other one fails there: a program that is missing would go unseen. */
+/** Tests that continuous integration may skip, by their reason. Any other skip fails there, so that a missing program is noticed. */
 const ALLOWED: [reason: RegExp, why: string][] = [
-  [/^LLM_BASE_URL is not set$/, 'a language model is a server of somebody'],
-  [/8-bit .* saturate|saturate on this processor/, 'the other kind of processor runs them'],
+  [/^LLM_BASE_URL is not set$/, 'a language model is an external server'],
+  [/8-bit .* saturate|saturate on this processor/, 'other CPUs run them'],
   [
     /is not installed$|^needs (setpriv|libfaketime|pgbouncer|postgresql of)|^this host allows no /,
-    'prepare --test installs programs where it may: a host that forbids it says so in the last lines',
+    'prepare --test installs programs if permitted; otherwise the last lines of the output list them',
   ],
 ];
 

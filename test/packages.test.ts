@@ -14,7 +14,7 @@ const read = (file: string) => JSON.parse(readFileSync(path.join(ROOT, file), 'u
 const { packages } = read('package-lock.json') as { packages: Record<string, Entry> };
 
 t.test(
-  'package-lock.json: every package has its checksum, including those of other systems; our own two are in scripts/stubs',
+  'package-lock.json: every package has its checksum, including those of other systems; the two stubs are in scripts/stubs',
   async (t) => {
     const open = Object.entries(packages).filter(([place, { integrity }]) => place && !integrity);
     const own = open.filter(([place, { link }]) => link || place.includes('scripts/stubs/'));
@@ -22,12 +22,12 @@ t.test(
     t.strictSame(
       open.filter((entry) => !own.includes(entry)).map(([place]) => place),
       [],
-      'npm leaves them out where it finds node_modules: remove the entries, copy package.json, package-lock.json and scripts/stubs into an empty folder and run `npm install --package-lock-only` there',
+      'npm omits them if it finds node_modules: remove the entries, copy package.json, package-lock.json and scripts/stubs into an empty folder and run `npm install --package-lock-only` there',
     );
   },
 );
 
-t.test('package-lock.json: packages come only from the registry that npm is set to', async (t) => {
+t.test('package-lock.json: packages come only from the configured npm registry', async (t) => {
   const elsewhere = Object.entries(packages).filter(
     ([, { resolved, link }]) => resolved && !link && !resolved.startsWith('https://registry.npmjs.org/'),
   );

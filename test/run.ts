@@ -27,17 +27,15 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** Prints what became of a file. */
+/** Prints the result of a file. */
 function say({ file, seconds, cpuSeconds, passed, skips, failures }: Outcome): void {
   const skipped = skips.length ? `, ${skips.length} skipped` : '';
   const mark = failures.length ? 'not ok' : 'ok';
-  process.stdout.write(
-    `${mark} ${file} # ${passed} passed${skipped}, ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of a processor\n`,
-  );
+  process.stdout.write(`${mark} ${file} # ${passed} passed${skipped}, ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s CPU\n`);
   for (const failure of failures) process.stdout.write(`${failure.replace(/^/gm, '    ')}\n`);
 }
 
-/** Runs files of the lists, in that order, until all are empty. */
+/** Runs files from the lists, in the order of the lists, until all are empty. */
 async function work(lists: string[][], outcomes: Outcome[]): Promise<void> {
   let shared: TestProcess | null = null;
   let ran = 0;
@@ -73,7 +71,7 @@ function summarise(outcomes: readonly Outcome[], seconds: number): boolean {
       ? ['', 'Skipped:', ...skips.map((skip) => `${skip.test}: ${skip.reason}${isAllowed(skip) ? '' : ' (NOT ON THE LIST)'}`)]
       : []),
     '',
-    `# ${outcomes.length} files in ${seconds.toFixed(0)} s, ${sum((outcome) => outcome.cpuSeconds).toFixed(0)} s of a processor`,
+    `# ${outcomes.length} files in ${seconds.toFixed(0)} s, ${sum((outcome) => outcome.cpuSeconds).toFixed(0)} s CPU`,
     `# { total: ${sum(({ passed, failures, skips }) => passed + failures.length + skips.length)}, pass: ${sum(({ passed }) => passed)}, fail: ${sum(({ failures }) => failures.length)}, skip: ${skips.length} }`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Holds the OpenAPI document against linters, generates clients from it with common generators, compiles them strictly and lets each take a
-# recording from upload to deletion at a Longhand that this script starts; then OpenAI's Python client. Writes the tables into docs/clients.md.
-# Requires node, java, go, python3 with venv, and the package registries. Takes ten minutes. Tools, clients and logs are kept in $WORK.
+# Checks the OpenAPI document with linters, generates clients with common generators, compiles them strictly, and lets each take a
+# recording from upload to deletion on a Longhand that this script starts; then tests OpenAI's Python client. Writes the tables into docs/clients.md.
+# Requires node, java, go, python3 with venv, and the package registries. Takes 10 minutes. Tools, clients and logs are kept in $WORK.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 ROOT=$PWD JOURNEYS=$PWD/scripts/systems/clients
@@ -47,7 +47,7 @@ row() {
 of_npm() { node -p "require('$WORK/node_modules/$1/package.json').version"; }
 of_pip() { venv/bin/pip show "$1" 2>/dev/null | sed -n 's/^Version: //p'; }
 generate() { rm -rf "$1"; java -jar generator.jar generate -i openapi.json -g "$1" -o "$1" ${2:-}; }
-typescript() { # FOLDER JOURNEY: strict, its own sources included
+typescript() { # FOLDER JOURNEY: strict, including the generated sources
   cp "$JOURNEYS/$2" "$1/journey.ts"
   printf '{"compilerOptions":{"strict":true,"noEmit":true,"target":"es2022","module":"esnext","moduleResolution":"bundler","lib":["es2022","dom","dom.iterable"],"types":["node"],"skipLibCheck":true},"include":["**/*.ts"]}' >"$1/tsconfig.json"
   "$BIN/tsc" -p "$1"

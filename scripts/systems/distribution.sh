@@ -3,13 +3,13 @@
 # `npm start` (which installs ffmpeg), one transcription and some of the tests (TESTS=all: every one).
 #   sudo sh scripts/systems/distribution.sh debian13|ubuntu2404 [FOLDER]
 # Requires root, debootstrap, git, npm, 8 GB. Without FOLDER the tree is removed at the end; an existing one is reused with the last commit.
-# NODES="24" selects versions. Mounts and processes are in separate namespaces, so that none is left behind in any case.
+# NODES="24" selects versions. Mounts and processes are in separate namespaces, so that none remains in any case.
 set -eu
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 case ${1:-} in
   debian13) suite=trixie script=trixie components=main mirror=${MIRROR:-http://deb.debian.org/debian} keys=debian-archive-keyring ;;
   ubuntu2404) suite=noble script=gutsy components=main,universe mirror=${MIRROR:-http://archive.ubuntu.com/ubuntu} keys=ubuntu-archive-keyring ;;
-  *) echo 'Say debian13 or ubuntu2404' >&2; exit 2 ;;
+  *) echo 'usage: distribution.sh debian13|ubuntu2404 [FOLDER]' >&2; exit 2 ;;
 esac
 system=$1
 kept=${2:-}
@@ -58,7 +58,7 @@ cat >"$tree/srv/prove.sh" <<'INSIDE'
 set -eu
 cd "/srv/longhand-$1"
 export PATH="/opt/node-$1/bin:$PATH" HOME=/srv/home NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LONGHAND_HOME="/srv/state-$1"
-rm -rf "$LONGHAND_HOME" # of an earlier run: only the first start prints a key
+rm -rf "$LONGHAND_HOME" # from an earlier run: only the first start prints a key
 echo "== $(. /etc/os-release && echo "$PRETTY_NAME"), Node $(node --version), npm $(npm --version)"
 npm start -- --port 0 >"/tmp/out-$1" 2>"/tmp/err-$1" &
 started=$!

@@ -32,8 +32,8 @@ for _ in $(seq 120); do
   kill -0 "$started" 2>/dev/null || { cat "$work/err"; exit 1; }
   sleep 1
 done
-test -n "$url" || { echo 'it does not listen after 120 s'; cat "$work/err"; exit 1; }
+test -n "$url" || { echo 'the service is not listening after 120 s'; cat "$work/err"; exit 1; }
 for page in healthz readyz docs docs/guides v1/openapi.json ''; do curl -sSf -o /dev/null "$url/$page" && echo "ok $url/$page"; done
 kill -TERM "$started"
-wait "$started" && echo 'ok it stops in good order'
+wait "$started" && echo 'ok the service shuts down cleanly'
 started=

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Replaces what stands between `<!-- NAME -->` and `<!-- /NAME -->` in a page by the text of a file: into-docs.sh NAME FILE PAGE
+# Replaces the text between `<!-- NAME -->` and `<!-- /NAME -->` in a page with the content of a file: into-docs.sh NAME FILE PAGE
 set -eu
 awk -v name="$1" -v file="$2" '
   $0 == "<!-- /" name " -->" { inside = 0 }

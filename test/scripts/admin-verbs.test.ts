@@ -8,7 +8,7 @@ import { testDatabase } from '../support/database.ts';
 const { db, url } = await testDatabase(t);
 Object.assign(process.env, { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), LONGHAND_MASTER_KEY: randomBytes(32).toString('base64') });
 
-/** Output of `longhand admin …`, run in this process because starting one takes seconds. */
+/** Output of `longhand admin …`, run in this process because starting a process takes seconds. */
 async function run(...args: string[]): Promise<string> {
   const write = process.stdout.write;
   let printed = '';

@@ -8,7 +8,7 @@ import { longhand } from '../support/processes.ts';
 const { db, url } = await testDatabase(t);
 const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), LONGHAND_MASTER_KEY: randomBytes(32).toString('base64') };
 
-/** What `longhand admin … --json` prints. */
+/** Output of `longhand admin … --json`. */
 async function admin(...args: string[]): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await longhandHere(['admin', ...args, '--json'], env);
   if (code !== 0) throw new Error(`exit ${code}: ${stderr}`);
@@ -43,7 +43,7 @@ t.test('admin removes a membership and everything that depends on it', async (t)
   await admin('member', 'remove', '--workspace', workspace.id!, '--member', member.id!);
   t.equal(await findCredential(db, token!), null);
   const again = await admin('member', 'add', '--workspace', workspace.id!, '--email', 'BO@example.com');
-  t.not(again.id, member.id, 'the address is free again');
+  t.not(again.id, member.id, 'the address can be used again');
 });
 
 t.test('admin creates projects and templates', async (t) => {

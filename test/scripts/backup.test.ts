@@ -17,8 +17,8 @@ import { openWorld } from '../support/world.ts';
 
 const GUIDE = readFileSync(join(ROOT, 'docs/backup.md'), 'utf8');
 const WRONG_KEY = /the master key is not the one this database was written with/;
-const SAID = 'The rhinoceros signs on Friday.';
-const turns = [{ start: 0, end: 4, speaker: 'speaker_1', text: SAID }];
+const TEXT = 'The rhinoceros signs on Friday.';
+const turns = [{ start: 0, end: 4, speaker: 'speaker_1', text: TEXT }];
 
 /** Runs one step of the guide exactly as printed. */
 async function follow(step: string, env: Record<string, string>): Promise<void> {
@@ -28,7 +28,7 @@ async function follow(step: string, env: Record<string, string>): Promise<void> 
   if (code !== 0) throw new Error(`${step} ended with ${code}:\n${stdout}${stderr}`);
 }
 
-/** A folder that other accounts may pass through, which PostgreSQL needs. */
+/** A folder that other accounts may traverse, as PostgreSQL requires. */
 function folder(test: { teardown(after: () => unknown): void }): string {
   const path = mkdtempSync(join(tmpdir(), 'longhand-backup-'));
   execFileSync('chmod', ['711', path]);
@@ -37,8 +37,8 @@ function folder(test: { teardown(after: () => unknown): void }): string {
   return path;
 }
 
-/** Makes a transcript through these master keys and gives back its id and a key that reads it. */
-async function speak(databaseUrl: string, home: string): Promise<{ id: string; key: string }> {
+/** Creates a transcript encrypted with the master key of `home`. Returns its id and an API key that can read it. */
+async function createTranscript(databaseUrl: string, home: string): Promise<{ id: string; key: string }> {
   const db = await openDb({ url: databaseUrl, pool: 2, name: 'longhand-test' });
   try {
     const world = openWorld(db, await openVault(db, await loadMasterKeys({ LONGHAND_HOME: home })));
@@ -50,8 +50,8 @@ async function speak(databaseUrl: string, home: string): Promise<{ id: string; k
   }
 }
 
-/** The text of a transcript, as its owner reads it from a running service. */
-async function heard(url: string, { id, key }: { id: string; key: string }): Promise<string> {
+/** Requests the text of a transcript from a running service. */
+async function textOf(url: string, { id, key }: { id: string; key: string }): Promise<string> {
   const answer = await fetch(`${url}/v1/transcriptions/${id}`, { headers: { authorization: `Bearer ${key}` } });
   return ((await answer.json()) as { text: string }).text;
 }
@@ -63,19 +63,23 @@ t.test('backup: a state folder is saved and restored; without the right master k
   const env = { PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1' };
   const first = start(t, LONGHAND, ['up'], { ...env, LONGHAND_HOME: home });
   await first.said(/^listening on (\S+)$/m);
-  const talk = await speak(runningDatabase(home)!, home);
-  writeFileSync(join(home, 'spool', 'a recording that waits'), 'sealed');
+  const talk = await createTranscript(runningDatabase(home)!, home);
+  writeFileSync(join(home, 'spool', 'a waiting recording'), 'sealed');
   t.equal(await first.stop(), 0);
 
   await follow('save-home', { ...paths, LONGHAND_HOME: home });
-  t.notMatch(execFileSync('tar', ['-tzf', join(at, 'backup/home.tgz')], { encoding: 'utf8' }), /master\.key/, 'the key is kept apart');
+  t.notMatch(
+    execFileSync('tar', ['-tzf', join(at, 'backup/home.tgz')], { encoding: 'utf8' }),
+    /master\.key/,
+    'the key is stored separately',
+  );
   rmSync(home, { recursive: true });
   await follow('restore-home', { ...paths, LONGHAND_HOME: restored });
-  t.ok(readdirSync(join(restored, 'spool')).includes('a recording that waits'));
+  t.ok(readdirSync(join(restored, 'spool')).includes('a waiting recording'));
 
   const second = start(t, LONGHAND, ['up'], { ...env, LONGHAND_HOME: restored });
   const url = (await second.said(/^listening on (\S+)$/m))[1]!;
-  t.match(await heard(url, talk), SAID);
+  t.match(await textOf(url, talk), TEXT);
   t.equal(await second.stop(), 0);
 
   writeFileSync(join(restored, 'master.key'), `${randomBytes(32).toString('base64')}\n`);
@@ -86,7 +90,7 @@ t.test('backup: a state folder is saved and restored; without the right master k
   await follow('restore-home', { ...paths, LONGHAND_HOME: join(at, 'third') });
   rmSync(join(at, 'third', 'master.key'));
   const lost = await longhand(['up'], { ...env, LONGHAND_HOME: join(at, 'third') });
-  t.match([lost.code, lost.stderr], [1, WRONG_KEY], 'a new key is not the lost one');
+  t.match([lost.code, lost.stderr], [1, WRONG_KEY], 'a newly created key does not replace the lost one');
 });
 
 const POSTGRES = distribution();
@@ -110,10 +114,10 @@ t.test(
     const before = { DATABASE_URL: asOwner(old), LONGHAND_HOME: home, LONGHAND_MEDIA: join(home, 'spool') };
     mkdirSync(before.LONGHAND_MEDIA, { recursive: true });
     t.equal((await longhand(['migrate'], before)).code, 0);
-    const talk = await speak(before.DATABASE_URL, home);
+    const talk = await createTranscript(before.DATABASE_URL, home);
     writeFileSync(join(before.LONGHAND_MEDIA, 'waits'), 'sealed');
     await follow('save-database', { ...paths, ...before, ADMIN_URL: `${old}/longhand` });
-    t.notMatch(readFileSync(join(at, 'backup/longhand.dump'), 'latin1'), SAID);
+    t.notMatch(readFileSync(join(at, 'backup/longhand.dump'), 'latin1'), TEXT);
 
     const fresh = await cluster(t, join(at, 'new'));
     const after = { DATABASE_URL: asOwner(fresh), LONGHAND_HOME: restored, LONGHAND_MEDIA: join(restored, 'spool') };
@@ -122,19 +126,19 @@ t.test(
     t.equal((await longhand(['migrate'], after)).code, 0);
     const api = start(t, LONGHAND, ['api'], { ...after, PORT: '0', LOG_LEVEL: 'warn' });
     const url = (await api.said(/^listening on (\S+)$/m))[1]!;
-    t.match(await heard(url, talk), SAID);
+    t.match(await textOf(url, talk), TEXT);
     await api.stop();
     const db = await openDb({ url: after.DATABASE_URL, pool: 1, name: 'longhand-test' });
     const [row] = await db.query<{ role: string }>('*', 'select current_user as role');
     await db.close();
-    t.equal(row!.role, 'longhand_app', 'row-level security holds for the service as before');
+    t.equal(row!.role, 'longhand_app', 'row-level security applies to the service as before');
 
     const wrong = await longhand(['api'], { ...after, PORT: '0', LONGHAND_MASTER_KEY: randomBytes(32).toString('base64') });
     t.match([wrong.code, wrong.stderr], [1, WRONG_KEY]);
   },
 );
 
-/** Folder of the distribution's PostgreSQL programs, the newest; null where there are none. */
+/** Folder of the distribution's newest PostgreSQL programs; null if there are none. */
 function distribution(): string | null {
   try {
     const versions = readdirSync('/usr/lib/postgresql').sort((a, b) => Number(b) - Number(a));
@@ -171,5 +175,5 @@ async function cluster(test: { teardown(after: () => unknown): void }, data: str
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
     if ((await finish(join(POSTGRES!, 'psql'), [`${url}/postgres`, '-c', 'select 1'])).code === 0) return url;
   }
-  throw new Error(`The server of ${data} did not start`);
+  throw new Error(`The server in ${data} did not start`);
 }

@@ -5,7 +5,7 @@ import t from 'tap';
 import { finish, LONGHAND } from '../support/processes.ts';
 import { eventually, openService } from '../support/service.ts';
 
-const MEBIBYTES = 200; // so that the server is killed while it comes
+const MEBIBYTES = 200; // large, so that the server is killed while receiving it
 
 t.test('upload of a folder survives a server that is killed half-way, and nothing is transcribed twice', async (t) => {
   const service = await openService(t);
@@ -19,8 +19,8 @@ t.test('upload of a folder survives a server that is killed half-way, and nothin
   const first = await service.api();
   const send = () => finish(LONGHAND, ['upload', folder, '--url', first.url, '--key', service.key, '--json']);
   const sending = send();
-  const early = sending.then(({ stderr }) => Promise.reject(new Error(`It ended early: ${stderr}`)));
-  await Promise.race([early, eventually(() => service.spooled().length > 1, 'the large file is on its way', 300)]);
+  const early = sending.then(({ stderr }) => Promise.reject(new Error(`The upload exited early: ${stderr}`)));
+  await Promise.race([early, eventually(() => service.spooled().length > 1, 'the upload of the large file', 300)]);
   await first.stop('SIGKILL');
   await service.api({ PORT: new URL(first.url).port });
   const { code, stdout, stderr } = await sending;
@@ -38,5 +38,5 @@ t.test('upload of a folder survives a server that is killed half-way, and nothin
   t.strictSame(stored.map(({ id }) => id).sort(), rows.map(({ id }) => id).sort(), 'one each');
   const again = await send();
   t.equal(again.code, 0);
-  t.equal(again.stdout, stdout.replaceAll('"queued"', '"sent before"'), 'run again it finds the same');
+  t.equal(again.stdout, stdout.replaceAll('"queued"', '"sent before"'), 'a second run finds the same records');
 });

@@ -12,10 +12,10 @@ const { db, url } = await testDatabase(t);
 const settings = readSettings({ LONGHAND_HOME: t.testdir() });
 const count = async (table: string) => (await db.query('*', `select 1 from ${table}`)).length;
 
-t.test('firstKey() that is interrupted leaves nothing behind, so that the next start counts as the first', async (t) => {
+t.test('firstKey() that is interrupted leaves nothing behind, so that the next start is the first', async (t) => {
   const release = await holding(url, 'lock table api_keys in share mode');
   const first = firstKey(settings, url).catch((error: Error) => error);
-  await eventually(async () => (await waiting(db, 'longhand-up')) > 0, 'it is about to write the key');
+  await eventually(async () => (await waiting(db, 'longhand-up')) > 0, 'the attempt to insert the key');
   await db.acrossTenants(async (tx) => {
     await tx.rows('set local role none');
     await tx.rows(
@@ -27,23 +27,23 @@ t.test('firstKey() that is interrupted leaves nothing behind, so that the next s
   t.equal(await count('workspaces'), 0);
 });
 
-t.test('firstKey() called by several hosts at once creates one workspace and one key', async (t) => {
+t.test('firstKey() called by several hosts concurrently creates one workspace and one key', async (t) => {
   const made = await Promise.all([1, 2, 3].map(() => firstKey(settings, url)));
   t.equal(made.filter((each) => each).length, 1);
   t.strictSame([await count('workspaces'), await count('members'), await count('api_keys')], [1, 1, 1]);
 });
 
-t.test('instructions() prints the base URL that README and the guides call BASE, with its /v1', async (t) => {
+t.test('instructions() prints BASE as used in README and the guides, with /v1', async (t) => {
   const printed = instructions('http://127.0.0.1:8080', { workspace: 'w', member: 'm', key: 'k' });
   const [, base] = /base URL of the API .*(http:\S+)/.exec(printed) ?? [];
   t.equal(base, 'http://127.0.0.1:8080/v1');
-  t.match(printed, /create another: \S+ admin key create --workspace w --member m/, 'a lost key');
+  t.match(printed, /create another: \S+ admin key create --workspace w --member m/, 'how to replace a lost key');
   const guides = readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`);
   const set = ['README.md', ...guides].flatMap((file) =>
     [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\bBASE\b["')]*(?:=| = |, "| \?: '|\) \?: ')["']?(http[^\s"']+)/g)].map(
       ([, url]) => url,
     ),
   );
-  t.ok(set.length > 4, 'set in every language that has a default');
+  t.ok(set.length > 4, 'BASE has a default in the samples of every language');
   t.strictSame([...new Set(set)], [base]);
 });

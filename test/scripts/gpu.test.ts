@@ -9,7 +9,7 @@ import { ZipFile } from 'yazl';
 import { checkGpu, chooseDevice, explain } from '../../engine/runtime/gpu.ts';
 import { download, findWheel, fitsRequirement, requirementsOf, unpack } from '../../scripts/gpu/wheel.ts';
 
-/** A wheel as listed in the index. */
+/** An entry of the package index. */
 async function wheel(folder: string, name: string): Promise<string> {
   const zip = new ZipFile();
   zip.addBuffer(Buffer.from('provider'), 'onnxruntime/capi/libonnxruntime_providers_cuda.so');
@@ -82,7 +82,7 @@ t.test('requirementsOf() and fitsRequirement() read the requirements of a wheel'
   t.ok(fitsRequirement('nvidia-cublas').fits('13.1.0.3'));
 });
 
-t.test('explain() translates the error of the runtime into what is missing', async (t) => {
+t.test('explain() translates errors of the runtime into the missing component', async (t) => {
   const failed = (library: string) =>
     `Failed to load library /x/libonnxruntime_providers_cuda.so with error: ${library}: cannot open shared object file: No such file or directory`;
   for (const [words, found, remedy] of [
@@ -100,9 +100,9 @@ t.test('explain() translates the error of the runtime into what is missing', asy
   }
 });
 
-t.test('chooseDevice() selects a GPU only where one is usable and the model may run there', async (t) => {
+t.test('chooseDevice() selects a GPU only if one is usable and the model supports it', async (t) => {
   t.equal(await chooseDevice('auto', ['cpu']), 'cpu', '8-bit networks');
-  t.equal(await chooseDevice('cuda', ['cpu']), 'cuda', 'what was asked for is refused later, in words');
+  t.equal(await chooseDevice('cuda', ['cpu']), 'cuda', 'an explicit request is rejected later, with a message');
   const { usable } = await checkGpu();
   t.equal(await chooseDevice('auto', ['cuda', 'cpu']), usable ? 'cuda' : 'cpu');
 });

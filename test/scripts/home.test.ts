@@ -18,7 +18,7 @@ t.test('claimHome() gives a folder held by a dead process to only one of several
     mkdirSync(folder);
     writeFileSync(join(folder, 'running.json'), DEAD);
   }
-  const begin = Date.now() + 4000; // most have loaded by then
+  const begin = Date.now() + 4000; // most processes have loaded by then
   const program = `
     const { claimHome } = await import(${JSON.stringify(join(ROOT, 'scripts/commands/home.ts'))});
     const claimed = [];
@@ -32,7 +32,7 @@ t.test('claimHome() gives a folder held by a dead process to only one of several
     const { readdirSync, writeFileSync } = await import('node:fs');
     writeFileSync(${JSON.stringify(done)} + '/done ' + process.pid, '');
     const all = () => readdirSync(${JSON.stringify(done)}).filter((name) => name.startsWith('done')).length === ${PROCESSES};
-    while (!all()) await new Promise((resolve) => setTimeout(resolve, 50)); // it lives until the others have asked
+    while (!all()) await new Promise((resolve) => setTimeout(resolve, 50)); // keeps running until the others have tried
     process.stdout.write(JSON.stringify(claimed));`;
   const args = [...RUN, '--input-type=module', '--eval', program];
   const all = await Promise.all(Array.from({ length: PROCESSES }, () => finish(process.execPath, args)));
@@ -40,9 +40,9 @@ t.test('claimHome() gives a folder held by a dead process to only one of several
   t.strictSame(claimed, [...folders.keys()]);
 });
 
-t.test('claimHome() takes over the folder of a process that has ended, also before its parent has reaped it', async (t) => {
+t.test('claimHome() takes over the folder of a process that has ended, even if its parent has not reaped it', async (t) => {
   const folder = t.testdir();
-  const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] }); // never looks after the first, which outlives the shell: that would have reaped it
+  const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] }); // exec: the shell, which would reap the first process, is replaced
   t.teardown(() => parent.kill());
   const [pid] = await once(parent.stdout, 'data');
   const stat = () =>
@@ -50,13 +50,13 @@ t.test('claimHome() takes over the folder of a process that has ended, also befo
       .replace(/.*\) /s, '')
       .split(' ');
   for (const end = Date.now() + 30_000; stat()[0] !== 'Z' && Date.now() < end; ) await sleep(20);
-  t.equal(stat()[0], 'Z', 'it has ended, and its parent has not noticed');
+  t.equal(stat()[0], 'Z', 'it is a zombie');
   writeFileSync(join(folder, 'running.json'), JSON.stringify({ pid: Number(pid), started: stat()[19], url: 'http://127.0.0.1:1' }));
   t.equal(runningUrl(folder), null);
   claimHome(folder).release();
 });
 
-t.test('claimHome() does not touch a file that it cannot read, and says what to do', async (t) => {
+t.test('claimHome() does not change a file that it cannot parse, and reports the remedy', async (t) => {
   const folder = t.testdir({ 'running.json': { inside: '' } });
   t.throws(() => claimHome(folder), { message: /^Cannot read .*running\.json \(EISDIR\): .* set LONGHAND_HOME to another folder\.$/ });
   t.equal(runningUrl(folder), null);

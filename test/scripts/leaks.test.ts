@@ -1,5 +1,5 @@
 /*
- * What the service stores and logs, as read by an attacker with everything but the master key: a dump of every table, the files of
+ * Searches for leaks in what an attacker without the master key could read: a dump of every table, the files of
  * the state folder, and the logs at the most verbose level.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,15 +24,15 @@ const up = start(t, LONGHAND, ['up', '--json'], {
   LONGHAND_THREADS: '1',
   LONGHAND_METRICS: `127.0.0.1:${metricsPort}`,
 });
-const told = JSON.parse((await up.said(/^\{.*\}$/m))[0]) as { url: string; key: string };
-const headers = { authorization: `Bearer ${told.key}` };
+const printed = JSON.parse((await up.said(/^\{.*\}$/m))[0]) as { url: string; key: string };
+const headers = { authorization: `Bearer ${printed.key}` };
 const db = await openDb({ url: runningDatabase(home)!, pool: 2, name: 'longhand-test' });
 t.teardown(() => db.close());
 
-/** Every row of every table, those of the queue included, as text; bytea is hexadecimal and also given as what it encodes. */
+/** Every row of every table, including those of the queue, as text; bytea values both in hexadecimal and decoded. */
 async function dump(): Promise<string> {
   return db.acrossTenants(async (tx) => {
-    await tx.rows('set local role none'); // the owner of everything
+    await tx.rows('set local role none'); // the owner of all tables
     const tables = await tx.rows<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
     );
@@ -47,13 +47,13 @@ async function dump(): Promise<string> {
   });
 }
 
-/** Whether a file is one of the shipped model, word for word: a model converted for this CPU includes its vocabulary. */
+/** Whether a file equals one of the shipped model: a model converted for this CPU includes its vocabulary. */
 function shipped(path: string): boolean {
   const original = join(SHIPPED_FOLDER, 'whisper-base', basename(path));
   return path.includes('/models/') && existsSync(original) && readFileSync(original).equals(readFileSync(path));
 }
 
-/** Every file of the state folder but PostgreSQL's own, which `dump` reads, and public ones; the log of PostgreSQL included. */
+/** Every file of the state folder except public ones and PostgreSQL's data, which `dump` reads; including its log. */
 function files(): { path: string; text: string }[] {
   return readdirSync(home, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.includes('/postgres/data'))
@@ -63,14 +63,14 @@ function files(): { path: string; text: string }[] {
       try {
         return [{ path, text: readFileSync(path, 'latin1') }];
       } catch {
-        return []; // it went meanwhile
+        return []; // it has been deleted
       }
     });
 }
 
 const SPOKEN = ['account of himself', 'hugely pleased', 'my lady', 'shop boy', 'squire', 'knight'];
 
-/** Secrets that are found in a text; words are also sought as bytes of UTF-16 and base64 would hide them in, where those are too long for chance. */
+/** Secrets found in a text, also in UTF-16 and base64 if the encoded form is longer than 5 bytes, to exclude chance matches. */
 function found(text: string, secrets: readonly string[]): string[] {
   const lower = text.toLowerCase();
   const forms = (secret: string) => [
@@ -81,35 +81,39 @@ function found(text: string, secrets: readonly string[]): string[] {
   return secrets.filter((secret) => forms(secret).some((form) => form.length > 5 && lower.includes(form.toLowerCase())));
 }
 
-const secret = [...SPOKEN, FILE_NAME, told.key, told.key.slice(3, 30)];
+const secret = [...SPOKEN, FILE_NAME, printed.key, printed.key.slice(3, 30)];
 
 async function ask(path: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
-  await sleep(1); // after a long search: lets connections that the service closed meanwhile be noticed
-  const answer = await fetch(told.url + path, { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } });
+  await sleep(1); // lets the client notice connections that the service closed during a long search
+  const answer = await fetch(printed.url + path, { ...init, headers: { ...headers, ...(init.headers as Record<string, string>) } });
   return (await answer.json()) as Record<string, unknown>;
 }
 
-/** Looks at everything and says what was found where. The sound itself is sought by a stretch of its samples. */
+/** Searches everything. Returns each finding with its place. The audio is searched for by a range of its samples. */
 async function search(sound: Buffer): Promise<string[]> {
   const stretch = sound.subarray(60_000, 60_032).toString('latin1');
   const logs = { path: 'logs', text: up.output.stderr + up.output.stdout.replace(/^\{"url".*$/m, '') };
   const all = [{ path: 'database', text: await dump() }, logs, ...files()];
   return all.flatMap(({ path, text }) => [
     ...found(text, secret).map((what) => `${path}: ${what}`),
-    ...(text.includes(stretch) ? [`${path}: the sound`] : []),
+    ...(text.includes(stretch) ? [`${path}: the audio`] : []),
   ]);
 }
 
-/** Somebody signs in to the console: with the cookie that `search` must not find, and the token that its requests carry. */
+/** Signs in to the console. Returns the cookie, which `search` must not find, and the CSRF token. */
 async function signIn() {
   const json = { 'content-type': 'application/json' };
-  const session = await fetch(`${told.url}/v1/app/session`, { method: 'POST', headers: json, body: JSON.stringify({ key: told.key }) });
+  const session = await fetch(`${printed.url}/v1/app/session`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ key: printed.key }),
+  });
   const cookie = session.headers.getSetCookie()[0]!.split(';')[0]!;
   const { csrf } = (await session.json()) as { csrf: string };
   return {
     secret: cookie.split('=')[1]!,
     async ask(method: string, path: string, body?: object) {
-      const answer = await fetch(`${told.url}/v1/app${path}`, {
+      const answer = await fetch(`${printed.url}/v1/app${path}`, {
         method,
         headers: { ...json, cookie, 'x-csrf-token': csrf },
         body: JSON.stringify(body),
@@ -123,10 +127,10 @@ async function signIn() {
 await t.test('leak search: unencrypted text is found', async (t) => {
   t.strictSame(found(`x ${Buffer.from(`aa${FILE_NAME}`).toString('latin1')}`, [FILE_NAME]), [FILE_NAME]);
   t.strictSame(found('he was Hugely Pleased', SPOKEN), ['hugely pleased']);
-  t.ok((await dump()).includes('Default'), 'the name of the workspace is no secret, and the dump holds it');
+  t.ok((await dump()).includes('Default'), 'the dump contains the name of the workspace, which is not encrypted');
 });
 
-await t.test('leak search: nothing said, named or uploaded is readable in tables, files or logs, at any time', async (t) => {
+await t.test('leak search: no speech, name or upload is readable in tables, files or logs, at any time', async (t) => {
   const person = await signIn();
   const { workspace } = (await ask('/v1/workspace')) as { workspace: { id: string } };
   const [member] = (await db.query<{ id: string }>('*', `select id from members where workspace_id = ? and role = 'owner'`, [
@@ -141,10 +145,10 @@ await t.test('leak search: nothing said, named or uploaded is readable in tables
   const keys = [
     person.secret,
     webhook.secret,
-    new URL(link.url as string, told.url).href.split(/[=#/]/).at(-1),
+    new URL(link.url as string, printed.url).href.split(/[=#/]/).at(-1),
     JSON.parse(made.stdout).access_token,
   ];
-  for (const each of keys) t.match(each, /^[\w+/=-]{32,}$/, 'a key that is used');
+  for (const each of keys) t.match(each, /^[\w+/=-]{32,}$/, 'keys are long random strings');
   secret.push(...(keys as string[]), SPEAKER);
   const sound = await conversation(3);
   const body = new Uint8Array(sound);
@@ -155,7 +159,7 @@ await t.test('leak search: nothing said, named or uploaded is readable in tables
   });
   const record = () => ask(`/v1/transcriptions/${uuid}`);
   for (let status = 'queued'; status === 'queued'; await sleep(20)) status = (await record()).status as string;
-  t.ok(readdirSync(join(home, 'spool')).length > 0, 'the sealed recording lies in the spool');
+  t.ok(readdirSync(join(home, 'spool')).length > 0, 'the encrypted recording is in the spool');
   t.strictSame(await search(sound), [], 'mid-work');
   let done = await record();
   for (const end = Date.now() + 600_000; Date.now() < end; done = await record()) {
@@ -166,14 +170,14 @@ await t.test('leak search: nothing said, named or uploaded is readable in tables
   t.equal(done.status, 'completed');
   await person.ask('PATCH', `/transcriptions/${uuid}/speakers/speaker_1`, { name: SPEAKER });
   t.match(JSON.stringify(await record()), SPEAKER);
-  t.ok(found(done.text as string, SPOKEN).length >= 3, 'the words were said, and the owner of the key reads them');
+  t.ok(found(done.text as string, SPOKEN).length >= 3, 'the transcript is readable with the API key');
   await ask('/v1/transcriptions?limit=1&external_id=deal/77');
   await ask('/v1/nothing', { headers: { 'x-title': FILE_NAME } });
-  await fetch(`${told.url}/v1/transcriptions?api_key=${told.key}`);
+  await fetch(`${printed.url}/v1/transcriptions?api_key=${printed.key}`);
   secret.push(done.title as string, (done.summary as string).slice(0, 40));
   t.ok(
     (await dump()).split('\n').some((line) => line.startsWith('public.segments ') && line.includes(uuid as string)),
-    'the dump holds the transcript, sealed',
+    'the dump contains the encrypted transcript',
   );
   const everything = await dump();
   for (const table of [
@@ -187,12 +191,12 @@ await t.test('leak search: nothing said, named or uploaded is readable in tables
     'api_keys',
     'data_keys',
   ])
-    t.ok(everything.includes(`\npublic.${table} `), `rows of ${table} were looked at`);
-  t.match(everything, /^graphile_worker\._private_tasks /m, 'and those of the queue');
+    t.ok(everything.includes(`\npublic.${table} `), `rows of ${table} were searched`);
+  t.match(everything, /^graphile_worker\._private_tasks /m, 'rows of the queue were searched');
   t.strictSame(await search(sound), [], 'afterwards');
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   t.strictSame(found(metrics, secret), [], 'metrics');
-  t.match(up.output.stderr, uuid as string, 'the logs do tell of this transcription');
+  t.match(up.output.stderr, uuid as string, 'the logs contain the id of the transcription');
 });
 
 await t.test('leak search: the master key is in one file, readable only by its owner', async (t) => {

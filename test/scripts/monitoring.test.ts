@@ -21,7 +21,7 @@ const panels = dashboard.panels.flatMap(({ title, targets }) =>
   targets.map(({ expr, legendFormat }) => ({ name: title, expr, legend: legendFormat })),
 );
 
-/** What Prometheus reads from the API of a busy installation. */
+/** The metrics page of the API of a busy installation. */
 async function page(test: { teardown(after: () => unknown): void }): Promise<string> {
   const api = await testApi(test);
   const owner = await api.world.member(await api.world.workspace(), { role: 'owner' });
@@ -54,7 +54,7 @@ t.test('the dashboard and the alert rules use only existing metrics and labels, 
     ...panels,
     ...rules.map(({ alert, expr, annotations }) => ({ name: alert, expr, legend: annotations.summary })),
   ]) {
-    const labels = new Set(['instance']); // Prometheus adds it
+    const labels = new Set(['instance']); // added by Prometheus
     for (const metric of expr.match(/longhand_\w+/g) ?? []) {
       asked.add(metric);
       t.ok(metrics.has(metric), `${name}: ${metric}`);
@@ -68,7 +68,7 @@ t.test('the dashboard and the alert rules use only existing metrics and labels, 
   t.strictSame(
     own.filter((name) => !asked.has(name)),
     [],
-    'every metric of the service is looked at',
+    'every metric of the service is used',
   );
 });
 
@@ -92,8 +92,8 @@ t.test('Prometheus accepts the alert rules', { skip: !promtool && 'promtool is n
 t.test('Prometheus accepts the metrics', { skip: !promtool && 'promtool is not installed' }, async (t) => {
   const file = join(t.testdir({ metrics: await page(t) }), 'metrics');
   const { code, stdout, stderr } = await finish('sh', ['-c', `"${promtool}" check metrics <"${file}"`]);
-  t.ok(code === 0 || code === 3, 'it could read the page'); // 3: with advice
-  const taken = /^longhand_api_|use base unit "seconds" instead of "minutes"/; // names of prom-client; minutes are what is charged
+  t.ok(code === 0 || code === 3, 'promtool parsed the page'); // 3: with lint warnings
+  const taken = /^longhand_api_|use base unit "seconds" instead of "minutes"/; // names given by prom-client; minutes are the unit of charges
   const advice = `${stdout}${stderr}`.split('\n').filter((line) => line && !taken.test(line));
   t.strictSame(advice, []);
 });

@@ -1,4 +1,4 @@
-/* The first hour: a clone without packages, and development with sources that change. */
+/* First steps: a clone without packages, and development with automatic restarts. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { findProgram } from '../support/programs.ts';
 import { eventually } from '../support/service.ts';
 
 t.test('scripts/longhand in a clone without packages prints the command to run, not a stack trace', async (t) => {
-  const clone = mkdtempSync(path.join(tmpdir(), 'longhand-clone-')); // outside the checkout, or Node would find its packages
+  const clone = mkdtempSync(path.join(tmpdir(), 'longhand-clone-')); // outside the checkout, where Node would find its packages
   t.teardown(() => rmSync(clone, { recursive: true, force: true }));
   for (const name of ['scripts', 'api/version.ts', 'package.json'])
     cpSync(path.join(ROOT, name), path.join(clone, name), { recursive: true });
@@ -30,7 +30,7 @@ t.test('scripts/longhand in a clone without packages prints the command to run, 
   t.match([without.code, without.stderr], [1, /^Longhand needs Node 20\.19 or newer, and there is no "node" on the PATH/]);
 });
 
-t.test('npm start prints no npm warning before our first line', async (t) => {
+t.test('npm start prints no npm warning before its first line', async (t) => {
   const { stderr } = await finish('npm', ['run', '--silent'], {}, ROOT);
   t.notMatch(stderr, /npm warn/i);
 });
@@ -57,9 +57,9 @@ t.test('up --watch restarts the API when its source changes', async (t) => {
   const [, base] = await up.said(/listening on (http:\S+)/);
   const file = path.join(ROOT, 'api/version.ts');
   utimesSync(file, new Date(), new Date());
-  await eventually(() => up.output.stderr.includes('Changed: api'), 'the change is seen');
-  await eventually(() => up.output.stderr.includes('stopping'), 'the API stops');
+  await eventually(() => up.output.stderr.includes('Changed: api'), 'the detection of the change');
+  await eventually(() => up.output.stderr.includes('stopping'), 'the stop of the API');
   const answers = async () => (await fetch(`${base}/healthz`).catch(() => null))?.status === 200;
-  await eventually(answers, 'the API answers again', 60);
+  await eventually(answers, 'a response of the API', 60);
   t.match(readFileSync(file, 'utf8'), /VERSION/, 'the file is restored');
 });

@@ -1,4 +1,4 @@
-/* The parts that `up` runs, without it: it was killed, or they stand alone. */
+/* The parts that `up` runs, without it: after it was killed, or started separately. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/* How `up` stops: by a process manager, which knows only the process of npm, or at a terminal that is closed or gets Ctrl-C repeatedly. */
+/* How `up` is stopped: by a process manager, which signals only the process of npm; by closing its terminal; or by repeated Ctrl-C. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,19 +11,19 @@ const home = join(t.testdir(), 'home');
 await addTiny(home);
 
 /** Process ids of the programs that use this state folder. */
-function working(told: readonly string[] = ['environ', 'cmdline']): string[] {
+function working(sources: readonly string[] = ['environ', 'cmdline']): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return told.some((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(home));
+        return sources.some((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(home));
       } catch {
-        return false; // it ended meanwhile
+        return false; // it has exited
       }
     });
 }
 
-/** Starts it, and at teardown kills what still runs. */
+/** Starts a program, and at teardown kills processes that are still running. */
 async function begin(t: Test, file: string, ...args: string[]): Promise<Running> {
   const running = start(t, file, [...args, '--port', '0'], { LONGHAND_HOME: home, LONGHAND_MODEL: TINY, LONGHAND_THREADS: '1' });
   t.teardown(() => {
@@ -43,7 +43,7 @@ t.test('npm start stops everything that it started on SIGTERM', async (t) => {
 
 t.test('up stops everything that it started when its terminal is closed', async (t) => {
   const up = await begin(t, LONGHAND, 'up');
-  up.child.stderr!.destroy(); // as `up 2>&1 | tee` too, when Ctrl-C ends them both
+  up.child.stderr!.destroy(); // as in `up 2>&1 | tee`, when Ctrl-C ends both
   up.child.kill('SIGHUP');
   t.strictSame(await once(up.child, 'exit'), [0, null]);
   t.strictSame(working(), []);
@@ -52,15 +52,15 @@ t.test('up stops everything that it started when its terminal is closed', async 
 t.test('up stops immediately on a second signal, and leaves no process running', async (t) => {
   const up = await begin(t, LONGHAND, 'up');
   up.child.kill('SIGINT');
-  await eventually(() => up.output.stderr.includes('stopping'), 'it has heard');
+  await eventually(() => up.output.stderr.includes('stopping'), 'the first signal to be handled');
   up.child.kill('SIGINT');
   t.strictSame(await once(up.child, 'exit'), [1, null]);
-  await eventually(() => !working().length, 'the last of it gone', 60);
+  await eventually(() => !working().length, 'the exit of all processes', 60);
 });
 
-t.test('longhand commands that start PostgreSQL leave no process of it when interrupted', async (t) => {
+t.test('longhand commands that start PostgreSQL leave no PostgreSQL process when interrupted', async (t) => {
   const list = start(t, LONGHAND, ['admin', 'workspace', 'list'], { LONGHAND_HOME: home });
-  await eventually(() => working(['cmdline']).length > 0, 'PostgreSQL, which alone is told the folder as an argument');
+  await eventually(() => working(['cmdline']).length > 0, 'PostgreSQL, the only process with the folder in its arguments');
   list.child.kill('SIGTERM');
   await once(list.child, 'exit');
   await eventually(() => !working().length, 'PostgreSQL gone', 60);

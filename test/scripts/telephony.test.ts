@@ -11,7 +11,7 @@ import { SEED, seeded } from '../support/seeded.ts';
 const { random } = seeded();
 const page = readFileSync(path.join(ROOT, 'docs/telephony.md'), 'utf8');
 
-/** A file that the page says to make. */
+/** Content of a file given in the page. */
 function file(name: string): string {
   const [, text] = new RegExp(`^\`\`\`ini file=${name}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
   if (text === undefined) throw new Error(`docs/telephony.md has no file ${name}`);
@@ -27,19 +27,19 @@ const api = await testApi(t);
 const owner = await api.world.member(await api.world.workspace({ minutes: 1000 }), { role: 'owner' });
 const { key } = await api.world.key(owner, ['read', 'uploads:write']);
 
-/** The program and its arguments, in folders of this test in place of those of the system. */
+/** The program and its arguments, with folders of this test instead of those of the system. */
 function command(): [program: string, args: string[]] {
   const line = /^ExecStart=(.+)$/m.exec(unit)![1]!;
   const [program, ...args] = line.split(' ').map((word) => word.replace(/^\/opt\/longhand\//, ROOT).replace(/^\/var\//, `${root}/var/`));
   return [program!, args];
 }
 
-/** What the page's environment file says, for this service. */
+/** Variables of the page's environment file, with the values of this service. */
 const env = Object.fromEntries(
   [...file('/etc/longhand-upload.env').matchAll(/^(\w+)=/gm)].map(([, name]) => [name!, name === 'LONGHAND_KEY' ? key : api.url]),
 );
 
-/** A call that ended two minutes ago. */
+/** A call recording last modified two minutes ago. */
 function record(name: string, seed: string): void {
   const wav = readFileSync(path.join(ROOT, 'bench/data/two-speakers.wav'));
   const target = path.join(monitor, name);
@@ -49,14 +49,14 @@ function record(name: string, seed: string): void {
   utimesSync(target, ago, ago);
 }
 
-/** Accepted uploads: each is charged. */
+/** Number of accepted uploads, each of which is charged. */
 const accepted = async () =>
   (await api.db.query<{ id: string }>('*', `select id from transcriptions where error_code is distinct from 'UPLOAD_INCOMPLETE'`)).length;
 
-/** Waits until the service has finished with disconnected clients, whose uploads are short. */
+/** Waits until the service has finished processing incomplete uploads of disconnected clients. */
 async function untilIdle(): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
-    await fetch(`${api.url}/healthz`); // what arrived before this has been read
+    await fetch(`${api.url}/healthz`); // bytes that arrived earlier have been read
     const open = await api.db.query(
       '*',
       'select id::text from upload_leases union all select key from idempotency_keys where answer is null',
@@ -90,22 +90,22 @@ t.test('telephony recipe: a call is uploaded once: not while it grows, not the n
   const run = () => finish(program, args, env);
   record('2026/call-1.wav', '1');
   writeFileSync(path.join(monitor, 'growing.wav'), 'RIFF'.repeat(1000));
-  const later = new Date(Date.now() + 3_600_000); // still growing at every run of this test, however slow the machine
+  const later = new Date(Date.now() + 3_600_000); // in the future, so that the file counts as growing even on a slow machine
   utimesSync(path.join(monitor, 'growing.wav'), later, later);
   const first = await run();
   t.equal(first.code, 0, first.stderr);
   t.equal(await accepted(), 1);
   t.ok(existsSync(path.join(sent, '2026/call-1.wav')) && existsSync(path.join(monitor, 'growing.wav')));
-  await api.db.query('*', 'delete from idempotency_keys'); // a day later
+  await api.db.query('*', 'delete from idempotency_keys'); // as a day later
   copyFileSync(path.join(sent, '2026/call-1.wav'), path.join(monitor, 'again.wav'));
   utimesSync(path.join(monitor, 'again.wav'), 1, 1);
   t.equal((await run()).code, 0);
-  t.equal(await accepted(), 1, 'known by content');
+  t.equal(await accepted(), 1, 'recognised by content');
   t.ok(existsSync(path.join(sent, 'again.wav')));
 });
 
-t.test('telephony recipe: nothing is charged twice, whenever the upload is killed', async (t) => {
-  t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.test('telephony recipe: nothing is charged twice, at whatever time the upload is killed', async (t) => {
+  t.comment(`SEED=${SEED} repeats the random moments`);
   const before = await accepted();
   const [program, args] = command();
   const names = ['a.wav', 'b.wav', 'c.wav'];
@@ -115,7 +115,7 @@ t.test('telephony recipe: nothing is charged twice, whenever the upload is kille
     await sleep(300 + random() * 2500);
     await running.stop('SIGKILL');
     await untilIdle();
-    await api.db.query('*', 'delete from idempotency_keys'); // a day later
+    await api.db.query('*', 'delete from idempotency_keys'); // as a day later
   }
   const last = await finish(program, args, env);
   t.equal(last.code, 0, last.stderr);

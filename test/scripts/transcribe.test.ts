@@ -22,7 +22,7 @@ t.test('transcribe prints speakers and text, file by file in order, and continue
   const [first, second] = stdout.split(/^==> .* <==\n/m).slice(1);
   t.equal(first!.trim().split('\n').length, 4);
   t.match(first, /^\[00:00\] Speaker 1: I really liked? .*\n\[00:05\] Speaker 2: /);
-  t.match(second, /^\[00:0\d\] Speaker 1: .*\b(der|die|das|und)\b/, 'German comes out in German');
+  t.match(second, /^\[00:0\d\] Speaker 1: .*\b(der|die|das|und)\b/, 'German is transcribed in German');
 });
 
 t.test('transcribe --format json has the fields of the API, and word timestamps with --words', async (t) => {
@@ -84,7 +84,7 @@ t.test('longhand works through a symbolic link and from any folder, and doctor r
   symlinkSync(LONGHAND, path.join(folder, 'link'));
   const { code, stdout } = await finish(path.join(folder, 'link'), ['doctor', '--json'], env, folder);
   const { ok, checks, settings } = JSON.parse(stdout);
-  const ours = checks.filter(({ name }: { name: string }) => !['memory', 'spool'].includes(name)); // these depend on the machine
+  const ours = checks.filter(({ name }: { name: string }) => !['memory', 'spool'].includes(name)); // those depend on the machine
   t.ok(ours.length >= 5);
   for (const check of ours) t.ok(check.ok, `${check.name}: ${check.found}`);
   t.equal(code, ok ? 0 : 1);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { LONGHAND, longhand as run, start } from '../support/processes.ts';
 
-/** With a ledger of this test file alone. */
+/** Environment with a ledger for this test file. */
 const longhand = (args: readonly string[], env: Record<string, string> = {}) =>
   run(args, { XDG_STATE_HOME: path.join(folder, 'state'), ...env });
 const folder = t.testdir({ 'a.wav': 'a'.repeat(200_000), 'notes.txt': 'no recording', deep: { 'Größe (1).mp3': 'b'.repeat(3000) } });
@@ -21,7 +21,7 @@ interface Seen {
   metadata: string | undefined;
 }
 
-/** A service that does to each request what `turns` say, and then accepts; it records what it received. */
+/** A service that handles requests with `turns` in order, and accepts further ones; it records the requests. */
 async function service(t: Test, turns: ((request: IncomingMessage, response: ServerResponse) => unknown)[]) {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
@@ -40,7 +40,7 @@ async function service(t: Test, turns: ((request: IncomingMessage, response: Ser
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Answers early, as the service does: it goes on to take what comes, since closing at once can reset the connection and destroy the answer. */
+/** Responds early like the service, and keeps reading the body: closing immediately could reset the connection and lose the response. */
 const refuse = (status: number, headers: Record<string, string>, body: object) => (request: IncomingMessage, response: ServerResponse) => {
   const text = JSON.stringify(body);
   response.writeHead(status, { ...headers, connection: 'close', 'content-length': Buffer.byteLength(text) }).write(text);
@@ -88,13 +88,13 @@ t.test('upload sends every recording of a folder, and no content again in a late
   t.match(JSON.parse(again.stdout), { id: 'id-1', status: 'sent before' });
   const elsewhere = t.testdir({ 'other name.wav': 'a'.repeat(200_000) });
   t.match(await longhand(['upload', elsewhere], { LONGHAND_KEY: 'k', LONGHAND_URL: url }), { code: 0, stdout: /sent before/ });
-  t.equal(seen.length, 2, 'nothing was sent');
+  t.equal(seen.length, 2, 'no further upload');
   writeFileSync(path.join(elsewhere, 'other name.wav'), 'c'.repeat(200_000));
   t.equal((await longhand(['upload', elsewhere], { LONGHAND_KEY: 'k', LONGHAND_URL: url })).code, 0);
-  t.equal(seen.length, 3, 'another recording under an old name is sent');
+  t.equal(seen.length, 3, 'another recording under a known name is sent');
   await longhand(['upload', elsewhere, '--again'], { LONGHAND_KEY: 'k', LONGHAND_URL: url });
   t.equal(seen.length, 4);
-  t.not(seen[3]!.key, seen[2]!.key, 'a key of its own: else the service would answer with the first');
+  t.not(seen[3]!.key, seen[2]!.key, 'a new key: otherwise the service would return the first response');
 });
 
 t.test('upload --min-age skips recently changed files, and --done-dir receives uploaded files, also inside the folder', async (t) => {
@@ -113,22 +113,22 @@ t.test('upload --min-age skips recently changed files, and --done-dir receives u
     'done/old.wav',
     'young.wav',
   ]);
-  t.match(await once(), { code: 0, stdout: '' }, 'nothing to do is no failure');
+  t.match(await once(), { code: 0, stdout: '' }, 'nothing to upload is not a failure');
   t.equal(seen.length, 2);
   writeFileSync(path.join(spool, 'old.wav'), 'q'.repeat(5000));
   utimesSync(path.join(spool, 'old.wav'), ago, ago);
   await once();
   t.equal(seen.length, 3);
-  t.ok(existsSync(path.join(done, 'old (2).wav')), 'neither is lost');
+  t.ok(existsSync(path.join(done, 'old (2).wav')), 'both files are kept');
   for (const odd of ['1 day', '-1', 'm']) t.equal((await longhand(['upload', spool, '--key', 'k', '--min-age', odd])).code, 2, odd);
 });
 
-t.test('upload that was killed before the response asks whether the service has the file, and does not send it again', async (t) => {
+t.test('upload that was killed before the response queries whether the service has the file, and does not send it again', async (t) => {
   let listed: object[] = [];
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer(async (request, response) => {
-    asked.push(`${request.method} ${request.url!.split('?')[0]}`);
-    if (request.method === 'POST') return void (await buffer(request)); // and never answers
+    requests.push(`${request.method} ${request.url!.split('?')[0]}`);
+    if (request.method === 'POST') return void (await buffer(request)); // and never responds
     response.end(JSON.stringify(request.url!.includes('?') ? { items: listed } : { error_code: 'UPLOAD_INCOMPLETE' }));
   });
   server.listen(0, '127.0.0.1');
@@ -140,18 +140,18 @@ t.test('upload that was killed before the response asks whether the service has 
   const env = { LONGHAND_KEY: 'k', LONGHAND_URL: url, XDG_STATE_HOME: path.join(folder, 'state') };
   const upload = async (wanted: number) => {
     const running = start(t, LONGHAND, ['upload', spool], env);
-    while (asked.length < wanted) await sleep(50);
+    while (requests.length < wanted) await sleep(50);
     await running.stop('SIGKILL');
   };
   await upload(1);
-  t.strictSame(asked, ['POST /v1/transcriptions']);
+  t.strictSame(requests, ['POST /v1/transcriptions']);
   const created_at = new Date().toISOString();
   listed = [{ id: 'broken', status: 'failed', created_at }];
   await upload(4);
   t.strictSame(
-    asked.slice(1),
+    requests.slice(1),
     ['GET /v1/transcriptions', 'GET /v1/transcriptions/broken', 'POST /v1/transcriptions'],
-    'a broken upload is none',
+    'an incomplete upload does not count',
   );
   listed = [
     { id: 'old', status: 'completed', created_at: '2020-01-01T00:00:00.000Z' },
@@ -160,7 +160,7 @@ t.test('upload that was killed before the response asks whether the service has 
   const { code, stdout } = await run(['upload', spool, '--json'], env);
   t.equal(code, 0);
   t.match(JSON.parse(stdout), { id: 'there', status: 'completed' });
-  t.equal(asked.filter((each) => each.startsWith('POST')).length, 2, 'however long ago it was');
+  t.equal(requests.filter((each) => each.startsWith('POST')).length, 2, 'no further upload, regardless of time');
   t.match(JSON.parse((await run(['upload', spool, '--json'], env)).stdout), { id: 'there', status: 'sent before' });
 });
 
@@ -196,7 +196,7 @@ t.test('upload does not retry permanent errors, and continues with the next file
   t.match(stdout, /queued/);
 });
 
-t.test('upload --parallel sends that many files at once, and reports them in order', async (t) => {
+t.test('upload --parallel sends that many files concurrently, and reports them in order', async (t) => {
   let here = 0;
   let bothHere = () => {};
   const both = new Promise<void>((resolve) => {

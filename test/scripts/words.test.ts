@@ -31,7 +31,7 @@ t.test('longhand reports in plain language what is missing, and exits with 1', a
     t.match(await longhandHere(args, { ...env, ...more }), { code: 1, stderr: words }, args.join(' '));
 });
 
-t.test('longhand rejects invalid values before doing anything, says what is expected, and exits with 2', async (t) => {
+t.test('longhand rejects invalid values before doing anything, states what is expected, and exits with 2', async (t) => {
   const calls: [string[], RegExp][] = [
     [['upload', file, '--key', 'k', '--url', 'localhost:8080'], /such as http:\/\/127\.0\.0\.1:8080/],
     [['upload', file, '--key', 'k', '--metadata', 'null'], /a JSON object/],
@@ -51,7 +51,7 @@ t.test('longhand rejects invalid values before doing anything, says what is expe
     [['bench', '--no-speed', '--load', '1h/day'], /--no-speed/],
   ];
   const [started] = calls;
-  t.match(await longhand(started![0], env), { code: 2, stdout: '', stderr: started![1] }, 'as a process of its own');
+  t.match(await longhand(started![0], env), { code: 2, stdout: '', stderr: started![1] }, 'as a separate process');
   for (const [args, words] of calls) t.match(await longhandHere(args, env), { code: 2, stdout: '', stderr: words }, args.join(' '));
 });
 
@@ -74,20 +74,20 @@ t.test('doctor continues if the database cannot be reached, and says what to do'
   t.strictSame([code, ok], [1, false]);
   const named = (name: string) => checks.find((check: { name: string }) => check.name === name);
   t.match(named('database'), { ok: false, remedy: /DATABASE_URL/ });
-  t.ok(named('spool'), 'what comes after it was looked at too');
+  t.ok(named('spool'), 'later checks are run too');
 });
 
 t.test('up and api refuse a port that another Longhand uses', async (t) => {
   const { url } = await testApi(t);
   const { port } = new URL(url);
-  const told =
+  const message =
     /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use\. Choose another with --port or PORT, or stop the program that uses it\.$/m;
   t.match(await longhand(['up'], { ...quick, PORT: port }), { code: 1, stdout: '', stderr: told });
   const { url: database } = await testDatabase(t);
-  t.match(await longhand(['api', '--port', port], { ...env, DATABASE_URL: database }), { code: 1, stdout: '', stderr: told });
+  t.match(await longhand(['api', '--port', port], { ...env, DATABASE_URL: database }), { code: 1, stdout: '', stderr: message });
 });
 
-t.test('api names an address that does not belong to this machine', async (t) => {
+t.test('api reports an address that does not belong to this machine', async (t) => {
   const { url: database } = await testDatabase(t);
   const { code, stdout, stderr } = await longhand(['api', '--port', '0', '--host', '192.0.2.1'], { ...env, DATABASE_URL: database });
   t.match(

@@ -29,7 +29,7 @@ func main() {
 	file, err := os.Open(os.Getenv("FILE"))
 	must(err == nil, err)
 	facts, _ := file.Stat()
-	length := func(_ context.Context, request *http.Request) error { // Go does not know it of a file
+	length := func(_ context.Context, request *http.Request) error { // net/http does not determine the length of a file
 		request.ContentLength = facts.Size()
 		return nil
 	}

@@ -14,7 +14,7 @@ transcriptions, exports, reports = longhand.TranscriptionsApi(client), longhand.
 
 
 def by_metadata(key: str, value: str) -> longhand.TranscriptionPage:
-    """This generator cannot send a deepObject parameter, so the parameter is named by hand."""
+    """Sets the parameter manually: this generator does not support deepObject parameters."""
     request = client.param_serialize(
         "GET", "/transcriptions", query_params=[(f"metadata[{key}]", value)], header_params={"Accept": "application/json"}, auth_settings=["key"]
     )
@@ -40,7 +40,7 @@ assert report.status == "completed" and report.text, report
 transcriptions.delete_transcription(made.uuid)
 try:
     transcriptions.get_transcription(made.uuid)
-    raise AssertionError("it is still there")
+    raise AssertionError("the transcription still exists")
 except ApiException as error:
     assert error.status == 404 and error.data.code is None and error.data.request_id, error
 print("ok")

@@ -1,4 +1,4 @@
-"""The journey of a recording with the client of openapi-python-client, made into the package opc: BASE (with /v1), KEY, FILE."""
+"""The journey of a recording with the client of openapi-python-client, generated as the package opc: BASE (with /v1), KEY, FILE."""
 
 import os
 import time
@@ -32,7 +32,7 @@ while (record := read(wait=30)).status in ("queued", "processing"):
 assert record.status == "completed" and record.id == made.uuid, record
 assert read(words=True).segments[0].words[0].confidence > 0
 metadata = ListTranscriptionsMetadata()
-metadata["metadata.deal"] = deal  # this generator flattens objects into the query, so the key bears its full name
+metadata["metadata.deal"] = deal  # this generator flattens objects into the query, so the key has its full name
 page = list_transcriptions.sync(client=client, metadata=metadata)
 assert isinstance(page, TranscriptionPage) and [item.id for item in page.items] == [made.uuid], page
 document = export_transcription.sync(made.uuid, client=client, format_=ExportTranscriptionFormat.MD)

@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   assert.deepEqual([record.status, record.id], ['completed', id]);
   const { segments } = await transcriptions.getTranscription({ id, words: true });
   assert.ok(segments![0]!.words![0]!.confidence! > 0);
-  const { items } = await transcriptions.listTranscriptions({ metadata: { 'metadata.deal': deal } }); // it flattens objects into the query
+  const { items } = await transcriptions.listTranscriptions({ metadata: { 'metadata.deal': deal } }); // this generator flattens objects into the query
   assert.deepEqual(
     items.map((item) => item.id),
     [id],

@@ -1,4 +1,4 @@
-/* Uploads FILE to URL with Node's fetch or http, and prints the answer: clients.mjs NAME URL KEY FILE */
+/* Uploads FILE to URL with Node's fetch or http, and prints the response: clients.mjs NAME URL KEY FILE */
 import { createReadStream, openAsBlob, statSync } from 'node:fs';
 import http from 'node:http';
 

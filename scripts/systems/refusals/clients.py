@@ -1,4 +1,4 @@
-"""Uploads FILE to URL with the library that is named, and prints the answer: clients.py NAME URL KEY FILE"""
+"""Uploads FILE to URL with the library NAME and prints the response: clients.py NAME URL KEY FILE"""
 
 import asyncio
 import http.client

@@ -1,8 +1,8 @@
 import net from 'node:net';
 
 /**
- * A slow line to a port of this machine: passes on at most `bytesPerSecond` of what a client sends on each connection, and ends or resets
- * connections as the other side does. Returns its port.
+ * A slow connection to a port of this machine: forwards at most `bytesPerSecond` from the client per connection, and closes or resets
+ * connections when the other side does. Returns its port.
  */
 export async function openLink(to: number, bytesPerSecond: number): Promise<{ port: number; close(): void }> {
   const server = net.createServer({ allowHalfOpen: true }, (client) => {

@@ -1,7 +1,7 @@
 /**
- * Early refusals as common HTTP clients see them: each uploads a file that is refused before its body is read, directly, behind nginx and
- * behind HAProxy as they are shipped, over a fast and a slow line. Writes the table into docs/clients.md; with words as arguments it only
- * prints the rows whose names contain one of them.
+ * Early refusals from the view of common HTTP clients: each uploads a file that is refused before its body is read, directly, behind nginx and
+ * behind HAProxy with the shipped configurations, over a fast and a slow connection. Writes the table into docs/clients.md; with arguments, only
+ * prints the rows whose names contain one of the words.
  *   node --import tsx scripts/systems/refusals/main.ts [WORD…]
  * Requires nginx, haproxy, curl, wget, go, a JDK, and $PYTHON (python3) with requests, httpx and aiohttp.
  */
@@ -14,7 +14,7 @@ import { type Command, curl, nodeClient, pythonClient, run, wget } from './progr
 import { openStack } from './stack.ts';
 
 const MB = 1_000_000;
-const SLOW = 2 * MB; // bytes per second: 16 MB take 8 s, longer than a server waits that closes at once, shorter than the 30 s of ours
+const SLOW = 2 * MB; // bytes per second: 16 MB take 8 s: longer than a server that closes immediately would wait, shorter than our 30 s
 const ROOT = path.join(import.meta.dirname, '../../..');
 const PYTHON = process.env.PYTHON ?? 'python3';
 
@@ -38,7 +38,7 @@ const WAYS = Object.entries(stack.ports).flatMap(([way, port]) => [
   { way, line: 'slow', port },
 ]);
 
-/** Of programs that show the status of a 401, but by design never its body: wget, and Java's HttpURLConnection while it streams. */
+/** Clients that by design report the status 401 without its body: wget, and Java's HttpURLConnection when streaming. */
 const HIDDEN = /^ *HTTP\/1\.1 401 |HttpRetryException: cannot retry due to server authentication/m;
 
 let failed = 0;
@@ -62,7 +62,7 @@ function writeDocs(text: string): void {
   execFileSync('sh', [path.join(ROOT, 'scripts/systems/into-docs.sh'), 'refusals', table, path.join(ROOT, 'docs/clients.md')]);
 }
 
-/** A row for each client: the statuses of which the JSON was seen. */
+/** A row per client: the statuses whose JSON it received. */
 async function rows(): Promise<string[]> {
   const lines: string[] = [];
   for (const [name, command] of clients) {
@@ -87,7 +87,7 @@ async function rows(): Promise<string[]> {
   return lines;
 }
 
-/** The clients that this machine has, compiled. */
+/** The clients, compiled if necessary. */
 function build(): [name: string, command: Command][] {
   execFileSync('javac', ['-d', folder, path.join(import.meta.dirname, 'Refused.java')]);
   execFileSync('go', ['build', '-o', path.join(folder, 'refused'), path.join(import.meta.dirname, 'refused.go')]);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 
-/** The HTTP clients, by name: the command that uploads a file to an address and prints the answer. Programs are found on the PATH. */
+/** The HTTP clients, by name: the command that uploads a file to a URL and prints the response. Programs are found on the PATH. */
 export type Command = (url: string, key: string, file: string) => [program: string, ...args: string[]];
 
 const HERE = import.meta.dirname;
@@ -34,7 +34,7 @@ export const wget: Command = (url, key, file) => [
   ...['--method=POST', `--body-file=${file}`, url],
 ];
 
-/** Runs one; what it printed. */
+/** Runs a command. Returns its output. */
 export function run([program, ...args]: readonly [string, ...string[]]): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: 120_000 }, (_error, stdout, stderr) => resolve(`${stdout}\n${stderr}`));

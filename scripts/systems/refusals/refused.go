@@ -1,4 +1,4 @@
-// Uploads FILE to URL with net/http and prints the answer: refused URL KEY FILE
+// Uploads FILE to URL with net/http and prints the response: refused URL KEY FILE
 package main
 
 import (

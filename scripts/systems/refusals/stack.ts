@@ -9,15 +9,15 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 const LONGHAND = path.join(ROOT, 'scripts/longhand');
 
 export interface Stack {
-  /** Where to reach the service. */
+  /** Ports of the service. */
   ports: { direct: number; nginx: number; HAProxy: number };
   key: string;
-  /** Of a workspace without minutes. */
+  /** Key of a workspace without minutes. */
   poorKey: string;
   stop(): Promise<void>;
 }
 
-/** A Longhand of its own that takes files up to `mostBytes`, and nginx and HAProxy in front of it, as they are shipped. */
+/** Starts a Longhand that accepts files up to `mostBytes`, and nginx and HAProxy in front of it with the shipped configurations. */
 export async function openStack(folder: string, mostBytes: number): Promise<Stack> {
   const [direct, nginx, haproxy] = await freePorts(3);
   const children: ChildProcess[] = [];
@@ -51,7 +51,7 @@ export async function openStack(folder: string, mostBytes: number): Promise<Stac
   const poor = await admin('key', 'create', '--workspace', workspace, '--member', member, '--scopes', 'uploads:write');
   begin('nginx', ['-p', folder, '-c', shipped('nginx.conf', nginx!), '-g', `daemon off; pid ${folder}/nginx.pid; error_log stderr;`]);
   begin('haproxy', ['-q', '-f', shipped('haproxy.cfg', haproxy!)]);
-  await sleep(3_000); // until HAProxy has found the host well
+  await sleep(3_000); // until the health check of HAProxy has succeeded
   return {
     ports: { direct: direct!, nginx: nginx!, HAProxy: haproxy! },
     key: /lh_\w+/.exec(printed)![0],
@@ -65,7 +65,7 @@ export async function openStack(folder: string, mostBytes: number): Promise<Stac
   };
 }
 
-/** Ports of this machine that nothing listens on. */
+/** Unused ports of this machine. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => net.createServer());
   const ports: number[] = [];

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of sources
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are parts of sources
 import type { Change } from './change.ts';
 
 const OAUTH = ['test/api/mcp/oauth.test.ts', 'test/api/mcp/oauth-tokens.test.ts'];
@@ -6,7 +6,7 @@ const KEYS = ['test/api/conformance/part5-keys.test.ts'];
 const TENANCY = ['test/api/conformance/part7-tenancy.test.ts'];
 const SEARCHED = ['test/db/postgres/orm.test.ts'];
 
-/** Who may do what: assistants, keys, workspaces. */
+/** Access control: assistants, keys, workspaces. */
 export const ACCESS: Change[] = [
   ['db/access/tokens.ts', 'if (scopes?.some((scope) => !allowed.includes(scope))) return null;', '', OAUTH],
   ['db/access/tokens.ts', 'if (found) await revokeFamily(tx, found.family);', '', OAUTH],

@@ -1,6 +1,6 @@
 /**
- * A small change to the product that a test must notice: the file, a text that stands in it once, what stands there instead, and the tests that are run.
- * Without tests: the file of the same name under test/.
+ * A small change to the product that a test must detect: the file, a text that occurs in it once, its replacement, and the tests to run.
+ * Default: the test file of the same name under test/.
  */
 export type Change = [file: string, from: string, to: string, tests?: string[]];
 

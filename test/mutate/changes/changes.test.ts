@@ -5,7 +5,7 @@ import { ROOT } from '../../support/processes.ts';
 import { testsOf } from './change.ts';
 import { CHANGES } from './changes.ts';
 
-t.test('CHANGES: the texts to be replaced stand in their files once, and their tests exist', async (t) => {
+t.test('CHANGES: every text to replace occurs once in its file, and every test exists', async (t) => {
   t.ok(CHANGES.length >= 150, `${CHANGES.length} changes`);
   const wrong = CHANGES.flatMap((change) => {
     const [file, from, to] = change;

@@ -6,5 +6,5 @@ import { RECOGNITION } from './recognition.ts';
 import { REST } from './rest.ts';
 import { WORK } from './work.ts';
 
-/** Every change of the list, in the order in which they are tried: what harms most first. */
+/** All changes in the order in which they are tested, the most harmful first. */
 export const CHANGES: Change[] = [...ACCESS, ...WORK, ...RECOGNITION, ...DIARIZATION, ...AUDIO, ...REST];

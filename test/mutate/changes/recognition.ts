@@ -1,6 +1,6 @@
 import type { Change } from './change.ts';
 
-/** Speech recognition: what it decides, and its thresholds. */
+/** Speech recognition: decisions and thresholds. */
 export const RECOGNITION: Change[] = [
   ['engine/recognition.ts', 'function key({ pieces, channel }: Window)', "function key({ pieces }: Window, channel = 'any')"],
   [

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of sources
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are parts of sources
 import type { Change } from './change.ts';
 
 const ENGINE = ['test/engine/tasks/engine.test.ts'];
@@ -8,7 +8,7 @@ const RETRY = ['test/api/conformance/part4-1-retry.test.ts'];
 const SCHEMA = ['test/db/postgres/schema.test.ts'];
 const CLAIM = ['test/db/jobs/claim.test.ts'];
 
-/** What an upload asks for, the queue, minutes, retention, back-off and policies. */
+/** Options of uploads, queue, minutes, retention, back-off and policies. */
 export const WORK: Change[] = [
   ['engine/tasks/transcribe.ts', 'return { language, diarize,', "return { language: 'auto', diarize,", ENGINE],
   ['engine/tasks/transcribe.ts', 'return { language, diarize, speakers:', 'return { language, diarize: true, speakers:', ENGINE],

@@ -1,9 +1,9 @@
-/** Every (endpoint, status, code) of the API (part 7 of test/api/conformance/rules.ts). Null: an answer without a code. */
+/** Every (endpoint, status, code) of the API (part 7 of test/api/conformance/rules.ts). Null: a response without a code. */
 export type Pair = readonly [endpoint: string, status: number, code: string | null];
 
 const ID = '7f2c1c9e-5d0b-4f1e-9a53-0d6f1b2c3d4e';
 
-/** The endpoints, each with a path that reaches it. */
+/** The endpoints, each with a path for requests. */
 export const ENDPOINTS: readonly (readonly [endpoint: string, path: string])[] = [
   ['POST /transcriptions', '/v1/transcriptions'],
   ['GET /transcriptions', '/v1/transcriptions'],
@@ -23,7 +23,7 @@ export const ENDPOINTS: readonly (readonly [endpoint: string, path: string])[] =
   ['DELETE /workspace/members/{user_id}/identities/{provider}/{external_id}', `/v1/workspace/members/${ID}/identities/crm/7`],
 ];
 
-/** On every endpoint. */
+/** Errors of every endpoint. */
 export const EVERYWHERE: readonly (readonly [status: number, code: string])[] = [
   [401, 'unauthorized'],
   [403, 'api_access_required'],

@@ -8,7 +8,7 @@ import { PLAIN, serveRoutes } from '../support/serving.ts';
 
 const MIB = Buffer.alloc(1_048_576, 'a');
 
-/** Releases the requests that wait in /slow. */
+/** Releases the requests waiting in /slow. */
 const slow: (() => void)[] = [];
 const waiting = async () => {
   while (!slow.length) await sleep(5);
@@ -90,7 +90,7 @@ t.test('serve() answers a pipelined request in order, and closes the connection 
 
   const together = await connectRaw(url);
   together.write(head('GET', '/slow/one', {}) + head('GET', '/slow/two', {}));
-  t.equal(await together.closed(), '', 'no answer, so no wrong one either: the client sends both requests again');
+  t.equal(await together.closed(), '', 'no response, so none is misattributed: the client repeats both requests');
   slow.shift()!();
 
   const three = await connectRaw(url);

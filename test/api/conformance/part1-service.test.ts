@@ -61,7 +61,7 @@ t.test('1 transcripts, names and reports are not readable in the database; searc
   });
   await world.report(id, 'summary', 'completed', secret);
   const record = (await api.call(key, 'GET', `/v1/transcriptions/${id}`)).text;
-  t.ok(record.split(secret).length > 6, 'its members read it');
+  t.ok(record.split(secret).length > 6, 'its members can read it');
   const tables = await db.query<{ name: string }>('*', `select tablename as name from pg_tables where schemaname = 'public'`);
   const rows = (name: string) => db.acrossTenants((tx) => tx.rows<{ text: string }>(`select t::text as text from ${name} t`));
   const stored = (await Promise.all(tables.map(({ name }) => rows(name)))).flat().map(({ text }) => text);

@@ -10,7 +10,7 @@ const api = await testApi(t);
 const { db, vault, world } = api;
 const { engineId, probe, take, result } = openByHand(api);
 
-/** One file from its upload on, as the API shows it at each step of an engine; `minutes` is the balance of the workspace. */
+/** One uploaded file, with the API responses after each step of an engine; `minutes` is the balance of the workspace. */
 async function begin(minutes = 100, query = '', headers: Record<string, string> = {}) {
   const workspace = await world.workspace({ minutes });
   const owner = await world.member(workspace, { role: 'owner' });

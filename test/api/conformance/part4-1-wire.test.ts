@@ -37,7 +37,7 @@ const leases = async () =>
   );
 
 t.test('an upload has limits on stalls and on total time', async (t) => {
-  t.jobs = 3; // they spend their time waiting
+  t.jobs = 3; // they mostly wait
   t.test('a stalled upload is answered 408 after the limit, and leaves a failed record', { buffered: true }, async (t) => {
     const connection = await start({ 'X-External-Id': 'stalled', 'X-Metadata': '{"a":1}', 'Idempotency-Key': 'stall' });
     connection.write(FILE.subarray(0, 1500));
@@ -152,7 +152,7 @@ t.test('a pipelined request after an upload is answered in order; in one segment
     await sleep(pause);
     ahead.write(get);
     const first = await ahead.answer().catch((error: Error) => error);
-    if (first instanceof Error && pause < 1000) continue; // a busy server read both at once, as below
+    if (first instanceof Error && pause < 1000) continue; // a busy server read both in one segment, as below
     t.match(first, { status: 201, json: { status: 'queued' } });
     t.match(await ahead.answer(), { status: 200, json: { workspace: { id: workspace } } });
     ahead.end();

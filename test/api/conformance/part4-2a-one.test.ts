@@ -24,7 +24,7 @@ t.test('GET: an absent, deleted or malformed id gives 404 without a code', async
     t.match(answer, provokes('GET /transcriptions/{id}', 404, null));
     bodies.push({ ...answer.json, request_id: null });
   }
-  for (const body of bodies) t.strictSame(body, bodies[0], 'all answers are equal');
+  for (const body of bodies) t.strictSame(body, bodies[0], 'all responses are equal');
 });
 
 t.test('GET: the id is found in any letter case', async (t) => {

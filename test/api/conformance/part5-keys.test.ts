@@ -92,7 +92,7 @@ t.test('a revoked or expired key, and one whose creator has left, stops working 
   for (const each of [revoked, expired, left]) t.ok(await within(2_500, async () => (await status(each.key)) === 401));
 });
 
-/** The scope that part 5 requires for each endpoint, the answer without it, and the answer to a token where tokens are refused first. */
+/** The scope that part 5 requires for each endpoint, the response without it, and the response to tokens where those are refused first. */
 const NEEDS: Record<string, [scope: Scope, code: string | null, token?: string]> = {
   'POST /transcriptions': ['uploads:write', 'upload_scope_required'],
   'GET /transcriptions': ['read', null],

@@ -12,7 +12,8 @@ const owner = await world.member(workspace, { role: 'owner' });
 const anna = await world.member(workspace);
 const bob = await world.member(workspace);
 const { key } = await world.key(owner);
-const told = (id: string) => db.query<{ member_id: string }>('*', 'select member_id from notifications where transcription_id = ?', [id]);
+const notified = (id: string) =>
+  db.query<{ member_id: string }>('*', 'select member_id from notifications where transcription_id = ?', [id]);
 
 t.test('6 results are obtained by polling: every state is read by GET, and nothing is sent to the caller', async (t) => {
   const { json } = await send(api.url, key);
@@ -20,13 +21,13 @@ t.test('6 results are obtained by polling: every state is read by GET, and nothi
   t.match(await read(), { status: 'queued' });
   await transcribe(workspace, json.uuid);
   t.match(await read(), { status: 'completed' });
-  t.strictSame(await db.query('*', 'select 1 from deliveries'), [], 'webhooks are off until somebody makes one in the web app');
+  t.strictSame(await db.query('*', 'select 1 from deliveries'), [], 'there is no webhook until one is created in the web app');
 });
 
 t.test('6 a ready notification goes to the author in the web app, and not through the API', async (t) => {
   const { json } = await send(api.url, key, { 'X-Author': `user:${anna.id}` });
   await transcribe(workspace, json.uuid);
-  t.strictSame(await told(json.uuid), [{ member_id: anna.id }]);
+  t.strictSame(await notified(json.uuid), [{ member_id: anna.id }]);
   t.notOk(ROUTES.some(({ path, hidden }) => !hidden && /notif|event/.test(path)));
   t.notMatch((await api.call(key, 'GET', `/v1/transcriptions/${json.uuid}`)).text, /notif/);
 });
@@ -35,5 +36,5 @@ t.test('4.2a a new author of an unfinished transcription gets the ready notifica
   const { json } = await send(api.url, key, { 'X-Author': `user:${anna.id}` });
   t.equal((await api.call(key, 'PATCH', `/v1/transcriptions/${json.uuid}`, { body: { author: `user:${bob.id}` } })).status, 200);
   await transcribe(workspace, json.uuid);
-  t.strictSame(await told(json.uuid), [{ member_id: bob.id }]);
+  t.strictSame(await notified(json.uuid), [{ member_id: bob.id }]);
 });

@@ -24,7 +24,7 @@ t.test('8 values just within a limit of an upload are accepted, values just beyo
   const edges: [Headers, string, string | null][] = [
     [{ 'X-External-Id': 'x'.repeat(128) }, '', null],
     [{ 'X-External-Id': 'x'.repeat(129) }, '', 'external_id_too_long'],
-    [{ 'X-External-Id': ' ' }, '', 'external_id_invalid'], // nothing is left of it on the wire
+    [{ 'X-External-Id': ' ' }, '', 'external_id_invalid'], // the HTTP parser trims it to nothing
     [{ 'X-External-Id': '!~' }, '', null],
     [{ 'X-Metadata': filled(4096) }, '', null],
     [{ 'X-Metadata': filled(4097) }, '', 'metadata_too_large'],

@@ -16,7 +16,7 @@ t.test('openRateLimiter() lets a burst of 100 through across two hosts, then ref
   const regained = Math.ceil(((performance.now() - start) / 1000) * 10);
   const allowed = taken.filter((each) => each.allowed).length;
   t.ok(allowed <= 100 + regained, `${allowed} of 300, ${regained} regained meanwhile`);
-  t.ok(allowed > 80, 'tokens held by one host cost the other few');
+  t.ok(allowed > 80, 'one host withholds few tokens from the other');
   const refused = taken.find((each) => !each.allowed)!;
   t.equal(refused.headers['ratelimit-limit'], '600');
   t.equal(refused.headers['ratelimit-remaining'], '0');
@@ -122,7 +122,7 @@ t.test('every authenticated answer carries RateLimit-* headers, and 429 comes af
   t.match(scope, { status: 403, json: { code: 'upload_scope_required' } });
   t.ok(scope.headers['ratelimit-remaining']);
   const elsewhere = await fetch(`${other.url}/v1/workspace`, { headers: { authorization: `Bearer ${key}` } });
-  t.equal(elsewhere.status, 429, 'the other host knows');
+  t.equal(elsewhere.status, 429, 'the limit applies on the other host');
 });
 
 t.test('RateLimit-* headers are on every authenticated answer, whatever its status', async (t) => {

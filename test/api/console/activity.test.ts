@@ -37,7 +37,7 @@ t.test('activity() counts minutes by day, project and member, durations, and rec
     { minutes: 1, project: null, member: null },
     { minutes: 12, project: 'Sales', member: 'Ann' },
   ]);
-  t.equal(json.usage.length, 3, 'what is older than 30 days is left out');
+  t.equal(json.usage.length, 3, 'entries older than 30 days are omitted');
   t.strictSame(json.ready, { p50: 90, p95: 117 });
   t.strictSame(
     json.second_look.map(({ id, title }: { id: string; title: string }) => ({ id, title })),

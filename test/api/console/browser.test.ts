@@ -7,7 +7,7 @@ import { shareFitted } from '../../support/models.ts';
 import { LONGHAND, ROOT, start } from '../../support/processes.ts';
 import { needPrograms } from '../../support/programs.ts';
 
-// The whole product as a new user starts it, seen through a real browser.
+// The whole product as started by a new user, in a real browser.
 const programs = needPrograms(t, 'chromium');
 const home = mkdtempSync(path.join(tmpdir(), 'longhand-console-'));
 const RECORDING = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
@@ -126,13 +126,13 @@ t.test('a key is created, shown once, works, and is revoked', async (t) => {
   await page.click('text=Create key');
   const made = (await page.textContent('.once code'))!;
   t.match(made, /^lh_\w{49}$/);
-  const asked = () => fetch(`${base}/v1/workspace`, { headers: { authorization: `Bearer ${made}` } });
-  t.match(await (await asked()).json(), { key: { scopes: ['read', 'uploads:write'] } });
+  const requested = () => fetch(`${base}/v1/workspace`, { headers: { authorization: `Bearer ${made}` } });
+  t.match(await (await requested()).json(), { key: { scopes: ['read', 'uploads:write'] } });
   t.strictSame(await findings(page), []);
   await page.locator('li:has-text("CRM") >> text=Revoke').click();
   await page.waitForSelector('li:has-text("CRM") >> text=revoked');
   await new Promise((resolve) => setTimeout(resolve, 1_100));
-  t.equal((await asked()).status, 401);
+  t.equal((await requested()).status, 401);
 });
 
 t.test('a template is tested on the transcript before it is saved, then published', async (t) => {
@@ -174,5 +174,5 @@ t.test('signing out ends the session', async (t) => {
   await page.click('summary[aria-label="Account"]');
   await page.click('text=Sign out');
   await page.waitForSelector('input[name=key]');
-  t.strictSame(faults, [], 'the page never failed');
+  t.strictSame(faults, [], 'the page had no errors');
 });

@@ -8,12 +8,12 @@ import { SPEAKERS } from '../../support/world.ts';
 const programs = needPrograms(t, 'chromium');
 const console_ = await openConsole(t, programs.chromium);
 const { world, url, ann, key, browser, workspace, call } = console_;
-const said = (text: string) => [{ start: 3, end: 5, speaker: 'speaker_1', text }];
+const turns = (text: string) => [{ start: 3, end: 5, speaker: 'speaker_1', text }];
 
 t.test('documents() returns files named after the title, to anyone who may see the transcript', async (t) => {
   const [hers, other] = [await visit(console_, { key }), await world.member(workspace, { name: 'Bob' })];
   const bob = await visit(console_, await world.key(other));
-  const id = await world.transcription(ann, { title: 'Überblick.mp3', turns: said('Hello.'), speakers: SPEAKERS });
+  const id = await world.transcription(ann, { title: 'Überblick.mp3', turns: turns('Hello.'), speakers: SPEAKERS });
   const word = await hers.ask('GET', `/transcriptions/${id}/documents/docx?times=true`);
   t.match(word, {
     status: 200,
@@ -33,13 +33,13 @@ t.test('documents() returns files named after the title, to anyone who may see t
     [hers, `${id}/documents/pdf?times=yes`, 422],
   ] as const)
     t.equal((await who.ask('GET', `/transcriptions/${path}`)).status, status, path);
-  t.equal((await call(key, 'GET', `/v1/app/transcriptions/${id}/documents/pdf`)).status, 401, 'for people, not for keys');
+  t.equal((await call(key, 'GET', `/v1/app/transcriptions/${id}/documents/pdf`)).status, 401, 'requires a session instead of a key');
 });
 
-t.test('documents() keeps the process responsive during the layout of ten hours', async (t) => {
+t.test('documents() keeps the process responsive during the layout of a 10-hour transcript', async (t) => {
   const turns = Array.from({ length: 6_000 }, (_, i) => ({
     ...{ start: i * 6, end: i * 6 + 5.5, speaker: `speaker_${(i % 2) + 1}` },
-    text: 'we should look at the delivery date again because the supplier said that parts will not arrive before March.',
+    text: 'we should look at the delivery date again because the supplier turns that parts will not arrive before March.',
   }));
   const id = await world.transcription(ann, { title: 'A conference', duration: 36_000, turns, speakers: SPEAKERS });
   const visitor = await visit(console_, { key });
@@ -55,13 +55,13 @@ t.test('documents() keeps the process responsive during the layout of ten hours'
   }
   const { status, bytes } = await made;
   t.equal(status, 200);
-  t.ok(answers >= 5, `${answers} requests were answered meanwhile`);
-  t.ok((bytes.toString('latin1').match(/\/Type \/Page\b/g) ?? []).length > 100, 'all of it');
-  t.comment(`${answers} requests answered meanwhile, ${bytes.length} bytes`);
+  t.ok(answers >= 5, `${answers} requests were answered during the layout`);
+  t.ok((bytes.toString('latin1').match(/\/Type \/Page\b/g) ?? []).length > 100, 'the document is complete');
+  t.comment(`${answers} requests answered during the layout, ${bytes.length} bytes`);
 });
 
 t.test('a person downloads a Word document and a PDF from the export menu, with times or without', async (t) => {
-  const id = await world.transcription(ann, { title: 'Board meeting', turns: said('Hello.'), speakers: SPEAKERS });
+  const id = await world.transcription(ann, { title: 'Board meeting', turns: turns('Hello.'), speakers: SPEAKERS });
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   const faults = faultsOf(page);
   await signIn(page, url, key);

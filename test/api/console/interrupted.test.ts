@@ -13,15 +13,15 @@ t.test('a sign-in link opened by somebody who is signed in leads to the list, an
   const page = await browser.newPage();
   const faults = faultsOf(page);
   await signIn(page, url, key);
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
   await page.goto(`${url}/#/sign-in?link=very-secret-link`);
   await page.waitForURL(`${url}/#/`);
   await page.waitForSelector('text=Deliveries for March');
   await page.reload();
   await page.waitForSelector('text=Deliveries for March');
   t.strictSame(
-    asked.filter((address) => address.includes('very-secret-link')),
+    requested.filter((address) => address.includes('very-secret-link')),
     [],
   );
   t.strictSame(faults, []);
@@ -30,8 +30,8 @@ t.test('a sign-in link opened by somebody who is signed in leads to the list, an
 
 t.test('an expired sign-in link does not stay in the address when its visitor signs in with a key instead', async (t) => {
   const page = await (await browser.newContext()).newPage();
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
   await page.goto(`${url}/#/sign-in?link=spent-secret-link`);
   await page.waitForSelector('[role=alert]');
   await page.fill('input[name=key]', key);
@@ -39,7 +39,7 @@ t.test('an expired sign-in link does not stay in the address when its visitor si
   await page.waitForSelector('text=Deliveries for March');
   t.equal(page.url(), `${url}/#/`);
   t.strictSame(
-    asked.filter((address) => address.includes('spent-secret-link')),
+    requested.filter((address) => address.includes('spent-secret-link')),
     [],
   );
   await page.context().close();

@@ -86,7 +86,7 @@ t.test('an invitation ends when it is revoked, when it expires, when another rep
   for (const { url } of made) t.match(await accept(secretOf(url)), { status: 401, json: { message: /invitation/ } });
   t.equal((await accept(secretOf(again.url))).status, 201);
   const pending = (await ann.ask('GET', '/members/pending')).json.items.map(({ email }: { email: string }) => email);
-  t.notOk(pending.includes('d1@example.com'), 'the pending membership is taken back too');
+  t.notOk(pending.includes('d1@example.com'), 'the pending membership is removed too');
 });
 
 t.test('invitations are for owners, in their own workspace', async (t) => {
@@ -107,8 +107,8 @@ t.test('invitations are for owners, in their own workspace', async (t) => {
 });
 
 t.test('invitations return their link even if no mail server is configured or it is unreachable', async (t) => {
-  const away: Record<string, string> = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.com' };
-  for (const settings of [{}, away]) {
+  const unreachable: Record<string, string> = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.com' };
+  for (const settings of [{}, unreachable]) {
     const silent = await testApi(t, settings);
     const visitor = await visit(
       silent,

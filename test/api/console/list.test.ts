@@ -11,7 +11,7 @@ await world.join(sales, bob, 'editor');
 await world.join(closed, bob, 'viewer');
 const talk = await world.transcription(ann, { projectId: sales });
 
-t.test('every filter of the list includes and excludes, combined and across pages; an empty list says so', async (t) => {
+t.test('every filter of the list includes and excludes, combined and across pages; an empty list has a message', async (t) => {
   const many = await world.workspace({ name: 'Many' });
   const eve = await world.member(many, { role: 'owner' });
   const project = await world.project(many, 'Support');
@@ -86,7 +86,7 @@ t.test('an unreachable service is reported in a sentence, and tried again', asyn
   await page.close();
 });
 
-t.test('a failed upload says why, is sent again, and becomes one transcription', async (t) => {
+t.test('a failed upload shows the reason, is sent again, and becomes one transcription', async (t) => {
   const empty = await world.workspace({ name: 'No minutes', minutes: 0 });
   const eve = await world.member(empty, { role: 'owner' });
   const page = await browser.newPage();
@@ -103,7 +103,7 @@ t.test('a failed upload says why, is sent again, and becomes one transcription',
   );
   await page.click('text=Send all 3 failed again');
   for (const name of ['a.mp3', 'b.mp3']) await page.waitForSelector(`tr:not(.sending) a.open:text-is("${name}")`);
-  t.ok(broken > 1, 'the connection broke off once');
+  t.ok(broken > 1, 'the connection was interrupted');
   await page.click('text=Language, speakers, project');
   await page.goto(`${url}/#/workspace`);
   await page.click('a:text-is("Transcripts")');

@@ -48,7 +48,7 @@ await page.goto(`${url}/#/t/${id}`);
 await page.waitForSelector('.turn');
 const at = () => page.evaluate(() => document.querySelector('audio')!.currentTime);
 
-t.test('the page says why there is no recording, and shows who speaks when', async (t) => {
+t.test('the page explains why there is no recording, and shows who speaks when', async (t) => {
   t.match(await page.textContent('.player'), /For privacy Longhand keeps only the text\./);
   const { width, colours } = await page.evaluate(() => {
     const canvas = document.querySelector<HTMLCanvasElement>('.lanes')!;
@@ -67,7 +67,7 @@ t.test('a copy of a different length is reported', async (t) => {
   t.strictSame(await findings(page), []);
 });
 
-t.test('a copy is played beside its text: words are highlighted as they are said, and nothing is uploaded', async (t) => {
+t.test('a copy is played beside its text: words are highlighted as they are spoken, and nothing is uploaded', async (t) => {
   sent.length = 0;
   await page.setInputFiles('.player input[type=file]', silence('call.wav', 600));
   await page.waitForSelector('.word');

@@ -26,14 +26,14 @@ async function goThrough(
 }
 
 /** The message that the sign-in page receives. */
-const told = ({ headers }: { headers: Readonly<Record<string, string | undefined>> }) =>
+const messageOf = ({ headers }: { headers: Readonly<Record<string, string | undefined>> }) =>
   decodeURIComponent(/^\/#\/sign-in\?error=(.+)$/.exec(headers.location ?? '')?.[1] ?? '');
 
 t.test('a member with a verified address is signed in by the provider', async (t) => {
   t.match((await api.call('', 'GET', '/v1/app/options')).json, { oidc: { name: '127.0.0.1' } });
   const { first, last } = await goThrough(known, { start: '?return=%2F%3Fclient_id%3Dx%23%2Fauthorize' });
-  const asked = new URL(first.headers.location!).searchParams;
-  t.match(Object.fromEntries(asked), {
+  const parameters = new URL(first.headers.location!).searchParams;
+  t.match(Object.fromEntries(parameters), {
     response_type: 'code',
     client_id: CLIENT.id,
     code_challenge_method: 'S256',
@@ -56,7 +56,7 @@ t.test('the email address may come from the user information endpoint', async (t
   t.ok(cookieOf(last));
 });
 
-/** As the page does it: the workspaces a person may enter, and the session in the one they choose. */
+/** Requests, like the page, the workspaces a person may enter, and a session in the chosen one. */
 async function choose(last: Response, workspaceId: string) {
   const cookie = cookieOf(last)!;
   const shown = await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie } });
@@ -112,7 +112,7 @@ t.test('a person with several workspaces chooses one; nobody can choose a worksp
     ],
   );
   t.match(entered, { status: 201, json: { workspace: { name: 'Second' } } });
-  t.equal((await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: cookieOf(entered)! } })).status, 401, 'once');
+  t.equal((await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: cookieOf(entered)! } })).status, 401, 'only once');
   t.equal(
     (await api.call('', 'POST', '/v1/app/session', { body: { workspace_id: second } })).status,
     401,
@@ -120,9 +120,9 @@ t.test('a person with several workspaces chooses one; nobody can choose a worksp
   );
   const forged = cookieOf(last)!.replace(/\.[^.]+$/, '.AAAA');
   t.equal((await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: forged } })).status, 401);
-  const asked = (await goThrough(fay)).held.replace('longhand_oidc', 'longhand_session');
+  const parameters = (await goThrough(fay)).held.replace('longhand_oidc', 'longhand_session');
   t.equal(
-    (await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: asked } })).status,
+    (await api.call('', 'GET', '/v1/app/session/choices', { headers: { cookie: parameters } })).status,
     401,
     'a sign-in that was only begun proves no identity',
   );
@@ -134,7 +134,7 @@ t.test('a member is bound to one person of the provider, even if email addresses
   t.ok(cookieOf((await goThrough(first)).last));
   const heir = { ...first, subject: 'gus-2' };
   t.match(
-    told((await goThrough(heir)).last),
+    messageOf((await goThrough(heir)).last),
     /No workspace here has a member with your e-mail address/,
     'another person has the address now',
   );
@@ -157,7 +157,7 @@ t.test('a provider that never states whether an address is verified is trusted o
     return risky.call('', 'GET', url.pathname + url.search, { headers: { cookie: cookieOf(first, 'longhand_oidc')! } });
   };
   t.match(
-    told(await ways({ email: 'ann@example.com', email_verified: false })),
+    messageOf(await ways({ email: 'ann@example.com', email_verified: false })),
     /does not confirm/,
     'not if the provider states that it is unverified',
   );
@@ -181,56 +181,60 @@ t.test('a token that is wrong in any way signs nobody in', async (t) => {
   };
   for (const [name, person] of Object.entries(wrong)) {
     const { last } = await goThrough(person);
-    t.match(told(last), /The sign-in failed/, name);
+    t.match(messageOf(last), /The sign-in failed/, name);
     t.notOk(last.headers['set-cookie'], name);
   }
 });
 
 t.test('an address that is not verified or not of an active member signs nobody in', async (t) => {
   for (const person of [{ email: 'ann@example.com', email_verified: false }, { email: 'ann@example.com' }, {}]) {
-    t.match(told((await goThrough(person)).last), /does not confirm/, JSON.stringify(person));
+    t.match(messageOf((await goThrough(person)).last), /does not confirm/, JSON.stringify(person));
   }
   for (const email of ['nobody@example.com', 'left@example.com', 'soon@example.com']) {
     const { last } = await goThrough({ email, email_verified: true });
-    t.match(told(last), /No workspace here has a member with your e-mail address/, email);
+    t.match(messageOf(last), /No workspace here has a member with your e-mail address/, email);
     t.notOk(last.headers['set-cookie']);
   }
 });
 
-t.test('an answer is accepted only in the browser that asked, with its state, once', async (t) => {
+t.test('a response is accepted only in the browser that started the sign-in, with its state, once', async (t) => {
   const swapped = await goThrough(known, { change: (url) => new URL(url.href.replace(/state=[^&]+/, 'state=x')) });
-  t.match(told(swapped.last), /The sign-in failed/);
+  t.match(messageOf(swapped.last), /The sign-in failed/);
   const without = await api.call('', 'GET', swapped.url.pathname + swapped.url.search);
-  t.match(told(without), /not started in this browser/);
+  t.match(messageOf(without), /not started in this browser/);
   const { held } = await goThrough(known);
-  t.match(told((await goThrough(known, { cookie: held })).last), /The sign-in failed/, 'the cookie of another attempt');
-  t.match(told((await goThrough(known, { cookie: `${held}x` })).last), /The sign-in failed/, 'a cookie that is not signed by this server');
+  t.match(messageOf((await goThrough(known, { cookie: held })).last), /The sign-in failed/, 'the cookie of another attempt');
+  t.match(
+    messageOf((await goThrough(known, { cookie: `${held}x` })).last),
+    /The sign-in failed/,
+    'a cookie that is not signed by this server',
+  );
   const done = await goThrough(known);
   const again = await api.call('', 'GET', done.url.pathname + done.url.search, { headers: { cookie: done.held } });
-  t.match(told(again), /The sign-in failed/, 'a used code');
+  t.match(messageOf(again), /The sign-in failed/, 'a used code');
 });
 
 t.test('a person or address with too many failed sign-ins has to wait', async (t) => {
-  const said = async (person: Person) => {
+  const tryUntilLimited = async (person: Person) => {
     for (let tries = 0; ; tries++) {
-      const text = told((await goThrough(person)).last);
+      const text = messageOf((await goThrough(person)).last);
       if (/wait a minute/.test(text) || tries === 100) return { text, tries };
     }
   };
-  const stranger = await said({ email: 'stranger@example.com', email_verified: true });
+  const stranger = await tryUntilLimited({ email: 'stranger@example.com', email_verified: true });
   t.match(stranger.text, /Too many failed sign-ins/);
   t.ok(cookieOf((await goThrough(known)).last), 'another person can sign in from the same address');
-  const forger = await said({ ...known, forged: true });
+  const forger = await tryUntilLimited({ ...known, forged: true });
   t.match(forger.text, /Too many failed sign-ins/);
 });
 
 t.test('a missing, insecure or unreachable provider is reported to the person', async (t) => {
   const none = await testApi(t);
   t.match((await none.call('', 'GET', '/v1/app/options')).json, { oidc: null });
-  t.match(told(await none.call('', 'GET', '/v1/app/oidc/start')), /No sign-in provider/);
+  t.match(messageOf(await none.call('', 'GET', '/v1/app/oidc/start')), /No sign-in provider/);
   const rest = { OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret };
   for (const OIDC_ISSUER of ['http://provider.example', 'http://127.0.0.1:9']) {
     const far = await testApi(t, { OIDC_ISSUER, ...rest });
-    t.match(told(await far.call('', 'GET', '/v1/app/oidc/start')), /not responding/, OIDC_ISSUER);
+    t.match(messageOf(await far.call('', 'GET', '/v1/app/oidc/start')), /not responding/, OIDC_ISSUER);
   }
 });

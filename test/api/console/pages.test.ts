@@ -52,18 +52,18 @@ const PAGES: Record<string, string> = {
   '/workspace/settings': 'textarea',
 };
 
-/** The query with which an assistant sends a person to the consent page. */
+/** The query of the consent page to which an assistant directs a person. */
 async function consent(): Promise<string> {
   const redirect_uri = 'http://127.0.0.1:9/callback';
   const { json } = await call('', 'POST', '/oauth/register', { body: { client_name: 'Helper', redirect_uris: [redirect_uri] } });
-  const asked = {
+  const parameters = {
     response_type: 'code',
     client_id: json.client_id,
     redirect_uri,
     code_challenge: 'A'.repeat(43),
     code_challenge_method: 'S256',
   };
-  return `?${new URLSearchParams({ ...asked, resource: `${url}/mcp` })}`;
+  return `?${new URLSearchParams({ ...parameters, resource: `${url}/mcp` })}`;
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {

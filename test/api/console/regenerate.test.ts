@@ -31,8 +31,8 @@ t.test('regenerate() replaces the old report with a new one, and keeps the old o
   t.not((await call(key, 'GET', `/v1/transcriptions/${id}`)).headers.etag, before.headers.etag);
   const twice = await hers.ask('POST', `/transcriptions/${id}/reports/${old}/regenerate`);
   t.strictSame(twice.json, made.json, 'a report in progress is not generated twice');
-  const asked = await call(key, 'POST', `/v1/transcriptions/${id}/reports`, { body: { reports: ['summary'] } });
-  t.match(asked.json.reports, [made.json], 'a request is answered with the new one');
+  const requested = await call(key, 'POST', `/v1/transcriptions/${id}/reports`, { body: { reports: ['summary'] } });
+  t.match(requested.json.reports, [made.json], 'a request returns the new report');
   await engineWrites('The second.');
   t.match(await results(id), [{ id: made.json.id, status: 'completed', text: 'The second.' }]);
   const third = await hers.ask('POST', `/transcriptions/${id}/reports/${made.json.id}/regenerate`);
@@ -66,7 +66,7 @@ t.test('regenerate() restores the old report when the new one fails', async (t) 
   await engineWrites('Call Bob today.');
 });
 
-t.test('regenerate() is counted, limited and refused like a request for a report', async (t) => {
+t.test('regenerate() is counted, limited and refused like a report request', async (t) => {
   const id = await world.transcription(ann);
   const old = await world.report(id, 'bant', 'completed', 'Budget.');
   const path = `/transcriptions/${id}/reports/${old}/regenerate`;

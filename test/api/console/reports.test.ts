@@ -28,10 +28,10 @@ t.test('a report in hostile Markdown does no harm: it is shown as text, and its 
   await world.report(id, 'minutes', 'completed', HOSTILE);
   const page = await browser.newPage();
   const faults = faultsOf(page);
-  const strangers: string[] = [];
+  const external: string[] = [];
   const renderer: string[] = [];
   page.on('request', (request) => {
-    if (!request.url().startsWith(url)) strangers.push(request.url());
+    if (!request.url().startsWith(url)) external.push(request.url());
     if (/\/render-[^/]*\.js$/.test(request.url())) renderer.push(request.url());
   });
   await signIn(page, url, key);
@@ -50,11 +50,11 @@ t.test('a report in hostile Markdown does no harm: it is shown as text, and its 
   t.strictSame(await prose.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href'))), [`#/t/${id}?turn=2`]);
   t.equal(await prose.locator('table td').count(), 2);
   t.notMatch(await page.title(), /owned/);
-  t.strictSame(strangers, []);
+  t.strictSame(external, []);
   t.strictSame(faults, []);
 });
 
-t.test('a checklist is a scored table whose evidence links to its moment; a report without a language model says so', async (t) => {
+t.test('a checklist is a scored table whose evidence links to its moment; a report without a language model has a notice', async (t) => {
   const turns = [
     { start: 0, end: 1.5, speaker: 'speaker_1', text: 'Good morning.' },
     { start: 72, end: 74, speaker: 'speaker_2', text: 'Thank you.' },

@@ -40,7 +40,7 @@ t.test('listing() shows for each row how it begins, its progress and when it wil
   t.match(rows.get(call), { status: 'completed', opening: `${SAID} The green bicycle has arrived.`, seconds_left: null, progress: null });
   t.match(rows.get(broken), { status: 'failed', error_code: 'FILE_NO_AUDIO', opening: null });
   const { seconds_left: left } = rows.get(running) as { seconds_left: number };
-  t.ok(left >= 89 && left < 300, `${left} s: 60 % are left of what took 60 s for 40 %`);
+  t.ok(left >= 89 && left < 300, `${left} s for the remaining 60 %, after 40 % took 60 s`);
   t.match(rows.get(waiting), { status: 'queued', seconds_left: null, progress: { stage: 'waiting' } });
   t.match((await owner.ask('GET', '/listing?status=failed')).json, { total: 1, items: [{ id: broken }] });
   const viewer = await visit(api, await world.key(bob));
@@ -92,8 +92,8 @@ for (const [look, width] of [
     await signIn(page, url, key);
     await page.waitForSelector('a.open:text-is("call-17.mp3")');
     const row = page.locator('tr:has-text("call-17.mp3")');
-    for (const told of ['Good morning', 'Dorothy', 'Speaker 2', 'deal-17', '+49 30 1234', 'Ready'])
-      t.match(await row.textContent(), told, told);
+    for (const detail of ['Good morning', 'Dorothy', 'Speaker 2', 'deal-17', '+49 30 1234', 'Ready'])
+      t.match(await row.textContent(), detail, detail);
     t.match(await page.textContent('tr:has-text("long.mp3")'), /Transcribing, about \d+ min left/);
     t.match(await page.textContent('tr:has-text("silent.mp4")'), /There is no audio in this file/);
     t.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);

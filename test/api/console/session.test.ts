@@ -82,7 +82,7 @@ t.test('signedIn() refuses changes without the CSRF token of the session, or fro
   t.equal((await make({ 'x-csrf-token': other.csrf })).status, 403, 'the token of another session');
   t.equal((await make({ 'x-csrf-token': one.csrf, origin: 'https://evil.example' })).status, 403);
   t.equal((await make({ 'x-csrf-token': one.csrf, origin: api.url })).status, 201);
-  t.equal((await db.query(workspace, 'select id from projects')).length, 1, 'only the last one did anything');
+  t.equal((await db.query(workspace, 'select id from projects')).length, 1, 'only the last request had an effect');
   const upload = await call('', 'POST', '/v1/app/transcriptions', {
     body: Buffer.alloc(2048),
     headers: { cookie: one.cookie, 'content-disposition': 'attachment; filename="a.mp3"' },
@@ -126,7 +126,7 @@ t.test('a session has no more rights than the key that opened it', async (t) => 
   t.equal((await person.ask('DELETE', '/session')).status, 204);
 });
 
-t.test('page() refuses requests of users for what is for owners', async (t) => {
+t.test('page() refuses requests of users to endpoints for owners', async (t) => {
   const bob = await visit(api, { link: await link(user) });
   const closed: [string, string, unknown?][] = [
     ['GET', '/members/pending'],

@@ -90,7 +90,7 @@ t.test('a draft is tested on a sample or on a transcript; nobody else sees the r
   );
   const [mine, hers] = [await world.transcription(user), await world.transcription(owner)];
   t.equal((await bob.ask('POST', '/templates/preview', { ...draft, transcription_id: mine })).status, 202);
-  t.equal((await bob.ask('GET', path)).status, 404, 'a new one takes its place');
+  t.equal((await bob.ask('GET', path)).status, 404, 'it was replaced by a new one');
   for (const body of [{ ...draft, transcription_id: hers }, { ...draft, prompt: 'short' }, { ...draft, slug: 'x' }, { prompt: PROMPT }])
     t.match(await bob.ask('POST', '/templates/preview', body), { status: 422, json: { code: 'validation_error' } }, JSON.stringify(body));
   t.equal((await call('', 'POST', '/v1/app/templates/preview', { body: draft })).status, 401);

@@ -21,7 +21,7 @@ const other = await visit(api, await world.key(foreign));
 /** The part of a courier that the delivery task uses. */
 const courier = { db, vault, log: openLog(settings, 'courier'), privateWebhooks: true } as unknown as Courier;
 
-/** Makes the next attempt that is due; false if there is none. */
+/** Performs the next attempt that is due; false if there is none. */
 async function attempt(privateWebhooks = true): Promise<boolean> {
   const [due] = await db.query<{ id: string }>(
     '*',
@@ -34,7 +34,7 @@ const wait = () =>
   db.acrossTenants((tx) =>
     tx.row<{ seconds: number }>(`select extract(epoch from next_at - now())::float8 as seconds from deliveries where status = 'pending'`),
   );
-/** How often couriers were notified of a delivery. */
+/** Number of notifications of couriers about deliveries. */
 const woken = () =>
   db.acrossTenants(async (tx) => {
     await tx.rows('set local role none'); // only their owner may use the tables of the queue
@@ -47,7 +47,7 @@ interface Call {
   body: string;
 }
 
-/** A receiver that behaves in these ways in turn, then answers 204. */
+/** A receiver that handles requests in these ways in turn, and then responds 204. */
 async function receiver(t: Test, ...deeds: ((response: ServerResponse) => void)[]): Promise<{ url: string; calls: Call[] }> {
   const calls: Call[] = [];
   const server = createServer(async (request, response) => {
@@ -125,7 +125,7 @@ t.test('webhooks are created with a secret that is shown once, switched off and 
   t.equal((await ann.ask('DELETE', path)).status, 404);
 });
 
-t.test('a receiver that answers 500, breaks off and stalls still gets the delivery, and can recognise it as the same', async (t) => {
+t.test('a receiver that responds 500, disconnects and stalls still gets the delivery, and can recognise it as the same', async (t) => {
   const { url, calls } = await receiver(
     t,
     (response) => response.writeHead(500).end('x'.repeat(1_000_000)),
@@ -187,7 +187,7 @@ t.test('a paused webhook is sent nothing and loses nothing: what was pending and
   ]);
   const told = await woken();
   t.match(await ann.ask('PATCH', path, { active: true }), { status: 200, json: { active: true } });
-  t.equal(await woken(), told + 1, 'couriers are notified at once');
+  t.equal(await woken(), told + 1, 'couriers are notified immediately');
   while (await attempt()) {}
   t.strictSame(calls.map(({ body }) => JSON.parse(body).transcription_id).sort(), [ids[0], ...ids].sort());
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
@@ -229,7 +229,7 @@ t.test('a delivery that is never accepted is abandoned after eleven attempts, an
   await db.acrossTenants((tx) => tx.rows('delete from webhooks'));
 });
 
-t.test('private addresses are refused unless the operator allows them, and the log says so', async (t) => {
+t.test('private addresses are refused unless the operator allows them, and the log contains the reason', async (t) => {
   const { url, calls } = await receiver(t);
   const { json: hook } = await ann.ask('POST', '/webhooks', { url });
   await tell('private');

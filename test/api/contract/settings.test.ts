@@ -1,17 +1,17 @@
 import t from 'tap';
 import { readSettings } from '../../../api/contract/settings.ts';
 
-/** The only mistake that is reported for an environment. */
-function told(environment: Record<string, string>): string {
+/** The only error reported for an environment, or 'accepted'. */
+function errorOf(environment: Record<string, string>): string {
   try {
     readSettings(environment);
   } catch (error) {
     return (error as Error).message.replace('Cannot start with these settings:\n  ', '');
   }
-  return 'taken';
+  return 'accepted';
 }
 
-t.test('readSettings() accepts addresses of PostgreSQL, and says what is expected where one is invalid', async (t) => {
+t.test('readSettings() accepts addresses of PostgreSQL, and states what is expected if one is invalid', async (t) => {
   for (const address of [
     'postgres://longhand:secret@db.example:5432/longhand',
     'postgresql://db/longhand?sslmode=require',
@@ -19,7 +19,7 @@ t.test('readSettings() accepts addresses of PostgreSQL, and says what is expecte
     'postgres:///longhand?host=/run/postgresql',
     'postgres://127.0.0.1',
   ])
-    t.equal(told({ DATABASE_URL: address }), 'taken', address);
+    t.equal(errorOf({ DATABASE_URL: address }), 'accepted', address);
   for (const address of [
     'localhost:5432/longhand',
     'localhost',
@@ -34,24 +34,24 @@ t.test('readSettings() accepts addresses of PostgreSQL, and says what is expecte
     'postgres:///longhand',
     'host=db user=longhand password=hidden-word',
   ]) {
-    const mistake = told({ DATABASE_URL: address });
-    t.match(mistake, /^DATABASE_URL=".+": must have the form postgres:\/\/USER:PASSWORD@HOST:5432\/DATABASE; .*%40 for @/, address);
-    t.notMatch(mistake, /hidden-word|hidden@word/, 'the password is not shown');
+    const message = errorOf({ DATABASE_URL: address });
+    t.match(message, /^DATABASE_URL=".+": must have the form postgres:\/\/USER:PASSWORD@HOST:5432\/DATABASE; .*%40 for @/, address);
+    t.notMatch(message, /hidden-word|hidden@word/, 'the password is not shown');
   }
-  t.match(told({ DATABASE_URL: 'mysql://root:hidden-word@db/longhand' }), 'DATABASE_URL="mysql://[hidden]@db/longhand"');
+  t.match(errorOf({ DATABASE_URL: 'mysql://root:hidden-word@db/longhand' }), 'DATABASE_URL="mysql://[hidden]@db/longhand"');
 });
 
-t.test('readSettings() accepts ports, and says what is expected where one is invalid', async (t) => {
+t.test('readSettings() accepts ports, and states what is expected if one is invalid', async (t) => {
   t.equal(readSettings({ PORT: '0' }).PORT, 0);
   t.equal(readSettings({ PORT: '65535' }).PORT, 65_535);
   t.equal(readSettings({ PORT: '' }).PORT, 8080);
   for (const port of ['http', '-1', '80.5', '65536', '8080 ', '0x50', '123456'])
-    t.equal(told({ PORT: port }), `PORT=${JSON.stringify(port)}: must be a whole number from 0 to 65535, where 0 picks a free port`);
+    t.equal(errorOf({ PORT: port }), `PORT=${JSON.stringify(port)}: must be a whole number from 0 to 65535, where 0 picks a free port`);
 });
 
-t.test('readSettings() reports every mistake at once, with the nearest name for an unknown setting', async (t) => {
+t.test('readSettings() reports all errors together, with the nearest name for an unknown setting', async (t) => {
   t.equal(
-    told({ PORT: 'x', LONGHAND_THREADS: '0', LONGHAND_MODLE: 'a', LONGHAND_LIMIT_UPLOADS_PER_KEY: '1000000' }).replace(
+    errorOf({ PORT: 'x', LONGHAND_THREADS: '0', LONGHAND_MODLE: 'a', LONGHAND_LIMIT_UPLOADS_PER_KEY: '1000000' }).replace(
       /from 1 to \d+/,
       'from 1 to n',
     ),

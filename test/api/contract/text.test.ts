@@ -8,7 +8,7 @@ const line = (start: number, speaker_id: string | null, text: string, speaker_na
   text,
 });
 
-t.test('transcriptText() writes a line for each segment, speakers numbered by first appearance', async (t) => {
+t.test('transcriptText() writes one line per segment, speakers numbered by first appearance', async (t) => {
   t.equal(
     transcriptText([line(0, 'b', 'One.'), line(65.9, 'a', 'Two.'), line(4503, 'b', 'Three.')]),
     '[00:00] Speaker 1: One.\n[01:05] Speaker 2: Two.\n[75:03] Speaker 1: Three.',

@@ -13,7 +13,7 @@ import { findProgram } from '../../support/programs.ts';
 const folder = mkdtempSync(path.join(tmpdir(), 'longhand-documents-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Words that must be found in the document, by script. */
+/** Words that the document must contain, by script. */
 const SAID: Record<string, string> = {
   Latin: 'Zürich ordered twenty-five façades',
   Cyrillic: 'Привет, договор подписан вчера',
@@ -83,7 +83,7 @@ t.test('pdf() contains words of every script so that pdftotext finds them', asyn
       .trim()
       .split(/\s+/)) {
       if (text !== null) t.ok(text.normalize('NFC').includes(word), `${script}: ${word}`);
-      else if (/Hindi|Bengali|Tamil|Telugu/.test(script)) t.match(meanings(bytes), word, `${script}: ${word}`);
+      else if (/Hindi|Bengali|Tamil|Telugu/.test(script)) t.match(actualTexts(bytes), word, `${script}: ${word}`);
     }
   }
   if (text !== null)
@@ -91,8 +91,8 @@ t.test('pdf() contains words of every script so that pdftotext finds them', asyn
   if (text !== null) t.notMatch(text, 'Not ready');
 });
 
-/** The text that marks in the pages of a PDF stand for. */
-function meanings(pdf: Buffer): string {
+/** The ActualText values in the pages of a PDF. */
+function actualTexts(pdf: Buffer): string {
   const pages = [...pdf.toString('latin1').matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g)].map(([, stream]) => {
     try {
       return inflateSync(Buffer.from(stream!, 'latin1')).toString('latin1');
@@ -106,16 +106,16 @@ function meanings(pdf: Buffer): string {
     .join(' ');
 }
 
-t.test('pdf() draws a replacement for characters that no font has, keeps their meaning, and breaks the longest word', async (t) => {
+t.test('pdf() draws a replacement for characters without a font, with their text, and breaks the longest word', async (t) => {
   const long = 'x'.repeat(3_000);
   const bytes = await pdf(contentOf(recordOf(['smile 😀 end', long, '', '\u0000\u202e\ud800 odd', ' '], ''), false));
-  t.match(meanings(bytes), '😀');
+  t.match(actualTexts(bytes), '😀');
   const program = findProgram('pdftotext');
   if (!program) return;
   const file = path.join(folder, 'odd.pdf');
   writeFileSync(file, bytes);
   const text = execFileSync(program, [file, '-'], { encoding: 'utf8' });
-  t.equal(text.match(/x/g)?.length, 3_000, 'nothing is cut off');
+  t.equal(text.match(/x/g)?.length, 3_000, 'nothing is truncated');
 });
 
 t.test('pdf() and docx() name a speaker once for consecutive segments, unless times are requested', async (t) => {

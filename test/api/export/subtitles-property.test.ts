@@ -74,7 +74,7 @@ t.test(
           const [from, to] = [Math.round(start * 1000), Math.round(end * 1000)];
           const crowded = all.filter((other) => Math.abs(other.start - start) < 0.002).length > 1;
           if (word.includes(LONG) || word.length > 20 || crowded || to === from) continue; // split, or simultaneous with others
-          if (!cues.some((cue) => cue.start <= from && to <= cue.end)) throw new Error(`${word} at ${from}-${to} lies in no cue: ${text}`);
+          if (!cues.some((cue) => cue.start <= from && to <= cue.end)) throw new Error(`${word} at ${from}-${to} is in no cue: ${text}`);
         }
         const squeezed = (value: string) => value.replaceAll('-->', '→').replace(/[\s-]/g, '');
         const shown = squeezed(cues.flatMap(({ lines }) => lines).join(''));
@@ -105,7 +105,7 @@ t.test('subtitles() of overlapping speech: no cues overlap, and words lie within
       if (given.length > 2) return;
       for (const { start, end } of segments.flatMap((segment) => segment.words))
         if (!cues.some((cue) => cue.start <= Math.round(start * 1000) && Math.round(end * 1000) <= cue.end))
-          throw new Error(`a word at ${start} lies in no cue`);
+          throw new Error(`a word at ${start} is in no cue`);
     }),
     runs(200),
   );

@@ -64,7 +64,7 @@ t.test('hostile requests to /v1/app with a session get well-formed answers', asy
     },
     4 * RUNS,
   );
-  t.equal((await ask('GET', '/session')).status, 200, 'the session was alive throughout');
+  t.equal((await ask('GET', '/session')).status, 200, 'the session is still valid');
 });
 
 t.test('hostile cookies and CSRF tokens give no access', async (t) => {

@@ -144,7 +144,7 @@ t.test('a bad request of a client that anybody may have registered does not redi
   const answer = await open(site);
   t.equal(answer.status, 400);
   t.equal(answer.headers.get('location'), null);
-  t.match(await answer.text(), /PKCE/, 'the person is told what is wrong');
+  t.match(await answer.text(), /PKCE/, 'the person sees an explanation');
   const own = await open('http://localhost:52001/back');
   t.equal(own.status, 302, 'any port of localhost is accepted, and a local program receives the error');
   t.match(own.headers.get('location'), /^http:\/\/localhost:52001\/back\?error=invalid_request/);

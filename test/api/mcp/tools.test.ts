@@ -176,7 +176,7 @@ t.test('every tool declares its output, and the official client finds that the o
   const texts = (part: Result) =>
     part.prompt_results.map(({ slug, text }: { slug: string; text: string | null }) => [slug, text?.length ?? 0]);
   t.strictSame(new Map(texts(first)).get('quotes'), 20_000);
-  t.strictSame(new Map(texts(first)).get('decisions'), 0, 'what does not fit is only in the export');
+  t.strictSame(new Map(texts(first)).get('decisions'), 0, 'text that does not fit is only in the export');
   t.ok(texts(later).every(([, length]: [string, number]) => length === 0));
 });
 
@@ -210,9 +210,9 @@ t.test('a token without the scope is refused, and invalid calls are explained', 
     ['no_such_tool', {}, /no_such_tool/],
   ];
   for (const [name, input, words] of wrong) {
-    const told = await ask(client, name, input).catch((error: Error) => ({ isError: true, content: [{ text: error.message }] }));
-    t.equal(told.isError, true, name);
-    t.match(told.content[0].text, words, name);
+    const result = await ask(client, name, input).catch((error: Error) => ({ isError: true, content: [{ text: error.message }] }));
+    t.equal(result.isError, true, name);
+    t.match(result.content[0].text, words, name);
   }
 });
 

@@ -7,9 +7,9 @@ import { ROOT } from '../../support/processes.ts';
 import { openService } from '../../support/service.ts';
 
 const RECORDING = path.join(ROOT, 'bench/data/two-speakers.wav');
-const SAID = /account of himself/i;
+const PHRASE = /account of himself/i;
 
-t.test('the official client gets an answer in every format, and the recording is an ordinary transcription', async (t) => {
+t.test('the official client gets a response in every format, and the recording is an ordinary transcription', async (t) => {
   const service = await openService(t);
   const [api] = await Promise.all([service.api(), service.engine()]);
   const client = new OpenAI({ apiKey: service.key, baseURL: `${api.url}/v1`, maxRetries: 0 });
@@ -20,7 +20,7 @@ t.test('the official client gets an answer in every format, and the recording is
       response_format,
       ...more,
     } as never) as never;
-  // biome-ignore lint/suspicious/noExplicitAny: what the client makes of each format is looked into
+  // biome-ignore lint/suspicious/noExplicitAny: results of the client are inspected
   const [json, text, srt, vtt, verbose, diarized]: any[] = await Promise.all([
     ask('json', { language: 'en', prompt: 'Longhand', temperature: 0 }),
     ask('text'),
@@ -29,11 +29,11 @@ t.test('the official client gets an answer in every format, and the recording is
     ask('verbose_json', { timestamp_granularities: ['word', 'segment'] }),
     ask('diarized_json', { chunking_strategy: 'auto' }),
   ]);
-  t.match(json, { text: SAID, usage: { type: 'duration' } });
-  t.match(text, SAID);
+  t.match(json, { text: PHRASE, usage: { type: 'duration' } });
+  t.match(text, PHRASE);
   t.match(srt, /^1\r?\n00:00:\d\d,\d{3} --> /);
   t.match(vtt, /^WEBVTT/);
-  t.match(verbose, { task: 'transcribe', language: 'english', text: SAID, duration: Number });
+  t.match(verbose, { task: 'transcribe', language: 'english', text: PHRASE, duration: Number });
   t.ok(verbose.words.length > 10);
   for (const { word, start, end } of verbose.words) t.ok(word === word.trim() && start <= end, word);
   t.match(verbose.segments[0], { id: 0, start: Number, end: Number, text: String, tokens: [] });

@@ -1,4 +1,4 @@
-/* What the endpoint refuses, as the official client sees it, and what it leaves behind. No engine runs, so nothing completes. */
+/* Errors of the endpoint as the official client reports them, and their effects on the database. No engine runs, so nothing completes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
 import t from 'tap';

@@ -10,7 +10,7 @@ import { finish, LONGHAND, longhand, ROOT, start } from '../../support/processes
 import { findProgram } from '../../support/programs.ts';
 import { connectRaw } from '../../support/raw.ts';
 
-// Every sample of the guides, as a reader would copy it, against the whole product.
+// Every sample of the guides, exactly as printed, against the whole product.
 const home = mkdtempSync(path.join(tmpdir(), 'longhand-guides-'));
 const place = path.join(home, 'reader');
 mkdirSync(path.join(place, 'recordings'), { recursive: true });
@@ -32,13 +32,13 @@ async function ask(at: string) {
   return (await fetch(BASE + at, { headers: { authorization: `Bearer ${KEY}` } })).json();
 }
 
-/** The code blocks of a guide that have this mark after their language. */
+/** Code blocks of a guide with this mark after their language. */
 function samples(name: string, mark: string): string[] {
   const { text } = guides().find((guide) => guide.name === name)!;
   return [...text.matchAll(new RegExp(`^\`\`\`${mark}\\n([\\s\\S]*?)\\n\`\`\`$`, 'gm'))].map(([, code]) => code!);
 }
 
-/** Runs a sample to its end, in the reader's folder; returns what it printed. */
+/** Runs a sample in the reader's folder until it exits. Returns its output. */
 async function run(program: string, file: string, code: string, ...args: string[]): Promise<string> {
   writeFileSync(path.join(place, file), code);
   const { code: end, stdout, stderr } = await finish(program, [...args, file], env, place);
@@ -78,7 +78,7 @@ t.test('the PHP guide prints the text', { skip: !php && 'php is not installed' }
   t.match(await run(php!, 'guide.php', samples('php', 'php run')[0]!), /completed[\s\S]*account of himself/i);
 });
 
-/** A request as 1C:Enterprise sends it: the address and the headers of the guide, its variables filled in, a line at a time. */
+/** A request as 1C:Enterprise sends it: URL and headers of the guide with the variables replaced, parsed line by line. */
 async function fromOneC(nth: number, values: Record<string, string>, body?: Buffer) {
   const [, code] = /```bsl\n([\s\S]*?)```/.exec(guides().find(({ name }) => name === '1c')!.text)!;
   const part = code!.split(/^КонецФункции$/m)[nth]!;

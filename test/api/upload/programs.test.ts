@@ -1,4 +1,4 @@
-/* Refused uploads by programs that send the whole body before they read the answer: what they print. */
+/* Output of programs that send the whole body before they read the response, for refused uploads. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';

@@ -46,7 +46,7 @@ t.test('updated_since misses nothing that is committed out of order', async (t) 
   await sleep(200);
   await touch(late);
   const during = await list(`cursor=${start.cursor}`);
-  t.strictSame(during.ids, [late], 'committed changes are shown at once');
+  t.strictSame(during.ids, [late], 'committed changes are shown immediately');
   commit();
   await slow;
   const after = await list(`cursor=${during.cursor}`);

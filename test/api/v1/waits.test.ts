@@ -22,7 +22,7 @@ t.test('wait returns when the status changes, and when the transcription ends', 
   await become(id, 'failed');
   t.match(await ending, { status: 200, json: { status: 'failed' } });
   t.ok(performance.now() - begun < 25_000, 'long before the wait times out');
-  t.match(await get(id, '?wait=60'), { status: 200, json: { status: 'failed' } }, 'a finished one is returned at once');
+  t.match(await get(id, '?wait=60'), { status: 200, json: { status: 'failed' } }, 'a finished one is returned immediately');
 });
 
 t.test('wait returns the current state after the given seconds, and is clamped or refused like other numbers', async (t) => {
@@ -61,7 +61,7 @@ t.test('300 waiting requests hold no connection of the pool, and every one is an
   const busy = await api.db.direct(
     `select count(*)::int as held from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
   );
-  t.ok(Number(busy[0]!.held) <= 2, `${busy[0]!.held} connections at work while 300 wait`);
+  t.ok(Number(busy[0]!.held) <= 2, `${busy[0]!.held} connections in use while 300 requests wait`);
   t.equal((await get(id, '')).status, 200, 'other requests are served meanwhile');
   await become(id, 'completed');
   t.strictSame(new Set(await Promise.all(waiting)), new Set(['completed']));

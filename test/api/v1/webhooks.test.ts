@@ -27,7 +27,7 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 t.teardown(() => server.close());
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 
-/** Sends all deliveries that are due; returns what arrived. */
+/** Sends all deliveries that are due. Returns the received requests. */
 async function sent() {
   calls.length = 0;
   const due = () =>

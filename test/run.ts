@@ -1,8 +1,8 @@
 /**
- * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict] [--record] [--long]`: runs the test files in a few processes and prints a line for each, then what failed,
- * what was skipped and why, and the counts. --strict: a skip that is not on the list (support/run/skips.ts) fails.
- * --long: the files whose number of cases is set from outside, with many more and another seed at each run: `npm run test:long`.
- * --record: writes what each file cost to support/run/costs.json, by which the longest begin first; on a machine that does nothing else.
+ * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict] [--record] [--long]`: runs the test files in a few processes and prints a line for each, then failures,
+ * skips with their reasons, and the counts. --strict: a skip that is not on the list (support/run/skips.ts) fails.
+ * --long: only files whose number of cases is set by the environment, with many more cases and a new seed in each run: `npm run test:long`.
+ * --record: writes the cost of each file to support/run/costs.json, by which the longest start first; requires an otherwise idle machine.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -13,8 +13,8 @@ import { type Outcome, TestProcess } from './support/run/process.ts';
 import { isAllowed } from './support/run/skips.ts';
 
 const ROOT = new URL('../', import.meta.url);
-const COSTLIEST = 40; // files that are listed at the end, where logs are not cut off
-const FILES_EACH = 30; // of a shared process, then it is restarted: what files leave behind stays small
+const COSTLIEST = 40; // number of files listed at the end, where logs are not truncated
+const FILES_EACH = 30; // per shared process, which is then restarted to release what they left in memory
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -63,9 +63,7 @@ function summarise(outcomes: readonly Outcome[], seconds: number): boolean {
   const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
   const costly = outcomes.length > COSTLIEST ? [...outcomes].sort((a, b) => b.cpuSeconds - a.cpuSeconds).slice(0, COSTLIEST) : [];
   const lines = [
-    ...(costly.length
-      ? ['', 'Costliest, in seconds of a processor:', ...costly.map(({ file, cpuSeconds }) => `${cpuSeconds.toFixed(0)} ${file}`)]
-      : []),
+    ...(costly.length ? ['', 'Most CPU seconds:', ...costly.map(({ file, cpuSeconds }) => `${cpuSeconds.toFixed(0)} ${file}`)] : []),
     ...(failed.length ? ['', 'Failed:', ...failed.flatMap(({ failures }) => failures)] : []),
     ...(skips.length
       ? ['', 'Skipped:', ...skips.map((skip) => `${skip.test}: ${skip.reason}${isAllowed(skip) ? '' : ' (NOT ON THE LIST)'}`)]

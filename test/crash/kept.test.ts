@@ -1,4 +1,4 @@
-/* Kept recordings are removed within a minute of their term, of their transcription and of their workspace, whenever an engine is killed. */
+/* Kept recordings are removed within 60 s of the end of their term, transcription or workspace, even if an engine is killed at any moment. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -30,14 +30,14 @@ const keep = (workspace: string, days: number) =>
 const stored = async () => (await bench.files()).filter((path) => path.includes('/spool/'));
 const storedOf = async (id: string) => (await stored()).filter((path) => path.includes(id));
 
-/** Ends the right to keep a recording; its file must be gone in time. */
+/** Ends the right to keep a recording; its file must then be removed in time. */
 interface Ending {
   id: string;
   what: string;
   end(): Promise<unknown>;
 }
 
-/** One of two engines is killed at some moment of a sweep's interval after the ends. */
+/** One of two engines is killed at a random moment within a sweep interval after the ends. */
 async function goneInTime(t: Test, victim: Running, endings: readonly Ending[]): Promise<void> {
   const killed = sleep(random() * SWEEP_MS).then(() => victim.stop('SIGKILL'));
   await Promise.all(
@@ -54,7 +54,7 @@ async function goneInTime(t: Test, victim: Running, endings: readonly Ending[]):
 t.test('an engine removes every recording unless both the operator and the workspace keep it', async (t) => {
   const [asked, unasked] = [await bench.workspace({ minutes: 100 }), await bench.workspace({ minutes: 100 })];
   await keep(asked, 7);
-  const engine = await bench.engine(); // of an operator who keeps nothing
+  const engine = await bench.engine(); // of an operator who keeps no recordings
   for (const workspace of [asked, unasked]) {
     const id = await bench.upload(workspace, clip);
     await bench.until<Row>(id, (row) => row.status === 'completed' && row.media_key_sealed === null);
@@ -70,14 +70,14 @@ for (let round = 0; round < ROUNDS; round++) {
     const ids = await Promise.all([workspace, workspace, workspace, doomed].map((each) => bench.upload(each, clip)));
     const first = await bench.engine(KEEPING);
     await sleep(random() * 4_000);
-    await first.stop('SIGKILL'); // in the middle of the work
+    await first.stop('SIGKILL'); // during transcription
     const engines = [await bench.engine(KEEPING), await bench.engine(KEEPING)];
     for (const id of ids) {
       const row = await bench.until<Row>(id, ({ status }) => status === 'completed', 300);
       t.ok(row.media_key_sealed && row.media_until, 'kept');
     }
     await sleep(SWEEP_MS);
-    t.equal((await stored()).length, ids.length, 'nothing is removed before its term');
+    t.equal((await stored()).length, ids.length, 'nothing is removed before the end of its term');
     for (const path of await stored()) t.notOk((await readFile(path)).includes('WAVE'), 'encrypted on disk');
     const [ended, shortened, deleted, gone] = ids as [string, string, string, string];
     const set = (change: string, id: string) => db.query('*', `update transcriptions set ${change} where id = ?`, [id]);

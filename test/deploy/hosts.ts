@@ -39,9 +39,9 @@ export interface Hosts {
   restart(name: 'one' | 'two'): Promise<void>;
   /** Runs nginx or HAProxy with its shipped configuration until the test ends. */
   proxy(t: Test, name: (typeof PROXIES)[number]): Promise<void>;
-  /** Places of uploads that are taken, of all hosts. */
+  /** Number of upload slots in use on all hosts. */
   places(): Promise<number>;
-  /** Uploads that a host is receiving now, by its metrics. */
+  /** Number of uploads that a host is currently receiving, according to its metrics. */
   receiving(port: number): Promise<number>;
   ask(port: number, method: string, path: string, options?: { agent?: http.Agent; body?: unknown }): Promise<Answer>;
   upload(port: number, bytes: Buffer, name: string): Promise<Answer>;
@@ -50,7 +50,7 @@ export interface Hosts {
   uploadHeaders(name: string, length: number): Record<string, string | number>;
 }
 
-/** @param engines whether two engines work for them, with the tiny model */
+/** @param engines whether to start two engines, with the tiny model */
 export async function openHosts(t: TAP, { engines = false } = {}): Promise<Hosts> {
   const programs = needPrograms(t, 'nginx', 'haproxy');
   const folder = mkdtempSync(path.join(tmpdir(), 'longhand-hosts-'));

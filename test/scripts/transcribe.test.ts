@@ -9,7 +9,7 @@ const folder = t.testdir({ 'broken.mp3': 'no recording at all '.repeat(100), out
 const env = { LONGHAND_HOME: path.join(folder, 'home') };
 shareFitted(env.LONGHAND_HOME);
 await addTiny(env.LONGHAND_HOME);
-const one = { ...env, LONGHAND_THREADS: '1' }; // each opens every network
+const one = { ...env, LONGHAND_THREADS: '1' }; // each thread loads every model
 const quick = { ...one, LONGHAND_MODEL: TINY }; // where words do not matter
 const talk = path.join(ROOT, 'bench', 'data', 'two-speakers.wav');
 const german = path.join(ROOT, 'bench', 'data', 'clips', 'de_fleurs-test_000.ogg');

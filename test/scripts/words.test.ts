@@ -82,7 +82,7 @@ t.test('up and api refuse a port that another Longhand uses', async (t) => {
   const { port } = new URL(url);
   const message =
     /^Cannot listen on 127\.0\.0\.1 port \d+: it is in use\. Choose another with --port or PORT, or stop the program that uses it\.$/m;
-  t.match(await longhand(['up'], { ...quick, PORT: port }), { code: 1, stdout: '', stderr: told });
+  t.match(await longhand(['up'], { ...quick, PORT: port }), { code: 1, stdout: '', stderr: message });
   const { url: database } = await testDatabase(t);
   t.match(await longhand(['api', '--port', port], { ...env, DATABASE_URL: database }), { code: 1, stdout: '', stderr: message });
 });

@@ -79,7 +79,7 @@ export interface TestConsole extends TestApi {
   key: string;
 }
 
-/** The console over an empty database, with a workspace and its owner. */
+/** The console on an empty database, with a workspace and its owner. */
 export async function openConsole(
   t: { teardown(after: () => unknown): void },
   executablePath: string,

@@ -12,15 +12,15 @@ const LOADER = new URL('typescript.mjs', import.meta.url).href;
 /** Lets Node run a source of the project, faster than under `tsx`: `node ...RUN file.ts`. */
 export const RUN = ['--import', LOADER];
 
-/** Arguments with which Node runs a program of the product, such as `api/main.ts`: from its bundle where test/run.ts made one (run/build.ts). */
+/** Arguments for running a program of the product, such as `api/main.ts`, in Node: from its bundle if test/run.ts has built one (run/build.ts). */
 export function program(name: string): string[] {
   const bundles = process.env.TEST_PROGRAMS;
   return bundles ? [path.join(bundles, name.replace(/\.ts$/, '.mjs'))] : [...RUN, path.join(ROOT, name)];
 }
 
 /**
- * Variables under which `scripts/longhand` loads fast: from its bundle, or else its sources as the tests do. With NODE_OPTIONS '' it loads as it is
- * shipped, which takes two seconds of a processor more.
+ * Variables with which `scripts/longhand` loads fast: from its bundle, or else its sources with the loader of the tests. With NODE_OPTIONS '' it loads
+ * as shipped, which takes 2 s more CPU time.
  */
 const FAST = { NODE_OPTIONS: `--import=${LOADER}` };
 
@@ -39,7 +39,7 @@ export function environment(own: Record<string, string> = {}): Record<string, st
 
 const of = (file: string, env: Record<string, string>) => (file === LONGHAND ? { ...FAST, ...env } : env);
 
-/** Runs a program to its end. */
+/** Runs a program until it exits. */
 export async function finish(file: string, args: readonly string[], env: Record<string, string> = {}, cwd = ROOT): Promise<Finished> {
   const child = spawn(file, args, { cwd, env: environment(of(file, env)), stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collect(child);

@@ -13,12 +13,12 @@ let blank;
 
 const NO_TSX = { url: 'data:text/javascript,export const register = () => {};', format: 'module', shortCircuit: true };
 
-/** What the command line and the threads import first, each from its bundle if there is one (run/build.ts). */
+/** First imports of the command line and of threads, each from its bundle if there is one (run/build.ts). */
 const BUNDLED = { '/scripts/commands/launch.mjs': 'scripts/commands/main.mjs', '/engine/runtime/worker.mjs': 'engine/runtime/worker.mjs' };
 
 /**
- * Files that run side by side in a process (`?together=3`) have a `tap` of their own. The command line and the threads of the engine register `tsx`,
- * which takes a second of a processor: it is not needed here.
+ * Files that share a process (`?together=3`) each have their own `tap`. The command line and engine threads register `tsx`, which takes 1 s of CPU
+ * time and is not needed here.
  */
 export async function resolve(specifier, context, next) {
   const program = Object.keys(BUNDLED).find((file) => context.parentURL?.endsWith(file));

@@ -35,7 +35,7 @@ const ABOUT: readonly [method: string, path: (id: string) => string, body?: unkn
   ['PATCH', (id) => `/v1/transcriptions/${id}`, { author: null }],
   ['DELETE', (id) => `/v1/transcriptions/${id}`],
 ];
-/** 404 also where none is kept: who may hear it is tested beside it, in test/api/v1/recording.test.ts. */
+/** 404 is also the response without a kept recording; who may access one is tested in test/api/v1/recording.test.ts. */
 const RECORDING: (typeof ABOUT)[number] = ['GET', (id) => `/v1/transcriptions/${id}/recording`];
 
 const WEBHOOKS: readonly [method: string, path: (id: string) => string, body?: unknown][] = [
@@ -68,14 +68,14 @@ t.test('a foreign, an absent and a malformed id give every role the same 404 on 
 
 t.test('every route with an id is tested here: the route table has no others', async (t) => {
   const members = '/v1/workspace/members/{user_id}/identities';
-  const asked = new Set([
+  const checked = new Set([
     ...[...ABOUT, RECORDING].map(([method, path]) => `${method} ${path('{id}').split('?')[0]}`),
-    ...[`PUT ${members}`, `DELETE ${members}/{provider}/{external_id}`], // in the next test, as what is named in queries, headers and bodies
-    ...WEBHOOKS.map(([method, path]) => `${method} ${path('{id}')}`), // so are these
+    ...[`PUT ${members}`, `DELETE ${members}/{provider}/{external_id}`], // covered by the next test, like ids in queries, headers and bodies
+    ...WEBHOOKS.map(([method, path]) => `${method} ${path('{id}')}`), // also covered there
     'GET /v1/models/{model}', // a model of the installation, the same for every workspace
   ]);
   const naming = ROUTES.filter(({ hidden, path }) => !hidden && path.includes('{')).map(({ method, path }) => `${method} ${path}`);
-  t.strictSame([...new Set(naming)].sort(), [...tested].sort());
+  t.strictSame([...new Set(naming)].sort(), [...checked].sort());
 });
 
 t.test('lists, archives and searches contain nothing of another workspace', async (t) => {

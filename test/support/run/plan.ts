@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Seconds that a file took, alone on two cores, and seconds of a processor: `npm test -- --record` writes them. */
+/** Wall-clock seconds of a file alone on two cores, and its CPU seconds: `npm test -- --record` writes them. */
 export type Costs = Record<string, readonly [seconds: number, cpuSeconds: number]>;
 
 const COSTS = new URL('costs.json', import.meta.url);
-const UNKNOWN: Costs[string] = [3600, 3600]; // of a new file, which begins first: it may be long
+const UNKNOWN: Costs[string] = [3600, 3600]; // of a new file: it starts first, because it may be long
 
 /** These use less than 50 % of a core: they wait for leases, disks, clients and back-offs, so they run beside CPU-bound files. */
 const WAITING = [
@@ -41,11 +41,11 @@ const ALONE: [place: string, reason: string][] = [
   ['test/engine/tasks/scratch.test.ts', 'it changes the environment of the process'],
   ['test/engine/hostile/', 'they change the environment of the process, and measure its memory'],
   ['test/engine/reports/model.test.ts', 'it replaces `fetch`'],
-  ['test/scripts/admin.test.ts', 'it replaces what prints and the environment of the process'],
-  ['test/scripts/admin-verbs.test.ts', 'it replaces what prints and the environment of the process'],
-  ['test/scripts/words.test.ts', 'it replaces what prints and the environment of the process'],
-  ['test/bench/accuracy.test.ts', 'it opens a pool, whose memory is never given back'],
-  ['test/engine/runtime/', 'they open pools and sessions, whose memory is never given back'],
+  ['test/scripts/admin.test.ts', 'it replaces the output streams and the environment of the process'],
+  ['test/scripts/admin-verbs.test.ts', 'it replaces the output streams and the environment of the process'],
+  ['test/scripts/words.test.ts', 'it replaces the output streams and the environment of the process'],
+  ['test/bench/accuracy.test.ts', 'it opens a pool, whose memory is never released'],
+  ['test/engine/runtime/', 'they open pools and sessions, whose memory is never released'],
   ['test/engine/streams.test.ts', 'it opens a pool'],
   ['test/engine/transcribe.test.ts', 'it opens a pool'],
   ['test/models/build.test.ts', 'it opens sessions of many models'],
@@ -59,11 +59,11 @@ export function isWaiting(file: string): boolean {
   return WAITING.some((place) => file.startsWith(place));
 }
 
-const WAITERS = 2; // with one, files that wait were still left, and ran alone, when all others were done
+const WAITERS = 2; // with one, some waiting files ran alone after all others had finished
 
 /**
- * The lists from which each of the runner's lanes takes its next file: one lane per core computes, and others run the files that wait. The lists are
- * shared, so every file is taken once.
+ * The lists from which each lane of the runner takes its next file: one lane per core prefers CPU-bound files, the others run waiting files. The lists
+ * are shared, so every file is taken once.
  */
 export function lanesOf(files: readonly string[], cores: number): string[][][] {
   const waiting = files.filter(isWaiting);
@@ -71,7 +71,7 @@ export function lanesOf(files: readonly string[], cores: number): string[][][] {
   return [...Array.from({ length: cores }, () => [computing, waiting]), ...Array.from({ length: WAITERS }, () => [waiting])];
 }
 
-/** Every test file under `root`, in the order in which they begin: the longest first, so that none of them runs alone at the end. */
+/** Every test file under `root`, in the order in which they start: the longest first, so that none runs alone at the end. */
 export function allTests(root: URL): string[] {
   const files = readdirSync(new URL('test/', root), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
   return longestFirst(
@@ -80,7 +80,7 @@ export function allTests(root: URL): string[] {
   );
 }
 
-/** Files that wait are ordered by time, the others by that of a processor. */
+/** Orders waiting files by wall-clock time, the others by CPU time. */
 export function longestFirst(files: readonly string[], costs: Costs): string[] {
   const cost = (file: string) => (costs[file] ?? UNKNOWN)[isWaiting(file) ? 0 : 1];
   return [...files].sort((a, b) => cost(b) - cost(a) || a.localeCompare(b));
@@ -90,7 +90,7 @@ function readCosts(): Costs {
   return JSON.parse(readFileSync(COSTS, 'utf8')) as Costs;
 }
 
-/** Keeps what files cost, and forgets files that are gone. */
+/** Stores the costs of files, and removes those of deleted files. */
 export function recordCosts(outcomes: readonly { file: string; seconds: number; cpuSeconds: number }[], root: URL): void {
   const all = { ...readCosts(), ...Object.fromEntries(outcomes.map(({ file, seconds, cpuSeconds }) => [file, [seconds, cpuSeconds]])) };
   const lines = Object.entries(all as Costs)
@@ -100,10 +100,10 @@ export function recordCosts(outcomes: readonly { file: string; seconds: number; 
   writeFileSync(COSTS, `{\n${lines.join(',\n')}\n}\n`);
 }
 
-/** How many cases `npm run test:long` tries in tests that take their number from the environment: five to forty times as many as `npm test`. */
+/** Numbers of cases of `npm run test:long` in tests that read them from the environment: 5 to 40 times those of `npm test`. */
 export const LONG = { ROUNDS: '5', RUNS: '2000', SCHEDULES: '800', LAYOUTS: '800' };
 
-/** Whether a test file takes the number of its cases from the environment, itself or through test/support. */
+/** Whether a test file reads the number of its cases from the environment, directly or through test/support. */
 export function isLong(text: string): boolean {
   return new RegExp(`process\\.env\\.(${Object.keys(LONG).join('|')})\\b|/support/(property|fuzz)\\.ts'`).test(text);
 }

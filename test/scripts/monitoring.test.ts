@@ -29,10 +29,12 @@ async function page(test: { teardown(after: () => unknown): void }): Promise<str
   await api.call(key, 'GET', '/v1/workspace');
   await api.db.acrossTenants((tx) =>
     tx.rows(
-      `insert into engines (id, host, pid, device, model, last_poll, writing) values (?, 'h', 1, 'cpu', 'whisper-base', now(), ?::jsonb)`,
+      `insert into engines (id, host, pid, device, model, last_poll, writing, recognised)
+       values (?, 'h', 1, 'cpu', 'whisper-base', now(), ?::jsonb, ?::jsonb)`,
       [
         randomUUID(),
         JSON.stringify({ model: 'm', calls: { ok: 3, timeout: 1 }, promptTokens: 900, completionTokens: 80, seconds: 4.5, dropped: 2 }),
+        JSON.stringify({ 'gigaam-v3': { seconds: 60, failed: 1, unsure: 2 } }),
       ],
     ),
   );

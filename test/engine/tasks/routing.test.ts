@@ -82,9 +82,8 @@ t.test('the engine transcribes held-out digits through an upload with the model 
     const heir = await service.engine(MODELS);
     const { text } = await record(id);
     t.match(text, new RegExp(`^${digits.map((name) => SAID[name]).join(' ')} Se recomienda .* civilización`));
-    t.match(
-      told(heir, id).map(({ model, language }) => `${language}: ${model}`),
-      [`en: ${DIGITS}`, 'es: whisper-base'],
-    );
+    const stretches = told(heir, id);
+    t.match(stretches[0], { model: DIGITS, language: 'en' });
+    t.match(stretches.at(-1), { model: 'whisper-base', language: 'es' });
   });
 });

@@ -53,7 +53,7 @@ export interface Measures {
   wordTimes: { p50: number; p90: number; compared: number; unheard: number; disordered: number };
 }
 
-/** What is measured, and on which recordings. */
+/** Selection of measurements and recordings. */
 export interface AccuracyOptions {
   /** Minutes of joined speech. */
   minutes: number;

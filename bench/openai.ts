@@ -1,7 +1,7 @@
 /**
- * Clients of OpenAI's API at the whole service, engine included: `node --import tsx bench/openai.ts [--clients 50] [--others 5]
- * [--large 2000] [--json]`. Recordings of 30 MB and of `--large` MB, then `--clients` requests at once with the official client, its own
- * retries included, beside `--others` ordinary uploads of another workspace that arrive after them. All must be answered, and the other
+ * Load of clients of OpenAI's API on the whole service, engine included: `node --import tsx bench/openai.ts [--clients 50] [--others 5]
+ * [--large 2000] [--json]`. Recordings of 30 MB and of `--large` MB, then `--clients` concurrent requests with the official client, its own
+ * retries included, beside `--others` ordinary uploads of another workspace that arrive after them. All must succeed, and the other
  * workspace must not wait for the whole burst.
  */
 import { mkdtempSync, openAsBlob, rmSync } from 'node:fs';
@@ -69,7 +69,7 @@ async function sized(client: OpenAI, service: Service, megabytes: number) {
   return { megabytes, seconds: seconds(start), api_memory_mb: service.memory() };
 }
 
-/** Many requests at once, and shortly after them uploads of another workspace. */
+/** Many concurrent requests, and shortly after them uploads of another workspace. */
 async function burst(client: OpenAI, service: Service) {
   const path = join(folder, 'call.wav');
   await copyFile(SAMPLE, path);
@@ -104,7 +104,7 @@ async function strangersKey({ db, vault }: Service): Promise<string> {
   return (await db.acrossTenants((tx) => createKey(tx, operator, { memberId, scopes: SCOPES }))).key;
 }
 
-/** An ordinary upload; seconds from `start` to its completion. */
+/** Performs an ordinary upload. Returns the seconds from `start` to its completion. */
 async function upload({ url }: Service, key: string, path: string, start: number): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, 'content-disposition': 'attachment; filename="call.wav"' };
   const sent = await fetch(`${url}/v1/transcriptions?language=en`, { method: 'POST', headers, body: await openAsBlob(path) });

@@ -17,7 +17,7 @@ const DONE_MS = 180_000;
 
 const folder = t.testdir({ media: {} });
 const home = path.join(folder, 'home');
-const env = { LONGHAND_HOME: home, PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1', NODE_OPTIONS: '' }; // loads as it is shipped
+const env = { LONGHAND_HOME: home, PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1', NODE_OPTIONS: '' }; // loads the shipped sources
 
 /** Key and curl commands that `longhand up` prints on the first start. */
 function read(output: string) {

@@ -56,6 +56,12 @@ const TERMS: [home: RegExp, field: string][] = [
   [/\bfor those who wait\b|\bwhen nobody waits\b/i, 'waiting requests; idle'],
   [/\bat work on\b/i, 'working on, processing'],
   [/\bthe queue says\b|\blook into the file\b/i, 'a message of the queue; probe, inspect'],
+  [/\b(seconds?|s) of a processor\b|\ba machine that does much else\b/i, 'CPU time; a busy machine'],
+  [/\b(a|one) (third|quarter|fifth|tenth) of an? (second|minute|hour)\b/i, '0.33 s, 333 ms'],
+  [
+    /\bso like one\b|\bso like the other\b|\brepeats the choice of\b|\bas they are shipped\b/i,
+    'similarity; random; the shipped configuration',
+  ],
 ];
 
 /** Fractions in words instead of percentages: "a sixtieth less time". */
@@ -83,6 +89,17 @@ for (const [home, field] of TERMS) {
     t.strictSame(found(home), []);
   });
 }
+
+/** A comment that begins with a relative clause ("What is left of values") instead of a noun or a verb. */
+const CLAUSE = /(\/\*\*?|^ \*) (What|Who|Whom|Whose|Says|Tells)\b/;
+
+t.test('words: comments of tests, benchmarks and models begin with a noun or a verb', async (t) => {
+  t.match('/** What is left of values. */', CLAUSE);
+  t.strictSame(
+    found(CLAUSE).filter((place) => /^(test|bench|models)\//.test(place)),
+    [],
+  );
+});
 
 t.test('words: percentages instead of fractions in words', async (t) => {
   t.match('a sixtieth less time', FRACTION);

@@ -9,10 +9,10 @@ export interface Claims {
   latency: Latency;
 }
 
-const ENGINES = 8; // that claim at once
+const ENGINES = 8; // that claim concurrently
 const CLAIMS = 500;
 
-/** Claims as fast as a few engines can, each transaction as an engine sends it. */
+/** Measures claims of a few engines at full speed, with the transactions of real engines. */
 export async function claimsOf(db: Db, queued: number): Promise<Claims> {
   const times: number[] = [];
   let left = CLAIMS;

@@ -4,7 +4,7 @@ import type { Vault } from '../../db/secrets/vault.ts';
 
 /** Workspaces of one installation. */
 export interface Workspaces {
-  /** All but the large one. */
+  /** All workspaces except the large one. */
   ids: string[];
   /** Those whose rows can be opened and listed, with a key each. */
   callers: { id: string; key: string }[];

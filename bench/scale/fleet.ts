@@ -81,19 +81,19 @@ async function startEngine(fleet: Fleet, connectionString: string, i: number): P
   };
 }
 
-/** CPU time of a PostgreSQL server: its own, that of its processes, and that of those that have ended. */
+/** CPU time of a PostgreSQL server, including running and exited child processes. */
 function cpuSeconds(server: number): number {
   let ticks = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
         .replace(/^.*\) /, '')
-        .split(' '); // from the state on
+        .split(' '); // fields from the state on
       const [parent, user, system, endedUser, endedSystem] = [1, 11, 12, 13, 14].map((field) => Number(fields[field]));
       if (Number(pid) === server) ticks += user! + system! + endedUser! + endedSystem!;
       else if (parent === server) ticks += user! + system!;
     } catch {
-      // it has ended
+      // it has exited
     }
   }
   return ticks / TICKS;

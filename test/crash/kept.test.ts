@@ -14,7 +14,7 @@ const PROMISED = 60; // seconds
 const LEEWAY = 30; // for a busy machine
 const SWEEP_MS = 15_000; // between two sweeps
 const { random } = seeded();
-t.comment(`SEED=${SEED} repeats the choice of the moments`);
+t.comment(`SEED=${SEED} repeats the random moments`);
 const bench = await engineBench(t, { model: TINY });
 const { db } = bench;
 const clip = await conversation(1);
@@ -85,7 +85,7 @@ for (let round = 0; round < ROUNDS; round++) {
     await goneInTime(t, engines[Math.floor(random() * 2)]!, [
       { id: ended, what: 'its term', end: () => set('media_until = now()', ended) },
       { id: shortened, what: 'a shorter policy', end: () => keep(workspace, 2) },
-      // as an API leaves it that is killed before it removes the file
+      // as left by an API that is killed before it removes the file
       { id: deleted, what: 'its deletion', end: () => db.query('*', 'delete from transcriptions where id = ?', [deleted]) },
       { id: gone, what: 'the deletion of its workspace', end: () => db.acrossTenants((tx) => deleteWorkspace(tx, doomed)) },
     ]);

@@ -42,12 +42,12 @@ t.test('transcribe() lets two models recognise a recording in two languages, in 
   const about = { speech: [{ start: 0, end: 1 }], peak: 1, language: 'en', expected: null, vocabulary: '', accurate: false };
   const loading = pool.job(stop.signal).recognise({ read, ...about, model: DIGITS });
   stop.abort(new Error('deleted'));
-  await t.rejects(loading, { message: 'deleted' }, 'a file that is deleted does not wait for a model that is loaded for it');
+  await t.rejects(loading, { message: 'deleted' }, 'a deleted file does not wait for its model to load');
   const path = await join16k(recordings(...SPANISH, 'm5.ogg', 'f4.ogg', 'm5.ogg', 'f4.ogg'), join(t.testdir(), 'two.wav'));
   const { text, language, segments, stretches } = await heardBy(pool, path);
   t.match(text, /^Se recomienda .*civilización.* three one four/, 'Spanish first');
   t.ok(text.endsWith(`${DIGITS_SAID} ${DIGITS_SAID}`), text);
-  t.equal(language, 'es', 'the language of most of it');
+  t.equal(language, 'es', 'the main language');
   t.match(stretches, [
     { model: 'whisper-base', language: 'es' },
     { model: DIGITS, language: 'en' },
@@ -59,7 +59,7 @@ t.test('transcribe() lets two models recognise a recording in two languages, in 
     'times never run backwards',
   );
   const at = (said: string) => words.find((word) => word.text.trim() === said)!.start;
-  t.ok(Math.abs(at('three') - stretches[1]!.start) < 1.5, 'where it was said');
+  t.ok(Math.abs(at('three') - stretches[1]!.start) < 1.5, 'at the time of the speech');
 
   t.test('transcribe() asks the model of the requested language alone', async (t) => {
     const [m5] = recordings('m5.ogg');
@@ -67,7 +67,7 @@ t.test('transcribe() lets two models recognise a recording in two languages, in 
     t.equal(english.text, SAID['m5.ogg']);
     t.match(english.stretches, [{ model: DIGITS, language: 'en' }]);
     const spanish = await heardBy(pool, m5!, { language: 'es' });
-    t.match(spanish.stretches, [{ model: 'whisper-base', language: 'es', fallback: undefined }], 'which has no model of its own');
+    t.match(spanish.stretches, [{ model: 'whisper-base', language: 'es', fallback: undefined }], 'a language without its own model');
   });
 });
 
@@ -86,7 +86,7 @@ t.test('transcribe() takes the resident model where the other one is unsure', as
 t.test('transcribe() takes the resident model where the other one cannot be loaded', async (t) => {
   const damaged = t.testdir();
   cpSync(digits, damaged, { recursive: true });
-  writeFileSync(join(damaged, 'model.onnx'), 'not a network');
+  writeFileSync(join(damaged, 'model.onnx'), 'not a model');
   const pool = await openPool({ ...routed, others: { [DIGITS]: damaged } });
   t.teardown(() => pool.close());
   const [speech] = recordings('en_jfk.mp3');

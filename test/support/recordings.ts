@@ -6,10 +6,10 @@ import { finish, ROOT } from './processes.ts';
 const DIGITS_FOLDER = join(ROOT, 'test/engine/asr/digits');
 const CLIPS = join(ROOT, 'bench/data/clips');
 
-/** Name of a CTC model that knows English digits alone. */
+/** Name of a CTC model for English digits only. */
 export const DIGITS = 'digits';
 
-/** What is said in the recordings of digits; the model has not heard their speakers. */
+/** Reference transcripts of the recordings of digits; their speakers were held out of training. */
 export const SAID = { 'm5.ogg': 'three one four one five nine two six', 'f4.ogg': 'zero eight seven five three two nine zero' } as const;
 
 /** Adds the model of digits to a state folder. Returns its folder. */
@@ -22,7 +22,7 @@ export function recordings(...names: string[]): string[] {
   return names.map((name) => join(name in SAID ? DIGITS_FOLDER : CLIPS, name));
 }
 
-/** Writes recordings one after another to a WAV file, equally loud. */
+/** Joins recordings, at equal loudness, in a WAV file. */
 export async function join16k(paths: readonly string[], target: string): Promise<string> {
   const each = paths.map((_, i) => `[${i}:a]aresample=16000,aformat=channel_layouts=mono,loudnorm,aresample=16000,apad=pad_dur=0.6[a${i}]`);
   const all = `${paths.map((_, i) => `[a${i}]`).join('')}concat=n=${paths.length}:v=0:a=1`;

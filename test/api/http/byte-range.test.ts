@@ -25,7 +25,7 @@ t.test('readRange() returns the part of one range, and everything for what a ser
     [undefined, null],
   ] as const;
   for (const [header, wanted] of cases) t.strictSame(readRange(header, 100), wanted, String(header));
-  t.equal(readRange('bytes=-1', 0), 'none', 'of an empty file');
+  t.equal(readRange('bytes=-1', 0), 'none', 'the file is empty');
 });
 
 t.test('mediaTypeOf() recognizes containers by their first bytes, and the picture by the kind of the recording', async (t) => {

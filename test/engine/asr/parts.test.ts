@@ -44,10 +44,10 @@ t.test('replaced() keeps words ordered and without overlap at the border of the 
 
 t.test('middleOf() returns the quietest point in the middle of a span', async (t) => {
   const levels = new Float32Array(900).map((_, i) => (i >= 500 && i < 510 ? -60 : i < 100 ? -90 : -20));
-  t.ok(Math.abs(middleOf({ start: 0, end: 9 }, levels) - 5.05) < 0.05, 'in the middle, not where it is quietest of all');
+  t.ok(Math.abs(middleOf({ start: 0, end: 9 }, levels) - 5.05) < 0.05, 'near the middle, not at the quietest point overall');
 });
 
-/** Writes one word in the middle of what it is given, named after its length, and keeps the requests. */
+/** Stub recogniser: returns one word in the middle of each window, named after its length, and records the requests. */
 function measurer() {
   const asked: WindowRequest[] = [];
   const recogniser: Recogniser = {
@@ -63,7 +63,7 @@ function measurer() {
   return { recogniser, asked };
 }
 
-/** A tone with silence from `quiet` on, for half a second. */
+/** A tone with 0.5 s of silence from `quiet` on. */
 function tone(seconds: number, quiet: number): Float32Array {
   return Float32Array.from({ length: seconds * SAMPLE_RATE }, (_, i) =>
     i >= quiet * SAMPLE_RATE && i < (quiet + 0.5) * SAMPLE_RATE ? 0 : 0.3 * Math.sin(i * 0.3),

@@ -1,6 +1,6 @@
 /*
  * Random bytes under every extension, and random damage to a valid file of every extension that the installed ffmpeg can write. SEED=n repeats a run,
- * ROUNDS=n damages each file in so many ways.
+ * ROUNDS=n damages each file in n ways.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { Loaded } from '../../../engine/runtime/loaded.ts';
 
-/** Models that keep a record of what is opened and closed. */
+/** Stub models that record when they are opened and closed. */
 function shelf(bytes: number, { idleMs = 60_000, retryMs = 60_000, broken = new Set<string>() } = {}) {
   const events: string[] = [];
   const loaded = new Loaded<{ bytes: number; name: string }, string>({
@@ -38,7 +38,11 @@ t.test('Loaded closes the least recently used model before it opens one for whic
   t.strictSame(events, ['open a', 'open b', 'close b', 'open c']);
   t.strictSame(loaded.names, ['c', 'a']);
   await use('huge', undefined, 99);
-  t.strictSame(events.slice(4).sort(), ['close a', 'close c', 'open huge'], 'one that needs more than there is, is loaded alone');
+  t.strictSame(
+    events.slice(4).sort(),
+    ['close a', 'close c', 'open huge'],
+    'a model that needs more memory than there is, is loaded alone',
+  );
   t.equal(events.at(-1), 'open huge');
 });
 
@@ -69,7 +73,7 @@ t.test('Loaded reports why a model cannot be loaded, and tries again later', asy
   const { events, loaded, use } = shelf(10, { retryMs: 30, broken });
   await t.rejects(use('a'), /a is damaged/);
   await t.rejects(use('a'), /a is damaged/);
-  t.strictSame(events, ['open a'], 'not at every use');
+  t.strictSame(events, ['open a'], 'not retried at every use');
   broken.clear();
   await sleep(40);
   t.equal(await use('a'), 'a');

@@ -29,21 +29,21 @@ interface Record {
   segments: { text: string }[];
 }
 
-/** What the API says of a finished transcription. */
+/** The record of a finished transcription from the API. */
 async function record(id: string): Promise<Record & { text: string }> {
   await service.until(id, ({ status }) => status === 'completed' || status === 'failed');
   const found = (await service.record(api, id)) as unknown as Record;
   return { ...found, text: found.segments.map(({ text }) => text).join(' ') };
 }
 
-/** The line in which an engine says which model recognised what. */
+/** The log line with the models that an engine used. */
 function told({ output }: Running, id: string): { model: string; language: string }[] {
   const log = `${output.stdout}\n${output.stderr}`;
   const line = log.split('\n').find((line) => line.includes('recognised by several models') && line.includes(id));
   return (JSON.parse(line ?? '{"stretches":[]}') as { stretches: { model: string; language: string }[] }).stretches;
 }
 
-t.test('the engine does not start with a model that is not installed, and says which are', async (t) => {
+t.test('the engine does not start with a model that is not installed, and lists the installed ones', async (t) => {
   await t.rejects(
     service.engine({ ...MODELS, LONGHAND_MODELS: 'ru=gigaam-v3' }),
     /Cannot find the model gigaam-v3: found whisper-base, digits;/,
@@ -67,9 +67,9 @@ t.test('the engine transcribes held-out digits through an upload with the model 
   t.equal(language, 'en');
   t.match(told(engine, id), [{ model: DIGITS, language: 'en' }]);
   const answer = JSON.stringify(await service.record(api, id));
-  t.notMatch(answer, DIGITS, 'the API does not name the model');
+  t.notMatch(answer, DIGITS, 'the API does not reveal the model');
 
-  t.test('an engine that is killed is succeeded by one that resumes with the same models', async (t) => {
+  t.test('a killed engine is succeeded by one that resumes with the same models', async (t) => {
     const digits = ['m5.ogg', 'm5.ogg', 'm5.ogg', 'm5.ogg'] as const;
     const wav = await readFile(await join16k(recordings(...digits, ...SPANISH), join(folder, 'two.wav')));
     const id = await upload(api, wav, 'two');
@@ -77,7 +77,7 @@ t.test('the engine transcribes held-out digits through an upload with the model 
       service.db.query('*', `select name from checkpoints where transcription_id = ?::uuid and name like 'recognised-%'`, [id]);
     while (!(await saved()).length) await sleep(20); // the digits: Spanish takes longer
     await engine.stop('SIGKILL');
-    t.equal((await service.row<{ status: string }>('transcriptions', id))!.status, 'processing', 'it dies with the work in hand');
+    t.equal((await service.row<{ status: string }>('transcriptions', id))!.status, 'processing', 'it is killed while it holds the lease');
     await service.expire('transcriptions', id);
     const heir = await service.engine(MODELS);
     const { text } = await record(id);

@@ -11,7 +11,7 @@ const BLANK = 4;
 const pieces = TOKENS.map(pieceOf);
 const WIDE = { size: 10_000, least: Number.NEGATIVE_INFINITY };
 
-/** Every path of `frames` tokens. */
+/** All paths of `frames` tokens. */
 function* paths(frames: number, path: number[] = []): Generator<number[]> {
   if (path.length === frames) yield path;
   else for (const token of TOKENS.keys()) yield* paths(frames, [...path, token]);
@@ -35,7 +35,7 @@ function bonusOf(vocabulary: Vocabulary, text: string): number {
   return vocabulary.total(tokens.reduce((progress, token) => vocabulary.advance(progress, token), vocabulary.start));
 }
 
-/** Log-probabilities of tokens in each frame, and the same with a shift for each frame, as a network may write them. */
+/** Log-probabilities of tokens in each frame, and the same with a shift for each frame, as a model may output them. */
 function random(frames: number, next: () => number): { logProbs: Float32Array; logits: Float32Array } {
   const logits = Float32Array.from({ length: frames * TOKENS.length }, () => 3 * next());
   const logProbs = logits.map((value, i) => {
@@ -95,8 +95,8 @@ t.test('Vocabulary gives a bonus for whole terms only, however they are written 
   t.equal(bonus(0, 1), 3, 'the same with two tokens');
   t.equal(bonus(0), 0, 'not complete');
   t.equal(bonus(0, 1, 3), 0, '"aba" is another word');
-  t.equal(bonus(2, 0), 3, 'the term before a word that is none');
-  t.equal(bonus(2, 0, 1), 6, 'the term of two words');
-  t.equal(bonus(2, 2, 2), 9, 'and once more the shorter one');
+  t.equal(bonus(2, 0), 3, 'a term before a word that is not one');
+  t.equal(bonus(2, 0, 1), 6, 'a term of two words');
+  t.equal(bonus(2, 2, 2), 9, 'and the shorter term again');
   t.equal(bonus(), 0);
 });

@@ -11,6 +11,7 @@ import { openDb } from '../../db/postgres/orm.ts';
 import { loadMasterKeys } from '../../db/secrets/master-key.ts';
 import { openVault } from '../../db/secrets/vault.ts';
 import { runningDatabase } from '../../scripts/commands/home.ts';
+import { addTiny, TINY } from '../support/models.ts';
 import { finish, LONGHAND, longhand, ROOT, start } from '../support/processes.ts';
 import { findProgram } from '../support/programs.ts';
 import { openWorld } from '../support/world.ts';
@@ -60,7 +61,8 @@ t.test('backup: a state folder is saved and restored; without the right master k
   const at = folder(t);
   const [home, restored] = [join(at, 'home'), join(at, 'restored')];
   const paths = { BACKUP: join(at, 'backup'), SAFE: join(at, 'safe') };
-  const env = { PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1' };
+  const env = { PORT: '0', LOG_LEVEL: 'warn', LONGHAND_THREADS: '1', LONGHAND_MODEL: TINY };
+  await addTiny(home);
   const first = start(t, LONGHAND, ['up'], { ...env, LONGHAND_HOME: home });
   await first.said(/^listening on (\S+)$/m);
   const talk = await createTranscript(runningDatabase(home)!, home);

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type Plugin, stop } from 'esbuild'; // that of tsx and vite
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache/longhand-programs');
@@ -77,6 +77,7 @@ async function bundle(folder: string, place: string): Promise<void> {
     logLevel: 'error',
     plugins: [places(place)],
   });
+  await stop(); // its process would live as long as this one
 }
 
 /** Sources keep their original `import.meta` paths, so that they find files next to them. Threads start from their own bundle. */

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clock } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
 import { TurnEditor } from './editor.tsx';
@@ -84,16 +84,21 @@ interface BlockProps {
 
 function Block({ index, shown, heights, turns }: BlockProps) {
   const box = useRef<HTMLDivElement>(null);
-  const { segments } = turns;
+  const { segments, record, search, label, colour, corrected, at } = turns;
   const from = index * BLOCK;
   const own = segments.slice(from, from + BLOCK);
+  const wanted = own.some(({ id }) => id === at) ? at : null;
+  const rows = useMemo(
+    () => shown && own.map((segment, i) => <Turn key={segment.id} segment={segment} before={segments[from + i - 1]} turns={turns} />),
+    [shown, segments, record, search, label, colour, corrected, wanted], // while it plays, only blocks with the turn that is played change
+  );
   useLayoutEffect(() => {
     if (shown) heights.set(index, box.current!.offsetHeight);
   });
   const height = shown ? undefined : (heights.get(index) ?? guess(own));
   return (
     <div ref={box} data-block={index} style={{ height: height === undefined ? '' : `${height}px` }}>
-      {shown && own.map((segment, i) => <Turn key={segment.id} segment={segment} before={segments[from + i - 1]} turns={turns} />)}
+      {rows}
     </div>
   );
 }

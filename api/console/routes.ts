@@ -11,6 +11,7 @@ import { activity, installation, putSettings, settings } from './routes/operator
 import { createMember, deleteMember, invited, memberLink, updateMember } from './routes/people.ts';
 import { newProject, projectMembers, putProjectMember, uploadPlaces } from './routes/projects.ts';
 import { choices, endOidc, startOidc } from './routes/provider.ts';
+import { auditLog, usageOf } from './routes/records.ts';
 import { earlier, extractive, regenerate } from './routes/reports.ts';
 import { newTemplate, readDraft, removeTemplate, templates, tryDraft, updateTemplate } from './routes/templates.ts';
 import { deleteMany, listing, moveMany, rename, rights } from './routes/transcripts.ts';
@@ -72,6 +73,8 @@ export function consoleRoutes(routes: readonly Route[]): Route[] {
     deliveries,
     replay,
     activity,
+    usageOf,
+    auditLog,
     installation,
     settings,
     putSettings,

@@ -33,6 +33,12 @@ const busy = await world.transcription(ann, { status: 'processing', filename: 'n
 const watched = await world.transcription(bob, { title: 'Seen by a viewer', projectId: closed, author: ann });
 await db.acrossTenants((tx) => tx.rows(`update transcriptions set creator_id = ? where id = ?`, [ann.id, watched]));
 
+await db.query('*', 'insert into ledger (workspace_id, minutes, transcription_id) values (?, -12.5, ?)', [workspace, talk]);
+await db.query('*', `insert into audit_log (workspace_id, actor_kind, member_id, action) values (?, 'session', ?, 'settings.change')`, [
+  workspace,
+  ann.id,
+]);
+
 const PAGES: Record<string, string> = {
   '/': 'text=Deliveries for March',
   '/?q=hello': 'mark',
@@ -42,7 +48,7 @@ const PAGES: Record<string, string> = {
   [`/t/${poor}`]: 'text=71.5 minutes are needed and 3 are left',
   [`/t/${busy}`]: 'text=Transcribing',
   '/t/nothing': 'text=Not found',
-  '/activity': 'text=Nothing was transcribed in the last 30 days',
+  '/activity': 'text=13 minutes in the last 30 days',
   '/workspace': 'text=minutes',
   '/workspace/keys': 'text=Revoke',
   '/workspace/templates': 'text=Built-in',
@@ -50,6 +56,9 @@ const PAGES: Record<string, string> = {
   '/workspace/members': 'text=carl@example.com',
   '/workspace/webhooks': 'text=Add webhook',
   '/workspace/settings': 'textarea',
+  '/workspace/access': 'text=this session',
+  '/workspace/usage': 'text=12.5',
+  '/workspace/log': 'text=settings: change',
 };
 
 /** The query of the consent page to which an assistant directs a person. */

@@ -1,4 +1,5 @@
 import { Problem, Waiting } from '../parts/basics.tsx';
+import { Clients } from '../parts/clients.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { length, when } from '../show.ts';
 import { usePolled, useTitle } from '../use.ts';
@@ -82,6 +83,7 @@ export function Installation() {
           ))}
         </ul>
       )}
+      <Clients />
     </>
   );
 }

@@ -3,11 +3,14 @@ import type { Session } from '../client.ts';
 import { Problem, Waiting } from '../parts/basics.tsx';
 import type { WorkspaceInfo } from '../types.ts';
 import { useLoaded, useTitle } from '../use.ts';
+import { Access } from './workspace/access.tsx';
 import { Keys } from './workspace/keys.tsx';
+import { AuditLog } from './workspace/log.tsx';
 import { Members } from './workspace/members.tsx';
 import { Preferences } from './workspace/preferences.tsx';
 import { Projects } from './workspace/projects.tsx';
 import { Templates } from './workspace/templates.tsx';
+import { Usage } from './workspace/usage.tsx';
 import { Webhooks } from './workspace/webhooks.tsx';
 
 /** Everything about the workspace; parts for owners are only shown to owners. */
@@ -18,11 +21,14 @@ export function Workspace({ session, tab }: { session: Session; tab: string }) {
     ['keys', 'API keys', <Keys owner={owner} />],
     ['templates', 'Templates', <Templates owner={owner} />],
     ['projects', 'Projects', <Projects />],
+    ['access', 'Sessions and assistants', <Access owner={owner} />],
     ...(owner
       ? [
           ['members', 'Members', <Members me={session.member.id} />],
           ['webhooks', 'Webhooks', <Webhooks />],
           ['settings', 'Vocabulary and retention', <Preferences />],
+          ['usage', 'Usage', <Usage />],
+          ['log', 'Audit log', <AuditLog />],
         ]
       : []),
   ] as [string, string, JSX.Element][];

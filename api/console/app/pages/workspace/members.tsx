@@ -3,6 +3,7 @@ import { call } from '../../client.ts';
 import { Action, Field, Form, Once, Problem } from '../../parts/basics.tsx';
 import type { Member } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
+import { Invitations } from './invitations.tsx';
 
 /** The members of the workspace, and their identities in other systems. */
 export function Members({ me }: { me: string }) {
@@ -42,6 +43,7 @@ export function Members({ me }: { me: string }) {
           </label>
         </Form>
       </section>
+      <Invitations changed={refresh} />
       <Problem error={error} again={refresh} />
       <ul class="card plain lines">
         {value?.items.map((member) => (

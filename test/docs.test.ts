@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import t from 'tap';
 import { SETTING_NAMES } from '../api/contract/settings.ts';
 import { committedReports, resultFiles } from '../bench/results.ts';
+import { reliabilityPlot } from '../bench/reliability-plot.ts';
 import { openProgram } from '../scripts/commands/program.ts';
 import { generatedPages } from '../scripts/docs/pages.ts';
 import { ROOT } from './support/processes.ts';
@@ -74,6 +75,10 @@ t.test('resultFiles() equal the committed pages and charts; `node --import tsx b
     old.map(([file]) => `${file}: run node --import tsx bench/results.ts`),
     [],
   );
+});
+
+t.test('reliabilityPlot() of the committed results equals the committed chart; `bench/confidence.ts --save` draws it', async (t) => {
+  t.equal(read('docs/images/confidence.svg'), reliabilityPlot(JSON.parse(read('bench/results/confidence.json'))));
 });
 
 t.test('pages name settings that exist, and every setting is in the configuration', async (t) => {

@@ -59,6 +59,7 @@ export interface LanguageSpan {
 /** A word in seconds of its window. `text` begins with a space in languages that use them. */
 export interface Spoken extends Span {
   text: string;
+  /** How probable it is that the word is right, 0 to 1. */
   probability: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Word } from '../types.ts';
 
-/** Confidence of a word, 0 to 1: the mean probability of its tokens. */
+/** Confidence of a word, 0 to 1. */
 export function confidenceOf(probability: number): number {
   return probability > 0 ? Math.min(1, probability) : 0;
 }

@@ -7,6 +7,7 @@ import { sounding } from '../silences.ts';
 import { toSound } from '../snap-words.ts';
 import { speechBetween } from '../speech.ts';
 import { type Attempts, decodeWell, Effort, type Recogniser } from './attempts.ts';
+import { calibrated } from './calibration.ts';
 import { isCertain, leftOut, reliable, shorter, spanOf } from './coverage.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
@@ -33,7 +34,8 @@ const REPORTED_LANGUAGES = 5; // per window
 export async function recognise(request: WindowRequest, recogniser: Recogniser, check: () => void): Promise<RecognisedWindow> {
   const effort = new Effort(speechBetween(request.speech, 0, Number.POSITIVE_INFINITY));
   const heard = await hearAll(request, recogniser, check, { effort, depth: 0 });
-  return { ...heard, uncovered: uncovered(heard.words, request.speech) };
+  const words = heard.words.map((word) => ({ ...word, probability: calibrated(word.probability) }));
+  return { ...heard, words, uncovered: uncovered(words, request.speech) };
 }
 
 type Covered = Omit<RecognisedWindow, 'uncovered' | 'language'> & { language: string };

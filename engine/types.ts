@@ -16,7 +16,7 @@ export interface Span {
  */
 export interface Word extends Span {
   text: string;
-  /** Mean probability of its tokens, 0 to 1. */
+  /** How probable it is that the word is right, 0 to 1: calibrated for Whisper, of other models the mean probability of its tokens. */
   probability: number;
   /** Index of its channel; only for stereo calls. */
   channel?: number;
@@ -122,7 +122,7 @@ export interface Options {
   diarize: boolean;
   /** Known number of speakers, or null. */
   speakers: number | null;
-  /** Names and terms of the workspace, passed to the decoder as a prompt; empty for none. */
+  /** Names and terms of the workspace and the recording, separated by commas; empty for none. */
   vocabulary: string;
   /** Use beam search where it helps; slower. */
   accurate: boolean;

@@ -102,6 +102,16 @@ t.test('transcribe()', async (t) => {
     t.match(words(transcript), /ask not what your country can do for you ask what you can do for your country/);
   });
 
+  t.test('transcribe() writes a term of the vocabulary that it gets wrong without', async (t) => {
+    const clip = at('../../bench/data/clips/en_librispeech-test-other_2033-164914-0007.flac');
+    const said = async (vocabulary: string) =>
+      words(await transcribe(clip, { ...OPTIONS, language: 'en', diarize: false, vocabulary }, quiet(), pool));
+    const without = await said('');
+    t.notMatch(without, /distichs/, 'base does not know the word');
+    t.match(await said('Okonkwo, distichs'), /the two following distichs/);
+    t.equal(await said('Okonkwo, Kestrel 9'), without, 'other terms change nothing');
+  });
+
   t.test('transcribe() resumes from finished windows', async (t) => {
     const saved = new Map<string, Uint8Array>();
     const checkpoints = { load: async () => new Map(saved), save: async (key: string, bytes: Uint8Array) => void saved.set(key, bytes) };

@@ -20,6 +20,7 @@ import {
   UNSURE_LOG_PROB,
 } from './thresholds.ts';
 import type { Tokenizer } from './tokenizer.ts';
+import { keepsRest, prompted, vocabularyOf } from './vocabulary.ts';
 
 const FAST: DecodingOptions = { timestamps: true, speechAware: true, beamSize: 1, temperature: 0 };
 const PLAIN: DecodingOptions = { timestamps: false, speechAware: false, beamSize: 1, temperature: 0 };
@@ -91,6 +92,8 @@ export async function decodeWell(
     const doubted = request.language === 'auto' && request.expected !== null && language !== result.language;
     return doubted && probability >= OTHER_LANGUAGE_PROBABILITY && seconds >= OTHER_LANGUAGE_SECONDS ? language : null;
   };
+  const vocabulary = vocabularyOf(request.vocabulary, request.language, tokenizer);
+  const terms = (result: DecodeResult) => vocabulary?.count(result) ?? 0;
   const timed: DecodingOptions = { ...FAST, pastLoops: certain };
   const careful: DecodingOptions = { ...FAST, beamSize: Math.min(BEAM_SIZE, decoder.capacity) };
   const fast: DecodeRequest = {
@@ -99,9 +102,10 @@ export async function decodeWell(
     source: (into) => encode(request, model, into),
     language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
     expected: request.expected === null ? null : knownLanguage(model.facts, request.expected),
-    prompt: request.vocabulary ? tokenizer.encode(` ${request.vocabulary.trim()}`).slice(0, MAX_PROMPT_TOKENS) : [],
+    prompt: [],
+    vocabulary,
     speech: request.speech,
-    again: (result) => suspicious(result) || poor(result) || unsure(result) || overruled(result) !== null,
+    again: (result) => suspicious(result) || poor(result) || unsure(result) || overruled(result) !== null || result.missed !== undefined,
     first: request.first,
     leave: request.leave,
     check,
@@ -114,9 +118,9 @@ export async function decodeWell(
   };
   const first = await decode(fast);
   if (first.left) return { result: first, invented: false, tried };
-  const again = (options: DecodingOptions, language: string) => {
-    tried.push(name(options));
-    return decode({ ...fast, options, language, source: async () => first.encoded!, again: undefined, urgent: true });
+  const again = (options: DecodingOptions, language: string, prompt: readonly number[] = []) => {
+    tried.push(prompt.length ? `${name(options)}-prompt` : name(options));
+    return decode({ ...fast, options, language, prompt, source: async () => first.encoded!, again: undefined, urgent: true });
   };
 
   try {
@@ -144,6 +148,13 @@ export async function decodeWell(
       const other = await again(options, result.language);
       const mended = poor(result) && !poor(other) && !wordless(other);
       if (mended || better(other, result)) result = other;
+    }
+    if (first.missed && !effort.spent) {
+      const prompt = tokenizer.encode(prompted(first.missed)).slice(0, MAX_PROMPT_TOKENS);
+      const other = await again(careful, result.language, prompt);
+      const gained = terms(other) - terms(result);
+      const named = gained > 0 && keepsRest(text(result), text(other), gained);
+      if (named && other.meanLogProb > result.meanLogProb && !poor(other) && !looped(other)) result = other;
     }
     return { result, invented: false, tried };
   } finally {

@@ -4,7 +4,7 @@ import { allowed } from './constraints.ts';
 import type { DecodeJob, Hypothesis } from './decode-job.ts';
 import { repeats } from './loops.ts';
 import type { Facts } from './model.ts';
-import { corrected, logitsOf, most, weigh } from './sampling.ts';
+import { type Choice, corrected, isTimed, logitsOf, most, type Scores, weigh } from './sampling.ts';
 
 interface Step {
   facts: Facts;
@@ -22,6 +22,8 @@ interface Candidate {
   token: number;
   logProb: number;
   score: number;
+  /** The score by which candidates compete: with the bonus for terms of the vocabulary. */
+  rank: number;
   overruled: boolean;
 }
 
@@ -40,14 +42,14 @@ export function advance(job: DecodeJob, group: readonly Hypothesis[], step: Step
   return false;
 }
 
-/** The hypothesis of a job with the highest mean log-probability, among finished ones if there are any. */
+/** The hypothesis of a job with the highest mean log-probability, with any bonus, among finished ones if there are any. */
 export function best(job: DecodeJob, rows: readonly Hypothesis[]): Hypothesis {
   const pool = job.finished.length ? job.finished : rows.filter((row) => row.job === job);
   return pool.reduce((a, b) => (mean(b) > mean(a) ? b : a));
 }
 
 function mean(row: Hypothesis): number {
-  return row.score / (row.tokens.length + 1);
+  return (row.score + (row.job.vocabulary?.bonus(row) ?? 0)) / (row.tokens.length + 1);
 }
 
 function candidates(job: DecodeJob, group: readonly Hypothesis[], { facts, prediction, numbers }: Step): Candidate[] {
@@ -56,12 +58,24 @@ function candidates(job: DecodeJob, group: readonly Hypothesis[], { facts, predi
     const i = numbers.get(parent)!;
     const may = allowed(parent.tokens, facts, job.options.timestamps, parent.resumed);
     const scores = weigh(prediction, i, may, facts);
-    for (const { token, logProb } of most(logitsOf(prediction, i, may, facts), scores, facts, job.options.beamSize + 1)) {
+    const logits = logitsOf(prediction, i, may, facts);
+    const choices = most(logits, scores, facts, job.options.beamSize + 1);
+    for (const { token, logProb } of [...choices, ...preferred(parent, logits, scores)]) {
       const better = corrected(token, parent, facts);
-      found.push({ parent, token: better ?? token, logProb, score: parent.score + logProb, overruled: better !== null });
+      const score = parent.score + logProb;
+      const after = { tokens: [...parent.tokens, token], logProbs: [...parent.logProbs, logProb] };
+      const rank = score + (job.vocabulary?.bonus(after) ?? 0);
+      found.push({ parent, token: better ?? token, logProb, score, rank, overruled: better !== null });
     }
   }
-  return distinct(found.sort((a, b) => b.score - a.score));
+  return distinct(found.sort((a, b) => b.rank - a.rank));
+}
+
+/** Likely tokens of terms of the vocabulary, where text comes next. */
+function preferred(row: Hypothesis, logits: Float32Array, scores: Scores): Choice[] {
+  const { vocabulary } = row.job;
+  if (!vocabulary || isTimed(scores)) return [];
+  return vocabulary.likely(row, logits, scores.lse).map(({ token }) => ({ token, logProb: logits[token]! - scores.lse }));
 }
 
 /**

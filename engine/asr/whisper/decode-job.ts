@@ -1,6 +1,7 @@
 import type { Tensor } from '../../runtime/session.ts';
 import type { Span } from '../../types.ts';
 import type { Facts } from './model.ts';
+import type { Missed, Vocabulary } from './vocabulary.ts';
 
 /** The encoder's outputs for one window, by name. */
 export type Encoded = Record<string, Tensor>;
@@ -41,6 +42,8 @@ export interface DecodeResult extends LanguageDetection {
   resumed: number[];
   /** Number of loops that were cut off before continuing; absent: none. */
   loops?: number;
+  /** Terms of the vocabulary that were likely where greedy decoding chose another token; absent: none. */
+  missed?: Missed;
   /** Set if the window may be decoded again. */
   encoded?: Encoded;
   /** It is in one of the languages to leave. */
@@ -59,8 +62,10 @@ export interface DecodeRequest {
   expected: string | null;
   /** If the language is null: languages in which nothing is decoded. */
   leave?: readonly string[];
-  /** Tokens of the vocabulary prompt. */
+  /** Tokens of the prompt: terms of the vocabulary. */
   prompt: readonly number[];
+  /** Terms that beams prefer. */
+  vocabulary?: Vocabulary | null;
   speech: readonly Span[];
   /** Whether the window may be decoded again: then the encoder outputs are returned with the result, and are only kept in that case. */
   again?: (result: DecodeResult) => boolean;
@@ -88,6 +93,7 @@ export interface Hypothesis {
   resumed: number[];
   /** Token counts at which a loop was cut off: a timestamp comes next. */
   cuts: number[];
+  missed?: Missed;
 }
 
 /** One decoding in progress: one row, or one per beam. */
@@ -96,6 +102,7 @@ export interface DecodeJob {
   options: DecodingOptions;
   language: string;
   speech: readonly Span[];
+  vocabulary?: Vocabulary | null;
   detection: LanguageDetection;
   limit: number; // tokens
   finished: Hypothesis[]; // finished hypotheses of beam search

@@ -9,6 +9,7 @@ import { detectLanguage } from './language-detection.ts';
 import { beyondSpeech, loopCut, repeats } from './loops.ts';
 import type { Whisper } from './model.ts';
 import { corrected, generator, greedy, logitsOf, sample, weigh } from './sampling.ts';
+import { noteMissed } from './vocabulary.ts';
 
 const RESERVED_ROWS = 1; // rows reserved for first windows, so that a short recording need not wait for a row of a long one
 
@@ -105,7 +106,7 @@ export class Decoder {
       const number = await this.#batch.add(request.source);
       const opening = request.prompt.length ? [facts.startOfPrevious, ...request.prompt] : [];
       if (opening.length) await this.#batch.prefill(number, opening, 'special');
-      const { file, options, speech } = request;
+      const { file, options, speech, vocabulary } = request;
       const prediction = await this.#batch.prefill(number, [facts.startOfTranscript], facts.languages.size ? 'special' : 'text');
       const detection = detectLanguage(prediction, facts);
       const language = request.language ?? languageOf(detection.languages, request.expected, speech);
@@ -114,7 +115,7 @@ export class Decoder {
         return request.resolve(leftWindow(detection, language));
       }
       const limit = facts.longestText - opening.length - 5;
-      const job: DecodeJob = { file, options, speech, detection, language, limit, finished: [], random: generator(1) };
+      const job: DecodeJob = { file, options, speech, vocabulary, detection, language, limit, finished: [], random: generator(1) };
       const [feed, ...ahead] = instructions(facts, language, options.timestamps);
       const row: Hypothesis = { job, feed: feed ?? 0, ahead, tokens: [], logProbs: [], attention: [], score: 0, resumed: [], cuts: [] };
       this.#rows[number] = row;
@@ -182,6 +183,8 @@ export class Decoder {
     const choice = temperature > 0 ? sample(logitsOf(prediction, i, may, facts), scores, facts, temperature, job.random) : greedy(scores);
     const better = corrected(choice.token, row, facts);
     const token = better ?? choice.token;
+    if (job.vocabulary && token < facts.endOfText)
+      noteMissed(row, token, job.vocabulary, prediction.text!.subarray(i * facts.endOfText), scores.lse);
     if (better !== null) row.resumed.push(row.tokens.length);
     const width = prediction.align.length / prediction.textMax.length;
     row.score += choice.logProb;
@@ -217,6 +220,7 @@ export class Decoder {
       meanLogProb: row.score / (row.tokens.length + 1),
       resumed: row.resumed,
       loops: row.cuts.length,
+      missed: row.missed,
     };
     if (request.again?.(result)) result.encoded = this.#batch.encoded(this.#rows.findIndex((row) => row.job === job));
     this.#end(job);
@@ -236,9 +240,11 @@ export class Decoder {
 }
 
 /**
- * Whether choosing the next token requires all text logits: for beam search or sampling, or without timestamps, where some text may not
- * come first.
+ * Whether choosing the next token requires all text logits: for beam search, sampling or a vocabulary, or without timestamps, where some
+ * text may not come first.
  */
-function needsLogits({ job: { options }, tokens, ahead }: Hypothesis): boolean {
-  return ahead.length === 0 && (options.beamSize > 1 || options.temperature > 0 || (tokens.length === 0 && !options.timestamps));
+function needsLogits({ job: { options, vocabulary }, tokens, ahead }: Hypothesis): boolean {
+  return (
+    ahead.length === 0 && (options.beamSize > 1 || options.temperature > 0 || !!vocabulary || (tokens.length === 0 && !options.timestamps))
+  );
 }

@@ -74,7 +74,7 @@ export function lseOf(logits: readonly number[]): number {
 }
 
 /** Whether the next token is a timestamp: all timestamps together are more probable than any single text token. */
-function isTimed({ timeLse, textMax }: Scores): boolean {
+export function isTimed({ timeLse, textMax }: Scores): boolean {
   return timeLse > textMax;
 }
 

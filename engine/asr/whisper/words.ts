@@ -15,7 +15,8 @@ export interface Decoded {
   attention: readonly Uint8Array[];
 }
 
-const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km', 'bo']);
+/** Languages written without spaces between words. */
+export const WITHOUT_SPACES = new Set(['zh', 'ja', 'yue', 'th', 'lo', 'my', 'km', 'bo']);
 
 /**
  * The words of a window with their times, ordered and without overlap. Only frames with speech are aligned, so that no word begins, ends or

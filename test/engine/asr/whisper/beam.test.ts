@@ -5,6 +5,7 @@ import { advance } from '../../../../engine/asr/whisper/beam.ts';
 import type { DecodeJob, Hypothesis } from '../../../../engine/asr/whisper/decode-job.ts';
 import type { Facts } from '../../../../engine/asr/whisper/model.ts';
 import { lseOf } from '../../../../engine/asr/whisper/sampling.ts';
+import { Vocabulary } from '../../../../engine/asr/whisper/vocabulary.ts';
 import { FACTS } from '../../../support/facts.ts';
 
 const facts: Facts = { ...FACTS, tick: 1 }; // timestamps of 10 s
@@ -26,9 +27,9 @@ function predicted(given: Record<number, number>): Prediction {
 }
 
 /** Advances a single hypothesis by one token. Returns the tokens of its successors. The batch is a stub that counts rows. */
-function followed(tokens: number[], given: Record<number, number>, speechAware: boolean): number[][] {
+function followed(tokens: number[], given: Record<number, number>, speechAware: boolean, vocabulary?: Vocabulary): number[][] {
   const options = { timestamps: true, speechAware, beamSize: BEAMS, temperature: 0 };
-  const job = { options, speech: [{ start: 0, end: 9 }], limit: 40, finished: [] } as unknown as DecodeJob;
+  const job = { options, speech: [{ start: 0, end: 9 }], limit: 40, finished: [], vocabulary } as unknown as DecodeJob;
   const first: Hypothesis = {
     job,
     feed: 0,
@@ -71,4 +72,18 @@ t.test('advance() drops a hypothesis that repeats itself, however probable it is
   const found = followed([20, 1, 2, 3, 4, 6, 8, 9, ...repeated], { 5: 9, 7: 4 }, false);
   t.ok(found.length && found.every((tokens) => tokens.at(-1) !== 5), JSON.stringify(found));
   t.equal(found[0]!.at(-1), 7);
+});
+
+t.test('advance() prefers a term of the vocabulary among likely tokens, and only there', async (t) => {
+  const vocabulary = new Vocabulary([{ text: 'term', tokens: [8, 9] }]);
+  const first = (given: Record<number, number>, tokens = [20, 5]) => followed(tokens, given, true, vocabulary)[0]!.at(-1);
+  t.equal(first({ 4: 12, 8: 11 }), 8, 'almost as likely');
+  t.equal(first({ 4: 12, 8: 9 }), 4, 'much less likely');
+  t.equal(first({ 4: 12, 9: 11 }), 4, 'not the beginning of a term');
+  t.equal(first({ 4: 12, 9: 11 }, [20, 5, 8]), 9, 'the rest of a term');
+  const found = followed([20, 5], { 4: 12, 6: 11, 7: 10, 1: 9, 8: 8.8 }, true, vocabulary);
+  t.ok(
+    found.some((tokens) => tokens.at(-1) === 8),
+    'a candidate even if it is not among the most probable tokens',
+  );
 });

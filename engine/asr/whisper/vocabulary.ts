@@ -1,0 +1,160 @@
+import { MAX_LOST_SHARE, MAX_LOST_WORDS, MAX_PROMPTED_TERMS, VOCABULARY_BONUS, VOCABULARY_LOG_PROB } from './thresholds.ts';
+import type { Tokenizer } from './tokenizer.ts';
+import { WITHOUT_SPACES } from './words.ts';
+
+/** A term of the vocabulary and its tokens. */
+export interface Term {
+  text: string;
+  tokens: readonly number[];
+}
+
+/** Terms that were likely where greedy decoding chose another token: the highest log-probability of each. */
+export type Missed = Map<Term, number>;
+
+/** A prefix of terms. */
+interface Node {
+  next: Map<number, Node>;
+  /** The terms that begin like this. */
+  terms: Term[];
+  /** Whether a term ends here. */
+  ends: boolean;
+}
+
+/** How far the tokens of a row have got in the vocabulary. */
+interface Place {
+  node: Node;
+  /** Tokens of the unfinished term, and of all finished ones. */
+  open: number;
+  kept: number;
+  /** Finished terms, by their last node. */
+  finished: Set<Node>;
+}
+
+/** The tokens of a hypothesis with their log-probabilities. */
+interface Row {
+  tokens: readonly number[];
+  logProbs: readonly number[];
+}
+
+const MAX_TERM_WORDS = 5; // longer entries are sentences, of which only the names count
+
+/** Names and terms that are preferred where the model finds them likely, as a trie of tokens. */
+export class Vocabulary {
+  readonly #root = newNode();
+
+  constructor(terms: readonly Term[]) {
+    for (const term of terms) {
+      let node = this.#root;
+      for (const token of term.tokens) {
+        const next = node.next.get(token) ?? newNode();
+        node.next.set(token, next);
+        next.terms.push(term);
+        node = next;
+      }
+      node.ends = node !== this.#root;
+    }
+  }
+
+  /** Number of different terms in the text of a row. */
+  count({ tokens, logProbs }: Row): number {
+    return this.#place(tokens, logProbs).finished.size;
+  }
+
+  /** What a row gains over its log-probability: for each token of the terms in it, finished or just begun, if the token was likely. */
+  bonus({ tokens, logProbs }: Row): number {
+    const { open, kept } = this.#place(tokens, logProbs);
+    return VOCABULARY_BONUS * (open + kept);
+  }
+
+  /**
+   * The tokens that would begin or continue a term after a row and are likely, with the terms.
+   * @param lse log-sum-exp of all allowed tokens
+   */
+  likely({ tokens, logProbs }: Row, logits: Float32Array, lse: number): { token: number; terms: readonly Term[] }[] {
+    const { node } = this.#place(tokens, logProbs);
+    return [...node.next, ...(node === this.#root ? [] : this.#root.next)]
+      .filter(([token]) => logits[token]! - lse >= VOCABULARY_LOG_PROB)
+      .map(([token, { terms }]) => ({ token, terms }));
+  }
+
+  #place(tokens: readonly number[], logProbs: readonly number[]): Place {
+    const place: Place = { node: this.#root, open: 0, kept: 0, finished: new Set() };
+    for (const [i, token] of tokens.entries()) {
+      let next = place.node.next.get(token);
+      if (!next) {
+        place.open = 0;
+        next = this.#root.next.get(token);
+      }
+      place.node = next ?? this.#root;
+      if (!next) continue;
+      if (logProbs[i]! >= VOCABULARY_LOG_PROB) place.open++;
+      if (!next.ends) continue;
+      place.finished.add(next);
+      place.kept += place.open;
+      place.open = 0;
+    }
+    return place;
+  }
+}
+
+function newNode(): Node {
+  return { next: new Map(), terms: [], ends: false };
+}
+
+/** Notes the terms that were likely where a row took another token. `logits`: those of text; `lse`: log-sum-exp of all allowed tokens. */
+export function noteMissed(row: Row & { missed?: Missed }, token: number, vocabulary: Vocabulary, logits: Float32Array, lse: number): void {
+  for (const likely of vocabulary.likely(row, logits, lse)) {
+    if (likely.token === token) continue;
+    row.missed ??= new Map();
+    const logProb = logits[likely.token]! - lse;
+    for (const term of likely.terms) row.missed.set(term, Math.max(logProb, row.missed.get(term) ?? logProb));
+  }
+}
+
+/** The likeliest missed terms, best first, as text for a prompt. */
+export function prompted(missed: Missed): string {
+  const best = [...missed].sort((a, b) => b[1] - a[1]).slice(0, MAX_PROMPTED_TERMS);
+  return ` ${best.map(([{ text }]) => text).join(', ')}`;
+}
+
+/**
+ * Whether a text with more terms is otherwise the same text: in few windows the model repeats its prompt instead of what was spoken.
+ * @param gained number of terms
+ */
+export function keepsRest(before: string, after: string, gained: number): boolean {
+  const left = wordsOf(after);
+  const words = wordsOf(before);
+  const lost = words.filter((word) => {
+    const at = left.indexOf(word);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+  return lost.length <= MAX_LOST_WORDS * gained + MAX_LOST_SHARE * words.length;
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+let latest: { text: string; spaces: boolean; tokenizer: Tokenizer; vocabulary: Vocabulary } | undefined;
+
+/** The vocabulary of a text, or null if that is empty. The latest is kept, because all windows of a recording share it. */
+export function vocabularyOf(text: string, language: string, tokenizer: Tokenizer): Vocabulary | null {
+  if (!text.trim()) return null;
+  const spaces = !WITHOUT_SPACES.has(language);
+  if (latest?.text !== text || latest.spaces !== spaces || latest.tokenizer !== tokenizer) {
+    const terms = termsOf(text).map((term) => ({ text: term, tokens: tokenizer.encode(spaces ? ` ${term}` : term) }));
+    latest = { text, spaces, tokenizer, vocabulary: new Vocabulary(terms) };
+  }
+  return latest.vocabulary;
+}
+
+const NAME = /^\p{Lu}[\p{L}\p{M}'’-]{3,}$/u;
+
+/** The terms of a vocabulary: entries between commas, semicolons or line breaks, and the names within them. */
+export function termsOf(text: string): string[] {
+  const entries = text.split(/[,;\n]/).map((entry) => entry.trim().split(/\s+/));
+  const short = entries.filter((words) => words.length <= MAX_TERM_WORDS).map((words) => words.join(' '));
+  const names = entries.flat().filter((word) => NAME.test(word));
+  return [...new Set([...short, ...names])].filter(Boolean);
+}

@@ -1,5 +1,5 @@
 /**
- * What a vocabulary changes: `node --import tsx bench/vocabulary.ts [--named] [--save]`. Terms of bench/data/names.tsv that are written
+ * Effect of a vocabulary: `node --import tsx bench/vocabulary.ts [--named] [--save]`. Terms of bench/data/names.tsv that are written
  * right without and with the vocabulary, and the word error rate of all clips, or of those with terms only (`--named`), without one and with
  * 50 unrelated terms.
  */

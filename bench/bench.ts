@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import type { Pool } from '../engine/runtime/pool.ts';
 import { measureAccuracy, type Part } from './accuracy.ts';
 import type { Split } from './clips.ts';
-import { measurePeers } from './comparison.ts';
+import { comparePrograms, measurePeers } from './comparison.ts';
 import { measureCoverage } from './coverage.ts';
+import { type InstalledModel, modelPrograms } from './models.ts';
 import { openPeer, type PEERS } from './peers.ts';
+import { speedChart } from './plot.ts';
 import { measureProfile } from './profile.ts';
 import { provenance } from './provenance.ts';
 import { chart, compare, type Report, table } from './report.ts';
@@ -33,6 +35,8 @@ export interface BenchOptions {
   /** Folders of the models to profile. */
   profile?: { whisper: string; diarization: string };
   peers: (typeof PEERS)[number][];
+  /** Installed models to compare; the first is the reference for relative times. */
+  models?: readonly InstalledModel[];
   /** Hours of audio per day to size for; requires `speed`. */
   load?: number;
   meanMinutes: number;
@@ -83,6 +87,10 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
       report.der = report.accuracy.conversations?.error;
     }
     if (peers.length) report.peers = await measurePeers(pool, peers, folder, options);
+    if (options.models?.length) {
+      const [reference, ...others] = modelPrograms(options.models, { threads: pool.threads, device: pool.device });
+      report.models = await comparePrograms(reference!, others, folder, options);
+    }
     if (options.load && report.speed) {
       const { minutesPerHour, peakMegabytes } = report.speed;
       const host = { cores: pool.threads, minutesPerHour: minutesPerHour.total, gib: Math.ceil(peakMegabytes / 1024 + 1) };
@@ -92,7 +100,7 @@ export async function bench(pool: Pool, options: BenchOptions): Promise<{ report
     const text = [table(report)];
     if (before) text.push('', compare(report, before));
     if (options.save) await writeFile(options.save, `${JSON.stringify(report, null, 2)}\n`);
-    if (options.chart) await writeFile(options.chart, chart(report));
+    if (options.chart) await writeFile(options.chart, report.models ? speedChart(report.machine, report.models) : chart(report));
     return { report, text: text.join('\n') };
   } finally {
     await rm(folder, { recursive: true });

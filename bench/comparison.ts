@@ -24,7 +24,7 @@ export interface PeerRow {
   /** Longest run of deleted words. */
   gap: number;
   peakMegabytes: number;
-  /** Relative time: the mean over the orders of its time divided by the mean of Longhand's before and after it. */
+  /** Relative time: the mean over the orders of its time divided by the mean of the reference's before and after it. */
   ratio: number;
 }
 
@@ -36,14 +36,17 @@ interface Order {
   runs: { transcript: string; words: string[] }[];
 }
 
+/** Compares Longhand, fast and accurate, with other programs. */
+export function measurePeers(pool: Pool, peers: readonly Peer[], folder: string, options: Options): Promise<PeerRow[]> {
+  return comparePrograms(longhand(pool, 'Longhand'), [longhand(pool, 'Longhand, accurate', true), ...peers], folder, options);
+}
+
 /**
- * Runs every program on the same joined English speech in several orders, one after another, Longhand before and after each of the others,
- * because the speed of a machine drifts. Longhand is averaged over all its runs, and its errors are counted once per order.
+ * Runs every program on the same joined English speech in several orders, one after another, the reference before and after each of the
+ * others, because the speed of a machine drifts. The reference is averaged over all its runs, and its errors are counted once per order.
  */
-export async function measurePeers(pool: Pool, peers: readonly Peer[], folder: string, options: Options): Promise<PeerRow[]> {
-  const ours = longhand(pool, false);
-  const others = [longhand(pool, true), ...peers];
-  const own = new Tally(ours.name);
+export async function comparePrograms(reference: Peer, others: readonly Peer[], folder: string, options: Options): Promise<PeerRow[]> {
+  const own = new Tally(reference.name);
   const tallies = others.map(({ name }) => new Tally(name));
   for (let i = 0; i < ORDERS; i++) {
     const order = await makeOrder(i, folder, options);
@@ -51,10 +54,10 @@ export async function measurePeers(pool: Pool, peers: readonly Peer[], folder: s
       options.log(`${program.name}, order ${i + 1} of ${ORDERS}`);
       return tally.add(order, await program.run(order.path, 'en'), counted);
     };
-    let before = await run(ours, own);
+    let before = await run(reference, own);
     for (const [p, program] of others.entries()) {
       const time = await run(program, tallies[p]!);
-      const after = await run(ours, own, false);
+      const after = await run(reference, own, false);
       tallies[p]!.ratios.push((2 * time) / (before + after));
       before = after;
     }
@@ -70,9 +73,9 @@ async function makeOrder(i: number, folder: string, { minutes, seed, split, data
 }
 
 /** Longhand as one of the programs. */
-function longhand(pool: Pool, accurate: boolean): Peer {
+export function longhand(pool: Pool, name: string, accurate = false): Peer {
   return {
-    name: accurate ? 'Longhand, accurate' : 'Longhand',
+    name,
     async run(file, language) {
       const { result, seconds } = await timed(() => transcript(file, pool, { language, diarize: false, accurate }));
       return { version: null, seconds, audio: result.durationSeconds, text: textOf(result), peak_rss_mb: peakMemory() };

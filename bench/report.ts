@@ -25,6 +25,8 @@ export interface Report extends Provenance {
   accuracy?: Accuracy;
   coverage?: LanguageCoverage[];
   peers?: PeerRow[];
+  /** Installed models; relative times refer to the first. */
+  models?: PeerRow[];
   sizing?: Sizing & { load: string };
 }
 
@@ -75,9 +77,9 @@ export function table(report: Report): string {
     for (const [name, value] of coverageRows(report.coverage)) row(name, value);
     lines.push('');
   }
-  if (peers?.length) {
-    lines.push('The same joined speech in several orders, same weights, same threads, in sequence');
-    for (const { name, version, minutesPerHour, wordErrorRate, gap, peakMegabytes, ratio } of peers) {
+  const programs = (heading: string, rows: readonly PeerRow[]) => {
+    lines.push(heading);
+    for (const { name, version, minutesPerHour, wordErrorRate, gap, peakMegabytes, ratio } of rows) {
       row(
         version ? `${name} (${version})` : name,
         `${two(minutesPerHour)} min/h, relative time ${two(ratio)}, ${peakMegabytes.toFixed(0)} MB`,
@@ -85,7 +87,9 @@ export function table(report: Report): string {
       row('', `WER ${rateText(wordErrorRate)}; ${wordErrorRate.errors.deleted} deleted, at most ${gap} in a row`);
     }
     lines.push('');
-  }
+  };
+  if (peers?.length) programs('The same joined speech in several orders, same weights, same threads, in sequence', peers);
+  if (report.models?.length) programs('Installed models on the same joined English speech in several orders, in sequence', report.models);
   if (sizing) {
     lines.push(`For ${sizing.load}: ${sizing.hosts} host(s) like this one, ${sizing.cores} cores, ${sizing.gib} GiB in all`);
     row('from arrival to completion in the busy hour', `p50 ${sizing.wait.p50.toFixed(0)} s, p95 ${sizing.wait.p95.toFixed(0)} s`);

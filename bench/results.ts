@@ -61,10 +61,11 @@ function section(report: Report): string {
     for (const { language, covered, longestGap, minutesPerHour } of report.coverage)
       lines.push(`| ${language} | ${percent(covered)} | ${longestGap.toFixed(1)} | ${minutesPerHour.toFixed(2)} |`);
   }
-  if (report.peers) {
+  for (const rows of [report.peers, report.models]) {
+    if (!rows) continue;
     lines.push('', '| program | version | min/h (range) | relative time | WER | longest omission, words | memory, MB |');
     lines.push('| --- | --- | --- | --- | --- | --- | --- |');
-    for (const { name, version, minutesPerHour, range, wordErrorRate, gap, peakMegabytes, ratio } of report.peers)
+    for (const { name, version, minutesPerHour, range, wordErrorRate, gap, peakMegabytes, ratio } of rows)
       lines.push(
         `| ${name} | ${version ?? versions.longhand} | ${minutesPerHour.toFixed(2)} (${range.map((x) => x.toFixed(2)).join('-')}) | ${ratio.toFixed(2)} | ${rate(wordErrorRate)} | ${gap} | ${peakMegabytes.toFixed(0)} |`,
       );

@@ -31,6 +31,7 @@ interface Options {
   set: Split;
   seed: number;
   peer?: (typeof PEERS)[number][];
+  models?: true | string[];
   load?: number;
   meanMinutes: number;
   save?: string;
@@ -59,15 +60,19 @@ export function addBench(program: Command): void {
     )
     .addOption(new Option('--seed <number>', 'seed for orders, conversations and rooms').argParser(positive).default(1))
     .addOption(new Option('--peer <name...>', 'also run another program on the same audio, if installed').choices(PEERS))
+    .option('--models [name...]', 'also compare the installed models, or the given ones, in speed and WER of English speech')
     .addOption(new Option('--load <hours>', 'load to size for, such as 200h/day').argParser(hoursPerDay).conflicts('speed'))
     .addOption(new Option('--mean-minutes <minutes>', 'mean recording length of that load').argParser(positive).default(10))
     .option('--save <file>', 'save the figures as JSON')
     .option('--compare <file>', 'compare with saved figures')
-    .option('--chart <file>', 'draw a chart as SVG')
+    .option('--chart <file>', 'draw a chart as SVG; with --models RTFx against WER')
     .option('--json', 'print JSON')
-    .action(async ({ json, peer = [], ...options }: Options) => {
+    .action(async ({ json, peer = [], models, ...options }: Options) => {
       const settings = loadSettings();
-      const [{ bench }, { localModels, openLocalPool }] = await Promise.all([import('../../bench/bench.ts'), import('./pool.ts')]);
+      const [{ bench }, { installedModels, localModels, openLocalPool }] = await Promise.all([
+        import('../../bench/bench.ts'),
+        import('./pool.ts'),
+      ]);
       const pool = await openLocalPool(settings);
       try {
         const { report, text } = await bench(pool, {
@@ -76,6 +81,7 @@ export function addBench(program: Command): void {
           accuracy: options.accuracy ?? false,
           accurate: options.accurate ?? settings.LONGHAND_DECODING === 'accurate',
           peers: peer,
+          models: models && (await installedModels(settings, models === true ? null : models)),
           profile: options.profile ? (await localModels(settings)).models : undefined,
           model: settings.LONGHAND_MODEL,
           log: (line) => void process.stderr.write(`${line}\n`),

@@ -1,11 +1,13 @@
 import path from 'node:path';
 import { byLanguage } from '../../api/contract/routing.ts';
 import type { Settings } from '../../api/contract/settings.ts';
+import type { InstalledModel } from '../../bench/models.ts';
 import { chooseDevice } from '../../engine/runtime/gpu.ts';
 import { openPool, type Pool, type PoolOptions } from '../../engine/runtime/pool.ts';
-import { readDescriptor } from '../../models/descriptor.ts';
+import { languagesOf, readDescriptor } from '../../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
 import { routedModels } from '../../models/routes.ts';
+import { listModels } from '../../models/store.ts';
 
 /** The engine's threads in this process, with the configured models and device. The caller closes it. */
 export async function openLocalPool(settings: Settings): Promise<Pool> {
@@ -22,4 +24,12 @@ export async function localModels(settings: Settings): Promise<Pick<PoolOptions,
     others: Object.fromEntries(others.map(({ name, folder }) => [name, folder])),
     routes: routes.size ? { resident: resident.name, byLanguage: routes, least } : undefined,
   };
+}
+
+/** The named models, or all installed ones that recognise English. */
+export async function installedModels(settings: Settings, names: readonly string[] | null): Promise<InstalledModel[]> {
+  const usable = (await listModels(settings.LONGHAND_HOME)).filter(({ kind }) => kind !== 'diarization');
+  const all = usable.filter(({ folder }) => languagesOf(readDescriptor(folder)).includes('en')).map(({ name }) => name);
+  const alone = (name: string) => localModels({ ...settings, LONGHAND_MODEL: name, LONGHAND_MODELS: undefined });
+  return Promise.all((names ?? all).map(async (name) => ({ name, models: (await alone(name)).models })));
 }

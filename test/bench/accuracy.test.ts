@@ -3,10 +3,11 @@ import t from 'tap';
 
 import { named, quantile, wordsAttributed, wordTimes } from '../../bench/align.ts';
 import { type Clip, clips, DATA, englishClips, foreignClips, turnsOf, voices } from '../../bench/clips.ts';
-import { measurePeers } from '../../bench/comparison.ts';
+import { comparePrograms, measurePeers } from '../../bench/comparison.ts';
 import { conversation } from '../../bench/conversations.ts';
 import { diarizationError } from '../../bench/der.ts';
 import { diarization, transcript } from '../../bench/measure.ts';
+import { modelPrograms } from '../../bench/models.ts';
 import { englishWords } from '../../bench/normalise.ts';
 import type { Peer } from '../../bench/peers.ts';
 import { seeded } from '../../bench/random.ts';
@@ -102,6 +103,21 @@ t.test('accuracy does not regress', async (t) => {
     for (const row of [ours!, accurate!]) t.ok(row.wordErrorRate.rate < 0.3 && row.minutesPerHour > 0, JSON.stringify(row));
     t.equal(ours!.wordErrorRate.errors.reference, other!.wordErrorRate.errors.reference, 'both have the same reference words');
     t.equal(ours!.ratio, 1);
+  });
+
+  await t.test('modelPrograms() opens each model for its runs alone', async (t) => {
+    const models = await shippedModels(t.testdir());
+    const programs = modelPrograms(
+      ['one', 'other'].map((name) => ({ name, models })),
+      { threads: 1 },
+    );
+    const rows = await comparePrograms(programs[0]!, programs.slice(1), folder, { minutes: 0.05, split: 'test', seed: 1, log: () => {} });
+    t.strictSame(
+      rows.map(({ name }) => name),
+      ['one', 'other'],
+    );
+    for (const row of rows) t.ok(row.wordErrorRate.rate < 0.3 && row.minutesPerHour > 0 && row.peakMegabytes > 100, JSON.stringify(row));
+    t.equal(rows[0]!.wordErrorRate.rate, rows[1]!.wordErrorRate.rate, 'the same model makes the same errors');
   });
 
   await t.test('recordings without speech yield no hallucinations', async (t) => {

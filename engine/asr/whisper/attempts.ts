@@ -12,6 +12,7 @@ import {
   DENSE_TOKENS_PER_SECOND,
   MAX_PLAUSIBLE_LOOPS,
   MAX_PROMPT_TOKENS,
+  MAX_PROMPTED_TERMS,
   OTHER_LANGUAGE_PROBABILITY,
   OTHER_LANGUAGE_SECONDS,
   RETRY_PART_SECONDS,
@@ -150,11 +151,13 @@ export async function decodeWell(
       if (mended || better(other, result)) result = other;
     }
     if (first.missed && !effort.spent) {
-      const prompt = tokenizer.encode(prompted(first.missed)).slice(0, MAX_PROMPT_TOKENS);
+      const short = (vocabulary?.size ?? 0) <= MAX_PROMPTED_TERMS;
+      const prompt = short ? tokenizer.encode(prompted(first.missed)).slice(0, MAX_PROMPT_TOKENS) : [];
       const other = await again(careful, result.language, prompt);
       const gained = terms(other) - terms(result);
       const named = gained > 0 && keepsRest(text(result), text(other), gained);
-      if (named && other.meanLogProb > result.meanLogProb && !poor(other) && !looped(other)) result = other;
+      const probable = !short || other.meanLogProb > result.meanLogProb; // without a prompt the bonus limits what terms may cost
+      if (named && probable && !poor(other) && !looped(other)) result = other;
     }
     return { result, invented: false, tried };
   } finally {

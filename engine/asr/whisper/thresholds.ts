@@ -28,11 +28,11 @@ export const TARGET_ROW_SHARE = 0.7; // of a row's tokens to use for a span, est
 export const SAME_SPAN_SHARE = 0.9; // a span with this share of a window's speech would be decoded the same way again
 export const MAX_PROMPT_TOKENS = 160; // of the vocabulary
 
-/* Terms of the vocabulary that were likely and not chosen: the window is decoded once more, with these terms as a prompt and beams that
-   prefer them. */
+/* Terms of the vocabulary that were likely and not chosen: the window is decoded once more by a beam search that prefers them, and if
+   the vocabulary is short with these terms as a prompt. */
 export const VOCABULARY_LOG_PROB = -7; // of a token; below it a term is not likely
 export const VOCABULARY_BONUS = 1.5; // per token of a term, in the unit of log-probabilities
-export const MAX_PROMPTED_TERMS = 20; // the likeliest ones
+export const MAX_PROMPTED_TERMS = 12; // in the vocabulary; of 50 unrelated names a prompt put three into four difficult clips
 export const MAX_LOST_WORDS = 3; // per term, of the text without it,
 export const MAX_LOST_SHARE = 0.2; // plus this share of its words
 

@@ -1,4 +1,4 @@
-import { MAX_LOST_SHARE, MAX_LOST_WORDS, MAX_PROMPTED_TERMS, VOCABULARY_BONUS, VOCABULARY_LOG_PROB } from './thresholds.ts';
+import { MAX_LOST_SHARE, MAX_LOST_WORDS, VOCABULARY_BONUS, VOCABULARY_LOG_PROB } from './thresholds.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { WITHOUT_SPACES } from './words.ts';
 
@@ -40,9 +40,12 @@ const MAX_TERM_WORDS = 5; // longer entries are sentences, of which only the nam
 
 /** Names and terms that are preferred where the model finds them likely, as a trie of tokens. */
 export class Vocabulary {
+  /** Number of terms. */
+  readonly size: number;
   readonly #root = newNode();
 
   constructor(terms: readonly Term[]) {
+    this.size = terms.length;
     for (const term of terms) {
       let node = this.#root;
       for (const token of term.tokens) {
@@ -111,9 +114,9 @@ export function noteMissed(row: Row & { missed?: Missed }, token: number, vocabu
   }
 }
 
-/** The likeliest missed terms, best first, as text for a prompt. */
+/** Missed terms, the likeliest first, as text for a prompt. */
 export function prompted(missed: Missed): string {
-  const best = [...missed].sort((a, b) => b[1] - a[1]).slice(0, MAX_PROMPTED_TERMS);
+  const best = [...missed].sort((a, b) => b[1] - a[1]);
   return ` ${best.map(([{ text }]) => text).join(', ')}`;
 }
 

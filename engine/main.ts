@@ -84,7 +84,10 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
     await scratch.clean(await livingEngines(db));
     const running = await runEngine(engine, facts);
     const queue = listen(
-      { connectionString: settings.DATABASE_URL!, tasks: tasksOf(running, db), full: running.full, places: 1, crontab: CRONTAB, log },
+      {
+        ...{ connectionString: settings.DATABASE_URL!, tasks: tasksOf(running, db), full: running.full, places: 1, crontab: CRONTAB, log },
+        fleet: async () => (await livingEngines(db)).size,
+      },
       async (workerIds) => {
         facts.workerIds = workerIds;
         await registerEngine(db, facts);

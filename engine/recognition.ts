@@ -2,8 +2,8 @@ import PQueue from 'p-queue';
 import { decideLanguage, languageOf } from './asr/language.ts';
 import { timeline } from './asr/timeline.ts';
 import { readWindow } from './asr/windows.ts';
-import type { Job, Pool } from './runtime/pool.ts';
 import { recogniseRouted } from './routing.ts';
+import type { Job, Pool } from './runtime/pool.ts';
 import type { Checkpoints, HeardStretch, Options, Recording, Span, Window, Word } from './types.ts';
 
 export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary' | 'accurate'> {

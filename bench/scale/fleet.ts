@@ -68,7 +68,7 @@ async function startEngine(fleet: Fleet, connectionString: string, i: number): P
   };
   const running: Running = await runEngine(engine, facts);
   const queue = listen(
-    { connectionString, tasks: tasksOf(running, db), full: running.full, places: 1, crontab: CRONTAB, log },
+    { connectionString, tasks: tasksOf(running, db), full: running.full, fleet: async () => ENGINES, places: 1, crontab: CRONTAB, log },
     async () => {},
   );
   return {

@@ -1,6 +1,6 @@
 import { levelsAboveRumble } from '../loudness.ts';
 import { CERTAINTY_RATE, SAMPLE_RATE, type Span } from '../types.ts';
-import type { Recogniser, RecognisedWindow, Spoken, WindowRequest } from './recogniser.ts';
+import type { RecognisedWindow, Recogniser, Spoken, WindowRequest } from './recogniser.ts';
 
 /* Windows in parts. Times are seconds of the window. */
 

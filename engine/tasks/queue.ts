@@ -4,7 +4,8 @@ import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'grap
 import type { Log } from '../../db/ops/log.ts';
 
 const WAKERS = 2; // concurrent jobs: they wake the process, or sweep
-const POLL_MS = 5000; // for scheduled jobs; immediate ones arrive by notification
+const POLL_MS = [5_000, 30_000] as const; // for scheduled jobs; immediate ones arrive by notification
+const POLLERS = 4; // processes that poll at the shorter interval; more share these polls, up to the longer one
 const PAUSE_MS = 5000; // before reconnecting to the queue after a failure
 
 export interface Listening {
@@ -12,6 +13,8 @@ export interface Listening {
   tasks: TaskList;
   /** Names of jobs without a free slot: they are left to other processes. */
   full: () => string[];
+  /** Number of processes that run the same jobs, this one included; default 1. */
+  fleet?: () => Promise<number>;
   /** Number of concurrent long jobs, in addition to those that only wake the process. */
   places?: number;
   /** Scheduled tasks, in crontab format. */
@@ -19,9 +22,15 @@ export interface Listening {
   log: Log;
 }
 
+/** Interval between polls of one process, so that those of a whole fleet cost the database little: a due job is run by whoever polls first. */
+export function pollMs(fleet: number): number {
+  const [least, most] = POLL_MS;
+  return Math.min(most, Math.max(least, (least * fleet) / POLLERS));
+}
+
 /** Runs the queue's jobs as they arrive. Reconnects forever; while the queue is unavailable the process polls. */
 export function listen(
-  { connectionString, tasks: taskList, full, places = 0, crontab, log }: Listening,
+  { connectionString, tasks: taskList, full, fleet = async () => 1, places = 0, crontab, log }: Listening,
   onWorkers: (ids: string[]) => Promise<void>,
 ) {
   let runner: Runner | null = null;
@@ -40,7 +49,7 @@ export function listen(
           ...{
             concurrency: WAKERS + places,
             forbiddenFlags: full,
-            pollInterval: POLL_MS,
+            pollInterval: pollMs(await fleet()),
             noHandleSignals: true,
             noPreparedStatements: true,
           }, // PgBouncer does not support it

@@ -1,6 +1,6 @@
+import { powerSpectrum } from '../../spectrum.ts';
 import { SAMPLE_RATE } from '../../types.ts';
 import { type MelScale, melFilters, toBfloat16 } from './filters.ts';
-import { powerSpectrum } from '../../spectrum.ts';
 
 /** Log-mel features of the families that do not compute them in their graphs. Frames are 10 ms apart. */
 

@@ -12,8 +12,8 @@ export interface Network {
   inputs: readonly string[];
   /** Encoder outputs for `samples` [rows x samples]. */
   encode(samples: Float32Array, rows: number): Promise<Outputs>;
-  /** One decoder step on the same number of tokens in every row; the cache and positions are kept until `forget`. `requested`: rows for which text outputs are computed. */
-  step(cross: Outputs, tokens: number[][], requested?: number[]): Promise<Outputs>;
+  /** One decoder step on the same number of tokens in every row; the cache and positions are kept until `forget`. `asked`: rows for which text outputs are computed. */
+  step(cross: Outputs, tokens: number[][], asked?: number[]): Promise<Outputs>;
   /** Runs the decoder with the given feeds, cache included. */
   decode(feeds: Outputs): Promise<Outputs>;
   forget(): void;
@@ -54,7 +54,7 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
       return encoder.run({ frames: float32(folded, [rows, 4, frames, FRAME_SAMPLES / 4]) });
     },
     decode: (feeds) => decoder.run(feeds),
-    async step(cross, tokens, requested = [...tokens.keys()]) {
+    async step(cross, tokens, asked = [...tokens.keys()]) {
       const rows = tokens.length;
       const fresh = tokens[0]!.length;
       const mask = new Float32Array(rows * fresh * (past + fresh));
@@ -65,7 +65,7 @@ export async function openNetwork(t: { teardown(after: () => unknown): void }, f
           tokens.flatMap((row) => row.map((_, i) => past + i)),
           [rows, fresh],
         ),
-        requested: ids(requested, [requested.length]),
+        asked: ids(asked, [asked.length]),
         mask: float32(mask, [rows, 1, fresh, past + fresh]),
         ...wholeBlocks(cross),
       };

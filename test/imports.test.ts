@@ -188,6 +188,7 @@ t.test('the threads and the pipeline of the engine do not import the database', 
     'engine/runtime/pool.ts',
     'engine/transcribe.ts',
     'engine/recognition.ts',
+    'engine/routing.ts',
     'engine/progress.ts',
   ];
   t.strictSame(

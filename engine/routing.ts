@@ -31,7 +31,7 @@ export async function recogniseRouted(job: Job, window: UnreadWindow, routes: Ro
   return heard ? { ...heard, language, languages, noSpeech } : residentInstead(job, window, tried, routes);
 }
 
-/** What a language's model made of a window, and why that is not used. Empty: the language has no model of its own. */
+/** Result of a language's model for a window, and the reason if it is not used. Empty: the language has no model of its own. */
 interface Attempt {
   heard?: RoutedWindow;
   fallback?: Fallback;

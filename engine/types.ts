@@ -128,7 +128,7 @@ export interface Options {
   accurate: boolean;
 }
 
-/** What every stage receives besides its data. */
+/** Passed to every stage besides its data. */
 export interface Run {
   signal: AbortSignal;
   /** `fraction` of the whole, 0 to 1; never decreases. */

@@ -7,7 +7,7 @@ import { ROOT } from './support/processes.ts';
 
 const SELF = 'test/words.test.ts';
 
-/** What was written, and what the field says. */
+/** Home-made terms, and those of the field. */
 const TERMS: [home: RegExp, field: string][] = [
   [/\bvoice ?prints?\b/i, 'speaker embedding'],
   [/\bwords wrong\b|\bwrong words\b/i, 'word error rate (WER)'],
@@ -93,10 +93,10 @@ for (const [home, field] of TERMS) {
 /** A comment that begins with a relative clause ("What is left of values") instead of a noun or a verb. */
 const CLAUSE = /(\/\*\*?|^ \*) (What|Who|Whom|Whose|Says|Tells)\b/;
 
-t.test('words: comments of tests, benchmarks and models begin with a noun or a verb', async (t) => {
+t.test('words: comments begin with a noun or a verb', async (t) => {
   t.match('/** What is left of values. */', CLAUSE);
   t.strictSame(
-    found(CLAUSE).filter((place) => /^(test|bench|models)\//.test(place)),
+    found(CLAUSE).filter((place) => !place.startsWith('db/postgres/migrations/')), // landed ones never change
     [],
   );
 });

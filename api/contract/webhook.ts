@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from './transcription.ts';
 
-/** What webhooks are told of, besides `webhook.test`. */
+/** Events that webhooks receive, besides `webhook.test`. */
 export const WEBHOOK_EVENTS = [
   'transcription.completed',
   'transcription.failed',

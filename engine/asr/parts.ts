@@ -10,7 +10,7 @@ export function partOf(request: WindowRequest, span: Span): WindowRequest {
   return { ...withinSpan(request, span), samples, first: false, leave: undefined };
 }
 
-/** What is known of a window, for a span of it. */
+/** The part of a window's request that concerns a span of it. */
 export function withinSpan<W extends Pick<WindowRequest, 'speech' | 'certainty'>>(window: W, span: Span): W {
   const certainty = window.certainty?.slice(Math.floor(span.start * CERTAINTY_RATE), Math.ceil(span.end * CERTAINTY_RATE));
   return { ...window, speech: within(window.speech, span), certainty };

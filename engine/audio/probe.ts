@@ -23,7 +23,7 @@ export interface Track {
   broadcast: boolean;
 }
 
-/** What the container declares. Durations may be wrong: limits and charges are based on decoded samples. */
+/** Properties that the container declares. Durations may be wrong: limits and charges are based on decoded samples. */
 export interface Probe {
   durationSeconds: number | null;
   /** By content: 'video' if there is a real video stream; cover art is not. */

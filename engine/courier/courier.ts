@@ -4,7 +4,7 @@ import type { Vault } from '../../db/secrets/vault.ts';
 import type { Writer } from '../reports/writer.ts';
 import type { Holdings } from '../tasks/holdings.ts';
 
-/** What the tasks of one courier share. It has no spool and opens no recordings. */
+/** Resources that the tasks of one courier share. It has no spool and opens no recordings. */
 export interface Courier {
   /** Id in the table of engines and on the rows that it holds. */
   id: string;

@@ -2,7 +2,7 @@ import { type Endpoint, faultOf } from './endpoint.ts';
 import { contextIn } from './features.ts';
 import { ReportError } from './report.ts';
 
-/** What is known about a model. */
+/** Known properties of a model. */
 export interface About {
   name: string;
   /** Tokens of prompt and answer together. */

@@ -95,7 +95,7 @@ export class FairQueue {
   }
 }
 
-/** What determines when a window is decoded. */
+/** Properties of a window that determine when it is decoded. */
 export interface Decodable {
   file: number;
   /** Among the first windows of its file. */

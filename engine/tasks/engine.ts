@@ -9,7 +9,7 @@ import type { Holdings } from './holdings.ts';
 import type { Scratch } from './scratch.ts';
 import type { Trouble } from './trouble.ts';
 
-/** What the tasks of one engine share. */
+/** Resources that the tasks of one engine share. */
 export interface Engine {
   /** Id in the table of engines and on the rows that it holds. */
   id: string;

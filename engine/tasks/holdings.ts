@@ -45,7 +45,7 @@ const RENEWAL_MS = 15_000; // between renewals; a lease lasts four intervals
 const STEP = 0.1; // fraction of the whole work: progress reported immediately, as is a change of stage
 
 interface Held extends Heartbeat {
-  /** What was last reported, and when (performance.now()). */
+  /** Last progress reported, and its time (performance.now()). */
   told: { stage?: string; fraction: number; at: number };
 }
 

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
-/** What was done with one recording at one service. The newest line counts. */
+/** Outcome of one recording at one service. The newest line counts. */
 export interface Entry {
   /** `sending` is written before the first byte leaves: of an upload that was killed nobody else knows. */
   state: 'sending' | 'sent' | 'refused';
@@ -21,7 +21,7 @@ export interface Entry {
   /** Why it was refused. */
   reason?: string;
   file: string;
-  /** Tells whether the file is still the one whose content was read. */
+  /** Whether the file is still the one whose content was read. */
   stamp: string;
 }
 
@@ -32,7 +32,7 @@ export interface Found {
   stamp: string;
 }
 
-/** What was uploaded, in a file of JSON lines that only grows. Recordings are known by content: names may change or come again. */
+/** Uploads, in a file of JSON lines that only grows. Recordings are identified by content: names may change or be reused. */
 export interface Ledger {
   find(service: string, sha256: string): Entry | null;
   /** SHA-256 of the content. A file that has not changed since it was last read is not read again. */

@@ -24,7 +24,7 @@ export class Refused extends Error {
 export interface Session {
   member: { id: string; email: string; name: string | null; role: 'owner' | 'user' };
   workspace: { id: string; name: string };
-  /** What this session may do. */
+  /** Rights of this session. */
   scopes: Scope[];
   csrf: string;
   operator: boolean;

@@ -5,7 +5,7 @@ import type { Transcription } from './types.ts';
 export interface Loaded<T> {
   value: T | null;
   error: Error | null;
-  /** What `value` was loaded from: the previous path while the next one loads. */
+  /** Path that `value` was loaded from: the previous one while the next one loads. */
   from: string | null;
   /** Reloads. */
   again: () => void;

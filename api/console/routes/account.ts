@@ -16,7 +16,7 @@ import { personOf } from '../person.ts';
 
 const open = { tag: 'Console', access: null, hidden: true, answers: {}, errors: [] } as const;
 
-/** What the page needs to know about the signed-in person. */
+/** The signed-in person, as the page needs them. */
 function told({ actor, csrf }: Session, settings: Settings) {
   return {
     member: { id: actor.memberId, email: actor.memberEmail, name: actor.memberName, role: actor.role },

@@ -65,7 +65,7 @@ function wishesOf({ title, segments = [], merge }: Omit<z.output<typeof Correcti
   return wishes;
 }
 
-/** What was corrected, newest first, with the version to correct from. */
+/** Corrections, newest first, with the version that the next one must be based on. */
 export const changes = page({
   method: 'GET',
   path: '/transcriptions/{id}/changes',

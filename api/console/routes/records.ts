@@ -11,7 +11,7 @@ import { page } from '../page.ts';
 const ENTRIES = 500;
 const Day = z.iso.date('must be like 2026-01-31').optional();
 
-/** What the workspace was charged, by day, key or project, with their names. */
+/** Minutes charged to the workspace, by day, key or project, with their names. */
 export const usageOf = page({
   method: 'GET',
   path: '/usage',

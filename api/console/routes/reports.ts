@@ -35,7 +35,7 @@ export const extractive = page({
   },
 });
 
-/** What a report said before it was written again. */
+/** Earlier versions of a report. */
 export const earlier = page({
   method: 'GET',
   path: '/transcriptions/{id}/reports/{report_id}/history',

@@ -40,8 +40,8 @@ export function drawRun(document: PDFKit.PDFDocument, run: Run, x: number, y: nu
 }
 
 /**
- * What each glyph of a run from right to left stands for. The shaper knows for how many letters, but not always for which: a tooth without its dots is of
- * several. Dots on their own stand for none.
+ * The letters that each glyph of a right-to-left run represents. The shaper knows how many letters, but not always which: a tooth without its
+ * dots belongs to several. Dots alone represent none.
  */
 function meaningsOf({ text, shown }: Run, font: EmbeddedFont): string[] {
   const { glyphs } = font.layout(shown);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TOKENS } from '../../../models/descriptor.ts';
 
-/** What a token stands for: text (a space begins a word), one byte of a character, or nothing. */
+/** Meaning of a token: text (a space begins a word), one byte of a character, or nothing. */
 export type Piece = { text: string } | { byte: number } | null;
 
 /** The tokens of a model, by number. Special tokens, such as <unk> and the blank, stand for nothing. */

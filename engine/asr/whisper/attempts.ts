@@ -30,7 +30,7 @@ const SAMPLED: DecodingOptions[] = [
   { ...PLAIN, temperature: 0.8 },
 ];
 
-/** What a thread needs to recognise speech. */
+/** Model, tokenizer and decoder of a thread that recognises speech. */
 export interface Recogniser {
   model: Whisper;
   tokenizer: Tokenizer;

@@ -2,7 +2,7 @@ import type { Span } from '../../types.ts';
 import { type Facts, WINDOW_STEPS } from './model.ts';
 import { LOOP_SECONDS_PER_TOKEN, MAX_UNCOVERED_TAIL_SECONDS, MIN_LOOP_SEGMENT_SECONDS } from './thresholds.ts';
 
-/** What may come next in a row, besides the suppressed tokens. */
+/** Tokens that may come next in a row, besides the suppressed ones. */
 export interface Allowed {
   text: boolean;
   /** Forbidden text tokens; only where text is allowed. */
@@ -14,7 +14,7 @@ export interface Allowed {
 }
 
 /**
- * What may follow the tokens of a row: timestamps come in pairs, never decrease, and the first lies within the first second. The rules of
+ * Tokens that may follow those of a row: timestamps come in pairs, never decrease, and the first lies within the first second. The rules of
  * Whisper's own decoding (openai/whisper, decoding.py). `resumed`: indices of overridden tokens; the row may not end right after one.
  * `cut`: a loop was cut off here, and the segment must be closed.
  */

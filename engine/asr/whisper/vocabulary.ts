@@ -63,7 +63,7 @@ export class Vocabulary {
     return this.#place(tokens, logProbs).finished.size;
   }
 
-  /** What a row gains over its log-probability: for each token of the terms in it, finished or just begun, if the token was likely. */
+  /** Added to a row's log-probability: a bonus for each token of the terms in it, complete or just begun, if the token was likely. */
   bonus({ tokens, logProbs }: Row): number {
     const { open, kept } = this.#place(tokens, logProbs);
     return VOCABULARY_BONUS * (open + kept);

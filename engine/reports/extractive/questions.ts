@@ -17,7 +17,7 @@ export function asked(talk: Talk): Sentence[] {
   );
 }
 
-/** What another speaker says next; in a monologue, the next sentences. Empty if the subject changes. */
+/** The next words of another speaker; in a monologue, the next sentences. Empty if the subject changes. */
 export function answerTo(talk: Talk, question: Sentence): Sentence[] {
   const alone = talk.speakers.length < 2;
   const following = talk.sentences.slice(question.index + 1, question.index + 1 + AHEAD);

@@ -27,7 +27,7 @@ interface Activity {
 const POLL_MS = 10_000;
 const DAYS = 30;
 
-/** What happens in the workspace: queue, minutes, time to transcript, failures, recordings that want a second look. */
+/** Activity of the workspace: queue, minutes, time to transcript, failures, recordings that want a second look. */
 export function Activity() {
   useTitle('Activity');
   const { value, error, again } = usePolled<Activity>('/activity', POLL_MS);

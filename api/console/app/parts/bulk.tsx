@@ -24,7 +24,7 @@ interface Props {
   changed: () => void;
 }
 
-/** What can be done with several recordings at once. */
+/** Actions on the selected recordings. */
 export function Bulk({ shown, chosen, set, session, changed }: Props) {
   const [asking, ask] = useState(false);
   const [error, setError] = useState<Error | null>(null);

@@ -4,7 +4,7 @@ import type { Transcription } from '../types.ts';
 import { useLoaded } from '../use.ts';
 import { Action } from './basics.tsx';
 
-/** Who corrected what, newest first, each with its undoing. `round` changes whenever something was corrected. */
+/** Corrections with their author, newest first, each with a button to undo it. `round` changes after every correction. */
 export function History({ record, may, round, changed }: { record: Transcription; may: boolean; round: number; changed: () => void }) {
   const { value } = useLoaded<Changes>(`/transcriptions/${record.id}/changes?round=${round}`);
   if (!value?.items.length) return null;

@@ -11,7 +11,7 @@ interface Props {
   seek: (seconds: number) => void;
 }
 
-/** Who speaks when: a lane for each speaker. */
+/** A lane per speaker, filled while they speak. */
 export function Lanes({ record, colour, seek }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const lanes = Math.min(MOST, Math.max(1, record.speakers.length));

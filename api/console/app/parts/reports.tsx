@@ -78,7 +78,7 @@ function One({ record, report, open, extractive, seek, may, changed }: OneProps)
   );
 }
 
-/** What the report said before it was written again. */
+/** Earlier versions of the report. */
 function Earlier({ path, seek }: { path: string; seek: OneProps['seek'] }) {
   const { value } = useLoaded<{ items: (Report & { completed_at: string })[] }>(`${path}/history`);
   if (!value?.items.length) return null;

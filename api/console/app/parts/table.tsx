@@ -11,7 +11,7 @@ interface Props {
   sending: Upload[];
   uploads: UploadQueue;
   label: string;
-  /** What was searched for. */
+  /** Search terms. */
   search: string;
   chosen: ReadonlySet<string>;
   choose: (id: string, on: boolean) => void;
@@ -102,7 +102,7 @@ function One({ row, search, on, choose }: { row: Row; search: string; on: boolea
   );
 }
 
-/** Who says what was searched for, and when. */
+/** Search hits: speaker, time and text. */
 function Hits({ row, search, find }: { row: Row; search: string; find: string }) {
   const names = new Map(row.speakers.map(({ id, name }) => [id, name]));
   if (!row.hits.length) return null;
@@ -145,7 +145,7 @@ function State({ row }: { row: Row }) {
   );
 }
 
-/** Who called, where a telephone system said so. */
+/** The caller, if a telephone system sent one. */
 function callerOf({ metadata }: Row): string | null {
   const caller = metadata?.caller;
   return typeof caller === 'string' || typeof caller === 'number' ? String(caller) : null;

@@ -12,7 +12,7 @@ interface Entry {
 
 const BY: Record<string, string> = { key: 'with an API key', token: 'through an assistant', session: 'in the console' };
 
-/** Who did what, newest first: ids, never words. */
+/** The audit log, newest first: ids, no content. */
 export function AuditLog() {
   const { value, error, again } = useLoaded<{ items: Entry[] }>('/audit');
   if (error) return <Problem error={error} again={again} />;

@@ -16,7 +16,7 @@ const BY = [
 const MONTH = 30 * 86_400_000;
 const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** What the workspace was charged, by day, key or project. */
+/** Minutes charged to the workspace, by day, key or project. */
 export function Usage() {
   const [by, setBy] = useState('day');
   const [from, setFrom] = useState(dateOf(Date.now() - MONTH));

@@ -1,8 +1,15 @@
 """Runs whisper.cpp (through pywhispercpp, built on this machine) over one 16 kHz wav file and prints JSON as faster_whisper_run.py does.
    python whisper_cpp_run.py MODEL.bin FILE --mode greedy|careful --threads 2"""
-import argparse, importlib.metadata, json, resource, time, wave
+import argparse, importlib.metadata, json, time, wave
 import numpy as np
 from pywhispercpp.model import Model
+
+
+def peak_megabytes():
+    """High-water mark of this program. ru_maxrss would begin with that of the process that started it"""
+    with open('/proc/self/status') as status:
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith('VmHWM'))
+
 
 parser = argparse.ArgumentParser()
 parser.add_argument('model')
@@ -24,5 +31,5 @@ print(json.dumps({
     'seconds': time.monotonic() - started,
     'audio': len(samples) / rate,
     'text': ' '.join(s.text.strip() for s in segments),
-    'peak_rss_mb': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    'peak_rss_mb': peak_megabytes(),
 }))

@@ -28,6 +28,8 @@ export interface Report extends Provenance {
   /** Installed models; relative times refer to the first. */
   models?: PeerRow[];
   sizing?: Sizing & { load: string };
+  /** Added by hand: what a reader must know about these figures. */
+  note?: string;
 }
 
 const percent = (x: number) => `${(100 * x).toFixed(1)} %`;

@@ -54,6 +54,7 @@ function section(report: Report): string {
     '',
     `Longhand ${versions.longhand}, Node ${versions.node}, onnxruntime ${versions.onnxruntime}; ${model} on ${device}, ${threads} threads; ${machine}${set ? `; ${set} set, seed ${seed}` : ''}.`,
   ];
+  if (report.note) lines.push('', report.note);
   const rows = [...speedRows(report), ...accuracyRows(report)];
   if (rows.length) lines.push('', '| measurement | result |', '| --- | --- |', ...rows.map((cells) => `| ${cells.join(' | ')} |`));
   if (report.coverage) {

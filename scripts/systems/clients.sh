@@ -101,7 +101,7 @@ tables() {
     --checks all --exclude-checks positive_data_acceptance --max-examples 10 --no-color'
   echo
 }
-tables >clients-tables.md
-sh "$ROOT/scripts/systems/into-docs.sh" clients clients-tables.md "$ROOT/docs/clients.md"
-cat clients-tables.md
+tables >clients-tables
+sh "$ROOT/scripts/systems/into-docs.sh" clients clients-tables "$ROOT/docs/clients.md"
+cat clients-tables
 exit $failed

@@ -57,7 +57,7 @@ try {
 process.exit(failed ? 1 : 0);
 
 function writeDocs(text: string): void {
-  const table = path.join(folder, 'refusals-table.md');
+  const table = path.join(folder, 'refusals-table');
   writeFileSync(table, text);
   execFileSync('sh', [path.join(ROOT, 'scripts/systems/into-docs.sh'), 'refusals', table, path.join(ROOT, 'docs/clients.md')]);
 }

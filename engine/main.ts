@@ -17,7 +17,7 @@ import { SHIPPED_FOLDER } from '../models/manifest.ts';
 import { routedModels } from '../models/routes.ts';
 import { chooseDevice } from './runtime/gpu.ts';
 import { openPool, type Pool } from './runtime/pool.ts';
-import { CRONTAB, tasksOf } from './tasks/clock.ts';
+import { tasksOf } from './tasks/jobs.ts';
 import type { Engine } from './tasks/engine.ts';
 import { openHoldings } from './tasks/holdings.ts';
 import { listen } from './tasks/queue.ts';
@@ -81,12 +81,18 @@ async function work(settings: Settings, db: Db, pool: Pool, log: Log): Promise<v
       },
       counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0, recognised: {} },
     };
-    await scratch.clean(await livingEngines(db));
+    await scratch.clean((ids) => livingEngines(db, ids));
     const running = await runEngine(engine, facts);
     const queue = listen(
       {
-        ...{ connectionString: settings.DATABASE_URL!, tasks: tasksOf(running, db), full: running.full, places: 1, crontab: CRONTAB, log },
-        fleet: async () => (await livingEngines(db)).size,
+        ...{
+          connectionString: settings.DATABASE_URL!,
+          tasks: tasksOf(running),
+          full: running.full,
+          fleet: running.fleet,
+          places: 1,
+          log,
+        },
       },
       async (workerIds) => {
         facts.workerIds = workerIds;

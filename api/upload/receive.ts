@@ -1,5 +1,5 @@
 import type { SpoolWriter } from '../../db/spool/spool.ts';
-import { accept, recordIncomplete, releaseSlot, type UploadRequest } from '../../db/uploads/accept.ts';
+import { accept, giveUpSlot, recordIncomplete, type UploadRequest } from '../../db/uploads/accept.ts';
 import { type IdempotencyClaim, keepAnswer, releaseKey } from '../../db/uploads/idempotency.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Uploaded } from '../contract/transcription.ts';
@@ -69,7 +69,7 @@ export async function commit(
 /** Releases slot and key after a failure. A key with a committed response is kept. */
 export async function releaseUpload({ db }: Context, upload: UploadRequest, claim: IdempotencyClaim | null): Promise<void> {
   await db.workspace(upload.actor.workspaceId, async (tx) => {
-    await releaseSlot(tx, upload);
+    await giveUpSlot(tx, upload);
     if (claim) await releaseKey(tx, claim);
   });
 }

@@ -67,6 +67,7 @@ export async function addRows(access: Access, workspaces: Workspaces, count: num
     [large!.id],
   );
   for (const { id } of workspaces.callers) await sealNames(access, id);
+  await db.query('*', 'delete from search_waiting'); // as after their indexing, which has nothing to read here
   await owner.direct('vacuum analyze');
 }
 

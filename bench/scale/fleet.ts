@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp } from '../../api/app.ts';
 import type { Settings } from '../../api/contract/settings.ts';
-import { type EngineFacts, installationId } from '../../db/jobs/engines.ts';
+import type { EngineFacts } from '../../db/jobs/engines.ts';
 import type { Log } from '../../db/ops/log.ts';
 import type { Embedded } from '../../db/postgres/embedded.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
 import type { Spool } from '../../db/spool/spool.ts';
 import type { Pool } from '../../engine/runtime/pool.ts';
-import { CRONTAB, tasksOf } from '../../engine/tasks/clock.ts';
+import { tasksOf } from '../../engine/tasks/jobs.ts';
 import type { Engine } from '../../engine/tasks/engine.ts';
 import { openHoldings } from '../../engine/tasks/holdings.ts';
 import { listen } from '../../engine/tasks/queue.ts';
@@ -36,14 +36,16 @@ const TICKS = 100; // per second, of /proc/PID/stat
  * Share of one core that the database takes while every process of a fleet runs and there is no work. The processes run in this one and
  * share a pool of connections; the statements and their rates are those of a fleet. Linux only.
  */
-export async function idleCpu(fleet: Fleet, { url, process: server }: Embedded): Promise<number> {
+export async function idleCpu(fleet: Fleet, { url, process: server }: Embedded, hook?: (phase: string) => Promise<void>): Promise<number> {
   const apps = await Promise.all(Array.from({ length: APIS }, () => startApp(fleet)));
   const engines: Awaited<ReturnType<typeof startEngine>>[] = [];
   for (let i = 0; i < ENGINES; i++) engines.push(await startEngine(fleet, url, i));
   try {
     await sleep(SETTLE_MS);
+    await hook?.('begin');
     const before = cpuSeconds(server.pid!);
     await sleep(WATCHED_MS);
+    await hook?.('end');
     return (cpuSeconds(server.pid!) - before) / (WATCHED_MS / 1000);
   } finally {
     await Promise.all(engines.map((engine) => engine.stop()));
@@ -58,7 +60,8 @@ async function startEngine(fleet: Fleet, connectionString: string, i: number): P
   const engine: Engine = {
     ...{ ...fleet, id, limits: settings.limits, pool: { threads: 2 } as Pool },
     holdings: openHoldings(db, log),
-    scratch: await openScratch(await installationId(db), id, settings.LONGHAND_HOME),
+    // as on a host of its own, without the folders of other engines
+    scratch: await openScratch(randomUUID(), id, settings.LONGHAND_HOME),
     trouble: openTrouble(async () => {}, log),
     options: { accurate: false, retentionDays: null, keepDays: 0 },
     counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0, recognised: {} },
@@ -68,7 +71,7 @@ async function startEngine(fleet: Fleet, connectionString: string, i: number): P
   };
   const running: Running = await runEngine(engine, facts);
   const queue = listen(
-    { connectionString, tasks: tasksOf(running, db), full: running.full, fleet: async () => ENGINES, places: 1, crontab: CRONTAB, log },
+    { connectionString, tasks: tasksOf(running), full: running.full, fleet: running.fleet, places: 1, log },
     async () => {},
   );
   return {

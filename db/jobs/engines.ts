@@ -4,6 +4,8 @@ import { unlockWorkers } from './queue.ts';
 
 /* SQL: heartbeats, by the database's clock. */
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** Registration of an engine or a courier. */
 export interface EngineFacts {
   id: string;
@@ -29,71 +31,6 @@ export async function registerEngine(db: Db, engine: EngineFacts): Promise<void>
   );
 }
 
-/** Metrics sent with each heartbeat. */
-export interface Vitals {
-  /** It has just polled for work successfully. */
-  polled: boolean;
-  /** Why it claims no recordings; null if it does. */
-  trouble: string | null;
-  memoryBytes: number;
-  /** Transcriptions in progress. */
-  working: number;
-  /** Finished since its start. */
-  finished: number;
-  failedDiarizations: number;
-  /** Of detected speech for which no words were found. */
-  uncoveredSeconds: number;
-  /** By ASR model, where models are chosen by language. */
-  recognised: Record<string, ModelCounts>;
-  /** Set by a courier. */
-  writing: Writing | null;
-}
-
-/** Seconds of speech since the start of an engine. */
-export interface ModelCounts {
-  /** Recognised by the model. */
-  seconds: number;
-  /** Recognised by another one, because this one failed or was unsure. */
-  failed: number;
-  unsure: number;
-}
-
-/** Metrics of its report writer since its start. */
-export interface Writing {
-  /** Or `built-in`. */
-  model: string;
-  /** Calls of the language model by outcome. */
-  calls: Record<string, number>;
-  promptTokens: number;
-  completionTokens: number;
-  seconds: number;
-  /** Hallucinated quotations and times. */
-  dropped: number;
-}
-
-/** Records a heartbeat. False: the engine was taken for dead and must register again. */
-export async function seen(db: Db, engineId: string, vitals: Vitals): Promise<boolean> {
-  const rows = await db.query(
-    '*',
-    `update engines set last_seen = clock_timestamp(), last_poll = case when ? then clock_timestamp() else last_poll end,
-       trouble = ?, memory_bytes = ?, working = ?, finished = ?, failed_diarizations = ?, uncovered_seconds = ?,
-       writing = ?::jsonb, recognised = ?::jsonb where id = ?::uuid returning 1`,
-    [
-      vitals.polled,
-      vitals.trouble,
-      vitals.memoryBytes,
-      vitals.working,
-      vitals.finished,
-      vitals.failedDiarizations,
-      vitals.uncoveredSeconds,
-      JSON.stringify(vitals.writing ?? {}),
-      JSON.stringify(vitals.recognised),
-      engineId,
-    ],
-  );
-  return rows.length > 0;
-}
-
 export async function unregisterEngine(db: Db, engineId: string): Promise<void> {
   await db.acrossTenants((tx) => tx.rows('delete from engines where id = ?::uuid', [engineId]));
 }
@@ -115,11 +52,12 @@ export async function courierLives(db: Db): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ids of engines with a recent heartbeat. */
-export async function livingEngines(db: Db): Promise<Set<string>> {
+/** Those of the given ids that belong to engines with a recent heartbeat. */
+export async function livingEngines(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.query<{ id: string }>(
     '*',
-    `select e.id from engines e where e.last_seen > clock_timestamp() - interval '${LEASE.expirySeconds} seconds'`,
+    `select e.id from engines e where e.id = any (?::uuid[]) and e.last_seen > clock_timestamp() - interval '${LEASE.expirySeconds} seconds'`,
+    [ids.filter((id) => UUID.test(id))],
   );
   return new Set(rows.map(({ id }) => id));
 }

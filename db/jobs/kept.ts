@@ -26,15 +26,3 @@ export async function expiredMedia(db: Db, keepDays: number): Promise<Media[]> {
   );
   return rows.map(({ id, workspace_id, extension }) => ({ id, workspaceId: workspace_id, extension }));
 }
-
-/** Files of deleted transcriptions: whoever deleted them may have been killed before removing the file. */
-export async function deletedMedia(db: Db): Promise<{ id: string; extension: string }[]> {
-  const rows = await db.query<{ name: string }>(
-    '*',
-    `select o.name from spool_orphans o where o.seen_at = '-infinity' limit ${KEPT_BATCH}`,
-  );
-  return rows.map(({ name }) => {
-    const [id, extension] = name.split('.') as [string, string];
-    return { id, extension };
-  });
-}

@@ -77,8 +77,3 @@ export async function unlockWorkers(tx: Tx, workerIds: readonly string[]): Promi
 export async function purgeFailedJobs(tx: Tx): Promise<number> {
   return (await tx.row<{ count: number }>('select longhand_purge_jobs() as count'))!.count;
 }
-
-/** Whether the fleet's next sweep lies further ahead than is ever scheduled: the database's clock was set back. */
-export async function isSweepLate(tx: Tx, seconds: number): Promise<boolean> {
-  return (await tx.row<{ late: boolean }>('select longhand_sweep_is_late(?::float8) as late', [seconds]))!.late;
-}

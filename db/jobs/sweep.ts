@@ -111,43 +111,6 @@ export async function leftoverMedia(db: Db): Promise<Media[]> {
 }
 
 /**
- * Of listed files, the names of those that have been unreferenced for `seconds`. Findings are stored in the database, because the next
- * check runs on another engine.
- */
-export async function abandoned(db: Db, files: readonly { id: string; extension: string }[], seconds: number): Promise<Set<string>> {
-  const free = new Set(await unneeded(db, [...new Set(files.map(({ id }) => id))]));
-  const nameOf = (file: { id: string; extension: string }) => `${file.id}.${file.extension}`;
-  const [orphans, needed] = [files.filter(({ id }) => free.has(id)).map(nameOf), files.filter(({ id }) => !free.has(id)).map(nameOf)];
-  return db.acrossTenants(async (tx) => {
-    await tx.rows('delete from spool_orphans o where o.name = any (?::text[])', [needed]);
-    const rows = await tx.rows<{ name: string }>(
-      `with found as (insert into spool_orphans as o (name) select n from unnest(?::text[]) n
-         on conflict (name) do update set looked_at = now() returning o.name, o.seen_at)
-       select name from found where seen_at <= now() - ?::float8 * interval '1 second'`,
-      [orphans, seconds],
-    );
-    return new Set(rows.map(({ name }) => name));
-  });
-}
-
-/** Forgets files that no longer exist. */
-export async function forgetOrphans(db: Db, names: readonly string[]): Promise<void> {
-  await db.query('*', `delete from spool_orphans where name = any (?::text[]) or looked_at < now() - interval '1 hour'`, [names]);
-}
-
-/** The ids of spool files that nothing references: no queued or running transcription, no upload in progress. */
-export async function unneeded(db: Db, ids: readonly string[]): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    '*',
-    `select i.id from unnest(?::uuid[]) i (id)
-     where not exists (select from transcriptions t where t.id = i.id and t.media_key_sealed is not null)
-       and not exists (select from upload_leases u where u.id = i.id and u.lease_until >= clock_timestamp())`,
-    [ids],
-  );
-  return rows.map(({ id }) => id);
-}
-
-/**
  * Deletes transcriptions past the retention of their workspace (or of the installation, days), as DELETE does: workspaces one by one, each
  * by an index range; none without a retention. Returns media to remove.
  */

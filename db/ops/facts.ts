@@ -1,4 +1,4 @@
-import type { ModelCounts, Writing } from '../jobs/engines.ts';
+import type { ModelCounts, Writing } from '../jobs/heartbeat.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 
 /* SQL: totals of queued and running work. */

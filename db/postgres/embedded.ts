@@ -32,7 +32,9 @@ const SUPERUSER = 'superuser-password'; // of the account `postgres`, which the 
  */
 export async function startEmbedded(
   folder: string,
-  { durable, connections = 200 }: { durable: boolean; connections?: number } = { durable: true },
+  { durable, connections = 200, settings = [] }: { durable: boolean; connections?: number; settings?: readonly string[] } = {
+    durable: true,
+  },
 ): Promise<Embedded> {
   const data = path.join(folder, 'data');
   mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -60,6 +62,7 @@ export async function startEmbedded(
   ];
   if (!durable)
     flags.push(...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off'].flatMap((flag) => ['-c', flag]));
+  flags.push(...settings.flatMap((setting) => ['-c', setting]));
   const [file, args, ids] = run(postgres, flags);
   const logFile = path.join(folder, 'postgres.log');
   const child = spawn(file, args, { ...ids, detached: true, cwd: '/', stdio: ['ignore', 'ignore', openSync(logFile, 'w', 0o600)] });

@@ -3,10 +3,11 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Sealer, unseal, unsealRange } from './sealed.ts';
-import type { Spool, SpoolEntry, SpoolWriter } from './spool.ts';
+import type { Spool, SpoolEntry, SpoolPage, SpoolWriter } from './spool.ts';
 
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+(?:\.part)?)$/;
 const READ_BYTES = 1_048_576;
+const READ_NAMES = 1024; // at once
 const CLOSED = /^(EACCES|EPERM|ENOTDIR|ENOTCONN|EHOSTDOWN)$/; // errors of a share that is unavailable or not accessible to this account
 
 /** A spool in a folder, which several hosts may share. Files are named `<id>.<extension>`, with `.part` appended until they are durable. */
@@ -37,6 +38,7 @@ export async function openFolderSpool(folder: string): Promise<Spool> {
     },
     remove: async (id, extension) => rm(path(id, extension), { force: true }),
     list: () => entries(root),
+    page: (after, limit) => pageOf(root, after, limit).catch(away(root, 'ENOENT')),
     async writable() {
       const trial = join(root, `.trial-${randomUUID()}`);
       try {
@@ -95,12 +97,33 @@ function away(root: string, ...also: string[]) {
 }
 
 async function* entries(root: string): AsyncGenerator<SpoolEntry> {
-  for await (const entry of await opendir(root)) {
-    const [, id, extension] = NAME.exec(entry.name) ?? [];
-    if (!id || !extension) continue;
-    const found = await stat(join(root, entry.name)).catch(() => null); // it may have been removed meanwhile
-    if (found) yield { id, extension, modifiedAt: found.mtime };
+  for await (const { name } of await opendir(root, { bufferSize: READ_NAMES })) {
+    const [, id, extension] = NAME.exec(name) ?? [];
+    if (id && extension) yield { id, extension };
   }
+}
+
+/** Reads all names, but keeps only those of the page. */
+async function pageOf(root: string, after: string | null, limit: number): Promise<SpoolPage> {
+  let names: string[] = [];
+  let last = null as string | null; // the largest name that still belongs to the page, once it is full
+  let more = false;
+  const trim = () => {
+    names = names.sort().slice(0, limit);
+    last = names.at(-1)!;
+    more = true;
+  };
+  for await (const { name } of await opendir(root, { bufferSize: READ_NAMES })) {
+    if ((after !== null && name <= after) || (last !== null && name > last) || !NAME.test(name)) continue;
+    if (names.push(name) >= 2 * limit) trim();
+  }
+  if (names.length > limit) trim();
+  names.sort();
+  const entries = names.map((name) => {
+    const [, id, extension] = NAME.exec(name)!;
+    return { id: id!, extension: extension! };
+  });
+  return { entries, next: more ? names.at(-1)! : null };
 }
 
 class FolderWriter implements SpoolWriter {

@@ -16,8 +16,8 @@ import type { Spool } from './spool.ts';
 
 /** The spool of this installation, verified by its id. */
 export interface OwnSpool extends Spool {
-  /** Throws if no recording can be read at the moment. */
-  reachable(): Promise<void>;
+  /** Throws if no recording can be read at the moment. `current`: the spool's id, if the caller has just read it. */
+  reachable(current?: { mark: string | null }): Promise<void>;
 }
 
 const PATIENCE_MS = 3000; // for the database
@@ -28,9 +28,9 @@ type Place = Pick<Settings, 'LONGHAND_HOME' | 'LONGHAND_MEDIA' | 'S3_ENDPOINT'>;
 export async function openOwnSpool(db: Db, settings: Place): Promise<OwnSpool> {
   const spool = await openSpool(settings);
   let mark: string | null = null; // none yet: no recordings were accepted, or only by the previous version
-  const reachable = async () => {
-    const known = settings.LONGHAND_MEDIA ? readMark(db).catch(() => mark) : null; // an unavailable database is not a fault of the spool
-    mark = await Promise.race([known, sleep(PATIENCE_MS, mark, { ref: false })]);
+  const ask = () => Promise.race([readMark(db).catch(() => mark), sleep(PATIENCE_MS, mark, { ref: false })]); // an unavailable database is not a fault of the spool
+  const reachable = async (current?: { mark: string | null }) => {
+    if (settings.LONGHAND_MEDIA) mark = current ? current.mark : await ask();
     if (!(await spool.marked(mark ?? '')) && mark) throw foreign(settings, mark);
   };
   return { ...spool, reachable };

@@ -4,18 +4,19 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   ListMultipartUploadsCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
-  paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { Sealer, unseal, unsealRange } from './sealed.ts';
-import type { Spool, SpoolEntry, SpoolWriter } from './spool.ts';
+import type { Spool, SpoolEntry, SpoolPage, SpoolWriter } from './spool.ts';
 
 const PART_BYTES = 8 * 1_048_576; // buffered in memory per upload in progress
 const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([a-z0-9]+)$/;
 const PATIENCE = { connectionTimeout: 5_000, socketTimeout: 30_000 }; // milliseconds; the library's default is no timeout
 const TRIAL_MS = 10_000;
+const MOST_KEYS = 1000; // per response of the store
 const FULL = new Set(['EntityTooLarge', 'QuotaExceeded', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded', 'InsufficientStorage']);
 const OF_ONE_FILE = new Set(['NoSuchKey', 'NoSuchUpload', 'AbortError']);
 
@@ -67,6 +68,7 @@ export async function openS3Spool(place: string, endpoint?: string): Promise<Spo
       else await client.send(new DeleteObjectCommand(at(id, extension)));
     },
     list: () => entries(store),
+    page: (after, limit) => pageOf(store, after, limit),
     async writable() {
       const trial = { Bucket: bucket, Key: `${store.prefix}.trial` };
       await client.send(new PutObjectCommand({ ...trial, Body: 'trial' }), { abortSignal: AbortSignal.timeout(TRIAL_MS) });
@@ -95,24 +97,48 @@ function markKey({ prefix }: Store, mark: string): string {
 }
 
 async function* entries(store: Store): AsyncGenerator<SpoolEntry> {
-  for await (const page of paginateListObjectsV2({ client: store.client }, { Bucket: store.bucket, Prefix: store.prefix })) {
-    for (const { Key, LastModified } of page.Contents ?? []) {
-      const [, id, extension] = NAME.exec(Key?.slice(store.prefix.length) ?? '') ?? [];
-      if (id && extension && LastModified) yield { id, extension, modifiedAt: LastModified };
-    }
-  }
-  for (const { key, startedAt } of await unfinished(store)) {
-    const [, id, extension] = NAME.exec(key.slice(store.prefix.length)) ?? [];
-    if (id && extension) yield { id, extension: `${extension}.part`, modifiedAt: startedAt };
+  for (let after: string | null = null; ; ) {
+    const page: SpoolPage = await pageOf(store, after, MOST_KEYS);
+    yield* page.entries;
+    if (page.next === null) return;
+    after = page.next;
   }
 }
 
+/** Full responses of the store until `limit` is reached; those of the first page include uploads in progress. */
+async function pageOf(store: Store, after: string | null, limit: number): Promise<SpoolPage> {
+  const entries = after === null ? await parts(store) : [];
+  let next = after;
+  for (let left = limit; left > 0; ) {
+    const { Contents = [], IsTruncated } = await store.client.send(
+      new ListObjectsV2Command({
+        ...{ Bucket: store.bucket, Prefix: store.prefix, MaxKeys: Math.min(left, MOST_KEYS) },
+        StartAfter: next === null ? undefined : store.prefix + next,
+      }),
+    );
+    for (const { Key } of Contents) {
+      const [, id, extension] = NAME.exec(Key?.slice(store.prefix.length) ?? '') ?? [];
+      if (id && extension) entries.push({ id, extension });
+    }
+    next = Contents.at(-1)?.Key?.slice(store.prefix.length) ?? null;
+    if (!IsTruncated || next === null) return { entries, next: null };
+    left -= Contents.length;
+  }
+  return { entries, next };
+}
+
+/** Files whose upload is incomplete. */
+async function parts(store: Store): Promise<SpoolEntry[]> {
+  return (await unfinished(store)).flatMap(({ key }) => {
+    const [, id, extension] = NAME.exec(key.slice(store.prefix.length)) ?? [];
+    return id && extension ? [{ id, extension: `${extension}.part` }] : [];
+  });
+}
+
 /** Incomplete multipart uploads: crashes leave them behind, and they take space. */
-async function unfinished(store: Store, name = ''): Promise<{ key: string; uploadId: string; startedAt: Date }[]> {
+async function unfinished(store: Store, name = ''): Promise<{ key: string; uploadId: string }[]> {
   const { Uploads } = await store.client.send(new ListMultipartUploadsCommand({ Bucket: store.bucket, Prefix: `${store.prefix}${name}` }));
-  return (Uploads ?? []).flatMap(({ Key, UploadId, Initiated }) =>
-    Key && UploadId ? [{ key: Key, uploadId: UploadId, startedAt: Initiated ?? new Date(0) }] : [],
-  );
+  return (Uploads ?? []).flatMap(({ Key, UploadId }) => (Key && UploadId ? [{ key: Key, uploadId: UploadId }] : []));
 }
 
 async function abandon(store: Store, name: string): Promise<void> {

@@ -21,7 +21,13 @@ export interface SpoolEntry {
   id: string;
   /** As passed to `create`; ends in `.part` for an unfinished file. */
   extension: string;
-  modifiedAt: Date;
+}
+
+/** Part of the list of a spool. */
+export interface SpoolPage {
+  entries: SpoolEntry[];
+  /** Where the next page begins; null: this was the last one. */
+  next: string | null;
 }
 
 /** Uploaded media, encrypted with AES-256-GCM in chunks, a key per file. Shared by all API and engine hosts. */
@@ -41,6 +47,8 @@ export interface Spool {
   remove(id: string, extension: string): Promise<void>;
   /** Everything stored, including unfinished files. */
   list(): AsyncIterable<SpoolEntry>;
+  /** At most about `limit` files, in the order of their names from `after`, which is the `next` of the previous page or null. */
+  page(after: string | null, limit: number): Promise<SpoolPage>;
   /** Throws if nothing can be written. */
   writable(): Promise<void>;
   /** Whether the place has this installation id. Throws if the place cannot be read. */

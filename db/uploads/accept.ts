@@ -65,9 +65,9 @@ export async function takeSlot(tx: Tx, request: UploadRequest, nodeId: string, l
     throw new ApiError('upload_quota_exceeded', { retryAfterSeconds: Math.max(1, use.midnight) });
   await checkReportQuota(tx, workspaceId, request.templates.length, limits);
   await tx.rows(
-    `insert into upload_leases (id, workspace_id, key_id, token_id, session_member_id, node_id, reports, lease_until)
-     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, clock_timestamp() + ? * interval '1 second')`,
-    [request.id, workspaceId, ...counted(request.actor), nodeId, request.templates.length, LEASE.expirySeconds],
+    `insert into upload_leases (id, workspace_id, key_id, token_id, session_member_id, node_id, reports, extension, lease_until)
+     values (?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?::uuid, ?, ?, clock_timestamp() + ? * interval '1 second')`,
+    [request.id, workspaceId, ...counted(request.actor), nodeId, request.templates.length, request.extension, LEASE.expirySeconds],
   );
 }
 
@@ -96,6 +96,15 @@ export async function releaseSlot(tx: Tx, request: UploadRequest): Promise<boole
     request.id,
   ]);
   return rows.length > 0;
+}
+
+/** Releases the slot after a failure; what may have been left of the file is removed as that of an expired slot. */
+export async function giveUpSlot(tx: Tx, request: UploadRequest): Promise<void> {
+  await tx.rows(`update upload_leases set lease_until = '-infinity' where workspace_id = ?::uuid and id = ?::uuid`, [
+    request.actor.workspaceId,
+    request.id,
+  ]);
+  await releaseSlot(tx, request);
 }
 
 /** Renews the slots and idempotency keys of uploads in progress. `ids`: of the transcriptions to create. */

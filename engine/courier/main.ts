@@ -58,7 +58,7 @@ async function work(settings: Settings, db: Db, log: Log): Promise<void> {
     };
     const running = await runCourier(courier, facts);
     const queue = listen(
-      { connectionString: settings.DATABASE_URL!, tasks: running.tasks, full: running.full, places: DELIVERIES, log },
+      { connectionString: settings.DATABASE_URL!, tasks: running.tasks, full: running.full, fleet: running.fleet, places: DELIVERIES, log },
       async (workerIds) => {
         facts.workerIds = workerIds;
         await registerEngine(db, facts);

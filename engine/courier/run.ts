@@ -1,6 +1,7 @@
-import { type EngineFacts, registerEngine, seen, unregisterEngine } from '../../db/jobs/engines.ts';
+import { type EngineFacts, registerEngine, unregisterEngine } from '../../db/jobs/engines.ts';
+import { beat, type News } from '../../db/jobs/heartbeat.ts';
 import type { Jobs } from '../../db/jobs/queue.ts';
-import { readWaiting } from '../../db/jobs/waiting.ts';
+import type { FleetSize } from '../tasks/queue.ts';
 import { openSlots, type Slots } from '../tasks/slots.ts';
 import type { Courier } from './courier.ts';
 import { deliver } from './deliver.ts';
@@ -17,12 +18,13 @@ export interface RunningCourier {
   tasks: Record<'report' | 'preview' | 'describe' | 'deliver', (payload: unknown) => Promise<void>>;
   /** Names of jobs without a free slot here: they are left to other couriers. */
   full(): string[];
+  /** Number of couriers, at the last heartbeat. */
+  fleet(): FleetSize;
   /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
   stop(graceMs: number): Promise<void>;
 }
 
-const POLL_MS = 15_000; // fallback for work that lost its job: a courier without a free slot leaves jobs to others
-const ALIVE_MS = 15_000; // between heartbeats
+const ALIVE_MS = 15_000; // between heartbeats, which also find work that lost its job: a courier without a free slot leaves jobs to others
 const REPORTS = 2;
 const PREVIEWS = 1; // in addition to the reports, because somebody is waiting
 const LAYERS = 2; // an engine waits for each
@@ -38,17 +40,16 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
   const layers = openSlots('layers', LAYERS, () => nextLayer(courier), log);
   const places = { report: reports, preview: previews, describe: layers };
   const all: Slots[] = Object.values(places);
-  const poll = () =>
-    readWaiting(db).then(
-      (waiting) => {
-        if (waiting.reports) reports.wake();
-        if (waiting.previews) previews.wake();
-        if (waiting.layers) layers.wake();
-      },
-      (error) => log.warn({ error }, 'could not query for work; trying again'),
-    );
-  const alive = () => sendHeartbeat(courier, facts, reports.running);
-  const timers = [setInterval(poll, POLL_MS * (0.9 + Math.random() / 5)), setInterval(alive, ALIVE_MS)];
+  let fleet: FleetSize = { living: 1, idle: 1 };
+  const tick = async () => {
+    const news = await sendHeartbeat(courier, facts, reports.running);
+    if (!news) return;
+    fleet = { living: Math.max(1, news.living), idle: news.living };
+    if (news.waiting.reports) reports.wake();
+    if (news.waiting.previews) previews.wake();
+    if (news.waiting.layers) layers.wake();
+  };
+  const timer = setInterval(tick, ALIVE_MS);
   for (const slots of all) slots.wake();
   return {
     tasks: {
@@ -64,8 +65,9 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
       ...Object.entries(places).flatMap(([name, slots]) => (slots.full ? [name] : [])),
       ...(delivering >= DELIVERIES ? ['deliver'] : []),
     ],
+    fleet: () => fleet,
     async stop(graceMs) {
-      for (const timer of timers) clearInterval(timer);
+      clearInterval(timer);
       const ended = Promise.all(all.map((slots) => slots.close()));
       const hurry = setTimeout(() => courier.holdings.stopAll(), graceMs);
       await ended;
@@ -75,16 +77,19 @@ export async function runCourier(courier: Courier, facts: EngineFacts): Promise<
   };
 }
 
-/** Sends a heartbeat with the courier's metrics. A courier that was taken for dead registers again. */
-async function sendHeartbeat({ id, db, writer, log }: Courier, facts: EngineFacts, working: number): Promise<void> {
+/** Sends a heartbeat with the courier's metrics. A courier that was taken for dead registers again. Null: the database did not respond. */
+async function sendHeartbeat({ id, db, writer, log }: Courier, facts: EngineFacts, working: number): Promise<News | null> {
   try {
-    const known = await seen(db, id, {
+    const vitals = {
       ...{ polled: true, trouble: null, memoryBytes: process.memoryUsage.rss(), working },
       ...{ finished: 0, failedDiarizations: 0, uncoveredSeconds: 0, recognised: {} },
       writing: { model: writer.name, ...writer.figures },
-    });
-    if (!known) await registerEngine(db, facts);
+    };
+    const news = await beat(db, id, vitals);
+    if (!news.known) await registerEngine(db, facts);
+    return news;
   } catch (error) {
     log.warn({ error }, 'heartbeat failed; trying again');
+    return null;
   }
 }

@@ -1,5 +1,5 @@
 import type { Limits } from '../../api/contract/limits.ts';
-import type { ModelCounts } from '../../db/jobs/engines.ts';
+import type { ModelCounts } from '../../db/jobs/heartbeat.ts';
 import type { Log } from '../../db/ops/log.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';

@@ -1,11 +1,13 @@
-import { type EngineFacts, livingEngines, registerEngine, seen, unregisterEngine } from '../../db/jobs/engines.ts';
-import { readWaiting } from '../../db/jobs/waiting.ts';
+import { type EngineFacts, livingEngines, registerEngine, unregisterEngine } from '../../db/jobs/engines.ts';
+import { type FleetTask, taskEnded } from '../../db/jobs/fleet-tasks.ts';
+import { beat, type News } from '../../db/jobs/heartbeat.ts';
 import type { Engine } from './engine.ts';
 import { nextProbe } from './probe.ts';
 import { purge } from './purge.ts';
+import type { FleetSize } from './queue.ts';
 import { nextIndexing } from './search.ts';
 import { openSlots, type Slots } from './slots.ts';
-import { openSweeper, type Sweeper } from './sweep.ts';
+import { openSweeper } from './sweep.ts';
 import { type Lanes, nextTranscription } from './transcribe.ts';
 
 /** A running engine. */
@@ -16,13 +18,13 @@ export interface Running {
   purge(workspaceId: string): Promise<void>;
   /** Names of jobs without a free slot here: they are left to other engines. */
   full(): string[];
-  sweeper: Omit<Sweeper, 'close'>;
+  /** Number of engines, at the last heartbeat. */
+  fleet(): FleetSize;
   /** Stops claiming work; whatever does not finish within `graceMs` is requeued. */
   stop(graceMs: number): Promise<void>;
 }
 
-const POLL_MS = 15_000; // fallback for work that lost its job: an engine without a free slot leaves jobs to others
-const ALIVE_MS = 15_000; // between heartbeats
+const ALIVE_MS = 15_000; // between heartbeats, which also find work that lost its job: an engine without a free slot leaves jobs to others
 const PROBES = 2;
 
 /** Registers the engine and works until `stop`. */
@@ -41,31 +43,34 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   const probes = openSlots('probes', PROBES, () => nextProbe(engine, transcriptions.wake), log);
   const all: Slots[] = [probes, transcriptions, indexing];
   const sweeper = openSweeper(engine);
-  let polled = performance.now();
-  const wakeAll = () => {
-    for (const slots of all) slots.wake();
-  };
-  const poll = () =>
-    readWaiting(engine.db).then(
-      (waiting) => {
-        if (waiting.probes) probes.wake();
-        if (waiting.transcriptions) transcriptions.wake();
-        if (waiting.searches) indexing.wake();
-        polled = performance.now();
-      },
-      (error) => log.warn({ error }, 'could not query for work; trying again'),
+  let fleet: FleetSize = { living: 1, idle: 1 };
+  const heartbeat = () => sendHeartbeat(engine, facts, transcriptions.running);
+  const run = async (task: FleetTask) => {
+    const began = performance.now();
+    await sweeper[task]();
+    await taskEnded(engine.db, task, (performance.now() - began) / 1000).catch((error) =>
+      log.warn({ error, task }, 'the end of a task could not be stored; it is due again soon'),
     );
-  const alive = () => sendHeartbeat(engine, facts, transcriptions, performance.now() - polled);
-  const clean = async () => engine.scratch.clean(await livingEngines(engine.db)); // local to this host, so every engine does it
-  const look = () => {
-    void engine.trouble.look();
-    void sweeper.mend();
-    clean().catch((error) => log.warn({ error }, 'scratch folders of dead engines could not be removed'));
   };
-  const timers = [setInterval(poll, POLL_MS * (0.9 + Math.random() / 5)), setInterval(alive, ALIVE_MS), setInterval(look, ALIVE_MS)];
+  const follow = async () => {
+    const news = await heartbeat();
+    const reported = engine.trouble.reason;
+    await engine.trouble.look(news ?? undefined);
+    if (news) {
+      fleet = { living: Math.max(1, news.living), idle: news.idle };
+      const again = engine.trouble.reason === reported ? null : await heartbeat(); // reported at once
+      if (news.waiting.probes) probes.wake();
+      if (news.waiting.transcriptions) transcriptions.wake();
+      if (news.waiting.searches) indexing.wake();
+      for (const task of [...news.tasks, ...(again?.tasks ?? [])]) void run(task);
+    }
+    await engine.scratch.clean((ids) => livingEngines(engine.db, ids)); // local to this host, so every engine does it
+  };
+  const tick = () => follow().catch((error) => log.warn({ error }, 'scratch folders of dead engines could not be removed'));
+  const timer = setInterval(tick, ALIVE_MS);
   await engine.trouble.look();
-  wakeAll();
-  await alive(); // visible as online immediately
+  for (const slots of all) slots.wake();
+  await tick(); // visible as online immediately
   void sweeper.sweep();
   return {
     wake: { probe: probes.wake, dispatch: transcriptions.wake },
@@ -76,9 +81,9 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
       });
     },
     full: () => [...(purging ? ['purge'] : []), ...(probes.full ? ['probe'] : []), ...(transcriptions.full ? ['dispatch'] : [])],
-    sweeper,
+    fleet: () => fleet,
     async stop(graceMs) {
-      for (const timer of timers) clearInterval(timer);
+      clearInterval(timer);
       stopping.abort();
       const ended = Promise.all(all.map((slots) => slots.close()));
       const hurry = setTimeout(() => engine.holdings.stopAll(), graceMs);
@@ -90,23 +95,19 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
   };
 }
 
-/** Sends a heartbeat with the engine's metrics. An engine that was taken for dead registers again. */
-async function sendHeartbeat(engine: Engine, facts: EngineFacts, transcriptions: Slots, silentMs: number): Promise<void> {
+/** Sends a heartbeat with the engine's metrics. An engine that was taken for dead registers again. Null: the database did not respond. */
+async function sendHeartbeat(engine: Engine, facts: EngineFacts, working: number): Promise<News | null> {
   try {
     const { finished, failedDiarizations, uncoveredSeconds, recognised } = engine.counts;
-    const known = await seen(engine.db, engine.id, {
-      polled: Math.min(silentMs, transcriptions.silentMs) < 2 * ALIVE_MS && !engine.trouble.reason,
-      trouble: engine.trouble.reason,
-      memoryBytes: process.memoryUsage.rss(),
-      working: transcriptions.running,
-      finished,
-      failedDiarizations,
-      uncoveredSeconds,
-      recognised,
-      writing: null,
+    const { reason } = engine.trouble;
+    const vitals = { polled: !reason, trouble: reason, memoryBytes: process.memoryUsage.rss(), working };
+    const news = await beat(engine.db, engine.id, {
+      ...{ ...vitals, finished, failedDiarizations, uncoveredSeconds, recognised, writing: null },
     });
-    if (!known) await registerEngine(engine.db, facts);
+    if (!news.known) await registerEngine(engine.db, facts);
+    return news;
   } catch (error) {
     engine.log.warn({ error }, 'heartbeat failed; trying again');
+    return null;
   }
 }

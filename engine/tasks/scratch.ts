@@ -11,8 +11,8 @@ export interface Scratch {
   place(bytes: number): Promise<string>;
   /** Makes the file readable for the sandboxed decoder and no other user. */
   share(path: string): Promise<void>;
-  /** Removes folders of dead engines. `living`: ids of engines that may still run here. */
-  clean(living: ReadonlySet<string>): Promise<number>;
+  /** Removes folders of dead engines. `living` returns those of the given engines that may still run here. */
+  clean(living: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -51,15 +51,16 @@ export async function openScratch(installation: string, engineId: string, home: 
       if (shared.get(dirname(path))) await chown(path, NOBODY_UID, NOBODY_UID);
     },
     async clean(living) {
-      let removed = 0;
-      for (const base of bases) {
-        for (const name of await readdir(base)) {
-          if (!name.startsWith(prefix) || name === `${prefix}${engineId}` || living.has(name.slice(prefix.length))) continue;
-          await rm(join(base, name), { recursive: true, force: true });
-          removed++;
-        }
-      }
-      return removed;
+      const others: { path: string; id: string }[] = [];
+      for (const base of bases)
+        for (const name of await readdir(base))
+          if (name.startsWith(prefix) && name !== `${prefix}${engineId}`)
+            others.push({ path: join(base, name), id: name.slice(prefix.length) });
+      if (!others.length) return 0;
+      const alive = await living([...new Set(others.map(({ id }) => id))]);
+      const dead = others.filter(({ id }) => !alive.has(id));
+      for (const { path } of dead) await rm(path, { recursive: true, force: true });
+      return dead.length;
     },
     async close() {
       for (const base of bases) await rm(own(base), { recursive: true, force: true });

@@ -2,17 +2,10 @@ import { sweepBuckets } from '../../db/access/rate-limits.ts';
 import { correctTimes, databaseSeconds, hasTimesAhead } from '../../db/jobs/clock.ts';
 import type { Media } from '../../db/jobs/complete.ts';
 import { buryDeadEngines } from '../../db/jobs/engines.ts';
-import { deletedMedia, expiredMedia } from '../../db/jobs/kept.ts';
-import { enqueue, enqueuePurge, isSweepLate, purgeFailedJobs } from '../../db/jobs/queue.ts';
-import {
-  abandoned,
-  expireTranscripts,
-  forgetExpired,
-  forgetOrphans,
-  leftoverMedia,
-  reclaimReports,
-  reclaimTranscriptions,
-} from '../../db/jobs/sweep.ts';
+import { expiredMedia } from '../../db/jobs/kept.ts';
+import { abandoned, deletedMedia, forgetOrphans, listPlace, noteOrphans, setListPlace } from '../../db/jobs/orphans.ts';
+import { enqueuePurge, purgeFailedJobs } from '../../db/jobs/queue.ts';
+import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../db/jobs/sweep.ts';
 import { noteStale } from '../../db/search/blocks.ts';
 import { deletedWorkspaces } from '../../db/tenants/purge.ts';
 import { settleForeignChanges } from '../../db/transcripts/changes.ts';
@@ -22,23 +15,18 @@ import type { Engine } from './engine.ts';
 import { removeMedia } from './media.ts';
 
 const ORPHAN_SECONDS = 30; // age at which an unreferenced spool file is removed
-const BATCH = 500;
+const LISTED = 10_000; // files per run: how many more the spool has must not matter
+const BATCH = 1000;
 const REMOVING_MS = 30_000; // of a sweep, which dead engines' work waits for
 const REMOVERS = 4; // at once
-const LATE = 60; // seconds: a sweep scheduled further ahead was scheduled by a different clock
 const LEAP = 5; // seconds that the database's clock may advance beyond ours between two sweeps
 
-/** Cleans up after dead engines for the whole fleet. A scheduled job runs it on one engine at a time (engine/tasks/clock.ts). */
+/** Cleans up after dead engines for the whole fleet: the engine whose heartbeat finds a task due runs it (db/jobs/fleet-tasks.ts). */
 export interface Sweeper {
   /** Urgent: work of dead engines, media of finished and deleted transcriptions. Joins a sweep in progress. */
   sweep(): Promise<void>;
   /** Not urgent: expired rows, transcripts past their retention, orphans in the spool, totals. */
   tidy(): Promise<void>;
-  /**
-   * Schedules a sweep if none is due soon: the engine that ran it was killed, or the database's clock was set back, for which stored times
-   * are corrected too. Every engine checks this.
-   */
-  mend(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,18 +55,10 @@ export function openSweeper(engine: Engine): Sweeper {
     await note(engine, 'changes that another database counted', () => settleForeignChanges(engine.db).then(() => 0));
     await note(engine, 'list changes', () => sumUpChanges(engine.db).then(() => 0));
   };
-  const mend = () =>
-    note(engine, 'a late sweep', async () => {
-      if (!(await engine.db.acrossTenants((tx) => isSweepLate(tx, LATE)))) return 0;
-      const corrected = await correctTimes(engine.db);
-      await engine.db.acrossTenants((tx) => enqueue(tx, 'sweep', {}, { key: 'sweep' }));
-      return corrected + 1;
-    });
   const [sweeping, tidying] = [joined(sweep), joined(tidy)];
   return {
     sweep: sweeping.run,
     tidy: tidying.run,
-    mend,
     close: async () => void (await Promise.all([sweeping.running(), tidying.running()])),
   };
 }
@@ -156,17 +136,14 @@ async function removeAll(engine: Engine, next: () => Promise<Media[]>): Promise<
   return removed;
 }
 
-/** Most of these files were removed by whoever deleted the transcription; these are not worth a log line. */
+/** Most of these files were removed by whoever deleted the transcription or ended the upload; these are not worth a log line. */
 async function removeDeleted(engine: Engine): Promise<number> {
   if (engine.trouble.reason) return 0; // as for orphans
   for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
     const files = await deletedMedia(engine.db);
     if (!files.length) break;
     await inTurn(files, ({ id, extension }) => engine.spool.remove(id, extension));
-    await forgetOrphans(
-      engine.db,
-      files.map(({ id, extension }) => `${id}.${extension}`),
-    );
+    await forgetOrphans(engine.db, files);
   }
   return 0;
 }
@@ -190,21 +167,22 @@ async function expire(engine: Engine): Promise<number> {
 }
 
 /**
- * Removes spool files that no transcription or upload in progress references, once two checks some time apart agree. The list is streamed.
+ * Removes spool files that no transcription or upload in progress references, once two checks some time apart agree. Each run lists the next
+ * part of the spool. Most orphans do not wait for it: rows announce them (db/jobs/orphans.ts).
  */
 async function removeOrphans(engine: Engine): Promise<number> {
-  if (engine.trouble.reason) return 0; // the folder may belong to another installation
+  const { db, spool, trouble } = engine;
+  if (trouble.reason) return 0; // the folder may belong to another installation
   let removed = 0;
-  let batch: { id: string; extension: string }[] = [];
-  const look = async () => {
-    const names = await abandoned(engine.db, batch, ORPHAN_SECONDS);
-    const gone = batch.filter(({ id, extension }) => names.has(`${id}.${extension}`));
-    for (const { id, extension } of gone) await engine.spool.remove(id, extension);
-    await forgetOrphans(engine.db, [...names]);
-    removed += gone.length;
-    batch = [];
-  };
-  for await (const file of engine.spool.list()) if (batch.push(file) >= BATCH) await look();
-  await look();
+  for (const end = performance.now() + REMOVING_MS; performance.now() < end; ) {
+    const files = await abandoned(db, ORPHAN_SECONDS);
+    await inTurn(files, ({ id, extension }) => spool.remove(id, extension));
+    await forgetOrphans(db, files);
+    removed += files.length;
+    if (!files.length) break;
+  }
+  const { entries, next } = await spool.page(await listPlace(db), LISTED);
+  for (let from = 0; from < entries.length; from += BATCH) await noteOrphans(db, entries.slice(from, from + BATCH));
+  await setListPlace(db, next);
   return removed;
 }

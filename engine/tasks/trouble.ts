@@ -4,26 +4,30 @@ import type { Log } from '../../db/ops/log.ts';
 const LIMIT_MS = 10_000; // for a response of the spool; a share whose server is gone gives none
 const PAUSE_MS = 1000; // between two checks
 
+interface Current {
+  mark: string | null;
+}
+
 /** Tracks whether this host can read the spool. If not, it claims no recordings; other hosts do, or they wait. */
 export interface Trouble {
   /** Null if the spool is readable. */
   readonly reason: string | null;
-  /** Checks whether recordings can be read. */
-  look(): Promise<boolean>;
+  /** Checks whether recordings can be read. `current`: the spool's id, if the caller has just read it. */
+  look(current?: Current): Promise<boolean>;
   /** The same, but checks only while there is trouble. */
   over(): Promise<boolean>;
 }
 
 /** `reach` throws when the spool cannot be read. */
-export function openTrouble(reach: () => Promise<void>, log: Log): Trouble {
+export function openTrouble(reach: (current?: Current) => Promise<void>, log: Log): Trouble {
   let reason: string | null = null;
   let looking: Promise<boolean> | null = null;
   let reaching: Promise<void> | null = null; // may hang for ever, so only one at a time
   let looked = Number.NEGATIVE_INFINITY;
 
-  async function find(): Promise<boolean> {
+  async function find(current?: Current): Promise<boolean> {
     try {
-      reaching ??= reach().finally(() => {
+      reaching ??= reach(current).finally(() => {
         reaching = null;
       });
       await Promise.race([reaching, late()]);
@@ -37,8 +41,8 @@ export function openTrouble(reach: () => Promise<void>, log: Log): Trouble {
     return !reason;
   }
 
-  const look = () => {
-    looking ??= find().finally(() => {
+  const look = (current?: Current) => {
+    looking ??= find(current).finally(() => {
       looking = null;
     });
     return looking;

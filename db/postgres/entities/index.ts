@@ -2,7 +2,7 @@ import type { EntitySchema } from '@mikro-orm/core';
 import { AuditEntry, Operator } from './audit.ts';
 import { LedgerEntry, Reservation } from './balance.ts';
 import { Engine } from './engine.ts';
-import { Lease, ReportTurn, SpoolOrphan, Turn } from './jobs.ts';
+import { FleetTaskRow, Lease, ReportTurn, SpoolOrphan, Turn } from './jobs.ts';
 import { ApiKey, Identity, Member, Project, ProjectMember } from './member.ts';
 import { Charged, MetricsSource } from './metrics.ts';
 import { OauthClient, OauthCode, OauthToken, Session, SignInLink } from './oauth.ts';
@@ -51,6 +51,7 @@ export const ENTITIES = [
   Turn,
   ReportTurn,
   SpoolOrphan,
+  FleetTaskRow,
   Session,
   SignInLink,
   SignInBinding,

@@ -55,4 +55,14 @@ export const SpoolOrphan = defineEntity({
     seenAt: moment().defaultRaw('now()'),
     lookedAt: moment().defaultRaw('now()'),
   }),
+  indexes: [index('spool_orphans_seen', 'spool_orphans', '(seen_at)')],
+});
+
+export const FleetTaskRow = defineEntity({
+  name: 'FleetTaskRow',
+  tableName: 'fleet_tasks',
+  properties: (p) => ({
+    name: p.text().primary(),
+    dueAt: moment().defaultRaw('now()'),
+  }),
 });

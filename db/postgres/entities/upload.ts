@@ -37,6 +37,7 @@ export const UploadLease = defineEntity({
     reports: p.integer().default(0),
     leaseUntil: moment(),
     startedAt: moment().defaultRaw('now()'),
+    extension: p.text().nullable(),
   }),
   indexes: [
     index('upload_leases_until', 'upload_leases', '(lease_until)'),

@@ -3,16 +3,12 @@ import t from 'tap';
 import { checkpointsOf } from '../../../db/jobs/checkpoints.ts';
 import { type ClaimedTranscription, claimNext, claimProbe } from '../../../db/jobs/claim.ts';
 import { complete, fail, mediaRemoved } from '../../../db/jobs/complete.ts';
-import { buryDeadEngines, livingEngines, registerEngine, seen } from '../../../db/jobs/engines.ts';
+import { buryDeadEngines, livingEngines, registerEngine } from '../../../db/jobs/engines.ts';
+import { taskEnded } from '../../../db/jobs/fleet-tasks.ts';
+import { beat } from '../../../db/jobs/heartbeat.ts';
+import { unneeded } from '../../../db/jobs/orphans.ts';
 import { requeue } from '../../../db/jobs/leases.ts';
-import {
-  expireTranscripts,
-  forgetExpired,
-  leftoverMedia,
-  reclaimReports,
-  reclaimTranscriptions,
-  unneeded,
-} from '../../../db/jobs/sweep.ts';
+import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/jobs/sweep.ts';
 import { claimReport, completeReport, failReport, loadSource } from '../../../db/reports/work.ts';
 import { testDatabase } from '../../support/database.ts';
 import { finished, openBench } from '../../support/work.ts';
@@ -23,6 +19,12 @@ const engineId = randomUUID();
 const next = async () => (await claimNext(db, { engineId, shortOnly: false })) as ClaimedTranscription | null;
 
 t.afterEach(() => db.acrossTenants((tx) => tx.rows('delete from transcriptions')));
+
+const WRITING = { model: 'm', calls: { ok: 1 }, promptTokens: 1, completionTokens: 1, seconds: 1, dropped: 0 };
+const VITALS = {
+  ...{ polled: true, trouble: null, memoryBytes: 1, working: 0, finished: 0, failedDiarizations: 0, uncoveredSeconds: 0 },
+  ...{ recognised: { 'gigaam-v3': { seconds: 90, failed: 0, unsure: 4 } }, writing: null },
+};
 
 t.test('reclaimTranscriptions() requeues work of a dead engine with its finished chunks and its reservation', async (t) => {
   const workspace = await bench.workspace({ minutes: 10, concurrency: 1 });
@@ -152,25 +154,50 @@ t.test('sweep: engines without a heartbeat are removed, and one that was removed
   const [dead, alive] = [randomUUID(), randomUUID()];
   await registerEngine(db, { ...facts, id: dead });
   await registerEngine(db, { ...facts, id: alive });
-  const writing = { model: 'm', calls: { ok: 1 }, promptTokens: 1, completionTokens: 1, seconds: 1, dropped: 0 };
-  const vitals = {
-    polled: true,
-    trouble: null,
-    memoryBytes: 3_000_000_000,
-    working: 1,
-    finished: 2,
-    failedDiarizations: 0,
-    uncoveredSeconds: 2.5,
-    recognised: { 'gigaam-v3': { seconds: 90, failed: 0, unsure: 4 } },
-    writing,
-  };
+  const vitals = { ...VITALS, memoryBytes: 3_000_000_000, working: 1, finished: 2, uncoveredSeconds: 2.5, writing: WRITING };
   await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes' where id = ?`, [dead]));
-  t.strictSame([...(await livingEngines(db))], [alive]);
+  t.strictSame([...(await livingEngines(db, [dead, alive, 'unknown']))], [alive]);
   t.strictSame(await buryDeadEngines(db), [dead]);
-  t.equal(await seen(db, alive, vitals), true);
-  t.equal(await seen(db, dead, vitals), false);
+  t.match(await beat(db, alive, vitals), { known: true, living: 0 });
+  t.match(await beat(db, dead, vitals), { known: false });
   t.match(await bench.row('engines', alive), { memory_bytes: '3000000000', working: 1, uncovered_seconds: 2.5, last_poll: String });
-  t.match(await bench.row('engines', alive), { recognised: vitals.recognised });
+  t.match(await bench.row('engines', alive), { recognised: VITALS.recognised });
+});
+
+t.test('beat() gives each due task of the fleet to one engine, and again after a while if that engine is killed', async (t) => {
+  const engines = await Promise.all(Array.from({ length: 8 }, async () => randomUUID()));
+  for (const id of engines)
+    await registerEngine(db, {
+      id,
+      role: 'engine',
+      host: 'h',
+      pid: 1,
+      version: '1',
+      device: 'cpu',
+      model: 'm',
+      concurrency: 2,
+      workerIds: [],
+    });
+  const beats = async () => (await Promise.all(engines.map((id) => beat(db, id, VITALS)))).flatMap(({ tasks }) => tasks).sort();
+  const set = (due: string) => db.query('*', `update fleet_tasks set due_at = clock_timestamp() + ?::interval`, [due]);
+  await set('-1 second');
+  t.strictSame(await beats(), ['sweep', 'tidy']);
+  t.strictSame(await beats(), [], 'taken');
+  t.match(await beat(db, engines[0]!, { ...VITALS, working: 2 }), { living: 9, idle: 9 });
+  t.match(await beat(db, engines[0]!, VITALS), { living: 9, idle: 8 }, 'one engine has no free slot');
+  await taskEnded(db, 'sweep', 20);
+  t.strictSame(await beats(), ['sweep'], 'a long run is followed by the next');
+  await taskEnded(db, 'sweep', 0);
+  t.strictSame(await beats(), []);
+  const [row] = await db.query<{ wait: number }>(
+    '*',
+    `select extract(epoch from due_at - clock_timestamp())::float8 as wait from fleet_tasks where name = 'sweep'`,
+  );
+  t.ok(row!.wait > 10 && row!.wait < 15, `due in ${row!.wait} s`);
+  await set('10 minutes 1 second');
+  t.strictSame(await beats(), ['sweep', 'tidy'], 'the clock was set back');
+  t.strictSame((await beat(db, engines[0]!, { ...VITALS, writing: WRITING })).tasks, [], 'none for a courier');
+  await db.query('*', 'delete from engines');
 });
 
 t.test('forgetExpired() runs on a full schema', async (t) => {

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { claimNext, claimProbe } from '../../../db/jobs/claim.ts';
 import { hasTimesAhead } from '../../../db/jobs/clock.ts';
-import { deletedMedia, expiredMedia } from '../../../db/jobs/kept.ts';
+import { beat } from '../../../db/jobs/heartbeat.ts';
+import { expiredMedia } from '../../../db/jobs/kept.ts';
+import { abandoned, deletedMedia, noteOrphans } from '../../../db/jobs/orphans.ts';
 import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/jobs/sweep.ts';
-import { readWaiting } from '../../../db/jobs/waiting.ts';
 import type { Db, Tx } from '../../../db/postgres/orm.ts';
 import { numbered } from '../../../db/postgres/transaction.ts';
 import { claimPreview } from '../../../db/reports/previews.ts';
@@ -20,6 +21,10 @@ const { db } = await testDatabase(t);
 const bench = await openBench(db);
 const LARGE = ['transcriptions', 'reports', 'deliveries', 'notifications'];
 const ROWS = 20_000;
+const VITALS = {
+  ...{ polled: true, trouble: null, memoryBytes: 1, working: 0, finished: 0 },
+  ...{ failedDiarizations: 0, uncoveredSeconds: 0, recognised: {}, writing: null },
+};
 
 /** A proxy of `db` that records every statement. */
 function recorded(): { watched: Db; statements: Set<string> } {
@@ -85,7 +90,7 @@ t.test('scansOf() detects a scan', async (t) => {
 t.test('no periodic or hot statement of engines and couriers scans a large table', async (t) => {
   const { watched, statements } = recorded();
   const engineId = randomUUID();
-  await readWaiting(watched);
+  await beat(watched, engineId, VITALS);
   await hasTimesAhead(watched);
   await claimProbe(watched, engineId);
   await claimNext(watched, { engineId, shortOnly: true });
@@ -97,6 +102,8 @@ t.test('no periodic or hot statement of engines and couriers scans a large table
   await leftoverMedia(watched);
   await expiredMedia(watched, 7);
   await deletedMedia(watched);
+  await noteOrphans(watched, [{ id: randomUUID(), extension: 'mp3' }]);
+  await abandoned(watched, 0);
   await expireTranscripts(watched, null);
   await forgetExpired(watched);
   await requeueDeliveries(watched);

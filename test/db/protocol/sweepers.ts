@@ -1,6 +1,7 @@
 /* Crashes, expiry and sweepers in the simulation of uploads, leases and charges. */
 
-import { expireTranscripts, leftoverMedia, reclaimReports, reclaimTranscriptions, unneeded } from '../../../db/jobs/sweep.ts';
+import { unneeded } from '../../../db/jobs/orphans.ts';
+import { expireTranscripts, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/jobs/sweep.ts';
 import type { Db } from '../../../db/postgres/orm.ts';
 import { sweepUploads } from '../../../db/uploads/accept.ts';
 import { removeMedia } from '../../../engine/tasks/media.ts';

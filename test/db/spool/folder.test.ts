@@ -140,6 +140,23 @@ t.test('remove() also deletes unfinished files left by a crash', async (t) => {
   t.strictSame(await names(spool), []);
 });
 
+t.test('page() lists a folder in parts of the order of names, unfinished files included', async (t) => {
+  const folder = t.testdir();
+  const spool = await openFolderSpool(folder);
+  const all = Array.from({ length: 25 }, (_, i) => `${randomUUID()}.${i % 5 ? 'mp3' : 'mp3.part'}`).sort();
+  for (const name of [...all, 'unrelated', '.trial']) await writeFile(join(folder, name), '');
+  await spool.mark('mine');
+  const pages: string[][] = [];
+  for (let after: string | null = null; ; ) {
+    const { entries, next } = await spool.page(after, 10);
+    pages.push(entries.map(({ id, extension }) => `${id}.${extension}`));
+    if (next === null) break;
+    after = next;
+  }
+  t.strictSame(pages, [all.slice(0, 10), all.slice(10, 20), all.slice(20)]);
+  t.strictSame(await spool.page(all[24]!, 10), { entries: [], next: null });
+});
+
 t.test('openFolderSpool() rejects names that would leave the folder', async (t) => {
   const spool = await openFolderSpool(t.testdir());
   await t.rejects(spool.create('../x', 'mp3'));

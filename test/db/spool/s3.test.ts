@@ -100,6 +100,31 @@ t.test('abort() leaves nothing in S3, and remove() deletes what a crash left par
   t.strictSame(await names(spool), []);
 });
 
+t.test('page() lists S3 in parts of the order of names, unfinished files included', async (t) => {
+  const place = await s3.place();
+  const spool = await open(place);
+  const ids = Array.from({ length: 25 }, () => randomUUID()).sort();
+  for (const id of ids) {
+    const writer = await spool.create(id, 'mp3');
+    await writer.write(randomBytes(10));
+    await writer.finish();
+  }
+  await spool.mark('mine');
+  const crashed = randomUUID();
+  await halfUploaded(place, `${crashed}.mp3`);
+  const pages: string[][] = [];
+  for (let after: string | null = null; ; ) {
+    const { entries, next } = await spool.page(after, 10);
+    pages.push(entries.map(({ id, extension }) => `${id}.${extension}`));
+    if (next === null) break;
+    after = next;
+  }
+  const all = ids.map((id) => `${id}.mp3`);
+  t.strictSame(pages.flat(), [`${crashed}.mp3.part`, ...all]);
+  t.ok(pages.length >= 3 && pages.every((page) => page.length <= 11), `${pages.map((page) => page.length)}`);
+  t.strictSame((await names(spool)).sort(), pages.flat().sort());
+});
+
 t.test('writable() rejects without a bucket and with wrong credentials', async (t) => {
   await t.rejects((await open(`s3://absent-${randomUUID()}`)).writable(), { name: 'NoSuchBucket', code: 'EIO' });
   const place = await s3.place();

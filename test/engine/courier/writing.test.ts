@@ -1,7 +1,7 @@
 /* Reports by a language model in real courier processes: couriers killed and reports deleted during a call, and usage counted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { Writing } from '../../../db/jobs/engines.ts';
+import type { Writing } from '../../../db/jobs/heartbeat.ts';
 import { reclaimReports } from '../../../db/jobs/sweep.ts';
 import { engineBench } from '../../support/engine.ts';
 import { type Answer, startLlm } from '../../support/llm-server.ts';

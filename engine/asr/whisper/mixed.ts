@@ -43,24 +43,27 @@ function partsOf(speech: readonly Span[]): Span[] {
   }
 }
 
-/** Mean log-probability of the text tokens in segments whose middle lies in `span`. */
+/** Mean log-probability of the text tokens over a span, by its share of each segment; -Infinity if most of the span is in no segment. */
 function meanWithin(
   span: Span,
   tokens: readonly number[],
   logProbs: readonly number[],
   { firstTimestamp, tick }: Pick<Facts, 'firstTimestamp' | 'tick'>,
 ): number {
-  let [sum, count, start, from] = [0, 0, 0, 0];
+  let [sum, count, covered, start, from] = [0, 0, 0, 0, 0];
   for (const [i, token] of [...tokens, Number.POSITIVE_INFINITY].entries()) {
     if (token < firstTimestamp) continue;
     const end = i < tokens.length ? (token - firstTimestamp) * tick : Math.max(start, span.end);
-    const middle = (start + end) / 2;
-    if (i > from && middle >= span.start && middle < span.end) {
-      for (let k = from; k < i; k++, count++) sum += logProbs[k]!;
+    const common = Math.min(end, span.end) - Math.max(start, span.start);
+    if (i > from && common > 0) {
+      const share = common / (end - start);
+      for (let k = from; k < i; k++) sum += share * logProbs[k]!;
+      count += share * (i - from);
+      covered += common;
     }
     [start, from] = [end, i + 1];
   }
-  return count ? sum / count : Number.NEGATIVE_INFINITY;
+  return covered > (span.end - span.start) / 2 ? sum / count : Number.NEGATIVE_INFINITY;
 }
 
 /** The languages of a window by their share of its speech, most first. `rest`: that of what lies in no part. */

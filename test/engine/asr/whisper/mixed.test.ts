@@ -57,6 +57,15 @@ t.test('doubtedParts() returns speech without any text', async (t) => {
   t.strictSame(parts([-0.2, -0.3], [['de', 0.99]]), [SECOND]);
 });
 
+t.test('doubtedParts() judges every part of a segment by the text of that segment', async (t) => {
+  const over = (start: number, end: number, mean: number) => ({
+    ...{ tokens: [at(start), 1, 2, at(end)], logProbs: [0, mean, mean, 0], languages: new Map([['en', 0.99]]), loops: 0 },
+  });
+  t.strictSame(doubtedParts(over(0, 12, -0.3), speech, facts), [], 'its middle lies in the first part, its text in both');
+  const [part, ...others] = doubtedParts(over(0, 8, -0.3), speech, facts);
+  t.strictSame([part?.span.start, part?.meanLogProb, others], [7.5, Number.NEGATIVE_INFINITY, []], 'half a second of 4.5 is not its text');
+});
+
 t.test('doubtedParts() cannot split speech without a pause', async (t) => {
   t.strictSame(
     doubtedParts(

@@ -141,7 +141,8 @@ export class Scratch implements Recording {
       const place = this.#scales.push(scale) - 1;
       if (!scale) continue;
       const pcm = new Int16Array(count);
-      for (let i = 0; i < count; i++) pcm[i] = Math.round(samples[i]! / scale);
+      const inverse = 1 / scale; // exact, since it is a power of two
+      for (let i = 0; i < count; i++) pcm[i] = Math.round(samples[i]! * inverse);
       await write(this.#file, new Uint8Array(pcm.buffer), place * BLOCK_SAMPLES * BYTES_PER_SAMPLE);
     }
     this.#peaks.push(peak);
@@ -155,11 +156,10 @@ export class Scratch implements Recording {
   async #fill(channel: number, start: number, samples: Float32Array, gain: number): Promise<void> {
     for (let done = 0; done < samples.length; ) {
       const [block, from] = [Math.floor((start + done) / BLOCK_SAMPLES), (start + done) % BLOCK_SAMPLES];
-      const part = samples.subarray(done, done + BLOCK_SAMPLES - from);
       const place = block * this.channels + channel;
-      const scale = this.#scales[place]! * gain;
+      const part = samples.subarray(done, done + this.#contiguous(place) * BLOCK_SAMPLES - from);
       done += part.length;
-      if (!scale) {
+      if (!this.#scales[place]) {
         part.fill(0);
         continue;
       }
@@ -167,8 +167,19 @@ export class Scratch implements Recording {
       const bytes = part.length * BYTES_PER_SAMPLE;
       const pcm = new Int16Array(part.buffer, part.byteOffset + part.byteLength - bytes, part.length);
       await readAll(this.#file, new Uint8Array(pcm.buffer, pcm.byteOffset, bytes), (place * BLOCK_SAMPLES + from) * BYTES_PER_SAMPLE);
-      for (let i = 0; i < part.length; i++) part[i] = pcm[i]! * scale;
+      for (let i = 0, at = place; i < part.length; at++) {
+        const scale = this.#scales[at]! * gain;
+        const end = Math.min(part.length, (at - place + 1) * BLOCK_SAMPLES - from);
+        for (; i < end; i++) part[i] = pcm[i]! * scale;
+      }
     }
+  }
+
+  /** How many seconds from a place on lie one after the other in the file: one read is faster than one per second. */
+  #contiguous(place: number): number {
+    let end = place + 1;
+    if (this.channels === 1 && this.#scales[place]) while (this.#scales[end]) end++;
+    return end - place;
   }
 
   #wake(): void {

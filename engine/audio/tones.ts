@@ -13,6 +13,7 @@ const MAX_SKIRT_SHARE = 0.007; // share of the power allowed there
 const MIN_TONE_HERTZ = 300; // every signal's strongest tone is higher than this, and few voices have a higher pitch
 const COARSE_ERROR_HERTZ = 40; // a coarse window may place the strongest tone too low by this much
 const LOBE_BINS = 2; // bins on either side of a peak that belong to it: main lobe of a pure tone
+const LOBE_WIDTH = 2 * LOBE_BINS + 1;
 const SUSPECT_PEAK_SHARE = 0.75; // share of the power in the peaks of a coarse window that warrants a closer look
 const TONE_PEAK_SHARE = 0.95; // the same of a fine window that makes it a tone: a voice 13 dB below it is inaudible
 const SAME_TONE_SHARE = 0.8; // share of the power at a tone's frequencies from which on it continues
@@ -78,8 +79,18 @@ function tonesIn(samples: Float32Array): Range[] {
 
 function isSuspect(samples: Float32Array, at: number): boolean {
   if (!heard(samples, at, COARSE_SAMPLES)) return false;
-  const { share, peaks } = peaksOf(windowedSpectrum(samples, at, COARSE_SAMPLES), COARSE_SAMPLES);
-  return share >= SUSPECT_PEAK_SHARE && peaks[0]!.frequency >= MIN_TONE_HERTZ - COARSE_ERROR_HERTZ;
+  const spectrum = windowedSpectrum(samples, at, COARSE_SAMPLES);
+  const width = SAMPLE_RATE / COARSE_SAMPLES;
+  const wanted = SUSPECT_PEAK_SHARE * powerFrom(spectrum, lowestBin(width));
+  let inside = 0;
+  for (let count = 0; count < MAX_PEAKS; count++) {
+    const { frequency, power, highest } = takePeak(spectrum, width);
+    if (count === 0 && frequency < MIN_TONE_HERTZ - COARSE_ERROR_HERTZ) return false;
+    inside += power;
+    if (inside >= wanted) return true;
+    if (inside + (MAX_PEAKS - 1 - count) * LOBE_WIDTH * highest < wanted) return false; // no later peak is higher
+  }
+  return false;
 }
 
 interface Peak {
@@ -92,8 +103,6 @@ interface Peaks {
   /** Share of the total power in the peaks. */
   share: number;
   power: number;
-  /** Share of their power right beside them. */
-  spread: number;
   /** Strongest first. */
   peaks: Peak[];
 }
@@ -103,9 +112,11 @@ function toneAt(samples: Float32Array, at: number): number[] | null {
   let before: Peaks | null = null;
   for (const from of [at - FINE_SAMPLES / 8, at, at + FINE_SAMPLES / 8]) {
     if (from < 0 || from + FINE_SAMPLES > samples.length || !heard(samples, from, FINE_SAMPLES)) return null;
-    const found = peaksOf(windowedSpectrum(samples, from, FINE_SAMPLES), FINE_SAMPLES);
-    if (found.share < TONE_PEAK_SHARE || found.spread > MAX_SKIRT_SHARE || isVoiced(found) || (before && !isSteady(before, found)))
-      return null;
+    const spectrum = windowedSpectrum(samples, from, FINE_SAMPLES);
+    const width = SAMPLE_RATE / FINE_SAMPLES;
+    const found = peaksOf(spectrum, width);
+    if (found.share < TONE_PEAK_SHARE || isVoiced(found) || (before && !isSteady(before, found))) return null;
+    if (spreadOf(spectrum, found, width) > MAX_SKIRT_SHARE) return null;
     before = found;
   }
   return before!.peaks.map(({ frequency }) => frequency);
@@ -137,33 +148,56 @@ function isVoiced({ peaks, power }: Peaks): boolean {
   });
 }
 
-/** The strongest relevant peaks of a spectrum, at most MAX_PEAKS. */
-function peaksOf(spectrum: Float64Array, size: number): Peaks {
-  const width = SAMPLE_RATE / size;
-  const lowest = Math.ceil(MIN_HERTZ / width);
-  const left = spectrum.slice();
-  let total = 1e-30;
-  for (let k = lowest; k < left.length; k++) total += left[k]!;
+/** The strongest relevant peaks of a spectrum, at most MAX_PEAKS. Their power is removed from it. */
+function peaksOf(spectrum: Float64Array, width: number): Peaks {
+  const total = 1e-30 + powerFrom(spectrum, lowestBin(width));
   const peaks: Peak[] = [];
   let inside = 0;
   while (peaks.length < MAX_PEAKS) {
-    let best = lowest;
-    for (let k = lowest; k < left.length; k++) if (left[k]! > left[best]!) best = k;
-    let [power, moment] = [0, 0];
-    for (let k = Math.max(lowest, best - LOBE_BINS); k <= Math.min(left.length - 1, best + LOBE_BINS); k++) {
-      power += left[k]!;
-      moment += k * left[k]!;
-      left[k] = 0;
-    }
-    if (peaks.length && power < MIN_PEAK_SHARE * total) break;
-    inside += power;
-    peaks.push({ frequency: (width * moment) / (power || 1), power });
+    const peak = takePeak(spectrum, width);
+    if (peaks.length && peak.power < MIN_PEAK_SHARE * total) break;
+    inside += peak.power;
+    peaks.push(peak);
   }
+  return { share: inside / total, power: inside, peaks };
+}
+
+/** Power beside the peaks that were removed from a spectrum, as a share of theirs. */
+function spreadOf(spectrum: Float64Array, { peaks, power }: Peaks, width: number): number {
   let beside = 0;
-  for (let k = lowest; k < left.length; k++) {
-    if (peaks.some(({ frequency }) => Math.abs(k - frequency / width) <= SKIRT_BINS)) beside += left[k]!;
+  let from = lowestBin(width);
+  for (const { frequency } of peaks.toSorted((a, b) => a.frequency - b.frequency)) {
+    const middle = frequency / width;
+    const end = Math.min(spectrum.length, Math.floor(middle + SKIRT_BINS) + 1);
+    for (let k = Math.max(from, Math.ceil(middle - SKIRT_BINS)); k < end; k++) beside += spectrum[k]!;
+    from = Math.max(from, end);
   }
-  return { share: inside / total, power: inside, spread: beside / (inside || 1), peaks };
+  return beside / (power || 1);
+}
+
+/** Removes the highest peak from a spectrum and returns it, with the power of its highest bin. */
+function takePeak(spectrum: Float64Array, width: number): Peak & { highest: number } {
+  const lowest = lowestBin(width);
+  let best = lowest;
+  for (let k = lowest; k < spectrum.length; k++) if (spectrum[k]! > spectrum[best]!) best = k;
+  const highest = spectrum[best]!;
+  let [power, moment] = [0, 0];
+  for (let k = Math.max(lowest, best - LOBE_BINS); k <= Math.min(spectrum.length - 1, best + LOBE_BINS); k++) {
+    power += spectrum[k]!;
+    moment += k * spectrum[k]!;
+    spectrum[k] = 0;
+  }
+  return { frequency: (width * moment) / (power || 1), power, highest };
+}
+
+function lowestBin(width: number): number {
+  return Math.ceil(MIN_HERTZ / width);
+}
+
+function powerFrom(spectrum: Float64Array, lowest: number): number {
+  let sum = 0;
+  for (let k = lowest; k < spectrum.length; k++) sum += spectrum[k]!;
+  return sum;
 }
 
 /** Extent of the tone around `middle`, including adjacent silence; not before `earliest`. */

@@ -88,7 +88,7 @@ async function spoken(recording: Recording, parties: Party[], tools: Tools): Pro
   return speaking.filter((channel) => !foreign(channel)).map((channel) => parties[channel]!);
 }
 
-/** Voice activity in one channel, masked machine signals. */
+/** Voice activity in one channel, machine signals masked. */
 async function listen(
   byParty: Recording,
   channel: Stream['channel'],
@@ -96,9 +96,11 @@ async function listen(
   coarse: boolean,
   onProgress?: (seconds: number) => void,
 ): Promise<Activity> {
-  const activity = await observe(byParty, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse });
-  const { spans } = findSpeech(speechProbability(activity), FRAME_SECONDS, FIRST_FRAME_SECONDS);
-  return masked(activity, await findTones(byParty, channel, spans, signal));
+  const [activity, tones] = await Promise.all([
+    observe(byParty, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse }),
+    findTones(byParty, channel, signal), // on this thread, while others run the model
+  ]);
+  return masked(activity, tones);
 }
 
 /** A number of speakers given for a call counts its parties: if some are silent, the number of people on the other side is unknown. */

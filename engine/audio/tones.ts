@@ -29,28 +29,21 @@ const MAX_TAIL_SAMPLES = 0.15 * SAMPLE_RATE; // longest such silence that belong
 const PIECE_SAMPLES = 30 * SAMPLE_RATE; // read at once
 
 /**
- * Finds machine signals in detected speech: ringing, busy and dial tones, beeps, fax calls. Unlike a voice, nearly all their power lies at
- * one to three frequencies that are constant to the hertz; a voice has harmonics and varies. A voice over a tone adds power elsewhere, and
- * the span is then kept.
+ * Finds machine signals: ringing, busy and dial tones, beeps, fax calls. Unlike a voice, nearly all their power lies at one to three
+ * frequencies that are constant to the hertz; a voice has harmonics and varies. A voice over a tone adds power elsewhere, and the span is
+ * then kept. Reads the recording while it is being decoded.
  */
-export async function findTones(
-  recording: Recording,
-  channel: number | 'mix',
-  speech: readonly Span[],
-  signal?: AbortSignal,
-): Promise<Span[]> {
+export async function findTones(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Span[]> {
   const tones: Span[] = [];
-  for (const { start, end } of speech) {
-    for (let from = Math.max(0, Math.floor(start * SAMPLE_RATE) - FINE_SAMPLES); from < end * SAMPLE_RATE; from += PIECE_SAMPLES) {
-      signal?.throwIfAborted();
-      const to = Math.min(from + PIECE_SAMPLES + FINE_SAMPLES, Math.ceil(end * SAMPLE_RATE) + FINE_SAMPLES);
-      const samples = await recording.read(channel, from, to);
-      for (const { first, end } of tonesIn(samples)) {
-        const tone = { start: (from + first) / SAMPLE_RATE, end: (from + end) / SAMPLE_RATE };
-        const before = tones.at(-1);
-        if (before && tone.start <= before.end + MAX_PAUSE_SECONDS) before.end = Math.max(before.end, tone.end);
-        else tones.push(tone);
-      }
+  for (let from = 0, more = true; more; from += PIECE_SAMPLES) {
+    signal?.throwIfAborted();
+    const samples = await recording.read(channel, from, from + PIECE_SAMPLES + FINE_SAMPLES);
+    more = samples.length > PIECE_SAMPLES;
+    for (const { first, end } of tonesIn(samples)) {
+      const tone = { start: (from + first) / SAMPLE_RATE, end: (from + end) / SAMPLE_RATE };
+      const before = tones.at(-1);
+      if (before && tone.start <= before.end + MAX_PAUSE_SECONDS) before.end = Math.max(before.end, tone.end);
+      else tones.push(tone);
     }
   }
   return tones.filter(({ start, end }) => end - start >= MIN_TONE_SECONDS);

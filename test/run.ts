@@ -1,12 +1,15 @@
 /**
- * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict] [--record] [--long]`: runs the test files in a few processes and prints a line for each, then failures,
+ * `npm test [-- FILE…] [--shuffle[=SEED]] [--jobs=N] [--strict] [--record] [--explain] [--long]`: runs the test files in a few processes and prints a line for each, then failures,
  * skips with their reasons, and the counts. --strict: a skip that is not on the list (support/run/skips.ts) fails.
  * --long: only files whose number of cases is set by the environment, with many more cases and a new seed in each run: `npm run test:long`.
+ * --explain: as without FILE, the statements that the product sent in these files must not scan large tables (support/explain.ts).
  * --record: writes the cost of each file to support/run/costs.json, by which the longest start first; requires an otherwise idle machine.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { recordedStatements, refusedStatements } from './support/explain.ts';
 import { buildPrograms } from './support/run/build.ts';
 import { allTests, isAlone, isLong, LONG, lanesOf, recordCosts, shuffled } from './support/run/plan.ts';
 import { type Outcome, TestProcess } from './support/run/process.ts';
@@ -23,6 +26,7 @@ const { values, positionals } = parseArgs({
     jobs: { type: 'string' },
     strict: { type: 'boolean', default: false },
     record: { type: 'boolean' },
+    explain: { type: 'boolean' },
     long: { type: 'boolean' },
   },
 });
@@ -54,6 +58,22 @@ async function work(lists: string[][], outcomes: Outcome[]): Promise<void> {
     say(outcome);
   }
   if (shared) await shared.end();
+}
+
+/** Plans of all statements that the product sent in these files. */
+async function explain(folder: string): Promise<Outcome> {
+  delete process.env.TEST_STATEMENTS;
+  const endings: (() => unknown)[] = [];
+  const outcome = { file: 'plans of all statements', seconds: 0, cpuSeconds: 0, passed: recordedStatements(folder).length, skips: [] };
+  try {
+    const refused = await refusedStatements({ teardown: (end) => void endings.push(end) }, folder);
+    const failures = refused.map((line) => `${outcome.file}: ${line}`);
+    process.stdout.write(`${failures.length ? 'not ok' : 'ok'} ${outcome.file} # ${outcome.passed} statements\n`);
+    return { ...outcome, failures };
+  } finally {
+    for (const end of endings.reverse()) await end();
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function summarise(outcomes: readonly Outcome[], seconds: number): boolean {
@@ -92,9 +112,12 @@ if (values.long) {
 const files = seed === null ? [...asked] : shuffled(asked, seed);
 const started = performance.now();
 process.env.TEST_PROGRAMS ??= await buildPrograms();
+const statements = values.explain || !positionals.length ? mkdtempSync(join(tmpdir(), 'longhand-statements-')) : null;
+if (statements) process.env.TEST_STATEMENTS = statements;
 const outcomes: Outcome[] = [];
 const lanes = values.jobs ? Array.from({ length: Number(values.jobs) }, () => [files]) : lanesOf(files, availableParallelism());
 await Promise.all(lanes.map((lists) => work(lists, outcomes)));
+if (statements) outcomes.push(await explain(statements));
 process.exitCode = summarise(outcomes, (performance.now() - started) / 1000) ? 0 : 1;
 if (values.record)
   recordCosts(

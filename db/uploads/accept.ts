@@ -197,7 +197,9 @@ function forJsonb(json: string): string {
 /** Removes what has expired: slots of dead hosts, and idempotency keys after 24 hours. */
 export async function sweepUploads(db: Db): Promise<void> {
   await db.reserved(async (tx) => {
-    await tx.rows('delete from upload_leases where lease_until < clock_timestamp()');
-    await tx.rows('delete from idempotency_keys where case when answer is null then lease_until else expires_at end < clock_timestamp()');
+    // now() can use an index, unlike clock_timestamp()
+    await tx.rows('delete from upload_leases where lease_until < now()');
+    await tx.rows('delete from idempotency_keys where answer is null and lease_until < now()');
+    await tx.rows('delete from idempotency_keys where answer is not null and expires_at < now()');
   });
 }

@@ -1,3 +1,4 @@
+import type { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -52,7 +53,7 @@ export async function testApi(t: { teardown(after: () => unknown): void }, envir
   const { db } = await testDatabase(t);
   const vault = await openVault(db, [randomBytes(32)]);
   const spool = await openSpool(settings);
-  const server = await startApp({ db, vault, spool, settings, log: openLog(settings, 'api') });
+  const server = await startApp({ db: asProduct(db), vault, spool, settings, log: openLog(settings, 'api') });
   t.teardown(async () => {
     await server.stop(1);
     rmSync(home, { recursive: true, force: true });
@@ -85,4 +86,13 @@ export async function testApi(t: { teardown(after: () => unknown): void }, envir
   };
   const metrics = async () => (await fetch(server.metricsUrl!)).text();
   return { url, metrics, db, vault, spool, settings, world: openWorld(db, vault), call };
+}
+
+/** Calls of the database in the context whose statements recorder.mjs records, if it is loaded. */
+function asProduct(db: Db): Db {
+  const context = (globalThis as { [of: symbol]: unknown })[Symbol.for('longhand.product')] as AsyncLocalStorage<boolean> | undefined;
+  if (!context) return db;
+  const call = (method: 'workspace' | 'acrossTenants' | 'reserved' | 'query') =>
+    ((...parameters: unknown[]) => context.run(true, () => (db[method] as (...all: unknown[]) => unknown)(...parameters))) as never;
+  return { ...db, workspace: call('workspace'), acrossTenants: call('acrossTenants'), reserved: call('reserved'), query: call('query') };
 }

@@ -8,6 +8,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const LONGHAND = path.join(ROOT, 'scripts', 'longhand');
 
 const LOADER = new URL('typescript.mjs', import.meta.url).href;
+const RECORDER = new URL('recorder.mjs', import.meta.url).href;
 
 /** Lets Node run a source of the project, faster than under `tsx`: `node ...RUN file.ts`. */
 export const RUN = ['--import', LOADER];
@@ -15,7 +16,8 @@ export const RUN = ['--import', LOADER];
 /** Arguments for running a program of the product, such as `api/main.ts`, in Node: from its bundle if test/run.ts has built one (run/build.ts). */
 export function program(name: string): string[] {
   const bundles = process.env.TEST_PROGRAMS;
-  return bundles ? [path.join(bundles, name.replace(/\.ts$/, '.mjs'))] : [...RUN, path.join(ROOT, name)];
+  const recorder = process.env.TEST_STATEMENTS ? ['--import', RECORDER] : [];
+  return [...recorder, ...(bundles ? [path.join(bundles, name.replace(/\.ts$/, '.mjs'))] : [...RUN, path.join(ROOT, name)])];
 }
 
 /**

@@ -7,20 +7,18 @@ import { expiredMedia } from '../../../db/jobs/kept.ts';
 import { abandoned, deletedMedia, noteOrphans } from '../../../db/jobs/orphans.ts';
 import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/jobs/sweep.ts';
 import type { Db, Tx } from '../../../db/postgres/orm.ts';
-import { numbered } from '../../../db/postgres/transaction.ts';
 import { claimPreview } from '../../../db/reports/previews.ts';
 import { claimReport } from '../../../db/reports/work.ts';
 import { deletedWorkspaces, purgeNext } from '../../../db/tenants/purge.ts';
 import { claimDelivery, requeueDeliveries } from '../../../db/webhooks/outbox.ts';
-import { testDatabase } from '../../support/database.ts';
-import { openBench } from '../../support/work.ts';
+import { filledDatabase } from '../../support/explain.ts';
 
-/* Plans of the periodic and hot statements of engines and couriers, on filled and analysed tables: none may scan a large one. */
+/*
+ * Plans of the periodic and hot statements of engines and couriers, on filled and analysed tables: none may scan a large one. Those of all
+ * statements that the product sends in the tests are checked at the end of `npm test` (test/run.ts).
+ */
 
-const { db } = await testDatabase(t);
-const bench = await openBench(db);
-const LARGE = ['transcriptions', 'reports', 'deliveries', 'notifications'];
-const ROWS = 20_000;
+const { db, workspaces, scansOf } = await filledDatabase(t);
 const VITALS = {
   ...{ polled: true, trouble: null, memoryBytes: 1, working: 0, finished: 0 },
   ...{ failedDiarizations: 0, uncoveredSeconds: 0, recognised: {}, writing: null },
@@ -49,38 +47,6 @@ function recorded(): { watched: Db; statements: Set<string> } {
     },
   } as Db;
   return { watched, statements };
-}
-
-const workspaces = await Promise.all(Array.from({ length: 20 }, () => bench.workspace()));
-await bench.transcription(workspaces[0]!);
-const send = (sql: string, parameters: unknown[] = []) => db.query('*', sql, parameters);
-await send(
-  `insert into transcriptions (id, workspace_id, author_id, author_email, status, filename_sealed, extension, duration_seconds, media_type, created_at, completed_at)
-   select gen_random_uuid(), (?::uuid[])[1 + i % 20], gen_random_uuid(), 'a@example.org', 'completed', '\\x00', 'mp3', 60, 'audio',
-     now() - i * interval '1 minute', now() - i * interval '1 minute' from generate_series(1, ${ROWS}) i`,
-  [workspaces],
-);
-await send(
-  `insert into reports (workspace_id, transcription_id, slug, name, status) select workspace_id, id, 'tasks', 'Tasks', 'completed' from transcriptions`,
-);
-await send(`insert into notifications (workspace_id, member_id, transcription_id) select workspace_id, author_id, id from transcriptions`);
-await send(`insert into webhooks (workspace_id, url, secret_sealed) select unnest(?::uuid[]), 'https://example.org/', '\\x00'`, [
-  workspaces,
-]);
-await send(
-  `insert into deliveries (workspace_id, webhook_id, event, body, status) select t.workspace_id, w.id, 'x', '{}', 'delivered'
-   from transcriptions t join webhooks w on w.workspace_id = t.workspace_id`,
-);
-await db.direct('analyze');
-
-/** Large tables that the plan of a statement scans. */
-async function scansOf(sql: string): Promise<string[]> {
-  if (!/^\s*(select|update|delete|insert|with)/i.test(sql)) return [];
-  const rows = await db.direct(`explain (generic_plan, costs off) ${numbered(sql)}`);
-  const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n');
-  return [...plan.matchAll(/Seq Scan on (\w+)/g)].flatMap(([, table]) =>
-    LARGE.includes(table!) ? [`${table}: ${sql.slice(0, 120)}`] : [],
-  );
 }
 
 t.test('scansOf() detects a scan', async (t) => {

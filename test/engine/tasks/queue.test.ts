@@ -1,5 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { pollMs, reacts } from '../../../engine/tasks/queue.ts';
+import { enqueue } from '../../../db/jobs/queue.ts';
+import { openLog } from '../../../db/ops/log.ts';
+import { listen, pollMs, reacts } from '../../../engine/tasks/queue.ts';
+import { testDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/service.ts';
 
 t.test('pollMs() keeps the polls of a fleet rare, and those of a few processes at 5 s', async (t) => {
   t.strictSame([1, 4, 8, 24, 200, 1000].map(pollMs), [5_000, 5_000, 10_000, 30_000, 250_000, 300_000]);
@@ -8,4 +14,38 @@ t.test('pollMs() keeps the polls of a fleet rare, and those of a few processes a
 t.test('reacts() lets every process of a small fleet query the queue after a notification, and eight of a large one', async (t) => {
   const reacting = (similar: number) => Array.from({ length: 1000 }, (_, i) => i / 1000).filter((chance) => reacts(similar, chance)).length;
   t.strictSame([0, 1, 8, 16, 200].map(reacting), [1000, 1000, 1000, 500, 40]);
+});
+
+t.test('listen() polls more rarely after the fleet has grown, and then leaves notifications to other processes', async (t) => {
+  const { db, url } = await testDatabase(t);
+  let size = { living: 1, idle: 1 };
+  let ran = 0;
+  const connected: string[][] = [];
+  const queue = listen(
+    {
+      connectionString: url,
+      tasks: { probe: async () => void ran++ },
+      full: () => [],
+      fleet: () => size,
+      log: openLog({ LOG_LEVEL: 'silent', LOG_FORMAT: undefined }, 'test'),
+    },
+    async (ids) => void connected.push(ids),
+  );
+  const add = () => db.acrossTenants((tx) => enqueue(tx, 'probe', { id: randomUUID() }));
+  await eventually(() => connected.length === 1, 'the first connection');
+  await add();
+  await eventually(() => ran === 1, 'a job', 4);
+  size = { living: 1000, idle: 1_000_000_000 };
+  await eventually(() => connected.length === 2, 'polls at another interval', 60);
+  t.not(connected[0]![0], connected[1]![0]);
+  await sleep(1000);
+  await add();
+  await sleep(1000);
+  t.equal(ran, 1, 'one of the others takes it');
+  size = { living: 1000, idle: 1 };
+  await add();
+  await eventually(() => ran === 3, 'both jobs', 10);
+  await queue.stop();
+  const others = `select 1 from pg_stat_activity where datname = current_database() and application_name <> 'longhand-test'`;
+  await eventually(async () => !(await db.direct(others)).length, 'the end of its connections');
 });

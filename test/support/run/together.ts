@@ -15,6 +15,7 @@ const TICKS = 100; // per second, in /proc
 const tests: Test[] = [];
 Object.assign(globalThis, { [Symbol.for('longhand.together')]: tests }); // tap-of-file.mjs
 t.setTimeout(0);
+if (process.env.TEST_STATEMENTS) await import(new URL('../recorder.mjs', import.meta.url).href);
 
 async function run(file: string): Promise<void> {
   const number = tests.length;

@@ -1,8 +1,10 @@
 /**
  * Cost of the database against the number of transcriptions, in 1,000 workspaces on one PostgreSQL, with the real code of API and engines:
- *   node --import tsx bench/scale.ts [--rows 100000,1000000] [--json]     (10,000,000 rows take about 15 GB on disk)
- * For each size: CPU of the database under an idle fleet of 50 API processes and 200 engines; claims with 1,000 and with 100,000 queued;
- * lists over HTTP; and reads while a workspace with 10 % of the rows, at most 100,000, is deleted.
+ *   node --import tsx bench/scale.ts [--rows 100000,1000000] [--parts idle,claims,lists,deletion] [--pgbouncer] [--json] [--docs]
+ * 10,000,000 rows take about 15 GB on disk. For each size: CPU of the database under an idle fleet of 50 API processes and 200 engines, in
+ * two consecutive minutes; claims with 1,000 and with 100,000 queued; lists over HTTP; and reads while a workspace with 10 % of the rows,
+ * at most 100,000, is deleted. `--pgbouncer` also runs the fleet through the installed PgBouncer with at most 200 connections to the server.
+ * `--docs` adds the sizes to bench/results/scale.json and writes the table in docs/benchmarks.md. The server has autovacuum as by default, but no fsync.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,35 +19,37 @@ import { migrate } from '../db/postgres/migrate.ts';
 import { openDb } from '../db/postgres/orm.ts';
 import { openVault } from '../db/secrets/vault.ts';
 import { openSpool } from '../db/spool/open.ts';
-import { type Latency, listLatency, readsDuringDeletion } from './scale/api.ts';
-import { type Claims, claimsOf } from './scale/claims.ts';
+import { listLatency, readsDuringDeletion } from './scale/api.ts';
+import { throughBouncer } from './scale/bounced.ts';
+import { claimsOf } from './scale/claims.ts';
 import { addRows, makeWorkspaces, queueRows } from './scale/fill.ts';
 import { idleCpu } from './scale/fleet.ts';
-
-interface Row {
-  transcriptions: number;
-  /** Share of one core. */
-  idle: number;
-  claims: Claims[];
-  lists: Record<string, Latency>;
-  deletion: { rows: number; seconds: number; reads: Latency };
-}
+import { type Row, textOf, writeDocs } from './scale/report.ts';
 
 const QUEUED = [1_000, 100_000];
+const PARTS = ['idle', 'claims', 'lists', 'deletion'];
+const SERVERS = 200; // connections of PgBouncer
+const BOUNCED = 10_000; // queued for its fleet
 
 const { values } = parseArgs({
-  options: { rows: { type: 'string', default: '100000,1000000' }, json: { type: 'boolean', default: false } },
+  options: {
+    rows: { type: 'string', default: '100000,1000000' },
+    parts: { type: 'string', default: PARTS.join() },
+    pgbouncer: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    docs: { type: 'boolean', default: false },
+  },
 });
 const sizes = values.rows.split(',').map(Number);
+const parts = values.parts.split(',');
+const unknown = parts.filter((part) => part && !PARTS.includes(part));
+if (unknown.length || sizes.some((size) => !(size > 0)))
+  throw new Error(`Cannot measure ${unknown.join() || values.rows}: see bench/scale.ts`);
 const home = mkdtempSync(join(tmpdir(), 'longhand-scale-'));
-const postgres = await startEmbedded(join(home, 'postgres'), { durable: false, connections: 1200 });
+const postgres = await startEmbedded(join(home, 'postgres'), { durable: false, connections: 1200, settings: ['autovacuum=on'] });
 try {
   const results = await measure();
-  if (values.json)
-    process.stdout.write(
-      `${JSON.stringify({ machine: `${availableParallelism()} x ${cpus()[0]?.model}`, load: loadavg()[0], results })}\n`,
-    );
-  else report(results);
+  if (values.json) process.stdout.write(`${JSON.stringify(results)}\n`);
 } finally {
   await postgres.stop();
   rmSync(home, { recursive: true, force: true });
@@ -54,38 +58,64 @@ try {
 async function measure(): Promise<Row[]> {
   const settings = readSettings({ LONGHAND_HOME: home, PORT: '0', LONGHAND_RATE_LIMIT: '0', LONGHAND_METRICS: 'off', LOG_LEVEL: 'silent' });
   const log = openLog(settings, 'bench');
-  const [db, owner] = [await openDb({ url: postgres.url, name: 'longhand-bench' }), await openDb({ url: postgres.url, pool: 1 })];
+  const [db, owner] = [
+    await openDb({ url: postgres.url, name: 'longhand-bench' }),
+    await openDb({ url: postgres.url, name: 'longhand-bench', pool: 1, patience: 'operator' }),
+  ];
   await migrate(db);
   const vault = await openVault(db, [randomBytes(32)]);
   const spool = await openSpool(settings);
   const fleet = { db, vault, spool, settings, log };
+  const access = { db, owner, vault };
   const results: Row[] = [];
   try {
     const workspaces = await makeWorkspaces(db, vault);
+    const unqueue = async () => {
+      await db.query('*', `delete from transcriptions where status in ('queued', 'processing')`);
+      await owner.direct('vacuum analyze transcriptions');
+    };
     let rows = 0;
     for (const size of sizes) {
-      await addRows({ db, owner, vault }, workspaces, size - rows);
+      say(`${size} transcriptions: filling`);
+      const began = performance.now();
+      await addRows(access, workspaces, size - rows);
       rows = size;
-      say(`${size} transcriptions: an idle fleet`);
-      const idle = await idleCpu(fleet, postgres);
-      const claims: Claims[] = [];
-      for (const queued of QUEUED) {
-        await queueRows({ db, owner, vault }, workspaces, queued);
-        say(`${size} transcriptions: claims with ${queued} queued`);
-        claims.push(await claimsOf(db, queued));
-        await db.query('*', `delete from transcriptions where status in ('queued', 'processing')`);
-        await owner.direct('vacuum analyze transcriptions');
+      const row: Row = { transcriptions: size, fillSeconds: (performance.now() - began) / 1000, ...circumstances() };
+      results.push(row);
+      if (parts.includes('idle')) {
+        say(`${size} transcriptions: an idle fleet`);
+        row.idle = await idleCpu(fleet, postgres);
       }
-      say(`${size} transcriptions: lists, and a deletion`);
+      if (parts.includes('claims'))
+        for (const queued of QUEUED) {
+          await queueRows(access, workspaces, queued);
+          say(`${size} transcriptions: claims with ${queued} queued`);
+          row.claims = [...(row.claims ?? []), await claimsOf(db, queued)];
+          await unqueue();
+        }
+      if (values.pgbouncer) {
+        await queueRows(access, workspaces, BOUNCED);
+        say(`${size} transcriptions: a fleet behind PgBouncer`);
+        row.bounced = await throughBouncer(fleet, workspaces, postgres, { limit: SERVERS, home });
+        await unqueue();
+      }
       const app = await startApp(fleet);
       try {
-        const lists = await listLatency(app.url, workspaces);
-        const deletion = await readsDuringDeletion(app.url, fleet, workspaces);
-        rows -= deletion.rows;
-        results.push({ transcriptions: size, idle, claims, lists, deletion });
+        if (parts.includes('lists')) {
+          say(`${size} transcriptions: lists`);
+          row.lists = await listLatency(app.url, workspaces);
+        }
+        if (parts.includes('deletion')) {
+          say(`${size} transcriptions: a deletion`);
+          row.deletion = await readsDuringDeletion(app.url, fleet, workspaces);
+          rows -= row.deletion.rows;
+        }
       } finally {
         await app.stop(1);
       }
+      Object.assign(row, circumstances());
+      if (!values.json) process.stdout.write(textOf([row]));
+      if (values.docs) writeDocs([row]);
     }
     return results;
   } finally {
@@ -94,19 +124,10 @@ async function measure(): Promise<Row[]> {
   }
 }
 
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+function circumstances(): Pick<Row, 'machine' | 'date' | 'load'> {
+  return { machine: `${availableParallelism()} x ${cpus()[0]?.model}`, date: new Date().toISOString().slice(0, 10), load: loadavg()[0]! };
 }
 
-function report(results: readonly Row[]): void {
-  const ms = ({ p50, p95, p99 }: Latency) => `p50 ${p50.toFixed(1)}, p95 ${p95.toFixed(1)}, p99 ${p99.toFixed(1)} ms`;
-  for (const { transcriptions, idle, claims, lists, deletion } of results) {
-    const row = (name: string, value: string) => process.stdout.write(`  ${name.padEnd(44)} ${value}\n`);
-    process.stdout.write(`${transcriptions} transcriptions in 1,000 workspaces\n`);
-    row('idle fleet: 50 API processes, 200 engines', `${(100 * idle).toFixed(1)} % of one core in the database`);
-    for (const { queued, perSecond, latency } of claims)
-      row(`claims with ${queued} queued`, `${perSecond.toFixed(0)} per second; ${ms(latency)}`);
-    for (const [name, latency] of Object.entries(lists)) row(`list, ${name}`, ms(latency));
-    row(`reads while ${deletion.rows} are deleted (${deletion.seconds.toFixed(0)} s)`, ms(deletion.reads));
-  }
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

@@ -1,8 +1,9 @@
-import type { Db } from '../../db/postgres/orm.ts';
-import { purgeNext } from '../../db/tenants/purge.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteWorkspace } from '../../db/tenants/workspaces.ts';
+import { purge } from '../../engine/tasks/purge.ts';
 import { askList } from '../lists.ts';
 import type { Workspaces } from './fill.ts';
+import type { Fleet } from './fleet.ts';
 
 /** Milliseconds. */
 export interface Latency {
@@ -13,6 +14,7 @@ export interface Latency {
 
 const ROUNDS = 10; // requests per caller and query
 const PAUSE_MS = 5; // between reads
+const AGAIN_MS = 1000; // until the next turn of the purge, as its job
 
 const QUERIES = { 'first page': '', failed: 'status=failed', 'by duration': 'sort=-duration', 'external id': 'external_id=call-20' };
 
@@ -36,9 +38,10 @@ export async function listLatency(url: string, { callers }: Workspaces): Promise
 /** Lists of other workspaces while one is deleted and purged as an engine does it. */
 export async function readsDuringDeletion(
   url: string,
-  { db }: { db: Db },
+  fleet: Pick<Fleet, 'db' | 'spool' | 'log'>,
   { callers, large }: Workspaces,
 ): Promise<{ rows: number; seconds: number; reads: Latency }> {
+  const { db } = fleet;
   const { id } = large.pop()!;
   const row = await db.acrossTenants((tx) =>
     tx.row<{ rows: number }>('select count(*)::int as rows from transcriptions where workspace_id = ?::uuid', [id]),
@@ -47,13 +50,17 @@ export async function readsDuringDeletion(
   let done = false;
   const purging = (async () => {
     await db.acrossTenants((tx) => deleteWorkspace(tx, id));
-    while (!(await purgeNext(db, id)).done);
+    for (;;) {
+      await purge(fleet, id);
+      if (!(await db.query('*', 'select 1 from workspaces where id = ?', [id])).length) break;
+      await sleep(AGAIN_MS);
+    }
     done = true;
   })();
   const times: number[] = [];
   for (let n = 0; !done; n++) {
     times.push((await askList(url, callers[n % callers.length]!.key, '')).ms);
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await sleep(PAUSE_MS);
   }
   await purging;
   return { rows: row!.rows, seconds: (performance.now() - started) / 1000, reads: latencyOf(times) };

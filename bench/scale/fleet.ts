@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startApp } from '../../api/app.ts';
+import { type App, startApp } from '../../api/app.ts';
 import type { Settings } from '../../api/contract/settings.ts';
 import type { EngineFacts } from '../../db/jobs/engines.ts';
 import type { Log } from '../../db/ops/log.ts';
@@ -10,15 +10,15 @@ import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
 import type { Spool } from '../../db/spool/spool.ts';
 import type { Pool } from '../../engine/runtime/pool.ts';
-import { tasksOf } from '../../engine/tasks/jobs.ts';
 import type { Engine } from '../../engine/tasks/engine.ts';
 import { openHoldings } from '../../engine/tasks/holdings.ts';
+import { tasksOf } from '../../engine/tasks/jobs.ts';
 import { listen } from '../../engine/tasks/queue.ts';
-import { type Running, runEngine } from '../../engine/tasks/run.ts';
+import { runEngine } from '../../engine/tasks/run.ts';
 import { openScratch } from '../../engine/tasks/scratch.ts';
 import { openTrouble } from '../../engine/tasks/trouble.ts';
 
-interface Fleet {
+export interface Fleet {
   db: Db;
   vault: Vault;
   spool: Spool;
@@ -26,35 +26,66 @@ interface Fleet {
   log: Log;
 }
 
-const APIS = 50;
-const ENGINES = 200;
-const SETTLE_MS = 20_000; // after the start of the fleet
-const WATCHED_MS = 60_000; // four heartbeats, one run of cron
+/** The processes of a fleet. */
+export interface Processes {
+  apps: App[];
+  /** The connection pools of the engines. */
+  engines: Db[];
+  stop(): Promise<void>;
+}
+
+export const APIS = 50;
+export const ENGINES = 200;
+const SETTLE_MS = 70_000; // after the start of the fleet: each process of the queue looks for dead workers in its first minute
+const WATCHED_MS = 60_000; // four heartbeats
+const INTERVALS = 2; // of that length
 const TICKS = 100; // per second, of /proc/PID/stat
 
 /**
- * Share of one core that the database takes while every process of a fleet runs and there is no work. The processes run in this one and
- * share a pool of connections; the statements and their rates are those of a fleet. Linux only.
+ * Starts every process of a fleet in this one; the statements and their rates are those of a fleet. `connect` opens the connections of one
+ * process; by default all processes share a pool. Engines with a concurrency of 0 leave queued work to others.
  */
-export async function idleCpu(fleet: Fleet, { url, process: server }: Embedded, hook?: (phase: string) => Promise<void>): Promise<number> {
-  const apps = await Promise.all(Array.from({ length: APIS }, () => startApp(fleet)));
-  const engines: Awaited<ReturnType<typeof startEngine>>[] = [];
-  for (let i = 0; i < ENGINES; i++) engines.push(await startEngine(fleet, url, i));
+export async function startFleet(
+  fleet: Fleet,
+  url: string,
+  { connect = async (_as: 'api' | 'engine') => fleet.db, concurrency = 3 } = {},
+): Promise<Processes> {
+  const apps: App[] = [];
+  const engines: (Awaited<ReturnType<typeof startEngine>> & { db: Db })[] = [];
+  for (let i = 0; i < APIS; i++) apps.push(await startApp({ ...fleet, db: await connect('api') }));
+  for (let i = 0; i < ENGINES; i++) {
+    const db = await connect('engine');
+    engines.push({ db, ...(await startEngine({ ...fleet, db }, url, i, concurrency)) });
+  }
+  return {
+    apps,
+    engines: engines.map(({ db }) => db),
+    async stop() {
+      await Promise.all(engines.map((engine) => engine.stop()));
+      await Promise.all(apps.map((app) => app.stop(1)));
+    },
+  };
+}
+
+/** Shares of one core that the database takes in consecutive minutes while a fleet runs and there is no work. Linux only. */
+export async function idleCpu(fleet: Fleet, { url, process: server }: Embedded): Promise<number[]> {
+  const processes = await startFleet(fleet, url);
   try {
     await sleep(SETTLE_MS);
-    await hook?.('begin');
-    const before = cpuSeconds(server.pid!);
-    await sleep(WATCHED_MS);
-    await hook?.('end');
-    return (cpuSeconds(server.pid!) - before) / (WATCHED_MS / 1000);
+    const shares: number[] = [];
+    for (let i = 0; i < INTERVALS; i++) {
+      const before = cpuSeconds(server.pid!);
+      await sleep(WATCHED_MS);
+      shares.push((cpuSeconds(server.pid!) - before) / (WATCHED_MS / 1000));
+    }
+    return shares;
   } finally {
-    await Promise.all(engines.map((engine) => engine.stop()));
-    await Promise.all(apps.map((app) => app.stop(1)));
+    await processes.stop();
   }
 }
 
 /** An engine without models: they are not used while there is no work. */
-async function startEngine(fleet: Fleet, connectionString: string, i: number): Promise<{ stop(): Promise<void> }> {
+async function startEngine(fleet: Fleet, connectionString: string, i: number, concurrency: number): Promise<{ stop(): Promise<void> }> {
   const { db, log, settings } = fleet;
   const id = randomUUID();
   const engine: Engine = {
@@ -67,9 +98,9 @@ async function startEngine(fleet: Fleet, connectionString: string, i: number): P
     counts: { finished: 0, failedDiarizations: 0, uncoveredSeconds: 0, recognised: {} },
   };
   const facts: EngineFacts = {
-    ...{ id, role: 'engine', host: `host-${i}`, pid: i, version: '1', device: 'cpu', model: 'none', concurrency: 3, workerIds: [] },
+    ...{ id, role: 'engine', host: `host-${i}`, pid: i, version: '1', device: 'cpu', model: 'none', concurrency, workerIds: [] },
   };
-  const running: Running = await runEngine(engine, facts);
+  const running = await runEngine(engine, facts);
   const queue = listen(
     { connectionString, tasks: tasksOf(running), full: running.full, fleet: running.fleet, places: 1, log },
     async () => {},

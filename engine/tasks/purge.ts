@@ -10,7 +10,7 @@ const REST = 1; // pause per unit of work: requests of clients have priority in 
  * Removes data of a deleted workspace for a limited time, and adds the job that continues. No step is lost in a crash: the next engine
  * continues where this one stopped.
  */
-export async function purge({ db, spool, log }: Engine, workspaceId: string): Promise<void> {
+export async function purge({ db, spool, log }: Pick<Engine, 'db' | 'spool' | 'log'>, workspaceId: string): Promise<void> {
   for (const end = performance.now() + TURN_MS; performance.now() < end; ) {
     const start = performance.now();
     const { media, done } = await purgeNext(db, workspaceId);

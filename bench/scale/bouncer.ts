@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDb } from '../../db/postgres/orm.ts';
+
+/** A running PgBouncer. */
+export interface Bouncer {
+  /** The database through it. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+const START_MS = 10_000;
+const CLIENTS = 5000; // connections of the fleet to it
+
+/** Starts the `pgbouncer` on the PATH in transaction mode, with at most `servers` connections to the server of `url`. */
+export async function startBouncer(folder: string, url: string, servers: number): Promise<Bouncer> {
+  const { hostname, port, username, password } = new URL(url);
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o755); // root switches to another account
+  const own = await freePort();
+  const file = join(folder, 'pgbouncer.ini');
+  const lines = [
+    '[databases]',
+    `* = host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`,
+    '[pgbouncer]',
+    ...['listen_addr = 127.0.0.1', `listen_port = ${own}`, 'unix_socket_dir =', 'auth_type = any', 'pool_mode = transaction'],
+    ...[`max_client_conn = ${CLIENTS}`, `default_pool_size = ${servers}`, 'ignore_startup_parameters = extra_float_digits,options'],
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  const program = spawn('pgbouncer', [...account, file], { stdio: ['ignore', 'ignore', 'ignore'] });
+  const through = new URL(url);
+  Object.assign(through, { hostname: '127.0.0.1', port: String(own) });
+  for (const end = Date.now() + START_MS; !(await answers(through.href)); await sleep(100))
+    if (Date.now() > end || program.exitCode !== null) throw new Error('Cannot start PgBouncer: is `pgbouncer` installed?');
+  return { url: through.href, stop: () => stopped(program) };
+}
+
+async function answers(url: string): Promise<boolean> {
+  const db = await openDb({ url, pool: 1 }).catch(() => null);
+  await db?.close();
+  return db !== null;
+}
+
+function stopped(program: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    program.once('exit', () => resolve());
+    program.kill('SIGINT');
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -11,11 +11,12 @@ import { interjectionsKept } from './interjections.ts';
 import { diarization, textOf, transcript } from './measure.ts';
 import type { Accuracy, AccuracyOptions, Measures } from './measures.ts';
 import { meetingRates } from './meetings.ts';
+import { NOISES, VOICELIKE } from './noises.ts';
 import { addErrors, englishWords, errorRate, NO_ERRORS } from './normalise.ts';
 import { call, LINES, partyErrors, record } from './parties.ts';
 import { peopleFound } from './people.ts';
 import { seeded } from './random.ts';
-import { NOISES, writeWav } from './sound.ts';
+import { writeWav } from './sound.ts';
 import { joinedRate, languageRates, quietRates, rateOf } from './word-errors.ts';
 
 type Measure = (pool: Pool, folder: string, options: AccuracyOptions) => Promise<Accuracy>;
@@ -119,7 +120,7 @@ async function realTurns(pool: Pool, { data, split }: AccuracyOptions): Promise<
 
 async function inventedWords(pool: Pool, folder: string): Promise<Record<string, number>> {
   const out: Record<string, number> = {};
-  for (const [name, make] of Object.entries(NOISES)) {
+  for (const [name, make] of Object.entries({ ...NOISES, ...VOICELIKE })) {
     const path = join(folder, 'noise.wav');
     await writeWav(path, make(60, seeded(3)));
     const found = await transcript(path, pool, { diarize: false });

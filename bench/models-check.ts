@@ -7,9 +7,10 @@ import type { Measured } from '../models/self-check.ts';
 import { countErrors } from './align.ts';
 import { type Clip, englishClips, foreignClips } from './clips.ts';
 import { peakMemory, timed, transcript } from './measure.ts';
+import { NOISES } from './noises.ts';
 import { addErrors, NO_ERRORS, unitsOf } from './normalise.ts';
 import { seeded } from './random.ts';
-import { NOISES, writeWav } from './sound.ts';
+import { writeWav } from './sound.ts';
 
 const ENGLISH = 14; // clips
 const EACH = 2; // clips per other language

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { longestGap } from '../../bench/align.ts';
 import { changing } from '../../bench/changes.ts';
 import { unitsOf } from '../../bench/normalise.ts';
 import { writeWav } from '../../bench/sound.ts';
@@ -80,6 +81,21 @@ t.test('transcribe()', async (t) => {
         const right = recognised.filter((word) => wanted.has(word)).length;
         t.ok(right > 0.6 * unitsOf(transcript, 'es').length, `${language} of ${order}: ${recognised.join(' ')}`);
       }
+    }
+  });
+
+  t.test('transcribe() omits no sentence where one language follows another', { timeout: 600_000 }, async (t) => {
+    for (const order of [
+      ['en', 'de'], // a window in both, improbable in either
+      ['fr', 'en'], // a window whose best text ends at the change
+    ]) {
+      const file = join(t.testdir(), 'omitted.wav');
+      const { samples, said } = await changing(order, 40, { split: 'tuning' });
+      await writeWav(file, samples);
+      const recognised = unitsOf(words(await transcribe(file, { ...OPTIONS, diarize: false }, quiet(), pool)), 'de');
+      const spoken = said.flatMap(({ transcript }) => unitsOf(transcript, 'de'));
+      const gap = longestGap(spoken, recognised);
+      t.ok(gap <= 3, `${order}: ${gap} words in a row are missing`);
     }
   });
 

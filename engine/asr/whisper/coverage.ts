@@ -1,24 +1,39 @@
 import { CERTAINTY_RATE, type Span } from '../../types.ts';
+import { gaps } from '../coverage.ts';
 import { parts } from '../parts.ts';
+import type { Spoken } from '../recogniser.ts';
 import { speechBetween } from '../speech.ts';
 import { bitsOf } from './attention-store.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
 import { loop } from './quality.ts';
-import { ATTENDING_TOKENS, CERTAIN_SPEECH_PROBABILITY, MIN_MISSING_SECONDS, RETRY_PART_SECONDS, SAME_SPAN_SHARE } from './thresholds.ts';
+import {
+  ATTENDING_TOKENS,
+  CERTAIN_SPEECH_PROBABILITY,
+  MIN_CERTAIN_SHARE,
+  MIN_MISSING_SECONDS,
+  RETRY_PART_SECONDS,
+  SAME_SPAN_SHARE,
+} from './thresholds.ts';
 
 /**
  * Whether detection is so certain of this speech that no text is dropped for low probability: in languages the model knows little all text
  * is improbable.
  */
 export function isCertain(certainty: Float32Array | undefined, speech: readonly Span[]): boolean {
-  if (!certainty) return false;
-  let [sum, count] = [0, 0];
+  return certainty !== undefined && certainShare(certainty, speech) >= MIN_CERTAIN_SHARE;
+}
+
+/** Share of certain tenths of a second in the speech of a window, 0 to 1. */
+export function certainShare(certainty: Float32Array, speech: readonly Span[]): number {
+  let [certain, count] = [0, 0];
   for (const { start, end } of speech) {
     const last = Math.min(certainty.length, Math.ceil(end * CERTAINTY_RATE));
-    for (let i = Math.max(0, Math.floor(start * CERTAINTY_RATE)); i < last; i++, count++) sum += certainty[i]!;
+    for (let i = Math.max(0, Math.floor(start * CERTAINTY_RATE)); i < last; i++, count++) {
+      if (certainty[i]! >= CERTAIN_SPEECH_PROBABILITY) certain++;
+    }
   }
-  return count > 0 && sum / count >= CERTAIN_SPEECH_PROBABILITY;
+  return count && certain / count;
 }
 
 /**
@@ -85,6 +100,13 @@ export function leftOut(
   const rest = until ?? (open && said ? end : closed);
   if (rest !== null) found.push({ start: rest, end });
   return found.filter((span) => speechBetween(speech, span.start, span.end) >= MIN_MISSING_SECONDS);
+}
+
+/** The same for a decoding without timestamps, from the times of its words. */
+export function silentOn(words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): Span[] {
+  const end = speech.at(-1)?.end ?? 0;
+  const spans = gaps(words).map((gap) => ({ start: gap.start, end: Math.min(gap.end, end) }));
+  return spans.filter((span) => speechBetween(speech, span.start, span.end) >= MIN_MISSING_SECONDS);
 }
 
 /**

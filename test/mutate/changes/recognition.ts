@@ -39,8 +39,8 @@ export const RECOGNITION: Change[] = [
   ],
   [
     'engine/asr/whisper/thresholds.ts',
-    'export const CERTAIN_SPEECH_PROBABILITY = 0.97;',
-    'export const CERTAIN_SPEECH_PROBABILITY = 0.291;',
+    'export const CERTAIN_SPEECH_PROBABILITY = 0.98;',
+    'export const CERTAIN_SPEECH_PROBABILITY = 0.92;',
     ['test/engine/asr/whisper/coverage.test.ts'],
   ],
   [

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
-import { isCertain, leftOut, reliable } from '../../../../engine/asr/whisper/coverage.ts';
+import { certainShare, isCertain, leftOut, reliable, silentOn } from '../../../../engine/asr/whisper/coverage.ts';
 import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import type { Facts } from '../../../../engine/asr/whisper/model.ts';
 
@@ -18,28 +18,30 @@ function result(tokens: number[], ended: boolean, frames: number[] = []): Decode
   return { ...seen, tokens, logProbs: tokens.map(() => -0.3), attention };
 }
 
-t.test(
-  'isCertain() is true for speech that the VAD is certain of throughout, and false for tones that it mistakes for speech in places',
-  async (t) => {
-    const speech = [{ start: 0, end: 3 }];
-    t.ok(isCertain(new Float32Array(30).fill(0.99), speech));
-    t.notOk(isCertain(new Float32Array(30).fill(0.93), speech), 'a hummed tune reaches this level');
-    t.notOk(
-      isCertain(
-        new Float32Array(30).map((_, i) => (i % 3 ? 1 : 0.8)),
-        speech,
-      ),
-    );
-    t.ok(
-      isCertain(
-        new Float32Array(60).map((_, i) => (i < 30 ? 1 : 0.2)),
-        speech,
-      ),
-      'frames around the span do not count',
-    );
-    t.notOk(isCertain(undefined, speech), 'no probabilities are known');
-  },
-);
+t.test('isCertain() is true for speech with enough certain moments, and false for sounds that never are', async (t) => {
+  const speech = [{ start: 0, end: 3 }];
+  const levels = (length: number, at: (i: number) => number) => new Float32Array(length).map((_, i) => at(i));
+  const natural = levels(30, (i) => (i % 2 ? 1 : 0.8));
+  t.ok(isCertain(natural, speech), 'a real voice, with a mean of 0.9 as many have it');
+  t.notOk(isCertain(new Float32Array(30).fill(0.93), speech), 'a trumpet reaches this level, but never more');
+  t.notOk(
+    isCertain(
+      levels(30, (i) => (i < 3 ? 1 : 0.93)),
+      speech,
+    ),
+    'a syllable in a tune',
+  );
+  t.notOk(
+    isCertain(
+      levels(60, (i) => (i < 30 ? 0.9 : 1)),
+      speech,
+    ),
+    'frames outside of the speech do not count',
+  );
+  t.notOk(isCertain(undefined, speech), 'no probabilities are known');
+  t.equal(certainShare(natural, speech), 0.5);
+  t.equal(certainShare(natural, []), 0);
+});
 
 t.test('reliable() keeps a decoding that ended regularly', async (t) => {
   const whole = result([at(0), 1, 2, at(4)], true);
@@ -77,4 +79,18 @@ t.test('leftOut() returns speech between segments and after the last one', async
   t.strictSame(found([at(0), 1, at(29)]), [], '1 s is too short');
   t.strictSame(found([at(0), 1, 2, 3], 12), [[12, 30]], 'the truncated part');
   t.strictSame(leftOut([at(0), 1, at(2)], [{ start: 0, end: 2 }], null, facts), [], 'nothing where there is no speech');
+});
+
+t.test('silentOn() returns the speech without words of a decoding without timestamps', async (t) => {
+  const speech = [
+    { start: 0, end: 9 },
+    { start: 11, end: 20 },
+  ];
+  const words = [
+    { start: 0.2, end: 4 },
+    { start: 4.6, end: 6 },
+  ];
+  t.strictSame(silentOn(words, speech), [{ start: 6, end: 20 }]);
+  t.strictSame(silentOn([...words, { start: 7.3, end: 19 }], speech), [], 'too short to decode again');
+  t.strictSame(silentOn([], speech), [{ start: 0, end: 20 }]);
 });

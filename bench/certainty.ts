@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findSpeech } from '../engine/asr/speech.ts';
 import { certainShare } from '../engine/asr/whisper/coverage.ts';
+import { MIN_CERTAIN_SHARE } from '../engine/asr/whisper/thresholds.ts';
 import { packingFor, packWindows, quietestOf } from '../engine/asr/windows.ts';
 import { decode } from '../engine/audio/ffmpeg.ts';
 import { findTones } from '../engine/audio/tones.ts';
@@ -53,7 +54,10 @@ try {
   const speech: number[] = [];
   for (const { path, seconds } of clips(undefined, split)) if (seconds >= 1) speech.push(...(await shares(path, pool)));
   console.log(`${sounds.length} windows of sounds without speech: at most ${Math.max(...sounds).toFixed(2)}`);
-  console.log(`${speech.length} windows of ${split} clips: at least ${Math.min(...speech).toFixed(2)}`);
+  const uncertain = speech.filter((share) => share < MIN_CERTAIN_SHARE).length;
+  console.log(
+    `${speech.length} windows of ${split} clips: at least ${Math.min(...speech).toFixed(2)}; ${uncertain} below ${MIN_CERTAIN_SHARE}`,
+  );
 } finally {
   await pool.close();
   await rm(folder, { recursive: true });

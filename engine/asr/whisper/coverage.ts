@@ -24,7 +24,7 @@ export function isCertain(certainty: Float32Array | undefined, speech: readonly 
   return certainty !== undefined && certainShare(certainty, speech) >= MIN_CERTAIN_SHARE;
 }
 
-/** Share of certain tenths of a second in the speech of a window, 0 to 1. */
+/** Share of certain steps of 0.1 s in the speech of a window, 0 to 1. */
 export function certainShare(certainty: Float32Array, speech: readonly Span[]): number {
   let [certain, count] = [0, 0];
   for (const { start, end } of speech) {

@@ -45,10 +45,10 @@ export const MIN_PART_SECONDS = 2; // shorter speech does not tell its language
 export const FOREIGN_LOG_PROB = -0.7; // of a part: mock words have -0.77 to -1.7, text in the right language -0.05 to -0.6
 export const SECOND_LANGUAGE_PROBABILITY = 0.1; // from here on the language of the window is in doubt
 
-/* Coverage: speech without text. In 45 windows of tuning clips at least 44 % of the tenths of a second are certain; in 24 windows of
-   synthetic instruments, sirens, humming and laughter that speech detection takes for speech at most 1 % (bench/certainty.ts). */
-export const CERTAIN_SPEECH_PROBABILITY = 0.98; // of a tenth of a second
-export const MIN_CERTAIN_SHARE = 0.3; // of such tenths, from which on speech is certain
+/* Coverage: speech without text. In 45 windows of tuning clips at least 44 % of the 0.1 s steps are certain; in 9 windows of
+   synthetic instruments, a siren, humming and laughter that speech detection takes for speech at most 1 % (bench/certainty.ts). */
+export const CERTAIN_SPEECH_PROBABILITY = 0.98; // in a step of 0.1 s
+export const MIN_CERTAIN_SHARE = 0.3; // of such steps, from which on speech is certain
 export const MIN_MISSING_SECONDS = 1.5; // speech without words that is decoded again
 export const MAX_UNCOVERED_TAIL_SECONDS = 0.5; // end-of-text is accepted up to here
 export const MAX_SKIPPED_SECONDS = 0.6; // speech that a new segment may skip

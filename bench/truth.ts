@@ -11,6 +11,7 @@ const CLICK = 3; // minimum length of a burst of speech, frames
 const CLOSURE = 12; // frames: longest closure within a word; bursts closer than this belong together
 const PAUSE = 30; // frames: shorter pauses belong to the speech, as in NIST's reference turns
 const SHORTEST = 10; // frames
+const LEAST_VOICED = 0.5; // share of the bursts with voicing, below which the voice is hoarse or whispers, and voicing tells nothing
 
 export interface TrueSpan {
   start: number;
@@ -20,7 +21,7 @@ export interface TrueSpan {
 /**
  * Reference speech activity in a clip of one voice, from its audio alone, in seconds: 10 ms frames less than 20 dB below the clip's active
  * speech level (ITU-T P.56), after high-pass filtering and noise subtraction. Every word contains a vowel, so a burst without voicing that
- * is not close to a voiced one is a breath or a knock. Computed on the dry clip before it is mixed, filtered, reverberated or overlaid with
+ * is not close to a voiced one is a breath or a knock, except in a voice that is hoarse throughout. Computed on the dry clip before it is mixed, filtered, reverberated or overlaid with
  * noise; the engine places edges by a different rule.
  */
 export function speechSpans(samples: Float32Array): TrueSpan[] {
@@ -32,10 +33,15 @@ export function speechSpans(samples: Float32Array): TrueSpan[] {
   const speech = withoutNoise(energies);
   const bursts = joinedRuns(runsOver(speech, decibels(activeLevel(speech)) - UNDER), 0).filter(({ start, end }) => end - start >= CLICK);
   const words = joinedRuns(bursts, CLOSURE).filter((word) => isVoiced(sound, word));
-  const spoken = bursts.filter(({ start, end }) => words.some((word) => start >= word.start && end <= word.end));
+  const voiced = bursts.filter(({ start, end }) => words.some((word) => start >= word.start && end <= word.end));
+  const spoken = framesIn(voiced) >= LEAST_VOICED * framesIn(bursts) ? voiced : bursts;
   const spans = joinedRuns(spoken, PAUSE).filter(({ start, end }) => end - start >= SHORTEST);
   if (!spans.length) return [{ start: 0, end: samples.length / SAMPLE_RATE }];
   return spans.map(({ start, end }) => ({ start: start / 100, end: end / 100 }));
+}
+
+function framesIn(spans: readonly TrueSpan[]): number {
+  return spans.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 /** Energy of each frame minus the clip's noise energy. */

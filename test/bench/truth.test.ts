@@ -45,6 +45,21 @@ t.test('speechSpans() excludes breaths and knocks, and includes unvoiced starts 
   near(t, speechSpans(sound), [[1.85, 3.25]]);
 });
 
+t.test('speechSpans() includes a voice that is hoarse throughout', async (t) => {
+  const random = seeded(4);
+  const sound = clip(6, 1e-5, [[0.5, 1]]); // a single clear word
+  const whisper = (start: number, end: number) => {
+    for (let i = start * SAMPLE_RATE; i < end * SAMPLE_RATE; i++) sound[i] = sound[i]! + 0.1 * random.normal();
+  };
+  whisper(1.5, 3);
+  whisper(4, 5.5);
+  near(t, speechSpans(sound), [
+    [0.5, 1],
+    [1.5, 3],
+    [4, 5.5],
+  ]);
+});
+
 t.test('speechSpans() includes pauses of up to 0.3 s, and excludes a click', async (t) => {
   near(
     t,

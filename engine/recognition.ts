@@ -16,6 +16,7 @@ export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary
 }
 
 const ENOUGH = 4; // windows that determine the language
+const MAX_LOST_SECONDS = 2; // of speech that a better text may leave without words
 
 /** The words recognised in a recording. */
 export interface Recognised {
@@ -127,14 +128,19 @@ async function recogniseOne(
 }
 
 /**
- * Whether the second decoding, in another language, is longer or more probable than the first. Probabilities of different models cannot be
- * compared: then the model of the recording's language is right, unless it is unsure.
+ * Whether the second decoding, in another language, has text where the first has none, or covers the speech as well and is more probable.
+ * Probabilities of different models cannot be compared: then the model of the recording's language is right, unless it is unsure.
  */
 function isBetter(found: Finished, before: Finished): boolean {
-  if (!found.words.length || !before.words.length) return found.words.length > 0;
+  if (!hasText(found) || !hasText(before)) return hasText(found);
+  if ((found.uncovered ?? 0) > (before.uncovered ?? 0) + MAX_LOST_SECONDS) return false; // a row of symbols is probable, whatever was said
   const models = ({ stretches = [] }: Finished) => stretches.map(({ model }) => model).join();
   if (models(found) !== models(before)) return !found.stretches?.some(({ fallback }) => fallback);
   return (found.meanLogProb ?? 0) > (before.meanLogProb ?? Number.NEGATIVE_INFINITY);
+}
+
+function hasText({ words }: Finished): boolean {
+  return words.some(({ text }) => /[\p{L}\p{N}]/u.test(text));
 }
 
 /**

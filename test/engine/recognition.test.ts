@@ -113,6 +113,23 @@ t.test('recogniseAll() keeps a window in another language if its text is more pr
   }
 });
 
+t.test('recogniseAll() does not replace words by symbols, or by a text that covers less', async (t) => {
+  const german: [string, number][] = [['de', 0.99]];
+  const swedish: [string, number][] = [['sv', 0.8]];
+  for (const [name, change] of [
+    ['symbols', (found: RecognisedWindow) => ({ ...found, words: found.words.map((word) => ({ ...word, text: ' 》》》' })) })],
+    ['a text that ends early', (found: RecognisedWindow) => ({ ...found, uncovered: 9 })],
+  ] as const) {
+    const { job } = recogniser([swedish, german, german, german, german, german], { sv: -0.8, de: -0.2 });
+    const recognise: Job['recognise'] = async (window) => {
+      const found = await job.recognise(window);
+      return window.language === 'de' ? change(found) : found;
+    };
+    const { words } = await recogniseAll(windows, recording, { ...job, recognise }, options());
+    t.equal(words[0]!.text.trim(), 'sv', name);
+  }
+});
+
 t.test('recogniseAll() reports the seconds of speech without words', async (t) => {
   const { job } = recogniser(windows.map(() => [['en', 0.99]]));
   const missing: Job['recognise'] = async (window) => ({ ...(await job.recognise(window)), uncovered: 1.5 });

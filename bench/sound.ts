@@ -1,7 +1,6 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { decode } from '../engine/audio/ffmpeg.ts';
 import { SAMPLE_RATE } from '../engine/types.ts';
-import type { Random } from './random.ts';
 
 export { SAMPLE_RATE };
 

@@ -16,6 +16,7 @@ export interface RecogniseOptions extends Pick<Options, 'language' | 'vocabulary
 }
 
 const ENOUGH = 4; // windows that determine the language
+const LIKELY_LANGUAGE = 0.5; // probability
 const MAX_LOST_SECONDS = 2; // of speech that a better text may leave without words
 
 /** The words recognised in a recording. */
@@ -129,14 +130,21 @@ async function recogniseOne(
 
 /**
  * Whether the second decoding, in another language, has text where the first has none, or covers the speech as well and is more probable.
- * Probabilities of different models cannot be compared: then the model of the recording's language is right, unless it is unsure.
+ * Probabilities of different models cannot be compared: then the model of the recording's language is right, unless it is unsure, or the
+ * window is likely in the language of the other model and that one is sure.
  */
 function isBetter(found: Finished, before: Finished): boolean {
   if (!hasText(found) || !hasText(before)) return hasText(found);
   if ((found.uncovered ?? 0) > (before.uncovered ?? 0) + MAX_LOST_SECONDS) return false; // a row of symbols is probable, whatever was said
   const models = ({ stretches = [] }: Finished) => stretches.map(({ model }) => model).join();
-  if (models(found) !== models(before)) return !found.stretches?.some(({ fallback }) => fallback);
+  const isSure = ({ stretches = [] }: Finished) => !stretches.some(({ fallback }) => fallback);
+  if (models(found) !== models(before)) return isSure(found) && !(isSure(before) && isLikely(before));
   return (found.meanLogProb ?? 0) > (before.meanLogProb ?? Number.NEGATIVE_INFINITY);
+}
+
+/** Whether a window is in the language it was decoded in rather than in any other. */
+function isLikely({ language, languages }: Finished): boolean {
+  return languages.some(([code, probability]) => code === language && probability >= LIKELY_LANGUAGE);
 }
 
 function hasText({ words }: Finished): boolean {

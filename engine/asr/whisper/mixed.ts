@@ -17,13 +17,16 @@ export interface DoubtedPart {
 /**
  * The parts of a window's speech, cut at pauses, whose text is improbable; all of them if the window's language is in doubt as well, or its
  * text repeats itself. None if all text is improbable in a language that is certain: the model knows that language little.
+ * @param apart parts without a segment of their own are in doubt as well, since digits and names are probable in any language; costs an
+ * encoder run for each, which only another model is worth
  */
 export function doubtedParts(
   { tokens, logProbs, languages, loops = 0 }: Pick<DecodeResult, 'tokens' | 'logProbs' | 'languages' | 'loops'>,
   speech: readonly Span[],
   facts: Pick<Facts, 'firstTimestamp' | 'tick'>,
+  apart = false,
 ): DoubtedPart[] {
-  const parts = partsOf(speech).map((span) => ({ span, meanLogProb: meanWithin(span, tokens, logProbs, facts) }));
+  const parts = partsOf(speech).map((span) => ({ span, meanLogProb: meanWithin(span, tokens, logProbs, facts, apart) }));
   if (parts.length < 2) return [];
   const [, second = 0] = [...languages.values()].sort((a, b) => b - a);
   const improbable = parts.filter(({ meanLogProb }) => meanLogProb < FOREIGN_LOG_PROB);
@@ -43,19 +46,25 @@ function partsOf(speech: readonly Span[]): Span[] {
   }
 }
 
-/** Mean log-probability of the text tokens over a span, by its share of each segment; -Infinity if most of the span is in no segment. */
+/**
+ * Mean log-probability of the text tokens over a span, by its share of each segment. -Infinity if most of the span is in no segment; with
+ * `apart`, only segments whose middle it holds count.
+ */
 function meanWithin(
   span: Span,
   tokens: readonly number[],
   logProbs: readonly number[],
   { firstTimestamp, tick }: Pick<Facts, 'firstTimestamp' | 'tick'>,
+  apart: boolean,
 ): number {
   let [sum, count, covered, start, from] = [0, 0, 0, 0, 0];
   for (const [i, token] of [...tokens, Number.POSITIVE_INFINITY].entries()) {
     if (token < firstTimestamp) continue;
     const end = i < tokens.length ? (token - firstTimestamp) * tick : Math.max(start, span.end);
     const common = Math.min(end, span.end) - Math.max(start, span.start);
-    if (i > from && common > 0) {
+    const middle = (start + end) / 2;
+    const own = !apart || (middle >= span.start && middle < span.end);
+    if (i > from && common > 0 && own) {
       const share = common / (end - start);
       for (let k = from; k < i; k++) sum += share * logProbs[k]!;
       count += share * (i - from);

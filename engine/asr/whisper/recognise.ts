@@ -150,7 +150,8 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
     tried,
     missing: certain ? (stuck ? [spanOf(request.speech)] : rest) : [],
     thin: merged([...thinStretches(kept.tokens, speech, facts), ...drawnOut(words, spoken)]),
-    doubted: attempts.depth === 0 && request.language === 'auto' ? doubtedParts(result, request.speech, facts) : [],
+    doubted:
+      attempts.depth === 0 && request.language === 'auto' ? doubtedParts(result, request.speech, facts, request.leave !== undefined) : [],
     levels,
     longest,
   };

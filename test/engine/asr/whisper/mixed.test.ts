@@ -62,6 +62,11 @@ t.test('doubtedParts() judges every part of a segment by the text of that segmen
     ...{ tokens: [at(start), 1, 2, at(end)], logProbs: [0, mean, mean, 0], languages: new Map([['en', 0.99]]), loops: 0 },
   });
   t.strictSame(doubtedParts(over(0, 12, -0.3), speech, facts), [], 'its middle lies in the first part, its text in both');
+  t.strictSame(
+    doubtedParts(over(0, 12, -0.3), speech, facts, true).map(({ span }) => span.start),
+    [7.5],
+    'with models by language a part without a segment of its own is in doubt',
+  );
   const [part, ...others] = doubtedParts(over(0, 8, -0.3), speech, facts);
   t.strictSame([part?.span.start, part?.meanLogProb, others], [7.5, Number.NEGATIVE_INFINITY, []], 'half a second of 4.5 is not its text');
 });

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
 import { Action, Field, Form, Once, Problem } from '../../parts/basics.tsx';
+import { RoleField } from '../../parts/role.tsx';
 import { day } from '../../show.ts';
 import { useLoaded } from '../../use.ts';
 
@@ -34,12 +35,7 @@ export function Invitations({ changed }: { changed: () => void }) {
         <Field label="E-mail">
           <input name="email" type="email" required />
         </Field>
-        <Field label="Role">
-          <select name="role">
-            <option value="user">user</option>
-            <option value="owner">owner</option>
-          </select>
-        </Field>
+        <RoleField />
       </Form>
       <Problem error={error} again={again} />
       <ul class="plain lines">

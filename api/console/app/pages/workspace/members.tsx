@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
 import { Action, Field, Form, Once, Problem } from '../../parts/basics.tsx';
+import { RoleField, Roles } from '../../parts/role.tsx';
 import type { Member } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
 import { Invitations } from './invitations.tsx';
@@ -32,12 +33,7 @@ export function Members({ me }: { me: string }) {
           <Field label="Name">
             <input name="name" maxLength={200} />
           </Field>
-          <Field label="Role">
-            <select name="role">
-              <option value="user">user</option>
-              <option value="owner">owner</option>
-            </select>
-          </Field>
+          <RoleField />
           <label class="check">
             <input type="checkbox" name="pending" /> Invite only
           </label>
@@ -93,8 +89,7 @@ function Active({ member, me, show, changed }: ActiveProps) {
         value={member.role}
         onChange={(event) => put((event.currentTarget as HTMLSelectElement).value)}
       >
-        <option value="user">user</option>
-        <option value="owner">owner</option>
+        <Roles />
       </select>
       <Action kind="small" run={async () => show((await call<{ url: string }>('POST', `/members/${member.id}/link`)).url)}>
         Sign-in link

@@ -130,8 +130,8 @@ t.test('engine stops work on a deleted transcription within 10 s, and continues 
 });
 
 t.test('engine requeues its work on SIGTERM, and another resumes from the finished chunks', async (t) => {
-  const id = await bench.upload(workspace, await conversation(24));
-  await bench.until<Row>(id, (row) => row.fraction > 0.25);
+  const id = await bench.upload(workspace, await conversation(36));
+  await bench.until<Row>(id, (row) => row.fraction > 0.15);
   t.equal(await engine.stop(), 0);
   t.match(await bench.row('transcriptions', id), { status: 'processing', lease_token: null, attempt: 0, deaths: 0 });
   const finished = async () => (await db.query('*', 'select 1 from checkpoints where transcription_id = ?', [id])).length;

@@ -193,7 +193,13 @@ function resumable(tx: Tx, workspaceId: string, shortOnly: boolean): Promise<Wai
   );
 }
 
-/** The oldest probed transcription, if the workspace has a free slot; otherwise the workspace loses its turn until it has one. */
+/** SQL: work of an engine that stopped. It keeps its slot, and resumes at `run_after`. */
+const INTERRUPTED = `t.status = 'processing' and t.lease_token is null`;
+
+/**
+ * The oldest probed transcription, if the workspace has a free slot; otherwise the workspace loses its turn until it has one, or until
+ * interrupted work is due.
+ */
 async function startable(tx: Tx, workspaceId: string, shortOnly: boolean): Promise<Waiting | null> {
   const slots = await tx.row<{ free: boolean }>(
     `select w.concurrency > (select count(*) from transcriptions r where r.workspace_id = w.id and r.status = 'processing') as free
@@ -201,12 +207,13 @@ async function startable(tx: Tx, workspaceId: string, shortOnly: boolean): Promi
     [workspaceId],
   );
   if (!slots?.free) {
-    await tx.rows(`update turns set busy = true where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);
+    if (await earliest(tx, workspaceId, INTERRUPTED)) await postpone(tx, workspaceId, lanes(false), INTERRUPTED);
+    else await tx.rows(`update turns set busy = true where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);
     return null;
   }
   const ready = `${PROBED} ${shortOnly ? SHORT_ONLY : ''}`;
   const next = await tx.row<Waiting>(`${FIRST} and ${ready} and t.run_after <= clock_timestamp() ${ORDER}`, [workspaceId]);
-  if (!next) await postpone(tx, workspaceId, lanes(shortOnly), `(${ready} or t.status = 'processing' and t.lease_token is null)`);
+  if (!next) await postpone(tx, workspaceId, lanes(shortOnly), `(${ready} or ${INTERRUPTED})`);
   return next;
 }
 
@@ -215,18 +222,24 @@ async function startable(tx: Tx, workspaceId: string, shortOnly: boolean): Promi
  * keeps the turn.
  */
 async function postpone(tx: Tx, workspaceId: string, of: readonly string[], waiting: string): Promise<void> {
+  const due = await earliest(tx, workspaceId, waiting);
+  if (due)
+    await tx.rows('update turns set due_at = ?::timestamptz where workspace_id = ?::uuid and lane = any (?::text[])', [
+      due,
+      workspaceId,
+      of,
+    ]);
+  else await tx.rows('delete from turns where workspace_id = ?::uuid and lane = any (?::text[])', [workspaceId, of]);
+}
+
+/** When the first of some waiting transcriptions is due. */
+async function earliest(tx: Tx, workspaceId: string, waiting: string): Promise<string | null> {
   const alias = waiting === UNPROBED ? 'q' : 't';
   const row = await tx.row<{ due: string | null }>(
     `select min(${alias}.run_after) as due from transcriptions ${alias} where ${alias}.workspace_id = ?::uuid and ${waiting}`,
     [workspaceId],
   );
-  if (row?.due)
-    await tx.rows('update turns set due_at = ?::timestamptz where workspace_id = ?::uuid and lane = any (?::text[])', [
-      row.due,
-      workspaceId,
-      of,
-    ]);
-  else await tx.rows('delete from turns where workspace_id = ?::uuid and lane = any (?::text[])', [workspaceId, of]);
+  return row?.due ?? null;
 }
 
 function toClaim(row: ClaimedRow): ClaimedTranscription {

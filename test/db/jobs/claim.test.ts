@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { type ClaimedTranscription, claimNext, claimProbe, probed } from '../../../db/jobs/claim.ts';
 import { complete, fail, raise } from '../../../db/jobs/complete.ts';
-import { renew } from '../../../db/jobs/leases.ts';
+import { renew, requeue } from '../../../db/jobs/leases.ts';
 import { testDatabase } from '../../support/database.ts';
 import { finished, openBench } from '../../support/work.ts';
 
@@ -31,6 +32,16 @@ t.test('claimNext() gives each transcription to one of many claimers, within the
   t.equal(new Set(ids).size, 3);
   await complete(db, [...claims, ...rest][0]!.lease, finished(60));
   t.equal((await drain()).length, 1, 'a released slot is taken once');
+});
+
+t.test('claimNext() resumes interrupted work that was not due when an engine asked, without a free slot', async (t) => {
+  const workspace = await bench.workspace({ concurrency: 1 });
+  for (let i = 0; i < 2; i++) await bench.transcription(workspace);
+  const { lease } = (await next())!;
+  await db.workspace(workspace, (tx) => requeue(tx, lease, { seconds: 1 }));
+  t.equal(await next(), null, 'it is not due yet, and keeps the only slot');
+  await sleep(1100);
+  t.equal((await next())?.lease.id, lease.id);
 });
 
 t.test('claimNext() serves workspaces round-robin, each in the order of its uploads', async (t) => {

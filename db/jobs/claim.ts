@@ -2,6 +2,7 @@ import { reserve, type Shortfall } from '../minutes/balance.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { refuse } from './complete.ts';
 import { type Lease, TAKE } from './leases.ts';
+import { earliest, postpone, UNPROBED } from './postpone.ts';
 import { enqueue } from './queue.ts';
 
 /** A claimed transcription, with what an engine needs to know to work on it. */
@@ -110,7 +111,6 @@ export interface ClaimOptions {
 export const SHORT_SECONDS = 120;
 
 /** SQL, identical to the conditions of the indexes that serve it. */
-const UNPROBED = `q.status = 'queued' and q.probed_at is null and q.lease_token is null`;
 const PROBED = `t.status = 'queued' and t.probed_at is not null and t.lease_token is null`;
 const SHORT_ONLY = `and t.duration_seconds <= ${SHORT_SECONDS}`;
 
@@ -215,31 +215,6 @@ async function startable(tx: Tx, workspaceId: string, shortOnly: boolean): Promi
   const next = await tx.row<Waiting>(`${FIRST} and ${ready} and t.run_after <= clock_timestamp() ${ORDER}`, [workspaceId]);
   if (!next) await postpone(tx, workspaceId, lanes(shortOnly), `(${ready} or ${INTERRUPTED})`);
   return next;
-}
-
-/**
- * Removes the turn of a workspace with nothing to start in these lanes, or sets it to the time when there will be. Work locked by others
- * keeps the turn.
- */
-async function postpone(tx: Tx, workspaceId: string, of: readonly string[], waiting: string): Promise<void> {
-  const due = await earliest(tx, workspaceId, waiting);
-  if (due)
-    await tx.rows('update turns set due_at = ?::timestamptz where workspace_id = ?::uuid and lane = any (?::text[])', [
-      due,
-      workspaceId,
-      of,
-    ]);
-  else await tx.rows('delete from turns where workspace_id = ?::uuid and lane = any (?::text[])', [workspaceId, of]);
-}
-
-/** When the first of some waiting transcriptions is due. */
-async function earliest(tx: Tx, workspaceId: string, waiting: string): Promise<string | null> {
-  const alias = waiting === UNPROBED ? 'q' : 't';
-  const row = await tx.row<{ due: string | null }>(
-    `select min(${alias}.run_after) as due from transcriptions ${alias} where ${alias}.workspace_id = ?::uuid and ${waiting}`,
-    [workspaceId],
-  );
-  return row?.due ?? null;
 }
 
 function toClaim(row: ClaimedRow): ClaimedTranscription {

@@ -11,14 +11,21 @@ export function begun(items: readonly { start: number | null }[], seconds: numbe
   return low - 1;
 }
 
-/** Marks the word that is being said, directly in the DOM: pages of thousands of words are not re-rendered for each. */
+let said: { at: string; word: Element } | null = null; // the word that is marked
+
+/**
+ * Marks the word that is being said, directly in the DOM: pages of thousands of words are not re-rendered for each. Called for every picture
+ * that the browser draws; the page is searched only when another word begins.
+ */
 export function markWord(segments: readonly Segment[], seconds: number): void {
   const segment = segments[begun(segments, seconds)];
   const index = segment?.words ? begun(segment.words, seconds) : -1;
-  const words = segment && index >= 0 ? document.querySelectorAll(`#turn-${segment.id} .word`) : [];
-  const now = words[index] ?? null;
-  for (const old of document.querySelectorAll('.word.said')) if (old !== now) old.classList.remove('said');
-  now?.classList.add('said');
+  const at = `${segment?.id} ${index}`;
+  if (said?.at === at && said.word.isConnected) return;
+  said?.word.classList.remove('said');
+  const word = index < 0 ? undefined : document.getElementById(`turn-${segment!.id}`)?.getElementsByClassName('word')[index];
+  word?.classList.add('said');
+  said = word ? { at, word } : null; // null: nothing is said, or its turn is not mounted yet
 }
 
 /** Why a file is hardly the recording: its length differs by more than containers and encoders make it differ. Null: it may be. */

@@ -31,9 +31,11 @@ export function size(bytes: number): string {
   return `${Number((megabytes / 1024).toFixed(1))} GB`;
 }
 
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }); // slow to make: once
+
 /** Full date and time. */
 export function day(stamp: string): string {
-  return new Date(stamp).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return full.format(new Date(stamp));
 }
 
 /** As short as possible: the time if today, else the date. */

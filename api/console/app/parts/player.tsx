@@ -168,14 +168,16 @@ export function Player({ record, colour, kept, seeking, opened, follow }: Props)
 
 /** Calls `each` for every picture that the browser draws. */
 function useFrames(on: boolean, each: () => void): void {
+  const latest = useRef(each);
+  latest.current = each;
   useEffect(() => {
     if (!on) return;
     let frame = requestAnimationFrame(function step() {
-      each();
+      latest.current();
       frame = requestAnimationFrame(step);
     });
     return () => cancelAnimationFrame(frame);
-  });
+  }, [on]);
 }
 
 /** Keys for the whole page, where nothing that is typed into or pressed has the focus. */

@@ -1,5 +1,5 @@
 import { options } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Segment, Transcription } from '../types.ts';
 import { Copy } from './basics.tsx';
 import { Icon } from './icons.tsx';
@@ -29,6 +29,7 @@ export function Reading({ record, label, colour, at, look, kept, words, setWords
   const [hit, setHit] = useState(-1);
   const [played, setPlayed] = useState<number | null>(null); // the turn
   const seeking = useRef<((seconds: number) => void) | null>(null);
+  const seek = useCallback((seconds: number) => seeking.current?.(seconds), []);
   const input = useRef<HTMLInputElement>(null);
   const whole = usePaper();
   const hits = useMemo(() => {
@@ -80,8 +81,7 @@ export function Reading({ record, label, colour, at, look, kept, words, setWords
         <Copy text={record.text ?? ''} label="Copy text" />
       </div>
       <Turns
-        {...{ record, corrected }}
-        seek={(seconds) => seeking.current?.(seconds)}
+        {...{ record, corrected, seek }}
         id={record.id}
         segments={record.segments}
         label={label}

@@ -1,12 +1,13 @@
 import { Fragment } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
 import { TurnEditor } from './editor.tsx';
 import { Marked, pattern } from './marked.tsx';
+import { steady } from './steady.tsx';
 
-const BLOCK = 25; // turns that are mounted and unmounted together
-const MARGIN = '1200px';
+const BLOCK = 10; // turns that are mounted and unmounted together
+const MARGIN = '600px';
 const LINE = 24; // pixels per line; with CHARACTERS and EXTRA, estimates blocks that were never measured
 const CHARACTERS = 88; // per line
 const EXTRA = 36; // pixels of a turn besides its text
@@ -31,19 +32,25 @@ interface TurnsProps {
 
 /** All turns of a transcript. Only blocks near the viewport are mounted, so that ten hours scroll like ten minutes. */
 export function Turns(props: TurnsProps) {
-  const { segments, at, whole } = props;
+  const { at, whole, ...rest } = props;
+  const { segments } = rest;
   const count = Math.ceil(segments.length / BLOCK);
   const wanted = at === null ? -1 : Math.floor(segments.findIndex((segment) => segment.id === at) / BLOCK);
   const [near, setNear] = useState<ReadonlySet<number>>(() => new Set([0]));
   const heights = useRef(new Map<number, number>());
   const box = useRef<HTMLDivElement>(null);
+  const heightOf = (index: number) => {
+    if (!heights.current.has(index)) heights.current.set(index, guess(blockOf(segments, index)));
+    return heights.current.get(index)!;
+  };
   useEffect(() => {
     const watcher = new IntersectionObserver(
       (entries) =>
         setNear((before) => {
           const after = new Set(before);
-          for (const { target, isIntersecting } of entries) {
+          for (const { target, isIntersecting, boundingClientRect } of entries) {
             const index = Number((target as HTMLElement).dataset.block);
+            if (before.has(index)) heights.current.set(index, boundingClientRect.height);
             if (isIntersecting) after.add(index);
             else after.delete(index);
           }
@@ -68,46 +75,40 @@ export function Turns(props: TurnsProps) {
         if (word) props.seek(Number(word.dataset.at));
       }}
     >
-      {Array.from({ length: count }, (_, index) => (
-        <Block key={index} index={index} shown={whole || near.has(index) || index === wanted} heights={heights.current} turns={props} />
-      ))}
+      {Array.from({ length: count }, (_, index) => {
+        const shown = whole || near.has(index) || index === wanted;
+        return (
+          <Block key={index} {...{ ...rest, index, shown }} at={index === wanted ? at : null} height={shown ? null : heightOf(index)} />
+        );
+      })}
     </div>
   );
 }
 
-interface BlockProps {
+const blockOf = (segments: Segment[], index: number) => segments.slice(index * BLOCK, (index + 1) * BLOCK);
+
+type BlockProps = Omit<TurnsProps, 'whole'> & {
   index: number;
   shown: boolean;
-  heights: Map<number, number>;
-  turns: TurnsProps;
-}
+  /** Pixels of a block that is not mounted. */
+  height: number | null;
+};
 
-function Block({ index, shown, heights, turns }: BlockProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const { segments, record, search, label, colour, corrected, at } = turns;
-  const from = index * BLOCK;
-  const own = segments.slice(from, from + BLOCK);
-  const wanted = own.some(({ id }) => id === at) ? at : null;
-  const rows = useMemo(
-    () => shown && own.map((segment, i) => <Turn key={segment.id} segment={segment} before={segments[from + i - 1]} turns={turns} />),
-    [shown, segments, record, search, label, colour, corrected, wanted], // while it plays, only blocks with the turn that is played change
-  );
-  useLayoutEffect(() => {
-    if (shown) heights.set(index, box.current!.offsetHeight);
-  });
-  const height = shown ? undefined : (heights.get(index) ?? guess(own));
-  return (
-    <div ref={box} data-block={index} style={{ height: height === undefined ? '' : `${height}px` }}>
-      {rows}
-    </div>
-  );
-}
+/** Rendered again only when it changes itself: while it plays, that is the block of the turn that is played. */
+const Block = steady(({ index, shown, height, ...turns }: BlockProps) => (
+  <div class="block" data-block={index} style={{ height: height === null ? '' : `${height}px` }}>
+    {shown &&
+      blockOf(turns.segments, index).map((segment, i) => (
+        <Turn key={segment.id} segment={segment} before={turns.segments[index * BLOCK + i - 1]} turns={turns} />
+      ))}
+  </div>
+));
 
 function guess(turns: Segment[]): number {
   return turns.reduce((sum, { text }) => sum + EXTRA + LINE * Math.ceil(text.length / CHARACTERS), 0);
 }
 
-function Turn({ segment, before, turns }: { segment: Segment; before: Segment | undefined; turns: TurnsProps }) {
+function Turn({ segment, before, turns }: { segment: Segment; before: Segment | undefined; turns: Omit<TurnsProps, 'whole'> }) {
   const { id, label, colour, search, at, record, corrected } = turns;
   const [editing, edit] = useState(false);
   const button = useRef<HTMLButtonElement>(null);

@@ -1,10 +1,11 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { INDEX, ONE_FILE, shardsOfIndex } from './build/whisper/safetensors.ts';
-import { CATALOGUE, listed } from './catalogue.ts';
+import { CATALOGUE, type Listed, listed } from './catalogue.ts';
 import { variantForCpu } from './cpu.ts';
 import { download, type Hub, type HubFile, lookUp } from './hub.ts';
 import { type ImportOptions, importModel } from './importing.ts';
+import { PINS, type Pin } from './pins.ts';
 import { importBytes, requireSpace } from './space.ts';
 import { checkNew, type Model } from './store.ts';
 
@@ -26,10 +27,10 @@ const DOWNLOAD_SHARE = 0.9; // of the progress; the rest is conversion
 /**
  * Downloads a checkpoint from a model hub and imports it. `name` is a short name of the catalogue (`small`, `large-v3-turbo`) or any
  * repository (`owner/name`). An interrupted download is resumed, in this call or a later one. Throws if the hub cannot be reached, the
- * repository has no Whisper checkpoint in safetensors, or a checksum differs.
+ * repository has no Whisper checkpoint in safetensors, a checksum differs, or the hub has other weights than `pins.ts` names.
  */
 export async function pullModel(name: string, options: PullOptions): Promise<Model> {
-  const { repository, revision } = repositoryOf(name);
+  const { repository, revision, entry, pin } = repositoryOf(name);
   const modelName = options.name ?? repository.split('/')[1]!;
   const variant = options.variant ?? variantForCpu();
   await checkNew(modelName, variant, options.home);
@@ -40,7 +41,7 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
   const { measure, quick } = options;
   const commit = await downloadCheckpoint(
     hub,
-    revision,
+    { revision, pin },
     folder,
     (bytes) => importBytes(bytes, variant, Boolean(measure) && !quick),
     (fraction) => options.onProgress?.(fraction * DOWNLOAD_SHARE, 'downloading'),
@@ -49,7 +50,7 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
     ...options,
     name: modelName,
     variant,
-    licence: listed(name)?.licence ?? (await licenceOf(folder)),
+    licence: entry?.licence ?? (await licenceOf(folder)),
     source: `${hub.base}/${repository}@${commit}`,
     onProgress: (fraction) => options.onProgress?.(DOWNLOAD_SHARE + fraction * (1 - DOWNLOAD_SHARE), 'converting'),
   });
@@ -57,13 +58,25 @@ export async function pullModel(name: string, options: PullOptions): Promise<Mod
   return model;
 }
 
+interface Wanted {
+  repository: string;
+  revision: string;
+  /** For short names of the catalogue. */
+  entry?: Listed;
+  /** For those without `@revision` that have one. */
+  pin?: Pin;
+}
+
 /** Resolves a short name of the catalogue or `owner/name`; both accept `@revision`. */
-export function repositoryOf(name: string): { repository: string; revision: string } {
-  const [plain = '', revision = 'main', ...more] = name.split('@');
-  const repository = listed(plain)?.repository ?? (plain.includes('/') ? plain : `openai/whisper-${plain.replace(/^whisper-/, '')}`);
+export function repositoryOf(name: string): Wanted {
+  const [plain = '', asked, ...more] = name.split('@');
+  const entry = listed(plain);
+  const pin = entry && asked === undefined ? PINS[entry.name] : undefined;
+  const revision = asked ?? pin?.revision ?? 'main';
+  const repository = entry?.repository ?? (plain.includes('/') ? plain : `openai/whisper-${plain.replace(/^whisper-/, '')}`);
   const safe = (text: string) => /^[\w.-]+$/.test(text) && !text.includes('..');
   const parts = repository.split('/');
-  if (parts.length === 2 && parts.every(safe) && safe(revision) && !more.length) return { repository, revision };
+  if (parts.length === 2 && parts.every(safe) && safe(revision) && !more.length) return { repository, revision, entry, pin };
   const names = CATALOGUE.map((entry) => entry.name).join(', ');
   throw new Error(`Cannot pull "${name}": expected one of ${names}, or owner/name of a repository`);
 }
@@ -71,12 +84,12 @@ export function repositoryOf(name: string): { repository: string; revision: stri
 /** Returns the commit of the files. `building`: bytes that the build will write, given the size of the download. */
 async function downloadCheckpoint(
   hub: Hub,
-  revision: string,
+  version: Pick<Wanted, 'revision' | 'pin'>,
   folder: string,
   building: (bytes: number) => number,
   onFraction: (fraction: number) => void,
 ): Promise<string> {
-  const files = await listFiles(hub, revision, folder);
+  const files = await listFiles(hub, version, folder);
   const known = ({ bytes }: HubFile) => bytes || 0; // a hub may omit it for small files
   const total = files.reduce((sum, file) => sum + known(file), 0);
   await requireSpace(folder, total + building(total));
@@ -91,7 +104,7 @@ async function downloadCheckpoint(
 }
 
 /** Lists every file of the checkpoint, all of one commit. Downloads the index of a sharded checkpoint to find its shards. */
-async function listFiles(hub: Hub, revision: string, folder: string): Promise<HubFile[]> {
+async function listFiles(hub: Hub, { revision, pin }: Pick<Wanted, 'revision' | 'pin'>, folder: string): Promise<HubFile[]> {
   const config = await lookUp(hub, NEEDED[0]!, revision);
   if (!config) throw new Error(`Cannot find a model ${hub.repository} on ${hub.base}: it has no ${NEEDED[0]}`);
   const find = (name: string) => lookUp(hub, name, config.revision);
@@ -102,7 +115,8 @@ async function listFiles(hub: Hub, revision: string, folder: string): Promise<Hu
       throw new Error(`Cannot use ${hub.repository}: it has no ${name}; expected a checkpoint of transformers' Whisper`);
   }
   const single = await find(ONE_FILE);
-  if (single) return [...files, single].filter((file) => file !== null);
+  if (single) return [...files, pin ? pinned(hub, single, pin) : single].filter((file) => file !== null);
+  if (pin) throw new Error(`Cannot use ${hub.repository} of ${hub.base}: it has no ${ONE_FILE}, whose checksum is known`);
   const index = await find(INDEX);
   if (!index) throw new Error(`Cannot use ${hub.repository}: it has no weights in safetensors (${ONE_FILE} or ${INDEX})`);
   await download(hub, index, join(folder, INDEX));
@@ -112,6 +126,15 @@ async function listFiles(hub: Hub, revision: string, folder: string): Promise<Hu
     files.push(file);
   }
   return files.filter((file) => file !== null);
+}
+
+/** The file, to be verified by the known checksum. Throws if the hub reports another one. */
+function pinned(hub: Hub, file: HubFile, { sha256 }: Pin): HubFile {
+  if (file.checksum === '' || file.checksum === sha256) return { ...file, checksum: sha256 };
+  const found = `${hub.base} reports the checksum ${file.checksum}, wanted ${sha256}`;
+  throw new Error(
+    `Cannot use ${file.name} of ${hub.repository}: ${found}; to take it all the same, pull ${hub.repository}@${file.revision}`,
+  );
 }
 
 /** The licence in the model card's front matter. */

@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { listed } from '../../models/catalogue.ts';
 import { importModel } from '../../models/importing.ts';
+import { PINS } from '../../models/pins.ts';
 import { pullModel, repositoryOf } from '../../models/pull.ts';
 import { findModel, verifyModel } from '../../models/store.ts';
 import { SHAPES, writeCheckpoint } from './checkpoint.ts';
@@ -22,17 +24,21 @@ interface HubTest {
   base: string;
   /** `METHOD file range` of each request. */
   seen: string[];
+  /** Revisions of requests. */
+  revisions: Set<string>;
   /** Breaks the connection after this many bytes of a file's body, once per entry. */
   cuts: number[];
   damage?: string;
   /** A file whose length is not reported. */
   unsized?: string;
   ranges: boolean;
+  /** Reports no checksum of weights. */
+  unsummed?: boolean;
 }
 
 /** A model hub on a real socket: weights are redirected to another path and have `x-linked-*` headers; small files have the git blob hash as ETag. */
 async function openHub(t: { teardown(after: () => unknown): void }, repositories: Record<string, string>): Promise<HubTest> {
-  const hub: HubTest = { base: '', seen: [], cuts: [], ranges: true };
+  const hub: HubTest = { base: '', seen: [], revisions: new Set(), cuts: [], ranges: true };
   const server = createServer((request, response) => serve(hub, repositories, request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
@@ -41,7 +47,7 @@ async function openHub(t: { teardown(after: () => unknown): void }, repositories
 }
 
 function serve(hub: HubTest, repositories: Record<string, string>, request: IncomingMessage, response: ServerResponse): void {
-  const [, repository, place, , file] = /^\/([^/]+\/[^/]+)\/(resolve|cdn)\/([^/]+)\/(.+)$/.exec(request.url!) ?? [];
+  const [, repository, place, revision, file] = /^\/([^/]+\/[^/]+)\/(resolve|cdn)\/([^/]+)\/(.+)$/.exec(request.url!) ?? [];
   const folder = repositories[repository ?? ''];
   if (!folder || !file || !readdirSync(folder).includes(file)) return void response.writeHead(404).end();
   const body = Buffer.from(readFileSync(join(folder, file)));
@@ -49,10 +55,11 @@ function serve(hub: HubTest, repositories: Record<string, string>, request: Inco
   const tag = large
     ? createHash('sha256').update(body).digest('hex')
     : createHash('sha1').update(`blob ${body.length}\0`).update(body).digest('hex');
+  hub.revisions.add(revision!);
   hub.seen.push([request.method, place, file, request.headers.range].filter(Boolean).join(' '));
   if (large && place === 'resolve') {
     const headers = {
-      'x-linked-etag': `"${tag}"`,
+      ...(hub.unsummed ? {} : { 'x-linked-etag': `"${tag}"` }),
       'x-linked-size': body.length,
       'x-repo-commit': 'c0ffee',
       location: `/${repository}/cdn/c0ffee/${file}`,
@@ -62,7 +69,7 @@ function serve(hub: HubTest, repositories: Record<string, string>, request: Inco
   if (hub.damage === file) body[body.length - 1]! ^= 1;
   const from = hub.ranges ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0;
   const sized = hub.unsized === file ? {} : { 'content-length': body.length - from };
-  const headers = { etag: `"${tag}"`, ...sized, 'x-repo-commit': 'c0ffee' };
+  const headers = { ...(large && hub.unsummed ? {} : { etag: `"${tag}"` }), ...sized, 'x-repo-commit': 'c0ffee' };
   response.writeHead(
     from > 0 ? 206 : 200,
     from > 0 ? { ...headers, 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` } : headers,
@@ -85,7 +92,7 @@ t.test('pullModel() downloads a checkpoint over broken connections and imports i
     progress.push(fraction);
     stages.add(stage);
   };
-  const model = await pullModel('tiny', { home: folder, hub: hub.base, onProgress, retryDelayMs: 1 });
+  const model = await pullModel('tiny@main', { home: folder, hub: hub.base, onProgress, retryDelayMs: 1 });
   t.match(model, { name: 'whisper-tiny', licence: 'MIT', source: `${hub.base}/openai/whisper-tiny@c0ffee` });
   t.strictSame(await verifyModel('whisper-tiny', folder), []);
   t.strictSame(
@@ -147,7 +154,7 @@ t.test('pullModel() restarts a file if the server cannot resume', async (t) => {
   hub.ranges = false;
   hub.cuts = [300_000];
   const folder = home();
-  await pullModel('whisper-tiny', { home: folder, hub: hub.base, retryDelayMs: 1 });
+  await pullModel('whisper-tiny@main', { home: folder, hub: hub.base, retryDelayMs: 1 });
   t.strictSame(await verifyModel('whisper-tiny', folder), []);
 });
 
@@ -156,10 +163,37 @@ t.test('pullModel() rejects files whose checksum differs, large and small', asyn
     const hub = await openHub(t, { 'openai/whisper-tiny': single });
     hub.damage = damage;
     const folder = home();
-    await t.rejects(pullModel('tiny', { home: folder, hub: hub.base }), new RegExp(`Cannot use ${damage}.*checksum`));
+    await t.rejects(pullModel('tiny@main', { home: folder, hub: hub.base }), new RegExp(`Cannot use ${damage}.*checksum`));
     hub.damage = undefined;
-    await pullModel('tiny', { home: folder, hub: hub.base });
+    await pullModel('tiny@main', { home: folder, hub: hub.base });
   }
+});
+
+t.test('pullModel() takes a short name to mean one commit, and no other weights than those it had', async (t) => {
+  const hub = await openHub(t, { 'openai/whisper-tiny': single });
+  const found = createHash('sha256')
+    .update(readFileSync(join(single, 'model.safetensors')))
+    .digest('hex');
+  const { revision, sha256 } = PINS.tiny!;
+  const pull = (name: string, folder: string) => pullModel(name, { home: folder, hub: hub.base });
+  const sentence = new RegExp(`reports the checksum ${found}, wanted ${sha256}; .*pull openai/whisper-tiny@`);
+  await t.rejects(pull('tiny', home()), sentence);
+  t.strictSame([...hub.revisions], [revision, 'c0ffee'], 'and then the commit that the hub reported');
+  t.notOk(
+    hub.seen.some((line) => line.startsWith('GET')),
+    'nothing was downloaded',
+  );
+  hub.unsummed = true;
+  await t.rejects(pull('tiny', home()), /Cannot use model\.safetensors .*checksum/, 'a hub that reports none does not escape it');
+  hub.unsummed = false;
+  t.match(await pull('tiny@c0ffee', home()), { licence: 'MIT' });
+});
+
+t.test('PINS have a commit and a checksum each, no two alike, of models in the catalogue', async (t) => {
+  const pins = Object.values(PINS);
+  for (const { revision, sha256 } of pins) t.match([revision, sha256], [/^[0-9a-f]{40}$/, /^[0-9a-f]{64}$/]);
+  t.equal(new Set(pins.flatMap(({ revision, sha256 }) => [revision, sha256])).size, 2 * pins.length);
+  t.ok(Object.keys(PINS).every((name) => listed(name)?.name === name));
 });
 
 t.test('pullModel() accepts a file whose length the hub does not report, and still verifies it', async (t) => {
@@ -167,7 +201,7 @@ t.test('pullModel() accepts a file whose length the hub does not report, and sti
   hub.unsized = 'tokenizer.json';
   const folder = home();
   const progress: number[] = [];
-  const pull = () => pullModel('tiny', { home: folder, hub: hub.base, onProgress: (fraction) => progress.push(fraction) });
+  const pull = () => pullModel('tiny@main', { home: folder, hub: hub.base, onProgress: (fraction) => progress.push(fraction) });
   hub.damage = 'tokenizer.json';
   await t.rejects(pull(), /Cannot use tokenizer\.json.*checksum/);
   hub.damage = undefined;
@@ -182,21 +216,24 @@ t.test('pullModel() reports what is wrong with a name, a repository or a hub', a
   await t.rejects(pullModel('huge', { home: folder, hub: hub.base }), /Cannot find a model openai\/whisper-huge/);
   await t.rejects(pullModel('../../etc', { home: folder, hub: hub.base }), /Cannot pull "\.\.\/\.\.\/etc"/);
   await t.rejects(pullModel('base', { home: folder, hub: hub.base }), /taken/);
-  await t.rejects(pullModel('tiny', { home: folder, hub: 'http://127.0.0.1:1' }), /Cannot reach .*models import/);
+  await t.rejects(pullModel('tiny@main', { home: folder, hub: 'http://127.0.0.1:1' }), /Cannot reach .*models import/);
 });
 
 t.test('pullModel() gives up after consecutive failures without a new byte', async (t) => {
   const hub = await openHub(t, { 'openai/whisper-tiny': single });
   hub.cuts = new Array(20).fill(0);
-  await t.rejects(pullModel('tiny', { home: home(), hub: hub.base, retryDelayMs: 1 }));
+  await t.rejects(pullModel('tiny@main', { home: home(), hub: hub.base, retryDelayMs: 1 }));
   t.equal(hub.cuts.length, 14);
 });
 
 t.test('repositoryOf() accepts sizes and repositories', (t) => {
-  t.strictSame(repositoryOf('large-v3-turbo'), { repository: 'openai/whisper-large-v3-turbo', revision: 'main' });
+  const { pin, ...turbo } = repositoryOf('large-v3-turbo');
+  t.match(turbo, { repository: 'openai/whisper-large-v3-turbo', revision: /^[0-9a-f]{40}$/, entry: { name: 'large-v3-turbo' } });
+  t.match(pin, { revision: turbo.revision, sha256: /^[0-9a-f]{64}$/ });
+  t.match(repositoryOf('large-v3-turbo@main'), { revision: 'main', entry: { name: 'large-v3-turbo' }, pin: undefined });
   t.equal(repositoryOf('turbo').repository, 'openai/whisper-large-v3-turbo');
   t.equal(repositoryOf('distil-large-v3.5').repository, 'distil-whisper/distil-large-v3.5');
-  t.strictSame(repositoryOf('owner/name@1ecca60'), { repository: 'owner/name', revision: '1ecca60' });
+  t.match(repositoryOf('owner/name@1ecca60'), { repository: 'owner/name', revision: '1ecca60' });
   t.equal(repositoryOf('whisper-small.en').repository, 'openai/whisper-small.en');
   t.equal(repositoryOf('owner/name').repository, 'owner/name');
   t.end();

@@ -11,7 +11,13 @@ export const DOCS_POLICY =
 
 const SCALAR = new URL('./js/standalone.js', pathToFileURL(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')));
 const own = (name: string) => new URL(`./page/${name}`, import.meta.url);
-const SOURCES = { 'docs.css': own('docs.css'), 'copy.js': own('copy.js'), 'reference.js': own('reference.js'), 'scalar.js': SCALAR };
+const SOURCES = {
+  'docs.css': own('docs.css'),
+  'copy.js': own('copy.js'),
+  'highlight.js': own('highlight.js'),
+  'reference.js': own('reference.js'),
+  'scalar.js': SCALAR,
+};
 
 /** The documentation pages and their files, by URL. */
 export interface DocsPages {
@@ -31,9 +37,10 @@ export function docsPages(): DocsPages {
   };
   const style = address('docs.css');
   const page = { style, scripts: [address('scalar.js'), address('reference.js')] };
+  const reading = { style, scripts: [address('copy.js'), address('highlight.js')] };
   return {
     reference: shell({ ...page, title: 'Longhand API reference', path: '/docs', content: '<main id="reference"></main>' }),
-    guides: shell({ style, scripts: [address('copy.js')], title: 'Longhand guides', path: '/docs/guides', content: allGuides() }),
+    guides: shell({ ...reading, title: 'Longhand guides', path: '/docs/guides', content: allGuides() }),
     files,
   };
 }

@@ -93,27 +93,47 @@ t.test('the reference follows the light or dark mode of the system, and fits a p
   t.strictSame([...strangers, ...faults], []);
 });
 
-t.test('the guides have a list, copy buttons and links to the reference, in light and dark mode and on a phone', async (t) => {
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 390],
-  ] as const) {
-    const { page, strangers, faults } = await open('/docs/guides', { colorScheme, viewport: { width, height: 844 } });
-    for (const { name, text } of guides()) {
-      t.equal(await page.locator(`h2[id="${name}"]`).count(), 1, name);
-      t.equal(
-        await page.locator(`section[aria-labelledby="${name}"] pre`).count(),
-        text.match(/^```\w/gm)?.length ?? 0,
-        `blocks of ${name}`,
-      );
+t.test(
+  'the guides have a list, highlighting, copy buttons and links to the reference, in light and dark mode and on a phone',
+  async (t) => {
+    for (const [colorScheme, width] of [
+      ['light', 1280],
+      ['dark', 390],
+    ] as const) {
+      const { page, strangers, faults } = await open('/docs/guides', { colorScheme, viewport: { width, height: 844 } });
+      for (const { name, text } of guides()) {
+        t.equal(await page.locator(`h2[id="${name}"]`).count(), 1, name);
+        t.equal(
+          await page.locator(`section[aria-labelledby="${name}"] pre`).count(),
+          text.match(/^```\w/gm)?.length ?? 0,
+          `blocks of ${name}`,
+        );
+      }
+      t.equal(await page.locator('text=```').count(), 0);
+      t.equal(await overflow(page), 0);
+      await page.locator('.copy').first().click();
+      await page.waitForSelector('.copy:has-text("Copied")');
+      t.equal(await page.evaluate(() => navigator.clipboard.readText()), await page.locator('pre code').first().textContent());
+      t.strictSame(await findings(page), []);
+      for (const language of ['sh', 'js', 'python', 'go', 'java', 'php', 'bsl', 'json']) {
+        const plain = await page
+          .locator(`code[data-language="${language}"]`)
+          .evaluateAll(
+            (blocks, marks) => blocks.filter((block) => !block.querySelector(marks)).map((block) => block.textContent),
+            '.code-keyword, .code-name, .code-string',
+          );
+        t.strictSame(plain, [], `${language} is highlighted`);
+      }
+      const marked = (language: string, kind: string) => page.locator(`code[data-language="${language}"] .code-${kind}`).allTextContents();
+      t.match(await marked('python', 'keyword'), ['import']);
+      t.ok((await marked('sh', 'string')).includes('"Authorization: Bearer $KEY"'));
+      t.ok((await marked('bsl', 'keyword')).includes('Функция'));
+      const written = guides().flatMap(({ text }) => [...text.matchAll(/^```\w.*\n([\s\S]*?)\n```$/gm)].map(([, code]) => code));
+      const addressed = written.map((code) => code!.replaceAll('http://127.0.0.1:8080', api.url));
+      t.notSame(addressed, written, 'the samples name this server');
+      t.strictSame(await page.locator('pre code').allTextContents(), addressed, 'highlighting changes no text');
+      await shot(page, `guides-${width}-${colorScheme}`);
+      t.strictSame([...strangers, ...faults], []);
     }
-    t.equal(await page.locator('text=```').count(), 0);
-    t.equal(await overflow(page), 0);
-    await page.locator('.copy').first().click();
-    await page.waitForSelector('.copy:has-text("Copied")');
-    t.equal(await page.evaluate(() => navigator.clipboard.readText()), await page.locator('pre code').first().textContent());
-    t.strictSame(await findings(page), []);
-    await shot(page, `guides-${width}-${colorScheme}`);
-    t.strictSame([...strangers, ...faults], []);
-  }
-});
+  },
+);

@@ -69,7 +69,9 @@ const VARIABLES = {
     .describe('Device that runs the models; logs, `bench` and `/metrics` show the one in use'),
   LONGHAND_THREADS: whole(1)
     .optional()
-    .describe("Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; at most 4 on a GPU"),
+    .describe(
+      "Worker threads of an engine. Default: physical cores, lowered to the container's CPU or memory limit; at most 4 with CUDA, always 1 with WebGPU",
+    ),
   LLM_BASE_URL: flagless
     .optional()
     .describe(

@@ -2,7 +2,11 @@ import type { Descriptor } from '../../models/descriptor.ts';
 import { bytesForThread, type Machine, threadsFor } from './machine.ts';
 import type { Device } from './session.ts';
 
-const ON_DEVICE = 4; // threads: each loads the model into the GPU's memory, which they share
+/**
+ * Most threads on a GPU: each loads the model into its memory, which they share. With WebGPU the process was aborted when several were
+ * closed (onnxruntime 1.30, "double free or corruption" with four).
+ */
+const ON_DEVICE: Readonly<Record<Exclude<Device, 'cpu'>, number>> = { cuda: 4, webgpu: 1 };
 const OTHER_NETWORKS_BYTES = 0.3 * 2 ** 30;
 
 /** Threads of a pool and their memory. */
@@ -26,7 +30,7 @@ export function memoryOf(
   const each = OTHER_NETWORKS_BYTES + resident.memory.thread;
   const largest = Math.max(0, ...sizes);
   const fitting = threadsFor(machine, each + largest);
-  const threads = asked ?? (device === 'cpu' ? fitting : Math.min(fitting, ON_DEVICE));
+  const threads = device === 'webgpu' ? ON_DEVICE.webgpu : (asked ?? (device === 'cpu' ? fitting : Math.min(fitting, ON_DEVICE[device])));
   const all = sizes.reduce((sum, size) => sum + size, 0);
   const othersBytes = Math.max(largest, Math.min(all, Math.floor(bytesForThread(machine, threads) - each)));
   return { threads, othersBytes, bytes: threads * (each + othersBytes) };

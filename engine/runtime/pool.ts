@@ -21,7 +21,7 @@ export interface PoolOptions {
   others?: Readonly<Record<string, string>>;
   /** Which of them recognises what; absent: the resident model recognises everything. */
   routes?: Routes;
-  /** Default: one per core as far as memory allows; at most 4 on a GPU. */
+  /** Default: one per core as far as memory allows; at most 4 with CUDA, always 1 with WebGPU. */
   threads?: number;
   device?: Device;
   /** Batch size: windows decoded together on one thread. Default: the model's. */

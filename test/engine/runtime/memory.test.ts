@@ -18,3 +18,10 @@ t.test('memoryOf() starts threads that can hold the resident model and the large
   t.equal(memoryOf(model(0.7), others, machine(4, 8), 'cpu').threads, 1, 'fewer threads');
   t.match(memoryOf(model(0.7), others, machine(4, 8), 'cpu', 3), { threads: 3, othersBytes: 2 * GIB }, 'as many as the operator wants');
 });
+
+t.test('memoryOf() starts few threads on a GPU, and one with WebGPU whatever is asked', async (t) => {
+  t.equal(memoryOf(model(0.7), {}, machine(16, 64), 'cuda').threads, 4);
+  t.equal(memoryOf(model(0.7), {}, machine(16, 64), 'cuda', 6).threads, 6);
+  t.equal(memoryOf(model(0.7), {}, machine(16, 64), 'webgpu').threads, 1);
+  t.equal(memoryOf(model(0.7), {}, machine(16, 64), 'webgpu', 4).threads, 1, 'several abort the process');
+});

@@ -1,5 +1,5 @@
 import type { SaidTurn } from './said.ts';
-import { asked, formsOf } from './words.ts';
+import { asked, formsOf, skim } from './words.ts';
 
 /** A position in a recording that matches a search. */
 export interface Hit {
@@ -15,7 +15,10 @@ export interface Hit {
 export function hitsOf(turns: readonly SaidTurn[], text: string, most: number): Hit[] {
   const words = asked(text);
   const found: { turn: SaidTurn; score: number }[] = [];
+  const skimmed = words.map(({ whole, parts }) => [[skim(whole)], parts.map(skim)]);
   for (const turn of turns) {
+    const folded = skim(turn.text);
+    if (!skimmed.some((ways) => ways.some((way) => way.every((form) => folded.includes(form))))) continue;
     const forms = formsOf(turn.text);
     const score = words.filter(({ whole, parts }) => forms.has(whole) || parts.every((part) => forms.has(part))).length;
     if (score) found.push({ turn, score });

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import t from 'tap';
-import { asked, fold, formsOf } from '../../../db/search/words.ts';
+import { asked, fold, formsOf, skim } from '../../../db/search/words.ts';
 
 t.test('fold() maps letter case, accents and equivalent characters to one form', async (t) => {
   const same: string[][] = [
@@ -41,4 +42,45 @@ t.test('formsOf() finds words in scripts without spaces', async (t) => {
 
 t.test('asked() returns each word once, and the parts of a compound', async (t) => {
   t.strictSame(asked('Well-known well-KNOWN'), [{ whole: 'wellknown', parts: ['well', 'known'] }]);
+});
+
+const PIECES = [
+  'Ä',
+  'é',
+  'e\u0301',
+  'ß',
+  'Σ',
+  'ς',
+  'ı',
+  'İ',
+  'ø',
+  'Ł',
+  'đ',
+  'ﬁ',
+  'ａ',
+  'ｶﾞ',
+  '明日',
+  '大阪',
+  'สวัสดี',
+  'مُ',
+  'בְּ',
+  'ё',
+  '한',
+  "'",
+  '’',
+  '-',
+  '.',
+  ',',
+  ' ',
+];
+
+t.test('skim() of a text contains skim() of every form of its words (property)', async () => {
+  const piece = fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'grapheme', maxLength: 2 }), fc.string({ maxLength: 3 }));
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = pieces.join('');
+      return [...formsOf(text)].every((form) => skim(text).includes(skim(form)));
+    }),
+    { numRuns: 20_000 },
+  );
 });

@@ -25,18 +25,40 @@ export async function hashWords(vault: Vault, workspaceId: string, said: Iterabl
 }
 
 /** Indexes a transcript under a new number, in the transaction that writes it; its earlier terms are removed. */
-export async function keepTerms(tx: Tx, workspaceId: string, id: string, { keyVersion, terms }: Terms): Promise<void> {
+export function keepTerms(tx: Tx, workspaceId: string, id: string, { keyVersion, terms }: Terms): Promise<void> {
+  return keepAll(tx, workspaceId, keyVersion, [{ id, terms }]);
+}
+
+/** As `keepTerms`, for several transcripts at once, numbered in this order. */
+export async function keepAll(
+  tx: Tx,
+  workspaceId: string,
+  keyVersion: number,
+  transcripts: readonly { id: string; terms: readonly number[] }[],
+): Promise<void> {
   await begin(tx, workspaceId, keyVersion);
-  await tx.rows('delete from search_documents d where d.workspace_id = ?::uuid and d.transcription_id = ?::uuid', [workspaceId, id]);
-  const row = await tx.row<{ number: number }>(
-    `update search_states set last_number = last_number + 1, due = due or (last_number + 1) % ${BLOCK} = 0
-     where workspace_id = ?::uuid returning last_number as number`,
-    [workspaceId],
+  const ids = transcripts.map(({ id }) => id);
+  await tx.rows('delete from search_documents d where d.workspace_id = ?::uuid and d.transcription_id = any (?::uuid[])', [
+    workspaceId,
+    ids,
+  ]);
+  const row = await tx.row<{ last: number }>(
+    `update search_states set last_number = last_number + ?::integer, due = due or (last_number + ?::integer) / ${BLOCK} > last_number / ${BLOCK}
+     where workspace_id = ?::uuid returning last_number as last`,
+    [ids.length, ids.length, workspaceId],
   );
-  const parameters = [workspaceId, row!.number];
-  await tx.rows('insert into search_documents (transcription_id, workspace_id, number) values (?::uuid, ?::uuid, ?)', [id, ...parameters]);
-  await tx.rows('insert into search_fresh (workspace_id, number, terms) values (?::uuid, ?, ?::bigint[])', [...parameters, terms]);
-  await tx.rows('delete from search_waiting w where w.workspace_id = ?::uuid and w.transcription_id = ?::uuid', [workspaceId, id]);
+  const numbers = ids.map((_, k) => row!.last - ids.length + 1 + k);
+  await tx.rows(
+    `insert into search_documents (transcription_id, workspace_id, number)
+     select d.id, ?::uuid, d.number from unnest(?::uuid[], ?::integer[]) d (id, number) order by d.number`,
+    [workspaceId, ids, numbers],
+  );
+  await tx.rows(
+    `insert into search_fresh (workspace_id, number, terms)
+     select ?::uuid, f.number, f.terms::bigint[] from unnest(?::integer[], ?::text[]) f (number, terms)`,
+    [workspaceId, numbers, transcripts.map(({ terms }) => `{${terms.join()}}`)],
+  );
+  await tx.rows('delete from search_waiting w where w.workspace_id = ?::uuid and w.transcription_id = any (?::uuid[])', [workspaceId, ids]);
 }
 
 /** Locks the workspace's row until the transaction ends. If the index was hashed with another data key, everything is indexed again. */

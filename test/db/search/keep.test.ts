@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { mergeDue } from '../../../db/search/blocks.ts';
+import { keepAll, keepTerms, searchWork } from '../../../db/search/keep.ts';
+import { match } from '../../../db/search/match.ts';
+import { openVault } from '../../../db/secrets/vault.ts';
+import { testDatabase } from '../../support/database.ts';
+import { openWorld } from '../../support/world.ts';
+
+const { db } = await testDatabase(t);
+const world = openWorld(db, await openVault(db, [randomBytes(32)]));
+const member = await world.member(await world.workspace(), { role: 'owner' });
+const { workspaceId } = member;
+const [COMMON, OWN] = [7, 1_000]; // terms: of all transcripts, and the first of those of one each
+const numbers = (term: number) => db.workspace(workspaceId, async (tx) => (await match(tx, workspaceId, [[[term]]])).numbers);
+
+t.test('keepAll() numbers transcripts in their order, replaces their earlier terms, and blocks become due', async (t) => {
+  const ids: string[] = [];
+  for (let i = 0; i < 70; i++) ids.push(await world.transcription(member));
+  await db.workspace(workspaceId, (tx) => keepTerms(tx, workspaceId, ids[69]!, { keyVersion: 1, terms: [COMMON, 5] }));
+  t.notOk((await searchWork(db)).blocks, 'one transcript is no block');
+  await db.workspace(workspaceId, (tx) =>
+    keepAll(
+      tx,
+      workspaceId,
+      1,
+      ids.map((id, i) => ({ id, terms: [COMMON, OWN + i] })),
+    ),
+  );
+  for (const when of ['one by one', 'in blocks']) {
+    t.strictSame((await numbers(COMMON))?.length, ids.length, when);
+    t.strictSame(await numbers(5), [], `earlier terms, ${when}`);
+    t.strictSame([await numbers(OWN), await numbers(OWN + 69)], [[2], [71]], when);
+    t.equal((await searchWork(db)).blocks, when === 'one by one', 'a multiple of 64 was passed');
+    while (await mergeDue(db));
+  }
+});

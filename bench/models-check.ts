@@ -3,7 +3,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPool } from '../engine/runtime/pool.ts';
 import { languagesOf, readDescriptor } from '../models/descriptor.ts';
-import type { Measured } from '../models/self-check.ts';
+import type { ClipErrors, Measured } from '../models/self-check.ts';
 import { countErrors } from './align.ts';
 import { type Clip, englishClips, foreignClips } from './clips.ts';
 import { peakMemory, timed, transcript } from './measure.ts';
@@ -34,6 +34,7 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
   const known = languagesOf(readDescriptor(folder));
   const list = clipsFor(known);
   const rates = new Map<string, { language: string; clips: number; words: number; errors: number }>();
+  const clips: ClipErrors[] = [];
   const confidences: number[] = [];
   const sums = { audio: 0, seconds: 0, covered: 0, speech: 0, probability: 0, words: 0, invented: 0 };
   try {
@@ -47,7 +48,10 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
       rate.clips++;
       rate.words += found.reference;
       rate.errors += found.substituted + found.deleted + found.inserted;
-      if (known.includes(clip.language)) rates.set(clip.language, rate);
+      if (known.includes(clip.language)) {
+        rates.set(clip.language, rate);
+        clips.push({ words: found.reference, errors: found.substituted + found.deleted + found.inserted });
+      }
       sums.audio += result.durationSeconds;
       sums.seconds += seconds;
       sums.speech += result.durationSeconds;
@@ -68,6 +72,7 @@ export async function checkModel(folder: string, { diarization, threads, onProgr
       at: new Date().toISOString(),
       machine: `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${pool.threads} threads`,
       rates: [...rates.values()],
+      clips,
       invented: sums.invented,
       coverage: sums.covered / Math.max(1, sums.speech),
       rtfx: sums.audio / Math.max(0.001, sums.seconds),

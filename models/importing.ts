@@ -4,12 +4,12 @@ import type { Variant } from './build/graph/graph.ts';
 import { build, checkpointSha256 } from './build/whisper/build.ts';
 import { isInt8 } from './build/whisper/config.ts';
 import { variantForCpu } from './cpu.ts';
-import { type Check, type Recipe, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
+import { type Recipe, readWhisper, type WhisperDescriptor, writeDescriptor } from './descriptor.ts';
 import { inspect } from './inspect.ts';
 import { install, PARTIAL, refused } from './install.ts';
 import { candidates, SAFER } from './recipes/ladder.ts';
 import { recipeFor } from './recipes/recipes.ts';
-import { type Measure, type Measured, rateOf, refusal, tooFarOff } from './self-check.ts';
+import { checkFrom, increase, type Measure, type Measured, refusal, tooFarOff } from './self-check.ts';
 import { checkSpace } from './space.ts';
 import { checkNew, type Model } from './store.ts';
 
@@ -84,11 +84,11 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
     return { recipe, variant, measured };
   };
   let best = await built(known);
-  let reference: Check['rates'] | undefined;
+  let reference: Measured | undefined;
   if (isInt8(making.variant) && !options.quick) {
-    reference = (await measureReference(making, measure)).rates;
+    reference = await measureReference(making, measure);
     for (const safer of SAFER) {
-      if (!tooFarOff(best.measured.rates, reference)) break;
+      if (!tooFarOff(best.measured, reference)) break;
       best = await built(safer.recipe(known, checkpoint), safer.variant ?? making.variant);
     }
     if (known.hop === recipeFor('', making.variant).hop && isInt8(best.variant))
@@ -96,10 +96,10 @@ async function makeMeasured(making: Making, measure: Measure): Promise<void> {
   }
   const why = options.force ? null : refusal(best.measured, checkpoint);
   if (why) throw refused(making.name, why);
-  const { confidence: _, ...check } = best.measured;
+  const check = checkFrom(best.measured);
   const descriptor = readWhisper(partial);
   const thread = Math.max(descriptor.memory.thread, check.threadBytes);
-  writeDescriptor(partial, { ...descriptor, memory: { ...descriptor.memory, thread }, check: { ...check, reference } });
+  writeDescriptor(partial, { ...descriptor, memory: { ...descriptor.memory, thread }, check: { ...check, reference: reference?.rates } });
 }
 
 type Built = { recipe: Recipe; variant: Variant; measured: Measured };
@@ -115,8 +115,7 @@ async function faster(
   for (const change of candidates(dimensions)) {
     if (performance.now() > end) break;
     last = await built({ ...best.recipe, ...change });
-    const lost = rateOf(last.measured.rates) - rateOf(safe.measured.rates);
-    if (lost <= WORSE && last.measured.rtfx > best.measured.rtfx) best = last;
+    if (increase(last.measured, safe.measured) <= WORSE && last.measured.rtfx > best.measured.rtfx) best = last;
   }
   return best === last ? best : built(best.recipe);
 }

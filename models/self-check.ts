@@ -3,14 +3,25 @@ import { Checkpoint } from './build/whisper/safetensors.ts';
 import type { Check } from './descriptor.ts';
 import { readsBinsInOrder } from './inspect.ts';
 
-/** Measurements of a built model on the shipped clips. `confidence`: mean probability of its words. */
-export type Measured = Omit<Check, 'reference'> & { confidence: number };
+/** Words and errors of one clip. */
+export interface ClipErrors {
+  words: number;
+  errors: number;
+}
+
+/**
+ * Measurements of a built model on the shipped clips. `confidence`: mean probability of its words; `clips`: every clip in the model's
+ * languages, always in the same order, as many as the time allowed.
+ */
+export type Measured = Omit<Check, 'reference'> & { confidence: number; clips: readonly ClipErrors[] };
 
 /** Measures the model in a folder. */
 export type Measure = (folder: string) => Promise<Measured>;
 
 const USELESS = 0.5; // error rate in its best language
 const APART = 0.015; // difference accepted between 8 bits and float32
+const ALWAYS_APART = 0.05; // difference that is not accepted even if one clip explains it
+const DEVIATIONS = 1.64; // of the difference, if each clip's had a random sign: beyond them it is no chance (one-sided 5 %)
 const FEW_WORDS = 50; // languages with fewer are ignored
 const SURE = 0.6; // mean probability of words
 const FEWEST_WORDS = 20; // the same for models of one or two languages, of which there are fewer clips
@@ -23,9 +34,28 @@ export function rateOf(rates: Check['rates']): number {
   return sum('errors') / Math.max(1, sum('words'));
 }
 
-/** Whether an 8-bit model differs from its float32 version by more than chance explains. */
-export function tooFarOff(rates: Check['rates'], reference: Check['rates']): boolean {
-  return rateOf(rates) - rateOf(reference) > APART;
+/** Part of a measurement to be kept. */
+export function checkFrom({ confidence: _, clips: __, ...check }: Measured): Omit<Check, 'reference'> {
+  return check;
+}
+
+/** Increase of the error rate over a reference, on the clips that both reached in time: a slow model reaches fewer. */
+export function increase({ clips }: Pick<Measured, 'clips'>, reference: Pick<Measured, 'clips'>): number {
+  const { errors, words } = difference(clips, reference.clips);
+  return errors / Math.max(1, words);
+}
+
+/** Whether an 8-bit model differs from its float32 version by more than is accepted and than chance explains. */
+export function tooFarOff({ clips }: Pick<Measured, 'clips'>, reference: Pick<Measured, 'clips'>): boolean {
+  const { errors, words, deviation } = difference(clips, reference.clips);
+  return errors > ALWAYS_APART * words || (errors > APART * words && errors > DEVIATIONS * deviation);
+}
+
+/** Additional errors on the clips of both, their words, and the standard deviation of the errors if each clip's had a random sign. */
+function difference(clips: readonly ClipErrors[], reference: readonly ClipErrors[]) {
+  const both = clips.slice(0, reference.length).map(({ words, errors }, i) => ({ words, more: errors - reference[i]!.errors }));
+  const sum = (value: (clip: { words: number; more: number }) => number) => both.reduce((total, clip) => total + value(clip), 0);
+  return { errors: sum(({ more }) => more), words: sum(({ words }) => words), deviation: Math.sqrt(sum(({ more }) => more ** 2)) };
 }
 
 /**

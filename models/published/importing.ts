@@ -4,7 +4,7 @@ import { type FrameDescriptor, INTERFACE, readDescriptor, TOKENS, writeDescripto
 import type { ImportOptions } from '../importing.ts';
 import { install, refused as unfit } from '../install.ts';
 import { SAMPLE_RATE } from '../sample-rate.ts';
-import { frameRefusal } from '../self-check.ts';
+import { checkFrom, frameRefusal } from '../self-check.ts';
 import { requireSpace } from '../space.ts';
 import { checkNew, type Model } from '../store.ts';
 import { describe } from '../verify.ts';
@@ -54,7 +54,7 @@ export async function importPublished(from: string, options: PublishedOptions): 
     const measured = await measure(partial);
     const why = force ? null : frameRefusal(measured);
     if (why) throw unfit(name, why);
-    const { confidence: _, ...check } = measured;
+    const check = checkFrom(measured);
     const descriptor = readDescriptor(partial);
     const thread = Math.max(descriptor.memory.thread, check.threadBytes);
     writeDescriptor(partial, { ...descriptor, memory: { ...descriptor.memory, thread }, check });

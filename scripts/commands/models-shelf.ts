@@ -8,7 +8,7 @@ import { checkOf, englishRate, keepCheck } from '../../models/choose.ts';
 import { type Check, languagesOf } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { SHIPPED_FOLDER } from '../../models/manifest.ts';
-import { type Measure, rateOf } from '../../models/self-check.ts';
+import { checkFrom, type Measure, rateOf } from '../../models/self-check.ts';
 import { findModel, listModels, type Model } from '../../models/store.ts';
 
 const GIB = 2 ** 30;
@@ -72,7 +72,7 @@ export async function checkAll(settings: Settings, names: string[]) {
   for (const name of chosen) {
     process.stderr.write(`checking ${name}\n`);
     const { folder } = await fittingModel(name, home);
-    const { confidence: _, ...check } = await measureHere(settings)(folder);
+    const check = checkFrom(await measureHere(settings)(folder));
     keepCheck(name, home, check);
     rows.push({ name, ...figures(check) });
     await findModel(name, home);

@@ -5,7 +5,7 @@ import t from 'tap';
 import { readWhisper } from '../../models/descriptor.ts';
 import { importModel } from '../../models/importing.ts';
 import { readsBinsInOrder } from '../../models/inspect.ts';
-import { type Measured, refusal, tooFarOff } from '../../models/self-check.ts';
+import { increase, type Measured, refusal, tooFarOff } from '../../models/self-check.ts';
 import { importBytes } from '../../models/space.ts';
 import { verifyModel } from '../../models/store.ts';
 import { END_OF_TEXT, SHAPES, writeCheckpoint } from './checkpoint.ts';
@@ -35,11 +35,15 @@ function changeWeights(folder: string, every: number, half: number): void {
   writeFileSync(path, bytes);
 }
 
-/** Result of a check: errors in 200 English words. */
+const CLIPS = 10;
+
+/** Result of a check: errors in 200 English words, spread over the clips. */
 function found(rate: number, confidence = 0.9, rtfx = 10): Measured {
-  const rates = [{ language: 'en', clips: 10, words: 200, errors: Math.round(200 * rate) }];
+  const errors = Math.round(200 * rate);
+  const rates = [{ language: 'en', clips: CLIPS, words: 200, errors }];
+  const clips = Array.from({ length: CLIPS }, (_, i) => ({ words: 20, errors: Math.floor((errors + i) / CLIPS) }));
   const at = '2026-01-01T00:00:00.000Z';
-  return { at, machine: 'a test', rates, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8, confidence };
+  return { at, machine: 'a test', rates, clips, invented: 0, coverage: 0.9, rtfx, threadBytes: 1e8, confidence };
 }
 
 const damages: [what: string, damage: (folder: string) => void, message: RegExp][] = [
@@ -155,9 +159,22 @@ t.test('refusal() recognises a foreign tokenizer by high confidence, and damage 
   t.equal(refusal(found(0.3), folder, smooth), null);
 });
 
-t.test('tooFarOff() allows int8 1.5 percentage points', async (t) => {
-  t.notOk(tooFarOff(found(0.065).rates, found(0.05).rates));
-  t.ok(tooFarOff(found(0.07).rates, found(0.05).rates));
+t.test('tooFarOff() allows int8 1.5 percentage points, and more where chance explains it', async (t) => {
+  t.notOk(tooFarOff(found(0.065), found(0.05)));
+  t.ok(tooFarOff(found(0.07), found(0.05)), 'one error more in each of four clips');
+  const bad = found(0.05).clips.map((clip, i) => (i === 3 ? { ...clip, errors: clip.errors + 4 } : clip));
+  t.notOk(tooFarOff({ clips: bad }, found(0.05)), 'four errors more in one clip');
+  const lost = found(0.05).clips.map((clip, i) => (i === 3 ? { ...clip, errors: clip.errors + 12 } : clip));
+  t.ok(tooFarOff({ clips: lost }, found(0.05)), 'a clip that was lost');
+});
+
+t.test('tooFarOff() and increase() compare the clips that both reached in time', async (t) => {
+  const easy = Array.from({ length: 6 }, () => ({ words: 20, errors: 1 }));
+  const hard = Array.from({ length: 6 }, () => ({ words: 20, errors: 10 }));
+  t.notOk(tooFarOff({ clips: [...easy, ...hard] }, { clips: easy }), 'a slow float32 model never reached the difficult ones');
+  t.equal(increase({ clips: [...easy, ...hard] }, { clips: easy }), 0);
+  t.ok(tooFarOff({ clips: hard }, { clips: [...easy, ...hard] }));
+  t.equal(increase({ clips: hard }, { clips: easy }), 0.45);
 });
 
 t.test('importBytes() allows for float32 models being twice as large as a float16 checkpoint', async (t) => {

@@ -148,7 +148,17 @@ for (const [what, kind, damage, message, more] of damages) {
 /** Result of a check of a model for one language. */
 function found(errors: number, coverage: number, confidence: number, words = 100): Measured {
   const rates = words ? [{ language: 'ru', clips: 5, words, errors }] : [];
-  return { at: '2026-01-01T00:00:00.000Z', machine: 'a test', rates, invented: 0, coverage, rtfx: 10, threadBytes: 1e8, confidence };
+  return {
+    at: '2026-01-01T00:00:00.000Z',
+    machine: 'a test',
+    rates,
+    clips: [],
+    invented: 0,
+    coverage,
+    rtfx: 10,
+    threadBytes: 1e8,
+    confidence,
+  };
 }
 
 t.test('frameRefusal() reports whether the blank, the vocabulary or the weights are wrong, even without clips', async (t) => {

@@ -15,7 +15,8 @@ import { writeWav } from './sound.ts';
 const ENGLISH = 14; // clips
 const EACH = 2; // clips per other language
 const SHORT = 20; // maximum length of a clip, seconds
-const SECONDS = 170; // time limit, seconds; the remaining clips are skipped
+/** Time limit of one measurement, seconds; the remaining clips are skipped. */
+export const SECONDS = 170;
 const NOISE = 10; // seconds
 const TELLING = 5; // words of a clip whose confidence counts
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Settings } from '../../api/contract/settings.ts';
-import { checkModel } from '../../bench/models-check.ts';
+import { checkModel, SECONDS } from '../../bench/models-check.ts';
 import { BUSY_HOUR, size } from '../../bench/sizing.ts';
 import { readMachine, threadsFor } from '../../engine/runtime/machine.ts';
 import { listed } from '../../models/catalogue.ts';
@@ -18,6 +18,15 @@ const NONE = 'not measured';
 /** The self-check with the configured number of threads. */
 export function measureHere(settings: Settings): Measure {
   return (folder) => checkModel(folder, { diarization: path.join(SHIPPED_FOLDER, 'diarization'), threads: settings.LONGHAND_THREADS });
+}
+
+const MEASUREMENTS = 4; // of 8 bits, float32, and two faster recipes: of a large model no more fit into the time
+
+/** How long the self-check of an import takes at most, besides building: with a large model on a slow machine. */
+export function longestCheck(quick = false): string {
+  const minutes = (count: number) => Math.ceil((count * SECONDS) / 60);
+  if (quick) return `self-check: at most ${minutes(1)} minutes`;
+  return `self-check: at most ${minutes(MEASUREMENTS)} minutes, more if 8 bits lose accuracy; with --quick ${minutes(1)}`;
 }
 
 /** Every model with its memory, and its accuracy on this machine, and whether it can process a load, such as 200h/day. */

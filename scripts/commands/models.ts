@@ -139,9 +139,10 @@ async function make(
 ): Promise<void> {
   const settings = loadSettings();
   const bar = openBar(label);
-  const { measureHere, summary } = await shelf();
+  const { longestCheck, measureHere, summary } = await shelf();
   const more = { name, variant, quick, force };
   const onStage = (stage: string) => void process.stderr.write(`${stage}\n`);
+  if (check) onStage(longestCheck(quick));
   try {
     const model = await work({
       ...more,

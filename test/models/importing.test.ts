@@ -98,6 +98,16 @@ t.test('importModel() rejects a model that transcribes nothing correctly unless 
   t.strictSame(await verifyModel('deaf', home), []);
 });
 
+t.test('importModel() rejects a model that is useless in float32 too before it tries anything faster', async (t) => {
+  const seen: string[] = [];
+  const measure = async (folder: string) => {
+    seen.push(readWhisper(folder).variant);
+    return found(0.9);
+  };
+  await t.rejects(importModel(checkpoint(), { home: t.testdir(), name: 'deaf', variant: 'int8', measure }), /into service/);
+  t.strictSame(seen, ['int8', 'float32']);
+});
+
 t.test('importModel() falls back to safer quantisation until int8 is as accurate as float32', async (t) => {
   const seen: string[] = [];
   const measure = async (folder: string) => {
@@ -115,8 +125,10 @@ t.test('importModel() falls back to safer quantisation until int8 is as accurate
 });
 
 t.test('importModel() keeps a faster form only if it does not raise the WER', async (t) => {
+  let measured = 0;
   const measure = async (folder: string) => {
     const { variant, recipe } = readWhisper(folder);
+    measured++;
     const faster = recipe.hop === 176 ? 12 : recipe.pooledLayers.length ? 20 : 10;
     return found(recipe.pooledLayers.length ? 0.15 : 0.05, 0.9, variant === 'float32' ? 3 : faster);
   };
@@ -127,6 +139,8 @@ t.test('importModel() keeps a faster form only if it does not raise the WER', as
   t.equal(descriptor.recipe.hop, 176);
   t.strictSame(descriptor.recipe.pooledLayers, []);
   t.equal(descriptor.window.samplesPerStep, 352);
+  t.equal(descriptor.check!.rtfx, 12, 'the measurement of that form, which is built again without another');
+  t.equal(measured, 4);
 });
 
 t.test('importModel() lets one of two concurrent imports of a name win, and the other does not change it', async (t) => {

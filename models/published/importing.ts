@@ -9,6 +9,7 @@ import { requireSpace } from '../space.ts';
 import { checkNew, type Model } from '../store.ts';
 import { describe } from '../verify.ts';
 import { readCard } from './card.ts';
+import { externalFiles } from './external.ts';
 import { type Layout, layoutOf, refused } from './layout.ts';
 import { readVocabulary, type Vocabulary } from './vocabulary.ts';
 
@@ -96,9 +97,8 @@ function aboutOf(folder: string, name: string, { features }: Layout, options: Pu
 
 /** The files to copy with their sizes: ONNX files, their external weights, and licences. */
 async function filesOf(folder: string, { networks }: Layout): Promise<{ name: string; bytes: number }[]> {
-  const names = (await readdir(folder)).filter(
-    (name) => networks.some((file) => name === file || name === `${file}.data` || name === `${file}_data`) || /^licen[cs]e/i.test(name),
-  );
+  const wanted = new Set(networks.flatMap((file) => [file, ...externalFiles(join(folder, file))]));
+  const names = (await readdir(folder)).filter((name) => wanted.has(name) || /^licen[cs]e/i.test(name));
   return Promise.all(names.sort().map(async (name) => ({ name, bytes: (await stat(join(folder, name))).size })));
 }
 
@@ -107,7 +107,7 @@ type Rest = About & Pick<FrameDescriptor, 'name' | 'files'>;
 function descriptorOf(layout: Layout, { tokens, blank }: Vocabulary, durations: number, rest: Rest): FrameDescriptor {
   const { features, subsampling, variant, networks, tokensPerFrame } = layout;
   const { files, ...about } = rest;
-  const bytes = files.filter(({ name }) => name.includes('.onnx')).reduce((sum, file) => sum + file.bytes, 0);
+  const bytes = files.filter(({ name }) => !/^licen[cs]e/i.test(name)).reduce((sum, file) => sum + file.bytes, 0);
   const common = {
     ...{ interface: INTERFACE as typeof INTERFACE, variant, features, subsampling, files, ...about },
     devices: ['cpu' as const],

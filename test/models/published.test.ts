@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { examine } from '../../engine/asr/examine.ts';
+import { encodeExternal } from '../../models/build/graph/onnx.ts';
 import { readDescriptor } from '../../models/descriptor.ts';
 import { fittingModel } from '../../models/fit.ts';
 import { importPublished } from '../../models/published/importing.ts';
@@ -43,6 +44,38 @@ t.test('importPublished() recognises CTC, RNN-T and TDT folders, and installs mo
     rmSync(join(folder, '..'), { recursive: true });
   }
 });
+
+t.test('importPublished() copies the files in which an ONNX file keeps its weights, whatever their names', async (t) => {
+  const folder = folderOf(t, 'ctc');
+  const path = join(folder, 'model.onnx');
+  writeFileSync(path, withExternal(readFileSync(path), 'layers.0.weight'));
+  writeFileSync(join(folder, 'layers.0.weight'), Buffer.alloc(4));
+  writeFileSync(join(folder, 'unrelated'), 'x');
+  const { folder: made, descriptor } = await imported(folder);
+  t.strictSame(readdirSync(made).sort(), ['layers.0.weight', 'model.json', 'model.onnx', 'tokens.json']);
+  t.ok(descriptor?.files.some(({ name }) => name === 'layers.0.weight'));
+});
+
+t.test('importPublished() rejects weights outside the folder, and ONNX files that are damaged', async (t) => {
+  const folder = folderOf(t, 'ctc');
+  const path = join(folder, 'model.onnx');
+  const whole = readFileSync(path);
+  const examine = async () => 11; // the model cannot be run
+  writeFileSync(path, withExternal(whole, '../elsewhere'));
+  await t.rejects(imported(folder, { examine }), /its weights are in \.\.\/elsewhere; wanted them in the same folder/);
+  writeFileSync(path, Buffer.alloc(2048, 0xff));
+  await t.rejects(imported(folder, { examine }), /model\.onnx is damaged/);
+});
+
+/** An ONNX file with one more weight, a number, in another file. */
+function withExternal(model: Uint8Array, location: string): Buffer {
+  const field = (number: number, bytes: Uint8Array) => {
+    const size = bytes.length < 128 ? [bytes.length] : [(bytes.length & 127) | 128, bytes.length >> 7];
+    return Buffer.concat([Buffer.from([(number << 3) | 2, ...size]), bytes]);
+  };
+  const constant = { name: 'outside', element: 'float32' as const, dims: [1], load: () => new Float32Array(1) };
+  return Buffer.concat([model, field(7, encodeExternal(constant, location, 0))]);
+}
 
 t.test('importPublished() reads licence, origin and languages from the card, and keeps the attribution for CC-BY', async (t) => {
   const folder = folderOf(t, 'ctc');

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { testApi } from '../../support/client.ts';
+import { eventually } from '../../support/service.ts';
 
 const api = await testApi(t);
 const { world, db } = api;
@@ -13,11 +14,21 @@ const list = async (query: string) => {
 const touch = (id: string) =>
   db.acrossTenants((tx) => tx.rows('update transcriptions set updated_at = clock_timestamp() where id = ?', [id]));
 
+/** Waits until every transaction of the server that is open now has ended: those of other tests' databases delay cursors as well. */
+async function settled() {
+  const [now] = await db.query<{ next: string }>('*', 'select pg_snapshot_xmax(pg_current_snapshot())::text as next');
+  await eventually(async () => {
+    const [row] = await db.query<{ oldest: string }>('*', 'select pg_snapshot_xmin(pg_current_snapshot())::text as oldest');
+    return BigInt(row!.oldest) >= BigInt(now!.next);
+  }, 'transactions in progress to end');
+}
+
 t.test('updated_since returns changes in the order they were made, with a cursor to continue from', async (t) => {
   const before = new Date().toISOString();
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) ids.push(await world.transcription(owner));
   await touch(ids[1]!);
+  await settled();
   const first = await list(`updated_since=${before}&limit=3`);
   t.strictSame(first.ids, [ids[0], ids[2], ids[3]]);
   t.equal(first.json.total, 5);
@@ -26,6 +37,7 @@ t.test('updated_since returns changes in the order they were made, with a cursor
   const none = await list(`cursor=${second.cursor}`);
   t.match(none.json, { total: 0, items: [] });
   await touch(ids[3]!);
+  await settled();
   const later = await list(`cursor=${none.cursor}`);
   t.strictSame(later.ids, [ids[3]]);
   t.strictSame((await list(`updated_since=${new Date(Date.now() + 60_000).toISOString()}`)).ids, []);
@@ -35,6 +47,7 @@ t.test('updated_since returns changes in the order they were made, with a cursor
 
 t.test('updated_since misses nothing that is committed out of order', async (t) => {
   const [early, late] = [await world.transcription(owner), await world.transcription(owner)];
+  await settled();
   const start = await list(`updated_since=${new Date(Date.now() + 1).toISOString()}`);
   let commit = () => {};
   const slow = db.acrossTenants(async (tx) => {

@@ -2,7 +2,7 @@ import { reserve, type Shortfall } from '../minutes/balance.ts';
 import type { Db, Tx } from '../postgres/orm.ts';
 import { refuse } from './complete.ts';
 import { type Lease, TAKE } from './leases.ts';
-import { earliest, postpone, UNPROBED } from './postpone.ts';
+import { delay, postpone, UNPROBED } from './postpone.ts';
 import { enqueue } from './queue.ts';
 
 /** A claimed transcription, with what an engine needs to know to work on it. */
@@ -207,8 +207,8 @@ async function startable(tx: Tx, workspaceId: string, shortOnly: boolean): Promi
     [workspaceId],
   );
   if (!slots?.free) {
-    if (await earliest(tx, workspaceId, INTERRUPTED)) await postpone(tx, workspaceId, lanes(false), INTERRUPTED);
-    else await tx.rows(`update turns set busy = true where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);
+    if (!(await delay(tx, workspaceId, lanes(false), INTERRUPTED)))
+      await tx.rows(`update turns set busy = true where workspace_id = ?::uuid and lane <> 'probe'`, [workspaceId]);
     return null;
   }
   const ready = `${PROBED} ${shortOnly ? SHORT_ONLY : ''}`;

@@ -8,22 +8,22 @@ export const UNPROBED = `q.status = 'queued' and q.probed_at is null and q.lease
  * keeps the turn.
  */
 export async function postpone(tx: Tx, workspaceId: string, of: readonly string[], waiting: string): Promise<void> {
-  const due = await earliest(tx, workspaceId, waiting);
-  if (due)
-    await tx.rows('update turns set due_at = ?::timestamptz where workspace_id = ?::uuid and lane = any (?::text[])', [
-      due,
-      workspaceId,
-      of,
-    ]);
-  else await tx.rows('delete from turns where workspace_id = ?::uuid and lane = any (?::text[])', [workspaceId, of]);
+  if (await delay(tx, workspaceId, of, waiting)) return;
+  await tx.rows('delete from turns where workspace_id = ?::uuid and lane = any (?::text[])', [workspaceId, of]);
 }
 
-/** When the first of some waiting transcriptions is due. */
-export async function earliest(tx: Tx, workspaceId: string, waiting: string): Promise<string | null> {
+/** Sets the turn of a workspace to the time when the first of some waiting transcriptions is due. False if there are none. */
+export async function delay(tx: Tx, workspaceId: string, of: readonly string[], waiting: string): Promise<boolean> {
   const alias = waiting === UNPROBED ? 'q' : 't';
   const row = await tx.row<{ due: string | null }>(
     `select min(${alias}.run_after) as due from transcriptions ${alias} where ${alias}.workspace_id = ?::uuid and ${waiting}`,
     [workspaceId],
   );
-  return row?.due ?? null;
+  if (!row?.due) return false;
+  await tx.rows('update turns set due_at = ?::timestamptz where workspace_id = ?::uuid and lane = any (?::text[])', [
+    row.due,
+    workspaceId,
+    of,
+  ]);
+  return true;
 }

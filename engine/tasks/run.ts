@@ -64,9 +64,12 @@ export async function runEngine(engine: Engine, facts: EngineFacts): Promise<Run
       if (news.waiting.searches) indexing.wake();
       for (const task of [...news.tasks, ...(again?.tasks ?? [])]) void run(task);
     }
-    await engine.scratch.clean((ids) => livingEngines(engine.db, ids)); // local to this host, so every engine does it
   };
-  const tick = () => follow().catch((error) => log.warn({ error }, 'scratch folders of dead engines could not be removed'));
+  const clean = () => engine.scratch.clean((ids) => livingEngines(engine.db, ids)); // local to this host, so every engine does it
+  const tick = () =>
+    follow()
+      .then(clean)
+      .catch((error) => log.warn({ error }, 'periodic work failed; trying again in 15 s'));
   const timer = setInterval(tick, ALIVE_MS);
   await engine.trouble.look();
   for (const slots of all) slots.wake();

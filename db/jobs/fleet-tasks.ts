@@ -11,7 +11,7 @@ export type FleetTask = 'sweep' | 'tidy';
  */
 const TERMS: Record<FleetTask, { every: number; taken: number; ahead: number }> = {
   sweep: { every: 14, taken: 20, ahead: 60 }, // less than the interval of heartbeats, of which a single engine sends one in 15 s
-  tidy: { every: 58, taken: 180, ahead: 600 },
+  tidy: { every: 58, taken: 180, ahead: 240 },
 };
 
 const seconds = (of: 'taken' | 'ahead') =>

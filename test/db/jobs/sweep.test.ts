@@ -6,12 +6,12 @@ import { complete, fail, mediaRemoved } from '../../../db/jobs/complete.ts';
 import { buryDeadEngines, livingEngines, registerEngine } from '../../../db/jobs/engines.ts';
 import { taskEnded } from '../../../db/jobs/fleet-tasks.ts';
 import { beat } from '../../../db/jobs/heartbeat.ts';
-import { unneeded } from '../../../db/jobs/orphans.ts';
 import { requeue } from '../../../db/jobs/leases.ts';
+import { unneeded } from '../../../db/jobs/orphans.ts';
 import { expireTranscripts, forgetExpired, leftoverMedia, reclaimReports, reclaimTranscriptions } from '../../../db/jobs/sweep.ts';
 import { claimReport, completeReport, failReport, loadSource } from '../../../db/reports/work.ts';
 import { testDatabase } from '../../support/database.ts';
-import { finished, openBench } from '../../support/work.ts';
+import { engineFacts, finished, openBench } from '../../support/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
@@ -141,19 +141,9 @@ t.test('expireTranscripts() applies the shorter of the retention periods of the 
 });
 
 t.test('sweep: engines without a heartbeat are removed, and one that was removed by mistake registers again', async (t) => {
-  const facts = {
-    role: 'engine' as const,
-    host: 'h',
-    pid: 1,
-    version: '1',
-    device: 'cpu',
-    model: 'm',
-    concurrency: 2,
-    workerIds: ['w1', 'w2'],
-  };
   const [dead, alive] = [randomUUID(), randomUUID()];
-  await registerEngine(db, { ...facts, id: dead });
-  await registerEngine(db, { ...facts, id: alive });
+  await registerEngine(db, engineFacts(dead));
+  await registerEngine(db, engineFacts(alive));
   const vitals = { ...VITALS, memoryBytes: 3_000_000_000, working: 1, finished: 2, uncoveredSeconds: 2.5, writing: WRITING };
   await db.acrossTenants((tx) => tx.rows(`update engines set last_seen = now() - interval '2 minutes' where id = ?`, [dead]));
   t.strictSame([...(await livingEngines(db, [dead, alive, 'unknown']))], [alive]);
@@ -166,18 +156,7 @@ t.test('sweep: engines without a heartbeat are removed, and one that was removed
 
 t.test('beat() gives each due task of the fleet to one engine, and again after a while if that engine is killed', async (t) => {
   const engines = await Promise.all(Array.from({ length: 8 }, async () => randomUUID()));
-  for (const id of engines)
-    await registerEngine(db, {
-      id,
-      role: 'engine',
-      host: 'h',
-      pid: 1,
-      version: '1',
-      device: 'cpu',
-      model: 'm',
-      concurrency: 2,
-      workerIds: [],
-    });
+  for (const id of engines) await registerEngine(db, engineFacts(id));
   const beats = async () => (await Promise.all(engines.map((id) => beat(db, id, VITALS)))).flatMap(({ tasks }) => tasks).sort();
   const set = (due: string) => db.query('*', `update fleet_tasks set due_at = clock_timestamp() + ?::interval`, [due]);
   await set('-1 second');
@@ -194,7 +173,7 @@ t.test('beat() gives each due task of the fleet to one engine, and again after a
     `select extract(epoch from due_at - clock_timestamp())::float8 as wait from fleet_tasks where name = 'sweep'`,
   );
   t.ok(row!.wait > 10 && row!.wait < 15, `due in ${row!.wait} s`);
-  await set('10 minutes 1 second');
+  await set('4 minutes 1 second');
   t.strictSame(await beats(), ['sweep', 'tidy'], 'the clock was set back');
   t.strictSame((await beat(db, engines[0]!, { ...VITALS, writing: WRITING })).tasks, [], 'none for a courier');
   await db.query('*', 'delete from engines');

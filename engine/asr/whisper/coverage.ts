@@ -103,7 +103,7 @@ export function leftOut(
 }
 
 /** The same for a decoding without timestamps, from the times of its words. */
-export function silentOn(words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): Span[] {
+export function wordlessSpans(words: readonly Pick<Spoken, 'start' | 'end'>[], speech: readonly Span[]): Span[] {
   const end = speech.at(-1)?.end ?? 0;
   const spans = gaps(words).map((gap) => ({ start: gap.start, end: Math.min(gap.end, end) }));
   return spans.filter((span) => speechBetween(speech, span.start, span.end) >= MIN_MISSING_SECONDS);

@@ -8,7 +8,7 @@ import { toSound } from '../snap-words.ts';
 import { speechBetween } from '../speech.ts';
 import { type Attempts, decodeWell, Effort, type Recogniser } from './attempts.ts';
 import { calibrated } from './calibration.ts';
-import { isCertain, leftOut, reliable, shorter, silentOn, spanOf } from './coverage.ts';
+import { isCertain, leftOut, reliable, shorter, spanOf, wordlessSpans } from './coverage.ts';
 import type { DecodeResult } from './decode-job.ts';
 import { withoutEchoes } from './duplicates.ts';
 import { type DoubtedPart, doubtedParts, sharesOf } from './mixed.ts';
@@ -141,7 +141,7 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
   const written = toWords(kept, result.language, spoken, until ?? request.samples.length / SAMPLE_RATE, facts, tokenizer);
   const words = withoutEchoes(written);
   const timed = kept.tokens.some((token) => token >= facts.firstTimestamp);
-  const rest = timed ? leftOut(kept.tokens, request.speech, until, facts) : silentOn(words, request.speech);
+  const rest = timed ? leftOut(kept.tokens, request.speech, until, facts) : wordlessSpans(words, request.speech);
   const rate = kept.tokens.length / Math.max(1, speechBetween(speech, 0, Number.POSITIVE_INFINITY)); // tokens per second
   const longest = loop(guarded.tokens) ? RETRY_PART_SECONDS : (TARGET_ROW_SHARE * facts.longestText) / rate;
   return {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AttentionStore } from '../../../../engine/asr/whisper/attention-store.ts';
-import { certainShare, isCertain, leftOut, reliable, silentOn } from '../../../../engine/asr/whisper/coverage.ts';
+import { certainShare, isCertain, leftOut, reliable, wordlessSpans } from '../../../../engine/asr/whisper/coverage.ts';
 import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
 import type { Facts } from '../../../../engine/asr/whisper/model.ts';
 
@@ -81,7 +81,7 @@ t.test('leftOut() returns speech between segments and after the last one', async
   t.strictSame(leftOut([at(0), 1, at(2)], [{ start: 0, end: 2 }], null, facts), [], 'nothing where there is no speech');
 });
 
-t.test('silentOn() returns the speech without words of a decoding without timestamps', async (t) => {
+t.test('wordlessSpans() returns the speech without words of a decoding without timestamps', async (t) => {
   const speech = [
     { start: 0, end: 9 },
     { start: 11, end: 20 },
@@ -90,7 +90,7 @@ t.test('silentOn() returns the speech without words of a decoding without timest
     { start: 0.2, end: 4 },
     { start: 4.6, end: 6 },
   ];
-  t.strictSame(silentOn(words, speech), [{ start: 6, end: 20 }]);
-  t.strictSame(silentOn([...words, { start: 7.3, end: 19 }], speech), [], 'too short to decode again');
-  t.strictSame(silentOn([], speech), [{ start: 0, end: 20 }]);
+  t.strictSame(wordlessSpans(words, speech), [{ start: 6, end: 20 }]);
+  t.strictSame(wordlessSpans([...words, { start: 7.3, end: 19 }], speech), [], 'too short to decode again');
+  t.strictSame(wordlessSpans([], speech), [{ start: 0, end: 20 }]);
 });

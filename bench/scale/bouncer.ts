@@ -15,8 +15,8 @@ export interface Bouncer {
 const START_MS = 10_000;
 const CLIENTS = 5000; // connections of the fleet to it
 
-/** Starts the `pgbouncer` on the PATH in transaction mode, with at most `servers` connections to the server of `url`. */
-export async function startBouncer(folder: string, url: string, servers: number): Promise<Bouncer> {
+/** Starts PgBouncer, by default that on the PATH, in transaction mode with at most `servers` connections to the server of `url`. */
+export async function startBouncer(folder: string, url: string, servers: number, program = 'pgbouncer'): Promise<Bouncer> {
   const { hostname, port, username, password } = new URL(url);
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o755); // root switches to another account
@@ -24,29 +24,43 @@ export async function startBouncer(folder: string, url: string, servers: number)
   const file = join(folder, 'pgbouncer.ini');
   const lines = [
     '[databases]',
-    `* = host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`,
+    `* = host=${hostname} port=${port || 5432} user=${username} password=${decodeURIComponent(password)}`,
     '[pgbouncer]',
     ...['listen_addr = 127.0.0.1', `listen_port = ${own}`, 'unix_socket_dir =', 'auth_type = any', 'pool_mode = transaction'],
-    ...[`max_client_conn = ${CLIENTS}`, `default_pool_size = ${servers}`, 'ignore_startup_parameters = extra_float_digits,options'],
+    ...[`max_client_conn = ${CLIENTS}`, `default_pool_size = ${servers}`, 'reserve_pool_size = 0'],
+    'ignore_startup_parameters = extra_float_digits,options',
   ];
   writeFileSync(file, `${lines.join('\n')}\n`);
   const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  const program = spawn('pgbouncer', [...account, file], { stdio: ['ignore', 'ignore', 'ignore'] });
+  const running = spawn(program, [...account, file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  running.stderr.on('data', (text) => {
+    said = `${said}${text}`.slice(-1000);
+  });
+  running.once('error', (error) => {
+    said = error.message;
+  });
   const through = new URL(url);
   Object.assign(through, { hostname: '127.0.0.1', port: String(own) });
   for (const end = Date.now() + START_MS; !(await answers(through.href)); await sleep(100))
-    if (Date.now() > end || program.exitCode !== null) throw new Error('Cannot start PgBouncer: is `pgbouncer` installed?');
-  return { url: through.href, stop: () => stopped(program) };
+    if (Date.now() > end || running.pid === undefined || running.exitCode !== null) throw new Error(`Cannot start PgBouncer: ${said}`);
+  return { url: through.href, stop: () => stopped(running) };
 }
 
 async function answers(url: string): Promise<boolean> {
-  const db = await openDb({ url, pool: 1 }).catch(() => null);
-  await db?.close();
-  return db !== null;
+  const db = await openDb({ url, pool: 1 });
+  return db
+    .query('*', 'select 1')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => db.close());
 }
 
 function stopped(program: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
+    if (program.exitCode !== null) resolve();
     program.once('exit', () => resolve());
     program.kill('SIGINT');
   });

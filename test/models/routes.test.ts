@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Check } from '../../models/descriptor.ts';
 import { keepCheck } from '../../models/choose.ts';
+import type { Check } from '../../models/descriptor.ts';
 import { routedModels } from '../../models/routes.ts';
 import { shareFitted } from '../support/models.ts';
 import { addDigits, DIGITS } from '../support/recordings.ts';

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { EngineFacts } from '../../db/jobs/engines.ts';
 import { FRACTION, STAGE } from '../../db/jobs/leases.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import { openVault, type Vault } from '../../db/secrets/vault.ts';
@@ -35,6 +36,11 @@ interface Wanted {
   media?: { id: string; extension: string; key: Buffer; bytes: number };
   aiMetadata?: boolean;
 }
+
+/** An engine to register. */
+export const engineFacts = (id: string = randomUUID()): EngineFacts => ({
+  ...{ id, role: 'engine', host: 'h', pid: 1, version: '1', device: 'cpu', model: 'm', concurrency: 2, workerIds: [] },
+});
 
 export async function openBench(db: Db): Promise<Bench> {
   const master = randomBytes(32);

@@ -4,21 +4,10 @@ import { type ClaimedTranscription, claimNext } from '../../../db/jobs/claim.ts'
 import { correctTimes, databaseSeconds } from '../../../db/jobs/clock.ts';
 import { registerEngine } from '../../../db/jobs/engines.ts';
 import { testDatabase } from '../../support/database.ts';
-import { openBench } from '../../support/work.ts';
+import { engineFacts, openBench } from '../../support/work.ts';
 
 const { db } = await testDatabase(t);
 const bench = await openBench(db);
-const engine = {
-  id: randomUUID(),
-  role: 'engine' as const,
-  host: 'h',
-  pid: 1,
-  version: '1',
-  device: 'cpu',
-  model: 'm',
-  concurrency: 2,
-  workerIds: [],
-};
 
 t.test('databaseSeconds() returns the time of the database', async (t) => {
   const [row] = await db.query<{ near: boolean }>('*', `select abs(extract(epoch from now()) - ?::float8) < 5 as near`, [
@@ -32,7 +21,7 @@ t.test('correctTimes() corrects timestamps left in the future when the clock was
   const [held, waiting] = [await bench.transcription(workspace), await bench.transcription(workspace)];
   const claim = (await claimNext(db, { engineId: randomUUID(), shortOnly: false })) as ClaimedTranscription;
   t.equal(claim.lease.id, held);
-  await registerEngine(db, engine);
+  await registerEngine(db, engineFacts());
   t.equal(await correctTimes(db), 0, 'no timestamps in the future');
   const write = (sql: string) => db.query('*', sql);
   await write(`update transcriptions set run_after = run_after + interval '10 minutes'`);

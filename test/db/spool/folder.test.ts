@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openFolderSpool } from '../../../db/spool/folder.ts';
 import type { Spool } from '../../../db/spool/spool.ts';
+import { names, pagesOf } from '../../support/spool.ts';
 
 async function store(spool: Spool, id: string, extension: string, data: Buffer, step = 65_536): Promise<Buffer> {
   const writer = await spool.create(id, extension);
@@ -13,12 +14,6 @@ async function store(spool: Spool, id: string, extension: string, data: Buffer, 
   const { bytes, key } = await writer.finish();
   t.equal(bytes, data.length);
   return key;
-}
-
-async function names(spool: Spool): Promise<string[]> {
-  const all: string[] = [];
-  for await (const { id, extension } of spool.list()) all.push(`${id}.${extension}`);
-  return all;
 }
 
 t.test('open() returns 50 MB byte for byte, in a file that only this user can read', async (t) => {
@@ -146,13 +141,7 @@ t.test('page() lists a folder in parts of the order of names, unfinished files i
   const all = Array.from({ length: 25 }, (_, i) => `${randomUUID()}.${i % 5 ? 'mp3' : 'mp3.part'}`).sort();
   for (const name of [...all, 'unrelated', '.trial']) await writeFile(join(folder, name), '');
   await spool.mark('mine');
-  const pages: string[][] = [];
-  for (let after: string | null = null; ; ) {
-    const { entries, next } = await spool.page(after, 10);
-    pages.push(entries.map(({ id, extension }) => `${id}.${extension}`));
-    if (next === null) break;
-    after = next;
-  }
+  const pages = await pagesOf(spool, 10);
   t.strictSame(pages, [all.slice(0, 10), all.slice(10, 20), all.slice(20)]);
   t.strictSame(await spool.page(all[24]!, 10), { entries: [], next: null });
 });

@@ -8,6 +8,7 @@ import { openSpool } from '../../../db/spool/open.ts';
 import type { Spool } from '../../../db/spool/spool.ts';
 import { needPrograms } from '../../support/programs.ts';
 import { CREDENTIALS, startS3 } from '../../support/s3.ts';
+import { names, pagesOf } from '../../support/spool.ts';
 
 const { versitygw } = needPrograms(t, 'versitygw');
 const s3 = await startS3(t, versitygw);
@@ -22,12 +23,6 @@ async function halfUploaded(place: string, name: string): Promise<void> {
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(object));
   await client.send(new UploadPartCommand({ ...object, UploadId, PartNumber: 1, Body: randomBytes(5_242_880) }));
   client.destroy();
-}
-
-async function names(spool: Spool): Promise<string[]> {
-  const all: string[] = [];
-  for await (const { id, extension } of spool.list()) all.push(`${id}.${extension}`);
-  return all;
 }
 
 t.test('open() returns the written bytes from S3, in one part or several', async (t) => {
@@ -112,13 +107,7 @@ t.test('page() lists S3 in parts of the order of names, unfinished files include
   await spool.mark('mine');
   const crashed = randomUUID();
   await halfUploaded(place, `${crashed}.mp3`);
-  const pages: string[][] = [];
-  for (let after: string | null = null; ; ) {
-    const { entries, next } = await spool.page(after, 10);
-    pages.push(entries.map(({ id, extension }) => `${id}.${extension}`));
-    if (next === null) break;
-    after = next;
-  }
+  const pages = await pagesOf(spool, 10);
   const all = ids.map((id) => `${id}.mp3`);
   t.strictSame(pages.flat(), [`${crashed}.mp3.part`, ...all]);
   t.ok(pages.length >= 3 && pages.every((page) => page.length <= 11), `${pages.map((page) => page.length)}`);

@@ -1,0 +1,99 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { openConsole, signIn } from '../../support/browser.ts';
+import { everyPage } from '../../support/pages.ts';
+import { needPrograms } from '../../support/programs.ts';
+
+// The console by keyboard alone.
+const programs = needPrograms(t, 'chromium');
+const api = await openConsole(t, programs.chromium);
+const { url, key, browser } = api;
+const { pages, talk } = await everyPage(api);
+
+t.test('everything on every page is reached by the Tab key, and the focus is visible', async (t) => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await signIn(page, url, key);
+  for (const { name, path, shown, open } of pages) {
+    await page.goto(`${url}/#${path}`);
+    await page.reload(); // the focus starts at the top
+    await page.waitForSelector(shown);
+    await open?.(page);
+    const { unreached, invisible, reached } = await tabThrough(page);
+    t.strictSame(unreached, [], `${name}: ${reached} elements`);
+    t.strictSame(invisible, [], `${name}: focus`);
+  }
+  await context.close();
+});
+
+/** Presses Tab until the focus returns; what never had it, and what does not show it. */
+async function tabThrough(page: Page): Promise<{ unreached: string[]; invisible: string[]; reached: number }> {
+  await page.evaluate(() => {
+    const within = document.querySelector('dialog[open]') ?? document.body;
+    const all = within.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex="0"]');
+    const open = [...all].filter((one) => one.checkVisibility() && !(one as HTMLButtonElement).disabled && one.tabIndex >= 0);
+    Object.assign(globalThis, { open: new Set(open), hidden: [] as string[] });
+    (document.activeElement as HTMLElement).blur();
+  });
+  let presses = 0;
+  for (let around = 0; around < 2 && presses < 500; presses++) {
+    await page.keyboard.press('Tab');
+    around += await page.evaluate(() => {
+      const state = globalThis as unknown as { open: Set<Element>; hidden: string[] };
+      const now = document.activeElement!;
+      const { outlineStyle, boxShadow } = getComputedStyle(now);
+      if (state.open.delete(now) && outlineStyle === 'none' && boxShadow === 'none') state.hidden.push(now.outerHTML.slice(0, 90));
+      return state.open.size === 0 ? 2 : Number(now === document.body);
+    });
+  }
+  return page.evaluate(
+    ([reached]) => {
+      const { open, hidden } = globalThis as unknown as { open: Set<Element>; hidden: string[] };
+      return { unreached: [...open].map((one) => one.outerHTML.slice(0, 90)), invisible: hidden, reached: reached! };
+    },
+    [presses],
+  );
+}
+
+t.test('keyboard users sign in, upload, open a transcript, rename a speaker, request a report and export', async (t) => {
+  const page = await browser.newPage();
+  await signIn(page, url, key);
+  const chosen = page.waitForEvent('filechooser'); // from now on, no file dialog opens
+  const tabTo = async (selector: string) => {
+    for (let presses = 0; presses < 60; presses++) {
+      if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return true;
+      await page.keyboard.press('Tab');
+    }
+    return false;
+  };
+  t.ok(await tabTo('input[type=file]'));
+  await page.keyboard.press('Enter');
+  await (await chosen).setFiles({ name: 'by-keyboard.mp3', mimeType: 'audio/mpeg', buffer: Buffer.alloc(4_096, 1) });
+  await page.waitForSelector('tr:not(.sending) a.open:text-is("by-keyboard.mp3")');
+  t.ok(await tabTo(`a[href="#/t/${talk}"]`));
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.turn');
+  t.ok(await tabTo('button.speaker'));
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('input[aria-label="Speaker name"]:focus');
+  await page.keyboard.type('Dorothy');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.turn b:has-text("Dorothy")');
+  await page.goto(`${url}/#/t/${talk}`);
+  t.ok(await tabTo('[role=tab][aria-selected=false]'));
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('select option[value=bant]', { state: 'attached' });
+  t.ok(await tabTo('main select'));
+  await page.keyboard.type('BANT');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.report:has-text("BANT") >> text=being written');
+  await page.goto(`${url}/#/`);
+  await page.goto(`${url}/#/t/${talk}`);
+  t.ok(await tabTo('main .menu summary'));
+  await page.keyboard.press('Enter');
+  t.ok(await tabTo('a[href$="format=txt"]'));
+  const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+  t.equal(download.suggestedFilename(), 'Deliveries for March.txt');
+  await page.close();
+});

@@ -50,7 +50,7 @@ t.test('every filter of the list includes and excludes, combined and across page
   await only('project');
   await page.selectOption('.more label:has-text("Language") select', 'fr');
   await only('language');
-  await page.fill('label:has-text("External id") input', 'deal-7');
+  await page.fill('label:has-text("External ID") input', 'deal-7');
   await page.keyboard.press('Enter');
   await only('external id');
   for (const one of ['deal=7', 'stage=won']) {

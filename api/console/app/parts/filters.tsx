@@ -74,7 +74,7 @@ export function Filters({ query }: { query: URLSearchParams }) {
           </Field>
           {text('date_from', 'From', 'date')}
           {text('date_to', 'To', 'date')}
-          {text('external_id', 'External id')}
+          {text('external_id', 'External ID')}
           <MetadataFilter query={query} />
         </div>
       )}

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { PAGE, pageWithTable, tableOf } from '../page-table.ts';
 import type { Latency } from './api.ts';
 import type { Bounced } from './bounced.ts';
 import type { Claims } from './claims.ts';
@@ -19,9 +20,7 @@ export interface Row {
   bounced?: Bounced;
 }
 
-const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
 const SAVED = new URL('../results/scale.json', import.meta.url);
-const [BEGIN, END] = ['<!-- begin: bench scale -->', '<!-- end: bench scale -->'];
 
 const count = (value: number) => value.toLocaleString('en');
 const ms = ({ p50, p95, p99 }: Latency) => [p50, p95, p99].map((value) => value.toFixed(1)).join(' / ');
@@ -64,28 +63,24 @@ export function textOf(results: readonly Row[]): string {
     .join('');
 }
 
-/** Markdown table with a column per size. */
-export function tableOf(results: readonly Row[]): string {
-  const names = [...new Set(results.flatMap((row) => linesOf(row).map(([name]) => name)))];
-  const columns = results.map((row) => new Map(linesOf(row)));
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [
-    line(['p50 / p95 / p99 of times', ...results.map(({ transcriptions }) => `${count(transcriptions)} transcriptions`)]),
-    line(['---', ...results.map(() => '---')]),
-    ...names.map((name) => line([name, ...columns.map((column) => column.get(name) ?? '')])),
-    line(['machine', ...results.map(({ machine }) => machine)]),
-    line(['date; load average at the end', ...results.map(({ date, load }) => `${date}; ${load.toFixed(1)}`)]),
-  ].join('\n');
+/** docs/benchmarks.md with the table of these sizes. */
+export function pageWith(rows: readonly Row[]): string {
+  const columns = rows.map((row) => ({
+    heading: `${count(row.transcriptions)} transcriptions`,
+    lines: [...linesOf(row), ['machine', row.machine], ['date; load average at the end', `${row.date}; ${row.load.toFixed(1)}`]] as const,
+  }));
+  return pageWithTable('bench scale', tableOf('p50 / p95 / p99 of times', columns));
+}
+
+/** The sizes in bench/results/scale.json, smallest first. */
+export function savedRows(): Row[] {
+  return existsSync(SAVED) ? JSON.parse(readFileSync(SAVED, 'utf8')) : [];
 }
 
 /** Adds the sizes to bench/results/scale.json, and writes the table of all sizes into docs/benchmarks.md. */
 export function writeDocs(measured: readonly Row[]): void {
-  const saved: Row[] = existsSync(SAVED) ? JSON.parse(readFileSync(SAVED, 'utf8')) : [];
-  const others = saved.filter((row) => !measured.some(({ transcriptions }) => transcriptions === row.transcriptions));
+  const others = savedRows().filter((row) => !measured.some(({ transcriptions }) => transcriptions === row.transcriptions));
   const all = [...others, ...measured].toSorted((a, b) => a.transcriptions - b.transcriptions);
   writeFileSync(SAVED, `${JSON.stringify(all, null, 2)}\n`);
-  const text = readFileSync(PAGE, 'utf8');
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`Cannot write docs/benchmarks.md: it lacks the comments ${BEGIN} and ${END}`);
-  writeFileSync(PAGE, `${text.slice(0, from + BEGIN.length)}\n${tableOf(all)}\n${text.slice(to)}`);
+  writeFileSync(PAGE, pageWith(all));
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { PAGE, pageWithTable, tableOf } from '../page-table.ts';
 import type { Dumped } from './dump.ts';
 import type { Measured } from './questions.ts';
 
@@ -22,9 +23,7 @@ export interface Row {
   load: [number, number];
 }
 
-const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
 const SAVED = new URL('../results/search.json', import.meta.url);
-const [BEGIN, END] = ['<!-- begin: bench search -->', '<!-- end: bench search -->'];
 
 const count = (value: number) => value.toLocaleString('en');
 const megabytes = (bytes: number) => `${count(Math.round(bytes / 1e6))} MB`;
@@ -56,18 +55,6 @@ export function textOf(row: Row): string {
   return `${count(row.indexed)} transcripts indexed in one workspace in ${row.fillSeconds.toFixed(0)} s; p50 / p95 / max ms (mean matches)\n${lines.join('')}`;
 }
 
-/** Markdown table with a column per number of transcripts. */
-export function tableOf(rows: readonly Row[]): string {
-  const names = [...new Set(rows.flatMap((row) => linesOf(row).map(([name]) => name)))];
-  const columns = rows.map((row) => new Map(linesOf(row)));
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [
-    line(['p50 / p95 / max of times in ms (mean matches)', ...rows.map(({ indexed }) => `${count(indexed)} transcripts`)]),
-    line(['---', ...rows.map(() => '---')]),
-    ...names.map((name) => line([name, ...columns.map((column) => column.get(name) ?? '')])),
-  ].join('\n');
-}
-
 /** The rows in bench/results/search.json, fewest transcripts first. */
 export function savedRows(): Row[] {
   return existsSync(SAVED) ? JSON.parse(readFileSync(SAVED, 'utf8')) : [];
@@ -75,10 +62,8 @@ export function savedRows(): Row[] {
 
 /** docs/benchmarks.md with the table of these rows. */
 export function pageWith(rows: readonly Row[]): string {
-  const text = readFileSync(PAGE, 'utf8');
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`Cannot write docs/benchmarks.md: it lacks the comments ${BEGIN} and ${END}`);
-  return `${text.slice(0, from + BEGIN.length)}\n${tableOf(rows)}\n${text.slice(to)}`;
+  const columns = rows.map((row) => ({ heading: `${count(row.indexed)} transcripts`, lines: linesOf(row) }));
+  return pageWithTable('bench search', tableOf('p50 / p95 / max of times in ms (mean matches)', columns));
 }
 
 /** Adds a row to bench/results/search.json, and writes the table of all rows into docs/benchmarks.md. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openScripts, vocabulary } from '../../bench/said.ts';
+import * as scale from '../../bench/scale/report.ts';
 import { searchDump } from '../../bench/search/dump.ts';
 import { pageWith, savedRows } from '../../bench/search/report.ts';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
@@ -42,4 +43,9 @@ t.test('openScripts() gives every transcript words of its own, 20 to 10,000, the
 t.test('pageWith() of the saved rows equals docs/benchmarks.md; `bench/search.ts --save` writes it', async (t) => {
   t.ok(savedRows().length > 0);
   t.equal(readFileSync(new URL('../../docs/benchmarks.md', import.meta.url), 'utf8'), pageWith(savedRows()));
+});
+
+t.test('the table of bench/scale.ts in docs/benchmarks.md is that of the saved figures', async (t) => {
+  t.ok(scale.savedRows().length > 0);
+  t.equal(readFileSync(new URL('../../docs/benchmarks.md', import.meta.url), 'utf8'), scale.pageWith(scale.savedRows()));
 });

@@ -15,8 +15,11 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 const ACCENTS = /(?![\u3099\u309a])\p{sc=Inherited}|[\u0483-\u0487]|(?=\p{M})\p{sc=Hebrew}|(?=\p{M})\p{sc=Arabic}|\u0640/gu;
 const JOINTS = new RegExp(JOINT, 'gu');
 const FOREIGN = /[^\0-\x7f]/;
+const FOREIGN_LETTERS = new RegExp(FOREIGN, 'gu');
+const letters = new Map<string, string>(); // what `plainly` returned, at most one entry per character of Unicode
 const PLAIN: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ς: 'σ' }; // the last is σ at the end of a word
 const ASCII = /^[a-z0-9]*$/;
+const SIMPLE = /^[a-z0-9]*$/i;
 const LONGEST = 64; // characters of a form; the rest is ignored
 let segmenter: Intl.Segmenter | undefined;
 
@@ -36,21 +39,22 @@ export function fold(word: string): string {
 }
 
 /**
- * A text folded as a whole, without accents and joints: `skim` of every form of its words is a part of it. Far cheaper than `formsOf`, to
- * skip texts that cannot match.
+ * A text folded letter by letter, without accents and joints: `skim` of every form of its words is a part of it. Far cheaper than `formsOf`,
+ * to skip texts that cannot match.
  */
 export function skim(text: string): string {
-  if (!FOREIGN.test(text)) return text.toLowerCase().replace(JOINTS, '');
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .normalize('NFKC')
-    .toUpperCase()
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(ACCENTS, '')
-    .replace(JOINTS, '')
-    .replace(/[øłđς]/g, (letter) => PLAIN[letter]!);
+  const plain = FOREIGN.test(text) ? text.normalize('NFKC').replace(FOREIGN_LETTERS, plainly).normalize('NFD') : text;
+  return plain.toLowerCase().replace(JOINTS, '');
+}
+
+/** A letter beyond ASCII without case and accents. */
+function plainly(letter: string): string {
+  const known = letters.get(letter);
+  if (known !== undefined) return known;
+  const folded = letter.toLowerCase().normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKD').replace(ACCENTS, '');
+  const plain = folded.replace(/[øłđς]/g, (each) => PLAIN[each]!);
+  letters.set(letter, plain);
+  return plain;
 }
 
 /**
@@ -80,6 +84,11 @@ function* wordsOf(text: string): Generator<Asked> {
   for (const [token] of text.normalize('NFKC').matchAll(WORD)) {
     if (seen.has(token)) continue;
     seen.add(token);
+    if (SIMPLE.test(token)) {
+      const whole = fold(token);
+      yield { whole, parts: [whole] };
+      continue;
+    }
     let at = 0;
     for (const run of token.matchAll(UNSPACED)) {
       yield* plain(token.slice(at, run.index));

@@ -23,15 +23,14 @@ export function powerSpectrum(length: number): PowerSpectrum {
       (stage.radix === 4 ? quarters : butterflies)(stage, re, im, toRe, toIm);
       [re, im, toRe, toIm] = [toRe, toIm, re, im];
     }
-    for (let k = 0; k <= half; k++) {
-      const a = k % half;
-      const b = (half - k) % half;
-      const oddRe = (im[a]! + im[b]!) / 2;
-      const oddIm = (re[b]! - re[a]!) / 2;
-      const cos = turns.cos[k]!;
-      const sin = turns.sin[k]!;
-      const real = (re[a]! + re[b]!) / 2 + cos * oddRe - sin * oddIm;
-      const imaginary = (im[a]! - im[b]!) / 2 + cos * oddIm + sin * oddRe;
+    const { cos, sin } = turns;
+    power[0] = (re[0]! + im[0]!) ** 2;
+    power[half] = (re[0]! - im[0]!) ** 2;
+    for (let k = 1, mirror = half - 1; k < half; k++, mirror--) {
+      const oddRe = (im[k]! + im[mirror]!) / 2;
+      const oddIm = (re[mirror]! - re[k]!) / 2;
+      const real = (re[k]! + re[mirror]!) / 2 + cos[k]! * oddRe - sin[k]! * oddIm;
+      const imaginary = (im[k]! - im[mirror]!) / 2 + cos[k]! * oddIm + sin[k]! * oddRe;
       power[k] = real * real + imaginary * imaginary;
     }
   };
@@ -111,26 +110,40 @@ function quarters(
 ): void {
   const apart = stride * groups;
   for (let p = 0; p < groups; p++) {
+    const cos1 = cos[p]!;
+    const sin1 = sin[p]!;
+    const cos2 = cos[2 * p]!;
+    const sin2 = sin[2 * p]!;
+    const cos3 = cos[3 * p]!;
+    const sin3 = sin[3 * p]!;
     for (let q = 0; q < stride; q++) {
-      const from = q + stride * p;
+      const a = q + stride * p;
+      const b = a + apart;
+      const c = b + apart;
+      const d = c + apart;
       const to = q + stride * 4 * p;
-      const sumRe = re[from]! + re[from + 2 * apart]!;
-      const sumIm = im[from]! + im[from + 2 * apart]!;
-      const lessRe = re[from]! - re[from + 2 * apart]!;
-      const lessIm = im[from]! - im[from + 2 * apart]!;
-      const otherRe = re[from + apart]! + re[from + 3 * apart]!;
-      const otherIm = im[from + apart]! + im[from + 3 * apart]!;
-      const apartRe = re[from + apart]! - re[from + 3 * apart]!;
-      const apartIm = im[from + apart]! - im[from + 3 * apart]!;
-      toRe[to] = sumRe + otherRe;
-      toIm[to] = sumIm + otherIm;
-      turned(lessRe + apartIm, lessIm - apartRe, cos[p]!, sin[p]!, to + stride);
-      turned(sumRe - otherRe, sumIm - otherIm, cos[2 * p]!, sin[2 * p]!, to + 2 * stride);
-      turned(lessRe - apartIm, lessIm + apartRe, cos[3 * p]!, sin[3 * p]!, to + 3 * stride);
+      const evenRe = re[a]! + re[c]!;
+      const evenIm = im[a]! + im[c]!;
+      const lessRe = re[a]! - re[c]!;
+      const lessIm = im[a]! - im[c]!;
+      const oddRe = re[b]! + re[d]!;
+      const oddIm = im[b]! + im[d]!;
+      const apartRe = re[b]! - re[d]!;
+      const apartIm = im[b]! - im[d]!;
+      toRe[to] = evenRe + oddRe;
+      toIm[to] = evenIm + oddIm;
+      const oneRe = lessRe + apartIm;
+      const oneIm = lessIm - apartRe;
+      toRe[to + stride] = oneRe * cos1 - oneIm * sin1;
+      toIm[to + stride] = oneRe * sin1 + oneIm * cos1;
+      const twoRe = evenRe - oddRe;
+      const twoIm = evenIm - oddIm;
+      toRe[to + 2 * stride] = twoRe * cos2 - twoIm * sin2;
+      toIm[to + 2 * stride] = twoRe * sin2 + twoIm * cos2;
+      const threeRe = lessRe - apartIm;
+      const threeIm = lessIm + apartRe;
+      toRe[to + 3 * stride] = threeRe * cos3 - threeIm * sin3;
+      toIm[to + 3 * stride] = threeRe * sin3 + threeIm * cos3;
     }
-  }
-  function turned(real: number, imaginary: number, c: number, s: number, to: number): void {
-    toRe[to] = real * c - imaginary * s;
-    toIm[to] = real * s + imaginary * c;
   }
 }

@@ -14,11 +14,12 @@ const MIN_TONE_HERTZ = 300; // every signal's strongest tone is higher than this
 const COARSE_ERROR_HERTZ = 40; // a coarse window may place the strongest tone too low by this much
 const LOBE_BINS = 2; // bins on either side of a peak that belong to it: main lobe of a pure tone
 const LOBE_WIDTH = 2 * LOBE_BINS + 1;
-const SUSPECT_PEAK_SHARE = 0.75; // share of the power in the peaks of a coarse window that warrants a closer look
+const SUSPECT_PEAK_SHARE = 0.9; // share of the power in the peaks of a coarse window that warrants a closer look
 const TONE_PEAK_SHARE = 0.95; // the same of a fine window that makes it a tone: a voice 13 dB below it is inaudible
 const SAME_TONE_SHARE = 0.8; // share of the power at a tone's frequencies from which on it continues
 const FREQUENCY_TOLERANCE_HERTZ = 1; // from one fine window to the next
 const POWER_TOLERANCE = 0.3; // relative, between them
+const MAX_HALF_RATIO = 3; // energy of the halves of a fine window: spares most of speech the transform; beats and modulation stay below 2
 const VOICE_HARMONICS = { lowest: 70, highest: 500, multiple: 3, near: 0.05, share: 0.05 }; // pitch (hertz), first harmonic, tolerance of the multiple, and its power
 const MAX_CLICK_SAMPLES = 4 * HOP_SAMPLES; // longest interruption of a tone, for example a phase jump
 const MAX_PAUSE_SECONDS = 0.3; // whatever lies between two tones this close is part of the signal too
@@ -104,7 +105,7 @@ interface Peaks {
 function toneAt(samples: Float32Array, at: number): number[] | null {
   let before: Peaks | null = null;
   for (const from of [at - FINE_SAMPLES / 8, at, at + FINE_SAMPLES / 8]) {
-    if (from < 0 || from + FINE_SAMPLES > samples.length || !heard(samples, from, FINE_SAMPLES)) return null;
+    if (from < 0 || from + FINE_SAMPLES > samples.length || !isEven(samples, from)) return null;
     const spectrum = windowedSpectrum(samples, from, FINE_SAMPLES);
     const width = SAMPLE_RATE / FINE_SAMPLES;
     const found = peaksOf(spectrum, width);
@@ -113,6 +114,13 @@ function toneAt(samples: Float32Array, at: number): number[] | null {
     before = found;
   }
   return before!.peaks.map(({ frequency }) => frequency);
+}
+
+/** Whether a fine window is heard, and about as loud in both its halves. */
+function isEven(samples: Float32Array, from: number): boolean {
+  const first = energy(samples, from, FINE_SAMPLES / 2);
+  const second = energy(samples, from + FINE_SAMPLES / 2, FINE_SAMPLES / 2);
+  return Math.min(first, second) * MAX_HALF_RATIO >= Math.max(first, second) && first + second > FINE_SAMPLES * SILENCE_RMS * SILENCE_RMS;
 }
 
 function isSteady(before: Peaks, now: Peaks): boolean {
@@ -171,9 +179,10 @@ function spreadOf(spectrum: Float64Array, { peaks, power }: Peaks, width: number
 /** Removes the highest peak from a spectrum and returns it, with the power of its highest bin. */
 function takePeak(spectrum: Float64Array, width: number): Peak & { highest: number } {
   const lowest = lowestBin(width);
-  let best = lowest;
-  for (let k = lowest; k < spectrum.length; k++) if (spectrum[k]! > spectrum[best]!) best = k;
-  const highest = spectrum[best]!;
+  let [best, highest] = [lowest, spectrum[lowest]!];
+  for (let k = lowest; k < spectrum.length; k++) {
+    if (spectrum[k]! > highest) [best, highest] = [k, spectrum[k]!];
+  }
   let [power, moment] = [0, 0];
   for (let k = Math.max(lowest, best - LOBE_BINS); k <= Math.min(spectrum.length - 1, best + LOBE_BINS); k++) {
     power += spectrum[k]!;

@@ -80,6 +80,17 @@ export function allTests(root: URL): string[] {
   );
 }
 
+/** The test files that paths of files and folders name, in that order. Throws if a path names none. */
+export function testsAt(root: URL, paths: readonly string[]): string[] {
+  const every = allTests(root);
+  return paths.flatMap((path) => {
+    const clean = path.replace(/^\.\//, '').replace(/\/$/, '');
+    const found = every.filter((file) => file === clean || file.startsWith(`${clean}/`));
+    if (!found.length) throw new Error(`There is no test file ${path}`);
+    return found;
+  });
+}
+
 /** Orders waiting files by wall-clock time, the others by CPU time. */
 export function longestFirst(files: readonly string[], costs: Costs): string[] {
   const cost = (file: string) => (costs[file] ?? UNKNOWN)[isWaiting(file) ? 0 : 1];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t from 'tap';
 import { finish, ROOT, RUN } from '../processes.ts';
-import { allTests, type Costs, isLong, isWaiting, lanesOf, longestFirst, shuffled } from './plan.ts';
+import { allTests, type Costs, isLong, isWaiting, lanesOf, longestFirst, shuffled, testsAt } from './plan.ts';
 import { isAllowed } from './skips.ts';
 
 const FILES = {
@@ -73,6 +73,15 @@ t.test('longestFirst() orders files by their CPU time, or by wall-clock time if 
   const costs: Costs = { 'a.test.ts': [90, 1], 'b.test.ts': [3, 3], 'c.test.ts': [50, 50], 'test/crash/disk.test.ts': [60, 2] };
   const files = ['a.test.ts', 'b.test.ts', 'new.test.ts', 'c.test.ts', 'test/crash/disk.test.ts'];
   t.strictSame(longestFirst(files, costs), ['new.test.ts', 'test/crash/disk.test.ts', 'c.test.ts', 'b.test.ts', 'a.test.ts']);
+});
+
+t.test('testsAt() takes files and folders', async (t) => {
+  const root = new URL('../../../', import.meta.url);
+  const folder = testsAt(root, ['test/support/run/']);
+  t.ok(folder.includes('test/support/run/run.test.ts'));
+  t.ok(folder.every((file) => file.startsWith('test/support/run/')));
+  t.strictSame(testsAt(root, ['./test/house.test.ts', 'test/words.test.ts']), ['test/house.test.ts', 'test/words.test.ts']);
+  t.throws(() => testsAt(root, ['test/support/ru']), /There is no test file test\/support\/ru/);
 });
 
 t.test('allTests() finds every test file once', async (t) => {

@@ -80,12 +80,13 @@ export function allTests(root: URL): string[] {
   );
 }
 
-/** The test files that paths of files and folders name, in that order. Throws if a path names none. */
+/** The test files that paths name, folders by all within, in that order. Throws if a path names none. */
 export function testsAt(root: URL, paths: readonly string[]): string[] {
   const every = allTests(root);
   return paths.flatMap((path) => {
-    const clean = path.replace(/^\.\//, '').replace(/\/$/, '');
-    const found = every.filter((file) => file === clean || file.startsWith(`${clean}/`));
+    const clean = path.replace(/\/$/, '');
+    const found = every.filter((file) => file.startsWith(`${clean}/`));
+    if (!found.length && existsSync(new URL(path, root))) return path;
     if (!found.length) throw new Error(`There is no test file ${path}`);
     return found;
   });

@@ -80,7 +80,7 @@ t.test('testsAt() takes files and folders', async (t) => {
   const folder = testsAt(root, ['test/support/run/']);
   t.ok(folder.includes('test/support/run/run.test.ts'));
   t.ok(folder.every((file) => file.startsWith('test/support/run/')));
-  t.strictSame(testsAt(root, ['./test/house.test.ts', 'test/words.test.ts']), ['test/house.test.ts', 'test/words.test.ts']);
+  t.strictSame(testsAt(root, ['test/house.test.ts', 'test/words.test.ts']), ['test/house.test.ts', 'test/words.test.ts']);
   t.throws(() => testsAt(root, ['test/support/ru']), /There is no test file test\/support\/ru/);
 });
 

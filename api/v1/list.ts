@@ -6,6 +6,7 @@ import type { ListQuery } from '../../db/transcripts/filter.ts';
 import { listFound, openSearch, type Search, withHits } from '../../db/transcripts/found.ts';
 import { listItems } from '../../db/transcripts/list.ts';
 import type { Item } from '../../db/transcripts/list-row.ts';
+import { within } from '../../db/transcripts/lookup.ts';
 import { invalid } from '../contract/errors.ts';
 import { TranscriptionPage } from '../contract/transcription.ts';
 import type { Request } from '../http/request.ts';
@@ -91,7 +92,7 @@ interface Page {
 async function readPage(tx: Tx, { vault, totals, caller }: Listing, { query, after }: Wanted, search: Search | null): Promise<Page> {
   if (after === undefined)
     return search ? listFound(tx, vault, totals, caller, query, search) : listItems(tx, vault, totals, caller, query);
-  const narrowed = search ? { ...query, found: await search.find(tx) } : query;
+  const narrowed = search ? within(query, await search.find(tx)) : query;
   const { items, total, next } = await listChanges(tx, vault, caller, narrowed, after);
   return { items: search ? await withHits(tx, vault, caller, items, search) : items, total, next_cursor: cursorOf(next) };
 }

@@ -35,6 +35,13 @@ export function count(bits: Bits): number {
   return ones;
 }
 
+/** The distance of the nth number of a set from an end, in whole bytes; of the whole set if it has fewer. */
+export function reach(bits: Bits, nth: number, end: 'lowest' | 'highest'): number {
+  let passed = 0;
+  for (let ones = 0; passed < bits.length && ones < nth; passed++) ones += ONES[bits.at(end === 'lowest' ? passed : -1 - passed)!]!;
+  return passed * 8;
+}
+
 /** The numbers of a set that are greater than `above`, ascending. */
 export function* numbersOf(bits: Bits, above = -1): Generator<number> {
   for (let at = Math.max(0, above >> 3); at < bits.length; at++)

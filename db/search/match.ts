@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Tx } from '../postgres/orm.ts';
-import { type Bits, both, clear, either, emptyBits, numbersOf, count as ones, set } from './bits.ts';
+import { type Bits, both, clear, either, emptyBits, count as ones, set } from './bits.ts';
 import { TOP } from './keep.ts';
 import { bitsOf, bucketOf, unpack } from './postings.ts';
 import type { Question } from './terms.ts';
@@ -13,13 +13,9 @@ export interface Found {
   count: number;
   /** A bit for each number, lowest first in every byte, as PostgreSQL's get_bit reads it. */
   bits: Bits;
-  /** The numbers, if there are few. */
-  numbers: number[] | null;
   /** Identifies this result set. */
   digest: string;
 }
-
-export const FEW = 4_000; // maximum number of matches that are looked up one by one
 
 interface Row {
   /** Level of the block; null: a new transcript. */
@@ -53,11 +49,7 @@ export async function match(tx: Tx, workspaceId: string, question: Question): Pr
   const every = (way: readonly number[]) => way.map((term) => holders.get(term)!).reduce(both);
   const bits = question.map((ways) => ways.map(every).reduce(either)).reduce(both);
   for (const { first, data, held } of rows) if (!data && !held) clear(bits, first);
-  const count = ones(bits);
-  return {
-    ...{ count, bits, numbers: count <= FEW ? [...numbersOf(bits)] : null },
-    digest: createHash('sha256').update(bits).digest('base64'),
-  };
+  return { count: ones(bits), bits, digest: createHash('sha256').update(bits).digest('base64') };
 }
 
 /**

@@ -17,8 +17,8 @@ export interface ListQuery {
   /** YYYY-MM-DD, UTC, both days included. */
   dateFrom?: string;
   dateTo?: string;
-  /** Only matches of this search. */
-  found?: Pick<Found, 'bits' | 'numbers' | 'digest'>;
+  /** Only matches of this search; with their numbers if each is to be looked up. */
+  found?: Pick<Found, 'bits' | 'digest'> & { numbers: number[] | null };
   /** Only those with a mean confidence below this, 0 to 1. */
   confidenceBelow?: number;
   /** Only those changed at this time or later. */

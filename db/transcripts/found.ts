@@ -10,6 +10,7 @@ import type { Vault } from '../secrets/vault.ts';
 import { type ListQuery, matching } from './filter.ts';
 import { listItems, ORDERS } from './list.ts';
 import type { Item } from './list-row.ts';
+import { within } from './lookup.ts';
 import { planForLists, readRows, toItems } from './page.ts';
 import { listScreened } from './screen.ts';
 import type { Totals } from './totals.ts';
@@ -39,7 +40,7 @@ export async function openSearch(db: Db, vault: Vault, workspaceId: string, text
 /** One page of matches visible to the actor, combined with all other filters, and the number of all matches. */
 export async function listFound(tx: Tx, vault: Vault, totals: Totals, actor: Actor, query: ListQuery, search: Search) {
   const found = await search.find(tx);
-  const narrowed = { ...query, found };
+  const narrowed = within(query, found);
   const { items, total } =
     (await listAll(tx, vault, actor, narrowed, found)) ??
     (found.count > RARE ? await listScreened(tx, vault, totals, actor, query, found) : null) ??

@@ -1,11 +1,12 @@
 import type { Actor } from '../../api/contract/actor.ts';
 import type { Tx } from '../postgres/orm.ts';
 import { type Bits, both, count, emptyBits, numbersOf, set } from '../search/bits.ts';
-import { FEW, type Found } from '../search/match.ts';
+import type { Found } from '../search/match.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { type ListQuery, type Matching, matching } from './filter.ts';
 import { filterKey, ORDERS } from './list.ts';
 import type { Item } from './list-row.ts';
+import { FEW, lookUp } from './lookup.ts';
 import { planForLists, readRows, toItems } from './page.ts';
 import { LIST_VERSION, type Screen, type Totals } from './totals.ts';
 
@@ -71,7 +72,8 @@ async function readPage(tx: Tx, actor: Actor, query: ListQuery, screen: Screen, 
     matching(actor, { ...query, found: { bits, numbers, digest } }, { before: day }, ordering);
   const today = (ordering?: 'duration_seconds') =>
     matching(actor, { ...query, found: { bits, numbers: null, digest } }, { from: day }, ordering);
-  const wanted = oldCount <= FEW ? union(among([...numbersOf(old), ...late], 'duration_seconds'), today('duration_seconds')) : null;
+  const numbers = lookUp(old, query, screen.bits);
+  const wanted = numbers && union(among([...numbers, ...late], 'duration_seconds'), today('duration_seconds'));
   const all = { ...query, found: { bits, numbers: null, digest } };
   const [since, after] = [today(), among(late)];
   const beside = {

@@ -98,7 +98,7 @@ async function listen(
 ): Promise<Activity> {
   const [activity, tones] = await Promise.all([
     observe(byParty, channel, job.segment, { signal, onProgress, concurrency: pool.threads * 2, coarse }),
-    findTones(byParty, channel, signal), // on this thread, while others run the model
+    byParty.decoded.then(() => findTones(byParty, channel, signal)), // on this thread, while others run the model
   ]);
   return masked(activity, tones);
 }

@@ -32,7 +32,7 @@ const PIECE_SAMPLES = 30 * SAMPLE_RATE; // read at once
 /**
  * Finds machine signals: ringing, busy and dial tones, beeps, fax calls. Unlike a voice, nearly all their power lies at one to three
  * frequencies that are constant to the hertz; a voice has harmonics and varies. A voice over a tone adds power elsewhere, and the span is
- * then kept. Reads the recording while it is being decoded.
+ * then kept.
  */
 export async function findTones(recording: Recording, channel: number | 'mix', signal?: AbortSignal): Promise<Span[]> {
   const tones: Span[] = [];

@@ -1,6 +1,6 @@
 /**
  * How far the confidence of words can be relied on: `node --import tsx bench/confidence.ts [--fit] [--save]`. Reports the reliability on the
- * test set; `--fit` first fits the map of engine/asr/whisper/calibration.ts to the tuning set and prints it; `--save` writes
+ * test set; `--fit` first fits the map of models/thresholds.ts to the tuning set and prints it; `--save` writes
  * bench/results/confidence.json and docs/images/confidence.svg.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { INTERCEPT, logistic, logit, SLOPE, uncalibrated } from '../engine/asr/whisper/calibration.ts';
+import { logistic, logit, uncalibrated } from '../engine/asr/whisper/calibration.ts';
 import { openPool, type Pool } from '../engine/runtime/pool.ts';
+import { readWhisper } from '../models/descriptor.ts';
 import { SHIPPED_FOLDER } from '../models/manifest.ts';
 import { matches } from './align.ts';
 import { type Clip, DATA, englishClips, foreignClips, type Split } from './clips.ts';
@@ -66,18 +67,20 @@ export function judge(clip: Pick<Clip, 'language' | 'transcript'>, words: readon
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { fit: { type: 'boolean', default: false }, save: { type: 'boolean', default: false } } });
+  const whisper = join(SHIPPED_FOLDER, 'whisper-base');
+  const { confidence } = readWhisper(whisper).thresholds;
   const pool = await openPool({
-    models: { whisper: join(SHIPPED_FOLDER, 'whisper-base'), diarization: join(SHIPPED_FOLDER, 'diarization') },
+    models: { whisper, diarization: join(SHIPPED_FOLDER, 'diarization') },
     threads: 2,
   });
   try {
     const measured = async (split: Split) => {
       const list = clipsOf(split);
-      const raw = (await judgedWords(pool, list)).map(({ confidence, right }) => ({ confidence: uncalibrated(confidence), right }));
+      const raw = (await judgedWords(pool, list)).map((word) => ({ ...word, confidence: uncalibrated(word.confidence, confidence) }));
       return { clips: list.length, raw };
     };
     const tuning = values.fit ? await measured('tuning') : null;
-    const map = tuning ? fitLogistic(tuning.raw) : { slope: SLOPE, intercept: INTERCEPT };
+    const map = tuning ? fitLogistic(tuning.raw) : confidence;
     const under = ({ clips, raw }: { clips: number; raw: Judged[] }) => ({
       clips,
       before: reliability(raw),

@@ -2,6 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { VARIANTS } from './build/graph/graph.ts';
+import { thresholdsSchema, WHISPER_BASE_THRESHOLDS } from './thresholds.ts';
+
+export type { Thresholds } from './thresholds.ts';
 
 /** The description of a built model: `model.json` in its folder. The engine reads this, the tokenizer and the ONNX files, nothing else. */
 
@@ -117,6 +120,8 @@ const whisperSchema = z.object({
     suppressedAtStart: z.array(token),
   }),
   recipe: recipeSchema,
+  /** Models of earlier versions have none of their own. */
+  thresholds: thresholdsSchema.default(WHISPER_BASE_THRESHOLDS),
   /** Bytes estimated from the shapes: per decoded window, and per thread with the recipe's rows. */
   memory: z.object({ row: count, thread: count }),
   check: checkSchema.optional(),

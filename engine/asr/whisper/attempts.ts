@@ -18,7 +18,6 @@ import {
   RETRY_PART_SECONDS,
   TOKEN_BUDGET,
   TOKEN_BUDGET_PER_SECOND,
-  UNSURE_LOG_PROB,
 } from './thresholds.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { keepsRest, prompted, vocabularyOf } from './vocabulary.ts';
@@ -70,14 +69,15 @@ export async function decodeWell(
   check: () => void,
   { effort, depth }: Attempts,
 ): Promise<{ result: DecodeResult; invented: boolean; tried: string[] }> {
-  const text = ({ tokens }: DecodeResult) => tokenizer.decode(tokens.filter((token) => token < model.facts.endOfText));
-  const suspicious = (result: DecodeResult) => isSuspicious(result, text(result), request.peak);
+  const { facts } = model;
+  const text = ({ tokens }: DecodeResult) => tokenizer.decode(tokens.filter((token) => token < facts.endOfText));
+  const suspicious = (result: DecodeResult) => isSuspicious(result, text(result), request.peak, facts);
   const certain = isCertain(request.certainty, request.speech);
   const seconds = speechBetween(request.speech, 0, Number.POSITIVE_INFINITY);
   // In certain speech, a loop is cut off and decoding continues; and where the model writes letters or bytes all tokens are improbable.
   const heardOn = ({ tokens, loops = 0 }: DecodeResult) =>
     certain && (tokens.length > DENSE_TOKENS_PER_SECOND * seconds || (seconds > RETRY_PART_SECONDS && loops > 0));
-  const poor = (result: DecodeResult) => isPoor(result, text(result)) && !heardOn(result);
+  const poor = (result: DecodeResult) => isPoor(result, text(result), facts) && !heardOn(result);
   const looped = ({ tokens, loops = 0 }: DecodeResult) => loops > MAX_PLAUSIBLE_LOOPS || loop(tokens) !== null;
   const wordless = (result: DecodeResult) => isWordless(text(result));
   const better = (other: DecodeResult, result: DecodeResult) => {
@@ -87,7 +87,7 @@ export async function decodeWell(
   };
   const whole = depth === 0;
   const worthMore = (result: DecodeResult) => !effort.spent && (whole || request.accurate || wordless(result));
-  const unsure = (result: DecodeResult) => request.accurate && result.meanLogProb < UNSURE_LOG_PROB;
+  const unsure = (result: DecodeResult) => request.accurate && result.meanLogProb < facts.thresholds.unsureLogProb;
   const overruled = (result: DecodeResult) => {
     const { language, probability } = likeliest(result.languages);
     const doubted = request.language === 'auto' && request.expected !== null && language !== result.language;
@@ -101,8 +101,8 @@ export async function decodeWell(
     file: request.job,
     options: timed,
     source: (into) => encode(request, model, into),
-    language: request.language === 'auto' ? null : knownLanguage(model.facts, request.language),
-    expected: request.expected === null ? null : knownLanguage(model.facts, request.expected),
+    language: request.language === 'auto' ? null : knownLanguage(facts, request.language),
+    expected: request.expected === null ? null : knownLanguage(facts, request.expected),
     prompt: [],
     vocabulary,
     speech: request.speech,
@@ -140,7 +140,7 @@ export async function decodeWell(
       }
       if (!certain || ((poor(result) || wordless(result)) && worthMore(result))) {
         const plain = await again(PLAIN, result.language);
-        if (!certain && isInvented(plain)) return { result: plain, invented: true, tried };
+        if (!certain && isInvented(plain, facts)) return { result: plain, invented: true, tried };
         if ((poor(result) || wordless(result)) && better(plain, result)) result = plain;
       }
     }

@@ -1,21 +1,17 @@
-/*
- * Calibration of word confidence: of words with confidence 0.8, about 80 % are right. A logistic map of the mean token probability, fitted
- * to Whisper base in 8 bits by `node --import tsx bench/confidence.ts --fit`, on the tuning set of bench/data: 1,457 words of 36 clips, as
- * recorded and over the telephone band. All checkpoints use it.
- */
-export const SLOPE = 1.065;
-export const INTERCEPT = 0.153;
+import type { Thresholds } from '../../../models/descriptor.ts';
 
 const LOWEST = 1e-4; // probabilities closer to 0 or 1 are treated as this close
 
+type Calibration = Thresholds['confidence'];
+
 /** Confidence of a word from the mean probability of its tokens; both 0 to 1. Strictly increasing between 0.0001 and 0.9999. */
-export function calibrated(probability: number): number {
-  return logistic(SLOPE * logit(probability) + INTERCEPT);
+export function calibrated(probability: number, { slope, intercept }: Calibration): number {
+  return logistic(slope * logit(probability) + intercept);
 }
 
 /** The mean token probability of a confidence: the inverse of `calibrated`. */
-export function uncalibrated(confidence: number): number {
-  return logistic((logit(confidence) - INTERCEPT) / SLOPE);
+export function uncalibrated(confidence: number, { slope, intercept }: Calibration): number {
+  return logistic((logit(confidence) - intercept) / slope);
 }
 
 export function logistic(x: number): number {

@@ -3,7 +3,7 @@ import type { LanguageSpan } from '../recogniser.ts';
 import { speechBetween } from '../speech.ts';
 import type { DecodeResult } from './decode-job.ts';
 import type { Facts } from './model.ts';
-import { FOREIGN_LOG_PROB, MIN_PART_SECONDS, SECOND_LANGUAGE_PROBABILITY } from './thresholds.ts';
+import { MIN_PART_SECONDS, SECOND_LANGUAGE_PROBABILITY } from './thresholds.ts';
 
 /* Windows in which the language changes. The model writes a whole window in one language and renders the rest of it as mock words. */
 
@@ -23,13 +23,13 @@ export interface DoubtedPart {
 export function doubtedParts(
   { tokens, logProbs, languages, loops = 0 }: Pick<DecodeResult, 'tokens' | 'logProbs' | 'languages' | 'loops'>,
   speech: readonly Span[],
-  facts: Pick<Facts, 'firstTimestamp' | 'tick'>,
+  facts: Pick<Facts, 'firstTimestamp' | 'tick' | 'thresholds'>,
   apart = false,
 ): DoubtedPart[] {
   const parts = partsOf(speech).map((span) => ({ span, meanLogProb: meanWithin(span, tokens, logProbs, facts, apart) }));
   if (parts.length < 2) return [];
   const [, second = 0] = [...languages.values()].sort((a, b) => b - a);
-  const improbable = parts.filter(({ meanLogProb }) => meanLogProb < FOREIGN_LOG_PROB);
+  const improbable = parts.filter(({ meanLogProb }) => meanLogProb < facts.thresholds.foreignLogProb);
   if (loops > 0 || (improbable.length && second >= SECOND_LANGUAGE_PROBABILITY)) return parts;
   return improbable.length < parts.length ? improbable : [];
 }

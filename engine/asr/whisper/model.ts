@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { WhisperDescriptor } from '../../../models/descriptor.ts';
+import type { Thresholds, WhisperDescriptor } from '../../../models/descriptor.ts';
 import { type Device, openSession, type Session } from '../../runtime/session.ts';
 
 /** Attention frames of a window, as the decoder always gets them. The encoder processes less of the padding: encode.ts. */
@@ -32,6 +32,7 @@ export interface Facts {
   languages: ReadonlyMap<string, number>;
   suppressed: readonly number[];
   suppressedAtStart: readonly number[];
+  thresholds: Thresholds;
 }
 
 /** A Whisper model loaded on one thread. */
@@ -86,7 +87,7 @@ export function windowSeconds({ tick }: Facts): number {
 }
 
 /** The parts of a descriptor that the decoding rules need. */
-export function factsOf({ window, dimensions, tokens }: WhisperDescriptor): Facts {
+export function factsOf({ window, dimensions, tokens, thresholds }: WhisperDescriptor): Facts {
   const { samplesPerStep, sampleRate } = window;
   const { vocabulary, layers, heads, width, alignmentHeads, longestText } = dimensions;
   return {
@@ -94,6 +95,7 @@ export function factsOf({ window, dimensions, tokens }: WhisperDescriptor): Fact
     ...{ vocabulary, layers, heads, headWidth: width / heads, alignmentHeads: alignmentHeads.length, longestText },
     ...tokens,
     languages: new Map(Object.entries(tokens.languages)),
+    thresholds,
   };
 }
 

@@ -1,18 +1,10 @@
 import { deflateSync } from 'node:zlib';
 import { likeliest } from '../language.ts';
 import type { DecodeResult } from './decode-job.ts';
-import {
-  CLEAR_SPEECH_PROBABILITY,
-  GUESSED_LOG_PROB,
-  LOOP_REPETITIONS,
-  MAX_COMPRESSION_RATIO,
-  MAX_NO_SPEECH,
-  MIN_SPEECH_SCORE,
-  POOR_LOG_PROB,
-  SUSPICIOUS_LANGUAGE_PROBABILITY,
-  SUSPICIOUS_LOG_PROB,
-  SUSPICIOUS_NO_SPEECH,
-} from './thresholds.ts';
+import type { Facts } from './model.ts';
+import { CLEAR_SPEECH_PROBABILITY, LOOP_REPETITIONS, MAX_COMPRESSION_RATIO } from './thresholds.ts';
+
+type Known = Pick<Facts, 'thresholds'>;
 
 /**
  * Repetitiveness of a text: characters per compressed byte. Each character counts as one byte regardless of UTF-8: with three bytes per
@@ -24,11 +16,11 @@ export function compressionRatio(text: string): number {
 }
 
 /** Whether a text may be a hallucination: the window is then decoded once more, plainly, to decide. */
-export function isSuspicious(result: DecodeResult, text: string, peak: number): boolean {
+export function isSuspicious(result: DecodeResult, text: string, peak: number, { thresholds }: Known): boolean {
   return (
-    likeliest(result.languages).probability < SUSPICIOUS_LANGUAGE_PROBABILITY ||
-    result.noSpeech > SUSPICIOUS_NO_SPEECH ||
-    result.meanLogProb < SUSPICIOUS_LOG_PROB ||
+    likeliest(result.languages).probability < thresholds.suspiciousLanguage ||
+    result.noSpeech > thresholds.suspiciousNoSpeech ||
+    result.meanLogProb < thresholds.suspiciousLogProb ||
     compressionRatio(text) > MAX_COMPRESSION_RATIO ||
     isWordless(text) ||
     peak < CLEAR_SPEECH_PROBABILITY
@@ -36,13 +28,14 @@ export function isSuspicious(result: DecodeResult, text: string, peak: number): 
 }
 
 /** Whether a plain result (no timestamps, end-of-text never refused) indicates that nothing was spoken. */
-export function isInvented(plain: DecodeResult): boolean {
-  return plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability) < MIN_SPEECH_SCORE || plain.noSpeech > MAX_NO_SPEECH;
+export function isInvented(plain: DecodeResult, { thresholds }: Known): boolean {
+  const score = plain.meanLogProb + 0.5 * Math.log(likeliest(plain.languages).probability);
+  return score < thresholds.minSpeechScore || plain.noSpeech > thresholds.maxNoSpeech;
 }
 
 /** Whether a decoding should be retried: it repeats itself, or its probability is low. */
-export function isPoor(result: DecodeResult, text: string): boolean {
-  return result.meanLogProb < POOR_LOG_PROB || compressionRatio(text) > MAX_COMPRESSION_RATIO || loop(result.tokens) !== null;
+export function isPoor(result: DecodeResult, text: string, { thresholds }: Known): boolean {
+  return result.meanLogProb < thresholds.poorLogProb || compressionRatio(text) > MAX_COMPRESSION_RATIO || loop(result.tokens) !== null;
 }
 
 /** Whether a text contains no words: a dash, or music notes. */
@@ -75,7 +68,7 @@ function same(tokens: readonly number[], a: number, b: number, length: number): 
  */
 export function withoutGuesses<T extends DecodeResult>(
   result: T,
-  firstTimestamp: number,
+  { firstTimestamp, thresholds }: Pick<Facts, 'firstTimestamp' | 'thresholds'>,
   isSpeech: (from: number, to: number) => boolean = () => false,
 ): T {
   const cut = new Set<number>();
@@ -84,7 +77,7 @@ export function withoutGuesses<T extends DecodeResult>(
     while (end < result.tokens.length && result.tokens[end]! < firstTimestamp) end++;
     const logProbs = result.logProbs.slice(at + 1, end);
     const mean = logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length);
-    const believed = mean >= GUESSED_LOG_PROB || isSpeech(result.tokens[at]!, result.tokens[end] ?? result.tokens[at]!);
+    const believed = mean >= thresholds.guessedLogProb || isSpeech(result.tokens[at]!, result.tokens[end] ?? result.tokens[at]!);
     if (!believed) for (let i = at; i <= end; i++) cut.add(i);
   }
   const kept = <V>(list: readonly V[]) => list.filter((_, i) => !cut.has(i) || i >= result.tokens.length);

@@ -34,7 +34,8 @@ const REPORTED_LANGUAGES = 5; // per window
 export async function recognise(request: WindowRequest, recogniser: Recogniser, check: () => void): Promise<RecognisedWindow> {
   const effort = new Effort(speechBetween(request.speech, 0, Number.POSITIVE_INFINITY));
   const heard = await hearAll(request, recogniser, check, { effort, depth: 0 });
-  const words = heard.words.map((word) => ({ ...word, probability: calibrated(word.probability) }));
+  const { confidence } = recogniser.model.facts.thresholds;
+  const words = heard.words.map((word) => ({ ...word, probability: calibrated(word.probability, confidence) }));
   return { ...heard, words, uncovered: uncovered(words, request.speech) };
 }
 
@@ -130,7 +131,7 @@ async function decodeWindow(request: WindowRequest, recogniser: Recogniser, chec
       isCertain(request.certainty, own)
     );
   };
-  const guarded = withoutGuesses(result, facts.firstTimestamp, isSpeech);
+  const guarded = withoutGuesses(result, facts, isSpeech);
   const cut = reliable(guarded, facts.alignmentHeads, facts);
   const certain = isCertain(request.certainty, request.speech);
   const stuck = cut.until !== null && (!certain || speechBetween(request.speech, 0, cut.until) < MIN_PROGRESS_SECONDS);

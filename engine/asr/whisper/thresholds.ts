@@ -1,22 +1,15 @@
 /*
  * Thresholds of recognition, measured on Whisper base in 8 bits (docs/decisions/speech-recognition.md); all checkpoints use them.
+ * Those that depend on a checkpoint's probabilities are in its descriptor (models/thresholds.ts).
  * Log-probabilities are means over tokens. Seconds are seconds of detected speech, unless noted otherwise.
  */
 
-/* Hallucinations: from 26 windows of noise and 175 real clips, of which none is lost. A suspicious window is decoded once more to decide. */
-export const SUSPICIOUS_LANGUAGE_PROBABILITY = 0.6; // of the most probable language; suspicious below
-export const SUSPICIOUS_NO_SPEECH = 0.5; // no-speech probability; suspicious above
-export const SUSPICIOUS_LOG_PROB = -0.9; // suspicious below
+/* Hallucinations. A suspicious window is decoded once more to decide. */
 export const CLEAR_SPEECH_PROBABILITY = 0.96; // peak of the speech probability; suspicious below
-export const MIN_SPEECH_SCORE = -1.25; // of log-probability + 0.5 ln(language probability): below it nothing was spoken
-export const MAX_NO_SPEECH = 0.7; // no-speech probability above which nothing was spoken
-export const GUESSED_LOG_PROB = -1.0; // of a segment after an overridden choice; below it the text is a guess
 
 /* Retries. */
-export const POOR_LOG_PROB = -1.0; // below it a window is decoded again
 export const MAX_COMPRESSION_RATIO = 2.4; // characters per compressed byte; above it text repeats itself
 export const LOOP_REPETITIONS = 4; // of the same tokens that count as a loop
-export const UNSURE_LOG_PROB = -0.35; // below it `accurate` uses beam search: 50 % of clean windows; no gain in the others
 export const BEAM_SIZE = 3; // five beams cost 67 % more and found nothing more in 42 windows of joined speech
 export const DENSE_TOKENS_PER_SECOND = 8; // from here on text is written in letters or bytes, whose tokens are all improbable
 export const MAX_PLAUSIBLE_LOOPS = 2; // removed from a row whose text may still be correct
@@ -42,7 +35,6 @@ export const OTHER_LANGUAGE_SECONDS = 2; // if it has this much speech
 
 /* Languages that change within a window, whose text is then in one of them. A guess from 12 joins of tuning clips. */
 export const MIN_PART_SECONDS = 2; // shorter speech does not tell its language
-export const FOREIGN_LOG_PROB = -0.7; // of a part: mock words have -0.77 to -1.7, text in the right language -0.05 to -0.6
 export const SECOND_LANGUAGE_PROBABILITY = 0.1; // from here on the language of the window is in doubt
 
 /* Coverage: speech without text. In 45 windows of tuning clips at least 44 % of the 0.1 s steps are certain; in 9 windows of

@@ -2,6 +2,7 @@ import { INTERFACE, type Recipe, type WhisperDescriptor } from '../../descriptor
 import { rowBytes, threadBytes } from '../../memory.ts';
 import { rowsFor } from '../../recipes/default.ts';
 import { SAMPLE_RATE } from '../../sample-rate.ts';
+import { WHISPER_BASE_THRESHOLDS } from '../../thresholds.ts';
 import type { Variant } from '../graph/graph.ts';
 import { BLOCK, type Config, framesPerKey, isInt8, POSITIONS } from './config.ts';
 import type { Generation } from './generation.ts';
@@ -61,6 +62,7 @@ export function describe(
     checkpoint,
     ...whole,
     tokens: tokensOf(generation),
+    thresholds: WHISPER_BASE_THRESHOLDS,
     memory: { row, thread: threadBytes(whole, weights) },
     files,
   };

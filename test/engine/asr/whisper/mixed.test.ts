@@ -1,7 +1,8 @@
 import t from 'tap';
 import { doubtedParts, sharesOf } from '../../../../engine/asr/whisper/mixed.ts';
+import { FACTS } from '../../../support/facts.ts';
 
-const facts = { firstTimestamp: 100, tick: 0.02 };
+const facts = { ...FACTS, firstTimestamp: 100, tick: 0.02 };
 const at = (seconds: number) => facts.firstTimestamp + Math.round(seconds / facts.tick);
 const speech = [
   { start: 0, end: 5 },

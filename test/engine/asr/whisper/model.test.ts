@@ -2,10 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { openWhisper } from '../../../../engine/asr/whisper/model.ts';
+import type { DecodeResult } from '../../../../engine/asr/whisper/decode-job.ts';
+import { factsOf, openWhisper } from '../../../../engine/asr/whisper/model.ts';
+import { isPoor } from '../../../../engine/asr/whisper/quality.ts';
 import { build } from '../../../../models/build/whisper/build.ts';
 import { readDescriptor, readWhisper } from '../../../../models/descriptor.ts';
 import { DEFAULT } from '../../../../models/recipes/default.ts';
+import { WHISPER_BASE_THRESHOLDS } from '../../../../models/thresholds.ts';
 import { SHAPES, writeCheckpoint } from '../../../models/checkpoint.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'longhand-model-'));
@@ -46,6 +49,20 @@ t.test('readDescriptor() refuses models of another version, with the remedy', as
     code: 'ENOENT',
     message: new RegExp(`from an earlier version.*${remedy.replace(/[()]/g, '.')}`),
   });
+});
+
+t.test('thresholds come from the descriptor; descriptors of earlier versions get those of Whisper base', async (t) => {
+  const folder = join(home, 'own-thresholds');
+  await build(checkpoint, folder, { variant: 'int8' });
+  const { thresholds, ...earlier } = readWhisper(folder);
+  t.strictSame(thresholds, WHISPER_BASE_THRESHOLDS);
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(earlier));
+  t.strictSame(factsOf(readWhisper(folder)).thresholds, WHISPER_BASE_THRESHOLDS);
+  writeFileSync(join(folder, 'model.json'), JSON.stringify({ ...earlier, thresholds: { ...thresholds, poorLogProb: -2 } }));
+  const facts = factsOf(readWhisper(folder));
+  const result = { meanLogProb: -1.5, tokens: [1, 2, 3] } as DecodeResult;
+  t.notOk(isPoor(result, 'Good morning.', facts), 'not for this model');
+  t.ok(isPoor(result, 'Good morning.', { thresholds }), 'but for base');
 });
 
 t.test('openWhisper() refuses 8-bit models on a GPU, with the remedy', async (t) => {

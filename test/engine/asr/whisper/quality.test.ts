@@ -12,6 +12,7 @@ import {
   withoutGuesses,
   withoutLoops,
 } from '../../../../engine/asr/whisper/quality.ts';
+import { FACTS } from '../../../support/facts.ts';
 
 const TIME = 1000;
 
@@ -62,37 +63,37 @@ t.test('withoutLoops() keeps one repetition of a loop, attention included', asyn
 t.test('withoutGuesses() removes improbable text after an overridden end', async (t) => {
   const tokens = [TIME, 1, TIME + 50, TIME + 60, 8, 9, TIME + 90];
   const logProbs = [0, -0.1, 0, 0, -2.5, -1.2, 0];
-  const unsure = withoutGuesses(result({ tokens, logProbs, resumed: [3] }), TIME);
+  const unsure = withoutGuesses(result({ tokens, logProbs, resumed: [3] }), { ...FACTS, firstTimestamp: TIME });
   t.strictSame(unsure.tokens, [TIME, 1, TIME + 50]);
   t.equal(unsure.attention.length, 4);
-  const sure = withoutGuesses(result({ tokens, logProbs: logProbs.map(() => -0.3), resumed: [3] }), TIME);
+  const sure = withoutGuesses(result({ tokens, logProbs: logProbs.map(() => -0.3), resumed: [3] }), { ...FACTS, firstTimestamp: TIME });
   t.strictSame(sure.tokens, tokens);
 });
 
 t.test('isSuspicious() is true at any sign of a hallucination', async (t) => {
-  t.notOk(isSuspicious(result(), 'Good morning.', 0.99));
-  t.ok(isSuspicious(result(), 'Good morning.', 0.95), 'faint speech');
-  t.ok(isSuspicious(result({ noSpeech: 0.6 }), 'Good morning.', 0.99), 'likely silence');
-  t.ok(isSuspicious(result({ meanLogProb: -0.95 }), 'Good morning.', 0.99), 'doubt');
-  t.ok(isSuspicious(result({ languages: new Map([['en', 0.4]]) }), 'Good morning.', 0.99), 'no certain language');
-  t.ok(isSuspicious(result(), ' Thank you.'.repeat(20), 0.99), 'repetition');
-  t.ok(isSuspicious(result(), ' Thank you.'.repeat(6), 0.99), 'too little repetition');
-  t.notOk(isSuspicious(result({ noSpeech: 0.4 }), 'Good morning.', 0.99), 'some silence');
-  t.notOk(isSuspicious(result({ meanLogProb: -0.85 }), 'Good morning.', 0.99), 'some doubt');
+  t.notOk(isSuspicious(result(), 'Good morning.', 0.99, FACTS));
+  t.ok(isSuspicious(result(), 'Good morning.', 0.95, FACTS), 'faint speech');
+  t.ok(isSuspicious(result({ noSpeech: 0.6 }), 'Good morning.', 0.99, FACTS), 'likely silence');
+  t.ok(isSuspicious(result({ meanLogProb: -0.95 }), 'Good morning.', 0.99, FACTS), 'doubt');
+  t.ok(isSuspicious(result({ languages: new Map([['en', 0.4]]) }), 'Good morning.', 0.99, FACTS), 'no certain language');
+  t.ok(isSuspicious(result(), ' Thank you.'.repeat(20), 0.99, FACTS), 'repetition');
+  t.ok(isSuspicious(result(), ' Thank you.'.repeat(6), 0.99, FACTS), 'too little repetition');
+  t.notOk(isSuspicious(result({ noSpeech: 0.4 }), 'Good morning.', 0.99, FACTS), 'some silence');
+  t.notOk(isSuspicious(result({ meanLogProb: -0.85 }), 'Good morning.', 0.99, FACTS), 'some doubt');
 });
 
 t.test('isInvented() combines the log-probability with that of the language', async (t) => {
-  t.notOk(isInvented(result()));
-  t.ok(isInvented(result({ noSpeech: 0.75 })));
-  t.notOk(isInvented(result({ noSpeech: 0.65 })));
-  t.ok(isInvented(result({ meanLogProb: -0.9, languages: new Map([['cy', 0.3]]) })), '-0.9 + 0.5 ln 0.3 is below -1.25');
-  t.notOk(isInvented(result({ meanLogProb: -0.6, languages: new Map([['cy', 0.3]]) })));
+  t.notOk(isInvented(result(), FACTS));
+  t.ok(isInvented(result({ noSpeech: 0.75 }), FACTS));
+  t.notOk(isInvented(result({ noSpeech: 0.65 }), FACTS));
+  t.ok(isInvented(result({ meanLogProb: -0.9, languages: new Map([['cy', 0.3]]) }), FACTS), '-0.9 + 0.5 ln 0.3 is below -1.25');
+  t.notOk(isInvented(result({ meanLogProb: -0.6, languages: new Map([['cy', 0.3]]) }), FACTS));
 });
 
 t.test('isPoor() is true for low probability, repetition and loops', async (t) => {
-  t.notOk(isPoor(result(), 'Good morning.'));
-  t.ok(isPoor(result({ meanLogProb: -1.1 }), 'Good morning.'));
-  t.ok(isPoor(result({ tokens: [1, 2, 1, 2, 1, 2, 1, 2] }), 'Good morning.'));
+  t.notOk(isPoor(result(), 'Good morning.', FACTS));
+  t.ok(isPoor(result({ meanLogProb: -1.1 }), 'Good morning.', FACTS));
+  t.ok(isPoor(result({ tokens: [1, 2, 1, 2, 1, 2, 1, 2] }), 'Good morning.', FACTS));
 });
 
 t.test('decideLanguage() averages probabilities by seconds of speech, so that noise does not win', async (t) => {
@@ -139,6 +140,6 @@ t.test('otherLanguages() returns languages only if none is certain', async (t) =
 t.test('isSuspicious() is true for a text without words', async (t) => {
   for (const text of ['', ' —', ' ♪♪', ' ...']) t.ok(isWordless(text), text);
   for (const text of [' No.', ' 7', ' 对。', ' नहीं']) t.notOk(isWordless(text), text);
-  t.notOk(isPoor(result(), ' —'), 'but no reason for sampling');
-  t.ok(isSuspicious(result(), ' —', 1));
+  t.notOk(isPoor(result(), ' —', FACTS), 'but no reason for sampling');
+  t.ok(isSuspicious(result(), ' —', 1, FACTS));
 });

@@ -22,6 +22,12 @@ export async function readPreferences(tx: Tx, vault: Vault, actor: Actor): Promi
   return { vocabulary, retention_days: retentionDays ?? null, keep_recordings_days: keepRecordingsDays };
 }
 
+/** For how many days recordings are kept: as long as the workspace wants, at most the operator's `most`. */
+export async function keptDays(tx: Tx, workspaceId: string, most: number): Promise<number> {
+  const { keepRecordingsDays } = await tx.em.findOneOrFail(Workspace, workspaceId);
+  return Math.min(most, keepRecordingsDays);
+}
+
 export async function writePreferences(tx: Tx, vault: Vault, actor: Actor, wanted: Preferences): Promise<void> {
   requireOwner(actor);
   const { vocabulary, retention_days, keep_recordings_days } = wanted;

@@ -55,17 +55,23 @@ export async function correct(tx: Tx, vault: Vault, actor: Actor, id: string, { 
   const undone = undo === undefined ? null : earlier.find((one) => one.version === undo);
   if (undone === undefined) throw invalid([{ field: 'undo', message: 'must be the version of a change' }]);
   const asked = undone ? [...wishes, inverse(undone.change)] : wishes;
-  let newest = earlier[0]?.version ?? 0;
+  const made: Change[] = [];
+  const unseen: Correction[] = []; // the newest of each corrected object
   for (const wish of asked) {
     const change = await apply(opened, wish);
     if (!change) continue; // nothing to change
     const since = undone && wish === asked.at(-1) ? undone.version : version;
-    const other = earlier.find((one) => one.version > since && one.change.places.some((place) => change.places.includes(place)));
-    if (other) throw new ApiError('conflict', { detail: { change: shown(other) } });
-    newest += 1;
-    await keep(tx, vault, held, newest, { by: authorOf(actor), change: undone ? { ...change, undoes: undone.version } : change });
+    for (const place of change.places) {
+      const other = earlier.find((one) => one.version > since && one.change.places.includes(place));
+      if (other) unseen.push(other);
+    }
+    made.push(undone ? { ...change, undoes: undone.version } : change);
   }
-  if (newest === (earlier[0]?.version ?? 0)) return;
+  const [first] = unseen.sort((a, b) => a.version - b.version); // then the next ones are newer than it, and shown in turn
+  if (first) throw new ApiError('conflict', { detail: { change: shown(first) } });
+  if (!made.length) return;
+  const newest = earlier[0]?.version ?? 0;
+  for (const [index, change] of made.entries()) await keep(tx, vault, held, newest + 1 + index, { by: authorOf(actor), change });
   await opened.save();
   await audit(tx, actor, 'transcription.correct', held.id);
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { call, poller, Refused } from './client.ts';
+import { type Changes, loadChanges } from './correcting.ts';
 import type { Transcription } from './types.ts';
 
 export interface Loaded<T> {
@@ -42,20 +43,28 @@ export function usePolled<T>(path: string, periodMs: number): Loaded<T> {
 
 const POLL_MS = 2_000;
 
-/** A transcription, reloaded while it is being processed. */
+/**
+ * A transcription with its corrections, reloaded while it is being processed. The corrections are loaded first: what others change in between is
+ * then newer than what is shown, and nobody overwrites it unseen.
+ */
 export function useRecord(id: string, words: boolean) {
   const [record, replace] = useState<Transcription | null>(null);
+  const [changes, setChanges] = useState<Changes>({ version: 0, items: [] });
   const [error, setError] = useState<Error | null>(null);
   const [round, next] = useState(0);
   useEffect(() => {
     const ask = poller<Transcription>(`/transcriptions/${id}${words ? '?words=true' : ''}`);
     let timer = 0;
     let current = true;
+    let seen: Changes | null = null;
     const step = async () => {
       try {
+        seen ??= await loadChanges(id);
         const { value, changed } = await ask();
         if (!current) return;
+        setChanges(seen);
         if (changed) replace(value);
+        if (changed && value.status === 'completed') seen = null; // there may be new ones
         setError(null);
         if (unfinished(value)) timer = window.setTimeout(step, POLL_MS);
       } catch (failure) {
@@ -70,7 +79,7 @@ export function useRecord(id: string, words: boolean) {
       clearTimeout(timer);
     };
   }, [id, words, round]);
-  return { record, error, replace, again: () => next((n) => n + 1) };
+  return { record, changes, error, replace, again: () => next((n) => n + 1) };
 }
 
 /** Whether a failure may be temporary: the service or the connection is unavailable or overloaded. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keptDays } from '../../../db/tenants/preferences.ts';
 import { createProject, listProjectMembers, setProjectMember, uploadProjects } from '../../../db/tenants/projects.ts';
 import { PROJECT_ROLES } from '../../contract/workspace.ts';
 import { empty, json } from '../../http/route.ts';
@@ -14,11 +15,17 @@ export const newProject = page({
   },
 });
 
-/** Projects to which this person may add recordings; viewers of a project may not. */
+/** Projects to which this person may add recordings, which viewers of a project may not, and for how many days recordings are kept. */
 export const uploadPlaces = page({
   method: 'GET',
   path: '/projects/upload',
-  handler: async ({ db }, actor) => json(200, { items: await db.workspace(actor.workspaceId, (tx) => uploadProjects(tx, actor)) }),
+  handler: async ({ db, settings }, actor) =>
+    db.workspace(actor.workspaceId, async (tx) =>
+      json(200, {
+        items: await uploadProjects(tx, actor),
+        kept_days: await keptDays(tx, actor.workspaceId, settings.LONGHAND_KEEP_RECORDINGS_DAYS),
+      }),
+    ),
 });
 
 export const projectMembers = page({

@@ -13,6 +13,7 @@ const TURNS = [
   { start: 0, end: 2, speaker: 'speaker_1', text: 'Helo there.' },
   { start: 3, end: 5, speaker: 'speaker_2', text: 'Good morning.' },
 ];
+const THREE = [...SPEAKERS, { id: 'speaker_3', ai_name: null, name: null }];
 const id = await world.transcription(ann, { title: 'A call', turns: TURNS, speakers: SPEAKERS });
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 const faults = faultsOf(page);
@@ -58,6 +59,79 @@ t.test('a person corrects the title, assigns a turn to another speaker and merge
   await page.click('.turn-editor >> text=Save');
   await page.waitForSelector('.speakers li >> nth=1', { state: 'detached' });
   t.equal(await page.locator('.speakers li').count(), 1);
+});
+
+t.test('what others correct after the page was opened is not overwritten unseen: title, speaker, merged speakers', async (t) => {
+  const talk = await world.transcription(ann, {
+    ...{ title: 'A call', speakers: THREE },
+    turns: [...TURNS, { start: 6, end: 8, speaker: 'speaker_3', text: 'Good night.' }],
+  });
+  let version = 0;
+  const he = async (wanted: object) => {
+    t.equal((await his.ask('PATCH', `/transcriptions/${talk}/text`, { version: version++, ...wanted })).status, 200);
+  };
+  await page.goto(`${url}/#/t/${talk}`);
+  await page.waitForSelector('.turn');
+  await he({ title: 'Bridge' });
+  await page.click('button[aria-label="Edit title"]');
+  await page.fill('input[aria-label="Title"]', 'Our call');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('[role=alert]:has-text("Bob has just changed the title to “Bridge”; save again to replace it")');
+  await page.click('.title >> text=Cancel');
+  await page.waitForSelector('h1:has-text("Bridge")');
+  await he({ segments: [{ id: 1, speaker_id: 'speaker_2' }] });
+  await page.click('#turn-1 .edit');
+  await page.selectOption('select[aria-label="Speaker of the turn"]', 'speaker_3');
+  await page.click('.turn-editor >> text=Save');
+  await page.waitForSelector('[role=alert]:has-text("Bob has changed this turn in the meantime, to another speaker")');
+  await page.click('text=Keep theirs');
+  await page.waitForSelector('summary:has-text("Corrections (2)")');
+  await he({ segments: [{ id: 2, speaker_id: 'speaker_3' }] });
+  await page.click('summary:has-text("Merge speakers")');
+  await page.selectOption('select[name=speaker_id]', 'speaker_3');
+  await page.selectOption('select[name=into]', 'speaker_2');
+  await page.click('button:text-is("Merge")');
+  await page.waitForSelector('[role=alert]:has-text("Bob has just changed who says what")');
+  await page.waitForSelector('summary:has-text("Corrections (3)")');
+  const { json } = await his.ask('GET', `/transcriptions/${talk}`);
+  t.match(json, { title: 'Bridge', segments: [{ speaker_id: 'speaker_2' }, { speaker_id: 'speaker_3' }, { speaker_id: 'speaker_3' }] });
+  t.strictSame(faults, []);
+});
+
+t.test('a page that waits for a report shows what others correct meanwhile; a title that stays is no correction', async (t) => {
+  const talk = await world.transcription(ann, { filename: 'call-9.mp3', turns: TURNS, speakers: SPEAKERS });
+  await world.report(talk, 'summary', 'queued');
+  await page.goto(`${url}/#/t/${talk}`);
+  await page.waitForSelector('h1:has-text("call-9.mp3")');
+  await page.click('button[aria-label="Edit title"]');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('button[aria-label="Edit title"]');
+  const body = { version: 0, segments: [{ id: 1, text: 'Hello, dear.' }] };
+  t.equal((await his.ask('PATCH', `/transcriptions/${talk}/text`, body)).status, 200);
+  await page.waitForSelector('#turn-1 p:has-text("Hello, dear.")');
+  await page.waitForSelector('summary:has-text("Corrections (1)")');
+  await page.click('#turn-1 .edit');
+  await page.fill('textarea', 'Hello!');
+  await page.click('.turn-editor >> text=Save');
+  await page.waitForSelector('summary:has-text("Corrections (2)")');
+  t.strictSame(faults, []);
+});
+
+t.test('what is typed into a turn stays while other turns are looked at', async (t) => {
+  const many = Array.from({ length: 200 }, (_, at) => ({ start: at * 3, end: at * 3 + 2, speaker: 'speaker_1', text: `Turn ${at}.` }));
+  await page.goto(`${url}/#/t/${await world.transcription(ann, { title: 'Long', turns: many, speakers: SPEAKERS })}`);
+  await page.waitForSelector('h1:has-text("Long")');
+  await page.click('#turn-1 .edit');
+  await page.fill('textarea', 'Typed.');
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await page.waitForSelector('#turn-200');
+  await page.waitForSelector('#turn-11', { state: 'detached' });
+  t.equal(await page.inputValue('textarea'), 'Typed.');
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.click('.turn-editor >> text=Save');
+  await page.waitForSelector('#turn-1 p:has-text("Typed.")');
+  await page.goto(`${url}/#/t/${id}`);
+  t.strictSame(faults, []);
 });
 
 t.test('a person sees who corrected what, and undoes it', async (t) => {

@@ -64,6 +64,11 @@ t.test('correctText() changes title and text everywhere, records who and when, a
   });
   t.equal((await correct(bob, id, { version: 2, title: 'First call' })).status, 200);
   t.equal((await changes(id)).version, 2, 'an identical value is not a change');
+  t.match(
+    await correct(bob, id, { version: 2, title: ' ' }),
+    { status: 200, json: { title: 'call.mp3' } },
+    'without a title, the file name',
+  );
   const plain = await db.acrossTenants((tx) =>
     tx.rows<{ c: Buffer }>('select change_sealed as c from corrections where transcription_id = ?', [id]),
   );
@@ -127,6 +132,29 @@ t.test('correctText() refuses to overwrite an unseen change, and shows it; chang
   t.equal((await correct(ann, id, { undo: 1 })).status, 409, 'a later change depends on it');
   const race = await Promise.all(['One.', 'Two.'].map((text) => correct(bob, id, { version: 3, segments: [{ id: 4, text }] })));
   t.strictSame(race.map(({ status }) => status).sort(), [200, 409], 'one of two concurrent changes is refused');
+});
+
+t.test('correctText() shows unseen changes of a segment and of its speaker in turn, so that none is overwritten unseen', async (t) => {
+  const text = (text: string) => ({ segments: [{ id: 1, text }] });
+  const voice = (speaker_id: string) => ({ segments: [{ id: 1, speaker_id }] });
+  for (const hers of [
+    [voice('speaker_2'), text('Hello!')],
+    [text('Hello!'), voice('speaker_2')],
+    [text('Hello?'), voice('speaker_2'), text('Hello!')],
+  ]) {
+    const id = await make();
+    for (const [version, change] of hers.entries()) t.equal((await correct(ann, id, { version, ...change })).status, 200);
+    const both = { segments: [{ id: 1, text: 'Hi.', speaker_id: 'speaker_3' }] };
+    const shown = [];
+    for (let version = 0; ; ) {
+      const answer = await correct(bob, id, { version, ...both });
+      if (answer.status === 200) break;
+      shown.push(answer.json.detail.change.after);
+      version = answer.json.detail.change.version;
+    }
+    t.strictSame(shown.sort(), ['Hello!', 'speaker_2']);
+    t.match((await record(id)).segments[0], { text: 'Hi.', speaker_id: 'speaker_3' });
+  }
 });
 
 t.test('correctText() needs the right to edit and a finished transcript, and refuses what does not exist', async (t) => {

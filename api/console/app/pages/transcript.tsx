@@ -15,8 +15,7 @@ import { go, useLoaded, useRecord, useTitle } from '../use.ts';
 /** One transcript: turns with colours and times, speakers to rename, reports, exports. Shows the progress of unfinished work. */
 export function TranscriptPage({ id, at, look, session }: { id: string; at: number | null; look: string; session: Session }) {
   const [words, setWords] = useState(false);
-  const [round, setRound] = useState(0); // of corrections made here
-  const { record, error, replace, again } = useRecord(id, words);
+  const { record, changes, error, replace, again } = useRecord(id, words);
   useTitle(record?.title);
   const rights = useLoaded<{ edit: boolean; delete: boolean; recording_until: string | null }>(`/transcriptions/${id}/rights`).value;
   const [tab, show] = useState<'transcript' | 'reports'>('transcript');
@@ -43,10 +42,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
     replace(renamed);
   };
   const may = Boolean(rights?.edit) && record.status === 'completed';
-  const corrected = () => {
-    again();
-    setRound((n) => n + 1);
-  };
+  const { version } = changes;
   const possible = !['failed', 'insufficient_balance'].includes(record.status);
   return (
     <>
@@ -55,7 +51,7 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
           <a class="back no-print" href="#/">
             ← Transcripts
           </a>
-          <Title record={record} may={may} changed={corrected} />
+          <Title {...{ record, version, may }} changed={again} />
           <Meta record={record} />
         </div>
         <div class="row no-print">
@@ -82,16 +78,18 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
           {tab === 'reports' && possible && <Reports record={record} may={session.scopes.includes('reports:write')} changed={again} />}
           {tab === 'transcript' && record.status === 'completed' && (
             <Reading
-              {...{ record, label, colour, at, look, words, setWords }}
-              corrected={may ? corrected : null}
+              {...{ record, version, label, colour, at, look, words, setWords }}
+              corrected={may ? again : null}
               kept={rights?.recording_until ?? null}
             />
           )}
         </div>
         <aside class="aside">
           <About record={record} />
-          {record.speakers.length > 0 && <Speakers record={record} rename={rights?.edit ? rename : null} merged={may ? corrected : null} />}
-          {record.status === 'completed' && <History {...{ record, may, round }} changed={corrected} />}
+          {record.speakers.length > 0 && (
+            <Speakers {...{ record, version }} rename={rights?.edit ? rename : null} merged={may ? again : null} />
+          )}
+          {record.status === 'completed' && <History {...{ record, changes, may }} changed={again} />}
         </aside>
       </div>
     </>

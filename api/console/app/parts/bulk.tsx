@@ -107,7 +107,7 @@ export function Bulk({ shown, chosen, set, session, changed }: Props) {
       <Problem error={error} />
       {asking && (
         <Confirm title={`Delete ${many}?`} label="Delete" run={remove} close={() => ask(false)}>
-          Text, reports and corrections are deleted for everyone. This cannot be undone.
+          Text, reports, corrections and kept recordings are deleted for everyone. This cannot be undone.
         </Confirm>
       )}
     </section>

@@ -1,36 +1,31 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { authorOf, type Correction, conflictOf, correct, loadChanges } from '../correcting.ts';
+import { authorOf, type Correction, conflictOf, correct } from '../correcting.ts';
 import type { Segment, Transcription } from '../types.ts';
 import { Options, Problem } from './basics.tsx';
 
 interface Props {
   record: Transcription;
+  /** Of the newest correction that is shown. */
+  version: number;
   segment: Segment;
   /** The form is to be closed; `saved`: something may have changed. */
   close: (saved: boolean) => void;
 }
 
 /** Text and speaker of one turn, to be corrected. Ctrl+Enter saves, Escape leaves it as it was. */
-export function TurnEditor({ record, segment, close }: Props) {
-  const [text, setText] = useState<string | null>(null);
-  const [speaker, setSpeaker] = useState(segment.speaker_id ?? '');
-  const [seen, see] = useState({ version: 0, text: segment.text });
+export function TurnEditor({ record, version, segment, close }: Props) {
+  const [seen] = useState({ version, text: segment.text, speaker: segment.speaker_id ?? '' }); // the page may be reloaded meanwhile
+  const [text, setText] = useState(seen.text);
+  const [speaker, setSpeaker] = useState(seen.speaker);
   const [other, setOther] = useState<Correction | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const box = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    loadChanges(record.id).then(({ version, items }) => {
-      const newest = items.find((item) => item.kind === 'text' && item.segment === segment.id)?.after ?? segment.text;
-      see({ version, text: newest });
-      setText(newest);
-    }, setError);
-  }, []);
-  useEffect(() => box.current?.focus(), [text === null]);
+  useEffect(() => box.current!.focus(), []);
   const save = async (version: number) => {
     const wanted = {
       id: segment.id,
-      ...(text !== null && text.trim() !== seen.text && { text: text.trim() }),
-      ...(speaker !== (segment.speaker_id ?? '') && { speaker_id: speaker }),
+      ...(text.trim() !== seen.text && { text: text.trim() }),
+      ...(speaker !== seen.speaker && { speaker_id: speaker }),
     };
     if (Object.keys(wanted).length === 1) return close(false);
     try {
@@ -58,8 +53,7 @@ export function TurnEditor({ record, segment, close }: Props) {
         dir="auto"
         aria-label="Text of the turn"
         rows={Math.min(12, 2 + Math.ceil(segment.text.length / 80))}
-        value={text ?? segment.text}
-        disabled={text === null}
+        value={text}
         onInput={(event) => setText((event.currentTarget as HTMLTextAreaElement).value)}
       />
       <div class="row">
@@ -72,7 +66,7 @@ export function TurnEditor({ record, segment, close }: Props) {
             <Options of={record.speakers.map(({ id, name }) => [id, name])} />
           </select>
         )}
-        <button type="submit" class="small main" disabled={text === null || !text.trim()}>
+        <button type="submit" class="small main" disabled={!text.trim()}>
           Save
         </button>
         <button type="button" class="small" onClick={() => close(false)}>

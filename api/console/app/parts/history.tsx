@@ -1,20 +1,25 @@
 import { authorOf, type Changes, type Correction, correct } from '../correcting.ts';
 import { day } from '../show.ts';
 import type { Transcription } from '../types.ts';
-import { useLoaded } from '../use.ts';
 import { Action } from './basics.tsx';
 
-/** Corrections with their author, newest first, each with a button to undo it. `round` changes after every correction. */
-export function History({ record, may, round, changed }: { record: Transcription; may: boolean; round: number; changed: () => void }) {
-  const { value } = useLoaded<Changes>(`/transcriptions/${record.id}/changes?round=${round}`);
-  if (!value?.items.length) return null;
-  const undone = new Set(value.items.map(({ undoes }) => undoes));
-  const undo = (version: number) => correct(record.id, value.version, { undo: version }).then(changed);
+interface Props {
+  record: Transcription;
+  changes: Changes;
+  may: boolean;
+  changed: () => void;
+}
+
+/** Corrections with their author, newest first, each with a button to undo it. */
+export function History({ record, changes: { version, items }, may, changed }: Props) {
+  if (!items.length) return null;
+  const undone = new Set(items.map(({ undoes }) => undoes));
+  const undo = (undo: number) => correct(record.id, version, { undo }).then(changed);
   return (
     <details class="card no-print">
-      <summary>Corrections ({value.items.length})</summary>
+      <summary>Corrections ({items.length})</summary>
       <ul class="plain corrections">
-        {value.items.map((item) => (
+        {items.map((item) => (
           <li key={item.version}>
             <p>
               <b>{authorOf(item)}</b> <span class="quiet">{day(item.at)}</span>

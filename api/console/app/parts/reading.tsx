@@ -9,6 +9,8 @@ import { Turns } from './turns.tsx';
 
 interface Props {
   record: Transcription;
+  /** See Turns. */
+  version: number;
   label: (segment: Segment) => string;
   colour: (segment: Segment) => number;
   /** The turn in the URL. */
@@ -24,7 +26,7 @@ interface Props {
 }
 
 /** The turns, with a search bar for all of them: the browser's search only covers those near the viewport. */
-export function Reading({ record, label, colour, at, look, kept, words, setWords, corrected }: Props) {
+export function Reading({ record, version, label, colour, at, look, kept, words, setWords, corrected }: Props) {
   const [search, setSearch] = useState(look);
   const [hit, setHit] = useState(-1);
   const [played, setPlayed] = useState<number | null>(null); // the turn
@@ -81,7 +83,7 @@ export function Reading({ record, label, colour, at, look, kept, words, setWords
         <Copy text={record.text ?? ''} label="Copy text" />
       </div>
       <Turns
-        {...{ record, corrected, seek }}
+        {...{ record, version, corrected, seek }}
         id={record.id}
         segments={record.segments}
         label={label}

@@ -1,18 +1,20 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { correct, loadChanges } from '../correcting.ts';
+import { authorOf, conflictOf, correct } from '../correcting.ts';
 import { length } from '../show.ts';
 import type { Transcription } from '../types.ts';
 import { Field, Form, Options, Problem } from './basics.tsx';
 
 interface SpeakersProps {
   record: Transcription;
+  /** Of the newest correction that is shown. */
+  version: number;
   rename: ((id: string, name: string) => Promise<void>) | null;
   /** Speakers may be merged: what to do then; null: they may not. */
   merged: (() => void) | null;
 }
 
 /** The speakers, their speaking time, and their names. */
-export function Speakers({ record, rename, merged }: SpeakersProps) {
+export function Speakers({ record, version, rename, merged }: SpeakersProps) {
   const spoken = new Map<string, number>();
   for (const { speaker_id: id, start, end } of record.segments) {
     if (id !== null) spoken.set(id, (spoken.get(id) ?? 0) + Math.max(0, (end ?? 0) - (start ?? 0)));
@@ -36,18 +38,24 @@ export function Speakers({ record, rename, merged }: SpeakersProps) {
           </li>
         ))}
       </ul>
-      {merged && record.speakers.length > 1 && <Merge record={record} merged={merged} />}
+      {merged && record.speakers.length > 1 && <Merge {...{ record, version, merged }} />}
     </section>
   );
 }
 
 /** Two names for one person become one. */
-function Merge({ record, merged }: { record: Transcription; merged: () => void }) {
+function Merge({ record, version, merged }: { record: Transcription; version: number; merged: () => void }) {
   const choices = [['', 'Choose…'], ...record.speakers.map(({ id, name }) => [id, name] as const)] as const;
   const send = async ({ speaker_id, into }: Record<string, string>) => {
-    const { version } = await loadChanges(record.id);
-    await correct(record.id, version, { merge: { speaker_id, into } });
-    merged();
+    try {
+      await correct(record.id, version, { merge: { speaker_id, into } });
+    } catch (failure) {
+      const other = conflictOf(failure);
+      if (!other) throw failure;
+      throw new Error(`${authorOf(other)} has just changed who says what: look at the turns again, then merge`);
+    } finally {
+      merged();
+    }
   };
   return (
     <details>

@@ -1,50 +1,63 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { authorOf, conflictOf, correct, loadChanges } from '../correcting.ts';
+import { authorOf, conflictOf, correct } from '../correcting.ts';
 import type { Transcription } from '../types.ts';
 import { Problem } from './basics.tsx';
 
+interface Props {
+  record: Transcription;
+  /** Of the newest correction that is shown. */
+  version: number;
+  may: boolean;
+  changed: () => void;
+}
+
 /** The title, which who may edit can correct. */
-export function Title({ record, may, changed }: { record: Transcription; may: boolean; changed: () => void }) {
-  const [version, edit] = useState<number | null>(null);
+export function Title({ record, version, may, changed }: Props) {
+  const [seen, edit] = useState<number | null>(null); // the version from which it is edited; null: it is not
   const [error, setError] = useState<Error | null>(null);
   const input = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => input.current?.select(), [version === null]);
-  if (version === null) {
-    const open = () => loadChanges(record.id).then((changes) => edit(changes.version), setError);
+  useLayoutEffect(() => input.current?.select(), [seen === null]);
+  if (seen === null) {
     return (
       <div class="title">
         <h1 dir="auto">{record.title}</h1>
         {may && (
-          <button type="button" class="small no-print" aria-label="Edit title" onClick={open}>
+          <button type="button" class="small no-print" aria-label="Edit title" onClick={() => edit(version)}>
             Edit
           </button>
         )}
       </div>
     );
   }
+  const close = (reload: boolean) => {
+    edit(null);
+    setError(null);
+    if (reload) changed();
+  };
   const save = async (event: SubmitEvent) => {
     event.preventDefault();
+    const title = input.current!.value.trim();
+    if (title === record.title) return close(false);
     try {
-      await correct(record.id, version, { title: input.current!.value.trim() || null });
-      edit(null);
-      changed();
+      await correct(record.id, seen, { title: title || null });
+      close(true);
     } catch (failure) {
       const other = conflictOf(failure);
       if (other) edit(other.version); // saving again is then meant
       setError(
         other
-          ? new Error(`${authorOf(other)} has just changed the title to “${other.after}”; save again to replace it`)
+          ? new Error(`${authorOf(other)} has just changed the title to “${other.after ?? 'the file name'}”; save again to replace it`)
           : (failure as Error),
       );
     }
   };
   return (
-    <form class="row title" onSubmit={save} onKeyDown={(event) => event.key === 'Escape' && edit(null)}>
+    <form class="row title" onSubmit={save} onKeyDown={(event) => event.key === 'Escape' && close(error !== null)}>
       <input ref={input} aria-label="Title" placeholder="Leave empty to reset" defaultValue={record.title ?? ''} maxLength={500} />
       <button type="submit" class="small main">
         Save
       </button>
-      <button type="button" class="small" onClick={() => edit(null)}>
+      <button type="button" class="small" onClick={() => close(error !== null)}>
         Cancel
       </button>
       <Problem error={error} />

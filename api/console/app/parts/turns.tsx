@@ -1,10 +1,10 @@
-import { Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock } from '../show.ts';
 import type { Segment, Transcription } from '../types.ts';
 import { TurnEditor } from './editor.tsx';
-import { Marked, pattern } from './marked.tsx';
+import { Marked } from './marked.tsx';
 import { steady } from './steady.tsx';
+import { Words } from './words.tsx';
 
 const BLOCK = 10; // turns that are mounted and unmounted together
 const MARGIN = '600px';
@@ -14,6 +14,8 @@ const EXTRA = 36; // pixels of a turn besides its text
 
 interface TurnsProps {
   record: Transcription;
+  /** Of the newest correction that is shown. */
+  version: number;
   /** Turns may be corrected: what to do then; null: they may not. */
   corrected: (() => void) | null;
   /** Id of the transcript, for URLs of turns. */
@@ -52,7 +54,7 @@ export function Turns(props: TurnsProps) {
             const index = Number((target as HTMLElement).dataset.block);
             if (before.has(index)) heights.current.set(index, boundingClientRect.height);
             if (isIntersecting) after.add(index);
-            else after.delete(index);
+            else if (!target.querySelector('.turn-editor')) after.delete(index); // what was typed stays
           }
           return after;
         }),
@@ -109,7 +111,7 @@ function guess(turns: Segment[]): number {
 }
 
 function Turn({ segment, before, turns }: { segment: Segment; before: Segment | undefined; turns: Omit<TurnsProps, 'whole'> }) {
-  const { id, label, colour, search, at, record, corrected } = turns;
+  const { id, label, colour, search, at, record, version, corrected } = turns;
   const [editing, edit] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const close = (saved: boolean) => {
@@ -135,20 +137,9 @@ function Turn({ segment, before, turns }: { segment: Segment; before: Segment | 
           Edit
         </button>
       )}
-      {editing && <TurnEditor record={record} segment={segment} close={close} />}
+      {editing && <TurnEditor {...{ record, version, segment, close }} />}
       <p dir="auto" hidden={editing}>
-        {segment.words && !pattern(search) ? (
-          segment.words.map((word) => (
-            <Fragment key={`${word.start} ${word.text}`}>
-              {/^\s/.test(word.text) && ' '}
-              <span class="word" data-at={word.start} title={`${word.start.toFixed(2)} – ${word.end.toFixed(2)} s`}>
-                {word.text.trim()}
-              </span>
-            </Fragment>
-          ))
-        ) : (
-          <Marked text={segment.text} search={search} />
-        )}
+        {segment.words ? <Words words={segment.words} search={search} /> : <Marked text={segment.text} search={search} />}
       </p>
     </article>
   );

@@ -10,7 +10,7 @@ import { Icon } from './icons.tsx';
 export function Uploads({ uploads }: { uploads: UploadQueue }) {
   const [over, setOver] = useState(false);
   const [options, setOptions] = useState({ language: 'auto', project_id: '', speakers_count: '', ai_metadata: false });
-  const places = useLoaded<{ items: { id: string; name: string }[] }>('/projects/upload');
+  const places = useLoaded<{ items: { id: string; name: string }[]; kept_days: number }>('/projects/upload');
   const limits = useLoaded<WorkspaceInfo>('/workspace').value?.limits;
   const most = limits ? `, up to ${size(limits.max_file_size_mb! * 1_048_576)} and ${limits.max_duration_hours} hours each` : '';
   const set = (name: keyof typeof options) => (event: Event) => {
@@ -50,7 +50,9 @@ export function Uploads({ uploads }: { uploads: UploadQueue }) {
             }}
           />
         </label>
-        <p>or drop them here: audio or video{most}. Recordings are deleted after transcription.</p>
+        <p>
+          or drop them here: audio or video{most}. {places.value && fate(places.value.kept_days)}
+        </p>
         <details>
           <summary>Language, speakers, project</summary>
           <div class="row">
@@ -78,4 +80,10 @@ export function Uploads({ uploads }: { uploads: UploadQueue }) {
       </div>
     </section>
   );
+}
+
+/** Sentence about how long a recording is kept. */
+function fate(days: number): string {
+  if (days === 0) return 'Recordings are deleted after transcription.';
+  return `Recordings are kept for ${days === 1 ? 'a day' : `${days} days`}.`;
 }

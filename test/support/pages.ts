@@ -3,6 +3,8 @@ import { addOperator } from '../../db/access/operators.ts';
 import { claimReport, completeReport } from '../../db/reports/work.ts';
 import type { TestConsole } from './browser.ts';
 import { visit } from './console.ts';
+import { keepSilence, silence } from './silence.ts';
+import { SPEAKERS, TURNS } from './world.ts';
 
 /** A page of the console: its name in screenshots, its path, what it shows, and what a person opens in it. */
 export interface ConsolePage {
@@ -59,6 +61,9 @@ export async function everyPage(api: TestConsole): Promise<{ pages: ConsolePage[
   await hers('POST', `/transcriptions/${spoken}/reports/${first}/regenerate`);
   await completeReport(db, vault, (await claimReport(db, '00000000-0000-4000-8000-000000000001'))!, 'The **second**.');
   await hers('PATCH', `/transcriptions/${spoken}/text`, { version: 0, segments: [{ id: 1, text: 'Hello here.' }] });
+  const heard = await world.transcription(ann, { title: 'A call to listen to', duration: 30, turns: TURNS, speakers: SPEAKERS });
+  await keepSilence(api, heard, 30);
+  await db.query('*', 'update workspaces set keep_recordings_days = 7 where id = ?', [workspace]);
   await hers('POST', '/invitations', { email: 'cy@example.com', name: 'Cy', role: 'user' });
   await hers('POST', '/webhooks', { url: 'https://crm.example/hook', events: ['transcription.completed'] });
   await world.template(workspace, 'delivery-check');
@@ -80,6 +85,8 @@ export async function everyPage(api: TestConsole): Promise<{ pages: ConsolePage[
     page('reports', `/t/${talk}?turn=2`, '.turn', readReports),
     page('correction', `/t/${spoken}`, '.turn .edit', correctTurn),
     page('report-history', `/t/${spoken}?turn=2`, '.turn', readEarlierReport),
+    page('kept-recording', `/t/${heard}`, '.player >> text=The recording is kept until', listen),
+    page('own-copy', `/t/${talk}?turn=1`, '.turn', openCopy),
     page('failed', `/t/${failed}`, 'text=There is no audio in this file.'),
     page('poor', `/t/${poor}`, 'text=71.5 minutes are needed and 3 are left'),
     page('busy', `/t/${busy}`, 'text=Transcribing'),
@@ -117,6 +124,20 @@ async function correctTurn(page: Page): Promise<void> {
   await page.focus('#turn-1 .edit');
   await page.keyboard.press('Enter');
   await page.waitForSelector('textarea:focus');
+}
+
+async function listen(page: Page): Promise<void> {
+  await page.click('#turn-1 .word >> nth=1');
+  await page.waitForSelector('.word.said');
+}
+
+/** A copy of another length than the recording, so that the notice about it is shown too. */
+async function openCopy(page: Page): Promise<void> {
+  const buffer = Buffer.concat([...silence(20)]);
+  await page.setInputFiles('.player input[type=file]', { name: 'copy.wav', mimeType: 'audio/wav', buffer });
+  await page.waitForSelector('.player [role=alert]:has-text("it may be another one")');
+  await page.click('#turn-1 .word >> nth=1');
+  await page.waitForSelector('.word.said');
 }
 
 async function readEarlierReport(page: Page): Promise<void> {

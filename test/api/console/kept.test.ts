@@ -1,45 +1,22 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
+import { keepSilence, silence } from '../../support/silence.ts';
 import { SPEAKERS } from '../../support/world.ts';
 
 const programs = needPrograms(t, 'chromium');
-const { world, url, ann, key, browser, db, vault, spool, workspace } = await openConsole(t, programs.chromium, {
-  LONGHAND_KEEP_RECORDINGS_DAYS: '30',
-});
+const api = await openConsole(t, programs.chromium, { LONGHAND_KEEP_RECORDINGS_DAYS: '30' });
+const { world, url, ann, key, browser, db, workspace } = api;
+const folder = mkdtempSync(path.join(tmpdir(), 'longhand-kept-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 await db.query('*', 'update workspaces set keep_recordings_days = 7 where id = ?', [workspace]);
 
-const RATE = 3_000; // bytes per second: 8 bits
 const MOST_ADDED = 1_400; // elements of a screenful of turns with a margin, and of the turn that is sought
 const MOST_CALLS = 35_000; // in 3 s: about 180 pictures, 12 updates of the player and one of the list
-
-/** Stores silence as the kept recording of a completed transcription, in chunks of 1 s. */
-async function keepSilence(id: string, seconds: number): Promise<void> {
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + RATE * seconds, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(RATE, 24);
-  head.writeUInt32LE(RATE, 28);
-  head.writeUInt16LE(1, 32);
-  head.writeUInt16LE(8, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(RATE * seconds, 40);
-  const writer = await spool.create(id, 'mp3');
-  await writer.write(head);
-  for (let second = 0; second < seconds; second++) await writer.write(Buffer.alloc(RATE, 128));
-  const { bytes, key: fileKey } = await writer.finish();
-  const sealed = await vault.seal(workspace, `transcriptions|${id}|media_key`, fileKey);
-  await db.query(
-    '*',
-    `update transcriptions set media_key_sealed = ?, media_bytes = ?, completed_at = now(), media_until = now() + interval '7 days' where id = ?`,
-    [sealed, bytes, id],
-  );
-}
 
 const WORDS = 'we should look at the delivery date again because the supplier said that parts will not arrive'.split(' ');
 const talk = (turns: number, seconds: number) =>
@@ -54,7 +31,7 @@ const at = (page: Page) => page.evaluate(() => document.querySelector('audio')!.
 
 t.test('a kept recording is played from the service: words highlighted, sought by word, time and strip, downloaded', async (t) => {
   const id = await world.transcription(ann, { title: 'A call', duration: 600, turns: talk(100, 6), speakers: SPEAKERS });
-  await keepSilence(id, 600);
+  await keepSilence(api, id, 600);
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   const faults = faultsOf(page);
   const answers: number[] = [];
@@ -114,50 +91,65 @@ async function countWork(page: Page): Promise<() => Promise<{ calls: number; add
   };
 }
 
-t.test('ten hours play and are sought without stalls: each turn and each seek costs what is on screen', async (t) => {
-  const id = await world.transcription(ann, { title: 'A conference', duration: 36_000, turns: talk(6_000, 6), speakers: SPEAKERS });
-  await keepSilence(id, 36_000);
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  const faults = faultsOf(page);
-  await signIn(page, url, key);
-  await page.goto(`${url}/#/t/${id}`);
-  await page.waitForSelector('.word');
-  await page.waitForFunction(() => document.querySelector('audio')!.duration === 36_000);
-  await page.evaluate(() => {
-    const seen = Object.assign(globalThis, { tasks: [] as number[] });
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) seen.tasks.push(duration);
-    }).observe({ entryTypes: ['longtask'] });
-  });
-  await page.click('.player >> text=Play');
-  await page.selectOption('select[aria-label="Speed"]', '2');
-  for (const part of [0.1, 0.5, 0.95, 0.3]) {
-    const box = (await page.locator('.lanes').boundingBox())!;
-    const sought = await countWork(page);
-    await page.mouse.click(box.x + box.width * part, box.y + 3);
-    const turn = Math.floor((36_000 * part) / 6);
-    await page.waitForFunction((near) => {
-      const said = document.querySelector('.word.said')?.closest('.turn');
-      return said && Math.abs(Number(said.id.slice(5)) - near) < 20;
-    }, turn);
-    await page.waitForTimeout(1_000);
-    const seek = await sought();
-    t.ok(seek.added < MOST_ADDED, `${seek.added} elements and ${seek.calls} calls for a seek`);
-    const from = await page.evaluate(() => document.querySelector('.turn.wanted')!.id);
-    const played = await countWork(page);
-    await page.waitForFunction((id) => document.querySelector('.turn.wanted')!.id !== id, from);
-    const { calls, added } = await played();
-    t.ok(calls < MOST_CALLS, `${calls} calls and ${added} elements until the next turn`);
-  }
-  const tasks = await page.evaluate(() => (globalThis as unknown as { tasks: number[] }).tasks);
-  const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
-  t.comment(`${tasks.length} long tasks while it played with 4 seeks, the longest ${Math.round(Math.max(0, ...tasks))} ms, ${nodes} nodes`);
-  t.ok(nodes < 2_000, `${nodes} nodes: only what is near is mounted`);
-  t.strictSame(faults, []);
-  await page.close();
-});
+const HOURS = 36_000; // seconds of ten
 
-t.test('an owner chooses within the maximum of the operator for how long recordings are kept', async (t) => {
+for (const source of ['kept recording', 'own copy'] as const)
+  t.test(`ten hours play and are sought without stalls: each turn and each seek costs what is on screen: ${source}`, async (t) => {
+    const id = await world.transcription(ann, { title: 'A conference', duration: HOURS, turns: talk(6_000, 6), speakers: SPEAKERS });
+    if (source === 'kept recording') await keepSilence(api, id, HOURS);
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const faults = faultsOf(page);
+    const sent: string[] = [];
+    await signIn(page, url, key);
+    page.on('request', (request) => request.method() !== 'GET' && sent.push(request.url()));
+    await page.goto(`${url}/#/t/${id}`);
+    await page.waitForSelector('.turn');
+    if (source === 'own copy') {
+      const file = path.join(folder, 'conference.wav');
+      for (const piece of silence(HOURS)) appendFileSync(file, piece);
+      await page.setInputFiles('.player input[type=file]', file);
+    }
+    await page.waitForSelector('.word');
+    await page.waitForFunction((seconds) => document.querySelector('audio')!.duration === seconds, HOURS);
+    t.equal(await page.locator('.player [role=alert]').count(), 0, 'of the length of the recording');
+    await page.evaluate(() => {
+      const seen = Object.assign(globalThis, { tasks: [] as number[] });
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) seen.tasks.push(duration);
+      }).observe({ entryTypes: ['longtask'] });
+    });
+    await page.click('.player >> text=Play');
+    await page.selectOption('select[aria-label="Speed"]', '2');
+    for (const part of [0.1, 0.5, 0.95, 0.3]) {
+      const box = (await page.locator('.lanes').boundingBox())!;
+      const sought = await countWork(page);
+      await page.mouse.click(box.x + box.width * part, box.y + 3);
+      const turn = Math.floor((HOURS * part) / 6);
+      await page.waitForFunction((near) => {
+        const said = document.querySelector('.word.said')?.closest('.turn');
+        return said && Math.abs(Number(said.id.slice(5)) - near) < 20;
+      }, turn);
+      await page.waitForTimeout(1_000);
+      const seek = await sought();
+      t.ok(seek.added < MOST_ADDED, `${seek.added} elements and ${seek.calls} calls for a seek`);
+      const from = await page.evaluate(() => document.querySelector('.turn.wanted')!.id);
+      const played = await countWork(page);
+      await page.waitForFunction((id) => document.querySelector('.turn.wanted')!.id !== id, from);
+      const { calls, added } = await played();
+      t.ok(calls < MOST_CALLS, `${calls} calls and ${added} elements until the next turn`);
+    }
+    const tasks = await page.evaluate(() => (globalThis as unknown as { tasks: number[] }).tasks);
+    const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
+    t.comment(
+      `${tasks.length} long tasks while it played with 4 seeks, the longest ${Math.round(Math.max(0, ...tasks))} ms, ${nodes} nodes`,
+    );
+    t.ok(nodes < 2_000, `${nodes} nodes: only what is near is mounted`);
+    t.strictSame(sent, [], 'nothing is uploaded');
+    t.strictSame(faults, []);
+    await page.close();
+  });
+
+t.test('an owner chooses within the maximum of the operator for how long recordings are kept, and uploaders are told', async (t) => {
   const page = await browser.newPage();
   await signIn(page, url, key);
   await page.goto(`${url}/#/workspace/settings`);
@@ -168,5 +160,10 @@ t.test('an owner chooses within the maximum of the operator for how long recordi
   const [row] = await db.query<{ days: number }>('*', 'select keep_recordings_days as days from workspaces where id = ?', [workspace]);
   t.equal(row!.days, 14);
   t.strictSame(await findings(page), []);
+  await page.goto(`${url}/#/`);
+  await page.waitForSelector('.drop p:has-text("Recordings are kept for 14 days.")');
+  await db.query('*', 'update workspaces set keep_recordings_days = 0 where id = ?', [workspace]);
+  await page.reload();
+  await page.waitForSelector('.drop p:has-text("Recordings are deleted after transcription.")');
   await page.close();
 });

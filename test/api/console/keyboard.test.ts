@@ -6,7 +6,7 @@ import { needPrograms } from '../../support/programs.ts';
 
 // The console by keyboard alone.
 const programs = needPrograms(t, 'chromium');
-const api = await openConsole(t, programs.chromium);
+const api = await openConsole(t, programs.chromium, { LONGHAND_KEEP_RECORDINGS_DAYS: '7' });
 const { url, key, browser } = api;
 const { pages, talk } = await everyPage(api);
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { faultsOf, findings, openConsole, shot, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
+import { silence } from '../../support/silence.ts';
 import { SPEAKERS } from '../../support/world.ts';
 
 const programs = needPrograms(t, 'chromium');
@@ -11,23 +12,10 @@ const { world, url, ann, key, browser } = await openConsole(t, programs.chromium
 const folder = mkdtempSync(path.join(tmpdir(), 'longhand-listening-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Silence, as a WAV file of 8 kHz. */
-function silence(name: string, seconds: number): string {
-  const data = Buffer.alloc(44 + 16_000 * seconds);
-  data.write('RIFF', 0);
-  data.writeUInt32LE(36 + 16_000 * seconds, 4);
-  data.write('WAVEfmt ', 8);
-  data.writeUInt32LE(16, 16);
-  data.writeUInt16LE(1, 20);
-  data.writeUInt16LE(1, 22);
-  data.writeUInt32LE(8_000, 24);
-  data.writeUInt32LE(16_000, 28);
-  data.writeUInt16LE(2, 32);
-  data.writeUInt16LE(16, 34);
-  data.write('data', 36);
-  data.writeUInt32LE(16_000 * seconds, 40);
+/** A file with silence. */
+function copyOf(name: string, seconds: number): string {
   const file = path.join(folder, name);
-  writeFileSync(file, data);
+  writeFileSync(file, Buffer.concat([...silence(seconds)]));
   return file;
 }
 
@@ -50,26 +38,38 @@ const at = () => page.evaluate(() => document.querySelector('audio')!.currentTim
 
 t.test('the page explains why there is no recording, and shows who speaks when', async (t) => {
   t.match(await page.textContent('.player'), /For privacy Longhand keeps only the text\./);
-  const { width, colours } = await page.evaluate(() => {
+  const { width, lanes } = await page.evaluate(() => {
     const canvas = document.querySelector<HTMLCanvasElement>('.lanes')!;
-    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-    const seen = new Set<string>();
-    for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add([...data.slice(i, i + 3)].join());
-    return { width: canvas.clientWidth, colours: [...seen] };
+    const lanes = [0.25, 0.75].map((part) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, Math.floor(canvas.height * part), canvas.width, 1);
+      const seen = new Set<string>();
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add([...data.slice(i, i + 3)].join());
+      return [...seen];
+    });
+    return { width: canvas.clientWidth, lanes };
   });
   t.ok(width > 300);
-  t.ok(colours.includes('47,75,199') && colours.includes('154,61,11'), colours.slice(0, 9).join(' '));
+  for (const [at, own, other] of [
+    [0, '47,75,199', '154,61,11'],
+    [1, '154,61,11', '47,75,199'],
+  ] as const)
+    t.ok(lanes[at]!.includes(own) && !lanes[at]!.includes(other), `the lane of speaker ${at + 1}: ${lanes[at]!.slice(0, 9).join(' ')}`);
 });
 
 t.test('a copy of a different length is reported', async (t) => {
-  await page.setInputFiles('.player input[type=file]', silence('other.wav', 9));
+  await page.setInputFiles('.player input[type=file]', copyOf('other.wav', 9));
   await page.waitForSelector('.player [role=alert]:has-text("This file is 9 s long, the recording 10 min")');
   t.strictSame(await findings(page), []);
+  await page.setInputFiles('.player input[type=file]', copyOf('cut.wav', 585));
+  await page.waitForSelector('.player [role=alert]:has-text("This file is 9 min 45 s long")');
+  await page.setInputFiles('.player input[type=file]', copyOf('trimmed.wav', 596));
+  await page.waitForFunction(() => document.querySelector('audio')!.duration === 596);
+  t.equal(await page.locator('.player [role=alert]').count(), 0, 'encoders add and cut a little');
 });
 
 t.test('a copy is played beside its text: words are highlighted as they are spoken, and nothing is uploaded', async (t) => {
   sent.length = 0;
-  await page.setInputFiles('.player input[type=file]', silence('call.wav', 600));
+  await page.setInputFiles('.player input[type=file]', copyOf('call.wav', 600));
   await page.waitForSelector('.word');
   await page.waitForFunction(() => document.querySelector('audio')!.duration === 600);
   t.equal(await page.locator('.player [role=alert]').count(), 0);
@@ -111,13 +111,50 @@ t.test('a word, a time, the speaker strip and the keyboard select where to play 
   t.strictSame(faults, []);
 });
 
+t.test('the page stays where it is if it is told not to follow, and leaves shortcuts of the browser alone', async (t) => {
+  await page.uncheck('text=Follow');
+  await page.evaluate(() => {
+    (document.activeElement as HTMLElement).blur();
+    scrollTo(0, 0);
+  });
+  const before = await at();
+  await page.keyboard.press('ArrowLeft');
+  t.ok(Math.abs((await at()) - (before - 5)) < 0.2, 'back');
+  const prevented = await page.evaluate(() => {
+    const pressed = ['altKey', 'ctrlKey', 'metaKey'].map(
+      (held) => new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true, cancelable: true, [held]: true }),
+    );
+    return pressed.map((press) => !document.body.dispatchEvent(press));
+  });
+  t.strictSame(prevented, [false, false, false]);
+  await page.keyboard.press('Space');
+  await page.waitForFunction((from) => document.querySelector('audio')!.currentTime > from, before);
+  await page.keyboard.press('Space');
+  await page.waitForFunction(() => document.querySelector('audio')!.paused);
+  t.equal(await page.evaluate(() => scrollY), 0);
+});
+
+t.test('a copy is played in search results too: words are highlighted, found and selected', async (t) => {
+  await page.goto(`${url}/#/?q=two%20three`);
+  await page.click('.hit-list a >> nth=0');
+  await page.waitForSelector('#turn-1.wanted mark');
+  await page.setInputFiles('.player input[type=file]', copyOf('found.wav', 600));
+  await page.waitForSelector('#turn-3 .word mark');
+  t.strictSame(await page.locator('#turn-3 mark').allTextContents(), ['two', 'three']);
+  await page.click('#turn-3 .word >> nth=2');
+  t.ok(Math.abs((await at()) - 7) < 0.2);
+  t.equal(await page.textContent('.word.said'), 'three');
+  t.strictSame(await findings(page), []);
+  await shot(page, 'listening-search');
+});
+
 t.test('the player fits a phone, in dark mode', async (t) => {
   const phone = await browser.newContext({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
   const other = await phone.newPage();
   await signIn(other, url, key);
   await other.goto(`${url}/#/t/${id}`);
   await other.waitForSelector('.turn');
-  await other.setInputFiles('.player input[type=file]', silence('phone.wav', 600));
+  await other.setInputFiles('.player input[type=file]', copyOf('phone.wav', 600));
   await other.waitForSelector('.player >> text=Play');
   t.equal(await other.evaluate(() => document.documentElement.scrollWidth), 390);
   t.strictSame(await findings(other), []);

@@ -6,7 +6,7 @@ import { needPrograms } from '../../support/programs.ts';
 
 // Every page of the console with rows that a test inserted, in both themes, on a phone and on a wide screen.
 const programs = needPrograms(t, 'chromium');
-const api = await openConsole(t, programs.chromium);
+const api = await openConsole(t, programs.chromium, { LONGHAND_KEEP_RECORDINGS_DAYS: '7' });
 const { call, url, key, browser } = api;
 const { pages } = await everyPage(api);
 const allowing = await consent();

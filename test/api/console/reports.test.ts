@@ -83,3 +83,18 @@ t.test('a checklist is a scored table whose evidence links to its moment; a repo
   await page.waitForSelector('#turn-2.wanted');
   await page.close();
 });
+
+t.test('where no title and topics are known, the page shows the file name and no topics', async (t) => {
+  const id = await world.transcription(ann, { filename: 'Call 17.mp3', summary: 'The delivery is late.', topics: [] });
+  const page = await browser.newPage();
+  const faults = faultsOf(page);
+  await signIn(page, url, key);
+  await page.click(`tr a.open[href="#/t/${id}"]:text-is("Call 17.mp3")`);
+  await page.waitForSelector('h1:text-is("Call 17.mp3")');
+  t.equal(await page.title(), 'Call 17.mp3 · Longhand');
+  t.match(await page.textContent('.aside'), /The delivery is late\./);
+  t.equal(await page.locator('.aside .chip').count(), 0);
+  t.notMatch(await page.textContent('main'), /null|undefined|untitled/i);
+  t.strictSame(faults, []);
+  await page.close();
+});

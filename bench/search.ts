@@ -41,9 +41,10 @@ const open = (url: string) => openDb({ url, name: 'longhand-bench', patience: 'o
 const db = await openDb({ url: postgres.url, name: 'longhand-bench' });
 const owner = await open(postgres.url);
 const server = await open(superuser());
+const masterKey = randomBytes(32);
 try {
   await migrate(db);
-  const vault = await openVault(db, [randomBytes(32)]);
+  const vault = await openVault(db, [masterKey]);
   const people = await makePeople(db, vault);
   const row = await run(vault, people);
   process.stdout.write(values.json ? `${JSON.stringify(row)}\n` : textOf(row));
@@ -59,7 +60,11 @@ async function run(vault: Vault, people: People): Promise<Row> {
   await owner.direct('alter table transcriptions disable trigger user');
   await writeCalls(db, vault, people, rows, (done) => done % 100_000 || tell(`${done} rows`));
   await owner.direct('alter table transcriptions enable trigger user');
-  const filled = await fill({ db, owner, vault }, people, rows, { words: Number(values.words) || undefined, probes: PROBES, tell });
+  const filled = await fill({ db, owner, vault, url: postgres.url, masterKey }, people, rows, {
+    words: Number(values.words) || undefined,
+    probes: PROBES,
+    tell,
+  });
   const fillSeconds = (performance.now() - began) / 1000;
   await owner.direct('vacuum (analyze)');
   const [after] = loadavg() as [number];

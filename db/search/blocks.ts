@@ -67,14 +67,15 @@ async function step(db: Db, workspaceId: string): Promise<boolean> {
 
 /** Packs the oldest transcripts that are not in a block yet, if there are enough. */
 async function packFresh(tx: Tx, workspaceId: string): Promise<boolean> {
-  const rows = await tx.rows<{ number: number; terms: string[] }>(
-    'select f.number, f.terms from search_fresh f where f.workspace_id = ?::uuid order by f.number limit ? for update',
+  const rows = await tx.rows<{ number: number; terms: number[] }>(
+    // as JSON, which the driver parses many times faster than an array
+    'select f.number, to_json(f.terms) as terms from search_fresh f where f.workspace_id = ?::uuid order by f.number limit ? for update',
     [workspaceId, LARGE],
   );
   if (rows.length < BLOCK) return false;
   const taken = rows.length === LARGE ? rows : rows.slice(0, BLOCK);
   const postings: Postings = new Map();
-  for (const { number, terms } of taken) for (const term of terms) push(postings, Number(term), [number]);
+  for (const { number, terms } of taken) for (const term of terms) push(postings, term, [number]);
   const [first, last] = [taken[0]!.number, taken.at(-1)!.number];
   const block = await addBlock(tx, workspaceId, rows.length === LARGE ? 2 : 1, first, last, true);
   await write(tx, workspaceId, block, postings);

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { seeded } from '../../../bench/random.ts';
 import { decode, findTools } from '../../../engine/audio/ffmpeg.ts';
 import { findTones } from '../../../engine/audio/tones.ts';
 import type { Span } from '../../../engine/types.ts';
@@ -88,6 +89,20 @@ t.test('findTones() finds tones at 8 kHz, in A-law and in mp3', async (t) => {
       t.ok(share > 0.9, `${name}, ${extension}: ${(100 * share).toFixed(0)} %`);
     }
   }
+});
+
+t.test('findTones() finds tones in line noise of 3 % of their power, not of 10 %', async (t) => {
+  const { between } = seeded(1);
+  const noise = Float32Array.from({ length: SECONDS * RATE }, () => between(-0.5, 0.5)); // power 1/12
+  const noisy = (share: number) => {
+    const tone = samplesOf(SIGNALS['European dial tone']!); // power 0.02
+    return sum(
+      tone,
+      noise.map((x) => x * Math.sqrt(0.02 * 12 * share)),
+    );
+  };
+  t.ok(covered(noisy(0.03), await found(noisy(0.03))) > 0.9);
+  t.equal(covered(noisy(0.1), await found(noisy(0.1))), 0);
 });
 
 t.test('findTones() does not mistake speech for a tone', async (t) => {

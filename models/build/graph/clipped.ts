@@ -76,10 +76,11 @@ export function clippedProduct(g: Graph, x: string, form: Form, { norm, linear }
   const weights = g.checkpoint.float32(`${linear}.weight`);
   const bias = g.checkpoint.float32(`${linear}.bias`);
   const [rows, columns] = [bias.length, scale.length];
-  for (let n = 0; n < rows; n++) {
+  const gains = Float64Array.from(scale, (value, c) => value * form.deviation[c]!);
+  for (let n = 0, i = 0; n < rows; n++) {
     const divisor = into?.deviation[n] ?? 1;
     bias[n] = (bias[n]! - (into?.mean[n] ?? 0)) / divisor;
-    for (let c = 0; c < columns; c++) weights[n * columns + c]! *= (scale[c]! * form.deviation[c]!) / divisor;
+    for (let c = 0; c < columns; c++, i++) weights[i] = weights[i]! * (gains[c]! / divisor);
   }
   const positive = (c: number) => scale[c]! > 0;
   const edges = scale.map((a, c) => atStep((-shift[c]! / a - form.mean[c]!) / form.deviation[c]!, form.step, positive(c)));
@@ -120,7 +121,10 @@ function floatProduct(g: Graph, x: string, weights: Float32Array, bias: Float32A
 function byteProduct(g: Graph, x: string, weights: Float32Array, bias: Float32Array, edges: Float32Array, step: number): string {
   const [rows, columns] = [bias.length, edges.length];
   const { values, scales } = quantise(weights, rows, columns, saturates(g));
-  for (let c = 0; c < columns; c++) for (let n = 0; n < rows; n++) bias[n]! -= values[c * rows + n]! * scales[n]! * edges[c]!;
+  for (let c = 0, i = 0; c < columns; c++) {
+    const edge = edges[c]!;
+    for (let n = 0; n < rows; n++, i++) bias[n] = bias[n]! - values[i]! * scales[n]! * edge;
+  }
   const matrix = constant(g, 'int8', [columns, rows], () => values);
   const zeros = constant(g, 'int8', [rows], () => new Int8Array(rows));
   const inputs = [x, matrix, scalar(g, step), vector(g, scales), byte(g, MIDDLE), zeros, vector(g, bias)];
@@ -145,11 +149,14 @@ export function deviationOf(g: Graph, name: string): Float32Array {
 
 /** Maximum absolute value of each column of a matrix. */
 function largest(matrix: Float32Array, columns: number): number[] {
-  const sizes = new Array<number>(columns).fill(0);
+  const sizes = new Float32Array(columns);
   for (let row = 0; row < matrix.length; row += columns) {
-    for (let c = 0; c < columns; c++) sizes[c] = Math.max(sizes[c]!, Math.abs(matrix[row + c]!));
+    for (let c = 0; c < columns; c++) {
+      const size = Math.abs(matrix[row + c]!);
+      if (size > sizes[c]!) sizes[c] = size;
+    }
   }
-  return sizes;
+  return Array.from(sizes);
 }
 
 export function vector(g: Graph, values: Float32Array): string {

@@ -24,8 +24,11 @@ export function quantise(weights: Float32Array, rows: number, columns: number, s
     let top = Math.fround(1e-8);
     let pair = 0;
     for (let k = 0; k < columns; k++) {
-      top = Math.max(top, Math.abs(row[k]!));
-      if (k % 2) pair = Math.max(pair, Math.abs(row[k - 1]! + row[k]!));
+      const size = Math.abs(row[k]!);
+      if (size > top) top = size;
+      if (!saturates || k % 2 === 0) continue;
+      const sum = Math.abs(row[k - 1]! + row[k]!);
+      if (sum > pair) pair = sum;
     }
     scales[n] = Math.max(top / PEAK, saturates ? pairSteps(pair) : 0);
   }

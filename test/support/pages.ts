@@ -93,6 +93,7 @@ export async function everyPage(api: TestConsole): Promise<{ pages: ConsolePage[
     page('not-found', '/t/nothing', 'text=Not found'),
     page('activity', '/activity', 'text=13 minutes in the last 30 days'),
     page('installation', '/installation', 'text=host-a'),
+    page('not-enough-minutes', '/?status=insufficient_balance', 'a[aria-current]:has-text("Not enough minutes")'),
     page('workspace', '/workspace', 'text=minutes'),
     page('keys', '/workspace/keys', 'text=Revoke'),
     page('templates', '/workspace/templates', 'article:has-text("delivery-check")'),

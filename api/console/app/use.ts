@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { call, poller, Refused } from './client.ts';
 import { type Changes, loadChanges } from './correcting.ts';
 import type { Transcription } from './types.ts';
@@ -106,6 +107,13 @@ export function useTitle(title: string | null | undefined): void {
   useEffect(() => {
     document.title = title ? `${title} · Longhand` : 'Longhand';
   }, [title]);
+}
+
+/** A navigation whose current entry is scrolled into view: on a phone it may lie beside the screen. */
+export function useNavigation(current: string): RefObject<HTMLElement> {
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }), [current]);
+  return nav;
 }
 
 export function go(path: string, query?: URLSearchParams): void {

@@ -67,7 +67,7 @@ for (const [look, width] of [
     await signIn(page, url, full.key);
     await page.goto(`${url}/#/activity`);
     await page.waitForSelector('text=17 minutes in the last 30 days');
-    t.match(await page.textContent('.figures'), /p501 min 30 s/);
+    t.match(await page.textContent('.figures'), /p501 min 30 s.*Time to transcript, p95/);
     t.equal(await page.title(), 'Activity · Longhand');
     await page.waitForSelector('text=No failures in the last 48 hours.');
     await page.waitForSelector('li:has-text("Mumbled") >> text=confidence 41 %');

@@ -27,6 +27,26 @@ async function consent(): Promise<string> {
 
 const fits = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
+/** Elements beside the screen or over one another: current entries of navigations; times, buttons and editors of turns. */
+const misplaced = (page: Page) =>
+  page.evaluate(() => {
+    const place = (one: Element) => one.getBoundingClientRect();
+    const beside = [...document.querySelectorAll('nav [aria-current]')].filter(
+      (one) => place(one).left < 0 || place(one).right > innerWidth,
+    );
+    const covered = [...document.querySelectorAll('.turn')].flatMap((turn) => {
+      const parts = [...turn.querySelectorAll(':scope > a, .edit, .turn-editor')];
+      return parts.filter((one) =>
+        parts.some((other) => {
+          const [a, b] = [place(one), place(other)];
+          return one !== other && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        }),
+      );
+    });
+    const narrow = [...document.querySelectorAll('.turn-editor')].filter((one) => place(one).width < 250);
+    return [...beside, ...covered, ...narrow].map((one) => one.outerHTML.slice(0, 90));
+  });
+
 for (const [colorScheme, width] of [
   ['light', 390],
   ['light', 1440],
@@ -39,6 +59,7 @@ for (const [colorScheme, width] of [
     const faults = faultsOf(page);
     const check = async (name: string) => {
       t.ok(await fits(page), `${name}: nothing sticks out sideways`);
+      t.strictSame(await misplaced(page), [], `${name}: in its place`);
       t.strictSame(await findings(page), [], name);
       await shot(page, `page-${name}-${colorScheme}-${width}`);
     };

@@ -47,7 +47,7 @@ export function Activity() {
         <Figure name="Oldest queued" value={queue.queued ? length(queue.oldest_seconds) : '–'} />
         <Figure name="Reports queued" value={reports.queued + reports.processing} />
         <Figure name="Time to transcript, p50" value={ready.p50 === null ? '–' : length(ready.p50)} />
-        <Figure name="p95" value={ready.p95 === null ? '–' : length(ready.p95)} />
+        <Figure name="Time to transcript, p95" value={ready.p95 === null ? '–' : length(ready.p95)} />
       </dl>
       <Minutes usage={usage} />
       <h2>Recordings that want a second look</h2>
@@ -65,7 +65,10 @@ export function Activity() {
         </ul>
       )}
       <h2>Failures</h2>
-      <p class="quiet">{failed ? `${failed} in the last 48 hours.` : 'No failures in the last 48 hours.'}</p>
+      <p class="quiet">
+        {failed ? `${failed} in the last 48 hours.` : 'No failures in the last 48 hours.'}
+        {failures.length > failed && ' The latest ones:'}
+      </p>
       {failures.length > 0 && (
         <ul class="card plain lines">
           {failures.map((failure) => (

@@ -8,7 +8,7 @@ import { Uploads } from '../parts/uploads.tsx';
 import { STATUS } from '../show.ts';
 import type { Item, Page, Row } from '../types.ts';
 import type { UploadQueue } from '../uploading.ts';
-import { go, useLoaded, useTitle } from '../use.ts';
+import { go, useLoaded, useNavigation, useTitle } from '../use.ts';
 
 const PAGE = 20;
 const BUSY_MS = 4_000;
@@ -114,6 +114,7 @@ interface StatusesProps {
 
 function Statuses({ query, status, totals }: StatusesProps) {
   const known = Object.values(totals);
+  const nav = useNavigation(`${status} ${known.length}`); // with its figures an entry is wider
   const all = known.length === Object.keys(STATUS).length ? known.reduce<number>((sum, total) => sum + (total ?? 0), 0) : undefined;
   const tabs: [string | null, string, number | undefined][] = [
     [null, 'All', all],
@@ -122,7 +123,7 @@ function Statuses({ query, status, totals }: StatusesProps) {
       .map(([name, label]): [string, string, number | undefined] => [name, label, totals[name]]),
   ];
   return (
-    <nav class="tabs" aria-label="Status">
+    <nav ref={nav} class="tabs" aria-label="Status">
       {tabs.map(([name, label, total]) => (
         <a key={label} href={`#/?${withStatus(query, name)}`} aria-current={name === status ? 'page' : undefined}>
           {label} {total !== undefined && <span class="quiet figure">{total}</span>}

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Session } from '../client.ts';
 import { Problem, Waiting } from '../parts/basics.tsx';
 import type { WorkspaceInfo } from '../types.ts';
-import { useLoaded, useTitle } from '../use.ts';
+import { useLoaded, useNavigation, useTitle } from '../use.ts';
 import { Access } from './workspace/access.tsx';
 import { Keys } from './workspace/keys.tsx';
 import { AuditLog } from './workspace/log.tsx';
@@ -34,9 +34,10 @@ export function Workspace({ session, tab }: { session: Session; tab: string }) {
   ] as [string, string, JSX.Element][];
   const [, title, content] = tabs.find(([name]) => name === tab) ?? tabs[0]!;
   useTitle(title);
+  const nav = useNavigation(tab);
   return (
     <div class="with-side">
-      <nav class="side" aria-label="Workspace">
+      <nav ref={nav} class="side" aria-label="Workspace">
         {tabs.map(([name, label]) => (
           <a key={name} href={`#/workspace/${name}`} aria-current={name === tab ? 'page' : undefined}>
             {label}

@@ -129,7 +129,11 @@ t.test('a key is created, shown once, works, and is revoked', async (t) => {
   const requested = () => fetch(`${base}/v1/workspace`, { headers: { authorization: `Bearer ${made}` } });
   t.match(await (await requested()).json(), { key: { scopes: ['read', 'uploads:write'] } });
   t.strictSame(await findings(page), []);
-  await page.locator('li:has-text("CRM") >> text=Revoke').click();
+  await page.click('li:has-text("CRM") >> text=Revoke…');
+  await page.click('dialog:has-text("Revoke CRM?") >> text=Cancel');
+  t.equal((await requested()).status, 200);
+  await page.click('li:has-text("CRM") >> text=Revoke…');
+  await page.click('dialog >> button:text-is("Revoke")');
   await page.waitForSelector('li:has-text("CRM") >> text=revoked');
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   t.equal((await requested()).status, 401);

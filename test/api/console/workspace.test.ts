@@ -1,5 +1,5 @@
 import t from 'tap';
-import { faultsOf, openConsole, signIn } from '../../support/browser.ts';
+import { faultsOf, findings, openConsole, signIn } from '../../support/browser.ts';
 import { needPrograms } from '../../support/programs.ts';
 
 const programs = needPrograms(t, 'chromium');
@@ -59,4 +59,30 @@ t.test('members, identities, projects, vocabulary and webhooks are saved', async
   await page.waitForSelector('li .chip:text-is("pending")');
   t.strictSame(faults, []);
   await context.close();
+});
+
+t.test('members, webhooks and templates are removed after a confirmation, and stay without it', async (t) => {
+  const page = await browser.newPage();
+  const faults = faultsOf(page);
+  await world.member(workspace, { name: 'Eve', email: 'eve@example.com' });
+  await world.template(workspace, 'weekly');
+  await signIn(page, url, key);
+  for (const [path, row, button, question] of [
+    ['members', 'li:has-text("eve@example.com")', 'Remove', 'Remove Eve?'],
+    ['webhooks', 'article:has-text("crm.example")', 'Delete', 'Delete this webhook?'],
+    ['templates', 'article:has-text("weekly")', 'Delete', 'Delete weekly?'],
+  ] as const) {
+    await page.goto(`${url}/#/workspace/${path}`);
+    await page.click(`${row} >> text=${button}…`);
+    await page.waitForSelector(`dialog:has-text("${question}")`);
+    t.strictSame(await findings(page), []);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    await page.reload();
+    await page.click(`${row} >> text=${button}…`);
+    await page.click(`dialog >> button:text-is("${button}")`);
+    await page.waitForSelector(row, { state: 'detached' });
+  }
+  t.strictSame(faults, []);
+  await page.close();
 });

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call, type Session } from '../client.ts';
 import { Problem, Waiting } from '../parts/basics.tsx';
-import { Confirm } from '../parts/dialog.tsx';
+import { Risky } from '../parts/dialog.tsx';
 import { Export } from '../parts/export.tsx';
 import { About, Meta, Progress } from '../parts/facts.tsx';
 import { History } from '../parts/history.tsx';
@@ -56,7 +56,16 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
         </div>
         <div class="row no-print">
           <Export id={id} ready={record.status === 'completed'} />
-          {rights?.delete && <Remove id={id} />}
+          {rights?.delete && (
+            <Risky
+              kind=""
+              label="Delete"
+              title="Delete this transcript?"
+              run={() => call('DELETE', `/transcriptions/${id}`).then(() => go('/'))}
+            >
+              Text, reports, corrections and a kept recording are deleted for everyone. This cannot be undone.
+            </Risky>
+          )}
         </div>
       </div>
       <Problem error={error} />
@@ -92,27 +101,6 @@ export function TranscriptPage({ id, at, look, session }: { id: string; at: numb
           {record.status === 'completed' && <History {...{ record, changes, may }} changed={again} />}
         </aside>
       </div>
-    </>
-  );
-}
-
-function Remove({ id }: { id: string }) {
-  const [asking, ask] = useState(false);
-  return (
-    <>
-      <button type="button" class="danger" onClick={() => ask(true)}>
-        Delete…
-      </button>
-      {asking && (
-        <Confirm
-          title="Delete this transcript?"
-          label="Delete"
-          run={() => call('DELETE', `/transcriptions/${id}`).then(() => go('/'))}
-          close={() => ask(false)}
-        >
-          Text, reports, corrections and a kept recording are deleted for everyone. This cannot be undone.
-        </Confirm>
-      )}
     </>
   );
 }

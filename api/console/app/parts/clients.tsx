@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
 import { call } from '../client.ts';
 import { day } from '../show.ts';
 import { useLoaded } from '../use.ts';
 import { Problem } from './basics.tsx';
-import { Confirm } from './dialog.tsx';
+import { Risky } from './dialog.tsx';
 
 interface Client {
   id: string;
@@ -15,7 +14,6 @@ interface Client {
 /** OAuth clients that registered themselves: their names are untrusted. Removing one ends its grants in every workspace. */
 export function Clients() {
   const { value, error, again } = useLoaded<{ items: Client[] }>('/clients');
-  const [asked, ask] = useState<Client | null>(null);
   return (
     <>
       <h2>OAuth clients</h2>
@@ -31,26 +29,12 @@ export function Clients() {
                   {client.redirect_uris.join(', ')} · last used {day(client.last_used_at)}
                 </div>
               </div>
-              <button type="button" class="small danger" onClick={() => ask(client)}>
-                Remove…
-              </button>
+              <Risky label="Remove" title={`Remove ${client.name}?`} run={() => call('DELETE', `/clients/${client.id}`).then(again)}>
+                Its access ends in every workspace. It can register again.
+              </Risky>
             </li>
           ))}
         </ul>
-      )}
-      {asked && (
-        <Confirm
-          title={`Remove ${asked.name}?`}
-          label="Remove"
-          run={() =>
-            call('DELETE', `/clients/${asked.id}`)
-              .then(again)
-              .then(() => ask(null))
-          }
-          close={() => ask(null)}
-        >
-          Its access ends in every workspace. It can register again.
-        </Confirm>
       )}
     </>
   );

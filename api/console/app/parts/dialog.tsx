@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Action } from './basics.tsx';
 
 interface Props {
@@ -32,5 +32,18 @@ export function Confirm({ title, children, label, run, close }: Props) {
         </Action>
       </div>
     </dialog>
+  );
+}
+
+/** A button for what cannot be undone: it asks first. */
+export function Risky({ kind = 'small', ...asked }: Omit<Props, 'close'> & { kind?: string }) {
+  const [asking, ask] = useState(false);
+  return (
+    <>
+      <button type="button" class={`${kind} danger`} onClick={() => ask(true)}>
+        {asked.label}…
+      </button>
+      {asking && <Confirm {...asked} run={() => asked.run().then(() => ask(false))} close={() => ask(false)} />}
+    </>
   );
 }

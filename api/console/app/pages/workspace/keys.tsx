@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
-import { Action, Field, Form, Once, Problem } from '../../parts/basics.tsx';
+import { Field, Form, Once, Problem } from '../../parts/basics.tsx';
+import { Risky } from '../../parts/dialog.tsx';
 import { day } from '../../show.ts';
 import { useLoaded } from '../../use.ts';
 
@@ -93,9 +94,9 @@ function One({ of: key, changed }: { of: Key; changed: () => void }) {
       {key.revoked_at || over ? (
         <span class="chip bad">{key.revoked_at ? 'revoked' : 'expired'}</span>
       ) : (
-        <Action kind="small danger" run={() => call('DELETE', `/keys/${key.id}`).then(changed)}>
-          Revoke
-        </Action>
+        <Risky label="Revoke" title={`Revoke ${key.name ?? 'this key'}?`} run={() => call('DELETE', `/keys/${key.id}`).then(changed)}>
+          Programs that use it are refused from now on, and sessions that it opened end. This cannot be undone.
+        </Risky>
       )}
     </li>
   );

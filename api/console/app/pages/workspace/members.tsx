@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
 import { Action, Field, Form, Once, Problem } from '../../parts/basics.tsx';
+import { Risky } from '../../parts/dialog.tsx';
 import { RoleField, Roles } from '../../parts/role.tsx';
 import type { Member } from '../../types.ts';
 import { useLoaded } from '../../use.ts';
@@ -95,9 +96,13 @@ function Active({ member, me, show, changed }: ActiveProps) {
         Sign-in link
       </Action>
       {member.id !== me && (
-        <Action kind="small danger" run={() => call('DELETE', `/members/${member.id}`).then(changed)}>
-          Remove
-        </Action>
+        <Risky
+          label="Remove"
+          title={`Remove ${member.name ?? member.email}?`}
+          run={() => call('DELETE', `/members/${member.id}`).then(changed)}
+        >
+          Their keys, sessions and assistants lose access. Their transcripts and corrections stay.
+        </Risky>
       )}
       <Problem error={error} />
       <div class="full">

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
 import { Action, Problem } from '../../parts/basics.tsx';
+import { Risky } from '../../parts/dialog.tsx';
 import { useLoaded } from '../../use.ts';
 import { type Custom, Editor } from './editor.tsx';
 
@@ -74,9 +75,9 @@ function Tools({ template, edit, changed }: { template: Custom; edit: (template:
       >
         {publish ? 'Publish' : 'Back to draft'}
       </Action>
-      <Action kind="small danger" run={() => call('DELETE', `/templates/${template.id}`).then(changed)}>
-        Delete
-      </Action>
+      <Risky label="Delete" title={`Delete ${template.name}?`} run={() => call('DELETE', `/templates/${template.id}`).then(changed)}>
+        Reports written with it stay. This cannot be undone.
+      </Risky>
     </>
   );
 }

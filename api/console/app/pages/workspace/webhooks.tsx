@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../client.ts';
 import { Action, Form, Once, Problem } from '../../parts/basics.tsx';
+import { Risky } from '../../parts/dialog.tsx';
 import { day } from '../../show.ts';
 import { useLoaded } from '../../use.ts';
 
@@ -53,9 +54,9 @@ export function Webhooks() {
             <Action kind="small" run={() => call('PATCH', `/webhooks/${hook.id}`, { active: !hook.active }).then(again)}>
               {hook.active ? 'Pause' : 'Resume'}
             </Action>
-            <Action kind="small danger" run={() => call('DELETE', `/webhooks/${hook.id}`).then(again)}>
-              Delete
-            </Action>
+            <Risky label="Delete" title="Delete this webhook?" run={() => call('DELETE', `/webhooks/${hook.id}`).then(again)}>
+              Pending deliveries to {hook.url} are lost. This cannot be undone.
+            </Risky>
           </div>
           <Deliveries hook={hook.id} />
         </article>

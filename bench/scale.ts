@@ -30,6 +30,7 @@ const QUEUED = [1_000, 100_000];
 const PARTS = ['idle', 'claims', 'lists', 'deletion'];
 const SERVERS = 200; // connections of PgBouncer
 const BOUNCED = 10_000; // queued for its fleet
+const SERVER = ['autovacuum=on', 'maintenance_work_mem=1GB', 'max_wal_size=8GB']; // the others, such as shared_buffers, are the defaults
 
 const { values } = parseArgs({
   options: {
@@ -46,7 +47,7 @@ const unknown = parts.filter((part) => part && !PARTS.includes(part));
 if (unknown.length || sizes.some((size) => !(size > 0)))
   throw new Error(`Cannot measure ${unknown.join() || values.rows}: see bench/scale.ts`);
 const home = mkdtempSync(join(tmpdir(), 'longhand-scale-'));
-const postgres = await startEmbedded(join(home, 'postgres'), { durable: false, connections: 1200, settings: ['autovacuum=on'] });
+const postgres = await startEmbedded(join(home, 'postgres'), { durable: false, connections: 1200, settings: SERVER });
 try {
   const results = await measure();
   if (values.json) process.stdout.write(`${JSON.stringify(results)}\n`);
@@ -60,7 +61,7 @@ async function measure(): Promise<Row[]> {
   const log = openLog(settings, 'bench');
   const [db, owner] = [
     await openDb({ url: postgres.url, name: 'longhand-bench' }),
-    await openDb({ url: postgres.url, name: 'longhand-bench', pool: 1, patience: 'operator' }),
+    await openDb({ url: postgres.url, name: 'longhand-bench', pool: 2, patience: 'operator' }),
   ];
   await migrate(db);
   const vault = await openVault(db, [randomBytes(32)]);
@@ -71,7 +72,8 @@ async function measure(): Promise<Row[]> {
   try {
     const workspaces = await makeWorkspaces(db, vault);
     const unqueue = async () => {
-      await db.query('*', `delete from transcriptions where status in ('queued', 'processing')`);
+      await owner.query('*', `delete from transcriptions where status in ('queued', 'processing')`);
+      await owner.query('*', 'delete from spool_orphans'); // which an idle fleet would remove from the spool
       await owner.direct('vacuum analyze transcriptions');
     };
     let rows = 0;

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../api/contract/limits.ts';
 import { hashOf, newKey } from '../../db/access/credentials.ts';
 import type { Db } from '../../db/postgres/orm.ts';
 import type { Vault } from '../../db/secrets/vault.ts';
@@ -6,7 +7,7 @@ import type { Vault } from '../../db/secrets/vault.ts';
 export interface Workspaces {
   /** All workspaces except the large one. */
   ids: string[];
-  /** Those whose rows can be opened and listed, with a key each. */
+  /** The 20 with most rows, whose lists can be opened, with a key each. */
   callers: { id: string; key: string }[];
   /** The next workspaces to be deleted, each with 10 % of the rows of its size. */
   large: { id: string }[];
@@ -22,7 +23,7 @@ interface Access {
 const WORKSPACES = 1_000;
 const CALLERS = 20;
 const BATCH = 20_000; // rows per statement
-const SEALED = 2_000; // file names per statement
+const INSERTERS = 2;
 const LARGEST = 100_000; // rows of the workspace that is deleted
 
 /** Inserts workspaces with unlimited minutes and concurrency, and a member each. */
@@ -50,7 +51,10 @@ export async function makeWorkspaces(db: Db, vault: Vault): Promise<Workspaces> 
   });
 }
 
-/** Adds finished transcriptions: a new large workspace with 10 % of them (at most 100,000), the rest evenly spread; over a year. */
+/**
+ * Adds finished transcriptions of the last year, 1 % failed: a new large workspace with 10 % of them (at most 100,000), and the others,
+ * whose numbers follow Zipf's law: with 10,000,000, the largest has 1,000,000 and the median 2,900.
+ */
 export async function addRows(access: Access, workspaces: Workspaces, count: number): Promise<void> {
   const { db, owner } = access;
   const [large] = await db.acrossTenants((tx) =>
@@ -62,6 +66,7 @@ export async function addRows(access: Access, workspaces: Workspaces, count: num
     await insert(access, [large!.id], own, 'completed');
     await insert(access, workspaces.ids, count - own, 'completed');
   });
+  await owner.direct('analyze transcriptions');
   await db.query(
     '*',
     `insert into segments (workspace_id, transcription_id, block, turns_sealed, words_sealed)
@@ -83,55 +88,66 @@ export async function queueRows(access: Access, workspaces: Workspaces, count: n
   await access.owner.direct('analyze transcriptions, turns');
 }
 
-/** Fills the table without its other indexes, which are then built from all rows: millions of rows take minutes instead of an hour. */
+/**
+ * Fills the table without its foreign keys and other indexes, which are then made from all rows: millions of rows take minutes instead of
+ * an hour.
+ */
 async function withoutIndexes(owner: Db, fill: () => Promise<void>): Promise<void> {
+  const keys = await owner.direct(
+    `select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint where conrelid = 'transcriptions'::regclass and contype = 'f'`,
+  );
   const indexes = await owner.direct(
     `select c.relname as name, pg_get_indexdef(c.oid) as definition from pg_index i join pg_class c on c.oid = i.indexrelid
      where i.indrelid = 'transcriptions'::regclass and not i.indisunique`,
   );
+  for (const { name } of keys) await owner.direct(`alter table transcriptions drop constraint ${name}`);
   for (const { name } of indexes) await owner.direct(`drop index ${name}`);
   await fill();
   for (const { definition } of indexes) await owner.direct(String(definition));
+  for (const { name, definition } of keys) await owner.direct(`alter table transcriptions add constraint ${name} ${definition}`);
 }
 
 async function insert({ owner }: Access, ids: readonly string[], count: number, status: 'completed' | 'queued'): Promise<void> {
-  await owner.direct('alter table transcriptions disable trigger user');
   const waiting = status === 'queued';
-  for (let from = 0; from < count; from += BATCH) {
-    await owner.query(
-      '*',
-      `insert into transcriptions (id, workspace_id, author_id, author_email, status, language, filename_sealed, extension, media_type, duration_seconds,
-         external_id, media_key_sealed, probed_at, completed_at, created_at, updated_at)
-       select gen_random_uuid(), w.ids[1 + i % array_length(w.ids, 1)], gen_random_uuid(), 'agent@example.org',
-         case when ? then 'queued' when i % 100 = 0 then 'failed' else 'completed' end, 'en', '\\x00', 'mp3', 'audio', 20 + i % 90, 'call-' || i,
-         case when ? then '\\x00'::bytea end, at, case when ? then null else at end, at, at
-       from (select ?::uuid[] as ids) w, generate_series(?::bigint, ?::bigint) i, lateral (select now() - (random() * 365) * interval '1 day' as at) a`,
-      [waiting, waiting, waiting, ids, from, Math.min(from + BATCH, count) - 1],
-    );
-  }
+  let next = 0;
+  const batches = async () => {
+    for (let from = next; from < count; from = next) {
+      next = Math.min(from + BATCH, count);
+      await owner.query('*', ROWS, [waiting, waiting, waiting, ids, ids.length, waiting ? '1 hour' : '365 days', from, next - 1]);
+    }
+  };
+  await owner.direct('alter table transcriptions disable trigger user');
+  await Promise.all(Array.from({ length: INSERTERS }, batches));
   await owner.direct('alter table transcriptions enable trigger user');
 }
 
-/** Seals the file names of one workspace, which lists open. */
+/** Parameters: is it queued (three times), workspaces, their number, since when, first and last row. The subquery evaluates random() for every row. */
+const ROWS = `insert into transcriptions (id, workspace_id, author_id, author_email, status, language, filename_sealed, extension, media_type,
+    duration_seconds, external_id, media_key_sealed, probed_at, completed_at, created_at, updated_at)
+  select gen_random_uuid(), w.ids[rank], gen_random_uuid(), 'agent@example.org', case when ? then 'queued' when failed then 'failed' else 'completed' end,
+    'en', '\\x00', 'mp3', 'audio', seconds, 'call-' || i / 100, case when ? then '\\x00'::bytea end, at, case when not ? then at end, at, at
+  from (select ?::uuid[] as ids) w, (
+    select i, floor(power(?::int + 1, random()))::int as rank, random() < 0.01 as failed, 20 + 99 * random() as seconds, now() - random() * ?::interval as at
+    from generate_series(?::bigint, ?::bigint) i) r`;
+
+/** Seals the file names that lists of a workspace open: the first pages of all QUERIES of bench/scale/api.ts. */
 async function sealNames({ db, vault }: Access, workspaceId: string): Promise<void> {
-  for (;;) {
-    const rows = await db.workspace(workspaceId, (tx) =>
-      tx.rows<{ id: string }>(`select id from transcriptions where workspace_id = ?::uuid and filename_sealed = '\\x00' limit ${SEALED}`, [
-        workspaceId,
-      ]),
-    );
-    if (!rows.length) return;
-    const seal = async ({ id }: { id: string }) => ({
-      id,
-      sealed: (await vault.seal(workspaceId, `transcriptions|${id}|filename`, 'call.mp3')).toString('hex'),
-    });
-    const sealed = JSON.stringify(await Promise.all(rows.map(seal)));
-    await db.workspace(workspaceId, (tx) =>
-      tx.rows(
-        `update transcriptions t set filename_sealed = decode(r.sealed, 'hex') from json_to_recordset(?::json) r(id uuid, sealed text)
-         where t.id = r.id and t.workspace_id = ?::uuid`,
-        [sealed, workspaceId],
-      ),
-    );
-  }
+  const page = (status: string, rest: string) =>
+    `(select id from transcriptions where workspace_id = '${workspaceId}' and status = '${status}' ${rest} limit ${LIMITS.PAGE_DEFAULT})`;
+  const newest = 'order by created_at desc, id';
+  const pages = [
+    ...[page('completed', newest), page('failed', newest), page('completed', 'order by duration_seconds desc nulls last, id')],
+    page('completed', `and external_id = 'call-20' ${newest}`),
+  ];
+  const rows = await db.query<{ id: string }>('*', pages.join(' union '));
+  const seal = async ({ id }: { id: string }) => ({
+    id,
+    sealed: (await vault.seal(workspaceId, `transcriptions|${id}|filename`, 'call.mp3')).toString('hex'),
+  });
+  const sealed = JSON.stringify(await Promise.all(rows.map(seal)));
+  await db.query(
+    '*',
+    `update transcriptions t set filename_sealed = decode(r.sealed, 'hex') from json_to_recordset(?::json) r(id uuid, sealed text) where t.id = r.id`,
+    [sealed],
+  );
 }

@@ -36,8 +36,8 @@ export async function findDoors(tx: Tx, { issuer, subject, email }: ProviderIden
      left join sign_in_bindings b on b.member_id = m.id and b.issuer = ?
      where (b.subject is null or b.subject = ?) and m.id in (
        select s.member_id from sign_in_bindings s join members bound on bound.id = s.member_id and bound.status = 'active' where s.issuer = ? and s.subject = ?
-       union all select a.id from members a where lower(a.email) = lower(?) and a.status = 'active'
-       union all select q.id from members q join invitations i on i.member_id = q.id and ${OPEN} where lower(q.email) = lower(?) and q.status = 'pending')
+       union all select a.id from members a where a.email_lower = lower(?) and a.status = 'active'
+       union all select q.id from members q join invitations i on i.member_id = q.id and ${OPEN} where q.email_lower = lower(?) and q.status = 'pending')
      order by accepted desc, lower(w.name), w.id limit 100`,
     [issuer, subject, issuer, subject, email, email],
   );

@@ -18,11 +18,12 @@ export const Member = defineEntity({
     createdAt: moment().defaultRaw('now()'),
     removedAt: moment().nullable(),
     emailTrusted: p.boolean().default(true),
+    emailLower: p.text().generated('(lower(email)) stored').nullable(),
   }),
   indexes: [
-    index('members_address', 'members', "(lower(email)) where (status = 'active')"),
+    index('members_address', 'members', "(email_lower) where (status = 'active')"),
     unique('members_email', 'members', "(workspace_id, lower(email)) where (status <> 'removed')"),
-    index('members_invited', 'members', "(lower(email)) where (status = 'pending')"),
+    index('members_invited', 'members', "(email_lower) where (status = 'pending')"),
     index('members_workspace', 'members', '(workspace_id)'),
   ],
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { findDoors } from '../../../db/access/sign-in.ts';
 import { claimNext, claimProbe } from '../../../db/jobs/claim.ts';
 import { hasTimesAhead } from '../../../db/jobs/clock.ts';
 import { beat } from '../../../db/jobs/heartbeat.ts';
@@ -80,4 +81,10 @@ t.test('no periodic or hot statement of engines and couriers scans a large table
   const scans: string[] = [];
   for (const sql of statements) scans.push(...(await scansOf(sql)));
   t.strictSame(scans, []);
+});
+
+t.test('sign-in scans no large table', async (t) => {
+  const { watched, statements } = recorded();
+  await watched.acrossTenants((tx) => findDoors(tx, { issuer: 'https://id.example', subject: '1', email: 'A@example.org' }));
+  for (const sql of statements) t.strictSame(await scansOf(sql), []);
 });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Log } from '../../db/ops/log.ts';
+import { databaseAway } from '../../db/postgres/away.ts';
 import { Unwanted } from '../../db/postgres/wanted.ts';
 import { ApiError, ERRORS, type ErrorBody, type ErrorCode, UNCODED, type UncodedError } from '../contract/errors.ts';
 import type { Request } from './request.ts';
@@ -43,31 +44,10 @@ const UNAVAILABLE = new Set([
   'EIO', // storage or network share fails
   'ESTALE',
   'EROFS',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-  'EPIPE',
-  '40P01', // PostgreSQL: deadlock, rolled back entirely
   '23503', // foreign key violation: a referenced row was deleted meanwhile; a retry reports that
-  '53300', // too many connections
-  '53100', // disk full
-  '57P01', // shutting down
-  '57P02', // crashed
-  '57P03', // starting
-  '57014', // statement timed out or was cancelled
-  '55P03', // lock timeout
-  '08006', // connection lost
-  '08001',
 ]);
-const LOST =
-  /Connection terminated|Timeout acquiring a connection|Unable to acquire a connection|Client has encountered a connection error/;
 
 function unavailable(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
-  const code = (thrown as Error & { code?: unknown }).code;
-  return UNAVAILABLE.has(String(code)) || LOST.test(thrown.message) || unavailable(thrown.cause);
+  return databaseAway(thrown) || UNAVAILABLE.has(String((thrown as { code?: unknown }).code)) || unavailable(thrown.cause);
 }

@@ -1,5 +1,6 @@
 import { connect as connectTo } from 'node:net';
 import pg from 'pg';
+import { READ_ONLY } from './away.ts';
 import type { Client } from './pipeline.ts';
 import { connectionTo } from './url.ts';
 import { currentSignal } from './wanted.ts';
@@ -44,7 +45,7 @@ export interface Pool {
 }
 
 const IDLE_MS = 30_000; // an idle connection is closed after this
-const STALE = new Set(['0A000', '26000']); // prepared plans invalidated by a migration
+const UNUSABLE = new Set(['0A000', '26000', READ_ONLY]); // prepared plans invalidated by a migration; a former primary
 
 /** Opens a pool of at most `max` connections; they are created on demand. */
 export function openPool(address: string, name: string, max: number, patience: Patience): Pool {
@@ -67,16 +68,7 @@ export function openPool(address: string, name: string, max: number, patience: P
       throw new DatabaseUnavailable(`Cannot reach the database: no connection within ${patience.acquireMs} ms`, { cause: error });
     });
     const connection = lent as unknown as Connection;
-    const release = (broken?: Error) => lent.release(broken);
-    if (connection.bouncing === undefined) {
-      try {
-        connection.bouncing = await throughBouncer(connection, patience.acquireMs);
-      } catch (error) {
-        release(error as Error);
-        throw error;
-      }
-    }
-    return { connection, release };
+    return { connection, release: (broken?: Error) => lent.release(broken) };
   }
 
   return {
@@ -88,10 +80,10 @@ export function openPool(address: string, name: string, max: number, patience: P
       const cancel = () => cancelOn(connection);
       signal?.addEventListener('abort', cancel, { once: true });
       try {
-        return await within(patience.callMs, work(connection));
+        return await within(patience.callMs, identified(connection).then(work));
       } catch (error) {
         const { code } = error as { code?: string };
-        if (error instanceof DatabaseUnavailable || STALE.has(code ?? '') || connection.failed) broken = error as Error;
+        if (error instanceof DatabaseUnavailable || UNUSABLE.has(code ?? '') || connection.failed) broken = error as Error;
         throw signal?.aborted ? signal.reason : error;
       } finally {
         signal?.removeEventListener('abort', cancel);
@@ -102,10 +94,15 @@ export function openPool(address: string, name: string, max: number, patience: P
   };
 }
 
-/** PgBouncer returns its own ids instead of the server's process id. */
-async function throughBouncer(connection: Connection, limitMs: number): Promise<boolean> {
-  const { rows } = await within(limitMs, connection.query('select pg_backend_pid() as pid'));
-  return Number(rows[0]!.pid) !== connection.processID;
+/**
+ * The connection, once it is known whether it goes through PgBouncer, which returns its own ids instead of the server's process id. Part of the
+ * call, because PgBouncer may let it wait for a server connection.
+ */
+async function identified(connection: Connection): Promise<Connection> {
+  if (connection.bouncing !== undefined) return connection;
+  const { rows } = await connection.query('select pg_backend_pid() as pid');
+  connection.bouncing = Number(rows[0]!.pid) !== connection.processID;
+  return connection;
 }
 
 function within<T>(limitMs: number, work: Promise<T>): Promise<T> {

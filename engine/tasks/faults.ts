@@ -1,26 +1,16 @@
 /* Classifies failures. A fault that is not caused by the recording must not fail it: the work is retried when the machine, the database or
    the network has recovered. */
 
-const CONNECTION = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
+import { databaseAway } from '../../db/postgres/away.ts';
+
 const MACHINE = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ESTALE', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']); // disk full, no file handles, network share lost
 const STORE = /^(SlowDown|ServiceUnavailable|InternalError|RequestTimeout|TimeoutError)$/; // S3 error codes
 
 interface Thrown {
   code?: unknown;
   name?: unknown;
-  message?: unknown;
   cause?: unknown;
   $metadata?: { httpStatusCode?: number };
-}
-
-/**
- * The database is unavailable: connection failure, shutdown, restart, too many connections, disk full, deadlock. The statement itself is
- * not at fault.
- */
-export function databaseAway(error: unknown): boolean {
-  const { code, message } = error as Thrown;
-  if (typeof code === 'string' && (/^(08|53|57014|57P0|55P03|40)/.test(code) || CONNECTION.test(code))) return true;
-  return /connection (terminated|ended|error)|not queryable|timeout acquiring a connection/i.test(String(message ?? ''));
 }
 
 /** The machine, the spool or the database is temporarily unable to do the work, whatever the recording. */

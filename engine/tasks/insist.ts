@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { databaseAway } from './faults.ts';
+import { databaseAway } from '../../db/postgres/away.ts';
 
 const PATIENCE_MS = 90_000; // allows for a restart of the database
 const PAUSE_MS = 500;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { databaseAway } from '../../../db/postgres/away.ts';
 import { Project } from '../../../db/postgres/entities/member.ts';
 import { openDb, type Tx } from '../../../db/postgres/orm.ts';
 import { requirePolicies } from '../../../db/postgres/policies.ts';
@@ -179,6 +180,21 @@ t.test('openDb() limits the wait for a connection, a statement or a lock to its 
   await t.rejects(hasty.query('*', 'select 1'), { code: '08006' }, 'a connection');
   await t.rejects(slow, { code: /57014|08006/ }, 'a statement');
   t.same(await hasty.query('*', 'select 1 as n'), [{ n: 1 }]);
+});
+
+t.test('a connection to a former primary, which is read-only since a failover, is replaced after the first refused write', async (t) => {
+  const own = await testDatabase(t);
+  const name = new URL(own.url).pathname.slice(1);
+  await own.db.query('*', 'select 1'); // on a connection that stays writable
+  await own.db.direct(`alter database ${name} set default_transaction_read_only = on`);
+  const client = await openDb({ url: own.url, pool: 1 });
+  t.teardown(() => client.close());
+  const write = () => client.query('*', `insert into facts (name, value) values ('x', '\\x00')`);
+  const refused = await write().catch((error: unknown) => error);
+  t.match(refused, { code: '25006' });
+  t.ok(databaseAway(refused), 'the caller may retry');
+  await own.db.direct(`alter database ${name} reset default_transaction_read_only`);
+  await t.resolves(write());
 });
 
 t.test('row-level security is forced on every table with a workspace column', async (t) => {

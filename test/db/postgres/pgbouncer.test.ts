@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { claimNext } from '../../../db/jobs/claim.ts';
 import { complete } from '../../../db/jobs/complete.ts';
+import { databaseAway } from '../../../db/postgres/away.ts';
+import { startEmbedded } from '../../../db/postgres/embedded.ts';
 import { type Db, openDb } from '../../../db/postgres/orm.ts';
+import { openPool } from '../../../db/postgres/pool.ts';
 import { startBouncer } from '../../support/bouncer.ts';
 import { testDatabase } from '../../support/database.ts';
 import { conversation } from '../../support/engine.ts';
@@ -21,8 +26,8 @@ const url = await startBouncer(t, pgbouncer, direct.url, SERVERS);
 const bench = await openBench(direct.db);
 const database = new URL(url).pathname.slice(1);
 
-async function hosts(count: number, pool: number): Promise<Db[]> {
-  const opened = await Promise.all(Array.from({ length: count }, () => openDb({ url, pool, name: 'longhand-client' })));
+async function hosts(count: number, pool: number, through = url): Promise<Db[]> {
+  const opened = await Promise.all(Array.from({ length: count }, () => openDb({ url: through, pool, name: 'longhand-client' })));
   t.teardown(() => Promise.all(opened.map((db) => db.close())));
   return opened;
 }
@@ -63,6 +68,32 @@ t.test(
     t.ok(most > 0 && most <= SERVERS, `${most} connections`);
   },
 );
+
+t.test('a call waits for its turn in PgBouncer until its own limit, also on a new connection', async (t) => {
+  const narrow = await startBouncer(t, pgbouncer, direct.url, 1);
+  const [busy] = await hosts(1, 1, narrow);
+  const pool = openPool(narrow, 'longhand-client', 1, { acquireMs: 500, callMs: 60_000, statementMs: 0, lockMs: 0 });
+  t.teardown(() => pool.close());
+  let waiting: Promise<unknown> | undefined;
+  await busy!.acrossTenants(async (tx) => {
+    await tx.rows('select 1'); // has the only connection to the server
+    waiting = pool.borrow((connection) => connection.query('select 1'));
+    waiting.catch(() => {}); // rejects before it is awaited if it does not wait
+    await sleep(1500);
+  });
+  await t.resolves(waiting!);
+});
+
+t.test('an error of PgBouncer itself, here that its server is gone, is one of an unavailable database', async (t) => {
+  const server = await startEmbedded(join(t.testdir(), 'postgres'), { durable: false });
+  const through = await startBouncer(t, pgbouncer, server.url, 1);
+  const [client] = await hosts(1, 1, through);
+  const running = client!.query('*', 'select pg_sleep(60)').catch((error: unknown) => error);
+  await sleep(500);
+  server.process.kill('SIGKILL');
+  const lost = await running;
+  t.ok(databaseAway(lost), String(lost));
+});
 
 t.test('claimNext() through PgBouncer gives each transcription to one of 20 engines, and charges each once', async (t) => {
   const workspace = await bench.workspace({ concurrency: 100, minutes: 1000 });

@@ -1,0 +1,77 @@
+/*
+ * PostgreSQL fails over while an engine works: the former primary accepts no more writes, but keeps its connections; then the address leads
+ * to the new primary, which has its data.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { type Embedded, startEmbedded } from '../../db/postgres/embedded.ts';
+import { migrate } from '../../db/postgres/migrate.ts';
+import { openDb } from '../../db/postgres/orm.ts';
+import { aftermath } from '../support/aftermath.ts';
+import { openDoor } from '../support/door.ts';
+import { conversation, type TranscriptionRow } from '../support/engine.ts';
+import { TINY } from '../support/models.ts';
+import { openService } from '../support/service.ts';
+import { send } from '../support/uploads.ts';
+
+const READ_ONLY_MS = 20_000; // longer than the interval of heartbeats
+
+const folder = t.testdir();
+const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+let server: Embedded = await startEmbedded(first);
+const door = await openDoor(() => Number(new URL(server.url).port));
+const url = new URL(server.url);
+url.port = String(door.port);
+const db = await openDb({ url: url.href, name: 'longhand-test' });
+t.teardown(async () => {
+  await db.close();
+  door.close();
+  await server.stop();
+});
+await migrate(db);
+
+/** Makes the primary refuse writes on all its connections. */
+async function demote(): Promise<void> {
+  const address = new URL(server.url);
+  const password = readFileSync(join(first, 'superuser-password'), 'utf8');
+  Object.assign(address, { username: 'postgres', password, pathname: '/postgres' });
+  const superuser = await openDb({ url: address.href, pool: 1 });
+  await superuser.direct('alter system set default_transaction_read_only = on');
+  await superuser.direct('select pg_reload_conf()');
+  await superuser.close();
+}
+
+/** Starts the new primary. */
+async function promote(): Promise<void> {
+  await server.stop();
+  execFileSync('cp', ['-a', first, second]); // its files belong to another account
+  rmSync(join(second, 'data', 'postgresql.auto.conf'));
+  server = await startEmbedded(second);
+}
+
+t.test('PostgreSQL may fail over: uploads get 503 with Retry-After, and the work continues on the new primary', async (t) => {
+  const service = await openService(t, { database: { db, url: url.href }, model: TINY });
+  const [api, engine] = [await service.api(), await service.engine()];
+  const [long, short] = [await conversation(15), await conversation(1)];
+  const upload = (name: string, bytes: Buffer) =>
+    send(api.url, service.key, { 'Idempotency-Key': name, 'Content-Disposition': 'attachment; filename="call.wav"' }, '', bytes);
+  const id = String((await upload('first', long)).json.uuid);
+  await service.until<TranscriptionRow>(id, ({ fraction }) => fraction > 0.1, 240);
+  await demote();
+  for (const end = Date.now() + READ_ONLY_MS; Date.now() < end; await sleep(1000)) {
+    const refused = await upload('second', short);
+    t.equal(refused.status, 503, refused.body);
+    t.match(refused.headers.get('retry-after'), /^[1-9]\d*$/);
+  }
+  await promote();
+  await service.until<TranscriptionRow>(id, ({ status }) => status === 'completed', 240);
+  const accepted = await upload('second', short);
+  t.equal(accepted.status, 201, accepted.body);
+  await service.until<TranscriptionRow>(String(accepted.json.uuid), ({ status }) => status === 'completed', 240);
+  await aftermath(t, service);
+  t.equal(await engine.stop(), 0);
+  t.equal(await api.stop(), 0);
+});

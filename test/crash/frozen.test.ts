@@ -1,14 +1,18 @@
 /* PostgreSQL hangs (SIGSTOP) with open connections. Every client gets a response, and work continues when PostgreSQL resumes. */
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { consoleRoutes } from '../../api/console/routes.ts';
+import { ROUTES } from '../../api/v1/routes.ts';
 import { startEmbedded } from '../../db/postgres/embedded.ts';
 import { migrate } from '../../db/postgres/migrate.ts';
 import { openDb } from '../../db/postgres/orm.ts';
 import { eventually, openService } from '../support/service.ts';
 import { send } from '../support/uploads.ts';
 
-const server = await startEmbedded(join(t.testdir(), 'postgres'), { durable: false });
+const folder = t.testdir({ postgres: {}, service: {} });
+const server = await startEmbedded(join(folder, 'postgres'), { durable: false });
 const db = await openDb({ url: server.url, name: 'longhand-test' });
 t.teardown(async () => {
   signal('SIGCONT');
@@ -16,6 +20,9 @@ t.teardown(async () => {
   await server.stop();
 });
 await migrate(db);
+const own = { teardown: (after: () => unknown) => t.teardown(after), testdir: () => join(folder, 'service') };
+const service = await openService(own, { database: { db, url: server.url } });
+const api = await service.api();
 
 /** Sends a signal to PostgreSQL and all its processes. */
 function signal(name: NodeJS.Signals): void {
@@ -31,8 +38,6 @@ function signal(name: NodeJS.Signals): void {
 }
 
 t.test('API responds to every request while the database hangs: 503 with Retry-After within 8 s, /readyz within 3 s', async (t) => {
-  const service = await openService(t, { database: { db, url: server.url } });
-  const api = await service.api();
   const headers = { authorization: `Bearer ${service.key}` };
   const ask = async (method: string, path: string, body?: string) => {
     const start = performance.now();
@@ -64,4 +69,31 @@ t.test('API responds to every request while the database hangs: 503 with Retry-A
   }
   await eventually(async () => (await ask('GET', '/v1/workspace')).status === 200, 'the API to serve requests again', 30);
   t.equal((await ask('GET', `/v1/transcriptions/${id}`)).status, 200, 'no partial changes');
+});
+
+t.test('every endpoint responds while the database hangs: within 8 s, with 503 and Retry-After if it needs the database', async (t) => {
+  const json = { 'content-type': 'application/json' };
+  const signedIn = await fetch(`${api.url}/v1/app/session`, { method: 'POST', headers: json, body: JSON.stringify({ key: service.key }) });
+  const { csrf } = (await signedIn.json()) as { csrf: string };
+  const session = { cookie: signedIn.headers.getSetCookie()[0]!.split(';')[0]!, 'x-csrf-token': csrf };
+  const routes = [...ROUTES, ...consoleRoutes(ROUTES)].filter(({ path }) => path !== '/readyz');
+  t.ok(routes.length > 100, `${routes.length} endpoints`);
+  const ask = async ({ method, path }: (typeof routes)[number]) => {
+    const start = performance.now();
+    const target = api.url + path.replace(/\{\w+(\.\.\.)?\}/g, randomUUID());
+    const who = path.startsWith('/v1/app') ? session : { authorization: `Bearer ${service.key}` };
+    const body = method === 'GET' || method === 'OPTIONS' ? undefined : '{}';
+    const { status, headers } = await fetch(target, { method, headers: { ...who, ...json }, body, redirect: 'manual' });
+    return { name: `${method} ${path}`, status, wait: headers.get('retry-after'), ms: performance.now() - start };
+  };
+  signal('SIGSTOP');
+  const answers = await Promise.all(routes.map(ask)).finally(() => signal('SIGCONT'));
+  const promised = ({ status, wait, ms }: (typeof answers)[number]) =>
+    ms < 8000 && (status < 500 || (status === 503 && /^[1-9]\d*$/.test(wait ?? '')));
+  t.strictSame(
+    answers.filter((answer) => !promised(answer)),
+    [],
+  );
+  const refused = answers.filter(({ status }) => status === 503).length;
+  t.ok(refused > 80, `${refused} of ${answers.length} endpoints need the database for such a request`);
 });

@@ -80,6 +80,17 @@ t.test('queued files and uploads per day are limited', async (t) => {
   t.ok(Math.abs(Number(refused.headers.get('retry-after')) - midnight) < 60, 'until 00:00 UTC');
 });
 
+t.test('uploads that break off count towards the limit per day', async (t) => {
+  const { workspace, one } = await newcomer();
+  for (let n = 0; n < 8; n++) {
+    const connection = await openUpload(api.url, one);
+    await until(async () => (await places(workspace)) === 1);
+    connection.end(true);
+    await until(async () => (await places(workspace)) === 0);
+  }
+  t.match(await knock(api.url, one), provokes(POST, 429, 'upload_quota_exceeded'));
+});
+
 t.test('parallel uploads never exceed the limit of queued files', async (t) => {
   const { one, two } = await newcomer();
   for (let n = 0; n < 4; n++) await send(api.url, one);

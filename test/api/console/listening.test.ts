@@ -161,3 +161,27 @@ t.test('the player fits a phone, in dark mode', async (t) => {
   await shot(other, 'listening-phone-dark');
   await phone.close();
 });
+
+t.test('words are separated by the spaces of their language, of which Chinese has none', async (t) => {
+  const turn = { start: 0, end: 2, speaker: 'speaker_1', text: '你好，世界。' };
+  const chinese = await world.transcription(ann, {
+    turns: [
+      {
+        ...turn,
+        words: [
+          [0, 1, '你好，'],
+          [1, 2, '世界。'],
+        ],
+      },
+    ],
+    speakers: SPEAKERS,
+  });
+  await page.goto(`${url}/#/t/${chinese}`);
+  await page.getByLabel('Word timestamps').check();
+  await page.waitForSelector('.word');
+  t.equal(await page.textContent('.turn p'), turn.text);
+  await page.goto(`${url}/#/t/${id}`);
+  await page.getByLabel('Word timestamps').check();
+  await page.waitForSelector('.word >> text=five.');
+  t.equal((await page.locator('.turn p').first().textContent())!.trim(), WORDS.join(' '));
+});

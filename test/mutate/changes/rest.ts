@@ -2,6 +2,10 @@ import type { Change } from './change.ts';
 
 /** Numbers of the transcript, the reports, the scheduler, the models, the API and the database. */
 export const REST: Change[] = [
+  ['api/main.ts', '    await requirePolicies(db);\n', '', ['test/scripts/isolation.test.ts']],
+  ['engine/main.ts', '    await requirePolicies(db);\n', '', ['test/scripts/isolation.test.ts']],
+  ['engine/courier/main.ts', '    await requirePolicies(db);\n', '', ['test/scripts/isolation.test.ts']],
+  ['scripts/commands/checks.ts', '  await requirePolicies(db);\n', '', ['test/scripts/isolation.test.ts']],
   ['api/export/names.ts', 'const BASE_BYTES = 230;', 'const BASE_BYTES = 920;'],
   ['api/export/subtitles.ts', 'const EMBEDDING = 2;', 'const EMBEDDING = 8;'],
   ['api/export/subtitles.ts', 'const NAME_COLUMNS = 16;', 'const NAME_COLUMNS = 64;'],

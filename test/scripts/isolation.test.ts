@@ -1,0 +1,23 @@
+import t from 'tap';
+import { testDatabase } from '../support/database.ts';
+import { finish, longhand, program } from '../support/processes.ts';
+
+const { db, url } = await testDatabase(t);
+await db.direct('alter table projects no force row level security');
+const env = { DATABASE_URL: url, LONGHAND_HOME: t.testdir(), PORT: '0' };
+
+for (const part of ['api/main.ts', 'engine/main.ts', 'engine/courier/main.ts'])
+  t.test(`${part} does not start while row-level security does not isolate workspaces`, async (t) => {
+    const { code, stderr } = await finish(process.execPath, program(part), env);
+    t.equal(code, 1);
+    t.match(stderr, /^Cannot isolate workspaces: row-level security is not forced on projects\. Undo the manual change/m);
+  });
+
+t.test('doctor reports that row-level security does not isolate workspaces', async (t) => {
+  const { code, stdout } = await longhand(['doctor', '--json'], env);
+  const failed = JSON.parse(stdout).checks.filter(({ found }: { found: string }) =>
+    /row-level security is not forced on projects/.test(found),
+  );
+  t.match(failed, [{ ok: false }]);
+  t.equal(code, 1);
+});
